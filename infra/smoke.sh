@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Tries docker-compose.yml for real, from a clean state and with nothing set but what it has to tell apart: brings it up,
-# has messages answered in each mode, over the widget's socket, by MCP and in a (fake) Telegram, scales, restarts each
-# service under load, and takes it down. Grafana and Ollama are not started.
+# Tests docker-compose.yml from a clean state, with only the settings that separate it from other stacks: brings it up, has
+# messages answered in each mode, over the widget's socket, by MCP and in a (fake) Telegram, scales, restarts each service
+# under load, and takes it down. Grafana and Ollama are not started.
 # Needs a Docker engine, docker-compose or the plugin, Node.js, and the repository built (npm run build).
-#   BUILD_NETWORK=host   builds with the network of the host, for hosts that reach registries through a proxy of their own
-#   SMOKE_IMAGE=1        takes the image svc:local that is there instead of building one
+#   BUILD_NETWORK=host   builds in the host's network, for hosts that reach registries only through a local proxy
+#   SMOKE_IMAGE=1        uses the existing image svc:local instead of building one
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export COMPOSE_PROJECT_NAME=svc-smoke SVC_PUBLISH_HOST=127.0.0.1
-# The ports of what is outside of the composition: a fake Bot API, a receiver of callbacks, and what they are asked by.
+# Ports of the helpers outside of the stack: a fake Bot API, a receiver of callbacks, and their control port.
 bot_port=29990 receiver_port=29991 control_port=29992
 export SVC_TELEGRAM_API_ROOT=http://host.docker.internal:$bot_port SVC_WEBHOOK_ALLOW=host.docker.internal
 export SVC_PUBLIC_URLS=http://proxy:31417
@@ -30,7 +30,7 @@ finish() {
 }
 trap finish EXIT
 fail() { echo "smoke: $*" >&2; exit 1; }
-# until WHAT SECONDS COMMAND…: tries each half second.
+# until WHAT SECONDS COMMAND…: retries every half second.
 until_true() {
   local what=$1 end=$((SECONDS + $2)); shift 2
   until "$@" >/dev/null 2>&1; do [ $SECONDS -lt $end ] || fail "$what did not happen"; sleep 0.5; done
@@ -45,7 +45,7 @@ fi
 docker image inspect svc:local --format '{{.Size}}' | awk '{printf "image: %.0f MB", $1 / 1e6}'
 docker history svc:local --format '{{.Size}}\t{{.CreatedBy}}' | awk -F'\t' '/COPY/ {print ", of which our own: " $1; exit}'
 
-echo "== up, with nothing set"
+echo "== up, without settings"
 compose down --volumes --remove-orphans --timeout 20 >/dev/null 2>&1 || true
 started=$SECONDS
 compose up -d --no-build >"$work/up.log" 2>&1 || { cat "$work/up.log"; fail "it did not come up"; }
@@ -53,7 +53,7 @@ api=http://127.0.0.1:31416
 until_true "an answer of the HTTP API" 300 curl -fsS "$api/api/v1/health"
 echo "up after $((SECONDS - started)) s"
 key=$(compose run --rm secrets show 2>/dev/null | tr -d '\r' | sed -n "s/^Administrator's key: *//p")
-[ "${#key}" = 64 ] || fail "no administrator's key was shown"
+[ "${#key}" = 64 ] || fail "the administrator's key was not printed"
 published=$(docker ps --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Names}} {{.Ports}}' | grep -- '->' | cut -d' ' -f1 | grep -cv proxy || true)
 [ "$published" = 0 ] || fail "something else than the proxy publishes ports"
 post() { curl -sS "$api/api/v1/messages" -H "X-Api-Key: $key" -H 'Content-Type: application/json' "$@"; }
@@ -136,7 +136,7 @@ until_true "the readiness of every replica" 300 all_healthy
 replicas=$(docker ps --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Names}}' | grep -Ec '(api|widget|pipeline)[_-][0-9]')
 [ "$replicas" = 10 ] || fail "$replicas replicas run, not 10"
 for _ in 1 2 3 4; do talk_over_socket; done
-# Plain HTTP of socket.io keeps its connection in one process: each step must find it.
+# HTTP polling of socket.io keeps its connection in one process: each request must reach it.
 engine="http://127.0.0.1:31415/api/widget/ws/?EIO=4&transport=polling&apiKey=$widget_key"
 for _ in 1 2 3 4 5 6; do
   id=$(curl -sS "$engine" | sed -n 's/.*"sid":"\([^"]*\)".*/\1/p')
@@ -146,7 +146,7 @@ done
 for _ in 1 2 3 4 5 6; do post -d '{"text":"What is a ticket?"}' | grep -q '"replies":\[{' || fail "a message was not answered by several replicas"; done
 
 echo "== each service restarted under load"
-# Nobody is answered 429 for sending from one address.
+# No request gets 429 because all of them come from one address.
 free_key=$(svc keys create smoke --scope messages:write --scope messages:read --rate-limit none --json | sed -n 's/.*"key": *"\([^"]*\)".*/\1/p' | head -n 1)
 [ -n "$free_key" ] || fail "no key was made"
 API_KEY=$free_key node infra/smoke/careful-customer.mjs "$api" & customer_pid=$!
@@ -161,7 +161,7 @@ customer_pid=''
 svc doctor || fail "doctor found problems"
 
 echo "== readiness and memory"
-# By the check of the compose file itself, at once and not only at its next interval.
+# Runs the check of the compose file now instead of waiting for its next interval.
 for container in $(docker ps --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Names}}' | grep -E "[_-]($(IFS='|'; echo "${services[*]}"))[_-][0-9]"); do
   docker exec "$container" bash -c "$(docker inspect --format '{{index .Config.Healthcheck.Test 3}}' "$container")" || fail "$container is not ready"
 done
@@ -171,6 +171,6 @@ echo "== down"
 kill "$outside_pid"; wait "$outside_pid" || true; outside_pid=''
 compose stop --timeout 20 >/dev/null 2>&1
 bad=$(docker ps -a --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Names}} {{.Status}}' | grep -v 'Exited (0)' || true)
-# PostgreSQL and Redis end with 0; so does every app that ended in its time.
+# PostgreSQL and Redis exit with 0; so does every app that shut down in time.
 [ -z "$bad" ] || fail "did not stop cleanly: $bad"
 echo "smoke: passed"

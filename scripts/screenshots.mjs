@@ -69,6 +69,10 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }, words) => ({
   },
   inbox: { path: `/${project}/inbox/review` },
   ticket: { path: `/${project}/inbox/review/${ticketId}` },
+  draft: {
+    path: `/${project}/inbox/review/${ticketId}`,
+    act: (page) => page.getByRole("region", { name: words.draft }).getByRole("button", { expanded: false }).click(),
+  },
   task: { path: `/${project}/inbox/shared/${taskId}` },
   details: {
     path: `/${project}/inbox/review/${ticketId}`,

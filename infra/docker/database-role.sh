@@ -1,6 +1,6 @@
 #!/bin/sh
-# Before each start: `svc` is a role without superuser rights that owns the database, with the password of the secrets.
-# A database of an earlier version, in which `svc` was the superuser, is changed once. Safe to repeat.
+# Before each start: makes `svc` a role without superuser rights that owns the database, with the password of the secrets.
+# Converts a database of an earlier version, in which `svc` was the superuser. Safe to repeat.
 set -eu
 secrets=${SECRETS_OF_POSTGRES:-/secrets-of-postgres}
 sql=${SQL_DIR:-/sql}
@@ -12,7 +12,7 @@ export ROLE_PASSWORD SUPERUSER_PASSWORD
 waited=0
 until pg_isready -q; do
   waited=$((waited + 1))
-  [ $((waited % 60)) != 0 ] || echo "database-role: PostgreSQL does not accept connections yet; waiting for it" >&2
+  [ $((waited % 60)) != 0 ] || echo "database-role: PostgreSQL does not accept connections yet; waiting" >&2
   sleep 0.5
 done
 

@@ -1,57 +1,57 @@
 #!/bin/sh
 # Fills the volumes of secrets before anything else starts, or shows the administrator's key:
-#   secrets.sh make    what the environment names is written as it is; what it does not name and is not there yet is made
-#   secrets.sh show    the administrator's key, and the password of Grafana
-#   secrets.sh secret-key    the key that seals secrets; previous-secret-keys shows those that .env has replaced
-# Everything is kept in one folder, which only this script sees. Each group of containers has a folder of its own with
-# copies of what it needs (SECRETS_OF and its name). Each secret is a file that only its owner can read, and is replaced
-# whole, so that no reader gets half of one.
+#   secrets.sh make    writes secrets that are set in the environment, and creates those that are neither set nor there
+#   secrets.sh show    prints the administrator's key and Grafana's password
+#   secrets.sh secret-key    prints the key that encrypts secrets; previous-secret-keys prints those that .env has replaced
+# All secrets are in one folder that only this script can see. Each group of containers has a separate folder with copies
+# of those it needs (SECRETS_OF and its name). Each secret is a file that only its owner can read, and is replaced
+# atomically.
 set -eu
 umask 077
 folder=${SECRETS_DIR:-/secrets}
 copies=${SECRETS_OF:-/secrets-of-}
 
 put() { # put FILE TEXT [MODE]
-  printf '%s\n' "$2" >"$1.part" || { echo "secrets: cannot write $1: is the disk full, or the volume another user's?" >&2; exit 1; }
+  printf '%s\n' "$2" >"$1.part" || { echo "secrets: cannot write $1. Check whether the disk is full and who owns the volume." >&2; exit 1; }
   chmod "${3:-400}" "$1.part"
   mv -f "$1.part" "$1"
 }
 
 random() { # 64 letters and digits, which need no escaping in a URL
   text=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
-  [ "${#text}" = 64 ] || { echo 'secrets: this machine gives no random numbers' >&2; exit 1; }
+  [ "${#text}" = 64 ] || { echo 'secrets: this machine provides no random numbers' >&2; exit 1; }
   printf %s "$text"
 }
 
-keep() { # keep FILE [TEXT]: the text when there is one, else what is there, else a new one
+keep() { # keep FILE [TEXT]: writes the text if given, otherwise keeps the existing one, otherwise creates one
   if [ -n "${2:-}" ]; then put "$folder/$1" "$2"
-  elif [ ! -s "$folder/$1" ]; then put "$folder/$1" "$(random)"; echo "secrets: made $1"
+  elif [ ! -s "$folder/$1" ]; then put "$folder/$1" "$(random)"; echo "secrets: created $1"
   fi
 }
 
-keep_previous() { # before .env replaces the key that seals secrets: without that key no backup and no database can be read
+keep_previous() { # before .env replaces the key that encrypts secrets: backups and the database are useless without it
   [ -s "$folder/secret-key" ] && [ -n "${SVC_SECRET_KEY:-}" ] || return 0
   previous=$(cat "$folder/secret-key")
   [ "$previous" != "$SVC_SECRET_KEY" ] || return 0
   name=secret-key.previous-$(date -u +%Y-%m-%dT%H-%M-%SZ)
   while [ -e "$folder/$name" ]; do name=$name-; done
   put "$folder/$name" "$previous"
-  echo "secrets: SVC_SECRET_KEY is another key than before. The one before is kept as $name. When the apps refuse the new" \
-    'one, set SVC_SECRET_KEY to what this shows: docker compose run --rm secrets previous-secret-keys' >&2
+  echo "secrets: SVC_SECRET_KEY has changed. The previous key is kept as $name. If the apps reject the new one, set" \
+    'SVC_SECRET_KEY to the output of: docker compose run --rm secrets previous-secret-keys' >&2
 }
 
-given() { # given FILE TEXT: of another service, so that none is made; removed when it is not set any more
+given() { # given FILE TEXT: a secret of another service, which is never created; removed if it is no longer set
   if [ -n "$2" ]; then put "$folder/$1" "$2"; else rm -f "$folder/$1"; fi
 }
 
-share() { # share GROUP FILE…: the group's copies; what is no longer set is removed there too
+share() { # share GROUP FILE…: copies secrets for a group; removes those that are no longer set
   group=$1; shift
   for name in "$@"; do
     if [ -s "$folder/$name" ]; then put "$copies$group/$name" "$(cat "$folder/$name")"; else rm -f "$copies$group/$name"; fi
   done
 }
 
-encode() { # a password as it stands in a URL
+encode() { # percent-encodes a password for a URL
   printf %s "$1" | od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g'
 }
 
@@ -83,10 +83,10 @@ make() {
 }
 
 show() {
-  [ -s "$folder/admin-key" ] || { echo 'secrets: there are none yet; run: docker compose up -d' >&2; exit 1; }
+  [ -s "$folder/admin-key" ] || { echo 'secrets: not created yet; run: docker compose up -d' >&2; exit 1; }
   echo "Administrator's key:  $(cat "$folder/admin-key")"
-  echo "Password of Grafana:  $(cat "$folder/grafana-password") (user admin)"
-  echo "The key that seals secrets is not shown; copy it for your backups: docker compose run --rm secrets secret-key"
+  echo "Grafana password:     $(cat "$folder/grafana-password") (user admin)"
+  echo "The key that encrypts secrets is not shown. To copy it for your backups: docker compose run --rm secrets secret-key"
 }
 
 case "${1:-make}" in
@@ -98,5 +98,5 @@ case "${1:-make}" in
       [ ! -f "$file" ] || printf '%s  %s\n' "${file##*/}" "$(cat "$file")"
     done
     ;;
-  *) echo "secrets: $1 is none of make, show, secret-key, previous-secret-keys" >&2; exit 2 ;;
+  *) echo "secrets: unknown command $1; use make, show, secret-key or previous-secret-keys" >&2; exit 2 ;;
 esac

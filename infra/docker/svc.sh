@@ -1,6 +1,6 @@
 #!/bin/sh
-# The command line and every app, with those secrets that are mounted into this container (see secrets.sh).
-use() { # use VARIABLE FILE: names the file where it is mounted and nothing else is set
+# Runs the command line and every app, with the secrets that are mounted into this container (see secrets.sh).
+use() { # use VARIABLE FILE: sets VARIABLE_FILE if the file is mounted and nothing else is set
   eval "value=\${$1:-}\${$1_FILE:-}"
   [ -n "$value" ] || [ ! -s "$2" ] || export "$1_FILE=$2"
 }

@@ -11,16 +11,16 @@ const DOCUMENTS = {
 
 ## How long you have
 
-You can send back everything within 30 days after it reached you. Propellers and batteries must not have been used.
+You can send everything back within 30 days of delivery. Propellers and batteries must be unused.
 
 ## How to send it back
 
 Print the label under “My orders”, put it on the parcel and take it to any post office. The label is free within the
-European Union. Please do not send batteries by plane: use the orange sticker that lies in the box.
+European Union. Please do not send batteries by plane: use the orange sticker in the box.
 
-## When the money comes
+## When you get your money back
 
-We look at what you sent within two working days. The money goes the way it came, in three to five days.`,
+We check your return within two working days. You get your money back the way you paid, in three to five days.`,
   Shipping: `# Shipping
 
 ## Times
@@ -30,21 +30,21 @@ Switzerland and Norway up to eight days.
 
 ## Prices
 
-A parcel costs 4.90 EUR; from 80 EUR on it is free. Express within Germany costs 12 EUR and comes on the next working day.
+Shipping costs 4.90 EUR and is free from 80 EUR. Express shipping within Germany costs 12 EUR and takes one working day.
 
-## Following a parcel
+## Tracking a parcel
 
-The link in our mail shows where your parcel is. It works from the evening of the day on which we have sent it.`,
+The link in our email shows where your parcel is. It works from the evening of the day on which we ship it.`,
   "Kestrel 2 handbook": `# Kestrel 2
 
 ## Batteries
 
-A battery flies for 26 minutes. It charges in 70 minutes at the wall and in two hours over USB-C. Below 10 °C it flies for
-about 18 minutes: keep it warm in a pocket before the start.
+A battery lasts for 26 minutes of flight. It charges in 70 minutes at the wall and in two hours over USB-C. Below 10 °C it
+lasts for about 18 minutes: keep it warm in a pocket before takeoff.
 
 ## Wind and rain
 
-The Kestrel 2 flies in wind up to 10 m/s. It is not made for rain: land when it begins, and let it dry for a day.
+The Kestrel 2 flies in wind up to 10 m/s. It is not rainproof: land when it starts to rain, and let it dry for a day.
 
 ## Calibrating the compass
 
@@ -53,16 +53,16 @@ Hold it level, open “Sensors”, press “Compass” and turn it twice around 
 ## Lost signal
 
 When the signal is lost for three seconds it climbs to 30 m and comes back to where it started.`,
-  Guarantee: `# Guarantee
+  Warranty: `# Warranty
 
-The guarantee is two years on the drone and six months on batteries. It covers faults of material and making. It does not
-cover falls; for these there is Kestrel Care, which replaces a drone twice within a year.`,
+The warranty is two years on the drone and six months on batteries. It covers defects in material and workmanship. It does
+not cover crashes; for these there is Kestrel Care, which replaces a drone twice within a year.`,
   "Flying by the rules": `# Rules
 
 ## Registration
 
-In the European Union you register as operator at your aviation authority before the first flight, and put the number on the
-drone. The Kestrel 2 weighs 249 g and belongs to class C0.
+In the European Union you register as an operator with your aviation authority before the first flight, and put the number
+on the drone. The Kestrel 2 weighs 249 g and belongs to class C0.
 
 ## Where you may not fly
 
@@ -73,7 +73,7 @@ const AGENTS = [
   {
     name: "Parcels and returns",
     description: "Shipping, returns, refunds",
-    instructions: "Answer in two or three sentences. Name the number of days wherever the handbook does.",
+    instructions: "Answer in two or three sentences. Give the number of days if the handbook does.",
     // What it is less sure of waits for a person.
     reviewPolicy: "auto_if",
     autoThreshold: 0.9,
@@ -81,14 +81,14 @@ const AGENTS = [
       "Where is my parcel?",
       "How long do I have to send it back?",
       "The label for the return does not print",
-      "When does the money come back after a return?",
+      "When do I get my money back after a return?",
       "How much is shipping, and how long does it take?",
     ],
   },
   {
     name: "Flight school",
     description: "How the drones work: batteries, wind, sensors, rules",
-    instructions: "Be exact with figures. Where it is about safety, say so first.",
+    instructions: "Be exact with figures. If it concerns safety, say so first.",
     reviewPolicy: "auto_if",
     examples: ["How long does the battery last?", "May I fly in rain?", "How do I calibrate the compass?"],
   },
@@ -97,9 +97,9 @@ const AGENTS = [
 /** Who has written what, how long ago in hours, on which channel, and what became of it. */
 const CONVERSATIONS = [
   ["Mira Holm", "How long do I have to send the drone back? I have not opened the box.", 0.1, "widget", {}],
-  ["Jonas Weber", "Where is my parcel? The link shows nothing since Tuesday.", 0.4, "api", { priority: "high" }],
+  ["Jonas Weber", "Where is my parcel? The link has shown nothing since Tuesday.", 0.4, "api", { priority: "high" }],
   ["Aiko Tanaka", "Do you ship to Norway, and how long does it take?", 0.9, "widget", {}],
-  ["Pablo Ruiz", "When does the money come back after a return?", 1.6, "messenger", { tags: ["refund"] }],
+  ["Pablo Ruiz", "When do I get my money back after a return?", 1.6, "messenger", { tags: ["refund"] }],
   [
     "Lena Fischer",
     "The label for the return does not print. Can you send me another one?",
@@ -118,11 +118,11 @@ const CONVERSATIONS = [
   ["Tom Baker", "How long does the battery last in the cold?", 6, "widget", { resolve: true }],
   ["Eva Novak", "May I fly in the rain?", 9, "widget", {}],
   ["Sam Okafor", "How do I calibrate the compass?", 14, "api", { resolve: true }],
-  ["Ines Costa", "What does the guarantee cover?", 20, "widget", { resolve: true }],
+  ["Ines Costa", "What does the warranty cover?", 20, "widget", { resolve: true }],
   ["Marek Zielinski", "Do you have spare propellers in orange?", 26, "widget", {}],
   ["Hanna Berg", "Do you have orange propellers?", 30, "widget", {}],
-  ["Luca Rossi", "Can I pay in three rates?", 34, "api", {}],
-  ["Yara Silva", "Can I pay by instalments, in rates?", 41, "widget", {}],
+  ["Luca Rossi", "Can I pay in three installments?", 34, "api", {}],
+  ["Yara Silva", "Can I pay in installments?", 41, "widget", {}],
   ["Best SEO Offers", "We bring your shop to page one of every search. Reply now.", 44, "api", { spam: true }],
   ["Finn Olsen", "Where does it fly back to when the signal is lost?", 50, "widget", { resolve: true }],
   [
@@ -133,7 +133,7 @@ const CONVERSATIONS = [
     {
       assign: "ann",
       priority: "high",
-      reply: "I am sorry. A charger leaves us today, and you get the link in the evening.",
+      reply: "I am sorry. We are shipping a charger today, and you will get the tracking link this evening.",
     },
   ],
   ["Omar Farouk", "How high may I fly?", 70, "messenger", { resolve: true }],
@@ -144,11 +144,11 @@ const CONVERSATIONS = [
 const OFTEN = [
   "How long does shipping to France take?",
   "How much is express shipping within Germany?",
-  "When does the money come back after a return?",
-  "How long does a battery fly?",
+  "When do I get my money back after a return?",
+  "How long does a battery last?",
   "May I fly in the rain?",
   "How do I calibrate the compass?",
-  "What does the guarantee cover?",
+  "What does the warranty cover?",
   "How high may I fly?",
 ];
 const VISITORS = ["Alva", "Bruno", "Clara", "Dario", "Elin", "Farid", "Gina", "Hugo"];
@@ -264,7 +264,7 @@ export async function plantShop(product) {
   await store.close();
   await query(databaseUrl, "UPDATE api_keys SET rate_limit = 0");
 
-  const kb = (await call("POST", "/admin/kb", { name: "Handbook of the shop" })).item;
+  const kb = (await call("POST", "/admin/kb", { name: "Shop handbook" })).item;
   const team = (await call("POST", "/admin/kb", { name: "For the team" })).item;
   for (const [title, text] of Object.entries(DOCUMENTS)) {
     await call("POST", `/admin/kb/${kb.id}/documents`, { title, text, mime: "text/markdown" });

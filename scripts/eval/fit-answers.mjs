@@ -1,8 +1,9 @@
 // Fits the weights by which an answer is chosen and its confidence is stated, on sets of questions about documents.
 //   node scripts/eval/fit-answers.mjs FOLDER-OF-SETS [--write] [--dump FILE]
 // Each set is a folder with docs/ and questions.jsonl (see read-questions.mjs). Figures are taken by leaving out one group
-// of sets after the other: sets of one subject in two languages are one group. --write puts weights that are fitted on all
-// sets into packages/agents/data/answer-weights.json; those of routing stay without --routes. --dump keeps what the searches found, so that the next run is quick.
+// of sets after the other: sets of one subject in two languages are one group. What the bases of other sets have for a
+// question is a wrong answer to the gate and a wrong choice to routing. --write puts weights that are fitted on all sets into
+// packages/agents/data/answer-weights.json. --dump keeps what the searches found, so that the next run is quick.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -12,22 +13,27 @@ import { findForQuestions, holdsAnswer, readQuestionSets } from "./read-question
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { write: { type: "boolean" }, dump: { type: "string" }, routes: { type: "string" } },
+  options: { write: { type: "boolean" }, dump: { type: "string" } },
 });
 const { answerWeights, readQuestion, chooseParts, gateFigures, ratePassages, stepsBonus } =
   await import("../../packages/agents/dist/answers/fitting.js");
 const NONE = { passage: {}, part: {}, gate: {} };
 
+/** What a question in a base that is not about it counts to the gate, beside one in its own: most messages are in theirs. */
+const ELSEWHERE_WEIGHT = 0.3;
+
 const asked = await readAsked();
 const rows = asked.map(readRow);
-const routes = await readRoutes();
 const groups = [...new Set(rows.map(({ group }) => group))];
 const outcomes = groups.flatMap((group) => {
   // A single group cannot be left out: it is judged by the weights that the product has.
   const weights = groups.length < 2 ? answerWeights() : fit(rows.filter((row) => row.group !== group));
-  return rows.filter((row) => row.group === group).map((row) => ({ ...row, ...judge(row, weights) }));
+  return rows
+    .filter((row) => row.group === group)
+    .map((row) => ({ ...row, ...judge(row, weights), others: row.others.map((other) => judge(other, weights)) }));
 });
 report("all sets", outcomes);
+reportElsewhere(outcomes);
 for (const set of new Set(outcomes.map((row) => row.set)))
   report(
     set,
@@ -45,15 +51,10 @@ for (const [name, isIn] of [
     [0.5, 0.6, 0.7],
   );
 
-reportRoutes();
-
 if (values.write) {
   const file = join(ROOT, "packages", "agents", "data", "answer-weights.json");
   const rounded = (_, value) => (typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value);
-  writeFileSync(
-    file,
-    `${JSON.stringify({ ...fit(rows), route: routes.length === 0 ? answerWeights().route : fitRoute(routes, fit(rows)) }, rounded, 2)}\n`,
-  );
+  writeFileSync(file, `${JSON.stringify(fit(rows), rounded, 2)}\n`);
   console.log(`written: ${file}`);
 }
 
@@ -70,7 +71,7 @@ async function readAsked() {
 }
 
 /** A question with its rated passages; `answers` says which passages and parts hold the answer. */
-function readRow({ set, group, text, expect, all, asked, found }) {
+function readRow({ set, group, text, expect, all, asked, found, elsewhere = [] }) {
   const question = readQuestion(asked, found);
   const holds = (source, of = "some") => expect === "answer" && holdsAnswer(source, all, of);
   const rated = ratePassages(question, found);
@@ -82,7 +83,11 @@ function readRow({ set, group, text, expect, all, asked, found }) {
       isRight: holds(passage.read.passage.text.slice(one.part.start, one.part.end)),
     })),
   }));
-  return { set, group, text, expect, found, question, passages, holds };
+  const others = elsewhere.map((other) => {
+    const read = readQuestion(asked, other);
+    return { found: other, question: read, passages: ratePassages(read, other), holds: () => false };
+  });
+  return { set, group, text, expect, found, question, passages, holds, others };
 }
 
 function fit(training) {
@@ -98,63 +103,33 @@ function fit(training) {
     ),
   );
   const weights = { ...NONE, passage, part };
+  const judged = training.map((row) => ({
+    weight: weightOf(row),
+    own: judge(row, weights),
+    others: row.others.map((other) => judge(other, weights)),
+  }));
   const gate = fitGate(
-    training.flatMap((row) => {
-      const { figures, isRight } = judge(row, weights);
-      return figures === null ? [] : [{ weight: weightOf(row), figures, isRight }];
-    }),
+    judged
+      .flatMap(({ weight, own, others }) => [
+        { ...own, weight },
+        ...others.map((other) => ({ ...other, weight: weight * ELSEWHERE_WEIGHT })),
+      ])
+      .filter(({ figures }) => figures !== null),
   );
-  return { ...weights, gate };
-}
-
-/**
- * Questions with what was found for them in several knowledge bases, the first of which is the right one: lines of
- * `{set, group, asked, found: [SearchResult, ...]}`.
- */
-async function readRoutes() {
-  if (values.routes === undefined) return [];
-  return readFileSync(values.routes, "utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+  const answerable = judged.filter((_, at) => training[at].expect === "answer");
+  return { ...weights, gate, route: fitRoute(answerable) };
 }
 
 /** Weights that tell the right knowledge base from others by the figures of their best answers; a wrong one has 0 on average. */
-function fitRoute(training, weights) {
-  const read = training.map((row) => ({ weight: 1, candidates: candidatesOf(row, weights) }));
+function fitRoute(judged) {
+  const read = judged.map(({ own, others }) => ({
+    weight: 1,
+    candidates: [own, ...others].map(({ figures }, at) => ({ figures: figures ?? {}, isRight: at === 0 })),
+  }));
   const route = fitChoice(read);
   const wrong = read.flatMap(({ candidates }) => candidates.filter(({ isRight }) => !isRight));
   const mean = wrong.reduce((sum, { figures }) => sum + weigh(figures, route), 0) / Math.max(1, wrong.length);
   return { bias: -mean, ...route };
-}
-
-function candidatesOf({ asked, found }, weights) {
-  return found.map((one, at) => {
-    const question = readQuestion(asked, one);
-    const ranked = ratePassages(question, one)
-      .map((rated) => ({ ...rated, value: weigh(rated.figures, weights.passage) + stepsBonus(rated.figures) }))
-      .sort((a, b) => b.value - a.value);
-    if (ranked.length === 0) return { figures: {}, isRight: at === 0 };
-    const { best, lead } = chooseParts(ranked[0], weights);
-    return { figures: gateFigures(question, one, ranked, { best, lead }), isRight: at === 0 };
-  });
-}
-
-function reportRoutes() {
-  if (routes.length === 0) return;
-  const weights = fit(rows);
-  let right = 0;
-  for (const group of new Set(routes.map((row) => row.group))) {
-    const route = fitRoute(
-      routes.filter((row) => row.group !== group),
-      weights,
-    );
-    for (const row of routes.filter((one) => one.group === group)) {
-      const odds = candidatesOf(row, weights).map(({ figures }) => weigh(figures, route));
-      if (odds.indexOf(Math.max(...odds)) === 0) right += 1;
-    }
-  }
-  console.log(`right knowledge base: ${right} of ${routes.length}`);
 }
 
 function groupBy(list) {
@@ -200,6 +175,16 @@ function report(name, list, thresholds = [0.5, 0.6, 0.7, 0.8, 0.9]) {
       )}`,
     );
   }
+}
+
+/** What bases that a question is not about have for it. */
+function reportElsewhere(list) {
+  const others = list.flatMap(({ others }) => others);
+  const held = [0.5, 0.6].map((threshold) => {
+    const share = others.filter(({ confidence }) => confidence < threshold).length / Math.max(1, others.length);
+    return `${share.toFixed(3)} held at ${threshold}`;
+  });
+  console.log(`in bases of other sets: ${others.length} questions, ${held.join(", ")}`);
 }
 
 /** The mean distance of the stated confidence from the share that is right, over ten classes of confidence. */

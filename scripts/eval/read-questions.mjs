@@ -11,6 +11,9 @@ import { forEachShown } from "./show-progress.mjs";
 /** Passages of a search that an answer is chosen among. */
 const SEARCH_LIMIT = 15;
 
+/** Each question of `findForQuestions` is also searched for in this many knowledge bases that are not about it. */
+const OTHER_BASES = 3;
+
 /** Reads the sets of a folder, or the one set that it is. */
 export function readQuestionSets(folder) {
   const isSet = (path) => existsSync(join(path, "questions.jsonl")) && existsSync(join(path, "docs"));
@@ -46,7 +49,10 @@ function listFiles(folder) {
   });
 }
 
-/** Puts each set into a knowledge base of a scratch database and searches it for the set's questions. */
+/**
+ * Puts each set into a knowledge base of a scratch database and searches it for the set's questions: `found`, and in
+ * `elsewhere` what bases of other groups have for them.
+ */
 export async function findForQuestions(sets) {
   const { createFileReader, ensureKb, ingestFile, searchKnowledge } =
     await import("../../packages/knowledge/dist/index.js");
@@ -55,20 +61,32 @@ export async function findForQuestions(sets) {
   const reader = createFileReader();
   try {
     const project = await addProject("evaluation");
-    const rows = [];
-    for (const { name, group, files, questions } of sets) {
+    const bases = [];
+    for (const { name, group, files } of sets) {
       const { kb } = await ensureKb({ store }, project.id, name);
+      bases.push({ name, group, id: kb.id });
       await forEachShown(`${name}: added`, files, (path) =>
         ingestFile({ store, log, reader }, project.id, kb.id, { key: path, name: path, bytes: readFileSync(path) }),
       );
-      for (const { text, before = [], expect, all = [] } of questions) {
+    }
+    const search = (query, kbId) =>
+      searchKnowledge({ store }, project.id, { query, kbIds: [kbId], limit: SEARCH_LIMIT });
+    const rows = [];
+    for (const [at, { name, group, questions }] of sets.entries()) {
+      const others = bases.filter((base) => base.group !== group);
+      await forEachShown(`${name}: asked`, [...questions.entries()], async ([number, question]) => {
+        const { text, before = [], expect, all = [] } = question;
         const history = before.map((said) => ({ author: "customer", text: said }));
         const own = questionOf(text);
         const query = readFollowUp(own, history)?.query ?? own;
+        const found = await search(query, bases[at].id);
+        const elsewhere = [];
+        for (let other = 0; other < Math.min(OTHER_BASES, others.length); other += 1) {
+          elsewhere.push(await search(query, others[(number + other * 5) % others.length].id));
+        }
         const asked = query === own ? own : `${own} ${query}`;
-        const found = await searchKnowledge({ store }, project.id, { query, kbIds: [kb.id], limit: SEARCH_LIMIT });
-        rows.push({ set: name, group, text, expect, all, asked, found });
-      }
+        rows.push({ set: name, group, text, expect, all, asked, found, elsewhere });
+      });
     }
     return rows;
   } finally {

@@ -309,7 +309,7 @@ describe("a call that writes", () => {
     expect((await decide(call, "reject")).status).toBe(200);
     const redrafted = await reviews.untilRedrafted(ticket.id, ticket.version + 1);
     expect(redrafted.toolCalls).toMatchObject([{ id: call.id, state: "rejected" }]);
-    expect(textOf(model.requests().at(-1) as ModelRequest)).toContain("an operator has rejected this call");
+    expect(textOf(model.requests().at(-1) as ModelRequest)).toContain("an operator rejected this call");
     expect(cancels()).toHaveLength(before);
     // The same call, asked for once more in another draft, is the one that was decided.
     await reviews.decide(ticket.id, "regenerate");
@@ -389,16 +389,16 @@ describe("a worker that is killed", () => {
 
     const held = await reviews.untilHeld(broken, 1);
     expect(held.toolCalls).toMatchObject([{ tool: "cancel_order", state: "unknown" }]);
-    expect(held.draft?.why).toContain("It is not known whether cancel_order");
+    expect(held.draft?.why).toContain("It is unknown whether cancel_order");
     const untold = await reviews.untilHeld(forgotten, 1);
     expect(untold.toolCalls).toMatchObject([{ tool: "cancel_order", state: "unknown" }]);
-    expect(untold.draft?.why).toContain("It is not known whether cancel_order");
+    expect(untold.draft?.why).toContain("It is unknown whether cancel_order");
     const answered = await reviews.untilIn(done, "done");
     expect(answered.toolCalls).toMatchObject([{ tool: "cancel_order", state: "done" }]);
     expect(answered.replies).toMatchObject([{ text: CANCELLED }]);
     const redrafted = await reviews.untilRedrafted(approved.ticket.id, approved.ticket.version + 1);
     expect(redrafted.toolCalls).toMatchObject([{ id: approved.call.id, state: "unknown" }]);
-    expect(redrafted.draft?.why).toContain("It is not known whether cancel_order");
+    expect(redrafted.draft?.why).toContain("It is unknown whether cancel_order");
     expect(cancels()).toHaveLength(before + 4);
     await change({ tools: agent.tools });
   });

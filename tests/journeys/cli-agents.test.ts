@@ -125,7 +125,9 @@ describe("an agent", () => {
     const { stdout, code } = await svc("agents", "create", "repairs", ...about, ...examples, ...policy, ...inShop);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^name +repairs\nid +\S+\ndescription +Things that broke\.\nanswers from +manual\n/);
-    expect(stdout).toMatch(/\npolicy +sends from 0\.7\nmodel +default \(SVC_LLM_MODEL, if set\)\nexamples +3\n$/);
+    expect(stdout).toMatch(
+      /\npolicy +auto_if, threshold 0\.7\nmodel +default \(SVC_LLM_MODEL, if set\)\nexamples +3\n$/,
+    );
     const { items } = await svcJson("agents", "list", ...inShop);
     expect(items).toMatchObject([
       {
@@ -136,7 +138,7 @@ describe("an agent", () => {
       },
     ]);
     expect((await svc("agents", "list", ...inShop)).stdout).toMatch(
-      /^NAME +STATE +EXAMPLES +POLICY +MODEL +TOOLS +ANSWERS FROM\nrepairs +on +3 +sends from 0\.7 +default +manual\n$/,
+      /^NAME +STATE +EXAMPLES +POLICY +MODEL +TOOLS +ANSWERS FROM\nrepairs +enabled +3 +auto_if, threshold 0\.7 +default +manual\n$/,
     );
   });
 
@@ -186,7 +188,7 @@ describe("an agent", () => {
     const shown = await svc("agents", "show", "modern", ...inShop);
     expect(shown.stdout).toMatch(/\nmodel +none\ninstructions +Answer in two sentences\.\ntools +order \(read\)\n/);
     const listed = await svc("agents", "list", ...inShop);
-    expect(listed.stdout).toMatch(/modern +on .* none +order \(read\) +nothing yet\n/);
+    expect(listed.stdout).toMatch(/modern +enabled .* none +order \(read\) +none yet\n/);
     expect(made.stdout + shown.stdout + listed.stdout).not.toContain("top-secret-1");
     const back = ["--model", "default", "--instructions", "", "--tools", "-"];
     const changed = await svcWith({ typed: "[]" }, "agents", "change", "modern", ...back, ...inShop, "--json");
@@ -202,7 +204,7 @@ describe("an agent", () => {
     expect(stdout).toMatch(/blue cable for 95 minutes\.\n\nSources\n {2}1\. Kestrel/);
     expect(stdout).toContain("In a chat, an operator would review it first.");
     expect(stderr).toBe(
-      "The service of this installation is not running; answered with the settings of this terminal, without a language model.\n",
+      "The service of this installation is not running; answered with the settings of this environment, without a language model.\n",
     );
     const nothing = await svc("agents", "ask", "repairs", "Who painted the Mona Lisa?", ...inShop);
     expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No answer\.\n/) });

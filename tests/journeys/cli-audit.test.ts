@@ -108,7 +108,7 @@ describe("svc audit list", () => {
   test("shows people a table, and how it goes on", async () => {
     const { stdout, code } = await svc("audit", "list", "--project", "shop", "--limit", "2");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^TIME +PROJECT +RESULT +WHAT\n/);
+    expect(stdout).toMatch(/^TIME +PROJECT +RESULT +EVENT\n/);
     expect(stdout).toMatch(/\dZ +shop +ok +documents\.add \(2 times\) by command-line\n +on [0-9a-f-]{36}\n/);
     expect(stdout).toMatch(/Next page: {2}svc audit list --project shop --limit 2 --cursor \S+\n$/);
     expect((await svc("audit", "list", "--project", "nowhere")).stdout).toBe("No matching events.\n");

@@ -108,7 +108,7 @@ test("what goes wrong is said with what to do", async () => {
   });
   expect(await models("pull", "../x")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("not a valid name of a model"),
+    stderr: expect.stringContaining("not a valid model name"),
   });
   const away = await svcWithin({ ...env, SVC_API_PORT: "9" }, "", "models", "list");
   expect(away).toMatchObject({ code: 3, stderr: expect.stringContaining("Start it with") });

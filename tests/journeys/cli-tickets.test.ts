@@ -145,7 +145,7 @@ describe("svc projects", () => {
     ["an unknown project", 1, ["show", "none"], 'No project is named "none". Projects: default, desk.'],
     ["a name that is taken", 1, ["create", "desk"], "is already used by another project"],
     ["a bad name", 1, ["create", "No Way"], "1 to 63 characters of a-z"],
-    ["another name for default", 1, ["rename", "default", "main"], "default cannot be renamed"],
+    ["another name for default", 1, ["rename", "default", "main"], "cannot be changed for default"],
     ["a wrong confirmation", 1, ["delete", "desk", "--confirm", "dusk"], "This deletes the project desk"],
     ["nothing to change", 2, ["change", "desk"], "Specify what to update"],
     ["a bad retention", 2, ["change", "desk", "--retention", "0"], "Must be a number of days, or forever."],
@@ -212,7 +212,7 @@ describe("svc tickets approve, edit and reject", () => {
     expect(await answer("no\n")).toMatchObject({ code: 0, stdout: "No decision was made.\n" });
     expect((await show("approved")).version).toBe(version);
     const { stdout, stderr, code } = await answer("yes\n");
-    expect({ stdout, code }).toEqual({ stdout: "Approved. The draft is sent.\n", code: 0 });
+    expect({ stdout, code }).toEqual({ stdout: "Approved. The draft is being sent.\n", code: 0 });
     expect(stderr).toContain("  │ Where is my parcel?\n");
     expect(stderr).toContain(`  │ ${DRAFT}\n`);
     expect(await answerIn("approved")).toBe(DRAFT);
@@ -237,7 +237,7 @@ describe("svc tickets approve, edit and reject", () => {
     const typed = { typed: "y\n", isTTY: true };
     const words = ["tickets", "edit", "edited", "Tomorrow at nine.", "--no-markdown", "--project", "desk"];
     const asked = await svcWith(typed, ...words);
-    expect(asked).toMatchObject({ code: 0, stdout: "Edited. Your text is sent instead of the draft.\n" });
+    expect(asked).toMatchObject({ code: 0, stdout: "Edited. Your text is being sent instead of the draft.\n" });
     expect(asked.stderr).toContain("New text\n  │ Tomorrow at nine.\n");
     expect(await answerIn("edited")).toBe("Tomorrow at nine.");
     const { version } = await ask("piped");
@@ -273,7 +273,7 @@ describe("svc tickets", () => {
     expect((await tickets("assign", "moved", "ada@example.com")).code).toBe(0);
     expect((await show("moved")).assignee).toBe("ada@example.com");
     expect((await tickets("list", "--assignee", "ada@example.com")).stdout).toContain("api moved");
-    expect((await tickets("reply", "moved", "It arrives tomorrow.")).stdout).toBe("Your reply is sent.\n");
+    expect((await tickets("reply", "moved", "It arrives tomorrow.")).stdout).toBe("Your reply is being sent.\n");
     expect(await answerIn("moved")).toBe("It arrives tomorrow.");
     await until("moved", ({ stage }) => stage === "done", "be done");
     expect((await tickets("unassign", "moved")).code).toBe(0);

@@ -255,7 +255,7 @@ describe("the product, started with one command on a new folder", () => {
       "Storage",
       "Processes",
       "Admin key",
-      "Key of this command",
+      "CLI key",
       "Channels",
       "Webhook secret",
       "Widget",

@@ -86,7 +86,7 @@ async function isAsBefore(): Promise<void> {
 
 // The queues of the postgres backend have no server of their own to lose.
 (isOnRedis ? describe : describe.skip)("while Redis is away", () => {
-  test("messages are accepted and wait, calls end as pending in their time, health warns; back and empty, all are answered", async () => {
+  test("messages are accepted and processed later, calls end as pending in their time, health warns; back and empty, all are answered", async () => {
     await ground.redis?.kill();
     expect((await sendAsync("no-redis-async")).status).toBe(202);
     expect(await api.send(PROJECT, { text: "hello", chatId: "no-redis-sync", timeoutMs: 1_000 })).toMatchObject(
@@ -137,7 +137,7 @@ describe("while the queues hang", () => {
     return () => client.end();
   }
 
-  test("messages are accepted and wait, calls end as pending in their time; afterwards all are answered", async () => {
+  test("messages are accepted and processed later, calls end as pending in their time; afterwards all are answered", async () => {
     const goOn = await hangQueues();
     try {
       expect((await sendAsync("hang-async")).status).toBe(202);

@@ -563,7 +563,7 @@ describe("limits", () => {
     if (one === undefined) throw new Error("no call was limited");
     expectProblem(one, "rate_limited");
     expect(one.body.detail).toMatch(
-      /^Rate limit exceeded: this hook may receive 120 requests per minute from one address\. /,
+      /^Rate limit exceeded: this hook is limited to 120 requests per minute from one address\. /,
     );
     expect(Number(one.headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await send(quiet.url, "203.0.113.5")).status).toBe(400);

@@ -165,7 +165,7 @@ describe("afterwards", () => {
     lines.closeAll();
     await Promise.all(widget.composition.processes.map((process) => process.kill("SIGTERM")));
     const log = widget.composition.processes.flatMap((process) => process.output().split("\n"));
-    for (const told of ["request failed", "a frame of a visitor failed", "stopping"]) {
+    for (const told of ["request failed", "failed to process a visitor's frame", "stopping"]) {
       expect({ told, isThere: log.some((line) => line.includes(told)) }).toEqual({ told, isThere: true });
     }
     expect(planted.size).toBeGreaterThan(50);

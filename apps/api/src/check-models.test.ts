@@ -14,7 +14,7 @@ test("passes while every provider is asked", () => {
 });
 
 test("warns of a provider that is left alone, with the reason, and never fails: agents answer all the same", () => {
-  expect(checkModels(modelsThat(null, "it cannot be reached"))).toEqual({
-    models: { status: "warn", detail: expect.stringContaining("provider-1: it cannot be reached") },
+  expect(checkModels(modelsThat(null, "the provider is unreachable"))).toEqual({
+    models: { status: "warn", detail: expect.stringContaining("provider-1: the provider is unreachable") },
   });
 });

@@ -2,6 +2,7 @@ import { isAdministrator } from "@svc/auth";
 import type { Authenticate } from "@svc/auth";
 import type { ChannelManager } from "@svc/channel-manager";
 import type { RateLimit } from "@svc/http";
+import { BACKEND_NAMES } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { Resources } from "@svc/runtime";
 import { createBriefCache } from "@svc/store";
@@ -38,11 +39,14 @@ async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
   return {
     store: { status: "pass", detail: "PostgreSQL responds" },
     queue: queues.isUp()
-      ? { status: "pass", detail: `jobs run on ${queues.backend}` }
-      : { status: "warn", detail: `${queues.backend} is unreachable; messages are accepted and wait` },
+      ? { status: "pass", detail: `jobs run on ${BACKEND_NAMES[queues.backend]}` }
+      : {
+          status: "warn",
+          detail: `${BACKEND_NAMES[queues.backend]} is unreachable; messages are accepted and processed later`,
+        },
     pipeline:
       waitingMs < WAITING_TOO_LONG_MS
-        ? { status: "pass", detail: "no message waits too long" }
+        ? { status: "pass", detail: "no message is overdue" }
         : {
             status: "warn",
             detail: `a message has been waiting for ${Math.round(waitingMs / 1000)} s; check that the pipeline is running`,

@@ -59,7 +59,7 @@ Examples:
   ${`${self} kb add handbook.md`.padEnd(44)} add a document to answer from
   ${`${self} doctor`.padEnd(44)} find problems and how to fix them
 API key: SVC_ADMIN_KEY, or the key in the data folder (SVC_DATA_DIR, .svc by default).
-Database: DATABASE_URL with SVC_SECRET_KEY, or the PostgreSQL of the data folder, which is started if it is not running.
+Database: DATABASE_URL with SVC_SECRET_KEY, or the embedded PostgreSQL in the data folder, which is started if it is not running.
 With --json, standard output contains one JSON document and nothing else. With npm, add --silent:
 npm run --silent svc -- doctor --json
 Exit codes:

@@ -19,7 +19,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   0: "success, or stopped with Ctrl-C",
   1: "failed",
   2: "invalid command line",
-  3: "the service, PostgreSQL or Redis is not running or unreachable",
+  3: "the service, PostgreSQL or Redis is not running, or is unreachable",
   4: "not allowed: missing or unknown key, or missing scope",
   78: "invalid configuration",
   130: "interrupted before completion",

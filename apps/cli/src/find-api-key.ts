@@ -42,7 +42,7 @@ export async function findApiKeyId(store: Store, principal: Principal, named: st
   const meant = live.filter(({ prefix, revokedAt }) => revokedAt === null && prefix.startsWith(name));
   const [only, ...others] = meant;
   if (only === undefined) {
-    throw new CliError("not_found", EXIT.failed, "No active key has this prefix. See: keys list");
+    throw new CliError("not_found", EXIT.failed, "No active key has this prefix. See: svc keys list");
   }
   if (others.length > 0) {
     const lines = meant.map((item) => `  ${item.id}  ${safeLine(item.prefix)}…  ${safeLine(item.name)}`);

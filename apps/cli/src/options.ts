@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 
 /** `--json`, which every command with a result has. */
 export function jsonOption(): Option {
-  return new Option("--json", "print one JSON document on standard output, nothing else");
+  return new Option("--json", "print only one JSON document on standard output");
 }
 
 function parseUrl(text: string): string {
@@ -10,14 +10,14 @@ function parseUrl(text: string): string {
   throw new InvalidArgumentError("Must be a URL such as http://127.0.0.1:31416.");
 }
 
-/** `--url <address>`, which commands have that call the API. */
+/** `--url <url>`, which commands have that call the API. */
 export function urlOption(): Option {
-  return new Option("--url <address>", "URL of the API (default: this machine, port SVC_API_PORT)").argParser(parseUrl);
+  return new Option("--url <url>", "URL of the API (default: this machine, port SVC_API_PORT)").argParser(parseUrl);
 }
 
-/** `--url <address>` of commands that call the tool server. */
+/** `--url <url>` of commands that call the tool server. */
 export function toolsUrlOption(): Option {
-  return new Option("--url <address>", "URL of the tool server (default: this machine, port SVC_TOOLS_PORT)").argParser(
+  return new Option("--url <url>", "URL of the tool server (default: this machine, port SVC_TOOLS_PORT)").argParser(
     parseUrl,
   );
 }

@@ -92,7 +92,8 @@ export function consoleService(resources: Resources): Service {
         (now) => {
           apiHost = config.bindHost ?? now.api.config.bindHost;
         },
-        (error: unknown) => log.debug({ error }, "the settings cannot be read; the address of the HTTP API stays"),
+        (error: unknown) =>
+          log.debug({ error }, "failed to read the settings; the URL of the HTTP API stays unchanged"),
       );
     }, FOLLOW_SETTINGS_MS).unref();
     const guard = createWebhookGuard(config, () => apiHost);
@@ -166,7 +167,7 @@ export function consoleService(resources: Resources): Service {
       },
     });
     const listening = await listen(app, { host, port: config.ports.console, setting: "SVC_CONSOLE_PORT" });
-    log.info({ host, port: listening.port }, "the console listens");
+    log.info({ host, port: listening.port }, "console listening");
 
     const drain = () => {
       isDraining = true;

@@ -6,7 +6,7 @@ import type { Channel } from "@svc/contracts";
 import type { AddressGuard } from "@svc/outbound";
 import type { Resources } from "@svc/runtime";
 
-const neverHere = () => Promise.reject(new Error("replies of the HTTP API are announced where it runs"));
+const neverHere = () => Promise.reject(new Error("replies on the HTTP API channel are announced by its own processes"));
 
 /** The HTTP API's channel, as far as a message that is taken here needs it: its replies are announced where it runs. */
 const API_CHANNEL: Channel = {
@@ -24,7 +24,7 @@ export function createBodyTaker(resources: Resources, guard: AddressGuard): Retu
   const receive: HookIntakeContext["receive"] = async (message, context) => {
     const { enabled } = await store.channelsConfig.read();
     if (!enabled.includes("api")) {
-      throw new ServiceError("channel_disabled", "The HTTP API channel is turned off. Turn it on under Integrations.", {
+      throw new ServiceError("channel_disabled", "The HTTP API channel is disabled. Enable it under Integrations.", {
         headers: { "Retry-After": "30" },
       });
     }

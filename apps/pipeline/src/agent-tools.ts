@@ -13,18 +13,18 @@ const READ_COUNTS_MS = 15 * 60_000;
 const TOLD_ARGUMENTS_MAX_CHARS = 200;
 
 const WAITS =
-  "Not called yet: an operator has to approve this call first. Do not say that it was done. The result follows later.";
-const REJECTED = "Not called: an operator has rejected this call. Do not ask for it again.";
+  "Not called yet: an operator must approve this call first. Do not say that it was done. The result follows later.";
+const REJECTED = "Not called: an operator rejected this call. Do not request it again.";
 const UNKNOWN =
-  "Whether this call was made is not known, and it is not made again. A person has to look. Do not say that it was done.";
-const BROKEN_OFF = "The call was broken off.";
-const GONE = "Not called: the conversation is worked on elsewhere.";
+  "It is unknown whether this call took effect, and it is not repeated. An operator must check. Do not say that it was done.";
+const BROKEN_OFF = "The call was aborted.";
+const GONE = "Not called: another process is handling the conversation.";
 
 /** Why a person has to look, by the state of a call. */
 const HELD: Partial<Record<ToolCallState, (what: string) => string>> = {
-  waiting: (what) => `${what} waits for an operator's approval.`,
-  approved: (what) => `${what} is approved but was not called yet: use regenerate.`,
-  unknown: (what) => `It is not known whether ${what} was called.`,
+  waiting: (what) => `${what} is waiting for an operator's approval.`,
+  approved: (what) => `${what} is approved but has not been called yet. Use regenerate.`,
+  unknown: (what) => `It is unknown whether ${what} was called.`,
 };
 
 /** The tools of one run, and what becomes of its answer by their calls. */
@@ -260,7 +260,7 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
 
 /** Why an approved call is not made after all. */
 const DROPPED =
-  "It was not made: the agent or its tool was changed, switched off or taken away since it was approved, or cannot be reached.";
+  "Not called: since the approval, the agent or its tool was changed, disabled or removed, or the tool is unreachable.";
 
 /** The tools of the agent that has asked for a call: none once it is switched off. */
 async function toolsAfterApproval(context: StageContext, run: Run, agentId: string): Promise<CallableTool[]> {

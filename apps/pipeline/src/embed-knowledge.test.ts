@@ -113,7 +113,7 @@ describe("embedKnowledge", () => {
     await waitFor(() => server.requests().length > 8, { what: "several tries" });
     server.answerWith(null);
     await waitForAll(passages);
-    expect(worker.lines("warn").map(({ msg }) => msg)).toEqual([expect.stringContaining("it answers 503")]);
+    expect(worker.lines("warn").map(({ msg }) => msg)).toEqual([expect.stringContaining("it returned 503")]);
     await waitFor(() => worker.lines("info").some(({ msg }) => msg === "embedding resumed"), {
       what: "the line that it is back",
     });

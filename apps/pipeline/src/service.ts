@@ -98,7 +98,7 @@ export function pipelineService(resources: Resources): Service {
       if (decisionMs >= WAITING_TOO_LONG_MS) return `a decision has been waiting for ${seconds(decisionMs)}`;
       // What is being worked on does not wait: a run that never ends would keep its conversation for ever.
       const runMs = leases.longestMs();
-      if (runMs >= RUN_TOO_LONG_MS) return `a message has been processing for ${seconds(runMs)}`;
+      if (runMs >= RUN_TOO_LONG_MS) return `processing one message has taken ${seconds(runMs)} so far`;
       const sweepMs = sweeper.sinceRoundMs();
       return sweepMs < SWEEP_TOO_LONG_MS ? null : `the last check for waiting messages was ${seconds(sweepMs)} ago`;
     }

@@ -115,5 +115,5 @@ export async function countFailure(counters: Counters, address: string, error: S
   const limit = { limit: LIMITS.failedAuthsPerMinute, windowSeconds: WINDOW_SECONDS };
   const counted = await counters.count(`widget-auth:${address}`, limit);
   if (!counted.isOver) return error;
-  return tooMany("Too many requests from this IP address had no valid key.", secondsOf(counted.resetMs));
+  return tooMany("Too many requests without a valid key from this IP address.", secondsOf(counted.resetMs));
 }

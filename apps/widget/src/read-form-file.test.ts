@@ -44,6 +44,6 @@ async function start(pace: { windowMs: number; bytes: number }) {
 
 test("a file of which nothing more comes is given up, and its sender is told", async () => {
   const { sender, answer } = await start({ windowMs: 30, bytes: 10 });
-  expect(await answer).toMatch(/^invalid_request .*too slowly/);
+  expect(await answer).toMatch(/^invalid_request .*too slow/);
   sender.destroy();
 });

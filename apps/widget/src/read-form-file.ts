@@ -51,7 +51,7 @@ export async function readFormFile(request: Request, pace = LEAST_PACE): Promise
     let sizeBytes = 0;
     let paceBytes = 0;
     const pacer = setInterval(() => {
-      if (sizeBytes - paceBytes < pace.bytes) fail(invalidForm("it comes too slowly"));
+      if (sizeBytes - paceBytes < pace.bytes) fail(invalidForm("the upload is too slow"));
       paceBytes = sizeBytes;
     }, pace.windowMs);
     pacer.unref();
@@ -71,7 +71,7 @@ export async function readFormFile(request: Request, pace = LEAST_PACE): Promise
       });
       reject(error);
     };
-    const cut = () => fail(invalidForm("the connection was cut before its end"));
+    const cut = () => fail(invalidForm("the connection dropped before the upload was complete"));
     const meter = (part: Buffer) => {
       sizeBytes += part.length;
       if (sizeBytes > MAX_BYTES + FORM_OVERHEAD_BYTES) fail(tooLarge());

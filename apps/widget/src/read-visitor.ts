@@ -30,7 +30,7 @@ function userIdOf(request: Request): string | undefined {
   try {
     userId = decodeURIComponent(value);
   } catch {
-    throw invalidHeader("X-User-Id", "write it as encodeURIComponent does");
+    throw invalidHeader("X-User-Id", "percent-encode it, as encodeURIComponent does");
   }
   if (userId === "" || userId.length > 200) throw invalidHeader("X-User-Id", "1 to 200 characters");
   return userId;

@@ -61,7 +61,7 @@ export function widgetService(resources: Resources): Service {
       }
       opened.attach(listening.server, app);
       sockets = opened;
-      log.info({ host, port: listening.port }, "the widget listens");
+      log.info({ host, port: listening.port }, "widget listening");
     }
 
     async function close(): Promise<void> {

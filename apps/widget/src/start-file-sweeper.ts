@@ -19,10 +19,7 @@ export function startFileSweeper({ store, log }: { store: Store; log: Log }): { 
         while (isMore) isMore = (await remove()) && !isStopped;
       }
     } catch (error) {
-      log[isUnavailable(error) ? "debug" : "error"](
-        { error },
-        "what no message names could not be removed; it is tried again",
-      );
+      log[isUnavailable(error) ? "debug" : "error"]({ error }, "failed to delete unreferenced files; retrying");
     }
   }
 

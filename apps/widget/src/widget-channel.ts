@@ -39,14 +39,14 @@ export function createWidgetChannel(server: WidgetServer): WidgetChannel {
       await server.close();
     },
     onMessage(given) {
-      if (handler !== null) throw new Error("the widget channel has a handler already");
+      if (handler !== null) throw new Error("the widget channel already has a handler");
       handler = given;
     },
     async receive(message, context) {
       if (!isOpen || handler === null) {
         throw new ServiceError(
           "channel_disabled",
-          "The widget is turned off. An administrator can turn it on with: svc channels enable widget.",
+          "The widget is disabled. An administrator can enable it: svc channels enable widget.",
           { headers: { "Retry-After": "30" } },
         );
       }

@@ -43,7 +43,7 @@ export function createSiteReader(store: Store, ownOrigins: readonly string[]): S
     if (site === null) {
       throw new ServiceError(
         "unavailable",
-        "The widget's project no longer exists. An administrator has to choose another one.",
+        "The widget's project no longer exists. An administrator must choose another one.",
         {
           headers: { "Retry-After": "30" },
         },

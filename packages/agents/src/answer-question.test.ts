@@ -104,6 +104,17 @@ describe("answerQuestion", () => {
     expect((await ask("backups", found(vague, exact))).sources[0]?.chunkId).toBe("exact");
   });
 
+  test("of passages alike in words, takes the one whose embedding is most similar, and is surer of it", async () => {
+    const hits = [0.2, 0.9, 0.3].map((similarity, at) =>
+      passage({ documentId: `d${at}`, chunkId: `c${at}`, similarity, score: 5 - at / 100 }),
+    );
+    const answer = await ask("When do backups run?", found(...hits));
+    expect(answer.sources[0]?.chunkId).toBe("c1");
+    const byWords = await ask("When do backups run?", found(...hits.map(({ similarity, ...hit }) => hit)));
+    expect(byWords.sources[0]?.chunkId).toBe("c0");
+    expect(answer.confidence).toBeGreaterThan(byWords.confidence);
+  });
+
   test("a fixed reply is answered to anything, for certain and without a search", async () => {
     const { search, calls } = searchFor(found());
     const agent = { ...TEST_AGENT, fixedReply: "We are **closed**." };
@@ -187,7 +198,7 @@ describe("answerQuestion", () => {
     expect((await askWhy(said, more)).sources[0]?.chunkId).toBe("more");
     const other = passage({ chunkId: "other", text: "Backups run on a machine of their own." });
     expect((await askWhy(said, other)).confidence).toBeLessThan(0.5);
-    expect(await askWhy(said)).toMatchObject({ text: null, why: expect.stringContaining("answered before") });
+    expect(await askWhy(said)).toMatchObject({ text: null, why: expect.stringContaining("already sent") });
   });
 
   test("small talk that is of no language of its own is answered in that of the chat", async () => {

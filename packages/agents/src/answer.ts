@@ -23,6 +23,8 @@ export interface Passage {
   /** Its place among the passages of its document, from 0: those that follow each other are read together. */
   ordinal?: number;
   score: number;
+  /** Cosine of its embedding and the question's, -1 to 1; absent without embeddings. */
+  similarity?: number;
 }
 
 /** What a search found, best first. */

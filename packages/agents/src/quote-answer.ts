@@ -59,7 +59,7 @@ export async function quoteAnswer({
   const chosen = chooseAnswer(question, found, preferenceOf(followUp, history));
   if (chosen === null) {
     return found.hits.length > 0 && found.bestPossible > 0
-      ? noAnswer(0, "What the knowledge bases say about it was answered before.")
+      ? noAnswer(0, "Everything the knowledge bases say about it was already sent.")
       : noAnswer(0, `Nothing in the knowledge bases matches ${quoteWords(found)}.`);
   }
   const { confidence, caveat } = qualify(chosen, { followUp, question, found });
@@ -69,7 +69,7 @@ export async function quoteAnswer({
   if (confidence < MIN_CONFIDENCE || answer === "") {
     return noAnswer(
       confidence,
-      `The best passage, in "${passage.title}", has too little of the question (${percent} %).${caveat}`,
+      `The best passage, in "${passage.title}", covers too little of the question (${percent} %).${caveat}`,
     );
   }
   return {

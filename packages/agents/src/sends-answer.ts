@@ -14,7 +14,10 @@ const percent = (share: number) => `${Math.round(share * 100)} %`;
 
 /** What an agent's policy says about an answer of this confidence; `why` says how the agent came to it. */
 const POLICIES: Record<ReviewPolicy, (threshold: number, confidence: number, why: string) => SendingChoice> = {
-  auto: (_threshold, confidence) => ({ sends: true, why: `the agent answers by itself (${percent(confidence)} sure)` }),
+  auto: (_threshold, confidence) => ({
+    sends: true,
+    why: `the agent's policy sends every answer (confidence ${percent(confidence)})`,
+  }),
   review: () => ({ sends: false, why: "the agent's answers are always reviewed" }),
   auto_if: (threshold, confidence, why) =>
     confidence >= threshold
@@ -45,4 +48,4 @@ export function sendsAnswer(
 }
 
 const ASKED = "the customer asks for a person";
-const PROMISED = "the answer promises that a person will look";
+const PROMISED = "the answer promises that a person will reply";

@@ -44,7 +44,7 @@ function textOfHeader(value: string): string {
 function ambiguous(): ServiceError {
   return new ServiceError(
     "ambiguous_credentials",
-    "Authorization and X-Api-Key carry different keys. Send only one of them.",
+    "Authorization and X-Api-Key contain different keys. Send only one of them.",
   );
 }
 
@@ -55,9 +55,13 @@ export function readApiKey({ authorization, apiKey }: Omit<Credentials, "project
   const match = authorization === undefined ? null : /^Bearer +([^ ](?:.*[^ ])?) *$/i.exec(authorization);
   if (authorization !== undefined && match === null && apiKey !== undefined) throw ambiguous();
   if (authorization !== undefined && match === null) {
-    throw new ServiceError("invalid_key", "Send the key as Authorization: Bearer <api-key>.", {
-      headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
-    });
+    throw new ServiceError(
+      "invalid_key",
+      "The Authorization header does not contain a bearer token. Send the key as Authorization: Bearer <api-key>.",
+      {
+        headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
+      },
+    );
   }
   const bearer = match?.[1];
   if (bearer !== undefined && apiKey !== undefined && bearer !== apiKey) throw ambiguous();

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import { z } from "zod";
-import { describeIssue } from "./describe-issue.ts";
+import { describeInvalid, describeIssue } from "./describe-issue.ts";
 
 const told = (schema: z.ZodType, value: unknown) =>
   schema.safeParse(value).error?.issues.map((issue) => ({ path: issue.path, ...describeIssue(issue) }));
@@ -30,6 +30,21 @@ test("an error that a schema of the project has named keeps its code and text", 
       "text",
     ),
   ).toEqual([{ path: [], code: "invalid", detail: "no" }]);
+});
+
+test("an invalid name of a record is reported with what a name must be", () => {
+  const language = z.string().regex(/^[a-z]{2}$/, { error: "must be a language, such as de" });
+  expect(told(z.record(language, z.string()), { "x-y": "" })).toEqual([
+    { path: ["x-y"], code: "invalid_key", detail: "is not a valid name: it must be a language, such as de" },
+  ]);
+});
+
+test("the detail of an invalid request names the first error by its pointer, and the whole input for an error of it", () => {
+  expect(describeInvalid("The key", [])).toBe("The key is not valid.");
+  expect(describeInvalid("The key", [{ pointer: "/name", detail: "is required" }])).toBe(
+    "The key is not valid: /name is required.",
+  );
+  expect(describeInvalid("The key", [{ pointer: "", detail: "must be an object" }])).toBe("The key must be an object.");
 });
 
 test("zod's default messages are reworded for callers who do not know zod", () => {

@@ -3,6 +3,8 @@ export interface SchemaIssue {
   code: string;
   message: string;
   params?: unknown;
+  /** Errors of an invalid name of a record, for code `invalid_key`. */
+  issues?: readonly SchemaIssue[];
 }
 
 const WRONG_TYPE = /^Invalid input: expected (\w+), received (\w+)$/;
@@ -46,6 +48,18 @@ export function describeIssue(issue: SchemaIssue): { code: string; detail: strin
     if (received === "undefined") return { code: "required", detail: "is required" };
     return { code: issue.code, detail: `must be ${/^[aeio]/.test(expected) ? "an" : "a"} ${expected}` };
   }
+  const [ofName] = issue.code === "invalid_key" ? (issue.issues ?? []) : [];
+  if (ofName !== undefined)
+    return { code: issue.code, detail: `is not a valid name: it ${describeIssue(ofName).detail}` };
   const code = ownCodeOf(issue) ?? (issue.code === "custom" ? "invalid" : issue.code);
   return { code, detail: reword(issue.message) };
+}
+
+/** Returns the `detail` of an `invalid_request`: what is invalid, and its first error by its JSON Pointer. */
+export function describeInvalid(what: string, errors: readonly { pointer: string; detail: string }[]): string {
+  const [first] = errors;
+  if (first === undefined) return `${what} is not valid.`;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  if (first.pointer === "" && first.detail.startsWith("must ")) return `${what} ${first.detail}${more}.`;
+  return `${what} is not valid: ${first.pointer === "" ? "" : `${first.pointer} `}${first.detail}${more}.`;
 }

@@ -35,7 +35,7 @@ const STATUSES: Record<ErrorCode, number> = {
   internal: 500,
 };
 
-describe("the catalogue of errors", () => {
+describe("the list of errors", () => {
   const entries = Object.entries(ERRORS);
 
   test("has the statuses of the contract", () => {

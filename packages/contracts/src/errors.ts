@@ -44,7 +44,7 @@ export const ERRORS = {
   ambiguous_credentials: {
     status: 400,
     title: "Ambiguous credentials",
-    when: "The headers `Authorization` and `X-Api-Key` carry different keys, or one of them is repeated.",
+    when: "The headers `Authorization` and `X-Api-Key` contain different keys, or one of them is repeated.",
     fix: "Send one key in one header.",
   },
   insufficient_scope: {
@@ -195,7 +195,7 @@ export const ERRORS = {
   unavailable: {
     status: 503,
     title: "Unavailable",
-    when: "The database, or another server that the request needs, is unreachable. A message may have been accepted if the connection was lost during the request.",
+    when: "The database, or another server that the request needs, is unreachable. If the connection was lost during the request, the message may have been accepted.",
     fix: "Retry after `Retry-After`, with an `Idempotency-Key` so that the message is not sent twice.",
     also: "`Retry-After`",
   },

@@ -88,7 +88,7 @@ export type GapDetail = z.infer<typeof gapDetailSchema>;
 
 /** A gap whose article was written. A key without tickets:read sees nothing that customers have written. */
 export const answeredGapSchema = gapSchema.extend({
-  question: z.string().nullable().describe("Null for keys without tickets:read, which also receive no examples."),
+  question: z.string().nullable().describe("Null for keys without tickets:read, which do not receive examples either."),
 });
 export type AnsweredGap = z.infer<typeof answeredGapSchema>;
 

@@ -70,7 +70,7 @@ export {
 } from "./callback.ts";
 export type { CallbackBody, CallbackType, DeliveryAttempt, DeliveryItem, DeliveryState } from "./callback.ts";
 export { explainCertificateFault } from "./explain-certificate-fault.ts";
-export { describeIssue } from "./describe-issue.ts";
+export { describeInvalid, describeIssue } from "./describe-issue.ts";
 export type { SchemaIssue } from "./describe-issue.ts";
 export { ADMIN_ENDPOINTS, ENDPOINTS } from "./endpoints.ts";
 export type { AdminOperation, Operation } from "./endpoints.ts";

@@ -8,7 +8,7 @@ const names = {
   ticketId: z.uuid().describe("Ticket of the conversation."),
   messageId: z.uuid().describe("ID of the message. Replies to it have it as `inReplyTo`."),
 };
-const drainUrl = z.string().describe("Path at which the replies can be collected.");
+const drainUrl = z.string().describe("Path to collect the replies from.");
 
 /** Response 200 of a sync request: the replies to its message (service document, section 4.2). */
 export const syncAnswerSchema = z.object({

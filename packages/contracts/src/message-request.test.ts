@@ -106,7 +106,7 @@ describe("meta", () => {
     }
   });
 
-  test.each([null, [], "a", 1, true])("%j is no object", (value) => {
+  test.each([null, [], "a", 1, true])("%j is not an object", (value) => {
     expect(messagesOf(value)).toEqual(["must be an object"]);
   });
 });
@@ -142,7 +142,7 @@ describe("a message request", () => {
     expect(faults).toEqual(["text", "chatId", "userId", "meta", "mode", "webhookUrl", "timeoutMs"]);
   });
 
-  test.each([null, [], "text", 1])("that is %j is no object", (value) => {
+  test.each([null, [], "text", 1])("that is %j is not an object", (value) => {
     expect(faultsOf(value)).toEqual([""]);
   });
 

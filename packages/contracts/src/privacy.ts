@@ -74,7 +74,7 @@ export const privacyExportSchema = z.object({
   id: z.uuid(),
   at: z.iso.datetime(),
   project: z.string(),
-  subject: z.string().describe("As in the receipt of an erasure."),
+  subject: z.string().describe("Same as in the receipt of an erasure."),
   tickets: z.array(
     z
       .object({

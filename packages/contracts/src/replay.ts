@@ -137,7 +137,7 @@ export const replayResultSchema = z.object({
     worse: z.int(),
     same: z.int(),
     sends: bothCounts.describe("Number of answers that would be sent without approval."),
-    tokenF1: bothMeans.describe("Means. Null without any reply."),
+    tokenF1: bothMeans.describe("Mean over the compared replies. Null if there are none."),
     rougeL: bothMeans,
     usage: z.object({
       before: z.object({ inputTokens: z.int(), outputTokens: z.int() }),

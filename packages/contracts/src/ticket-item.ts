@@ -65,7 +65,7 @@ export const ticketItemSchema = z.object({
   assignee: z.string().nullable().describe("Operator that the ticket is assigned to."),
   agentId: z.string().nullable(),
   confidence: z.number().nullable(),
-  language: z.string().nullable().describe("ISO 639-1."),
+  language: z.string().nullable().describe("Language (ISO 639-1)."),
   tags: z.array(z.string()),
   channel_meta: z.record(z.string(), z.unknown()).describe("Merged `meta` of all messages; the newest value wins."),
   version: z.int().describe("Version for `If-Match`. 0 until the pipeline has opened the ticket."),

@@ -87,7 +87,7 @@ describe("the text of a message", () => {
     expect(codesOf(value)).toEqual(codes);
   });
 
-  test("comes through as it is: not trimmed, not normalised", () => {
+  test("comes through as it is: not trimmed, not normalized", () => {
     fc.assert(
       fc.property(anyUnits, (text) => {
         const parsed = messageText(100).safeParse(text);

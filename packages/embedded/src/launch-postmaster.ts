@@ -91,7 +91,7 @@ export async function launchPostmaster(options: LaunchOptions): Promise<RunningP
   if (identity !== null) await stopPostmaster(identity, binaries);
   await linesEnded;
   if (signal.aborted) {
-    throw new EmbeddedPostgresError("start_aborted", "Postgres startup aborted by shutdown.");
+    throw new EmbeddedPostgresError("start_aborted", "PostgreSQL startup aborted by shutdown.");
   }
   const said = lastLines.join("\n");
   throw startFailed(FAILURE_SIGNS.find(([sign]) => said.includes(sign))?.[1] ?? "start_failed", clusterDir, said);
@@ -106,7 +106,7 @@ function whenAborted(signal: AbortSignal): Promise<"cut short"> {
 
 const ADVICE = {
   port_taken: "Stop the program that uses this port, or let the product choose a free one.",
-  folder_busy: "Processes of an earlier Postgres are still shutting down. Retry in a moment.",
+  folder_busy: "Processes of an earlier PostgreSQL are still shutting down. Retry in a moment.",
   start_failed:
     "See its message. Common causes are insufficient disk space and missing permissions for the data folder.",
 } satisfies Record<FailureCode, string>;
@@ -114,7 +114,7 @@ const ADVICE = {
 function startFailed(code: FailureCode, clusterDir: string, said: string, cause?: Error): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     code,
-    `Postgres did not start on ${clusterDir}. ${ADVICE[code]} Its message: ${said}`,
+    `PostgreSQL did not start on ${clusterDir}. ${ADVICE[code]} Its message: ${said}`,
     cause === undefined ? {} : { cause },
   );
 }

@@ -43,8 +43,8 @@ export async function makeUsable(
   }
   throw new EmbeddedPostgresError(
     "binaries_unusable",
-    `Postgres cannot be run from here (${reasons.join("; ")}). Install the product where other users can read it, ` +
-      `start as an ordinary user, or set DATABASE_URL to your own Postgres.`,
+    `PostgreSQL cannot be run from here (${reasons.join("; ")}). Install the product where other users can read it, ` +
+      `start as an ordinary user, or set DATABASE_URL to your own PostgreSQL.`,
   );
 }
 
@@ -75,7 +75,7 @@ async function tryProvide(
       if (!existing.isDirectory() || !isRootsAlone(existing)) throw new Error(problem);
       await rm(place, { recursive: true, force: true });
     }
-    onProgress("Copying Postgres to a folder that its user can read");
+    onProgress("Copying PostgreSQL to a folder that its user can read");
     await makeCopy(installed, copy, files);
     await verifyCopy(copy.nativeDir, files);
   });

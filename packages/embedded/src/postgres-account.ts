@@ -42,8 +42,8 @@ export async function choosePostgresAccount(dataDir: string, clusterDir: string)
   }
   throw new EmbeddedPostgresError(
     "account_missing",
-    `Postgres cannot run as root, and this system has neither a user "postgres" nor "nobody". ` +
-      `Start as an ordinary user, add one of these users, or set DATABASE_URL to your own Postgres.`,
+    `PostgreSQL cannot run as root, and this system has neither a user "postgres" nor "nobody". ` +
+      `Start as an ordinary user, add one of these users, or set DATABASE_URL to your own PostgreSQL.`,
   );
 }
 

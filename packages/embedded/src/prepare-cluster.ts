@@ -46,7 +46,7 @@ export async function prepareCluster(
     await clearStalePostmasterFile(clusterDir);
   }
   if (!found.isNew && found.password === null) {
-    log.warn({ dataDir }, "The Postgres password was missing or damaged; a new one is set");
+    log.warn({ dataDir }, "The PostgreSQL password was missing or damaged; a new one is set");
   }
   if (!found.isRoleReady) {
     // Written down only when it is valid: after a crash in between, the next start sets another one.

@@ -29,11 +29,11 @@ export async function settleOrphan(
     (await readLastCommand(clusterDir)) === spellCommand(binaries.postgres, argumentsFor(port)) &&
     (await acceptsConnections(port, PROBE_TIMEOUT_MS));
   if (isFit) {
-    log.info({ pid: identity.pid, port }, "Adopting a Postgres left by a killed process");
+    log.info({ pid: identity.pid, port }, "Adopting a PostgreSQL server left by a killed process");
     const exited = waitUntilGone(identity, POLL_MS).then(() => ({ code: null, signal: null }));
     return { identity, exited, port };
   }
-  log.info({ pid: identity.pid }, "Restarting a Postgres left by a killed process");
+  log.info({ pid: identity.pid }, "Restarting a PostgreSQL server left by a killed process");
   await stopPostmaster(identity, binaries);
   return null;
 }

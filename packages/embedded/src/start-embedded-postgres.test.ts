@@ -419,7 +419,7 @@ describe("while it runs", () => {
     expect(await crash).toEqual({ code: null, signal: "SIGKILL" });
     expect(await queryWhenUp(url, READ_NOTE)).toEqual(KEPT);
     expect(postgres.pid).not.toBe(pid);
-    expect(said).toContain("Postgres exited unexpectedly; restarting");
+    expect(said).toContain("PostgreSQL exited unexpectedly; restarting");
     await postgres.stop();
     expect(await identifyProcess(postgres.pid)).toBeNull();
   });
@@ -473,7 +473,7 @@ describe("while it runs", () => {
 });
 
 describe("whoever starts it", () => {
-  testOnLinux("Postgres never runs as root", async () => {
+  testOnLinux("PostgreSQL never runs as root", async () => {
     const postgres = await start();
     const { uid } = await stat(`/proc/${postgres.pid}`);
     expect(uid).not.toBe(0);

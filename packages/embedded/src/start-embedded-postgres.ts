@@ -123,19 +123,19 @@ async function startOnFolder(
     log,
     onCrash,
   });
-  log.info({ pid: supervised.pid, port, adopted: orphan !== null }, "Postgres is running");
+  log.info({ pid: supervised.pid, port, adopted: orphan !== null }, "PostgreSQL is running");
   try {
     const databases = [...new Set([...found.knownDatabases, database])];
     await writeState(dataDir, { port, databases, passwordMark: markOfPassword(password) });
   } catch (error) {
-    log.warn({ err: error, dataDir }, "Failed to store the Postgres port; the next start may use a different port");
+    log.warn({ err: error, dataDir }, "Failed to store the PostgreSQL port; the next start may use a different port");
   }
 
   let stopped: Promise<void> | null = null;
   const stop = async () => {
     await supervised.stop();
     await releaseOwnLock();
-    log.info({ port }, "Postgres has stopped");
+    log.info({ port }, "PostgreSQL has stopped");
   };
   return {
     url: connectionUrl(password, port, database),

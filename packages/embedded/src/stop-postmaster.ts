@@ -24,7 +24,7 @@ export async function stopPostmaster(identity: ProcessIdentity, binaries: Postgr
   if (await isGoneWithin(identity, IMMEDIATE_SHUTDOWN_MS)) return;
   throw new EmbeddedPostgresError(
     "stop_failed",
-    `Postgres (process ${identity.pid}) does not stop; its disk may hang. Check that process before the next start.`,
+    `PostgreSQL (process ${identity.pid}) does not stop; its disk may hang. Check that process before the next start.`,
   );
 }
 

@@ -50,7 +50,7 @@ export function supervisePostmaster(options: SuperviseOptions): SupervisedPostma
         return await launch(stopping.signal);
       } catch (error) {
         if (stopping.signal.aborted) return null;
-        log.error({ err: error, nextTryInMs: nextPause(pauseMs) }, "Postgres failed to restart");
+        log.error({ err: error, nextTryInMs: nextPause(pauseMs) }, "PostgreSQL failed to restart");
       }
     }
   };
@@ -62,7 +62,7 @@ export function supervisePostmaster(options: SuperviseOptions): SupervisedPostma
       const exit = await current.exited;
       isUp = false;
       if (stopping.signal.aborted) return;
-      log.error({ pid: current.identity.pid, ...exit }, "Postgres exited unexpectedly; restarting");
+      log.error({ pid: current.identity.pid, ...exit }, "PostgreSQL exited unexpectedly; restarting");
       notify(onCrash, exit, log);
       pauseMs = performance.now() - runningSince > STABLE_AFTER_MS ? FIRST_PAUSE_MS : nextPause(pauseMs);
       const next = await relaunch(pauseMs);
@@ -71,7 +71,7 @@ export function supervisePostmaster(options: SuperviseOptions): SupervisedPostma
       isUp = true;
       // A start that succeeds in the moment of the stop is unknown to it and is stopped here.
       if (stopping.signal.aborted) await stopServer(next);
-      else log.info({ pid: next.identity.pid }, "Postgres is running again");
+      else log.info({ pid: next.identity.pid }, "PostgreSQL is running again");
     }
   };
   const watching = watch();
@@ -100,6 +100,6 @@ function notify(onCrash: (exit: PostgresExit) => void, exit: PostgresExit, log: 
   try {
     onCrash(exit);
   } catch (error) {
-    log.error({ err: error }, "The listener for Postgres crashes failed");
+    log.error({ err: error }, "The listener for PostgreSQL crashes failed");
   }
 }

@@ -35,7 +35,7 @@ describe("the faults of a request", () => {
       "The message is not valid: /text must have at most 5 characters.",
     );
     expect(invalidRequest([issue([], "must be an object"), issue(["a"]), issue(["b"])]).message).toBe(
-      "The request is not valid: must be an object (and 2 more).",
+      "The request must be an object (and 2 more).",
     );
     expect(invalidRequest([]).message).toBe("The request is not valid.");
   });

@@ -1,4 +1,4 @@
-import { ERRORS, ServiceError, describeIssue } from "@svc/contracts";
+import { ERRORS, ServiceError, describeInvalid, describeIssue } from "@svc/contracts";
 import type { FieldFault, Problem, SchemaIssue } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { traceIdOf } from "@svc/telemetry";
@@ -136,10 +136,5 @@ export function invalidRequest(issues: readonly Issue[], what = "The request"): 
     pointer: issue.path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
     ...describeIssue(issue),
   }));
-  const [first] = errors;
-  const detail =
-    first === undefined
-      ? `${what} is not valid.`
-      : `${what} is not valid: ${first.pointer === "" ? "" : `${first.pointer} `}${first.detail}${errors.length > 1 ? ` (and ${errors.length - 1} more)` : ""}.`;
-  return new ServiceError("invalid_request", detail, { errors });
+  return new ServiceError("invalid_request", describeInvalid(what, errors), { errors });
 }

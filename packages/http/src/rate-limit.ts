@@ -52,7 +52,7 @@ export function createRateLimit(counters: Counters): RateLimit {
   const isFailure = ({ code }: ServiceError) => ERRORS[code].status === 401;
 
   return {
-    async admit(request, response, { keyId, rateLimit }, subject = "Rate limit exceeded: this key may make") {
+    async admit(request, response, { keyId, rateLimit }, subject = "Rate limit exceeded: this key is limited to") {
       if (rateLimit === null) return;
       const limit = { limit: rateLimit, windowSeconds: WINDOW_SECONDS };
       const total = { ...limit, limit: rateLimit * LIMITS.rateLimitAddresses };

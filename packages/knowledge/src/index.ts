@@ -11,7 +11,7 @@ export { openEmbeddings } from "./embeddings/open-embeddings.ts";
 export type { Embeddings } from "./embeddings/open-embeddings.ts";
 export { readModelFolder } from "./embeddings/read-model-folder.ts";
 export type { ModelFolder } from "./embeddings/read-model-folder.ts";
-export { searchWithEmbeddings } from "./embeddings/search-with-embeddings.ts";
+export { searchEachWithEmbeddings, searchWithEmbeddings } from "./embeddings/search-with-embeddings.ts";
 export { ensureKb } from "./ensure-kb.ts";
 export { createPageFetcher } from "./fetch/create-page-fetcher.ts";
 export type { FetchedPage, PageFetcher, PageFetcherOptions } from "./fetch/create-page-fetcher.ts";

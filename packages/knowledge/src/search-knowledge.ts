@@ -117,7 +117,8 @@ export async function searchEach(
   );
 }
 
-const NOTHING_FOUND: SearchResult = { hits: [], bestPossible: 0, words: [], passageCount: 0, languages: [] };
+/** The result of a search in no knowledge base. */
+export const NOTHING_FOUND: SearchResult = { hits: [], bestPossible: 0, words: [], passageCount: 0, languages: [] };
 
 /** A word of the query and the terms that it is searched as; none for another form of a word that has come before. */
 interface SearchedWord {

@@ -37,7 +37,7 @@ export async function readAgent(store: Store, { project }: Principal, id: string
   return agent;
 }
 
-const NO_KB = { code: "not_found", detail: "no knowledge base with this ID exists in this project" };
+const NO_KB = { code: "not_found", detail: "is not the ID of a knowledge base in this project" };
 
 /** The faults of those of these knowledge bases that the project does not have; `at` is where the agent's fields stand. */
 export async function faultsOfKbs(

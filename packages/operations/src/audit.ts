@@ -70,7 +70,7 @@ function limitRange(range: AuditRange): Pick<AuditRange, "from" | "maxRows"> {
   const toMs = Date.parse(range.to ?? new Date().toISOString().slice(0, 10));
   const from = range.from ?? new Date(toMs - (checkMaxDays - 1) * DAY_MS).toISOString().slice(0, 10);
   if (toMs - Date.parse(from) < checkMaxDays * DAY_MS) return { from, maxRows };
-  const detail = `the range must not exceed ${checkMaxDays} days; svc audit verify checks everything`;
+  const detail = `must be at most ${checkMaxDays} days before the end; to check the whole log, use svc audit verify`;
   throw invalidInput([{ pointer: "/from", code: "too_long", detail }], "The query");
 }
 

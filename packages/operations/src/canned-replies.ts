@@ -196,7 +196,7 @@ export async function renderCannedReply(
   const { text } = await readCannedReply(store, principal, id);
   const facts = await store.cannedReplies.findTicketFacts(principal.project, ticketId);
   if (facts === null) {
-    const detail = "no ticket with this ID exists in this project";
+    const detail = "is not the ID of a ticket in this project";
     throw invalidInput([{ pointer: "/ticketId", code: "not_found", detail }], "The call");
   }
   const values: Record<string, string> = valuesOf(ticketId, facts, await nameOf(store, principal));

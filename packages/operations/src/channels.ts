@@ -100,7 +100,7 @@ async function changeWidget(
   const { identitySecret, features, ...rest } = given(change);
   const { project } = rest;
   if (project !== undefined && (await store.projects.findByName(project)) === null) {
-    const fault = { pointer: "/config/project", code: "unknown", detail: `no project is named ${project}` };
+    const fault = { pointer: "/config/project", code: "unknown", detail: `is not the name of a project: ${project}` };
     throw invalidInput([fault], "The channel");
   }
   const sealed = identitySecret == null ? identitySecret : store.sealer.seal(identitySecret);

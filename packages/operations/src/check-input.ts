@@ -1,4 +1,4 @@
-import { ServiceError, describeIssue } from "@svc/contracts";
+import { ServiceError, describeInvalid, describeIssue } from "@svc/contracts";
 import type { FieldFault, SchemaIssue } from "@svc/contracts";
 
 interface Issue extends SchemaIssue {
@@ -44,10 +44,7 @@ export function faultsOf(schema: Schema<unknown>, input: unknown, pointer: strin
 
 /** An `invalid_request` with these faults; `what` begins its text. */
 export function invalidInput(faults: readonly FieldFault[], what: string): ServiceError {
-  const [first] = faults;
-  const told = first === undefined ? "" : `: ${first.pointer === "" ? "" : `${first.pointer} `}${first.detail}`;
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
-  return new ServiceError("invalid_request", `${what} is not valid${told}${more}.`, {
+  return new ServiceError("invalid_request", describeInvalid(what, faults), {
     errors: faults.slice(0, MAX_FAULTS),
   });
 }

@@ -229,7 +229,7 @@ function restAfterReopen({ ticket: { stage }, waiting, closed: { before, ended }
 const reopen: Rule<"reopen"> = (state, { restore = false }, call) => {
   const { ticket, closed } = state;
   if (ticket.status !== "resolved" && ticket.status !== "spam") {
-    throw illegal(`This ticket is ${ticket.status}, so it cannot be reopened.`);
+    throw illegal(`Only closed tickets can be reopened. This ticket is ${ticket.status}.`);
   }
   const { status, assignee } = (restore ? closed.before : null) ?? { status: "open", assignee: ticket.assignee };
   return decisionOf("reopen", state, call, {

@@ -49,7 +49,7 @@ export const testMessenger = audited(
     const channel = await getChannel({ store }, principal, "messenger");
     if (channel.state !== "running") {
       const why = channel.error ?? (channel.enabled ? "It has not started." : "It is disabled.");
-      throw new ServiceError("invalid_request", `The messenger channel is not running, so nothing can be sent: ${why}`);
+      throw new ServiceError("invalid_request", `The messenger channel is not running, so nothing can be sent. ${why}`);
     }
     const project = await store.projects.findByName(DEFAULT_PROJECT);
     if (project === null) throw noChat(given.chatId);

@@ -49,7 +49,7 @@ async function rolesOf(store: Store, roles: OperatorInput["roles"]): Promise<New
   const found = roles.map(({ project, role }) => ({ project: project === "*" ? null : idOf.get(project), role }));
   const faults = found.flatMap(({ project }, index) =>
     project === undefined
-      ? [{ pointer: `/roles/${index}/project`, code: "not_found", detail: "no project has this name" }]
+      ? [{ pointer: `/roles/${index}/project`, code: "not_found", detail: "is not the name of a project" }]
       : [],
   );
   if (faults.length > 0) throw invalidInput(faults, "The operator");

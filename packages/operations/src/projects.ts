@@ -115,7 +115,7 @@ export const updateProject = audited(
     const change = checkInput(projectChangeSchema, input, "The project");
     const before = await readProject(store, id);
     if (before.name === DEFAULT_PROJECT && change.name !== undefined && change.name !== DEFAULT_PROJECT) {
-      const detail = `${DEFAULT_PROJECT} cannot be renamed: requests that name no project use it`;
+      const detail = `cannot be changed for ${DEFAULT_PROJECT}, which requests that name no project use`;
       throw invalidInput([{ pointer: "/name", code: "not_allowed", detail }], "The project");
     }
     const secret = secretOf(store, before, change);

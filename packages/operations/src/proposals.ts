@@ -307,7 +307,7 @@ async function fromText(
   const fault = (pointer: string, code: string, detail: string) =>
     invalidInput([{ pointer, code, detail }], "The proposal");
   const asked = ticketId === undefined ? null : await store.proposals.findQuestion(project, ticketId);
-  if (ticketId !== undefined && asked === null) throw fault("/ticketId", "not_found", "no ticket with this ID exists");
+  if (ticketId !== undefined && asked === null) throw fault("/ticketId", "not_found", "is not the ID of a ticket");
   const question = asked?.question == null ? null : questionOf(asked.question);
   const made = { kbId, question, after: replaces === "" ? articleText(question, text) : text };
   if (documentId === undefined) {

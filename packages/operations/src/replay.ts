@@ -54,7 +54,7 @@ async function findAgainst(
   if (agentId !== undefined) {
     const other = await store.agents.find(principal.project, agentId);
     if (other !== null) return { agent: other, changed: changedFields(agent, other) };
-    const detail = "no agent with this ID exists in this project";
+    const detail = "is not the ID of an agent in this project";
     throw invalidInput([{ pointer: "/against/agentId", code: "not_found", detail }], WHAT);
   }
   const faults = await faultsOfKbs(store, principal, change.kbIds ?? [], "/against");
@@ -84,7 +84,7 @@ function changedFields(one: Agent, other: Agent): string[] {
 /** Throws invalid_request with a fault for each of these tickets that the project does not have. */
 async function requireTickets(store: Store, { project }: Principal, ticketIds: readonly string[]): Promise<void> {
   const found = await store.operatorReplies.findTickets(project, ticketIds);
-  const detail = "no ticket with this ID exists in this project";
+  const detail = "is not the ID of a ticket in this project";
   const faults = ticketIds.flatMap((id, index): FieldFault[] =>
     found.has(id.toLowerCase()) ? [] : [{ pointer: `/ticketIds/${index}`, code: "not_found", detail }],
   );

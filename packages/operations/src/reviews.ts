@@ -69,7 +69,10 @@ async function findTargetProject(
   }
   const project = await store.projects.findByName(name);
   if (project !== null) return project;
-  throw invalidInput([{ pointer: "/project", code: "not_found", detail: "no project has this name" }], "The decision");
+  throw invalidInput(
+    [{ pointer: "/project", code: "not_found", detail: "is not the name of a project" }],
+    "The decision",
+  );
 }
 
 /** Looks up what a ticket is rerouted to. Throws invalid_request where the agent cannot take it. */
@@ -83,7 +86,7 @@ async function findTarget(
   if (agentId === null) return { ...target, agentName: null };
   const agent = await store.agents.find(project.id, agentId);
   if (agent?.enabled === true) return { ...target, agentName: agent.name };
-  const detail = agent === null ? "no agent with this ID exists in that project" : "this agent is disabled";
+  const detail = agent === null ? "is not the ID of an agent in that project" : "this agent is disabled";
   throw invalidInput([{ pointer: "/agentId", code: "not_found", detail }], "The decision");
 }
 

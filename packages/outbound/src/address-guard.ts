@@ -71,7 +71,7 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
   const { lookup = systemLookup, ownAddresses = interfaceAddresses } = tools;
   const allowed = parseAllowList(policy.allow);
   const nothing = parseAllowList([]);
-  const remedy = `Use a public host, or ask the operator to allow this one${policy.allowSetting === undefined ? "" : ` (${policy.allowSetting})`}.`;
+  const remedy = `Use a public host, or ask the administrator to allow this one${policy.allowSetting === undefined ? "" : ` (${policy.allowSetting})`}.`;
   const localName = `The host is a local network name. ${remedy}`;
   const notPublic = `The host does not have a public address. ${remedy}`;
   const ownPorts = new Set(policy.ownPorts);

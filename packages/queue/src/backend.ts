@@ -56,6 +56,9 @@ export interface QueueBackend extends CounterBackend {
   close(): Promise<void>;
 }
 
+/** Names of the servers that carry the queues, as people read them. */
+export const BACKEND_NAMES: Readonly<Record<QueueBackend["name"], string>> = { redis: "Redis", postgres: "PostgreSQL" };
+
 /** Settings of every queue. */
 export const QUEUE_OPTIONS = {
   // Jobs are removed when done, because their truth is in Postgres and their id may be needed again.

@@ -1,4 +1,4 @@
-export { QueueDownError } from "./backend.ts";
+export { BACKEND_NAMES, QueueDownError } from "./backend.ts";
 export type { WakeUps } from "./backend.ts";
 export { publishDeliveries } from "./deliveries.ts";
 export type { DeliveryAnnouncement } from "./deliveries.ts";

@@ -51,7 +51,8 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
   let up = false;
   let closed = false;
   const reportFault = (error: Error) => {
-    if (up && !closed) log.warn({ error }, "lost the queues' database connection; messages are accepted and wait");
+    if (up && !closed)
+      log.warn({ error }, "lost the queues' database connection; messages are accepted and processed later");
     up = false;
   };
   pool.on("error", reportFault);

@@ -104,7 +104,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   const reportFault = (error: Error) => {
     if (reported || closed) return;
     reported = true;
-    log.warn({ error }, "Redis unavailable; messages are accepted and wait");
+    log.warn({ error }, "Redis unavailable; messages are accepted and processed later");
   };
   for (const client of [producer, consumer, subscriber]) client.on("error", reportFault);
   /** What was said of the policy; undefined before it was asked for. */

@@ -200,7 +200,7 @@ test("a process starts while its Redis cannot be reached, and says once that mes
   const config = configOf(database.url, { REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
   opened.push(await openResources(config, { app: "test", log }));
   expect(lines().map(({ level, msg }) => ({ level, msg }))).toEqual([
-    { level: "warn", msg: "Redis unavailable; messages are accepted and wait" },
+    { level: "warn", msg: "Redis unavailable; messages are accepted and processed later" },
   ]);
 });
 

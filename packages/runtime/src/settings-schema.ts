@@ -167,7 +167,7 @@ export const SETTINGS = {
   REDIS_URL: {
     schema: urlOf("redis:", "rediss:").optional(),
     description:
-      "Redis or Valkey (6.2 or newer, `maxmemory-policy noeviction`) for the queues. Losing its data never loses a message.",
+      "Redis or Valkey (6.2 or newer, `maxmemory-policy noeviction`) for the queues. No message is lost if Redis loses its data.",
     defaultText: "the queues run on PostgreSQL",
     isSecret: true,
   },
@@ -204,7 +204,7 @@ export const SETTINGS = {
   SVC_STORAGE_INSTALLATION_MAX_MB: {
     schema: megabytes.default(51_200),
     description:
-      "Maximum MB of files, documents, stored hook bodies and message texts of all projects together. Above it, files and documents are rejected with `storage_full`. Files of visitors can use half of it.",
+      "Maximum MB of files, documents, stored hook bodies and message texts of all projects together. Above it, files and documents are rejected with `storage_full`. Files of visitors can use at most half of it.",
     defaultText: "`51200` (50 GB)",
     isSecret: false,
   },
@@ -322,7 +322,7 @@ export const SETTINGS = {
   SVC_FETCH_ALLOW: {
     schema: hosts.optional(),
     description:
-      "Private hosts and networks that knowledge base pages can be fetched from, and where agents can call tools, separated by commas: `wiki.internal,10.2.0.0/16`. Loopback is only allowed if listed.",
+      "Private hosts and networks that knowledge base pages can be fetched from and that tools of agents can call, separated by commas: `wiki.internal,10.2.0.0/16`. Loopback is only allowed if listed.",
     defaultText: "public addresses only",
     isSecret: false,
   },

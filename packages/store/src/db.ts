@@ -199,7 +199,7 @@ export function openDb(options: {
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   let isClosed = false;
   pool.on("error", (error) => {
-    if (!isClosed) options.log.warn({ error }, "a database connection was lost");
+    if (!isClosed) options.log.warn({ error }, "database connection lost");
   });
   const connected = new Set<pg.PoolClient>();
   pool.on("connect", (client) => {
@@ -207,7 +207,7 @@ export function openDb(options: {
     watch.add(client);
     // A connection may break in the moment in which it is handed out, when nobody else listens yet: that would end the
     // process. Whoever has it learns of it by the next statement.
-    client.on("error", (error) => options.log.debug({ error }, "a database connection broke"));
+    client.on("error", (error) => options.log.debug({ error }, "database connection failed"));
   });
   pool.on("remove", (client) => {
     connected.delete(client);

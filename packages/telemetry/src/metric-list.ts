@@ -33,12 +33,12 @@ export const METRICS = {
 
   svc_http_requests_total: {
     kind: "counter",
-    help: "HTTP requests that were answered, or whose client disconnected first (status none).",
+    help: "HTTP requests that received a response, or whose client disconnected first (status none).",
     labels: ["app", "method", "route", "status"],
   },
   svc_http_request_duration_seconds: {
     kind: "histogram",
-    help: "Time from the request to the end of the response, including the wait of requests that wait for a reply.",
+    help: "Time from the request to the end of the response, including the time that requests wait for a reply.",
     labels: ["app", "method", "route"],
     buckets: CALL_SECONDS,
   },

@@ -4,7 +4,7 @@ import type { CallInput, CallOutput, Client } from "@svc/client";
 import { ENDPOINTS } from "@svc/contracts";
 import type { Agent, AgentInput, KbHit, SyncAnswer } from "@svc/contracts";
 
-test("the client knows every endpoint with its method and path; npm run docs writes them down", () => {
+test("the client knows every endpoint with its method and path; npm run docs generates them", () => {
   const expected = Object.entries(ENDPOINTS).map(([name, { method, path }]) => [name, `${method} ${path}`]);
   expect(OPERATIONS).toEqual(Object.fromEntries(expected));
 });

@@ -94,7 +94,7 @@ describe("a model in a folder", () => {
 
   test("that lacks something says what, and what to do", async () => {
     const faultOf = (dir: string) => () => readModelFolder(dir);
-    expect(faultOf("/nowhere/at-all")).toThrow("/nowhere/at-all is not a folder");
+    expect(faultOf("/nowhere/at-all")).toThrow("/nowhere/at-all is not a readable folder");
     const empty = { "onnx/model.onnx": null, "tokenizer.json": null, "tokenizer_config.json": null };
     expect(faultOf(await makeFolder({ files: empty }))).toThrow(
       /lacks onnx\/model_quantized\.onnx or onnx\/model\.onnx, tokenizer\.json, tokenizer_config\.json; copy all files/,
@@ -112,7 +112,7 @@ describe("a model in a folder", () => {
       "cannot be loaded (its weights are not a valid ONNX model",
     ],
     ["a damaged tokenizer", { files: { "tokenizer.json": "{" } }, "tokenizer.json is not JSON"],
-    ["an input of another kind of model", { extraInput: "pixel_values" }, 'asks for the input "pixel_values"'],
+    ["an input of another kind of model", { extraInput: "pixel_values" }, 'requires the input "pixel_values"'],
   ])("with %s leaves searches to words and says why", async (_, options, reason) => {
     const { embedder, texts } = open(await makeFolder(options));
     await expect(embedder.embedTexts(["car"], AbortSignal.timeout(500))).rejects.toThrow();

@@ -156,7 +156,7 @@ export function receiveHook(context: ApiContext, { rateLimit, take }: HookTools)
     const { hook } = call;
     response.setHeader("x-svc-project", hook.projectName);
     const key = { keyId: `hook:${hook.id}`, rateLimit: LIMITS.rateLimitPerMinute, projectName: hook.projectName };
-    await rateLimit.admit(request, response, key, "Rate limit exceeded: this hook may receive");
+    await rateLimit.admit(request, response, key, "Rate limit exceeded: this hook is limited to");
     return call;
   }
 

@@ -82,7 +82,7 @@ export function makeOpenapi(serverUrl: string): OpenApiDocument {
       version: VERSION,
       summary: "The HTTP API: messages and administration.",
       description: DESCRIPTION,
-      contact: { name: "The operator of this installation" },
+      contact: { name: "The administrator of this installation" },
       license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: serverUrl, description: "This installation." }],

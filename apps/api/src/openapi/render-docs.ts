@@ -45,7 +45,7 @@ function navHtml(chapters: [string, string, OperationPlace[]][]): string {
       ({ operation: { operationId, summary } }) =>
         `<li><a href="#${escapeHtml(operationId)}">${escapeHtml(summary)}</a></li>`,
     );
-    return `<details><summary>${escapeHtml(tag)}</summary><ul><li><a href="#${anchorOf(tag)}">All of it</a></li>${links.join("")}</ul></details>`;
+    return `<details><summary>${escapeHtml(tag)}</summary><ul><li><a href="#${anchorOf(tag)}">Overview</a></li>${links.join("")}</ul></details>`;
   });
   return `<nav aria-label="Contents">${parts.join("\n")}<a href="#errors">Errors</a><a href="#schemas">Schemas</a></nav>`;
 }
@@ -83,13 +83,13 @@ export function renderDocs(document: OpenApiDocument): DocsPage {
 <style>${DOCS_STYLE}</style>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 <div class="page">
 <header><h1>${escapeHtml(info.title)}</h1><p class="version">HTTP API, version ${escapeHtml(info.version)} · <a href="openapi.json">OpenAPI 3.1</a></p></header>
 ${navHtml(chapters)}
 <main id="main">
 ${paragraphs(info.description)}
-<p>The calls below use two variables of the shell:</p>
+<p>The examples below use two shell variables:</p>
 <pre tabindex="0">export SVC_URL=${escapeHtml(servers[0]?.url ?? "")}
 export SVC_KEY=&lt;your key&gt;</pre>
 ${main.join("\n")}

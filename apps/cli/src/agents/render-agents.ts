@@ -8,9 +8,9 @@ const NAME_CHARS = 60;
 const TEXT_CHARS = 300;
 
 const POLICIES: Record<ReviewPolicy, (threshold: number) => string> = {
-  auto: () => "sends every answer",
-  review: () => "every answer is reviewed",
-  auto_if: (threshold) => `sends from ${threshold}`,
+  auto: () => "auto",
+  review: () => "review",
+  auto_if: (threshold) => `auto_if, threshold ${threshold}`,
 };
 
 const describePolicy = ({ reviewPolicy, autoThreshold }: Agent) => POLICIES[reviewPolicy](autoThreshold);
@@ -18,7 +18,7 @@ const describePolicy = ({ reviewPolicy, autoThreshold }: Agent) => POLICIES[revi
 /** What an agent answers from, in words. `kbNames` has the names of knowledge bases by their ids. */
 function describeAnswers({ fixedReply, kbIds }: Agent, kbNames: ReadonlyMap<string, string>): string {
   if (fixedReply !== null) return `fixed reply: ${safeLine(fixedReply, NAME_CHARS)}`;
-  if (kbIds.length === 0) return "nothing yet";
+  if (kbIds.length === 0) return "none yet";
   return kbIds.map((id) => safeLine(kbNames.get(id) ?? id, NAME_CHARS)).join(", ");
 }
 
@@ -45,7 +45,7 @@ export function renderAgents(
 ): string {
   const rows = agents.map((agent) => [
     safeLine(agent.name, NAME_CHARS),
-    agent.enabled ? paint.green("on") : paint.yellow("off"),
+    agent.enabled ? paint.green("enabled") : paint.yellow("disabled"),
     String(agent.examples.length),
     describePolicy(agent),
     describeModel(agent),

@@ -59,9 +59,9 @@ function askService(target: ApiTarget, name: string, call: AgentCall): Promise<A
 
 function askHere(cli: Cli, project: string, name: string, call: AgentCall): Promise<Asked> {
   return withResources(cli, {}, async ({ store, embeddings, models, openTools }) => {
-    const model = models === null ? "without a language model" : "with the language models of this terminal";
+    const model = models === null ? "without a language model" : "with the language models of this environment";
     cli.terminal.note(
-      `The service of this installation is not running; answered with the settings of this terminal, ${model}.`,
+      `The service of this installation is not running; answered with the settings of this environment, ${model}.`,
     );
     const principal = await localPrincipal(store, project);
     const agent = await findAgent(store, principal, name);

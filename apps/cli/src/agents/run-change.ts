@@ -59,7 +59,7 @@ export async function runChange(cli: Cli, name: string, options: ChangeOptions):
       throw new CliError(
         "usage",
         EXIT.usage,
-        "Specify what to update, for example --add-kb. See: agents update --help",
+        "Specify what to update, for example --add-kb. See: svc agents update --help",
       );
     }
     const changed = await updateAgent({ store }, principal, agent.id, change, [agent.version]);

@@ -40,7 +40,7 @@ function renderEvents(items: readonly AuditItem[], { paint, width }: Terminal): 
       ...(requestId === null ? [] : [dim(`request ${safeLine(requestId)}`)]),
     ].join("\n"),
   ]);
-  return renderTable(["TIME", "PROJECT", "RESULT", "WHAT"], rows, width);
+  return renderTable(["TIME", "PROJECT", "RESULT", "EVENT"], rows, width);
 }
 
 /** `svc audit list`: what was done and what was refused. */

@@ -158,8 +158,8 @@ function addAskAgent(agents: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-The running service answers, with its language model. If no service is running, this command answers, with the settings
-of this terminal. Nothing is stored. The exit code is 0 even if the agent has no answer.
+The running service answers, with its language model. If no service is running, the command itself runs the agent, with
+the settings of this environment. Nothing is stored. The exit code is 0 even if the agent has no answer.
 Examples:
   ${cli.self} agents ask billing "Where is my invoice?"
   ${cli.self} agents ask assistant "And on Windows?" --context "How do I install it?" --json`,

@@ -13,8 +13,8 @@ function addVerify(backup: Command, cli: Cli): void {
       "after",
       `
 Reads the whole file and checks the number and the hash of each table's rows, and the hash of the whole file. The exit
-code is 1 if the file is truncated, damaged, or not a backup. Whether it was written with your secret key is checked by
-restore.
+code is 1 if the file is truncated, damaged, or not a backup. Only restore checks whether it was
+made with your secret key.
 Examples:
   ${cli.self} backup verify svc.backup.gz
   ${cli.self} backup verify svc.backup.gz --json`,
@@ -38,7 +38,7 @@ export function addBackup(program: Command, cli: Cli): void {
       "after",
       `
 The file is compressed with gzip, contains a consistent snapshot of the database, and is readable only by its owner. It
-appears when it is complete. The secret key (SVC_SECRET_KEY, or the file secret-key in the data folder) is not included,
+appears only when it is complete. The secret key (SVC_SECRET_KEY, or the file secret-key in the data folder) is not included,
 and a backup cannot be restored without it: store the key in a different place. Queues are not included; they are
 rebuilt from the database.
 Examples:

@@ -41,7 +41,7 @@ async function retry(cli: Cli, messageId: string | undefined, options: RetryOpti
     throw new CliError(
       "usage",
       EXIT.usage,
-      "Specify a message, or all of them with --all. See: dead-letters retry --help",
+      "Specify a message, or all of them with --all. See: svc dead-letters retry --help",
     );
   }
   const [{ withResources }, { retryDeadLetters }, { requireId }] = await Promise.all([

@@ -68,7 +68,7 @@ async function replay(cli: Cli, id: string | undefined, options: ReplayOptions):
     throw new CliError(
       "usage",
       EXIT.usage,
-      "Specify a delivery, or all dead ones with --all-dead. See: deliveries replay --help",
+      "Specify a delivery, or all dead ones with --all-dead. See: svc deliveries replay --help",
     );
   }
   if (id !== undefined) await requireDeliveryId(id);

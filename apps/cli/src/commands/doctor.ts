@@ -18,8 +18,8 @@ function renderCheck({ terminal }: Cli, check: Check, width: number): string {
 
 const SUMMARIES = {
   ok: "No problems found.",
-  warn: "The service works. See the warnings.",
-  fail: "Problems found. Fix the failed checks.",
+  warn: "The service works, but there are warnings.",
+  fail: "Some checks failed. Follow the advice above.",
 };
 
 /** `svc doctor`: looks at everything that the product needs and says how to mend what is wrong. */

@@ -34,7 +34,7 @@ function addAdd(kb: Command, cli: Cli): void {
     .argument("[source...]", "files, folders (recursively), and page URLs")
     .addOption(kbOption("knowledge base; created if it does not exist").default(DEFAULT_KB))
     .addOption(
-      new Option("--sitemap <address>", "URL of a sitemap or of a site (repeatable)")
+      new Option("--sitemap <url>", "URL of a sitemap or of a site (repeatable)")
         .argParser(parseSitemap)
         .default([], "none"),
     )
@@ -64,7 +64,7 @@ Examples:
         throw new CliError(
           "usage",
           EXIT.usage,
-          "Specify what to add: files, folders, URLs or --sitemap. See: kb add --help",
+          "Specify what to add: files, folders, URLs or --sitemap. See: svc kb add --help",
         );
       }
       const { runAdd } = await import("../kb/run-add.ts");
@@ -86,7 +86,7 @@ function addSync(kb: Command, cli: Cli): void {
       "after",
       `
 Works like kb add, and also removes documents that no longer exist in the source: those whose path starts with the
-folder (run it from the same place each time), or pages at or below the folder of the sitemap. Other documents are not
+folder (run the command from the same folder each time), or pages at or below the folder of the sitemap. Other documents are not
 touched, and neither are documents whose file still exists but was skipped, or whose page robots.txt forbids. If the
 source is empty, unreachable or only partially readable, nothing is removed, and the exit code is 1. Before removing more
 than half of a source's documents, and more than 10, it asks for confirmation or requires --yes.

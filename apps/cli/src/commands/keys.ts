@@ -199,11 +199,7 @@ function addKeyOptions(command: Command): Command {
     .option("--expires <when>", "expiry: a date, time or duration, as in 2030-01-31 or 90d (default: never)", (text) =>
       parseExpiry(text),
     )
-    .option(
-      "--rate-limit <number>",
-      "requests per minute from one address, or none (default: the service's)",
-      parseRateLimit,
-    )
+    .option("--rate-limit <number>", "requests per minute from one address, or none (default: 120)", parseRateLimit)
     .addOption(jsonOption());
 }
 

@@ -142,7 +142,7 @@ async function change(cli: Cli, named: string, { name, role, disable, enable }: 
     ...(disable === enable ? {} : { disabled: disable === true }),
   };
   if (Object.keys(input).length === 0) {
-    throw new CliError("usage", EXIT.usage, "Specify what to update. See: operators update --help");
+    throw new CliError("usage", EXIT.usage, "Specify what to update. See: svc operators update --help");
   }
   const { findOperator, updateOperator } = await import("@svc/operations");
   const item = await onOperators(cli, async (store, principal) => {
@@ -162,7 +162,7 @@ async function linkUrl(cli: Cli, token: string): Promise<string> {
 }
 
 const LINK_USE =
-  "The link is valid for one day and can be used once. Behind a proxy, use the console's public URL before /link.";
+  "The link is valid for one day and can be used once. Behind a proxy, replace the part before /link with the console's public URL.";
 
 async function link(cli: Cli, named: string | undefined): Promise<void> {
   const { createOperatorLink, findOperator, makeFirstLink } = await import("@svc/operations");
@@ -260,7 +260,7 @@ Examples:
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      `\n${LINK_USE} Earlier links become invalid.\n\nExamples:\n  ${cli.self} operators link\n  ${cli.self} operators link ann@example.com`,
+      `\n${LINK_USE}\nEarlier links become invalid.\nExamples:\n  ${cli.self} operators link\n  ${cli.self} operators link ann@example.com`,
     )
     .action((named: string | undefined) => link(cli, named));
 }

@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { jsonOption, projectOption, secondsBetween, urlOption, wholeNumber } from "../options.ts";
@@ -21,8 +22,15 @@ export function addReplay(program: Command, cli: Cli): void {
     .option("--from <time>", "replies at or after this time, such as 2026-11-21")
     .option("--to <time>", "replies before this time")
     .option("--ticket <id>", "only this ticket, of any agent (repeatable)", collect)
-    .option("--timeout <seconds>", "time limit (default: 600)", secondsBetween(1, MAX_SECONDS), DEFAULT_MS)
-    .option("--fail-if-worse", "exit with code 1 if more answers are worse than better, or not all were compared")
+    .addOption(
+      new Option("--timeout <seconds>", "time limit")
+        .argParser(secondsBetween(1, MAX_SECONDS))
+        .default(DEFAULT_MS, String(DEFAULT_MS / 1_000)),
+    )
+    .option(
+      "--fail-if-worse",
+      "exit with code 1 if more answers got worse than better, or if not all replies were compared",
+    )
     .addOption(urlOption())
     .addOption(projectOption())
     .addOption(jsonOption())

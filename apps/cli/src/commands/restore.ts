@@ -7,7 +7,7 @@ import { jsonOption } from "../options.ts";
 export function addRestore(program: Command, cli: Cli): void {
   program
     .command("restore")
-    .description("restore a backup into a database, completely or not at all")
+    .description("restore a backup into a database in one transaction")
     .argument("<file>", "the backup; - for standard input")
     .option("--replace", "replace the existing content of the database")
     .option("--yes", "skip the confirmation")

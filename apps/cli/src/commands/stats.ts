@@ -19,7 +19,7 @@ export function addStats(program: Command, cli: Cli): void {
       .addOption(projectOption())
       .addOption(jsonOption());
   const stats = withOptions(program.command("stats"))
-    .description("show how many messages came in, and how they were answered")
+    .description("show message and answer statistics")
     .addHelpText(
       "after",
       `\nExamples:\n  ${cli.self} stats\n  ${cli.self} stats --from 2026-11-01 --to 2026-12-01 --project shop --json\n  ${cli.self} stats answers --agent support`,
@@ -29,7 +29,7 @@ export function addStats(program: Command, cli: Cli): void {
       await runStats(cli, options);
     });
   withOptions(stats.command("answers"))
-    .description("show outcomes of the agents' answers, and what other thresholds would have sent")
+    .description("show outcomes of the agents' answers, and how many answers other thresholds would have sent")
     .addHelpText(
       "after",
       `\nExamples:\n  ${cli.self} stats answers\n  ${cli.self} stats answers --agent support --json`,

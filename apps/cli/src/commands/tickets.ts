@@ -93,8 +93,7 @@ function addReading(tickets: Command, cli: Cli): void {
 
 const ABOUT_ASKING = `
 Shows what is waiting and asks for confirmation. The decision applies only to that state: if the customer writes in the
-meantime, nothing is sent. In scripts, use --yes, and --seen with the version that was reviewed.
-`;
+meantime, nothing is sent. In scripts, use --yes, and --seen with the version that was reviewed.`;
 
 function addReviews(tickets: Command, cli: Cli): void {
   const asking = (command: Command) => command.option("--yes", "skip the confirmation").addOption(seenOption());
@@ -143,7 +142,7 @@ function addWriting(tickets: Command, cli: Cli): void {
       await runNote(cli, named, text, options);
     },
   );
-  const reply = onTicket(tickets, "reply", "write to the customer, whether or not messages are waiting")
+  const reply = onTicket(tickets, "reply", "send a reply to the customer, even if no message is waiting")
     .argument("[text]", "the text (default: --file or standard input)")
     .option("--file <file>", "file with the text")
     .option("--markdown", "the text is Markdown");
@@ -160,7 +159,7 @@ const PLAIN = {
   regenerate: "let the agent regenerate the draft",
   takeover: "take over the ticket: assign it to yourself, so that nothing is sent automatically",
   reopen: "reopen the ticket",
-  retry: "retry what has failed five times",
+  retry: "retry messages and replies that failed five times",
 } as const;
 
 async function decide(cli: Cli, named: string, project: string, call: DecisionCall): Promise<void> {
@@ -209,7 +208,7 @@ function addMoving(tickets: Command, cli: Cli): void {
   );
   const unassign = onTicket(tickets, "unassign", "unassign the ticket").option(
     "--keep-draft",
-    "leave waiting messages to the next operator, with the draft, instead of the agent",
+    "keep waiting messages and the draft for the next operator instead of the agent",
   );
   finish(unassign, cli, ["unassign order-42", "unassign order-42 --keep-draft"]).action(
     (named: string, { project, keepDraft }: { project: string; keepDraft?: true }) =>

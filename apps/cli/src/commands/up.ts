@@ -75,7 +75,7 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
         : [
             [
               "Sign up",
-              `${link.shown}\nOpen ${link.isInFile ? "the link in this file" : "it"} to become the console's first administrator. It is valid for one day and can be used once.`,
+              `${link.shown}\nOpen ${link.isInFile ? "the link in this file" : "this link"} to become the console's first administrator. It is valid for one day and can be used once.`,
             ] as [string, string],
           ]),
       ["Database", `${database}, queues on ${config.redisUrl === undefined ? "PostgreSQL" : "Redis"}`],

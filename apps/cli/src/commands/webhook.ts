@@ -120,7 +120,7 @@ interface SecretOptions {
 /** The secret that is to be set; null for none. */
 async function chooseSecret(cli: Cli, { generate, fromStdin, clear }: SecretOptions): Promise<string | null> {
   if ([generate, fromStdin, clear].filter(Boolean).length !== 1) {
-    throw usage("Use exactly one of --generate, --from-stdin and --clear. See: webhook secret --help");
+    throw usage("Use exactly one of --generate, --from-stdin and --clear. See: svc webhook secret --help");
   }
   if (clear === true) return null;
   const [{ generateWebhookSecret }, { readSecret }] = await Promise.all([
@@ -185,7 +185,7 @@ function addVerify(webhook: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-Does not need the service. The exit code is 0 for an authentic callback and 1 otherwise. The headers of Standard Webhooks
+Works without the service. The exit code is 0 for an authentic callback and 1 otherwise. The headers of Standard Webhooks
 (webhook-id, webhook-timestamp, webhook-signature) have priority; X-Svc-Signature is only used without them. The secret
 is never passed as an argument, because every user of a machine can see those.
 Examples:
@@ -220,7 +220,7 @@ function addSecret(webhook: Command, cli: Cli): void {
       `
 A running service applies it within a second. During the overlap, webhook-signature contains two values, one for each
 secret, so that receivers can switch at any time; X-Svc-Signature uses the new secret immediately. The first secret
-replaces the API keys immediately. Each project has its own secret. With --generate, only the new secret is written to
+replaces signing with API keys immediately. Each project has its own secret. With --generate, only the new secret is written to
 standard output.
 Examples:
   ${cli.self} webhook secret --generate

@@ -35,7 +35,7 @@ function judge(cli: Cli, port: number, url: string, state: ApiState): Check[] {
   if (state.kind === "stranger") return taken("another installation of this product, or one with a different key");
   if (state.kind !== "ours") return taken("another program");
   const status = { pass: "ok", warn: "warn", fail: "fail" } as const;
-  const detail = [`${url} responds, version ${state.version}, health ${state.status}`, ...state.details].join("\n");
+  const detail = [`${url} responds, version ${state.version}, health: ${state.status}`, ...state.details].join("\n");
   const health: Check = { name: "HTTP API", status: status[state.status], detail };
   return [
     { name: "Port", status: "ok", detail: `${port} is used by this service` },

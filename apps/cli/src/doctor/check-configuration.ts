@@ -17,12 +17,12 @@ function faultsOf(read: () => unknown): string[] {
   }
 }
 
-/** Variables that a command reads and no service. */
-const OF_COMMANDS = ["SVC_WEBHOOK_SECRET"];
+/** Variables that the documentation, a command or an API client uses, and that the service does not read. */
+const OF_CLIENTS = ["SVC_WEBHOOK_SECRET", "SVC_URL", "SVC_KEY"];
 
 /** Variables that look like settings and are none: mostly slips of the pen. */
 function checkUnknownNames(env: Environment): Check[] {
-  const known = new Set([...OF_COMMANDS, ...Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`])]);
+  const known = new Set([...OF_CLIENTS, ...Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`])]);
   const unknown = Object.keys(env).filter((name) => name.startsWith("SVC_") && !known.has(name));
   return unknown.map((name) => ({
     name: NAME,

@@ -30,7 +30,7 @@ function checkSchema(state: SchemaState, { self, startWith }: Cli): Check {
 
 /** What a pooler breaks, for each way in which it does. */
 const POOLER_DETAILS: Record<PoolerProblem, string> = {
-  rejects_settings: "the connection pooler rejects connections with settings, so that nothing can start",
+  rejects_settings: "the connection pooler rejects connection settings, so that nothing can start",
   loses_settings: "the connection pooler drops connection settings, so that queues cannot find their tables",
   shares_connections:
     "the connection pooler shares connections between transactions, so that prepared statements, LISTEN and locks fail",

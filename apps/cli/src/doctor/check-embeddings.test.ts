@@ -82,7 +82,7 @@ test("warns with the reason and what to do when the endpoint does not work", asy
     {
       name: "Embeddings",
       status: "warn",
-      detail: expect.stringContaining("does not work: it answers 404"),
+      detail: expect.stringContaining("does not work: it returned 404"),
       advice: expect.stringContaining("SVC_EMBEDDINGS_MODEL"),
     },
   ]);

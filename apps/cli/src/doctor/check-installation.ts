@@ -17,10 +17,10 @@ async function checkAdminKey(store: Store, { self, startWith }: Cli): Promise<Ch
 }
 
 async function checkOwnKey(store: Store, key: string | null, { startWith }: Cli): Promise<Check> {
-  const name = "Key of this command";
+  const name = "CLI key";
   if (key === null) {
     const advice = `Set SVC_ADMIN_KEY to a key, or start the service on this data folder with: ${startWith}`;
-    return { name, status: "warn", detail: "is missing; the command ask needs one", advice };
+    return { name, status: "warn", detail: "is missing, but svc ask needs one", advice };
   }
   if ((await store.apiKeys.findLiveByHash(hashApiKey(key))) !== null) return { name, status: "ok", detail: "is valid" };
   const advice = `It becomes valid when the service starts with it: ${startWith}`;

@@ -25,7 +25,7 @@ export async function checkKnowledge(cli: Cli, store: Store): Promise<Check> {
   const failed = sum((kb) => kb.failed);
   const queued = sum((kb) => kb.queued);
   const detail = [
-    count(kbs.length, "base"),
+    count(kbs.length, "knowledge base"),
     count(
       sum((kb) => kb.chunks),
       "passage",

@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 test.each<[what: string, state: ApiState, status: string, detail: string]>([
-  ["runs without any", ours(null), "ok", "not set: agents quote"],
+  ["runs without any", ours(null), "ok", "none configured: agents quote"],
   [
     "has one",
     ours({ status: "pass", detail: "language models respond" }),
@@ -82,7 +82,7 @@ test("warns with the reason and what to do when the model does not answer", asyn
     {
       name: "Models",
       status: "warn",
-      detail: "openai:gpt-test does not respond: its provider refuses the API key (401)",
+      detail: "openai:gpt-test is not usable: the provider rejected the API key (401)",
       advice: expect.stringContaining("SVC_LLM_API_KEY"),
     },
   ]);

@@ -21,7 +21,7 @@ async function findFault(models: LanguageModels): Promise<string | null> {
   }
 }
 
-const NONE_HERE = "not set in this environment (SVC_LLM_BASE_URL)";
+const NONE_HERE = "none configured in this environment (SVC_LLM_BASE_URL)";
 
 /** What the running service says of its models, where this environment has none: agents that quote are in order. */
 function checkService(state: ApiState): Check {
@@ -29,7 +29,8 @@ function checkService(state: ApiState): Check {
   if (models === "unknown") {
     return { name: NAME, status: "ok", detail: `${NONE_HERE}; a service with other settings may have one` };
   }
-  if (models === null) return { name: NAME, status: "ok", detail: "not set: agents quote their knowledge bases" };
+  if (models === null)
+    return { name: NAME, status: "ok", detail: "none configured: agents quote their knowledge bases" };
   const detail = `${NONE_HERE}; the running service: ${models.detail}`;
   if (models.status === "pass") return { name: NAME, status: "ok", detail };
   return { name: NAME, status: "warn", detail, advice: ADVICE };
@@ -43,10 +44,10 @@ export async function checkModels(models: LanguageModels | null, probe: () => Pr
   if (models === null) return [checkService(await probe())];
   const model = models.forAgent({ model: null });
   if (model === null) {
-    const detail = "only agents with a model of their own use one: SVC_LLM_MODEL is not set";
+    const detail = "SVC_LLM_MODEL is not set, so only agents with their own model use one";
     return [{ name: NAME, status: "ok", detail }];
   }
   const fault = await findFault(models);
   if (fault === null) return [{ name: NAME, status: "ok", detail: `${model.id} responds` }];
-  return [{ name: NAME, status: "warn", detail: `${model.id} does not respond: ${fault}`, advice: ADVICE }];
+  return [{ name: NAME, status: "warn", detail: `${model.id} is not usable: ${fault}`, advice: ADVICE }];
 }

@@ -23,6 +23,6 @@ export async function checkProcesses(
     status: "warn",
     detail: [detail, ...lines, ...(more === 0 ? [] : [`and ${more} more within a day`])].join("\n"),
     advice:
-      "Interrupted work is repeated. To find the cause: docker inspect --format '{{.State.OOMKilled}} {{.State.ExitCode}}' <container>, docker events or journalctl -k, and the end of the log.",
+      "Interrupted work is repeated. To find the cause: docker inspect --format '{{.State.OOMKilled}} {{.State.ExitCode}}' <container>, docker events or journalctl -k, and the last lines of the log.",
   };
 }

@@ -2,6 +2,7 @@ import { localAdministrator } from "@svc/auth";
 import { REPLY_QUEUES } from "@svc/contracts";
 import type { QueueName } from "@svc/contracts";
 import { listDeadLetters } from "@svc/operations";
+import { BACKEND_NAMES } from "@svc/queue";
 import type { Resources } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
@@ -15,7 +16,7 @@ const WAITING_TOO_LONG_MS = 30_000;
 async function checkBacklog(store: Store, { self, startWith }: Cli): Promise<Check> {
   const name = "Backlog";
   const waitingMs = await store.messages.oldestWaitingMs();
-  if (waitingMs < WAITING_TOO_LONG_MS) return { name, status: "ok", detail: "no message waits too long" };
+  if (waitingMs < WAITING_TOO_LONG_MS) return { name, status: "ok", detail: "no message is overdue" };
   return {
     name,
     status: "warn",
@@ -66,7 +67,7 @@ export async function checkQueues(cli: Cli, { queues, store }: Resources): Promi
     await checkDeadDeliveries(store, cli),
   ];
   if (!(await waitForQueues(queues))) {
-    const detail = `${queues.backend} is unreachable; messages are accepted and wait`;
+    const detail = `${BACKEND_NAMES[queues.backend]} is unreachable; messages are accepted and processed later`;
     return [{ name: "Queues", status: "warn", detail }, ...others];
   }
   const counts = await Promise.all(
@@ -76,6 +77,6 @@ export async function checkQueues(cli: Cli, { queues, store }: Resources): Promi
     }),
   );
   const busy = counts.filter(({ jobs }) => jobs > 0).map(({ name, jobs }) => `${name} ${jobs}`);
-  const detail = `on ${queues.backend}, ${busy.length === 0 ? "all empty" : `jobs: ${busy.join(", ")}`}`;
+  const detail = `on ${BACKEND_NAMES[queues.backend]}, ${busy.length === 0 ? "all empty" : `jobs: ${busy.join(", ")}`}`;
   return [{ name: "Queues", status: "ok", detail }, ...others];
 }

@@ -58,6 +58,6 @@ describe("the check of Redis", () => {
   test("says why it cannot be reached, and that nothing is lost", async () => {
     const check = await checkRedis(`redis://127.0.0.1:${await freePort()}`, false);
     expect(check).toMatchObject({ status: "fail", detail: expect.stringContaining("ECONNREFUSED") });
-    expect(check.detail).toContain("messages are accepted and wait");
+    expect(check.detail).toContain("messages are accepted and processed later");
   });
 });

@@ -37,7 +37,7 @@ export async function checkRedis(redisUrl: string, isProduction: boolean): Promi
   } catch (error) {
     const certificate = explainCertificateFault(error);
     if (certificate !== null) {
-      const detail = `cannot be used: ${certificate}; messages are accepted and wait`;
+      const detail = `cannot be used: ${certificate}; messages are accepted and processed later`;
       return { name: NAME, status: "fail", detail, advice: "For TLS, see docs/recipes/managed.md." };
     }
     // An AggregateError of several addresses has no text, but a code.
@@ -46,7 +46,7 @@ export async function checkRedis(redisUrl: string, isProduction: boolean): Promi
     return {
       name: NAME,
       status: "fail",
-      detail: `cannot be used (${reason}); messages are accepted and wait`,
+      detail: `cannot be used (${reason}); messages are accepted and processed later`,
       advice: "Start it, or correct the host, port and password in REDIS_URL.",
     };
   }

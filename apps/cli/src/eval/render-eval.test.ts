@@ -59,7 +59,7 @@ describe("the scores", () => {
         "Milliseconds per message 3.0 95th percentile 3.0; routing was ready after 0.3 s",
         "0.7 2 2 0 100 %",
         "0.8 0 0 0 –",
-        "Now: billing sends from 0.5; legal is always reviewed (evaluated as if it sent from 0.4).",
+        "Now: billing sends answers from confidence 0.5; legal is always reviewed (evaluated with threshold 0.4).",
       ]),
     );
   });

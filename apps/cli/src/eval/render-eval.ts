@@ -94,8 +94,8 @@ function timeRows({ ms }: EvalScores, learnSeconds: number | null): Row[] {
 
 const POLICY_TEXTS: Record<ReviewPolicy, (threshold: number) => string> = {
   auto: () => "sends every answer",
-  auto_if: (threshold) => `sends from ${threshold}`,
-  review: (threshold) => `is always reviewed (evaluated as if it sent from ${threshold})`,
+  auto_if: (threshold) => `sends answers from confidence ${threshold}`,
+  review: (threshold) => `is always reviewed (evaluated with threshold ${threshold})`,
 };
 
 /** From where on the agents send now, to be compared with the thresholds. */

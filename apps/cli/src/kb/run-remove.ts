@@ -32,7 +32,7 @@ function findDocument(documents: readonly DocumentItem[], folder: string, word: 
 export async function runRemove(cli: Cli, words: readonly string[], options: RemoveOptions): Promise<void> {
   const { kb, project, all = false, yes = false } = options;
   if (all === words.length > 0) {
-    throw new CliError("usage", EXIT.usage, "Specify documents, or all of them with --all. See: kb remove --help");
+    throw new CliError("usage", EXIT.usage, "Specify documents, or all of them with --all. See: svc kb remove --help");
   }
   const { removed, missing, isAgreed } = await withResources(cli, {}, async ({ store }) => {
     const principal = await localPrincipal(store, project);

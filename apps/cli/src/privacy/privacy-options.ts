@@ -16,7 +16,7 @@ export interface SubjectOptions {
 export function subjectOf({ user, visitor, chat, channel }: SubjectOptions): PrivacySubject {
   const named = [user, visitor, chat].filter((id) => id !== undefined);
   if (named.length !== 1) {
-    throw new CliError("usage", EXIT.usage, "Specify one of --user, --visitor and --chat. See: privacy --help");
+    throw new CliError("usage", EXIT.usage, "Specify one of --user, --visitor and --chat. See: svc privacy --help");
   }
   return {
     ...(user === undefined ? {} : { userId: user }),

@@ -44,7 +44,7 @@ export function renderProjects(projects: readonly ProjectItem[], { width }: Term
     project.tablesAsXlsx ? "yes" : "no",
     describeHandoff(project),
   ]);
-  return renderTable(["NAME", "CREATED", "KEPT", "TABLES AS XLSX", "HANDOFF TEXT"], rows, width);
+  return renderTable(["NAME", "CREATED", "RETENTION", "TABLES AS XLSX", "HANDOFF TEXT"], rows, width);
 }
 
 /** One project as a person reads it. */
@@ -57,8 +57,8 @@ export function renderProject(project: ProjectItem): string {
     ...describeHandoffs(project),
     ["greeting", describeGreeting(project)],
     ["tables as XLSX", project.tablesAsXlsx ? "yes" : "no"],
-    ["keep conversations", describeRetention(project)],
-    ["keep customers' files", describeFileRetention(project)],
+    ["retention of conversations", describeRetention(project)],
+    ["retention of customers' files", describeFileRetention(project)],
     ["language models", describeModelLimits(project)],
     ["webhook secret", describeSecret(project)],
     ["version", String(project.version)],

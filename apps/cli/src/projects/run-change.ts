@@ -27,7 +27,7 @@ export async function runChange(cli: Cli, name: string, options: ProjectOptions)
     throw new CliError(
       "usage",
       EXIT.usage,
-      "Specify what to update, for example --retention. See: projects update --help",
+      "Specify what to update, for example --retention. See: svc projects update --help",
     );
   }
   await change(cli, name, ({ handoffTexts }) =>

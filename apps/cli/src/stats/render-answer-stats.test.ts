@@ -27,7 +27,7 @@ const render = (agents: AnswerStats["agents"]) => renderAnswerStats({ ...SPAN, a
 test("one agent is shown with what each threshold would have sent", () => {
   const shown = render([AGENT]);
   expect(shown).toMatch(/\nGuide +50 % +10 +8 \(80 %\) +7 +1 +0 +1 +1 +0/);
-  expect(shown).toMatch(/\nTHRESHOLD OF Guide +WOULD SEND/);
+  expect(shown).toMatch(/\nTHRESHOLD \(Guide\) +WOULD SEND/);
   expect(shown).toMatch(/\n30 % +10 \(100 %\) +7 +1 +0 +1 +1 +0/);
   expect(shown).toMatch(/\n60 % +8 \(80 %\) +7 +0 +0 +1 +0 +0/);
   expect(shown).toMatch(/\n70 % +0 \(0 %\) +0/);
@@ -36,5 +36,5 @@ test("one agent is shown with what each threshold would have sent", () => {
 test("several agents are compared without thresholds, and one that was deleted is named by its id", () => {
   const shown = render([AGENT, { ...AGENT, name: null, reviewPolicy: null, autoThreshold: null }]);
   expect(shown).toMatch(/\n01890a5d-ac96-774b-bcce-b302099a8057 \(d\S* +- +10/);
-  expect(shown).not.toContain("THRESHOLD OF");
+  expect(shown).not.toContain("WOULD SEND");
 });

@@ -11,7 +11,7 @@ const NAME_CHARS = 40;
 /** Thresholds that are compared, in percent. */
 const THRESHOLDS = [30, 40, 50, 60, 70, 80, 90];
 
-const HEAD = ["ACCEPTED", "EDITED", "ASKED FOR A PERSON", "RATED BADLY", "REJECTED", "UNDECIDED"];
+const HEAD = ["ACCEPTED", "EDITED", "ASKED FOR A PERSON", "NEGATIVE RATING", "REJECTED", "PENDING"];
 const cellsOf = ({ accepted, edited, askedPerson, ratedBadly, rejected, undecided }: AnswerCounts) =>
   [accepted, edited, askedPerson, ratedBadly, rejected, undecided].map(String);
 const share = (part: number, whole: number) => (whole === 0 ? "" : ` (${Math.round((100 * part) / whole)} %)`);
@@ -23,7 +23,7 @@ function renderThresholds(agent: AgentStats, width: number): string {
     const sent = sumAnswerCounts(agent.byConfidence.filter(({ percent }) => percent >= threshold));
     return [`${threshold} %`, `${sent.answers}${share(sent.answers, agent.answers)}`, ...cellsOf(sent)];
   });
-  return renderTable([`THRESHOLD OF ${nameOf(agent)}`, "WOULD SEND", ...HEAD], rows, width);
+  return renderTable([`THRESHOLD (${nameOf(agent)})`, "WOULD SEND", ...HEAD], rows, width);
 }
 
 /** What became of the agents' answers, as a person reads it; of a single agent also what other thresholds would have sent. */

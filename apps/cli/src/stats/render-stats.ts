@@ -33,7 +33,7 @@ function cellsOf({ messages, automatic, handoffs, edits, firstReplyMs }: Counts)
   ];
 }
 
-const HEAD = ["MESSAGES", "AUTOMATIC", "HAND-OFFS", "EDITS", "FIRST REPLY (MEDIAN, P90)"];
+const HEAD = ["MESSAGES", "AUTOMATIC", "HANDOFFS", "EDITS", "FIRST REPLY (MEDIAN, P90)"];
 
 /** How a project fared, as a person reads it. */
 export function renderStats(stats: Stats, { width }: Terminal): string {
@@ -53,7 +53,10 @@ export function renderStats(stats: Stats, { width }: Terminal): string {
       ["answered automatically", `${automatic}${share(automatic, messages)}`],
       ["handed over to a person", `${handoffs}${share(handoffs, messages)}`],
       ["drafts edited", String(edits)],
-      ["first reply", `median ${renderSpan(firstReplyMs.p50)}, 90th percentile ${renderSpan(firstReplyMs.p90)}`],
+      [
+        "time to first reply",
+        `median ${renderSpan(firstReplyMs.p50)}, 90th percentile ${renderSpan(firstReplyMs.p90)}`,
+      ],
     ]),
     ...(channels.length === 0 ? [] : ["", renderTable(["CHANNEL", ...HEAD], rows(channels), width)]),
     ...(agents.length === 0 ? [] : ["", renderTable(["AGENT", ...HEAD], rows(agents), width)]),
@@ -62,7 +65,7 @@ export function renderStats(stats: Stats, { width }: Terminal): string {
       : [
           "",
           renderTable(
-            ["LANGUAGE MODEL", "CALLS", "FAULTS", "TOKENS IN", "TOKENS OUT", "COST"],
+            ["LANGUAGE MODEL", "CALLS", "FAILED", "INPUT TOKENS", "OUTPUT TOKENS", "COST"],
             models.map(({ model, calls, faults, inputTokens, outputTokens, costUsd }) => [
               safeLine(model, NAME_CHARS),
               String(calls),
@@ -79,7 +82,7 @@ export function renderStats(stats: Stats, { width }: Terminal): string {
       : [
           "",
           renderTable(
-            ["TIMES", "LAST", "WITHOUT A GOOD ANSWER"],
+            ["COUNT", "LAST ASKED", "QUESTION WITHOUT A GOOD ANSWER"],
             topUnanswered.map(({ question, count, lastAt }) => [
               String(count),
               lastAt.slice(0, 10),

@@ -18,7 +18,7 @@ export async function findTicketId(store: Store, principal: Principal, named: st
   if (found !== undefined && others.length === 0) return found.id;
   const name = `"${safeLine(named, NAME_CHARS)}"`;
   throw found === undefined
-    ? new CliError("not_found", EXIT.failed, `No ticket or chat ${name} exists. See: tickets list`)
+    ? new CliError("not_found", EXIT.failed, `No ticket or chat ${name} exists. See: svc tickets list`)
     : new CliError(
         "ambiguous",
         EXIT.failed,

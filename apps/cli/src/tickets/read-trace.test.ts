@@ -28,7 +28,7 @@ test("the trace of a run is read as facts, and what else is told stays", () => {
 });
 
 test("why it quotes instead of answering with a model is told in the words of the documentation, and harmless", () => {
-  const fallback = "unauthorized: its provider refuses the API key (401)\u001b[2J";
+  const fallback = "unauthorized: the provider rejected the API key (401)\u001b[2J";
   const { facts } = readTrace({
     ...trace,
     answer: { model: { usage: null, fallback, mustReview: true } },
@@ -36,7 +36,7 @@ test("why it quotes instead of answering with a model is told in the words of th
   });
   expect(facts).toContainEqual([
     "quotes",
-    "instead of the model: its provider refuses the API key (401) (see docs/models.md)",
+    "instead of the model: the provider rejected the API key (401) (see docs/models.md)",
   ]);
   expect(facts).toContainEqual(["review", "requires an operator, regardless of the policy"]);
   expect(facts).toContainEqual(["attempts", "3"]);

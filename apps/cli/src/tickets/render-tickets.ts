@@ -16,7 +16,7 @@ export function renderTickets(tickets: readonly TicketItem[], { paint, width }: 
     const stages = { review: yellow(stage), failed: red(stage) } as const;
     const person = customer?.name ?? customer?.email ?? null;
     const remarks = [
-      ...(ticket.origin === null ? [] : ["task"]),
+      ...(ticket.origin === null ? [] : ["issue"]),
       ...(person === null ? [] : [safeLine(person, PERSON_CHARS)]),
       `${channelId} ${safeLine(chatId, NAME_CHARS)}`,
       ...(priority === "normal" ? [] : [priority]),
@@ -30,5 +30,5 @@ export function renderTickets(tickets: readonly TicketItem[], { paint, width }: 
       `${safeLine(subject, SUBJECT_CHARS)}\n${dim(remarks.join(", "))}`,
     ];
   });
-  return renderTable(["TICKET", "STATE", "ASSIGNEE", "CHANGED", "SUBJECT AND CHAT"], rows, width);
+  return renderTable(["TICKET", "STATE", "ASSIGNEE", "UPDATED", "SUBJECT AND CHAT"], rows, width);
 }

@@ -28,7 +28,7 @@ export async function runChange(cli: Cli, named: string, options: ChangeOptions)
     throw new CliError(
       "usage",
       EXIT.usage,
-      "Specify what to update, for example --priority. See: tickets update --help",
+      "Specify what to update, for example --priority. See: svc tickets update --help",
     );
   }
   const item = await withResources(cli, {}, async ({ store }) => {

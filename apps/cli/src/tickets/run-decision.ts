@@ -14,15 +14,15 @@ import { findTicketId } from "./find-ticket.ts";
 
 /** What is said of an action that was done. The pipeline carries out what is sent or drafted. */
 export const DONE: Record<ReviewAction, string> = {
-  approve: "Approved. The draft is sent.",
-  edit: "Edited. Your text is sent instead of the draft.",
+  approve: "Approved. The draft is being sent.",
+  edit: "Edited. Your text is being sent instead of the draft.",
   reject: "Dismissed. The customer gets no answer.",
-  regenerate: "The agent regenerates the draft.",
+  regenerate: "The agent is regenerating the draft.",
   takeover: "The ticket is assigned to you.",
   assign: "Assigned. Nothing is sent automatically while the ticket is assigned.",
   unassign: "Unassigned.",
   note: "Noted.",
-  reply: "Your reply is sent.",
+  reply: "Your reply is being sent.",
   reroute: "Rerouted.",
   resolve: "Closed. A new message from the customer reopens it.",
   reopen: "Reopened.",
@@ -89,7 +89,7 @@ export function runReroute(cli: Cli, named: string, { project, agent, toProject 
     throw new CliError(
       "usage",
       EXIT.usage,
-      "Specify the destination with --agent or --to-project. See: tickets reroute --help",
+      "Specify the destination with --agent or --to-project. See: svc tickets reroute --help",
     );
   }
   return runDecision(cli, named, project, async (store) => {

@@ -15,13 +15,13 @@ const STATES: Record<ToolCallState, string> = {
   running: "running",
   done: "done",
   failed: "failed",
-  unknown: "unknown whether it was made: check the other system",
+  unknown: "unknown whether it was made; check the other system",
   rejected: "not made",
 };
 
 /** By whom it was decided; one that nobody has decided about was rejected by what has become of its message. */
 function decisionOf({ state, decidedBy }: ToolCall): string {
-  if (decidedBy === null) return state === "rejected" ? ", its message is closed" : "";
+  if (decidedBy === null) return state === "rejected" ? ", its message no longer needs it" : "";
   return `, ${state === "rejected" ? "rejected" : "approved"} by ${safeLine(decidedBy, NAME_CHARS)}`;
 }
 

@@ -28,7 +28,7 @@ async function readArguments(
   file: string | undefined,
 ): Promise<Record<string, unknown>> {
   if (word !== undefined && file !== undefined) {
-    throw new CliError("usage", EXIT.usage, "Pass the arguments either as a word or with --file, not both.");
+    throw new CliError("usage", EXIT.usage, "Pass the arguments either on the command line or with --file, not both.");
   }
   if (word === undefined && file === undefined) return {};
   const what = { what: "the arguments", maxBytes: LIMITS.bodyMaxBytes };

@@ -136,7 +136,7 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
     if (listeners.size === 0 || isClosed) return;
     for (const id of ticketIds) if (typing.size < MAX_TYPING) typing.add(id);
     typingTimer ??= setTimeout(() => {
-      tellTyping().catch((error: unknown) => note(error, "who looks at a ticket could not be read"));
+      tellTyping().catch((error: unknown) => note(error, "failed to read who is viewing a ticket"));
     }, LOOK_MS);
   }
 
@@ -161,7 +161,7 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
     } catch (error) {
       // Nothing is missed while all connections are in use: the next look goes on where this one stopped.
       if (!isBusy(error)) isAway = true;
-      note(error, "the events of tickets could not be read; trying again");
+      note(error, "failed to read ticket events; retrying");
     }
     if (listeners.size > 0 && !isClosed) timer = setTimeout(() => void look(), LOOK_MS);
     else {
@@ -172,7 +172,7 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
 
   const silence = queues.wakeUps.listen(PRESENCE_TOPIC, (ids) => {
     if (listeners.size === 0) return;
-    tellPresence(ids).catch((error: unknown) => note(error, "who looks at a ticket could not be read"));
+    tellPresence(ids).catch((error: unknown) => note(error, "failed to read who is viewing a ticket"));
   });
 
   const endTyping = followVisitorTyping(queues, noteTyping);

@@ -105,7 +105,7 @@ export function streamEvents(context: ConsoleContext): RequestHandler {
         .then(() => teller.tell(event))
         .catch((error: unknown) => {
           // The page refetches what it did not receive when it reconnects.
-          log.debug({ error }, "an event could not be sent");
+          log.debug({ error }, "failed to send an event");
           stream.end();
         });
     });
@@ -134,7 +134,7 @@ export function streamEvents(context: ConsoleContext): RequestHandler {
       if (ticketId !== null) hub.notePresence([ticketId]);
     } catch (error) {
       // Whoever says nothing more is forgotten soon.
-      log.debug({ error }, "that somebody has left a ticket could not be noted");
+      log.debug({ error }, "failed to record that an operator has left a ticket");
     }
   };
 }

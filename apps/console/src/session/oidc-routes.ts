@@ -76,7 +76,7 @@ export function addOidcRoutes(
     if (!success || (project !== "*" && found === null)) {
       log.warn(
         { project },
-        "nobody was made at a first single sign-on: SVC_OIDC_CREATE_ROLE names no project, or the address is none",
+        "no operator was created at single sign-on: the project in SVC_OIDC_CREATE_ROLE does not exist, or the email address is not valid",
       );
       return null;
     }
@@ -90,7 +90,7 @@ export function addOidcRoutes(
 
   function faultOf(error: unknown): Fault {
     if (!(error instanceof ServiceError)) throw error;
-    log.info({ error }, "a single sign-on was refused");
+    log.info({ error }, "single sign-on failed");
     if (error.code === "unavailable" || error.code === "rate_limited") return error.code;
     return "refused";
   }

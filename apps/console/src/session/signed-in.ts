@@ -65,7 +65,7 @@ export function signedIn(context: CheckContext): RequestHandler {
 /** The session of a request that has passed `signedIn`. */
 export function sessionOf(response: Response): LiveSession {
   const session = (response as Response & WithSession)[SESSION];
-  if (session === undefined) throw new Error("this route has no check of the session before it");
+  if (session === undefined) throw new Error("this route has no preceding session check");
   return session;
 }
 
@@ -87,7 +87,7 @@ export function inProject({ sessions, rateLimit }: CheckContext): RequestHandler
       request,
       response,
       { keyId: `operator-${session.operator.id}`, rateLimit: limit, projectName },
-      "You may make",
+      "Rate limit exceeded: you are limited to",
     );
     next();
   };

@@ -8,13 +8,13 @@ import type { StageContext } from "../stage-context.ts";
 import { whyForPerson } from "./heed-visitor.ts";
 
 /** Why a ticket goes back to `review` from `delivering`, where an earlier message of it waits for a person. */
-const STILL_WAITS = "another message of this conversation waits for a person";
+const STILL_WAITS = "another message in this conversation is waiting for an operator";
 
 function decide(run: Run): GateResult {
   const { ticket, answer, said } = run;
   if (isSpam(run)) return { sends: false, rejects: true, why: "this conversation is marked as spam" };
   if (ticket?.assignee != null) {
-    const why = `${ticket.assignee} has this conversation`;
+    const why = `this conversation is assigned to ${ticket.assignee}`;
     return said !== null && needsNoReply(said.kind) ? { sends: false, isSilent: true, why } : { sends: false, why };
   }
   const forPerson = whyForPerson(run);

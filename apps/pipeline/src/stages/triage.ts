@@ -1,5 +1,5 @@
 import { chooseAgent, chooseWithModel } from "@svc/agents";
-import { searchEach } from "@svc/knowledge";
+import { searchEachWithEmbeddings } from "@svc/knowledge";
 import { isSpam, move } from "../run.ts";
 import type { SearchResult } from "@svc/knowledge";
 import type { Run, TriageResult } from "../run.ts";
@@ -27,7 +27,7 @@ async function choose({ store, triageModels, models, embeddings }: StageContext,
     text: message.text,
     currentAgentId,
     search: async (query, kbGroups, limit) => {
-      const results = await searchEach({ store }, project.id, { query, kbGroups, limit });
+      const results = await searchEachWithEmbeddings({ store, embeddings }, project.id, { query, kbGroups, limit });
       searched.push(...results.flatMap((found, at) => ({ kbIds: kbGroups[at] ?? [], found })));
       return results;
     },
@@ -38,7 +38,7 @@ async function choose({ store, triageModels, models, embeddings }: StageContext,
   const chosen = await chooseWithModel(decision, { agents, text: message.text, currentAgentId }, adviser);
   // What was found for the agent is what its answer is looked for in: one search serves both.
   const kbIds = agents.find(({ id, fixedReply }) => id === chosen.agentId && fixedReply === null)?.kbIds;
-  if (embeddings === null && kbIds !== undefined) {
+  if (kbIds !== undefined) {
     run.passages ??= searched.find((one) => one.kbIds.join() === kbIds.join())?.found ?? null;
   }
   return chosen;

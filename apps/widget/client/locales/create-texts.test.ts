@@ -58,8 +58,8 @@ test("times, days, sizes and percentages are written as the language does", () =
   expect(german.size(1.25 * MIB)).toBe("1,3 MB");
   expect(german.percent(0.5)).toBe("50\u00a0%");
   expect([0, 1023, 1024, 10 * MIB, 3000 * MIB].map((bytes) => english.size(bytes))).toEqual([
-    "0 byte",
-    "1,023 byte",
+    "0 bytes",
+    "1,023 bytes",
     "1 kB",
     "10 MB",
     "3,000 MB",

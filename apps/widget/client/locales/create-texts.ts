@@ -67,7 +67,14 @@ export function createTexts({
     },
     size(bytes) {
       const power = bytes < 1024 ? 0 : bytes < 1024 ** 2 ? 1 : 2;
-      return number(bytes / 1024 ** power, { style: "unit", unit: UNITS[power], maximumFractionDigits: 1 });
+      // In short form, bytes have no plural in English: "0 byte".
+      const unitDisplay = power === 0 ? "long" : "short";
+      return number(bytes / 1024 ** power, {
+        style: "unit",
+        unit: UNITS[power],
+        unitDisplay,
+        maximumFractionDigits: 1,
+      });
     },
     percent: (part) => number(part, { style: "percent" }),
   };

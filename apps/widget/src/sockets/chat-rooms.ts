@@ -87,8 +87,8 @@ export function createChatRooms({ store, log }: { store: Store; log: Log }) {
       }
     } catch (error) {
       // The next tick looks again.
-      if (isUnavailable(error)) log.debug({ error }, "sockets wait until the store can be reached");
-      else log.error({ error }, "sockets could not be shown what is new; it is tried again");
+      if (isUnavailable(error)) log.debug({ error }, "database unavailable; updates of sockets are delayed");
+      else log.error({ error }, "failed to update sockets; retrying");
       for (const room of rooms.values()) room.livelyUntil = performance.now() + LIVELY_MS;
     } finally {
       isPumping = false;
@@ -110,7 +110,7 @@ export function createChatRooms({ store, log }: { store: Store; log: Log }) {
       .confirm(project, ticketId, places)
       .then((replies) => beginDelivery(store, project, replies, { way: "socket" }).end(true))
       .catch((error: unknown) => {
-        log.debug({ error, ticketId }, "it was not noted that replies were handed over");
+        log.debug({ error, ticketId }, "failed to record that replies were delivered");
       });
   }
 

@@ -142,7 +142,7 @@ export function sendFault(
   clientMessageId: string | null,
 ): void {
   const isKnown = error instanceof ServiceError;
-  if (!isKnown) log.error({ error, ticketId: session.visitor?.ticketId }, "a frame of a visitor failed");
+  if (!isKnown) log.error({ error, ticketId: session.visitor?.ticketId }, "failed to process a visitor's frame");
   const seconds = isKnown ? Number(error.headers["Retry-After"]) : Number.NaN;
   const isWorthRepeating =
     Number.isInteger(seconds) || !isKnown || (ERRORS[error.code].status >= 500 && error.code !== "storage_full");

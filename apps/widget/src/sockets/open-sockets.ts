@@ -295,7 +295,7 @@ export function openSockets(context: WidgetContext): Sockets {
       });
       return;
     }
-    if (!(error instanceof ServiceError)) log.error({ error }, "a socket could not be opened");
+    if (!(error instanceof ServiceError)) log.error({ error }, "failed to open a socket");
     writeProblem(
       socket,
       error instanceof ServiceError
@@ -327,7 +327,7 @@ export function openSockets(context: WidgetContext): Sockets {
     }
     plain.handleUpgrade(request, socket, head, (opened) => {
       // Of a frame that breaks the protocol, or is too large: the library closes the socket after it.
-      opened.on("error", (error) => log.debug({ error }, "a WebSocket broke"));
+      opened.on("error", (error) => log.debug({ error }, "WebSocket error"));
       takePlain(opened, request, admission);
     });
   }
@@ -349,7 +349,7 @@ export function openSockets(context: WidgetContext): Sockets {
   const ticker = setInterval(() => {
     rooms.tick();
     if (sessions.size === 0) return;
-    checkSessions().catch((error: unknown) => log.debug({ error }, "open sockets could not be checked; they stay"));
+    checkSessions().catch((error: unknown) => log.debug({ error }, "failed to check open sockets; they stay open"));
   }, TICK_MS);
   ticker.unref();
   const pinger = setInterval(() => {
@@ -377,7 +377,7 @@ export function openSockets(context: WidgetContext): Sockets {
 
     attach(server, app) {
       server.on("upgrade", (request, socket, head) => {
-        socket.on("error", (error) => log.debug({ error }, "a connection broke while it was upgraded"));
+        socket.on("error", (error) => log.debug({ error }, "connection error during the WebSocket upgrade"));
         const [path = ""] = (request.url ?? "").split("?", 1);
         if (path !== SOCKET_PATH && path !== `${SOCKET_PATH}/`) {
           writeProblem(socket, new ServiceError("not_found", `There is no socket at this path; use ${SOCKET_PATH}.`));

@@ -1,7 +1,6 @@
 import type { SearchResult } from "../answer.ts";
 import { readPassage } from "./read-passages.ts";
 import type { AnswerPart, ReadPassage } from "./read-passages.ts";
-import { holdsKind } from "./read-question.ts";
 import type { ReadQuestion } from "./read-question.ts";
 
 /** Figures that speak for or against an answer, by name; most are shares from 0 to 1. */
@@ -92,7 +91,7 @@ function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures;
     const nearAlso = union(ownAlso, headAlso, heldAlso[at - 1], heldAlso[at + 1]);
     const missing = words.filter((_, place) => !nearAlso.has(place));
     const text = read.passage.text.slice(part.start, part.end);
-    const hasKind = kind !== null && holdsKind(kind, text);
+    const hasKind = question.holdsKind(text, part.terms);
     const lengthNorm = 1 - SENTENCE.b + (SENTENCE.b * part.terms.length) / SENTENCE.words;
     const exact = new Set(part.terms);
     return {

@@ -10,9 +10,8 @@ import {
 } from "@svc/text";
 import type { SearchResult } from "../answer.ts";
 import { readNaming } from "../naming-words.ts";
-
-/** What kind of answer a question asks for; "steps" is what to do. */
-export type AnswerKind = "number" | "money" | "time" | "duration" | "person" | "place" | "steps";
+import { holdsKind, kindOf } from "./answer-kinds.ts";
+import type { AnswerKind } from "./answer-kinds.ts";
 
 /** A word of a question, with what it weighs. */
 export interface QuestionWord {
@@ -34,6 +33,8 @@ export interface QuestionWord {
 export interface ReadQuestion {
   words: readonly QuestionWord[];
   kind: AnswerKind | null;
+  /** Whether a text, whose folded words are given, has the kind of thing that is asked for; false where no kind is. */
+  holdsKind: (text: string, terms: readonly string[]) => boolean;
   /** Its language (ISO 639-1); null where it does not show clearly. */
   language: string | null;
   /** How alike the question and words of a text are in meaning, -1 to 1; null for a language without word vectors. */
@@ -52,52 +53,6 @@ const LEAST_RARITY = 0.05;
 
 const CODE = /^(?=.*\p{L})(?=.*\p{N})/u;
 
-/** A question's kind shows in its beginning. */
-const MAX_CHARS = 500;
-
-/** How a question asks for a kind of answer, in the languages that have a list; the first match counts. */
-const ASKS: readonly (readonly [kind: AnswerKind, pattern: RegExp])[] = [
-  [
-    "money",
-    /\b(?:how much (?:is|are|does|do|will|would|for)|price|cost|costs|fee|charge|cheap|expensive|pay|was kostet|wie teuer|kosten|preis|gebühr|cuánto cuesta|cuesta|precio|combien (?:coûte|ça coûte)|prix|tarif|quanto costa|prezzo)\b/iu,
-  ],
-  [
-    "duration",
-    /\b(?:how long|how soon|how quickly|wie lange|cuánto (?:tiempo|tarda|dura)|combien de temps|quanto tempo|hoe lang)\b/iu,
-  ],
-  [
-    "time",
-    /\b(?:when|what time|until when|by when|how late|which day|wann|bis wann|um wie viel uhr|uhrzeit|cuándo|a qué hora|quand|à quelle heure|quando|wanneer|open|opening|deadline|öffnungszeiten)\b/iu,
-  ],
-  [
-    "number",
-    /\b(?:how many|how much|how often|how big|how large|how far|how old|how high|how heavy|what percentage|maximum|minimum|max|min|limit|wie viele?|wieviele?|wie oft|wie groß|wie weit|wie alt|wie hoch|wie schwer|cuántos|cuántas|cuánto|cuánta|combien|quanti|quante|quanto|hoeveel)\b/iu,
-  ],
-  ["person", /\b(?:who|whom|whose|wer|wem|wen|quién|qui|chi|wie is)\b/iu],
-  ["place", /\b(?:where|wo|wohin|dónde|où|dove|waar)\b/iu],
-  [
-    "steps",
-    /\b(?:how (?:do|does|can|could|should|to|would|must)|steps|wie (?:kann|muss|soll|mache|bekomme|ändere|stelle|richte|geht)|cómo|comment|come (?:posso|si)|hoe (?:kan|moet))\b/iu,
-  ],
-];
-
-const HOLDS: Readonly<Record<AnswerKind, RegExp>> = {
-  number:
-    /\p{N}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred|thousand|once|twice|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|einmal|zweimal|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|deux|trois|quatre|cinq|sept|huit|neuf|dix)\b/iu,
-  money: /[€$£¥₽₺]|\b(?:euros?|eur|usd|dollars?|pounds?|cents?|free|kostenlos|gratis|gratuit)\b|\p{N}/iu,
-  duration:
-    /\b(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|sekunden?|minuten?|stunden?|tagen?|tage|wochen?|monaten?|monate|jahren?|jahre|segundos?|minutos?|horas?|días?|semanas?|mes(?:es)?|años?|heures?|jours?|semaines?|mois|ans?|ms|immediately|sofort)\b/iu,
-  time: /\p{N}|\b(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lunes|martes|miércoles|jueves|viernes|sábado|domingo|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|before|after|once|until|vor|nach|bis|antes|después|avant|après)\b/iu,
-  person: /\p{Lu}\p{Ll}+|\b(?:you|we|team|manager|administrator|user|owner|wir)\b/u,
-  place: /\p{Lu}\p{Ll}+|\b(?:in|at|on|under|im|am|unter|en|dans|à|menu|settings|page|tab|folder|file|directory)\b/u,
-  steps: /\S/u,
-};
-
-/** Returns whether a text holds something of the kind. */
-export function holdsKind(kind: AnswerKind, text: string): boolean {
-  return HOLDS[kind].test(text);
-}
-
 /** A language counts as known when the question shows it this clearly. */
 const LEAST_LANGUAGE_CONFIDENCE = 0.6;
 
@@ -107,6 +62,8 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
   const isClear = detected.confidence >= LEAST_LANGUAGE_CONFIDENCE;
   // Short questions show no language: then it is that of the documents.
   const language = isClear ? detected.language : (languages?.[0] ?? detected.language);
+  const spoken = [...new Set([language, ...(languages ?? [])])];
+  const kind = kindOf(asked, spoken);
   const names = new Set([...readNaming(asked).words].map(foldAccents));
   // The weight of a word that stands nowhere, with some room for the share of its form.
   const leastUnknown = 1.15 * Math.log(1 + (passageCount + 0.5) / 0.5);
@@ -139,7 +96,8 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
     words: read,
     likenessTo: meaning === null ? null : (terms) => likeness(meaning, meaningOf(terms, language)),
     language: isClear ? detected.language : null,
-    kind: ASKS.find(([, pattern]) => pattern.test(asked.slice(0, MAX_CHARS)))?.[0] ?? null,
+    kind,
+    holdsKind: (text, terms) => kind !== null && holdsKind(kind, { text, terms, languages: spoken }),
     placesOf: remembered((term) => {
       const same = read.findIndex((word) => word.term === term);
       const place = same === -1 ? read.findIndex((word) => isForm(word.term, term)) : same;

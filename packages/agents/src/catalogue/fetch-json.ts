@@ -4,10 +4,10 @@ import { ProviderError } from "./provider-error.ts";
 const MAX_BYTES = 8 * 1024 * 1024;
 
 const STATUS_WORDS: Readonly<Record<number, string>> = {
-  401: "refuses the key",
-  403: "refuses the key",
-  404: "responds with 404 to the requested URL",
-  429: "rate-limits requests",
+  401: "rejected the API key",
+  403: "rejected the API key",
+  404: "returned 404 for the requested URL",
+  429: "rate-limited the request",
 };
 
 /** What is sent. */
@@ -29,7 +29,7 @@ function faultCode(error: unknown): string {
 export function asProviderError(error: unknown, signal: AbortSignal): ProviderError {
   if (error instanceof ProviderError) return error;
   if (signal.aborted) return new ProviderError("did not respond in time", { cause: error });
-  return new ProviderError(`cannot be reached${faultCode(error)}`, { cause: error });
+  return new ProviderError(`is unreachable${faultCode(error)}`, { cause: error });
 }
 
 async function readText(response: Response): Promise<string> {
@@ -37,7 +37,7 @@ async function readText(response: Response): Promise<string> {
   let sizeBytes = 0;
   for await (const chunk of response.body ?? []) {
     sizeBytes += chunk.byteLength;
-    if (sizeBytes > MAX_BYTES) throw new ProviderError(`answers with more than ${MAX_BYTES / 1024 / 1024} MB`);
+    if (sizeBytes > MAX_BYTES) throw new ProviderError(`returned more than ${MAX_BYTES / 1024 / 1024} MB`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -58,7 +58,7 @@ export async function fetchJson(url: string, { headers = {}, body, signal }: Jso
     });
     if (!response.ok) {
       await response.body?.cancel();
-      throw new ProviderError(STATUS_WORDS[response.status] ?? `answers ${response.status}`);
+      throw new ProviderError(STATUS_WORDS[response.status] ?? `returned status ${response.status}`);
     }
     return parse(await readText(response));
   } catch (error) {
@@ -72,6 +72,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ProviderError("does not respond with JSON", { cause: error });
+    throw new ProviderError("did not return JSON", { cause: error });
   }
 }

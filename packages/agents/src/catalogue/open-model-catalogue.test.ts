@@ -98,11 +98,15 @@ test("names that are none are left out, whatever a provider sends", async () => 
 });
 
 test.each<[string, Parameters<WebhookReceiver["answerWith"]>[0], RegExp]>([
-  ["refuses the key", { status: 401, body: `your key ${KEY} is wrong` }, /^openai refuses the key\. Check SVC_LLM_/],
-  ["fails", { status: 500, body: KEY }, /^openai answers 500/],
-  ["answers a page", { status: 200, body: "<html>" }, /does not respond with JSON/],
-  ["redirects", { status: 302, headers: { Location: "http://127.0.0.1:9/" } }, /cannot be reached/],
-  ["cuts the line", "cut-midway", /cannot be reached/],
+  [
+    "refuses the key",
+    { status: 401, body: `your key ${KEY} is wrong` },
+    /^openai rejected the API key\. Check SVC_LLM_/,
+  ],
+  ["fails", { status: 500, body: KEY }, /^openai returned status 500/],
+  ["answers a page", { status: 200, body: "<html>" }, /did not return JSON/],
+  ["redirects", { status: 302, headers: { Location: "http://127.0.0.1:9/" } }, /is unreachable/],
+  ["cuts the line", "cut-midway", /is unreachable/],
   ["says nothing", "hang", /did not respond in time/],
   ["answers too much", { status: 200, body: Buffer.alloc(9 * 1024 * 1024, "[") }, /more than 8 MB/],
 ])("a provider that %s is told beside the models of the others, without a secret", async (_what, answer, told) => {
@@ -121,7 +125,7 @@ test("an Ollama that is away is told with what to do", async () => {
   expect(unreachable).toEqual([
     {
       provider: "ollama",
-      detail: expect.stringMatching(/^ollama cannot be reached \(ECONNREFUSED\)\. Check SVC_OLLAMA/),
+      detail: expect.stringMatching(/^ollama is unreachable \(ECONNREFUSED\)\. Check SVC_OLLAMA/),
     },
   ]);
 });
@@ -154,8 +158,8 @@ test.each<[string, string, string, RegExp]>([
   ["of a hosted provider", "openai:gpt-4o-mini", "invalid_request", /only Ollama supports pulling/],
   ["of nobody", "nobody:model", "not_found", /start with ollama:/],
   ["without a provider", "llama", "invalid_request", /provider, a colon/],
-  ["of a stranger's registry", "ollama:evil.example/a/b", "invalid_request", /not a valid name of a model/],
-  ["that climbs", "ollama:../../x", "invalid_request", /not a valid name of a model/],
+  ["of a stranger's registry", "ollama:evil.example/a/b", "invalid_request", /not a valid model name/],
+  ["that climbs", "ollama:../../x", "invalid_request", /not a valid model name/],
 ])("an id %s is refused with what to do", async (_what, id, code, told) => {
   answerModels([]);
   const catalogue = open(hostedProvider(), ollamaProvider());

@@ -116,7 +116,7 @@ export function openModelCatalogue(
     if (at > 0 && catalogId.length <= MODEL_LIMITS.catalogIdMaxChars) {
       return { prefix: catalogId.slice(0, at), name: catalogId.slice(at + 1) };
     }
-    const detail = "The ID of a model consists of its provider, a colon and its name, as in ollama:llama3.2:3b.";
+    const detail = "A model ID consists of the provider, a colon and the model's name, such as ollama:llama3.2:3b.";
     throw new ServiceError("invalid_request", detail);
   }
 
@@ -135,7 +135,7 @@ export function openModelCatalogue(
       const name = readOllamaName(given);
       if (name === null) {
         const detail =
-          "This is not a valid name of a model to pull. Use a name such as llama3.2:3b, user/model:tag or hf.co/user/model:tag.";
+          "This is not a valid model name. Use a name such as llama3.2:3b, user/model:tag or hf.co/user/model:tag.";
         throw new ServiceError("invalid_request", detail);
       }
       try {
@@ -159,7 +159,7 @@ export function openModelCatalogue(
       const { prefix, name } = partsOf(catalogId);
       const ollama = entries.find(({ provider }) => provider.name === prefix)?.ollama ?? null;
       if (ollama === null) {
-        const detail = `${prefix} is not configured any more as a server that can be pulled to. Check the settings.`;
+        const detail = `Models can no longer be pulled to ${prefix}. Check the settings.`;
         throw new PullError("pull_failed", detail, { isFinal: true });
       }
       await pullFromOllama(ollama.target, name, options);

@@ -88,7 +88,7 @@ test.each<[string, PullScript, object]>([
 
 test.each<[string, ReceiverAnswer]>([
   ["no JSON", { status: 200, body: "<html>\n" }],
-  ["a line without an end", { status: 200, body: `{"status":"${"x".repeat(200_000)}` }],
+  ["a line without a line break", { status: 200, body: `{"status":"${"x".repeat(200_000)}` }],
   ["a status that is none of these", { status: 500, body: '{"error":"boom"}' }],
   ["nothing at all", { status: 200, body: "" }],
 ])("%s in place of a pull is a fault", async (_what, answer) => {

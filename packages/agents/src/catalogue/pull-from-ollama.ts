@@ -61,7 +61,7 @@ async function* linesOf(body: AsyncIterable<Uint8Array>, onBytes: () => void): A
     const lines = (rest + decoder.write(Buffer.from(chunk))).split("\n");
     rest = lines.pop() ?? "";
     yield* lines;
-    if (rest.length > MAX_LINE_CHARS) throw new Error("a line without an end");
+    if (rest.length > MAX_LINE_CHARS) throw new Error("a line without a line break");
   }
   yield rest + decoder.end();
 }

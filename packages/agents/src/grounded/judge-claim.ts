@@ -82,15 +82,14 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   });
 
   if (repeatsRules(text, sayable)) return unsupported("it repeats the instructions of the model", true);
-  if (givesOrders(text)) return unsupported("it gives orders to a model", true);
+  if (givesOrders(text)) return unsupported("it contains instructions to a model", true);
   const planted = foreign.find(({ kind }) => kind !== "number");
-  if (planted !== undefined)
-    return unsupported(`the ${planted.kind} ${planted.text} is in nothing that it cites`, true);
+  if (planted !== undefined) return unsupported(`the ${planted.kind} ${planted.text} is not in a cited passage`, true);
   if (isSaying(text, instructions) || (foreign.length === 0 && isCourtesy(text))) {
     return { ...judged, kind: "courtesy", why: "", isSuspect: false };
   }
-  if (claim.citations.length === 0) return unsupported("it cites nothing");
-  if (cited.length === 0) return unsupported("its quotes are not in the passages that it names");
+  if (claim.citations.length === 0) return unsupported("it has no citation");
+  if (cited.length === 0) return unsupported("its quotes are not in the cited passages");
   // The result of a tool is data without sentences.
   const quoted = cited.flatMap(({ found, quote }) => (found.passage === null ? [] : [{ ...found, quote }]));
   if (quoted.length > 0) {
@@ -99,9 +98,9 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
     return { ...judged, kind: verdict === "same" ? "supported" : "unsure", why, isSuspect: false };
   }
   const number = foreign[0];
-  if (number !== undefined) return unsupported(`the number ${number.text} is in nothing that it cites`);
+  if (number !== undefined) return unsupported(`the number ${number.text} is not in a cited passage`);
   const isSame = isAbout(text, sayable, language);
-  if (isSame === false) return unsupported("what it cites is about something else");
+  if (isSame === false) return unsupported("the cited passage is about something else");
   const isCompared = isSame !== null || isLiteral(text, sayable);
   return { ...judged, kind: "supported", why: "", isSuspect: false, isCompared };
 }

@@ -126,7 +126,7 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
         case "text-delta":
           text += part.text;
           writtenChars += part.text.length;
-          if (text.length > MAX_TEXT_CHARS) throw new ModelError("too_long", "its answer does not end");
+          if (text.length > MAX_TEXT_CHARS) throw new ModelError("too_long", "the answer exceeds the maximum length");
           await question.onText(text);
           break;
         case "finish-step":
@@ -155,16 +155,17 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
   }
   const fault = FINISH_FAULTS[finish]?.(text) ?? null;
   if (fault !== null) throw fault;
-  if (text.trim() === "") throw new ModelError("empty", "it answered nothing");
+  if (text.trim() === "") throw new ModelError("empty", "the model returned an empty answer");
   return text;
 }
 
 /** What the ends of answers mean that may be faults. */
 const FINISH_FAULTS: Readonly<Record<string, (text: string) => ModelError | null>> = {
-  "tool-calls": () => new ModelError("tool_loop", "it went on calling tools and gave no answer"),
-  "content-filter": () => new ModelError("refused", "it refused to answer"),
-  error: () => new ModelError("cut", "its provider failed while it answered"),
-  length: (text) => (/[}\]]\s*(?:```)?\s*$/.test(text) ? null : new ModelError("too_long", "its answer does not end")),
+  "tool-calls": () => new ModelError("tool_loop", "the model kept calling tools and gave no answer"),
+  "content-filter": () => new ModelError("refused", "the model refused to answer"),
+  error: () => new ModelError("cut", "the provider failed while the model was answering"),
+  length: (text) =>
+    /[}\]]\s*(?:```)?\s*$/.test(text) ? null : new ModelError("too_long", "the answer exceeds the maximum length"),
 };
 
 /** The tokens of a question, about. */

@@ -86,7 +86,7 @@ export async function chatWithModel<Output>(
       return place === "" ? message : `${place}: ${message}`;
     });
     misfit = { text: text.slice(0, SHOWN_CHARS), faults: faults.join("; ") };
-    throw new ModelError("invalid_output", "its answer is not in the form that was asked for");
+    throw new ModelError("invalid_output", "the answer does not match the requested format");
   }
 
   try {
@@ -96,7 +96,7 @@ export async function chatWithModel<Output>(
       } catch (error) {
         request.signal.throwIfAborted();
         if (bounds.isLate()) {
-          throw new ModelError("timeout", `it has given no answer within ${timeoutMs} ms`, { cause: error });
+          throw new ModelError("timeout", `no answer within ${timeoutMs} ms`, { cause: error });
         }
         if (!(error instanceof ModelError)) throw error;
         const isHeard = tally.hasHandedOut && request.mayRestart !== true;
@@ -150,6 +150,6 @@ function writeJson(value: unknown): string | undefined {
     return JSON.stringify(value);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new ModelError("invalid_output", "its answer is nested too deeply", { cause: error });
+    throw new ModelError("invalid_output", "the answer is nested too deeply", { cause: error });
   }
 }

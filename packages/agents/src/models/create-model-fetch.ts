@@ -40,7 +40,7 @@ export function createModelFetch(options: {
   async function tryOnce(input: string | URL | Request, init: RequestInit): Promise<Outcome> {
     const began = performance.now();
     const firstByte = new AbortController();
-    const late = new ModelError("timeout", `its provider has not answered within ${manners.firstByteMs} ms`);
+    const late = new ModelError("timeout", `the provider has not responded within ${manners.firstByteMs} ms`);
     const timer = setTimeout(() => firstByte.abort(late), manners.firstByteMs);
     const signals = init.signal == null ? [firstByte.signal] : [init.signal, firstByte.signal];
     let response: Response;
@@ -49,7 +49,7 @@ export function createModelFetch(options: {
     } catch (error) {
       init.signal?.throwIfAborted();
       if (firstByte.signal.aborted) return { fault: { error: late, canRetry: false, retryAfterMs: null } };
-      const unreachable = new ModelError("unreachable", `its provider cannot be reached (${codeOf(error)})`, {
+      const unreachable = new ModelError("unreachable", `the provider is unreachable (${codeOf(error)})`, {
         cause: error,
       });
       return { fault: { error: unreachable, canRetry: true, retryAfterMs: null } };
@@ -65,7 +65,7 @@ export function createModelFetch(options: {
     const type = response.headers.get("content-type") ?? "";
     if (body === null || NO_STREAM.test(type)) {
       await body?.cancel();
-      const error = new ModelError("invalid_output", "its provider answers with something that is no stream of text");
+      const error = new ModelError("invalid_output", "the provider did not return a text stream");
       return { fault: { error, canRetry: false, retryAfterMs: null } };
     }
     const firstByteMs = Math.max(1, manners.firstByteMs - (performance.now() - began));

@@ -38,9 +38,9 @@ describe("what providers answer", () => {
   test("is told in short, in one line and without the key, and of a refused key not at all", () => {
     const body = JSON.stringify({ message: `sk-planted ${"x\n".repeat(10_000)}` });
     const { message } = explain(500, body).error;
-    expect(message).toMatch(/^its provider answers 500: \[key\] x[^\n]{1,120}$/);
+    expect(message).toMatch(/^the provider returned 500: \[key\] x[^\n]{1,120}$/);
     expect(explain(401, '{"message":"Incorrect API key: sk-pl*****ed"}').error.message).toBe(
-      "its provider refuses the API key (401)",
+      "the provider rejected the API key (401)",
     );
   });
 });

@@ -13,11 +13,11 @@ export interface RequestFault {
 const EXCERPT_CHARS = 120;
 
 const STATUS_FAULTS: Readonly<Record<number, { fault: ModelFault; text: string }>> = {
-  401: { fault: "unauthorized", text: "its provider refuses the API key (401)" },
-  402: { fault: "unauthorized", text: "its provider wants to be paid (402)" },
-  403: { fault: "unauthorized", text: "its provider refuses the API key (403)" },
-  404: { fault: "unknown_model", text: "its provider knows no such model, or nothing at that address (404)" },
-  413: { fault: "too_long", text: "the question is too long for it (413)" },
+  401: { fault: "unauthorized", text: "the provider rejected the API key (401)" },
+  402: { fault: "unauthorized", text: "the provider requires payment (402)" },
+  403: { fault: "unauthorized", text: "the provider rejected the API key (403)" },
+  404: { fault: "unknown_model", text: "the provider does not know this model or URL (404)" },
+  413: { fault: "too_long", text: "the question is too long for the model (413)" },
 };
 
 /** What refusals with other statuses say of their reason. */
@@ -25,17 +25,17 @@ const TOLD_FAULTS: readonly { told: RegExp; fault: ModelFault; text: string }[] 
   {
     told: /context.{0,20}(?:length|window|size)|too (?:long|large)|maximum context|prompt is too/i,
     fault: "too_long",
-    text: "the question is too long for it",
+    text: "the question is too long for the model",
   },
   {
     told: /content.?(?:filter|policy|management)|safety|moderation/i,
     fault: "refused",
-    text: "its provider's filter refused the question",
+    text: "the provider's content filter blocked the question",
   },
   {
     told: /model.{0,80}(?:not found|not exist|not a valid|unknown|not loaded)|(?:unknown|invalid|not a valid) model/i,
     fault: "unknown_model",
-    text: "its provider knows no such model",
+    text: "the provider does not know this model",
   },
 ];
 
@@ -56,24 +56,24 @@ export function explainStatus(
   // A wrong key is told without what the server says: some repeat half of it.
   if (known !== undefined) return lasting(known.fault, known.text);
   if (status >= 300 && status < 400) {
-    return lasting("provider_fault", `its provider redirects to another address (${status}); set that one instead`);
+    return lasting("provider_fault", `the provider redirects to another URL (${status}); set that URL instead`);
   }
   const excerpt = excerptOf(body, { secret, maxChars: EXCERPT_CHARS });
   const said = excerpt === "" ? "" : `: ${excerpt}`;
   if (status === 429) {
-    const error = new ModelError("rate_limited", `its provider allows no more calls now (429${said})`);
+    const error = new ModelError("rate_limited", `the provider's rate limit is exceeded (429${said})`);
     return { error, canRetry: !USED_UP.test(body), retryAfterMs };
   }
   const told = TOLD_FAULTS.find((fault) => fault.told.test(excerpt));
   if (status < 500 && !MENDABLE.has(status)) {
     return told === undefined
-      ? lasting("refused", `its provider refuses the question (${status}${said})`)
+      ? lasting("refused", `the provider rejected the request (${status}${said})`)
       : lasting(told.fault, `${told.text} (${status}${said})`);
   }
   // llama.cpp answers 500 to a question that is too long.
   if (told?.fault === "too_long") return lasting(told.fault, `${told.text} (${status}${said})`);
   return {
-    error: new ModelError("provider_fault", `its provider answers ${status}${said}`),
+    error: new ModelError("provider_fault", `the provider returned ${status}${said}`),
     canRetry: true,
     retryAfterMs,
   };

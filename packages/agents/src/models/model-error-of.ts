@@ -9,11 +9,11 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 /** What errors of the client library mean, by their names. */
 const NAMED_FAULTS: ReadonlyMap<string, () => ModelError> = new Map(
   Object.entries({
-    AI_InvalidResponseDataError: () => new ModelError("cut", "its answer ended before it was complete"),
-    AI_JSONParseError: () => new ModelError("invalid_output", "its provider's answer cannot be read"),
-    AI_TypeValidationError: () => new ModelError("invalid_output", "its provider's answer cannot be read"),
-    AI_NoOutputGeneratedError: () => new ModelError("cut", "its answer ended before it was complete"),
-    AI_EmptyResponseBodyError: () => new ModelError("empty", "it answered nothing"),
+    AI_InvalidResponseDataError: () => new ModelError("cut", "the answer ended before it was complete"),
+    AI_JSONParseError: () => new ModelError("invalid_output", "the provider's response cannot be parsed"),
+    AI_TypeValidationError: () => new ModelError("invalid_output", "the provider's response cannot be parsed"),
+    AI_NoOutputGeneratedError: () => new ModelError("cut", "the answer ended before it was complete"),
+    AI_EmptyResponseBodyError: () => new ModelError("empty", "the model returned an empty answer"),
   }),
 );
 
@@ -27,7 +27,7 @@ export function modelErrorOf(error: unknown, apiKey: string | undefined): ModelE
     if (cause instanceof ModelError) return cause;
     cause = cause["cause"];
   }
-  if (!isRecord(error)) return new ModelError("provider_fault", "its provider failed");
+  if (!isRecord(error)) return new ModelError("provider_fault", "the provider failed");
   const named = NAMED_FAULTS.get(String(error["name"]));
   if (named !== undefined) return named();
   const said = typeof error["responseBody"] === "string" ? error["responseBody"] : saidBy(error);

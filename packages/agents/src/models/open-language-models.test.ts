@@ -258,7 +258,7 @@ describe.each(APIS)("a model that speaks the API of %s", (api) => {
     const { models, calls, lines } = open(server.baseUrl, { api, manners: fault === "timeout" ? IMPATIENT : {} });
     const error = await faultOf(models);
     expect([error.fault, server.bodies.length]).toEqual([fault, requests]);
-    expect(error.message).toMatch(/^(?:its?|the question) .{10,250}$/);
+    expect(error.message).toMatch(/^the (?:provider|model|question|answer)(?:'s)? .{10,250}$/);
     expect(JSON.stringify([error.message, lines()])).not.toContain(KEY);
     expect(calls.map((call) => call.fault)).toEqual([fault]);
   });
@@ -404,9 +404,9 @@ describe("a provider", () => {
     const { models, lines } = open(server.baseUrl);
     for (let round = 0; round < 4; round += 1) expect((await faultOf(models)).fault).toBe("unknown_model");
     expect(lines().filter(({ level }) => level === "warn")).toEqual([
-      expect.objectContaining({ msg: expect.stringContaining("knows no such model"), model: "here:gpt-test" }),
+      expect.objectContaining({ msg: expect.stringContaining("does not know this model"), model: "here:gpt-test" }),
     ]);
-    const trouble = { name: "here:gpt-test", fault: expect.stringContaining("knows no such model") };
+    const trouble = { name: "here:gpt-test", fault: expect.stringContaining("does not know this model") };
     expect(models.health()).toEqual([{ name: "here", fault: null }, trouble]);
     isThere = true;
     await ask(models);
@@ -427,7 +427,7 @@ describe("a provider", () => {
       const signal = new AbortController().signal;
       await expect(model?.chat({ ...request, schema, schemaName: "answer", signal })).rejects.toMatchObject({
         fault: "unknown_model",
-        message: expect.stringContaining("no provider of models is configured"),
+        message: expect.stringContaining("no model provider named"),
       });
       expect(server.bodies).toEqual([]);
     },
@@ -561,7 +561,7 @@ describe("a project", () => {
     for (const response of waiting) startStream(response).end(begin + text('{"colour":"blue"}') + end());
     const refused = (await Promise.all(asked)).filter((result) => result instanceof ModelError);
     expect(refused.map(({ fault }) => fault)).toEqual(Array.from({ length: 8 }, () => "over_budget"));
-    expect(refused[0]?.message).toMatch(/tokens left today, and other calls may use them up$/);
+    expect(refused[0]?.message).toMatch(/tokens left today, which concurrent calls may use$/);
     expect(server.bodies).toHaveLength(2);
   });
 
@@ -641,7 +641,7 @@ describe("the models", () => {
     const server = await startRaw(() => undefined);
     const { models } = open(server.baseUrl);
     await models.close();
-    await expect(ask(models)).rejects.toThrow("the models were closed");
+    await expect(ask(models)).rejects.toThrow("the service is shutting down");
     expect(server.bodies).toEqual([]);
   });
 
@@ -659,7 +659,7 @@ describe("the models", () => {
     const server = await startRaw(() => undefined);
     const { models, calls } = open(server.baseUrl);
     const asked = ask(models);
-    const ended = expect(asked).rejects.toThrow("the models were closed");
+    const ended = expect(asked).rejects.toThrow("the service is shutting down");
     await waitFor(() => server.bodies.length === 1, { what: "the question" });
     await models.close();
     await ended;

@@ -82,8 +82,12 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     return createBreaker({
       maxFailures: manners.maxFailures,
       restMs: manners.restMs,
-      onOpen: (reason) => log.warn({ provider }, `language models give no answers: ${reason}; agents quote instead`),
-      onClose: () => log.info({ provider }, "language models answer again"),
+      onOpen: (reason) =>
+        log.warn(
+          { provider },
+          `language model provider failing: ${reason}; agents quote their knowledge bases instead`,
+        ),
+      onClose: () => log.info({ provider }, "language model provider available again"),
     });
   }
 
@@ -93,8 +97,11 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
       maxFailures: manners.maxFailures,
       restMs: 0,
       onOpen: (reason) =>
-        log.warn({ model }, `a language model gives no usable answers: ${reason}; agents quote instead`),
-      onClose: () => log.info({ model }, "a language model gives usable answers again"),
+        log.warn(
+          { model },
+          `language model returns no usable answers: ${reason}; agents quote their knowledge bases instead`,
+        ),
+      onClose: () => log.info({ model }, "language model returns usable answers again"),
     });
   }
 
@@ -125,7 +132,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
   function note(project: ProjectId, call: Parameters<Store["modelCalls"]["insert"]>[1]): void {
     limits.use(project, call.inputTokens + call.outputTokens);
     const written = store.modelCalls.insert(project, call).catch((error: unknown) => {
-      log.warn({ error, model: call.model }, "a call of a language model could not be written down");
+      log.warn({ error, model: call.model }, "failed to record a language model call");
     });
     writing.add(written);
     void written.finally(() => writing.delete(written));
@@ -146,8 +153,8 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
   ): Promise<Output> {
     const breaker = breakers.get(target.provider.name);
     if (breaker?.allows() === false) {
-      const reason = breaker.restReason() ?? "it has failed several times";
-      throw new ModelError("resting", `its provider is left alone for a while: ${reason}`);
+      const reason = breaker.restReason() ?? "see the log";
+      throw new ModelError("resting", `the provider is paused after repeated failures: ${reason}`);
     }
     try {
       const output = await chatWithModel(target, request, { manners, tally });
@@ -180,13 +187,13 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
       const output = await limits.run(caller.project, { signal, tokens }, () => {
         // What was waited for the turn is not there for the answer.
         const timeoutMs = Math.ceil((asked.timeoutMs ?? target.timeoutMs) - (performance.now() - began));
-        if (timeoutMs < 1) throw new ModelError("busy", "its project had no turn for it in time");
+        if (timeoutMs < 1) throw new ModelError("busy", "the call waited too long for the project's concurrency limit");
         return chatWatched(target, { ...asked, signal, timeoutMs }, tally);
       });
       return { output, usage: usageOf(target, tally) };
     } catch (error) {
       fault = error instanceof ModelError ? error.fault : "aborted";
-      log.debug({ model: target.id, purpose: caller.purpose, fault, error }, "a language model gave no answer");
+      log.debug({ model: target.id, purpose: caller.purpose, fault, error }, "language model call failed");
       throw error;
     } finally {
       const { model, ...used } = usageOf(target, tally);
@@ -216,7 +223,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     return {
       id,
       chat() {
-        const error = new ModelError("unknown_model", `no provider of models is configured that is called ${named}`);
+        const error = new ModelError("unknown_model", `no model provider named ${named} is configured`);
         noteTrouble(id, error);
         return Promise.reject(error);
       },
@@ -273,7 +280,7 @@ function noteFigures(
   if (costUsd !== null) count("svc_model_cost_usd_total", { model }, costUsd);
 }
 
-const closedError = () => new Error("the models were closed");
+const closedError = () => new Error("the service is shutting down");
 
 /** Whether a fault says something of the provider: a call that had little time does not. */
 function blamesProvider({ fault }: ModelError, target: ModelTarget, timeoutMs = target.timeoutMs): boolean {

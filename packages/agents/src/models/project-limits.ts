@@ -72,10 +72,10 @@ export function keepProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: n
     if (tokensPerDay === null) return { concurrency, giveBack: () => undefined };
     const left = tokensPerDay - tokensToday - known.used;
     if (left <= 0) {
-      throw new ModelError("over_budget", `its project has used up the ${tokensPerDay} tokens that it has a day`);
+      throw new ModelError("over_budget", `the project has used its daily limit of ${tokensPerDay} tokens`);
     }
     if (left <= (held.get(project) ?? 0)) {
-      const text = `its project has ${left} of ${tokensPerDay} tokens left today, and other calls may use them up`;
+      const text = `the project has ${left} of ${tokensPerDay} tokens left today, which concurrent calls may use`;
       throw new ModelError("over_budget", text);
     }
     return { concurrency, giveBack: hold(project, tokens) };
@@ -107,7 +107,7 @@ export function keepProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: n
       return end;
     }
     return new Promise((resolve, reject) => {
-      const busy = new ModelError("busy", `its project has ${concurrency} calls on their way, as many as it may have`);
+      const busy = new ModelError("busy", `the project has reached its limit of ${concurrency} concurrent calls`);
       const leave = (reason: unknown) => {
         settle();
         const place = lane.waiting.indexOf(begin);

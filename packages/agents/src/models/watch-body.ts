@@ -32,11 +32,11 @@ export function watchBody(
       const waitMs = bytes === 0 ? firstByteMs : silenceMs;
       const read = await withinMs(readNext(reader), waitMs);
       if (read === "late") {
-        return breakOff(new ModelError("timeout", `it has said nothing for ${Math.round(waitMs)} ms`));
+        return breakOff(new ModelError("timeout", `the provider has sent nothing for ${Math.round(waitMs)} ms`));
       }
       if (read.done) return controller.close();
       bytes += read.value.byteLength;
-      if (bytes > maxBytes) return breakOff(new ModelError("too_long", `its answer is longer than ${maxBytes} bytes`));
+      if (bytes > maxBytes) return breakOff(new ModelError("too_long", `the answer is longer than ${maxBytes} bytes`));
       controller.enqueue(read.value);
     },
     cancel: (reason) => reader.cancel(reason),
@@ -47,7 +47,7 @@ async function readNext(reader: ReadableStreamDefaultReader<Uint8Array>) {
   try {
     return await reader.read();
   } catch (error) {
-    throw new ModelError("cut", "its answer was cut off", { cause: error });
+    throw new ModelError("cut", "the connection dropped during the answer", { cause: error });
   }
 }
 

@@ -62,7 +62,8 @@ export async function readNotesWithModel({
   today: Date;
   model: NotesModel;
 }): Promise<NotesSummary & { usage: ModelUsage }> {
-  if (givesOrders(notes)) throw new ModelError("invalid_output", "the notes give it orders, so it was not asked");
+  if (givesOrders(notes))
+    throw new ModelError("invalid_output", "the notes contain instructions to the model, so it was not asked");
   const fence = createFence();
   const cleans = notes.length <= MAX_CLEANED_CHARS;
   const day = new Intl.DateTimeFormat("en", { dateStyle: "full", timeZone: "UTC" }).format(today);
@@ -76,7 +77,8 @@ export async function readNotesWithModel({
     signal,
   });
   const summary = cut(output.summary.trim(), NOTES_LIMITS.summaryMaxChars);
-  if (summary === "" || summary.includes(fence.word)) throw new ModelError("invalid_output", "it summed up nothing");
+  if (summary === "" || summary.includes(fence.word))
+    throw new ModelError("invalid_output", "the model returned no summary");
   const isCleaned = cleans && isCleanedFrom(output.cleanedText, { notes, cleaned: own.cleanedText, language });
   return {
     cleanedText: isCleaned ? output.cleanedText.trim() : own.cleanedText,

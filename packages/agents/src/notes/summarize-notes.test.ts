@@ -320,7 +320,8 @@ describe("with a model", () => {
   ])("notes with %s to it are read by rules and statistics alone", async (_what, notes) => {
     const { model, asked } = modelOf(() => Promise.resolve({ cleanedText: "OWNED", summary: "OWNED", issues: [] }));
     const own = await summarizeNotes({ notes });
-    const fallback = "The model fake:one gave no answer: the notes give it orders, so it was not asked.";
+    const fallback =
+      "The model fake:one returned no answer: the notes contain instructions to the model, so it was not asked.";
     expect(await summarizeNotes({ notes, model })).toEqual({ ...own, model: { usage: null, fallback } });
     expect(asked).toEqual([]);
   });
@@ -372,7 +373,7 @@ describe("with a model", () => {
   test("when it fails, rules and statistics do it, and the reason is told", async () => {
     const { model } = modelOf(() => Promise.reject(new ModelError("timeout", "it took too long")));
     const own = await summarizeNotes({ notes: NOTES });
-    const fallback = "The model fake:one gave no answer: it took too long.";
+    const fallback = "The model fake:one returned no answer: it took too long.";
     expect(await summarizeNotes({ notes: NOTES, model })).toEqual({ ...own, model: { usage: null, fallback } });
   });
 

@@ -69,7 +69,7 @@ export async function summarizeNotes({
     if (!(error instanceof ModelError)) throw error;
     return {
       ...own,
-      model: { usage: null, fallback: `The model ${model.model.id} gave no answer: ${error.message}.` },
+      model: { usage: null, fallback: `The model ${model.model.id} returned no answer: ${error.message}.` },
     };
   }
 }

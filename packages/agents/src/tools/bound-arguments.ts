@@ -48,7 +48,7 @@ export function findUnboundIdentifiers(
 
 /** What the model reads of a call that is not made for somebody anonymous. */
 export const REFUSED =
-  "Not called: the customer has not proven who they are, and this tool could show anybody's data. Do not ask for it again.";
+  "Not called: the customer is not authenticated, and this tool could return data of other people. Do not call it again.";
 
 /**
  * Returns the arguments of a call with the bound ones, which win over whatever a model has sent under their names; or why
@@ -64,7 +64,7 @@ export function bindArguments(
   const bound = Object.entries(bind).map(([name, source]) => [name, values[source]] as const);
   const lacking = Object.entries(bind).find(([, source]) => values[source] === undefined);
   if (lacking !== undefined) {
-    return { refusal: `Not called: this conversation has no proven ${lacking[1]}. Do not ask for it again.` };
+    return { refusal: `Not called: this conversation has no verified ${lacking[1]}. Do not call it again.` };
   }
   return { arguments: { ...given, ...Object.fromEntries(bound) } };
 }

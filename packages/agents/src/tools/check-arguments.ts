@@ -88,7 +88,7 @@ export async function findSchemaFault(schema: Record<string, unknown>): Promise<
     await compile(schema);
     return null;
   } catch (error) {
-    return `is no JSON Schema: ${error instanceof Error ? error.message.slice(0, 200) : "it cannot be compiled"}`;
+    return `is not a JSON Schema: ${error instanceof Error ? error.message.slice(0, 200) : "it cannot be compiled"}`;
   }
 }
 
@@ -97,11 +97,11 @@ function findTextFault(input: unknown): string | null {
   const open: { value: unknown; level: number }[] = [{ value: input, level: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, level } = next;
-    if (typeof value === "string" && isMalformedText(value)) return "a text has NUL or a lone surrogate in it";
+    if (typeof value === "string" && isMalformedText(value)) return "a string contains NUL or an unpaired surrogate";
     if (typeof value !== "object" || value === null) continue;
-    if (level > ARGUMENTS_MAX_DEPTH) return `they nest deeper than ${ARGUMENTS_MAX_DEPTH} levels`;
+    if (level > ARGUMENTS_MAX_DEPTH) return `they are nested deeper than ${ARGUMENTS_MAX_DEPTH} levels`;
     for (const [name, child] of Object.entries(value)) {
-      if (isMalformedText(name)) return "a name has NUL or a lone surrogate in it";
+      if (isMalformedText(name)) return "a name contains NUL or an unpaired surrogate";
       open.push({ value: child, level: level + 1 });
     }
   }

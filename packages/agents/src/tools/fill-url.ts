@@ -28,14 +28,15 @@ export function fillUrl(template: string, given: Readonly<Record<string, unknown
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     delete rest[name];
     if (isScalar(value)) return encodeURIComponent(String(value));
-    faults.push(`${name} must be a text or a number, since it is part of the address`);
+    faults.push(`${name} must be a string or a number, because it is part of the URL`);
     return "";
   }
 
   const filledPath = path.replaceAll(PLACEHOLDER, (_, name: string) => {
-    if (SEPARATOR.test(String(given[name]))) faults.push(`${name} must not hold a slash, since it is part of the path`);
+    if (SEPARATOR.test(String(given[name])))
+      faults.push(`${name} must not contain a slash, because it is part of the path`);
     const text = textOf(name);
-    if (text === "" && faults.length === 0) faults.push(`${name} must not be empty, since it is part of the address`);
+    if (text === "" && faults.length === 0) faults.push(`${name} must not be empty, because it is part of the URL`);
     return text;
   });
   const pairs = queries
@@ -50,7 +51,9 @@ export function fillUrl(template: string, given: Readonly<Record<string, unknown
   const [fault] = faults;
   if (fault !== undefined) return { fault };
   const url = pairs.length === 0 ? filledPath : `${filledPath}?${pairs.join("&")}`;
-  return leadsWhereItSays(url, template) ? { url, rest } : { fault: "an argument would lead to another address" };
+  return leadsWhereItSays(url, template)
+    ? { url, rest }
+    : { fault: "an argument would change the host or path of the URL" };
 }
 
 /** False when a part of the path is taken away on reading, as `.` and `..` are, also where they are encoded. */

@@ -90,7 +90,7 @@ describe("a tool of HTTP", () => {
     server.answerWith({ status: 200, body: Buffer.alloc(5 * 1024 * 1024, 65) });
     expect(await call(read())).toEqual({ state: "failed", text: expect.stringMatching(/longer than/) });
     server.answerWith({ status: 200, body: Buffer.from([1, 0, 2]) });
-    expect((await call(read())).text).toBe("HTTP 200\n(3 bytes that are no text)");
+    expect((await call(read())).text).toBe("HTTP 200\n(3 bytes that are not text)");
     server.answerWith({ status: 200, body: Buffer.from([0xff, 0xfe, 0x41]) });
     expect((await call(read())).text.isWellFormed()).toBe(true);
   });
@@ -104,7 +104,7 @@ describe("the address guard", () => {
     "http://localhost/{orderId}",
     "http://10.0.0.1/{orderId}",
   ])("refuses %s, without a word of why", async (url) => {
-    const text = "The address of this tool is not allowed here.";
+    const text = "The URL of this tool is not allowed.";
     expect(await call(read({ url }), { orderId: "7" }, strict)).toEqual({ state: "failed", text });
     expect(await call(write({ url }), { orderId: "7" }, strict)).toEqual({ state: "failed", text });
   });

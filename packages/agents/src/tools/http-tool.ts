@@ -29,7 +29,7 @@ const failed = (text: string): ToolOutcome => ({ state: "failed", text });
 function bodyText({ body, headers }: OutboundResponse): string {
   const type = headers["content-type"] ?? "";
   const isMedia = /^(?:image|audio|video|font)\/|octet-stream|\/(?:zip|pdf|gzip)\b/i.test(type);
-  if (isMedia || body.includes(0)) return `(${body.length} bytes that are no text)`;
+  if (isMedia || body.includes(0)) return `(${body.length} bytes that are not text)`;
   return new TextDecoder().decode(body);
 }
 
@@ -62,18 +62,18 @@ async function request(guard: AddressGuard, first: OutboundRequest, isRead: bool
 
 /** What a call that has thrown has come to: whether it may have been made says what kind of fault it was. */
 function faultOf(error: unknown, isRead: boolean): ToolOutcome {
-  if (error instanceof BlockedAddressError) return failed("The address of this tool is not allowed here.");
+  if (error instanceof BlockedAddressError) return failed("The URL of this tool is not allowed.");
   if (error instanceof ResponseTooLargeError) {
     const isDone = error.status >= 200 && error.status < 300;
-    const text = `HTTP ${error.status}\n(the answer is longer than ${ANSWER_MAX_BYTES} bytes and was not read)`;
+    const text = `HTTP ${error.status}\n(the response is longer than ${ANSWER_MAX_BYTES} bytes and was not read)`;
     return { state: isDone && !isRead ? "done" : "failed", text };
   }
-  if (wasNeverSent(error)) return failed("No connection was made.");
+  if (wasNeverSent(error)) return failed("The connection failed.");
   const what =
     error instanceof OutboundTimeoutError
-      ? `No answer came within ${TIMEOUT_MS / 1_000} s.`
-      : `The connection broke (${error instanceof OutboundConnectionError ? error.errorCode : "fault"}).`;
-  return isRead ? failed(what) : { state: "unknown", text: `${what} Whether it was done is not known.` };
+      ? `No response within ${TIMEOUT_MS / 1_000} s.`
+      : `The connection dropped (${error instanceof OutboundConnectionError ? error.errorCode : "fault"}).`;
+  return isRead ? failed(what) : { state: "unknown", text: `${what} It is unknown whether the call took effect.` };
 }
 
 /**
@@ -96,7 +96,7 @@ export function httpTool(tool: HttpTool, guard: AddressGuard): CallableTool {
     mark: markOfTool(tool),
 
     async call(input, { callId, signal }) {
-      if (signal.aborted && !isRead) return failed("Not called: the run was given up.");
+      if (signal.aborted && !isRead) return failed("Not called: the run was aborted.");
       const filled = fillUrl(tool.url, input);
       if ("fault" in filled) return failed(`Not called: ${filled.fault}.`);
       const sends = tool.body === "json";

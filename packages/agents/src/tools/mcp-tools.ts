@@ -146,7 +146,7 @@ function callable(server: McpTool, tool: Tool, prior: McpPrior, guard: AddressGu
         if (isRead) signal.throwIfAborted();
         const text = toolText(error.message, headers);
         if (isRead || !error.wasSent) return { state: "failed", text };
-        return { state: "unknown", text: `${text}\nWhether it was done is not known.` };
+        return { state: "unknown", text: `${text}\nIt is unknown whether the call took effect.` };
       }
     },
   };
@@ -178,14 +178,14 @@ export function createMcpTools({ guard, log }: { guard: AddressGuard; log: Log }
       ({ tools, prior }) => {
         const picked = pickTools(tools);
         const leftOut = tools.length - picked.length;
-        if (leftOut > 0) log.info({ server: server.name, leftOut }, "some tools of an MCP server are not offered");
+        if (leftOut > 0) log.info({ server: server.name, leftOut }, "some tools of an MCP server were rejected");
         return { tools: picked, prior };
       },
       (error: unknown) => {
         entry.until = performance.now() + FAULT_MS;
         // What the server has answered may hold what it was sent.
         const fault = error instanceof Error ? toolText(error.message, headers).slice(0, 300) : "unknown error";
-        log.warn({ server: server.name, fault }, "the tools of an MCP server could not be listed");
+        log.warn({ server: server.name, fault }, "failed to list the tools of an MCP server");
         return null;
       },
     );

@@ -73,15 +73,17 @@ describe("tools that are offered to a model", () => {
     const { asked, read } = offer();
     const answers = await Promise.all(Array.from({ length: 30 }, (_, id) => read({ id: String(id) })));
     expect(asked).toHaveLength(20);
-    expect(answers.filter((answer) => answer?.startsWith("Not called: there were too many"))).toHaveLength(10);
+    expect(answers.filter((answer) => answer?.startsWith("Not called: too many calls for this message"))).toHaveLength(
+      10,
+    );
   });
 
   test("change nothing where there is no ticket", async () => {
     const [read, write] = offerTools([toolOf("read"), toolOf("write")], readOnlyDesk, ANYBODY);
     expect(await read?.execute({ id: "7" }, options)).toBe('{"id":"7"}');
-    expect(await write?.execute({ id: "7" }, options)).toMatch(/needs a ticket/);
+    expect(await write?.execute({ id: "7" }, options)).toMatch(/require a ticket/);
     const [guarded] = offerTools([{ ...toolOf("read"), approval: "operator" }], readOnlyDesk, ANYBODY);
-    expect(await guarded?.execute({ id: "7" }, options)).toMatch(/needs a ticket/);
+    expect(await guarded?.execute({ id: "7" }, options)).toMatch(/requires a ticket/);
   });
 });
 
@@ -114,7 +116,7 @@ describe("a tool with bound arguments", () => {
 
   test("is not called where the conversation has no such value", async () => {
     const { asked, refused, call } = callAs(orders, NO_CONVERSATION);
-    expect(await call({ id: "u-7" })).toMatch(/no proven customer\.userId/);
+    expect(await call({ id: "u-7" })).toMatch(/no verified customer\.userId/);
     expect([asked, refused]).toEqual([[], ["read"]]);
   });
 

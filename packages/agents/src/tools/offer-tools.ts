@@ -24,7 +24,7 @@ export type ToolDesk = (call: AskedCall, signal: AbortSignal) => Promise<string>
 
 /** What a model is told of a call that was made. */
 export function tellOutcome({ state, text }: ToolOutcome): string {
-  return state === "done" ? text : `${state === "failed" ? "The call failed." : "The call broke off."}\n${text}`;
+  return state === "done" ? text : `${state === "failed" ? "The call failed." : "The call was aborted."}\n${text}`;
 }
 
 /**
@@ -62,7 +62,8 @@ export function offerTools(
     parameters: tool.parameters,
     async execute(input, { signal }) {
       count++;
-      if (count > CALLS_MAX_COUNT) return "Not called: there were too many calls already. Answer with what you have.";
+      if (count > CALLS_MAX_COUNT)
+        return "Not called: too many calls for this message. Answer with the results so far.";
       const checked = await checkArguments(tool.parameters, input);
       if ("fault" in checked) return `Not called: ${checked.fault}.`;
       const bound = bindArguments(tool, customer, checked.arguments);
@@ -75,7 +76,7 @@ export function offerTools(
 
 /** The desk of a call without a ticket: it reads, and changes nothing. */
 export const readOnlyDesk: ToolDesk = async ({ tool, arguments: input, key }, signal) => {
-  if (tool.access === "write") return "Not called: this tool changes something, which needs a ticket.";
-  if (tool.approval === "operator") return "Not called: an operator has to approve it, which needs a ticket.";
+  if (tool.access === "write") return "Not called: tools that change something require a ticket.";
+  if (tool.approval === "operator") return "Not called: an operator must approve this call, which requires a ticket.";
   return tellOutcome(await tool.call(input, { callId: key, signal }));
 };

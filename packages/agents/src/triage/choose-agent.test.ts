@@ -68,6 +68,23 @@ describe("chooseAgent", () => {
     expect((await choose([], "hello", asking)).agentId).toBeNull();
   });
 
+  test("of agents whose knowledge bases say the same in words, the one with the more similar passages gets it", async () => {
+    const agents = [agent("audio", { kbIds: ["a"] }), agent("video", { kbIds: ["v"] })];
+    const withSimilarity = (similarities: readonly number[]): SearchResult => ({
+      ...PAIRING,
+      hits: similarities.flatMap((similarity) => PAIRING.hits.map((hit) => ({ ...hit, similarity }))),
+    });
+    const found = (kbIds: readonly string[]) => withSimilarity(kbIds.includes("v") ? [0.6, 0.5] : [0.3, 0.2]);
+    const decision = await choose(agents, "How do I pair the remote?", {
+      search: (_query, kbGroups) => Promise.resolve(kbGroups.map(found)),
+    });
+    const byWords = await choose(agents, "How do I pair the remote?", {
+      search: (_query, kbGroups) => Promise.resolve(kbGroups.map(() => PAIRING)),
+    });
+    expect(decision).toMatchObject({ agentId: "video" });
+    expect(decision.confidence).toBeGreaterThan(byWords.confidence);
+  });
+
   test("an agent whose knowledge bases answer a message gets it; each agent's are searched by themselves", async () => {
     const agents = [agent("audio", { kbIds: ["a"] }), agent("video", { kbIds: ["v", "w"] })];
     const asked: string[][][] = [];

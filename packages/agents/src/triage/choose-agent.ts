@@ -8,6 +8,9 @@ import { decide, decideWithoutModel } from "./decide.ts";
 import type { TriageDecision } from "./decide.ts";
 import type { TriageKnowledge, TriageModels } from "./keep-triage-models.ts";
 
+/** What one standard deviation of similarity speaks for an agent's knowledge bases: fitted with a sentence encoder. */
+const SIMILARITY_WEIGHT = 1;
+
 /** Searches groups of knowledge bases, each by itself: the query, the groups, and how many passages of each at most. */
 export type SearchEach = (query: string, kbGroups: string[][], limit: number) => Promise<SearchResult[]>;
 
@@ -50,13 +53,38 @@ export async function findSupport(
   const groups = new Map(agents.flatMap(({ kbIds }) => (kbIds.length === 0 ? [] : [[keyOf(kbIds), kbIds] as const])));
   const asked = questionOf(text);
   const results = await search(asked, [...groups.values()], SEARCH_LIMIT);
-  const ofGroup = new Map([...groups.keys()].map((key, at) => [key, supportOf(asked, results[at] ?? NOTHING_FOUND)]));
+  const odds = similarityOdds(results);
+  const ofGroup = new Map(
+    [...groups.keys()].map((key, at): [string, Support] => {
+      const support = supportOf(asked, results[at] ?? NOTHING_FOUND);
+      return [key, { ...support, odds: support.odds + (odds[at] ?? 0) }];
+    }),
+  );
   return new Map(
     agents.flatMap(({ id, kbIds }) => {
       const support = ofGroup.get(keyOf(kbIds));
       return support === undefined ? [] : [[id, support] as const];
     }),
   );
+}
+
+/**
+ * Returns what the embeddings of the passages found speak for each result against the others, in logarithms of odds: how far
+ * its most similar passage is above the mean of the results, by the deviation among all passages. 0 without embeddings.
+ */
+function similarityOdds(results: readonly SearchResult[]): number[] {
+  const found = results.map(({ hits }) => hits.flatMap(({ similarity }) => similarity ?? []));
+  const best = found.map((similarities) => (similarities.length === 0 ? null : Math.max(...similarities)));
+  const known = best.filter((value) => value !== null);
+  if (known.length < 2) return best.map(() => 0);
+  const deviation = deviationOf(found.flat()) || 1;
+  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
+  return best.map((value) => (value === null ? 0 : (SIMILARITY_WEIGHT * (value - mean)) / deviation));
+}
+
+function deviationOf(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
 }
 
 const NOTHING_FOUND: SearchResult = { hits: [], bestPossible: 0, words: [] };

@@ -38,7 +38,7 @@ const LEAST_CONFIDENCE = 0.3;
 /** The name of the model that knows the agents of all projects, among those of the projects, which are UUIDs. */
 const ALL_PROJECTS = "all projects";
 
-const UNSURE = "no agent stood out.";
+const UNSURE = "no agent fits clearly better than the others.";
 const NOBODY = "No agent of any project clearly fits the message.";
 
 /**

@@ -53,7 +53,7 @@ describe("chooseWithModel", () => {
   ])("goes by statistics when the model says %p, and says so", async (said) => {
     const { chosen } = await choose(said);
     expect(chosen).toMatchObject({ agentId: "g", confidence: 0.2, model: { usage: null } });
-    expect(chosen.why).toMatch(/^It looks like gardens\. test:scripted was asked and gave no usable answer/);
+    expect(chosen.why).toMatch(/^It looks like gardens\. test:scripted was asked and returned no usable answer/);
     expect(chosen.why).not.toContain("the provider said");
   });
 

@@ -81,13 +81,13 @@ export async function chooseWithModel(
       signal,
     });
     const chosen = schema.safeParse(output).data?.agent;
-    if (chosen === undefined) throw new ModelError("invalid_output", "it named none of the agents");
+    if (chosen === undefined) throw new ModelError("invalid_output", "the model named none of the agents");
     const agent = enabled[Number(chosen) - 1] ?? null;
-    const why = `${model.id} chose ${agent?.name ?? "none of the agents"}, since it was unsure without: ${decision.why}`;
+    const why = `${model.id} chose ${agent?.name ?? "none of the agents"}, because triage was not confident: ${decision.why}`;
     return { agentId: agent?.id ?? null, confidence: CHOSEN_CONFIDENCE, why, model: { usage, fallback: null } };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
-    const why = `${decision.why} ${model.id} was asked and gave no usable answer (${error.fault}).`;
+    const why = `${decision.why} ${model.id} was asked and returned no usable answer (${error.fault}).`;
     return { ...decision, why, model: { usage: null, fallback: `${error.fault}: ${error.message}` } };
   }
 }

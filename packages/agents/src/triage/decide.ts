@@ -127,7 +127,7 @@ export function decide(model: TriageModel, question: TriageQuestion): TriageDeci
     !isKept;
   if (best === undefined || closest === null || (isLikeNothing && best.agent !== null)) {
     const general = agents.find((agent) => agent.description.trim() === "" && agent.examples.length === 0);
-    return { agentId: general?.id ?? null, confidence: 0, why: "The message is like nothing that any agent is for." };
+    return { agentId: general?.id ?? null, confidence: 0, why: "The message does not match any agent." };
   }
   // Where nothing is known that is for nobody, a message unlike any sample may well be that.
   const isForSomebody = isKept || candidates.some(({ agent }) => agent === null);
@@ -227,8 +227,8 @@ function explain(best: Candidate, second: Candidate | undefined, closest: Learne
   const percent = ({ probability }: Candidate): string => `${Math.round(probability * 100)} %`;
   const rest = second === undefined ? "" : `; next ${nameOf(second)} ${percent(second)}`;
   const result = `${nameOf(best)} (${percent(best)}${rest})`;
-  if (isKept) return `${result} has the conversation and the message does not point elsewhere.`;
-  if (best.support >= CLEAR_SUPPORT) return `${result}: its knowledge bases have what the message is about.`;
-  if (closest.isPurpose) return `${result}: what it says of itself is closest to the message.`;
-  return `${result}: the message is most like "${cutText(closest.text.trim(), QUOTE_CHARS)}".`;
+  if (isKept) return `${result} already handles the conversation, and the message does not suggest another agent.`;
+  if (best.support >= CLEAR_SUPPORT) return `${result}: its knowledge bases cover the topic of the message.`;
+  if (closest.isPurpose) return `${result}: its description is closest to the message.`;
+  return `${result}: the message is most similar to "${cutText(closest.text.trim(), QUOTE_CHARS)}".`;
 }

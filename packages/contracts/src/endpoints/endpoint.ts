@@ -103,7 +103,11 @@ type ItemAnswer<Item extends z.ZodType> = JsonAnswer<z.ZodObject<{ ok: z.ZodLite
 /** Returns the response `{"ok":true,"item":{…}}`. */
 export function itemAnswer<Item extends z.ZodType>(
   schema: Item,
-  { status = 200, when = "Done.", headers }: { status?: number; when?: string; headers?: Record<string, string> } = {},
+  {
+    status = 200,
+    when = "Success.",
+    headers,
+  }: { status?: number; when?: string; headers?: Record<string, string> } = {},
 ): ItemAnswer<Item> {
   const body = z.object({ ok: z.literal(true), item: schema });
   return { status, when, schema: body, ...(headers === undefined ? {} : { headers }) };

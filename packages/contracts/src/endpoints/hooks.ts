@@ -132,7 +132,7 @@ const callAnswer: EndpointAnswer = {
     z.object({ ok: z.literal(true), status: z.literal("ignored") }),
   ]),
   headers: {
-    Location: "URL at which replies can be collected.",
+    Location: "URL to collect the replies from.",
     "Idempotent-Replayed": "`true` if an earlier request with this event ID created the message.",
   },
 };

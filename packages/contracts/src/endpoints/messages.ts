@@ -17,7 +17,7 @@ import { hookCallEndpoint, hookPathCallEndpoint } from "./hooks.ts";
 
 const tag = "Messages";
 
-const Location = "Path at which the replies can be collected.";
+const Location = "Path to collect the replies from.";
 const replayed = { "Idempotent-Replayed": "`true` if this is the repeated response of an earlier request." };
 
 const mediaType = "text/event-stream";
@@ -72,7 +72,7 @@ export const messageEndpoints = {
     tag,
     summary: "Send a message",
     description:
-      "`mode` selects how the answer is delivered: `sync` waits for it, `async` buffers it until you collect it, and with a `webhookUrl` it is sent there. If a sync request times out or is handed over to an operator, the answer is not lost; collect it later.",
+      "`mode` selects how the answer is delivered: `sync` waits for it, `async` buffers it until you collect it, and with a `webhookUrl` it is sent there. If a sync request times out, or its message is handed over to an operator, the answer is not lost; collect it later.",
     scope: "messages:write",
     requestHeaders: z.object({
       "Idempotency-Key": z

@@ -44,7 +44,7 @@ export const reviewEndpoints = {
   rejectDraft: {
     ...decision("reject"),
     summary: "Dismiss the draft",
-    description: `${NOT_OVER_NEWER_MESSAGE} The waiting messages end without a reply; webhook senders receive \`message.rejected\`.`,
+    description: `${NOT_OVER_NEWER_MESSAGE} The waiting messages are not answered; senders that use webhooks receive \`message.rejected\`.`,
     body: optional("reject"),
     ifMatch: "required",
     example: { body: { reason: "It was advertising." } },
@@ -52,7 +52,7 @@ export const reviewEndpoints = {
   regenerateDraft: {
     ...decision("regenerate"),
     summary: "Regenerate the draft",
-    description: "For example after a change to the agent or its knowledge bases.",
+    description: "The agent drafts a new answer, for example after a change to the agent or its knowledge bases.",
     body: optional("regenerate"),
     ifMatch: true,
   },
@@ -111,7 +111,7 @@ export const reviewEndpoints = {
     ...decision("resolve"),
     summary: "Close the ticket",
     description:
-      "As `resolved` or as `spam`. Waiting messages are not answered. A later message from the customer reopens a resolved ticket.",
+      "Sets the status to `resolved` or `spam`. Waiting messages are not answered. A later message from the customer reopens a resolved ticket.",
     body: optional("resolve"),
     ifMatch: true,
     example: { body: { status: "resolved" } },

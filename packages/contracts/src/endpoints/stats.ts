@@ -40,7 +40,7 @@ export const statsEndpoints = {
     summary: "Get outcomes of the agents' answers",
     description:
       "Counts of answers that were sent, accepted, edited or rejected, and after which the customer asked for a person or " +
-      "rated the conversation badly, by agent and confidence. Shows what a different threshold would have sent. Defaults " +
+      "gave a negative rating, by agent and confidence. Shows how many answers a different threshold would have sent. Defaults " +
       "to the last 30 days, at most 366 days. Counts only answers with sources or from a language model.",
     scope: "tickets:read",
     query: z.object({
@@ -57,7 +57,7 @@ export const statsEndpoints = {
     path: "/api/v1/admin/queues",
     tag: "Statistics",
     summary: "Get the state of the queues",
-    description: "What is waiting, since when, and what has failed, currently in the project.",
+    description: "Returns how many jobs of the project are waiting, since when, and how many have failed.",
     scope: "tickets:read",
     answers: [
       {

@@ -24,7 +24,7 @@ const filterQuery = z.object({
   assignee: z.string().optional().describe("An operator, or `none` for unassigned tickets."),
   priority: ticketFilters.priority.optional(),
   tag: z.string().optional().describe("Exact name of a tag."),
-  language: z.string().optional().describe("ISO 639-1."),
+  language: z.string().optional().describe("Language (ISO 639-1)."),
   userId: z.string().optional(),
   chatId: z.string().optional(),
   createdFrom: z.string().optional().describe("Created at or after this time: RFC 3339, or a date (UTC)."),

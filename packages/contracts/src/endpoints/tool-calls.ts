@@ -6,7 +6,7 @@ const tag = "Tool calls";
 const PATH = "/api/v1/admin/tool-calls";
 
 const ONCE =
-  "Returns 412, and does not call the tool, if since then the customer has written, the ticket was answered or routed to another agent, the tool was changed, or the tool call was already decided. With `If-Match`, the decision applies to exactly that version of the ticket, including newer messages in it.";
+  "Returns 412, without a decision, if the customer has written since the agent requested the call, the ticket was answered or routed to another agent, the tool was changed, or the tool call was already decided. With `If-Match`, the decision applies to exactly that version of the ticket, including newer messages in it.";
 
 /** Common fields of both decisions. */
 const decision = {

@@ -111,7 +111,7 @@ describe("passages", () => {
     const [good, bad] = await embedAll(embedder, ["good", "bad ".repeat(500)]);
     expect([good, bad]).toEqual([expect.any(Float32Array), null]);
     server.answerWith(refusal);
-    await expect(embedAll(embedder, ["good"])).rejects.toThrow("it answers 400 (bad words)");
+    await expect(embedAll(embedder, ["good"])).rejects.toThrow("it returned 400 (bad words)");
   });
 
   test("too long for llama.cpp, which answers 500 to them, are cut as well", async () => {
@@ -139,7 +139,7 @@ describe("passages", () => {
     ["a redirect", { status: 302, headers: { Location: "http://127.0.0.1:1/" } }, "redirects"],
     ["a web page", { status: 200, body: "<!doctype html>" }, "not JSON"],
     ["an answer of 5 MB", { status: 200, body: " ".repeat(5_000_000) }, "longer than"],
-    ["an answer that breaks off", "cut-midway" as const, "cannot be reached"],
+    ["an answer that breaks off", "cut-midway" as const, "it is unreachable"],
   ])("%s is a fault that says what to do", async (_, answer, reason) => {
     const { server, embedder } = await open();
     server.answerWith(answer);
@@ -160,7 +160,7 @@ describe("passages", () => {
     const { server, embedder } = await open();
     await embedAll(embedder, ["car"]);
     server.answerWith({ status: 200, body: '{"data":[{"index":0,"embedding":[1,0]}]}' });
-    await expect(embedAll(embedder, ["car"])).rejects.toThrow("2 numbers and had 512 before");
+    await expect(embedAll(embedder, ["car"])).rejects.toThrow("2 dimensions instead of 512");
   });
 });
 
@@ -211,7 +211,7 @@ describe("queries", () => {
     for (const query of ["one", "two", "three", "four", "five"]) expect(await embedder.embedQuery(query)).toBeNull();
     expect(server.requests()).toHaveLength(3);
     expect(warnings()).toHaveLength(1);
-    expect(warnings()[0]?.msg).toContain("searches go by words alone");
+    expect(warnings()[0]?.msg).toContain("searches use keywords only");
   });
 
   test("try it again after a rest, one at a time, and say when it is back", async () => {
@@ -223,7 +223,7 @@ describe("queries", () => {
     expect(found).toEqual(expect.any(Float32Array));
     expect(await embedder.embedQuery("five")).toEqual(expect.any(Float32Array));
     expect(warnings()).toHaveLength(1);
-    expect(lines().filter(({ msg }) => msg?.includes("responds again"))).toHaveLength(1);
+    expect(lines().filter(({ msg }) => msg?.includes("available again"))).toHaveLength(1);
   });
 
   test("an endpoint that nobody listens at costs nothing but a line", async () => {

@@ -83,9 +83,8 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
   const breaker = createBreaker({
     maxFailures: MAX_FAILURES,
     restMs,
-    onOpen: (reason) =>
-      log.warn({ model }, `the embedding ${name} gives nothing for queries: ${reason}; searches go by words alone`),
-    onClose: () => log.info({ model }, `the embedding ${name} responds again`),
+    onOpen: (reason) => log.warn({ model }, `embeddings of ${name} unavailable: ${reason}; searches use keywords only`),
+    onClose: () => log.info({ model }, `embeddings of ${name} available again`),
   });
 
   /** All embeddings of a model have one length; another one is another model's. */
@@ -95,7 +94,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
       dimensions ??= embedding.length;
       if (embedding.length !== dimensions) {
         throw new EmbeddingError(
-          `its embeddings have ${embedding.length} numbers and had ${dimensions} before; restart this process if its model was changed on purpose`,
+          `its embeddings have ${embedding.length} dimensions instead of ${dimensions}; restart this process if the model was changed on purpose`,
         );
       }
     }
@@ -131,7 +130,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
       if (fault === null) breaker.succeed();
       else breaker.fail(fault);
     };
-    const timer = setTimeout(() => judge(`it has not answered within ${queryDeadlineMs} ms`), queryDeadlineMs);
+    const timer = setTimeout(() => judge(`no response within ${queryDeadlineMs} ms`), queryDeadlineMs);
     return ask(query).then(
       (embedding) => {
         judge(null);
@@ -185,7 +184,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     },
     keepLoaded: () => source.keepLoaded(),
     async close() {
-      closing.abort(new Error("the embedder was closed"));
+      closing.abort(new Error("the service is shutting down"));
       await source.close();
     },
   };

@@ -32,7 +32,7 @@ function createEncoder(): (text: string) => number[] {
   const framed = encode("a", true);
   const bare = encode("a", false);
   const before = framed.findIndex((_, start) => bare.every((id, place) => framed[start + place] === id));
-  if (bare.length === 0 || before === -1) throw new Error("its tokenizer knows no letters");
+  if (bare.length === 0 || before === -1) throw new Error("its tokenizer has no letters in its vocabulary");
   const prefix = framed.slice(0, before);
   const suffix = framed.slice(before + bare.length);
   const room = folder.maxTokens - prefix.length - suffix.length;
@@ -50,7 +50,7 @@ function createInputs({ inputMetadata }: InferenceSession): (ids: readonly numbe
   const wanted = inputMetadata.map((input) => {
     const value = values[input.name];
     if (value === undefined) {
-      throw new Error(`it asks for the input "${input.name}", which models for sentence embeddings do not`);
+      throw new Error(`it requires the input "${input.name}", which sentence-embedding models do not have`);
     }
     const type = input.isTensor ? input.type : undefined;
     return { name: input.name, value, isInt32: type === "int32" };
@@ -83,7 +83,7 @@ function pool(numbers: Float32Array, tokenCount: number, dimensions: number): Fl
 }
 
 function embeddingOf({ data, dims }: Tensor): Float32Array {
-  if (!(data instanceof Float32Array)) throw new Error("its output is not made of 32-bit floats");
+  if (!(data instanceof Float32Array)) throw new Error("its output does not consist of 32-bit floats");
   const [, first = 0, second] = dims;
   return second === undefined ? data.slice() : pool(data, first, second);
 }

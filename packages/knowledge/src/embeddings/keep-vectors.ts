@@ -110,7 +110,7 @@ export function keepVectors(options: KeepVectorsOptions): KeptVectors {
     const ids = await store.chunkEmbeddings.listEmbedded(project, kbId, { model, dimensions });
     const sizeBytes = sizeOfTable(ids.length, dimensions);
     if (!makeRoom(entry, sizeBytes)) {
-      log.debug({ kbId, sizeBytes }, "not enough memory to compare a whole knowledge base now");
+      log.debug({ kbId, sizeBytes }, "not enough memory to compare a whole knowledge base");
       Object.assign(entry, { table: null, sizeBytes: 0, mark: null, restsUntilMs: performance.now() + REST_MS });
       return;
     }
@@ -137,7 +137,7 @@ export function keepVectors(options: KeepVectorsOptions): KeptVectors {
     entry.reading = read(entry, base, dimensions)
       .catch((error: unknown) => {
         entry.restsUntilMs = performance.now() + REST_MS;
-        log.debug({ error, kbId: entry.kbId }, "embeddings could not be read");
+        log.debug({ error, kbId: entry.kbId }, "failed to read embeddings");
       })
       .finally(() => {
         entry.isBeingRead = false;

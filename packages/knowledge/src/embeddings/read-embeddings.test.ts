@@ -28,10 +28,10 @@ describe("readEmbeddings", () => {
     ["an error with status 200", Buffer.from('{"error":{"message":"no"}}'), "no list"],
     ["too few embeddings", body([]), "0 embeddings for 1"],
     ["too many embeddings", body([item(0, [1]), item(1, [1])]), "2 embeddings for 1"],
-    ["an embedding with another number", body([item(1, [1])]), "not numbered"],
-    ["a negative number", body([item(-1, [1])]), "not numbered"],
-    ["a property of arrays for a number", body([{ index: "length", embedding: [1] }]), "not numbered"],
-    ["null for an item", body([null]), "not numbered"],
+    ["an embedding with another number", body([item(1, [1])]), "not consecutive"],
+    ["a negative number", body([item(-1, [1])]), "not consecutive"],
+    ["a property of arrays for a number", body([{ index: "length", embedding: [1] }]), "not consecutive"],
+    ["null for an item", body([null]), "not consecutive"],
     ["no embedding", body([{ index: 0 }]), "neither a list"],
     ["an empty embedding", body([item(0, [])]), "empty"],
     ["text in an embedding", body([item(0, [1, "2"])]), "not a number"],
@@ -56,6 +56,6 @@ describe("readEmbeddings", () => {
 
   test("says that embeddings of one answer differ in length, or have one number twice", () => {
     expect(() => readEmbeddings(body([item(0, [1]), item(1, [1, 2])]), 2)).toThrow("different numbers of dimensions");
-    expect(() => readEmbeddings(body([item(0, [1]), item(0, [1])]), 2)).toThrow("not numbered");
+    expect(() => readEmbeddings(body([item(0, [1]), item(0, [1])]), 2)).toThrow("not consecutive");
   });
 });

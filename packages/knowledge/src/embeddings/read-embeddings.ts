@@ -13,12 +13,12 @@ const LEAST_LENGTH = 1e-12;
  */
 export function readEmbeddings(body: Buffer, count: number): (Float32Array | null)[] {
   const data = dataOf(parseJson(body));
-  if (data.length !== count) throw new EmbeddingError(`it answers ${data.length} embeddings for ${count} texts`);
+  if (data.length !== count) throw new EmbeddingError(`it returned ${data.length} embeddings for ${count} texts`);
   const embeddings = Array.from<Float32Array | undefined>({ length: count });
   for (const [place, item] of data.entries()) {
     const index: unknown = isObject(item) ? (item["index"] ?? place) : undefined;
     if (!isObject(item) || typeof index !== "number" || !(index in embeddings) || embeddings[index] !== undefined) {
-      throw new EmbeddingError("its embeddings are not numbered from 0 on, each number once");
+      throw new EmbeddingError("the indexes of its embeddings are not consecutive from 0");
     }
     embeddings[index] = numbersOf(item["embedding"]);
   }
@@ -46,8 +46,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function dataOf(answer: unknown): unknown[] {
   const data = isObject(answer) ? answer["data"] : undefined;
-  if (!Array.isArray(data))
-    throw new EmbeddingError('its answer has no list "data", as an OpenAI-compatible server has');
+  if (!Array.isArray(data)) throw new EmbeddingError('its response has no list "data", so it is not OpenAI-compatible');
   return data;
 }
 

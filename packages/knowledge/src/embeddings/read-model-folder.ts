@@ -63,7 +63,7 @@ const HUB_ID = /^[\w-]+\/[\w.-]+$/;
  */
 export function readModelFolder(folder: string): ModelFolder {
   const dir = resolve(folder);
-  if (!isFolder(dir)) throw new EmbeddingError(`${dir} is not a folder that can be read`);
+  if (!isFolder(dir)) throw new EmbeddingError(`${dir} is not a readable folder`);
   const weights = WEIGHTS.find((name) => existsSync(join(dir, name)));
   const missing = [
     ...(weights === undefined ? ["onnx/model_quantized.onnx or onnx/model.onnx"] : []),
@@ -76,7 +76,7 @@ export function readModelFolder(folder: string): ModelFolder {
   }
   if (existsSync(join(dir, `${weights}_data`))) {
     throw new EmbeddingError(
-      `${join(dir, weights)} keeps its weights in a second file (${basename(weights)}_data); use a model in one file, such as onnx/model_quantized.onnx`,
+      `${join(dir, weights)} stores its weights in a second file (${basename(weights)}_data); use a model in one file, such as onnx/model_quantized.onnx`,
     );
   }
   const config = readConfig(dir, "config.json");
@@ -115,9 +115,11 @@ function readConfig(dir: string, name: string): Record<string, unknown> {
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch (cause) {
     const reason = cause instanceof SyntaxError ? "is not JSON" : `cannot be read (${String(cause)})`;
-    throw new EmbeddingError(`${path} ${reason}; copy it again from where the model is published`, { cause });
+    throw new EmbeddingError(`${path} ${reason}; download it again from where the model is published`, { cause });
   }
-  throw new EmbeddingError(`${path} holds no JSON object; copy it again from where the model is published`);
+  throw new EmbeddingError(
+    `${path} does not contain a JSON object; download it again from where the model is published`,
+  );
 }
 
 function readOptional(dir: string, name: string): Record<string, unknown> {
@@ -143,7 +145,7 @@ function readPooling(dir: string): Pooling | null {
   const pooling = POOLINGS[modes.join()];
   if (pooling !== undefined) return pooling;
   throw new EmbeddingError(
-    `${join(dir, name)} asks for a pooling that is not supported (${modes.join(", ") || "none"}); models with the mean, the first or the last token are`,
+    `${join(dir, name)} uses a pooling mode that is not supported (${modes.join(", ") || "none"}); supported are the mean, the first and the last token`,
   );
 }
 

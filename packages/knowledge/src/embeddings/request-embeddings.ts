@@ -95,9 +95,9 @@ function guardFor(url: URL): AddressGuard {
 }
 
 function describeFault(error: unknown): string {
-  if (error instanceof OutboundTimeoutError) return `it has not answered within ${error.timeoutMs} ms`;
-  if (error instanceof OutboundConnectionError) return `it cannot be reached (${error.errorCode})`;
-  if (error instanceof ResponseTooLargeError) return `its answer is longer than ${error.maxResponseBytes} bytes`;
+  if (error instanceof OutboundTimeoutError) return `no response within ${error.timeoutMs} ms`;
+  if (error instanceof OutboundConnectionError) return `it is unreachable (${error.errorCode})`;
+  if (error instanceof ResponseTooLargeError) return `its response is longer than ${error.maxResponseBytes} bytes`;
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -107,7 +107,7 @@ function errorOf({ status, headers, body }: OutboundResponse, { apiKey }: Embedd
   }
   const said = excerptOf(body.toString("utf8"), { secret: apiKey, maxChars: EXCERPT_CHARS });
   const retryAfterS = Number(headers["retry-after"] ?? Number.NaN);
-  return new EmbeddingError(`it answers ${status}${said === "" ? "" : ` (${said})`}${HINTS[status] ?? ""}`, {
+  return new EmbeddingError(`it returned ${status}${said === "" ? "" : ` (${said})`}${HINTS[status] ?? ""}`, {
     isRefusal: REFUSALS.has(status) || (status >= 500 && TOO_LONG.test(said)),
     retryAfterMs: Number.isFinite(retryAfterS) && retryAfterS >= 0 ? retryAfterS * 1_000 : null,
   });

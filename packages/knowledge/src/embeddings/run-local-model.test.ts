@@ -100,7 +100,7 @@ test("a text that the model refuses costs no worker thread, nor does one whose e
 
 test("a request that takes too long rejects, and the ones behind it get their embeddings", async () => {
   const { ask } = run({ runMs: 300 });
-  await expect(ask(["hang"], 20)).rejects.toThrow("it has not embedded a text within 20 ms");
+  await expect(ask(["hang"], 20)).rejects.toThrow("it did not embed a text within 20 ms");
   await waitFor(() => ask(["car"]).catch(() => null), { what: "an embedding" });
 });
 

@@ -97,7 +97,7 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
     const restMs = Math.min(MAX_REST_MS, firstRestMs * 2 ** failures);
     failures += 1;
     rest = { untilMs: performance.now() + restMs, reason };
-    log.warn({ model, restMs }, `the embedding model was lost: ${reason}; it is loaded again when it is needed`);
+    log.warn({ model, restMs }, `embedding model unloaded: ${reason}; it will be loaded again when needed`);
     endWorker();
     rejectAll(new EmbeddingError(reason, { retryAfterMs: restMs }));
   }
@@ -160,7 +160,7 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
       signal.throwIfAborted();
       const restMs = rest.untilMs - performance.now();
       if (worker === null && restMs > 0) throw new EmbeddingError(rest.reason, { retryAfterMs: restMs });
-      if (isClosed) throw new EmbeddingError("the embedding model was closed");
+      if (isClosed) throw new EmbeddingError("the service is shutting down");
       const jobs: Job[] = [];
       const embedding = Promise.all(
         texts.map(
@@ -176,7 +176,7 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
         for (const job of jobs) job.reject(error);
       };
       const onAbort = () => abandon(signal.reason);
-      const late = `it has not embedded ${texts.length === 1 ? "a text" : `${texts.length} texts`} within ${timeoutMs} ms`;
+      const late = `it did not embed ${texts.length === 1 ? "a text" : `${texts.length} texts`} within ${timeoutMs} ms`;
       const timer = setTimeout(() => abandon(new EmbeddingError(late)), timeoutMs);
       signal.addEventListener("abort", onAbort);
       waiting.push(...jobs);
@@ -196,7 +196,7 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
     async close() {
       isClosed = true;
       endWorker();
-      rejectAll(new EmbeddingError("the embedding model was closed"));
+      rejectAll(new EmbeddingError("the service is shutting down"));
       await ending;
     },
   };

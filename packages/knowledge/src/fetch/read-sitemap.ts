@@ -146,7 +146,7 @@ function createLineReader(): SitemapReader {
   return {
     write(piece) {
       const lines = `${rest}${piece}`.split(/[\r\n]+/);
-      // Of a line without an end as much is kept as shows that it is too long.
+      // Of a line without a line break as much is kept as shows that it is too long.
       rest = (lines.pop() ?? "").slice(0, 2 * ENTRY_MAX_CHARS);
       for (const line of lines) addLine(line);
       return isComplete;

@@ -26,7 +26,7 @@ export async function openZip(file: { name: string; bytes: Uint8Array }, limits:
   const { name } = file;
   const zip = await openDirectory(file);
   if (zip.entryCount > limits.zipEntries) {
-    throw fileTooLarge(name, `holds ${zip.entryCount} files; the maximum is ${limits.zipEntries}; save it again`);
+    throw fileTooLarge(name, `contains ${zip.entryCount} files; the maximum is ${limits.zipEntries}; save it again`);
   }
   const entries = await readDirectory(zip, name);
   const tooLarge = () =>

@@ -37,7 +37,7 @@ function compileAlternative(text: string, count: () => void): Alternative | stri
   let end = 0;
   for (let begin = text.indexOf("{{"); begin !== -1; begin = text.indexOf("{{", end)) {
     const close = text.indexOf("}}", begin + 2);
-    if (close === -1) return "{{ without a matching }}";
+    if (close === -1) return "contains {{ without a matching }}";
     count();
     const path = compilePath(text.slice(begin + 2, close).trim());
     if (typeof path === "string") return path;

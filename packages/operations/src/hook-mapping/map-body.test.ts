@@ -168,7 +168,7 @@ describe("paths", () => {
     const braces = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`m${n}`, "{{".repeat(5_000)]));
     const faults = findMappingFaults({ text: "a", meta: braces }, []);
     expect(new Set(faults.map(({ code, detail }) => `${code}: ${detail}`))).toEqual(
-      new Set(["invalid_path: {{ without a matching }}"]),
+      new Set(["invalid_path: contains {{ without a matching }}"]),
     );
     expect(faults).toHaveLength(50);
   });

@@ -21,13 +21,15 @@ test("reasons of the pipeline, of this and of earlier versions, are shown in the
   ]) {
     expect(describeReason(text, t, nameOf)).toBe("Die Nachricht enthält Angaben, aber keine Frage.");
   }
-  expect(describeReason('a (60 %; next b 30 %): the message is most like "Hi".', t, nameOf)).toBe(
+  expect(describeReason('a (60 %; next b 30 %): the message is most similar to "Hi".', t, nameOf)).toBe(
     "a (60 %; dann b 30 %): Das ähnlichste Beispiel ist „Hi“.",
   );
 });
 
 test("an operator is named, and a free assignee stays as it was written", () => {
-  expect(describeReason("operator:1 has this conversation", t, nameOf)).toBe("Ann ist dieser Unterhaltung zugewiesen.");
+  for (const text of ["this conversation is assigned to operator:1", "operator:1 has this conversation"]) {
+    expect(describeReason(text, t, nameOf)).toBe("Ann ist dieser Unterhaltung zugewiesen.");
+  }
   expect(describeReason("80 % sure; Ada L. has this conversation", t, nameOf)).toBe(
     "Konfidenz 80 %. Ada L. ist dieser Unterhaltung zugewiesen.",
   );

@@ -1,0 +1,53 @@
+import { describe, expect, test } from "@jest/globals";
+import { foldWords } from "../match-wording.ts";
+import { holdsKind, kindOf } from "./answer-kinds.ts";
+
+const holds = (kind: Parameters<typeof holdsKind>[0], text: string, languages: readonly string[]): boolean =>
+  holdsKind(kind, { text, terms: foldWords(text).split(" "), languages });
+
+describe("the kind of answer that a question asks for", () => {
+  test.each([
+    ["en", "How much does shipping cost?", "money"],
+    ["en", "How long does it take to arrive?", "duration"],
+    ["en", "How wide is the desk?", "number"],
+    ["en", "How do I reset my password?", "steps"],
+    ["de", "Was kostet der Versand?", "money"],
+    ["de", "Bis wann kann ich kündigen?", "time"],
+    ["de", "Wie breit ist der Tisch?", "number"],
+    ["es", "¿Cuánto tarda el envío?", "duration"],
+    ["fr", "À quelle heure ouvrez-vous ?", "time"],
+    ["it", "Dove trovo la fattura?", "place"],
+    ["nl", "Hoeveel boeken mag ik lenen?", "number"],
+    ["pt", "Quem pode aprovar o pedido?", "person"],
+    ["pl", "Jak długo trwa dostawa?", "duration"],
+    ["ru", "Сколько стоит доставка?", "money"],
+    ["uk", "Коли ви відкриваєтесь?", "time"],
+    ["tr", "Kargo ne zaman gelir?", "time"],
+    ["ar", "كيف ألغي الطلب؟", "steps"],
+    ["he", "כמה עולה המשלוח?", "money"],
+    ["ja", "送料はいくらですか", "money"],
+    ["zh", "多久能送到", "duration"],
+  ])("is recognized in %s: %s", (language, question, kind) => {
+    expect(kindOf(question, [language])).toBe(kind);
+  });
+
+  test("is none where a question asks for nothing of the kind, or is in a language without a list", () => {
+    expect(kindOf("Can I take my dog?", ["en"])).toBeNull();
+    expect(kindOf("How much is it?", ["tlh"])).toBeNull();
+  });
+
+  test("is looked for in the languages of the question and of the documents", () => {
+    expect(kindOf("Wann öffnen Sie?", ["en", "de"])).toBe("time");
+  });
+});
+
+describe("a text that holds a kind of answer", () => {
+  test("is recognized by digits and signs in any language, and by words in its own", () => {
+    expect(holds("money", "Доставка 300 ₽.", ["ru"])).toBe(true);
+    expect(holds("money", "Returns are free.", ["en"])).toBe(true);
+    expect(holds("money", "Returns are easy.", ["en"])).toBe(false);
+    expect(holds("duration", "Sie kommt in drei Tagen an.", ["de"])).toBe(true);
+    expect(holds("duration", "Sie kommt bald an.", ["de"])).toBe(false);
+    expect(holds("duration", "三天内送到", ["zh"])).toBe(true);
+  });
+});
