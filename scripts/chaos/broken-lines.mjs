@@ -97,13 +97,20 @@ export async function breakLines({ cuts, silenceSeconds, say, ledgerFile }) {
   }
 }
 
-/** When a replica answers a call with its reply, and says that it is well. Calls follow each other without waiting. */
+/**
+ * When a replica answers a call with its reply, and says that it is well. Calls follow each other without waiting, and each
+ * waits for as long as it may take to work again: on a busy machine the answer to a call takes more than a second anyhow.
+ */
 async function untilAnswered({ key }, url, chatId) {
   let tried = 0;
   let isBack = false;
   const probe = async () => {
-    const json = { text: "are you there?", chatId: `${chatId}-${new URL(url).port}-${tried++}`, timeoutMs: 1_000 };
-    const answer = await call(`${url}/api/v1/messages`, { method: "POST", key, json, timeoutMs: 1_000 });
+    const json = {
+      text: "are you there?",
+      chatId: `${chatId}-${new URL(url).port}-${tried++}`,
+      timeoutMs: BACK_WITHIN_MS,
+    };
+    const answer = await call(`${url}/api/v1/messages`, { method: "POST", key, json, timeoutMs: BACK_WITHIN_MS });
     if (answer?.status !== 200) return;
     const health = await call(`${url}/api/v1/health`, { key, timeoutMs: 1_000 });
     isBack ||= health?.body.status === "pass";

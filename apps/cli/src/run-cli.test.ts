@@ -173,6 +173,18 @@ describe("a bad configuration", () => {
     expect(await see({ SVC_TRUST_PROXY: "10.0.0.1", SVC_PUBLIC_URLS: "https://console.example.com" })).toBe(false);
     expect(await see({})).toBe(false);
   });
+
+  test("is a warning of the doctor where a proxy is not listed, so that its callers share limits", async () => {
+    const see = async (env: Record<string, string>) => {
+      const { stdout } = await run(["doctor", "--json"], { SVC_DATA_DIR: "/nonexistent-folder-of-a-test", ...env });
+      const { checks } = JSON.parse(stdout) as { checks: { status: string; detail: string }[] };
+      return checks.some(({ status, detail }) => status === "warn" && detail.includes("SVC_TRUST_PROXY lists none"));
+    };
+    expect(await see({ SVC_PUBLIC_URLS: "http://localhost:8080,https://widget.example.com" })).toBe(true);
+    expect(await see({ SVC_PUBLIC_URLS: "https://widget.example.com", SVC_TRUST_PROXY: "10.0.0.1" })).toBe(false);
+    expect(await see({ SVC_PUBLIC_URLS: "http://localhost:8080" })).toBe(false);
+    expect(await see({})).toBe(false);
+  });
 });
 
 describe("a callback is verified without a product", () => {

@@ -224,6 +224,22 @@ describe("the request id", () => {
   });
 });
 
+test("logs once that requests come through a proxy that is not trusted, and nothing of one that is", async () => {
+  const warningsOf = async (trustProxy: string[]) => {
+    const collected = collectLog();
+    const app = createApp(collected.log, () => undefined, { trustProxy });
+    const proxied = await listen(app, { host: "127.0.0.1", port: 0, setting: "SVC_API_PORT" });
+    const ask = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${proxied.port}/`, { headers });
+    await ask({});
+    for (const address of ["203.0.113.1", "203.0.113.2"]) await ask({ "X-Forwarded-For": address });
+    await proxied.close(0);
+    return collected.lines().flatMap(({ level, msg }) => (level === "warn" ? [msg] : []));
+  };
+  expect(await warningsOf([])).toEqual([expect.stringContaining("127.0.0.1, which SVC_TRUST_PROXY does not list")]);
+  expect(await warningsOf(["10.0.0.0/8"])).toHaveLength(1);
+  expect(await warningsOf(["127.0.0.1"])).toEqual([]);
+});
+
 test("no answer says what it is made with, or lets a browser guess its type", async () => {
   for (const path of ["/things", "/nowhere", "/fault/sync"]) {
     const { headers } = await fetch(base + path);

@@ -1,12 +1,32 @@
 import type { Log } from "@svc/log";
 import express from "express";
-import type { Express } from "express";
+import type { Express, RequestHandler } from "express";
 import { notFound, problemHandler } from "./problem.ts";
 import type { OnDenial } from "./problem.ts";
 import { requestId } from "./request-id.ts";
 import { requestLog } from "./request-log.ts";
 import { answerLocalMetrics } from "./health-routes.ts";
+import { isPrivateAddress } from "./is-local-request.ts";
 import { watchRequests } from "./watch-requests.ts";
+
+/**
+ * Logs once that callers come through a proxy that is not trusted, so that they share the limits of its address. What a
+ * caller from the internet sends by itself is not reported.
+ */
+function reportProxy(log: Log): RequestHandler {
+  let isReported = false;
+  return (request, _response, next) => {
+    const { remoteAddress = "" } = request.socket;
+    const isTrusted = request.app.get("trust proxy fn") as (address: string, hop: number) => boolean;
+    const isForwarded = request.headers["x-forwarded-for"] !== undefined;
+    if (!isReported && isForwarded && isPrivateAddress(remoteAddress) && !isTrusted(remoteAddress, 0)) {
+      isReported = true;
+      const problem = `requests with X-Forwarded-For come from ${remoteAddress}, which SVC_TRUST_PROXY does not list`;
+      log.warn({}, `${problem}: if it is your proxy, list it; its callers share the limits of one address until then`);
+    }
+    next();
+  };
+}
 
 /**
  * An express application with what every HTTP surface of the product shares: request ids, safe headers, and errors as
@@ -33,6 +53,7 @@ export function createApp(
   app.set("trust proxy", [...trustProxy]);
   app.use(requestId);
   app.use(watchRequests(name));
+  app.use(reportProxy(log));
   app.use((_request, response, next) => {
     response.setHeader("X-Content-Type-Options", "nosniff");
     next();

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "@jest/globals";
-import { isLocalRequest } from "./is-local-request.ts";
+import { isLocalRequest, isPrivateAddress } from "./is-local-request.ts";
 
 const request = (remoteAddress: string, headers: Record<string, string>) =>
   ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
@@ -33,6 +33,21 @@ describe("a request is not of this machine", () => {
   ])("that %s", (_what, address, headers) => {
     expect(isLocalRequest(request(address, headers))).toBe(false);
   });
+});
+
+test.each([
+  ["127.0.0.1", true],
+  ["::1", true],
+  ["::ffff:10.1.2.3", true],
+  ["172.31.255.255", true],
+  ["192.168.0.1", true],
+  ["fd00::1", true],
+  ["172.32.0.1", false],
+  ["203.0.113.1", false],
+  ["2001:db8::1", false],
+  ["", false],
+])("that %p is an address of this machine or of a private network is %p", (address, isPrivate) => {
+  expect(isPrivateAddress(address)).toBe(isPrivate);
 });
 
 test("a real caller on this machine is known as one", async () => {

@@ -5,15 +5,26 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 LOOPBACK.addAddress("::1", "ipv6");
 
+const PRIVATE = new BlockList();
+PRIVATE.addSubnet("10.0.0.0", 8, "ipv4");
+PRIVATE.addSubnet("172.16.0.0", 12, "ipv4");
+PRIVATE.addSubnet("192.168.0.0", 16, "ipv4");
+PRIVATE.addSubnet("fc00::", 7, "ipv6");
+
 /** What proxies add to a request that they pass on, and a direct caller does not send. */
 const FORWARDING = ["forwarded", "via", "x-real-ip", "x-original-host", "cf-connecting-ip", "true-client-ip"];
 const isForwarding = (name: string) => FORWARDING.includes(name) || name.startsWith("x-forwarded");
 
 /** BlockList sees an IPv4 address that is mapped into IPv6 as what it is. */
-function isLoopback(address: string): boolean {
+function isIn(networks: BlockList, address: string): boolean {
   const version = isIP(address);
-  return version !== 0 && LOOPBACK.check(address, version === 4 ? "ipv4" : "ipv6");
+  return version !== 0 && networks.check(address, version === 4 ? "ipv4" : "ipv6");
 }
+
+const isLoopback = (address: string) => isIn(LOOPBACK, address);
+
+/** True for an address of this machine or of a private network, which is not that of a caller from the internet. */
+export const isPrivateAddress = (address: string) => isLoopback(address) || isIn(PRIVATE, address);
 
 /** The name in a `Host` header, without its port and the brackets of an IPv6 address. */
 const nameOf = (host: string) => host.replace(/:\d{1,5}$/, "").replace(/^\[(.*)\]$/, "$1");

@@ -242,6 +242,28 @@ describe("closing", () => {
     await closed;
   });
 
+  test("answers the connections that are made while it is busy in the turn that brought no other", async () => {
+    const { server } = await startWaiting();
+    // What is written into this connection is received in the next turn, after the listener was looked at.
+    const busy = await start((_request, response) => response.end());
+    const accepted = new Promise<Socket>((resolve) => busy.server.once("connection", resolve));
+    const writer = connect(busy.port, "127.0.0.1");
+    sockets.push(writer);
+    const reader = await accepted;
+    const answer = new Promise<string>((resolve, reject) => {
+      reader.prependOnceListener("data", () => {
+        ask(server.port, "/", new Agent()).then(resolve, reject);
+        process.nextTick(() => {
+          for (const until = performance.now() + 20; performance.now() < until;);
+        });
+      });
+    });
+    const closed = server.close(NEVER_MS);
+    setImmediate(() => writer.write("GET"));
+    expect(await answer).toBe("at once");
+    await closed;
+  });
+
   test("cuts what is not answered at the deadline", async () => {
     const { server, waiting } = await startWaiting();
     const answer = ask(server.port, "/wait", keepingAgent()).catch((error: unknown) => error);

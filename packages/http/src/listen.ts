@@ -61,6 +61,8 @@ const UNUSED_MS = 500;
 
 /** Time that a listener which closes accepts waiting connections: under a load in which each turn brings another one. */
 const ACCEPT_WAITING_MS = 500;
+/** Duration of a turn of the event loop that does nothing but look for connections, with room for a slow machine. */
+const QUIET_TURN_MS = 1;
 
 /** An address that cannot be listened on. */
 export class CannotListenError extends Error {
@@ -168,7 +170,8 @@ function coversAddress(host: string, localAddress: string | undefined): boolean 
 
 /**
  * Accepts the connections that the system has made and the process has not accepted yet: it resets them when the listener
- * closes. In each turn of the event loop one is accepted (libuv since 1.45), so turns follow until one brings none.
+ * closes. In each turn of the event loop one is accepted (libuv since 1.45), so turns follow until one brings none, and
+ * takes so little time that hardly any can have been made since it looked.
  */
 async function acceptWaiting(server: Server): Promise<void> {
   const until = performance.now() + ACCEPT_WAITING_MS;
@@ -178,10 +181,12 @@ async function acceptWaiting(server: Server): Promise<void> {
   // The first turn ends with the connections that this one has found.
   await nextTurn();
   let before: number;
+  let began: number;
   do {
     before = accepted;
+    began = performance.now();
     await nextTurn();
-  } while (accepted > before && performance.now() < until);
+  } while ((accepted > before || performance.now() - began > QUIET_TURN_MS) && performance.now() < until);
   server.off("connection", count);
 }
 
@@ -279,7 +284,8 @@ export async function listen(
       });
       closeUnused();
       // A connection whose answer ends from now on would be kept open for its client's next request.
-      const idleCheck = setInterval(closeUnused, IDLE_CHECK_MS);
+      // After the turn has read what arrived: a process that was paused has not seen the requests of these connections yet.
+      const idleCheck = setInterval(() => setImmediate(closeUnused), IDLE_CHECK_MS);
       const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
       await closed;
       clearInterval(idleCheck);

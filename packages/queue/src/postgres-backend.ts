@@ -15,6 +15,8 @@ export const BULLMQ_SCHEMA = "bullmq";
 export const COUNTERS_TABLE = "svc_counters";
 
 const RETRY_MS = 500;
+/** A server that cannot be connected to within this time is taken for unreachable; the attempt is made again. */
+const CONNECT_WITHIN_MS = 5_000;
 /** pg_notify carries at most 8,000 bytes; an id takes 37. */
 const MAX_IDS_A_NOTIFICATION = 200;
 const WAKE_CHANNEL = "svc_wake";
@@ -37,7 +39,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     max: SHARED_CONNECTIONS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
     query_timeout: 30_000,
     options: `-c search_path=${BULLMQ_SCHEMA} -c synchronous_commit=off -c jit=off`,
     application_name: "svc-queues",
@@ -116,6 +118,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       connectionString: databaseUrl,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
       application_name: "svc-wake-ups",
     });
     listener = client;

@@ -17,6 +17,14 @@ const SILENCE_MS = 6_000;
 const WAIT_FOR_JOB_S = 2;
 /** Lines on which nothing is asked are asked whether they are there. */
 const PING_MS = 1_000;
+/**
+ * An attempt to connect that has received nothing is overtaken when another one that began this much later has succeeded:
+ * it began while nothing passed, and would wait for `SILENCE_MS`. One that is slow has received something by then.
+ */
+const OVERTAKEN_MS = 1_000;
+/** While an attempt waits, another one is made each `PING_MS`, which has this time. */
+const PROBE_WITHIN_MS = 2_000;
+const MAX_PROBES = 2;
 const MAX_IDS_A_MESSAGE = 500;
 /**
  * BullMQ workers behind one consumer. Each fetches its jobs one after the other, so that a burst of 28 waited 14 ms for
@@ -42,6 +50,51 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   });
   const consumer = new Redis(redisUrl, { ...shared, maxRetriesPerRequest: null });
   const subscriber = new Redis(redisUrl, { ...shared, maxRetriesPerRequest: null });
+
+  /** Attempts to connect, and when they began, by the clock of this process. */
+  const attempts = new Map<Redis, number>();
+  const probes = new Set<Redis>();
+  /** Ends the attempts that are overtaken by one that began at this time and has succeeded; the next ones begin at once. */
+  const endOvertaken = (since: number) => {
+    for (const [{ stream }, begun] of attempts)
+      if (since - begun > OVERTAKEN_MS && stream.bytesRead === 0) stream.destroy();
+  };
+  const watchAttempts = (client: Redis): Redis =>
+    client
+      .on("connecting", () => attempts.set(client, performance.now()))
+      .on("close", () => attempts.delete(client))
+      .on("ready", () => {
+        const since = attempts.get(client);
+        attempts.delete(client);
+        if (since !== undefined) endOvertaken(since);
+      });
+  for (const client of [producer, consumer, subscriber]) watchAttempts(client);
+  // Each worker waits for its jobs on a connection that BullMQ makes from this one.
+  const duplicate = consumer.duplicate.bind(consumer);
+  consumer.duplicate = (override) => watchAttempts(duplicate(override));
+
+  /** Connects, to learn whether the attempts that wait are overtaken. */
+  async function probe(): Promise<void> {
+    const client = producer.duplicate({
+      lazyConnect: true,
+      retryStrategy: () => null,
+      connectTimeout: PROBE_WITHIN_MS,
+      socketTimeout: PROBE_WITHIN_MS,
+    });
+    const report = (error: unknown) => log.debug({ error }, "Redis does not respond to a further connection");
+    client.on("error", report);
+    probes.add(client);
+    const since = performance.now();
+    try {
+      await client.connect();
+      endOvertaken(since);
+    } catch (error) {
+      report(error);
+    } finally {
+      probes.delete(client);
+      client.disconnect();
+    }
+  }
 
   // Every consumer waits for it while the server is away, which is no leak.
   producer.setMaxListeners(0);
@@ -78,6 +131,8 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     for (const client of [producer, subscriber])
       // Without an answer the line is made again, and says why.
       if (client.status === "ready") client.ping().catch(reportFault);
+    const isWaiting = [...attempts.values()].some((begun) => performance.now() - begun > PING_MS);
+    if (isWaiting && probes.size < MAX_PROBES) void probe();
   }, PING_MS);
   pinger.unref();
 
@@ -181,7 +236,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     async close() {
       closed = true;
       clearInterval(pinger);
-      for (const client of [producer, consumer, subscriber]) client.disconnect();
+      for (const client of [producer, consumer, subscriber, ...probes]) client.disconnect();
       await Promise.resolve();
     },
   };

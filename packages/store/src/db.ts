@@ -161,7 +161,8 @@ const CLOSE_DEADLINE_MS = 1_000;
 
 /**
  * Opens a pool. It connects when first used, again after a loss, and gives up on a connection after 5 s and on a
- * statement after 30 s. The watch notices lines that were cut silently, so that none of them holds a caller for long.
+ * statement after 30 s. The watch notices lines that were cut silently, and attempts to connect that began while the
+ * server could not be reached, so that none of them holds a caller for long.
  */
 export function openDb(options: {
   url: string;
@@ -186,6 +187,13 @@ export function openDb(options: {
     query_timeout: 30_000,
     idleTimeoutMillis: IDLE_MS,
     application_name: options.applicationName,
+    Client: class extends pg.Client {
+      constructor(config?: pg.ClientConfig) {
+        super(config);
+        // The pool connects each client as soon as it has made it.
+        watch.attempt(this);
+      }
+    },
     options: [givenOptions, AGAINST_ORPHANS, WITHOUT_COMPILING, PURPOSES[options.purpose]].join(" ").trim(),
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.

@@ -34,6 +34,8 @@ export function installationTable(db: Db) {
     exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
       return db.transaction(async (tx) => {
         await tx.query("SELECT pg_advisory_xact_lock($1)", [INITIALIZE_LOCK]);
+        // On a busy machine the work, in which this connection does nothing, takes longer than transactions may be idle.
+        await tx.query("SET LOCAL idle_in_transaction_session_timeout = '5min'");
         return work();
       });
     },

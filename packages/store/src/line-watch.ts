@@ -1,11 +1,21 @@
+import type { Socket } from "node:net";
 import type { Log } from "@svc/log";
 import pg from "pg";
 
 /** A connection that is used for longer than this is looked into, and one on which nothing happens for longer. */
 const SUSPICIOUS_MS = 1_500;
 const LOOK_MS = 1_000;
+/** A statement that was sent this long ago has arrived at the server, unless its connection was cut. */
+const ON_ITS_WAY_MS = 250;
 /** A server that cannot be asked within this time tells nothing about its lines. */
 const ASK_WITHIN_MS = 2_000;
+/** While the server does not respond, it is asked again after `LOOK_MS`, whatever becomes of the question before. */
+const MAX_LOOKS = 2;
+/**
+ * An attempt to connect that has received nothing is overtaken when another one that began this much later has succeeded:
+ * it began while nothing passed, and would wait for its whole timeout. One that is slow has received something by then.
+ */
+const OVERTAKEN_MS = 1_000;
 
 /** Sides at the server that are remembered to be ended; far more than one process has connections. */
 const MAX_LOST = 1_000;
@@ -44,9 +54,11 @@ interface Line extends pg.PoolClient {
  * Watches the connections of the pools for lines that were cut silently, as by a firewall that has forgotten them: there
  * a statement would wait for its whole timeout. When a connection was handed out some time ago, the server is asked on
  * another one what its side does. If that side has had nothing to do for all this time, its answer or our question
- * was lost: the line is ended, and whoever waits on it is told that the store is unavailable. A slow statement is at
- * work there and goes on. The server does not hear of a line that ends in silence, so its side is ended too, as soon as
- * the server can be asked. Behind a pooler the ids of connections are not the server's, and nothing is ended.
+ * was lost: the line is ended, and whoever waits on it is told that the store is unavailable. So are all others on which
+ * a statement has not arrived by then, and those that nobody uses. A slow statement is at work there and goes on. The server does not hear of a line that ends in silence, so its side is ended too, as soon as
+ * the server can be asked. While an attempt to connect waits, the server is asked as well: an attempt that is overtaken
+ * is ended, so that the next one begins at once. Behind a pooler the ids of connections are not the server's, and no
+ * established one is ended.
  */
 export function createLineWatch({ url, log, applicationName }: { url: string; log: Log; applicationName: string }) {
   /** Every connection of the pools. */
@@ -55,10 +67,24 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
   const busySince = new Map<Line, number>();
   /** The server's sides of lines that were given up, and when, by the clock of this process. */
   const lost = new Map<number, number>();
-  let isLooking = false;
+  /** Attempts to connect, and when they began, by the clock of this process. */
+  const attempts = new Map<pg.Client, number>();
+  let looks = 0;
 
-  /** Asks on a new connection what becomes of these lines, and ends what is left of those that were given up. */
-  async function ask(pids: number[]): Promise<Map<number, Backend>> {
+  /** Ends the attempts that are overtaken by one that began at this time and has succeeded. */
+  const endOvertaken = (since: number) => {
+    for (const [client, begun] of attempts) {
+      const stream = client.connection.stream as Socket;
+      if (since - begun > OVERTAKEN_MS && stream.bytesRead === 0)
+        stream.destroy(new Error("Connection terminated: a later attempt has succeeded"));
+    }
+  };
+
+  /**
+   * Asks on a new connection what becomes of the lines that are in use by then, and ends what is left of those that were
+   * given up. Returns these lines with what the server says of them.
+   */
+  async function ask() {
     const client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: ASK_WITHIN_MS,
@@ -67,11 +93,18 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
     });
     // What breaks it also rejects what it was asked.
     client.on("error", (error) => log.debug({ error }, "the connection watchdog lost its own connection"));
+    const begun = performance.now();
     try {
       await client.connect();
-      const { rows } = await client.query<Backend>(FIND_BACKENDS, [pids]);
+      endOvertaken(begun);
+      const askedAt = performance.now();
+      const asked = [...busySince];
+      const { rows } = await client.query<Backend>(FIND_BACKENDS, [asked.flatMap(([line]) => line.processID ?? [])]);
       if (lost.size > 0) await endLost(client);
-      return new Map(rows.map((row) => [row.pid, row]));
+      const idleMs = new Map(rows.map((row) => [row.pid, row.idle_ms]));
+      return asked.map(([line, since]) => {
+        return { line, since, busyMs: askedAt - since, idleMs: idleMs.get(line.processID ?? 0) ?? 0 };
+      });
     } finally {
       // Its end is not waited for: the line may be silent by now.
       client
@@ -107,36 +140,48 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
 
   async function look(): Promise<void> {
     const now = performance.now();
-    const suspects = [...busySince].filter(([, since]) => now - since > SUSPICIOUS_MS);
-    if (suspects.length === 0 && lost.size === 0) return;
-    const backends = await ask(suspects.flatMap(([line]) => line.processID ?? []));
-    let isCut = false;
-    for (const [line, since] of suspects) {
-      const idleMs = backends.get(line.processID ?? 0)?.idle_ms ?? 0;
-      // It may have been handed back and out again meanwhile.
-      if (idleMs < SUSPICIOUS_MS || busySince.get(line) !== since) continue;
+    const isWaiting = [...attempts.values()].some((begun) => now - begun > LOOK_MS);
+    const isSlow = [...busySince.values()].some((since) => now - since > SUSPICIOUS_MS);
+    if (!isSlow && lost.size === 0 && !isWaiting) return;
+    const used = await ask();
+    // One that was handed back and out again meanwhile is in use since another time.
+    const idle = used.filter(
+      ({ line, since, busyMs, idleMs }) =>
+        idleMs > SUSPICIOUS_MS && busyMs > ON_ITS_WAY_MS && busySince.get(line) === since,
+    );
+    if (!idle.some(({ busyMs }) => busyMs > SUSPICIOUS_MS)) return;
+    for (const { line, idleMs } of idle) {
       log.warn({ idleMs: Math.round(idleMs) }, "half-open database connection closed; reconnecting");
       end(line);
-      isCut = true;
     }
     // What happened to one has happened to those that nobody uses in this moment.
-    if (isCut) for (const line of lines) if (!busySince.has(line)) end(line);
+    for (const line of lines) if (!busySince.has(line)) end(line);
   }
 
   const timer = setInterval(() => {
-    if (isLooking) return;
-    isLooking = true;
+    if (looks === MAX_LOOKS) return;
+    looks++;
     look()
       .catch((error: unknown) => log.debug({ error }, "failed to query the server's connections"))
       .finally(() => {
-        isLooking = false;
+        looks--;
       });
   }, LOOK_MS);
   timer.unref();
 
   return {
-    /** Watches a connection. */
-    add: (line: pg.PoolClient) => void lines.add(line),
+    /** An attempt to connect begins. */
+    attempt(client: pg.Client) {
+      attempts.set(client, performance.now());
+      client.once("end", () => attempts.delete(client));
+    },
+    /** Watches a connection that is established. */
+    add(line: pg.PoolClient) {
+      lines.add(line);
+      const since = attempts.get(line);
+      attempts.delete(line);
+      if (since !== undefined) endOvertaken(since);
+    },
     /** A connection is handed out. */
     begin: (line: pg.PoolClient) => void busySince.set(line, performance.now()),
     /** A connection is handed back; one with a fault is not used again, and the server may not hear of its end. */

@@ -10,6 +10,8 @@ export type SilenceEnd = "forgotten" | "resumed";
 export interface SilencingProxy {
   /** The server's URL, by way of the proxy. */
   readonly url: string;
+  /** Number of connections that were opened in the silence and wait for its end. */
+  readonly waiting: number;
   /**
    * From now on nothing passes in either direction. Connections stay open; new ones hear nothing, and the server does not
    * learn of them.
@@ -95,6 +97,9 @@ export async function startSilencingProxy(serverUrl: string): Promise<SilencingP
 
   return {
     url: url.href,
+    get waiting() {
+      return unheard.size;
+    },
     silence() {
       isSilent = true;
     },

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { QueueDownError, publishIncoming } from "@svc/queue";
+import { QueueDownError, openQueues, publishIncoming } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { waitFor } from "@svc/testing";
+import { readTestSettings, startRedis, startSilencingProxy, testLog, waitFor } from "@svc/testing";
 import { incomingJob } from "./open-test-queues.ts";
-import { canStartPrivateBackend, startPrivateBackend } from "./start-private-backend.ts";
+import { NO_DATABASE, canStartPrivateBackend, startPrivateBackend } from "./start-private-backend.ts";
 import type { PrivateBackend } from "./start-private-backend.ts";
 
 const QUEUE = "incoming-messages";
@@ -174,3 +174,36 @@ const QUEUE = "incoming-messages";
     queues = backend.open();
   });
 });
+
+(readTestSettings().queueBackend === "redis" && (await canStartPrivateBackend()) ? test : test.skip)(
+  "attempts to connect that began while nothing passed delay no job once Redis can be reached",
+  async () => {
+    const redis = await startRedis();
+    const line = await startSilencingProxy(redis.url);
+    line.silence();
+    const queues = openQueues({ databaseUrl: NO_DATABASE, redisUrl: line.url, log: testLog() });
+    try {
+      let isTaken = false;
+      const consumer = queues.consume(QUEUE, () => {
+        isTaken = true;
+        return Promise.resolve();
+      });
+      await waitFor(() => line.waiting >= 3, { what: "the attempts to begin" });
+      line.restore("forgotten");
+      const restoredAt = performance.now();
+      const publish = async () => {
+        if (queues.isUp()) await publishIncoming(queues, [{ ...incomingJob("after"), attempts: 0 }]);
+        return isTaken;
+      };
+      await waitFor(publish, { what: "a job to be taken" });
+      const tookMs = performance.now() - restoredAt;
+      await consumer.close(1_000);
+      // An attempt by itself ends after 6 s.
+      expect(tookMs).toBeLessThan(4_500);
+    } finally {
+      await queues.close();
+      await line.close();
+      await redis.stop();
+    }
+  },
+);

@@ -15,7 +15,7 @@ export interface PrivateBackend {
 }
 
 /** Postgres is never asked by queues on Redis. */
-const NO_DATABASE = "postgres://nobody@127.0.0.1:1/none";
+export const NO_DATABASE = "postgres://nobody@127.0.0.1:1/none";
 
 const STARTERS = {
   postgres: async () => {

@@ -118,3 +118,24 @@ test("what waits on a line that was cut silently is told so as soon as the serve
     await line.close();
   }
 });
+
+test("attempts to connect that began while nothing passed hold no caller once the server can be reached", async () => {
+  const line = await startSilencingProxy(postgres.url);
+  const far = openStore({ url: line.url, secretKey: SECRET_KEY, log: testLog() });
+  try {
+    line.silence();
+    // As many as the pool has connections.
+    const stuck = Array.from({ length: 5 }, () => far.projects.list());
+    const ends = Promise.allSettled(stuck);
+    await waitFor(() => line.waiting >= 5, { what: "the attempts to begin" });
+    line.restore("forgotten");
+    const restoredAt = performance.now();
+    expect(await far.projects.list()).not.toEqual([]);
+    // An attempt by itself ends after 5 s.
+    expect(performance.now() - restoredAt).toBeLessThan(4_000);
+    for (const end of await ends) expect(end.status === "rejected" && isUnavailable(end.reason)).toBe(true);
+  } finally {
+    await far.close();
+    await line.close();
+  }
+});

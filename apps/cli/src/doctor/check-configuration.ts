@@ -46,6 +46,17 @@ function checkOidcHost({ oidc, publicUrls, trustProxy }: EarlyConfig): Check[] {
   return [{ name: NAME, status: "warn", detail, advice: "Set SVC_PUBLIC_URLS to the console's public URL." }];
 }
 
+/**
+ * Warns of a proxy that is not listed: the ports speak HTTP only, so that a public URL with TLS is one of a proxy. Its
+ * callers would share the limits of one address, such as the text that visitors of the widget can send in a day.
+ */
+function checkProxy({ publicUrls, trustProxy }: EarlyConfig): Check[] {
+  const url = publicUrls.find((publicUrl) => publicUrl.startsWith("https:"));
+  if (url === undefined || trustProxy.length > 0) return [];
+  const detail = `${url} is served by a proxy, and SVC_TRUST_PROXY lists none: all callers share the limits of one address`;
+  return [{ name: NAME, status: "warn", detail, advice: "Set SVC_TRUST_PROXY to the address of the proxy." }];
+}
+
 /** Checks the settings of the environment, with every fault; the configuration is null when it has some. */
 export function checkConfiguration(env: Environment): { checks: Check[]; config: EarlyConfig | null } {
   let faults = faultsOf(() => readEnvironment(env));
@@ -61,6 +72,7 @@ export function checkConfiguration(env: Environment): { checks: Check[]; config:
       { name: NAME, status: "ok", detail: "all settings are valid" },
       ...checkAdminKey(config),
       ...checkOidcHost(config),
+      ...checkProxy(config),
       ...checkUnknownNames(env),
     ],
     config,
