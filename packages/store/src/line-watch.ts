@@ -51,14 +51,14 @@ interface Line extends pg.PoolClient {
 }
 
 /**
- * Watches the connections of the pools for lines that were cut silently, as by a firewall that has forgotten them: there
- * a statement would wait for its whole timeout. When a connection was handed out some time ago, the server is asked on
- * another one what its side does. If that side has had nothing to do for all this time, its answer or our question
- * was lost: the line is ended, and whoever waits on it is told that the store is unavailable. So are all others on which
- * a statement has not arrived by then, and those that nobody uses. A slow statement is at work there and goes on. The server does not hear of a line that ends in silence, so its side is ended too, as soon as
- * the server can be asked. While an attempt to connect waits, the server is asked as well: an attempt that is overtaken
- * is ended, so that the next one begins at once. Behind a pooler the ids of connections are not the server's, and no
- * established one is ended.
+ * Watches the connections of the pools for half-open ones, as left by a firewall that has forgotten them: there a statement
+ * would wait for its whole timeout. If a connection was checked out some time ago, the server is asked on another one what its
+ * side does. If that side has been idle for all this time, its response or our statement was lost: the connection is ended, and
+ * its user gets the error that the store is unavailable. So are all others on which a statement has not arrived by then, and
+ * the unused ones. A slow statement is running at the server and goes on. The server does not learn of a connection that ends
+ * in silence, so its side is ended too, as soon as the server can be asked. While an attempt to connect waits, the server is
+ * asked as well: an attempt that is overtaken is ended, so that the next one begins at once. Behind a pooler the ids of
+ * connections are not the server's, and no established one is ended.
  */
 export function createLineWatch({ url, log, applicationName }: { url: string; log: Log; applicationName: string }) {
   /** Every connection of the pools. */
