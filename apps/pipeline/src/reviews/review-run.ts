@@ -55,6 +55,6 @@ export function beginReviewRun(
     earlier: [],
     ticket,
     stage: ticket.stage,
-    triage: isChosen ? { agentId: agent.id, confidence: 1, why: `${agent.name} has this ticket` } : null,
+    triage: isChosen ? { agentId: agent.id, confidence: 1, why: `${agent.name} already handles this ticket` } : null,
   };
 }

@@ -9,7 +9,7 @@ import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 import { commitOutcome } from "./send-reply.ts";
 
-const WHY = "every submitted issue waits for a person";
+const WHY = "submitted issues are always reviewed";
 
 /**
  * Makes what triage has found real: the ticket goes to the project of the agent that was chosen and waits there for a

@@ -18,7 +18,7 @@ export async function triageAllProjects(context: StageContext, run: Run): Promis
 async function choose({ store, triageModels, models, readPool }: StageContext, run: Run): Promise<TriageResult> {
   const { message, signal, ticket } = run;
   if (ticket !== null && (await store.issues.isRouted(message.project, ticket.id))) {
-    return { agentId: ticket.agentId, confidence: 1, why: "It was decided before who works on it." };
+    return { agentId: ticket.agentId, confidence: 1, why: "The agent was already chosen." };
   }
   const model = models?.forAgent({ model: null }) ?? null;
   const { project, ...decision } = await chooseAmongProjects({

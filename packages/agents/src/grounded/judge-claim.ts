@@ -85,7 +85,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   if (givesOrders(text)) return unsupported("it gives orders to a model", true);
   const planted = foreign.find(({ kind }) => kind !== "number");
   if (planted !== undefined)
-    return unsupported(`the ${planted.kind} ${planted.text} is in nothing that it cites`, true);
+    return unsupported(`the ${planted.kind} ${planted.text} is not in its citations`, true);
   if (isSaying(text, instructions) || (foreign.length === 0 && isCourtesy(text))) {
     return { ...judged, kind: "courtesy", why: "", isSuspect: false };
   }
@@ -99,7 +99,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
     return { ...judged, kind: verdict === "same" ? "supported" : "unsure", why, isSuspect: false };
   }
   const number = foreign[0];
-  if (number !== undefined) return unsupported(`the number ${number.text} is in nothing that it cites`);
+  if (number !== undefined) return unsupported(`the number ${number.text} is not in its citations`);
   const isSame = isAbout(text, sayable, language);
   if (isSame === false) return unsupported("what it cites is about something else");
   const isCompared = isSame !== null || isLiteral(text, sayable);

@@ -126,7 +126,7 @@ export function DraftCard({
             <span className="font-medium">
               {t("draft.weak", { share: percent(confidence ?? 0), threshold: percent(threshold) })}
             </span>{" "}
-            {describeWeakDraft({ why, place: sources[0]?.title }, t, nameOf)}
+            {describeWeakDraft({ why, place: sources[0]?.title }, { t, percent, nameOf })}
           </p>
           <button
             type="button"
@@ -158,7 +158,7 @@ export function DraftCard({
           )}
           {!isWeak && (
             <p className="mt-3 text-xs text-muted">
-              <span className="font-medium">{t("draft.why")}</span> {describeReason(why, t, nameOf)}
+              <span className="font-medium">{t("draft.why")}</span> {describeReason(why, { t, percent, nameOf })}
             </p>
           )}
         </div>
