@@ -158,7 +158,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await page.getByRole("heading", { level: 1, name: "HTTP API" }).waitFor();
       await button(page, "Create key").click();
       await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
-      await button(page, "I have copied it").click();
+      await button(page, "I’ve copied it").click();
       await page.goBack();
       await channel.getByText("Customers can reach you.").waitFor();
       await teach.getByText("1 document added.", { exact: true }).waitFor();
@@ -169,7 +169,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await trial.getByText("We open at nine.").waitFor();
       expect(await trial.getByText("To do").count()).toBe(1);
       await button(page, "Yes").click();
-      await trial.getByText("The answer was right. You’re ready.").waitFor();
+      await trial.getByText("The answer was correct. You’re ready.").waitFor();
       await page.goto(`${ground.line.url}/`);
       await page.waitForURL("**/fresh/inbox/review");
       const { body } = await admin("fresh", "/tickets");

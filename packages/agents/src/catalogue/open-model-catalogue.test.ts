@@ -98,8 +98,8 @@ test("names that are none are left out, whatever a provider sends", async () => 
 });
 
 test.each<[string, Parameters<WebhookReceiver["answerWith"]>[0], RegExp]>([
-  ["refuses the key", { status: 401, body: `your key ${KEY} is wrong` }, /^openai refuses the key\. Check SVC_LLM_/],
-  ["fails", { status: 500, body: KEY }, /^openai answers 500/],
+  ["rejects the key", { status: 401, body: `your key ${KEY} is wrong` }, /^openai rejects the API key\. Check SVC_LLM_/],
+  ["fails", { status: 500, body: KEY }, /^openai responds with 500/],
   ["answers a page", { status: 200, body: "<html>" }, /does not respond with JSON/],
   ["redirects", { status: 302, headers: { Location: "http://127.0.0.1:9/" } }, /cannot be reached/],
   ["cuts the line", "cut-midway", /cannot be reached/],

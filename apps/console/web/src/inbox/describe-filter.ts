@@ -55,7 +55,7 @@ export function describeFilter(
 ): string {
   const key = VALUES[name]?.[value];
   const named = {
-    agentId: () => agents.find(({ id }) => id === value)?.name ?? value,
+    agentId: () => agents.find(({ id }) => id === value)?.name ?? t("filter.deletedAgent"),
     assignee: () => (value === "none" ? t("filter.nobody") : nameOf(value)),
   };
   const text = key === undefined ? (name === "agentId" || name === "assignee" ? named[name]() : value) : t(key);
