@@ -3,7 +3,7 @@ import type { Model, UnreachableProvider } from "@svc/contracts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import { describeServerFault } from "./describe-server-fault.ts";
+import { describeServerError } from "./describe-server-error.ts";
 
 /** Which servers of models answer, and what is wrong with those that do not. */
 export function Servers({
@@ -34,7 +34,7 @@ export function Servers({
             <CircleX aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
             <span className="min-w-0 wrap-anywhere">
               <code className="font-mono text-xs font-semibold">{server.provider}</code>{" "}
-              {describeServerFault(server, t)}
+              {describeServerError(server, t)}
             </span>
           </li>
         ))}

@@ -92,10 +92,10 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
 /** Reasons that name a language model, before or after another reason. */
 const MODEL_REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [
-    /^(?<model>\S+) gave no usable answer \((?<fault>\w+)\), so (?:the )?documents are quoted(?: instead)?\.(?: (?<rest>.+))?$/isu,
+    /^(?<model>\S+) gave no usable answer \((?<error>\w+)\), so (?:the )?documents are quoted(?: instead)?\.(?: (?<rest>.+))?$/isu,
     "reason.modelFailed",
   ],
-  [/^(?<rest>.+\.) (?<model>\S+) was asked and gave no usable answer \((?<fault>\w+)\)$/isu, "reason.modelNotChosen"],
+  [/^(?<rest>.+\.) (?<model>\S+) was asked and gave no usable answer \((?<error>\w+)\)$/isu, "reason.modelNotChosen"],
   [
     /^(?<model>\S+) chose (?<agent>.+?)(?: because the choice was unclear|, since it was unsure without): (?<rest>.+)$/isu,
     "reason.modelChose",
@@ -169,7 +169,7 @@ const describeClaims = (claims: string, t: Texts["t"]) =>
     t,
   );
 
-const MODEL_FAULTS = [
+const MODEL_ERRORS = [
   "unreachable",
   "timeout",
   "cut",
@@ -187,9 +187,9 @@ const MODEL_FAULTS = [
   "over_budget",
 ] as const;
 
-function describeFault(fault: string, t: Texts["t"]): string {
-  const known = MODEL_FAULTS.find((name) => name === fault);
-  return known === undefined ? fault : t(`reason.fault.${known}`);
+function describeModelError(error: string, t: Texts["t"]): string {
+  const known = MODEL_ERRORS.find((name) => name === error);
+  return known === undefined ? error : t(`reason.error.${known}`);
 }
 
 /** What follows a reason that names a model: another reason, or sentences of which each may be one. */
@@ -208,14 +208,14 @@ function describeOne(reason: string, words: ReasonWords): string {
   for (const [pattern, key] of [...REASONS, ...MODEL_REASONS]) {
     const found = pattern.exec(bare);
     if (found === null) continue;
-    const { choice = "", who = "", share, asked, fault = "", rest = "", ...names } = found.groups ?? {};
+    const { choice = "", who = "", share, asked, error = "", rest = "", ...names } = found.groups ?? {};
     return t(key, {
       ...names,
       share: percent(Number(share) / 100),
       asked: percent(Number(asked) / 100),
       words: describeList(names["words"] ?? "", t),
       titles: describeList(names["titles"] ?? "", t),
-      fault: describeFault(fault, t),
+      error: describeModelError(error, t),
       who: nameOf(who),
       choice: describeChoice(choice, words),
       claims: describeClaims(names["claims"] ?? "", t),

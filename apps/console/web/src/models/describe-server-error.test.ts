@@ -1,10 +1,10 @@
 import { expect, test } from "@jest/globals";
 import { createTexts } from "../i18n/create-texts.ts";
 import de from "../i18n/de.json" with { type: "json" };
-import { describeServerFault } from "./describe-server-fault.ts";
+import { describeServerError } from "./describe-server-error.ts";
 
 const { t } = createTexts("de", de.pages);
-const describe = (detail: string) => describeServerFault({ provider: "openai", detail }, t);
+const describe = (detail: string) => describeServerError({ provider: "openai", detail }, t);
 
 test("why the models of a server are missing is shown in the console's language, with the name of the server once", () => {
   expect(describe("openai rejects the API key. Check SVC_LLM_API_KEY.")).toBe(
