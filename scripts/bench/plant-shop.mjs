@@ -338,7 +338,7 @@ export async function plantShop(product) {
     }
     await query(databaseUrl, "UPDATE tickets SET channel_id = $2 WHERE id = $1", [ticketId, channelId]);
     await moveBack(product, ticketId, hours);
-    if (name === "Mira Holm") shown = ticketId;
+    if (name === "Aiko Tanaka") shown = ticketId;
   }
 
   for (const task of TASKS) await submitTask(product, task);
