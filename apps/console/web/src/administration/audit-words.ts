@@ -120,7 +120,7 @@ const memberOf = <Name extends string>(names: readonly Name[], text: string) => 
 
 /** Returns an actor by name; never an ID. */
 export function describeActor({ actor, actorName }: Pick<AuditItem, "actor" | "actorName">, t: Texts["t"]): string {
-  if (actorName !== null) return actorName;
+  if (actorName !== null) return actor.startsWith("key:") ? t("audit.key", { name: actorName }) : actorName;
   if (actor.startsWith("operator:")) return t("people.someone");
   if (actor.startsWith("key:")) return t("audit.deletedKey");
   const known = memberOf(AUDIT_ACTORS, actor);

@@ -113,7 +113,7 @@ export function DetailsPanel({
   return (
     <aside
       aria-label={t("details.title")}
-      className={`w-80 shrink-0 flex-col border-l border-line bg-surface @max-5xl:w-72 @max-xl:absolute @max-xl:inset-0 @max-xl:z-10 @max-xl:w-full @max-xl:border-l-0 ${isOpen ? "flex" : "hidden @5xl:flex"}`}
+      className={`w-80 shrink-0 flex-col border-l border-line bg-surface @max-5xl:w-72 @max-xl:w-60 @max-lg:absolute @max-lg:inset-0 @max-lg:z-10 @max-lg:w-full @max-lg:border-l-0 ${isOpen ? "flex" : "hidden @5xl:flex"}`}
     >
       <Tabs.Root defaultValue="facts" className="flex min-h-0 flex-1 flex-col">
         <div className="flex items-center gap-1 border-b border-line px-3 py-2">
