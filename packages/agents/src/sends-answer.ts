@@ -11,6 +11,9 @@ export interface SendingChoice {
 }
 
 const percent = (share: number) => `${Math.round(share * 100)}%`;
+/** A confidence below a threshold, never rounded up to it. */
+const percentBelow = (confidence: number, threshold: number) =>
+  percent(Math.min(confidence, Math.round(threshold * 100 - 1) / 100));
 
 /** What an agent's policy says about an answer of this confidence; `why` says how the agent came to it. */
 const POLICIES: Record<ReviewPolicy, (threshold: number, confidence: number, why: string) => SendingChoice> = {
@@ -19,7 +22,10 @@ const POLICIES: Record<ReviewPolicy, (threshold: number, confidence: number, why
   auto_if: (threshold, confidence, why) =>
     confidence >= threshold
       ? { sends: true, why: `confidence ${percent(confidence)}` }
-      : { sends: false, why: `confidence ${percent(confidence)} (threshold ${percent(threshold)}); ${why}` },
+      : {
+          sends: false,
+          why: `confidence ${percentBelow(confidence, threshold)} (threshold ${percent(threshold)}); ${why}`,
+        },
 };
 
 /**

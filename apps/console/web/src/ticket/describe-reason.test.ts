@@ -3,7 +3,7 @@ import { createTexts } from "../i18n/create-texts.ts";
 import type { Texts } from "../i18n/create-texts.ts";
 import de from "../i18n/de.json" with { type: "json" };
 import en from "../i18n/en.json" with { type: "json" };
-import { describeReason, describeWeakDraft } from "./describe-reason.ts";
+import { describeReason, describeWeakDraft, shownBelow } from "./describe-reason.ts";
 import type { ReasonWords } from "./describe-reason.ts";
 
 const nameOf = (actor: string) => (actor === "operator:1" ? "Ann" : actor);
@@ -88,6 +88,11 @@ test("several reasons are told one after the other", () => {
   expect(describe("80 % sure; the customer asks for a person")).toBe(
     "Konfidenz 80 %. Der Kunde möchte mit einem Mitarbeiter sprechen.",
   );
+});
+
+test("a confidence below the threshold is not rounded up to it", () => {
+  expect(english.percent(shownBelow(0.896, 0.9))).toBe("89%");
+  expect(english.percent(shownBelow(0.711, 0.9))).toBe("71%");
 });
 
 test("what is no reason of the pipeline's stays as it is", () => {

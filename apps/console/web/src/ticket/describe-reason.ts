@@ -225,6 +225,10 @@ function describeOne(reason: string, words: ReasonWords): string {
   return reason;
 }
 
+/** Returns the confidence to show beside a threshold that it is below: rounded to percent, it stays below. */
+export const shownBelow = (confidence: number, threshold: number) =>
+  Math.min(confidence, Math.round(threshold * 100 - 1) / 100);
+
 /** How confidence and threshold compare, before the reason of the confidence. */
 const COMPARED = /(?:confidence \d+ ?% \(threshold \d+ ?%\)|only \d+ % sure, \d+ % are asked for)(?:; |\.?$)/giu;
 /** A reason that says where the answer stands and how sure it is, and no more. */
