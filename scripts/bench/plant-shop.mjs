@@ -101,7 +101,7 @@ const AGENTS = [
 const CONVERSATIONS = [
   ["Mira Holm", "How long do I have to return the drone? I have not opened the box.", 0.1, "widget", {}],
   ["Jonas Weber", "Where is my parcel? The link has shown nothing since Tuesday.", 0.4, "api", { priority: "high" }],
-  ["Aiko Tanaka", "Do you ship to Norway? I need the drone by Friday.", 0.9, "widget", {}],
+  ["Aiko Tanaka", "Do you ship to Norway, and how long does it take?", 0.9, "widget", {}],
   ["Pablo Ruiz", "When do I get my money back after a return?", 1.6, "messenger", { tags: ["refund"] }],
   [
     "Lena Fischer",
@@ -338,7 +338,7 @@ export async function plantShop(product) {
     }
     await query(databaseUrl, "UPDATE tickets SET channel_id = $2 WHERE id = $1", [ticketId, channelId]);
     await moveBack(product, ticketId, hours);
-    if (name === "Aiko Tanaka") shown = ticketId;
+    if (name === "Jonas Weber") shown = ticketId;
   }
 
   for (const task of TASKS) await submitTask(product, task);

@@ -98,7 +98,11 @@ test("names that are none are left out, whatever a provider sends", async () => 
 });
 
 test.each<[string, Parameters<WebhookReceiver["answerWith"]>[0], RegExp]>([
-  ["rejects the key", { status: 401, body: `your key ${KEY} is wrong` }, /^openai rejects the API key\. Check SVC_LLM_/],
+  [
+    "rejects the key",
+    { status: 401, body: `your key ${KEY} is wrong` },
+    /^openai rejects the API key\. Check SVC_LLM_/,
+  ],
   ["fails", { status: 500, body: KEY }, /^openai responds with 500/],
   ["answers a page", { status: 200, body: "<html>" }, /does not respond with JSON/],
   ["redirects", { status: 302, headers: { Location: "http://127.0.0.1:9/" } }, /cannot be reached/],

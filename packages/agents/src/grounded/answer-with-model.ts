@@ -260,7 +260,11 @@ function quoteInstead({ judged, quoted, usage, model, leftOut }: Said, stream: T
 export function ifInnocent(quoted: Answer, leftOut: readonly string[] = []): Answer {
   if (quoted.text === null || !givesOrders(quoted.text)) return quoted;
   const why = `${quoted.why} ${describeLeftOut(leftOut)}`.trim();
-  return { ...quoted, why, model: { usage: null, fallback: "the passage contains instructions for a model", mustReview: true } };
+  return {
+    ...quoted,
+    why,
+    model: { usage: null, fallback: "the passage contains instructions for a model", mustReview: true },
+  };
 }
 
 function describeLeftOut(titles: readonly string[]): string {

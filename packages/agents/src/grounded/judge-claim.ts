@@ -84,8 +84,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   if (repeatsRules(text, sayable)) return unsupported("it repeats the instructions of the model", true);
   if (givesOrders(text)) return unsupported("it gives orders to a model", true);
   const planted = foreign.find(({ kind }) => kind !== "number");
-  if (planted !== undefined)
-    return unsupported(`the ${planted.kind} ${planted.text} is not in its citations`, true);
+  if (planted !== undefined) return unsupported(`the ${planted.kind} ${planted.text} is not in its citations`, true);
   if (isSaying(text, instructions) || (foreign.length === 0 && isCourtesy(text))) {
     return { ...judged, kind: "courtesy", why: "", isSuspect: false };
   }
