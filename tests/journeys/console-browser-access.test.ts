@@ -245,7 +245,7 @@ describeInBrowser("everyone can use the console", () => {
       await page.getByText("The server is unavailable.").waitFor();
       await composer.pressSequentially(" here.");
       await page.keyboard.press("Control+Enter");
-      await page.getByText("Can’t reach the server. Your text is kept").waitFor();
+      await page.getByText("Can’t reach the server. Your text is saved here").waitFor();
       expect(await composer.inputValue()).toBe("We are here.");
       ground.line.comeBack();
       await page.getByText("The server is unavailable.").waitFor({ state: "hidden" });
