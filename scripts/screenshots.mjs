@@ -61,7 +61,7 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }, words) => ({
   teach: {
     path: `/${project}/start`,
     async act(page) {
-      await page.getByRole("textbox", { name: words.message }).fill("How long may I fly?");
+      await page.getByRole("textbox", { name: words.message }).fill("How long can I fly?");
       await page.keyboard.press("Control+Enter");
       await page.getByRole("button", { name: words.wrong, exact: true }).click();
       await page.locator("form button[type=submit]").last().scrollIntoViewIfNeeded();
@@ -111,7 +111,7 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }, words) => ({
   search: {
     path: `/${project}/knowledge/${kbId}?tab=search`,
     async act(page) {
-      await page.getByLabel(words.question).fill("How long do I have to send something back?");
+      await page.getByLabel(words.question).fill("How long do I have to return something?");
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: words.found }).waitFor();
     },

@@ -11,53 +11,56 @@ const DOCUMENTS = {
 
 ## How long you have
 
-You can send everything back within 30 days of delivery. Propellers and batteries must be unused.
+You can return drones and accessories within 30 days of delivery. Propellers and batteries must be unused.
 
-## How to send it back
+## How to return something
 
-Print the label under “My orders”, put it on the parcel and take it to any post office. The label is free within the
-European Union. Please do not send batteries by plane: use the orange sticker in the box.
+Print the label under “My orders”, put it on the parcel and drop it off at any post office. The label is free within the
+European Union. Please do not ship batteries by air: use the orange sticker that comes in the box.
 
 ## When you get your money back
 
-We check your return within two working days. You get your money back the way you paid, in three to five days.`,
+We inspect returns within two working days. You get your money back to your original payment method within three to five
+days.`,
   Shipping: `# Shipping
 
 ## Times
 
-We send parcels on working days. To Germany they take two days, to the rest of the European Union three to six days, to
-Switzerland and Norway up to eight days.
+We ship on working days. Parcels take two days to Germany, three to six days to the rest of the European Union, and up to
+eight days to Switzerland and Norway.
 
 ## Prices
 
-Shipping costs 4.90 EUR and is free from 80 EUR. Express shipping within Germany costs 12 EUR and takes one working day.
+Shipping costs 4.90 EUR; it is free for orders of 80 EUR or more. Express shipping within Germany costs 12 EUR and arrives
+on the next working day.
 
-## Tracking a parcel
+## Tracking
 
-The link in our email shows where your parcel is. It works from the evening of the day on which we ship it.`,
+The link in our shipping email shows where your parcel is. It works from the evening of the day of shipping.`,
   "Kestrel 2 handbook": `# Kestrel 2
 
 ## Batteries
 
-A battery lasts for 26 minutes of flight. It charges in 70 minutes at the wall and in two hours over USB-C. Below 10 °C it
-lasts for about 18 minutes: keep it warm in a pocket before takeoff.
+A battery lasts for 26 minutes of flight. It charges in 70 minutes from a wall outlet and in two hours over USB-C. Below
+10 °C it lasts for about 18 minutes: keep it warm in a pocket before takeoff.
 
 ## Wind and rain
 
-The Kestrel 2 flies in wind up to 10 m/s. It is not rainproof: land when it starts to rain, and let it dry for a day.
+The Kestrel 2 flies in wind of up to 10 m/s. Do not fly it in the rain: land when it starts raining, and let the drone dry
+for a day.
 
 ## Calibrating the compass
 
-Hold it level, open “Sensors”, press “Compass” and turn it twice around each axis, away from cars and steel.
+Hold the drone level, open “Sensors”, press “Compass” and turn it twice around each axis, away from cars and steel.
 
 ## Lost signal
 
-When the signal is lost for three seconds it climbs to 30 m and comes back to where it started.`,
+When the signal is lost for three seconds, the drone climbs to 30 m and flies back to where it took off.`,
   Warranty: `# Warranty
 
-The warranty is two years on the drone and six months on batteries. It covers defects in material and workmanship. It does
-not cover crashes; for these there is Kestrel Care, which replaces a drone twice within a year.`,
-  "Flying by the rules": `# Rules
+The warranty covers the drone for two years and batteries for six months. It covers defects in materials and workmanship. It
+does not cover crashes; for these there is Kestrel Care, which replaces a drone twice within a year.`,
+  "Flight rules": `# Rules
 
 ## Registration
 
@@ -66,21 +69,21 @@ on the drone. The Kestrel 2 weighs 249 g and belongs to class C0.
 
 ## Where you may not fly
 
-Not over crowds, not near airports, not higher than 120 m. The app shows the zones of your country.`,
+Do not fly over crowds, near airports or higher than 120 m. The app shows the zones of your country.`,
 };
 
 const AGENTS = [
   {
     name: "Parcels and returns",
     description: "Shipping, returns, refunds",
-    instructions: "Answer in two or three sentences. Give the number of days if the handbook does.",
+    instructions: "Answer in two or three sentences. Name the number of days whenever the handbook does.",
     // What it is less sure of waits for a person.
     reviewPolicy: "auto_if",
     autoThreshold: 0.9,
     examples: [
       "Where is my parcel?",
-      "How long do I have to send it back?",
-      "The label for the return does not print",
+      "How long do I have to return it?",
+      "The return label does not print",
       "When do I get my money back after a return?",
       "How much is shipping, and how long does it take?",
     ],
@@ -88,43 +91,43 @@ const AGENTS = [
   {
     name: "Flight school",
     description: "How the drones work: batteries, wind, sensors, rules",
-    instructions: "Be exact with figures. If it concerns safety, say so first.",
+    instructions: "Be exact with figures. If it is about safety, say so first.",
     reviewPolicy: "auto_if",
-    examples: ["How long does the battery last?", "May I fly in rain?", "How do I calibrate the compass?"],
+    examples: ["How long does the battery last?", "Can I fly in the rain?", "How do I calibrate the compass?"],
   },
 ];
 
 /** Who has written what, how long ago in hours, on which channel, and what became of it. */
 const CONVERSATIONS = [
-  ["Mira Holm", "How long do I have to send the drone back? I have not opened the box.", 0.1, "widget", {}],
+  ["Mira Holm", "How long do I have to return the drone? I have not opened the box.", 0.1, "widget", {}],
   ["Jonas Weber", "Where is my parcel? The link has shown nothing since Tuesday.", 0.4, "api", { priority: "high" }],
   ["Aiko Tanaka", "Do you ship to Norway, and how long does it take?", 0.9, "widget", {}],
   ["Pablo Ruiz", "When do I get my money back after a return?", 1.6, "messenger", { tags: ["refund"] }],
   [
     "Lena Fischer",
-    "The label for the return does not print. Can you send me another one?",
+    "The return label does not print. Can you send me another one?",
     2.2,
     "widget",
-    { tags: ["return"], assign: "ben", note: "She has ordered twice this month. Please answer **today**." },
+    { tags: ["return"], assign: "ben", note: "She has ordered twice this month. Please reply **today**." },
   ],
   ["Oscar Lind", "How much is express shipping within Germany?", 3.1, "api", {}],
   [
     "Noor Haddad",
-    "Can I send back a battery that I have used once?",
+    "Can I return a battery that I have used once?",
     4.5,
     "messenger",
     { priority: "urgent", tags: ["return", "battery"] },
   ],
   ["Tom Baker", "How long does the battery last in the cold?", 6, "widget", { resolve: true }],
-  ["Eva Novak", "May I fly in the rain?", 9, "widget", {}],
+  ["Eva Novak", "Can I fly in the rain?", 9, "widget", {}],
   ["Sam Okafor", "How do I calibrate the compass?", 14, "api", { resolve: true }],
   ["Ines Costa", "What does the warranty cover?", 20, "widget", { resolve: true }],
   ["Marek Zielinski", "Do you have spare propellers in orange?", 26, "widget", {}],
   ["Hanna Berg", "Do you have orange propellers?", 30, "widget", {}],
   ["Luca Rossi", "Can I pay in three installments?", 34, "api", {}],
-  ["Yara Silva", "Can I pay in installments?", 41, "widget", {}],
-  ["Best SEO Offers", "We bring your shop to page one of every search. Reply now.", 44, "api", { spam: true }],
-  ["Finn Olsen", "Where does it fly back to when the signal is lost?", 50, "widget", { resolve: true }],
+  ["Yara Silva", "Can I pay by installments?", 41, "widget", {}],
+  ["Best SEO Offers", "We bring your shop to page one of every search engine. Reply now!", 44, "api", { spam: true }],
+  ["Finn Olsen", "Where does the drone fly when the signal is lost?", 50, "widget", { resolve: true }],
   [
     "Greta Stein",
     "My parcel came without the charger.",
@@ -133,10 +136,10 @@ const CONVERSATIONS = [
     {
       assign: "ann",
       priority: "high",
-      reply: "I am sorry. We are shipping a charger today, and you will get the tracking link this evening.",
+      reply: "I’m sorry about that. We are shipping a charger today, and you will get the tracking link this evening.",
     },
   ],
-  ["Omar Farouk", "How high may I fly?", 70, "messenger", { resolve: true }],
+  ["Omar Farouk", "How high can I fly?", 70, "messenger", { resolve: true }],
   ["Ida Moen", "How long does shipping to Switzerland take?", 92, "widget", { resolve: true }],
 ];
 
@@ -146,10 +149,10 @@ const OFTEN = [
   "How much is express shipping within Germany?",
   "When do I get my money back after a return?",
   "How long does a battery last?",
-  "May I fly in the rain?",
+  "Can I fly in the rain?",
   "How do I calibrate the compass?",
   "What does the warranty cover?",
-  "How high may I fly?",
+  "How high can I fly?",
 ];
 const VISITORS = ["Alva", "Bruno", "Clara", "Dario", "Elin", "Farid", "Gina", "Hugo"];
 const OLDEST_DAY = 29;
@@ -179,7 +182,7 @@ const TASKS = [
   {
     title: "Checkout shows the old shipping prices",
     description:
-      "Since Friday the checkout charges 5.90 EUR for a parcel, while the help page says 4.90 EUR. Two customers have complained. Check the price table of the shop.",
+      "Since Friday the checkout charges 5.90 EUR for a parcel, while the help page says 4.90 EUR. Two customers have complained. Check the price table in the shop.",
     severity: "high",
     source: "Standup 23 Nov",
   },
@@ -265,7 +268,7 @@ export async function plantShop(product) {
   await query(databaseUrl, "UPDATE api_keys SET rate_limit = 0");
 
   const kb = (await call("POST", "/admin/kb", { name: "Shop handbook" })).item;
-  const team = (await call("POST", "/admin/kb", { name: "For the team" })).item;
+  const team = (await call("POST", "/admin/kb", { name: "Team notes" })).item;
   for (const [title, text] of Object.entries(DOCUMENTS)) {
     await call("POST", `/admin/kb/${kb.id}/documents`, { title, text, mime: "text/markdown" });
   }
@@ -335,7 +338,7 @@ export async function plantShop(product) {
     }
     await query(databaseUrl, "UPDATE tickets SET channel_id = $2 WHERE id = $1", [ticketId, channelId]);
     await moveBack(product, ticketId, hours);
-    if (name === "Mira Holm") shown = ticketId;
+    if (name === "Jonas Weber") shown = ticketId;
   }
 
   for (const task of TASKS) await submitTask(product, task);
@@ -364,9 +367,9 @@ export async function plantShop(product) {
   await query(
     databaseUrl,
     `INSERT INTO proposals (id, project_id, kb_id, ticket_id, action, title, question, before, after, created_by, created_at)
-     VALUES (gen_random_uuid(), $1, $2, $3, 'add', 'Returns of used batteries', 'Can I send back a battery that I have used once?',
-       'Propellers and batteries must not have been used.',
-       'A battery that was charged once can be sent back within 30 days. It must not have been in a drone that has fallen.', $4, $5)`,
+     VALUES (gen_random_uuid(), $1, $2, $3, 'add', 'Returning used batteries', 'Can I return a battery that I have used once?',
+       'Propellers and batteries must be unused.',
+       'A battery that was charged once can be returned within 30 days, unless it was in a drone that crashed.', $4, $5)`,
     [project.id, kb.id, shown, `operator:${ids.ben}`, daysAgo(1)],
   );
   for (const name of ["Web shop", "Nightly export"]) {
@@ -386,7 +389,7 @@ export async function plantShop(product) {
     },
   });
   await call("POST", "/messages", {
-    text: "What does express cost?",
+    text: "How much is express shipping?",
     chatId: "callback",
     userId: "Nightly import",
     webhookUrl: "http://127.0.0.1:9/callback",

@@ -141,6 +141,23 @@ describeInBrowser("everyone can use the console", () => {
       expect(visitor.faults()).toEqual([]);
     }));
 
+  test.each([1280, 1024])("the details of a ticket cover neither its draft nor its composer at %i pixels", (width) =>
+    ground.browser.visit(async (open) => {
+      const { ticketId } = await ask("Where is my parcel?");
+      const visitor = await ground.enter(open, admin, { viewport: { width, height: 800 } });
+      const page = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
+      await draftOn(page).waitFor();
+      const details = page.getByRole("complementary", { name: "Details" });
+      if (!(await details.isVisible())) await page.keyboard.press("d");
+      const left = (await details.boundingBox())?.x ?? 0;
+      for (const part of [draftOn(page), page.getByRole("textbox", { name: "Reply", exact: true })]) {
+        const { x, width: wide } = (await part.boundingBox()) ?? { x: left, width: width };
+        expect(x + wide).toBeLessThanOrEqual(left);
+      }
+      expect(visitor.faults()).toEqual([]);
+    }),
+  );
+
   test("with the keyboard alone: sign in, choose a ticket, approve its draft, find keys and commands", () =>
     ground.browser.visit(async (open) => {
       const { chatId, ticketId } = await ask("How do I send it back?");
@@ -228,7 +245,7 @@ describeInBrowser("everyone can use the console", () => {
       await page.getByText("The server is unavailable.").waitFor();
       await composer.pressSequentially(" here.");
       await page.keyboard.press("Control+Enter");
-      await page.getByText("Can’t reach the server. Your text is kept").waitFor();
+      await page.getByText("Can’t reach the server. Your text is saved here").waitFor();
       expect(await composer.inputValue()).toBe("We are here.");
       ground.line.comeBack();
       await page.getByText("The server is unavailable.").waitFor({ state: "hidden" });

@@ -158,7 +158,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await page.getByRole("heading", { level: 1, name: "HTTP API" }).waitFor();
       await button(page, "Create key").click();
       await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
-      await button(page, "I have copied it").click();
+      await button(page, "I’ve copied it").click();
       await page.goBack();
       await channel.getByText("Customers can reach you.").waitFor();
       await teach.getByText("1 document added.", { exact: true }).waitFor();
@@ -169,7 +169,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await trial.getByText("We open at nine.").waitFor();
       expect(await trial.getByText("To do").count()).toBe(1);
       await button(page, "Yes").click();
-      await trial.getByText("The answer was right. You’re ready.").waitFor();
+      await trial.getByText("The answer was correct. You’re ready.").waitFor();
       await page.goto(`${ground.line.url}/`);
       await page.waitForURL("**/fresh/inbox/review");
       const { body } = await admin("fresh", "/tickets");
@@ -202,7 +202,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       const calls = region(page, "Tool calls waiting for approval");
       await calls.getByText("cancel_order").waitFor();
       await calls.getByText("Changes data").waitFor();
-      expect(JSON.parse(await calls.locator("pre").innerText())).toEqual({ orderId: "A7" });
+      expect((await calls.locator("dl").innerText()).split(/\s+/)).toEqual(["orderId", "A7"]);
       expect(paths()).toEqual([]);
 
       await calls.getByRole("button", { name: "Allow" }).dblclick();
@@ -217,7 +217,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
 
       await followed(visitor, () => page.goto(`${ground.line.url}/orders/inbox/review/${refused.ticketId}`));
       const { version } = await createReviewClient(ground.product, "orders").read(refused.ticketId);
-      expect(JSON.parse(await calls.locator("pre").innerText())).toEqual({ orderId: "B8" });
+      expect((await calls.locator("dl").innerText()).split(/\s+/)).toEqual(["orderId", "B8"]);
       await calls.getByRole("button", { name: "Deny" }).click();
       await page.getByText("Denied.").waitFor();
       const redrafted = await createReviewClient(ground.product, "orders").untilRedrafted(

@@ -109,11 +109,11 @@ describeInBrowser("how the console helps to trust answers", () => {
         await trial.getByLabel("Message").fill(text);
         await page.keyboard.press("Control+Enter");
       };
-      const ready = trial.getByText("The answer was right. You’re ready.");
+      const ready = trial.getByText("The answer was correct. You’re ready.");
 
       // What no document has: the right answer is written, and asked for again.
       await send("Do you offer gift wrapping?");
-      const answer = trial.getByLabel("The right answer");
+      const answer = trial.getByLabel("Correct answer");
       const no = trial.getByRole("button", { name: "No", exact: true });
       await no.or(answer).first().waitFor();
       expect(await ready.count()).toBe(0);
@@ -131,7 +131,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       await trial.getByText("What does a parcel with a battery to Iceland cost?").waitFor();
       await no.click();
       expect(await ready.count()).toBe(0);
-      await trial.getByLabel("Agent that should answer").selectOption({ label: "Flights" });
+      await trial.getByLabel("Which agent should answer?").selectOption({ label: "Flights" });
       await trial.getByRole("button", { name: /26 minutes/ }).click();
       await waitFor(async () => (await answer.inputValue()).includes(BATTERY), { what: "the passage to be picked" });
       const { items: before } = (await admin("taught", "/tickets")).body as unknown as { items: { id: string }[] };

@@ -404,7 +404,7 @@ describeInBrowser("a day of operators", () => {
       const dialog = page.getByRole("dialog");
       await dialog.getByRole("button", { name: "Create key" }).click();
       const key = await dialog.getByRole("region", { name: "API key" }).innerText();
-      await dialog.getByRole("button", { name: "I have copied it" }).click();
+      await dialog.getByRole("button", { name: "I’ve copied it" }).click();
       expect((await page.getByRole("region", { name: "curl" }).innerText()).includes(key)).toBe(true);
       const sent = await callApi(`${api.baseUrl()}/api/v1/messages`, {
         headers: { "X-Api-Key": key },
@@ -468,7 +468,7 @@ describeInBrowser("a day of operators", () => {
       await openCard("Web widget");
       const theSwitch = page.getByRole("switch", { name: /^(On|Off)$/ });
       if (!(await theSwitch.isChecked())) await theSwitch.click();
-      const tag = page.getByRole("region", { name: "Add it to your website" });
+      const tag = page.getByRole("region", { name: "Add to your website" });
       await waitFor(async () => /data-api-key="\S+"/.test(await tag.innerText()), { what: "the tag with its key" });
       const [, widgetKey = ""] = /data-api-key="([^"]+)"/.exec(await tag.innerText()) ?? [];
       await page.getByLabel("Title", { exact: true }).fill("Kestrel help");
@@ -499,7 +499,7 @@ describeInBrowser("a day of operators", () => {
       await button(page, "Create key").click();
       await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
       const key = await page.getByRole("dialog").getByRole("region", { name: "API key" }).innerText();
-      await button(page, "I have copied it").click();
+      await button(page, "I’ve copied it").click();
       expect(await page.getByRole("region", { name: "Claude Code" }).innerText()).toContain(key);
       const [toolsUrl = ""] = ground.product.composition.toolsUrls;
       const tools = await callApi(`${toolsUrl}/mcp`, {

@@ -6,6 +6,7 @@ import type { AuditCheckItem, AuditItem, Endpoint, Scope } from "@svc/contracts"
 import { newId } from "@svc/store";
 import type { Project } from "@svc/store";
 import { waitFor } from "@svc/testing";
+import consoleTexts from "../../apps/console/web/src/i18n/en.json" with { type: "json" };
 import { keyOf } from "./support/admin-body.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
@@ -18,11 +19,12 @@ import type { Product } from "./support/start-product.ts";
 
 let product: Product;
 let north: Project;
+let south: Project;
 
 beforeAll(async () => {
   product = await startProduct();
   north = (await product.store.projects.ensure("north")).project;
-  await product.store.projects.ensure("south");
+  south = (await product.store.projects.ensure("south")).project;
 });
 
 afterAll(() => product.stop());
@@ -109,6 +111,13 @@ describe("every endpoint of administration that is no GET", () => {
     const requestIds = new Map<string, string>();
     for (const [name, endpoint] of ENDPOINTS) requestIds.set(name, await callEndpoint(endpoint, product.adminKey));
     expect(await findMiscounted(requestIds)).toEqual(Object.fromEntries(TRIALS.map((name) => [name, []])));
+    const actions = await queryDatabase<{ action: string }>(
+      product.databaseUrl,
+      "SELECT DISTINCT action FROM audit_events",
+    );
+    // The console says each of them in words.
+    const texts = Object.keys(consoleTexts.pages);
+    expect(actions.filter(({ action }) => !texts.includes(`audit.did.${action}`))).toEqual([]);
     const denied = await queryDatabase(
       product.databaseUrl,
       "SELECT 1 FROM audit_events WHERE request_id = ANY ($1::text[]) AND action = 'http.denied'",
@@ -128,9 +137,12 @@ describe("every endpoint of administration that is no GET", () => {
 describe("what was done", () => {
   test("is told with who, what, on what, in which project, and by which request", async () => {
     const headers = { "X-Request-Id": newId() };
-    const made = await call("/admin/agents", { project: "north", json: { name: `agent ${newId()}` }, headers });
+    const name = `agent ${newId()}`;
+    const made = await call("/admin/agents", { project: "north", json: { name }, headers });
     const { id } = (made.body as unknown as { item: { id: string } }).item;
     await call(`/admin/agents/${id}`, { method: "DELETE", project: "north", headers: { "If-Match": '"7"' } });
+    const [named] = rowsOf(await audit(`?object=${id}`));
+    expect(named).toMatchObject({ actorName: "SVC_ADMIN_KEY", objectName: name });
     await call(`/admin/agents/${id}`, { method: "DELETE", project: "north" });
     const rows = rowsOf(await audit(`?object=${id}`));
     expect(rows.map(({ action, result }) => `${action} ${result}`)).toEqual([
@@ -146,8 +158,10 @@ describe("what was done", () => {
       id: expect.any(String),
       at: expect.any(String),
       actor: `key:${admin?.id}`,
+      actorName: "SVC_ADMIN_KEY",
       action: "agents.create",
       object: id,
+      objectName: null,
       project: "north",
       result: "ok",
       requestId: headers["X-Request-Id"],
@@ -160,6 +174,15 @@ describe("what was done", () => {
     const rows = rowsOf(await audit("?limit=200&to=2999-01-01&actor=configuration"));
     expect(rows).toContainEqual(expect.objectContaining({ action: "keys.create", project: null, result: "ok" }));
     expect(rowsOf(await audit("?action=service.initialize"))).toHaveLength(1);
+  });
+
+  test("does not give the name of an object of another project that a denied call has named", async () => {
+    const made = await call("/admin/agents", { project: "north", json: { name: `agent ${newId()}` } });
+    const { id } = (made.body as unknown as { item: { id: string } }).item;
+    const { key, record } = await keyFor(south, ["agents:write", "audit:read"]);
+    expectProblem(await call(`/admin/agents/${id}`, { method: "PATCH", key, json: { enabled: false } }), "not_found");
+    const rows = rowsOf(await audit(`?object=${id}`, { key }));
+    expect(rows).toMatchObject([{ actor: `key:${record.id}`, actorName: "journey", objectName: null }]);
   });
 
   test("names no object where the caller has put something else in the place of an id", async () => {

@@ -105,7 +105,7 @@ export function failureText(error: unknown): string {
 function movesOfFailure(ticket: Ticket | null, run: Run | null, failure: string): Pick<Run, "stage" | "moves"> {
   if (ticket === null || ticket.stage === "review") return { stage: ticket?.stage ?? "failed", moves: [] };
   const path = run?.ticket == null ? { stage: ticket.stage, moves: [] } : run;
-  if (path !== run) move(path, "received", "a message came in");
+  if (path !== run) move(path, "received", "message received");
   move(path, "failed", failure);
   return path;
 }

@@ -86,7 +86,7 @@ export async function answerQuestion(question: {
     const quoted = ifInnocent(await quote());
     stream.become(quoted.model?.mustReview === true ? "" : (quoted.text ?? ""));
     // What the provider said is for operators: it stands in the trace alone.
-    const why = `${model.model.id} returned no usable answer (${error.fault}), so the agent quotes its knowledge bases. ${quoted.why}`;
+    const why = `${model.model.id} gave no usable answer (${error.fault}), so the documents are quoted instead. ${quoted.why}`;
     const fallback = `${error.fault}: ${error.message}`;
     return { ...quoted, why, model: { usage: null, ...quoted.model, fallback } };
   }

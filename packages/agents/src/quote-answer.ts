@@ -59,8 +59,8 @@ export async function quoteAnswer({
   const chosen = chooseAnswer(question, found, preferenceOf(followUp, history));
   if (chosen === null) {
     return found.hits.length > 0 && found.bestPossible > 0
-      ? noAnswer(0, "Everything the knowledge bases say about it was already sent.")
-      : noAnswer(0, `Nothing in the knowledge bases matches ${quoteWords(found)}.`);
+      ? noAnswer(0, "The relevant passages were already used in this conversation.")
+      : noAnswer(0, `No passage matches ${quoteWords(found)}.`);
   }
   const { confidence, caveat } = qualify(chosen, { followUp, question, found });
   const percent = Math.round(confidence * 100);
@@ -69,7 +69,7 @@ export async function quoteAnswer({
   if (confidence < MIN_CONFIDENCE || answer === "") {
     return noAnswer(
       confidence,
-      `The best passage, in "${passage.title}", covers too little of the question (${percent} %).${caveat}`,
+      `No passage covers the question; the closest is "${passage.title}" (${percent}%).${caveat}`,
     );
   }
   return {
@@ -77,7 +77,7 @@ export async function quoteAnswer({
     markdown: passage.markdown,
     sources: [sourceOf(passage, quote)],
     confidence,
-    why: `Quotes "${placeOf(passage)}", confidence ${percent} %.${followUp === null ? "" : " The message follows on from an earlier one."}${caveat}`,
+    why: `Quotes "${placeOf(passage)}", confidence ${percent}%.${followUp === null ? "" : " The message follows up on an earlier one."}${caveat}`,
   };
 }
 
@@ -127,7 +127,7 @@ function qualify(
   if (isInOtherLanguage(question, found)) {
     return {
       confidence: Math.min(confidence, MAX_CONFIDENCE_IN_OTHER_LANGUAGE),
-      caveat: " The documents are in another language than the question.",
+      caveat: " The documents and the question are in different languages.",
     };
   }
   const named = missing.slice(0, MAX_NAMED_WORDS).map((word) => `"${word}"`);
@@ -155,7 +155,7 @@ function placeOf({ title, headingPath }: Passage): string {
 }
 
 function quoteWords({ words }: SearchResult): string {
-  if (words.length === 0) return "the message, which has no words to search for";
+  if (words.length === 0) return "the message, which has no searchable words";
   const shown = words.slice(0, 5).map(({ word }) => `"${word}"`);
   return words.length > shown.length
     ? `${shown.join(", ")} and ${words.length - shown.length} more words`

@@ -52,3 +52,8 @@ test.each([
   expect(choice).toEqual(expected);
   expect(why).not.toBe("");
 });
+
+test("the reason of a held answer does not round its confidence up to the threshold", () => {
+  const { why } = sendsAnswer({ ...autoIf, autoThreshold: 0.9 }, { ...ANSWER, confidence: 0.896 });
+  expect(why).toBe("confidence 89% (threshold 90%); It is known.");
+});

@@ -10,19 +10,22 @@ export interface SendingChoice {
   needsPerson?: true;
 }
 
-const percent = (share: number) => `${Math.round(share * 100)} %`;
+const percent = (share: number) => `${Math.round(share * 100)}%`;
+/** A confidence below a threshold, never rounded up to it. */
+const percentBelow = (confidence: number, threshold: number) =>
+  percent(Math.min(confidence, Math.round(threshold * 100 - 1) / 100));
 
 /** What an agent's policy says about an answer of this confidence; `why` says how the agent came to it. */
 const POLICIES: Record<ReviewPolicy, (threshold: number, confidence: number, why: string) => SendingChoice> = {
-  auto: (_threshold, confidence) => ({
-    sends: true,
-    why: `the agent's policy sends every answer (confidence ${percent(confidence)})`,
-  }),
+  auto: (_threshold, confidence) => ({ sends: true, why: `sent automatically (confidence ${percent(confidence)})` }),
   review: () => ({ sends: false, why: "the agent's answers are always reviewed" }),
   auto_if: (threshold, confidence, why) =>
     confidence >= threshold
-      ? { sends: true, why: `${percent(confidence)} sure` }
-      : { sends: false, why: `confidence ${percent(confidence)} (threshold ${percent(threshold)}); ${why}` },
+      ? { sends: true, why: `confidence ${percent(confidence)}` }
+      : {
+          sends: false,
+          why: `confidence ${percentBelow(confidence, threshold)} (threshold ${percent(threshold)}); ${why}`,
+        },
 };
 
 /**
@@ -48,4 +51,4 @@ export function sendsAnswer(
 }
 
 const ASKED = "the customer asks for a person";
-const PROMISED = "the answer promises that a person will reply";
+const PROMISED = "the answer promises a follow-up by a person";

@@ -18,11 +18,19 @@ export const auditItemSchema = z.object({
   id: z.string(),
   at: z.iso.datetime(),
   actor: z.string().describe("`key:<id>`, `operator:<id>`, `command-line`, `anonymous`, or a part of the service."),
+  actorName: z
+    .string()
+    .nullable()
+    .describe("Current name of the operator or key. Null for other actors and if it no longer exists."),
   action: z.string().describe("Resource and verb, as in `agents.create`."),
   object: z
     .string()
     .nullable()
     .describe("Object of the action: an ID, a channel, a model, or the route of a denied request."),
+  objectName: z
+    .string()
+    .nullable()
+    .describe("Current name of the object. Null if it has none, no longer exists or belongs to another project."),
   project: z.string().nullable().describe("Name of the project at the time of the action."),
   result: z.string().describe("`ok`, `cancelled` if the client closed the connection, or an error code."),
   requestId: z

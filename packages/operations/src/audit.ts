@@ -4,11 +4,37 @@ import { AUDIT_LIMITS, auditCheckInputSchema, auditFilterSchema, describeIssue, 
 import type { AuditCheckInput, AuditCheckItem, AuditItem, AuditListInput, FieldFault, ListPage } from "@svc/contracts";
 import type { AuditEvent, AuditFaultKind, AuditFilter, AuditRange, Store } from "@svc/store";
 import { checkInput, invalidInput } from "./check-input.ts";
+import { isUuid } from "./is-uuid.ts";
 import { readPage, searchFaults } from "./list-page.ts";
 
 const DAY_MS = 86_400_000;
 
-const asItem = ({ at, ...event }: AuditEvent): AuditItem => ({ ...event, at: at.toISOString() });
+/** Actors that have a name: the kind and id of an operator or key. */
+const NAMED_ACTOR = /^(?:operator|key):(.+)$/;
+
+const idOfActor = (actor: string): string | undefined => NAMED_ACTOR.exec(actor)?.[1];
+
+/** Adds the names that actors and objects have now, as far as the principal may see them. */
+async function nameRows(
+  { store }: { store: Store },
+  principal: Principal,
+  rows: readonly AuditEvent[],
+): Promise<AuditItem[]> {
+  const names = await store.audit.findNames(
+    {
+      actorIds: rows.map(({ actor }) => idOfActor(actor) ?? "").filter(isUuid),
+      objectIds: rows.map(({ object }) => object ?? "").filter(isUuid),
+    },
+    isAdministrator(principal) ? null : principal.project,
+  );
+  const nameOf = (id: string | null | undefined) => names.get(id ?? "") ?? null;
+  return rows.map(({ at, ...event }) => ({
+    ...event,
+    at: at.toISOString(),
+    actorName: nameOf(idOfActor(event.actor)),
+    objectName: nameOf(event.object),
+  }));
+}
 
 /** Whose rows are asked for: of the principal's own project, or of any where an administrator asks. */
 async function chooseProject(
@@ -43,13 +69,14 @@ export async function listAuditEvents(
   const faults = [...found, ...searchFaults(q)];
   const { project: name, ...filter } = parsed.data ?? {};
   const project = await chooseProject(store, principal, name);
-  return readPage(
+  const { items, nextCursor } = await readPage(
     "audit",
     { limit, cursor },
     (query) => store.audit.listPage({ ...filter, project }, query),
-    asItem,
+    (event) => event,
     faults,
   );
+  return { items: await nameRows({ store }, principal, items), nextCursor };
 }
 
 /** What each fault means, and what to think of it. */

@@ -119,7 +119,7 @@ async function play(
     signal.throwIfAborted();
     if (isUnavailable(error)) throw error;
     log.error({ error, agentId: agent.id, ticketId: reply.ticketId }, "agent failed during a replay");
-    answer = { text: null, markdown: false, sources: [], confidence: 0, why: "the agent failed; see the log" };
+    answer = { text: null, markdown: false, sources: [], confidence: 0, why: "the agent failed; see the server log" };
   }
   const { sends, why: sendsWhy } = sendsAnswer(agent, answer);
   const { f1: tokenF1, rougeL } = scoreAnswer(answer.text, reply.text);

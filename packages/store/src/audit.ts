@@ -160,6 +160,18 @@ const EVENT_COLUMNS = "id, at, actor, action, object, project, result, request_i
 const DAY = "to_char(day, 'YYYY-MM-DD') AS day";
 const CHAIN_COLUMNS = `${EVENT_COLUMNS}, ${DAY}, number, project_id, hash`;
 
+/** Tables of a project's objects that have a name and can stand in a row. */
+const NAMED_TABLES = ["agents", "kbs", "hooks", "canned_replies"];
+const FIND_NAMES = `
+  SELECT id, name FROM operators WHERE id = ANY($1::uuid[]) OR ($3::uuid IS NULL AND id = ANY($2::uuid[]))
+  UNION ALL SELECT id, name FROM api_keys
+    WHERE id = ANY($1::uuid[]) OR (id = ANY($2::uuid[]) AND ($3 IS NULL OR project_id = $3))
+  UNION ALL SELECT id, name FROM projects WHERE id = ANY($2::uuid[]) AND ($3 IS NULL OR id = $3)
+  ${NAMED_TABLES.map(
+    (table) => `UNION ALL SELECT id, name FROM ${table}
+    WHERE id = ANY($2::uuid[]) AND ($3 IS NULL OR project_id = $3)`,
+  ).join("\n  ")}`;
+
 /** No row of this time or a later one has an id before this one: ids begin with the time in milliseconds (RFC 9562). */
 function firstIdAt(time: Date): string {
   const hex = Math.max(0, time.getTime()).toString(16).padStart(12, "0");
@@ -348,6 +360,18 @@ export function auditTable(db: Db) {
         ],
       );
       return rows.map(asEvent);
+    },
+
+    /**
+     * Returns the current names of operators and keys that acted, and of objects, by their ids. With a project, only
+     * objects that belong to it: a denied row can name one of another project.
+     */
+    async findNames(
+      { actorIds, objectIds }: { actorIds: readonly string[]; objectIds: readonly string[] },
+      project: ProjectId | null,
+    ): Promise<Map<string, string>> {
+      const rows = await db.query<{ id: string; name: string }>(FIND_NAMES, [actorIds, objectIds, project]);
+      return new Map(rows.map(({ id, name }) => [id, name]));
     },
 
     /**

@@ -55,7 +55,7 @@ export async function answer(context: StageContext, run: Run): Promise<void> {
     run.signal.throwIfAborted();
     if (isUnavailable(error)) throw error;
     log.error({ error, messageId: message.messageId, agentId: agent.id }, "agent failed; handing over to an operator");
-    const why = "the agent failed; see the log";
+    const why = "the agent failed; see the server log";
     run.answer = { text: null, markdown: false, sources: [], confidence: 0, why, isFault: true };
   }
 }

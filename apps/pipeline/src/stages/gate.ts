@@ -8,13 +8,13 @@ import type { StageContext } from "../stage-context.ts";
 import { whyForPerson } from "./heed-visitor.ts";
 
 /** Why a ticket goes back to `review` from `delivering`, where an earlier message of it waits for a person. */
-const STILL_WAITS = "another message in this conversation is waiting for an operator";
+const STILL_WAITS = "another message in this conversation is waiting for a person";
 
 function decide(run: Run): GateResult {
   const { ticket, answer, said } = run;
   if (isSpam(run)) return { sends: false, rejects: true, why: "this conversation is marked as spam" };
   if (ticket?.assignee != null) {
-    const why = `this conversation is assigned to ${ticket.assignee}`;
+    const why = `${ticket.assignee} is assigned to this conversation`;
     return said !== null && needsNoReply(said.kind) ? { sends: false, isSilent: true, why } : { sends: false, why };
   }
   const forPerson = whyForPerson(run);
@@ -24,7 +24,7 @@ function decide(run: Run): GateResult {
     if (isForPerson(said.kind)) return { sends: false, why: whyOfTalk(said.kind) };
     if (answer !== null) return { sends: true, why: answer.why };
   }
-  if (agent === null) return { sends: false, why: run.triage?.why ?? "no agent fits", isGap: true };
+  if (agent === null) return { sends: false, why: run.triage?.why ?? "no agent matches", isGap: true };
   if (answer?.isFault === true) return { sends: false, why: answer.why };
   if (answer === null) return { sends: false, why: "no answer was found", isGap: true };
   const choice = sendsAnswer(agent, answer);

@@ -15,5 +15,5 @@ export async function openTicket({ store, readSettings }: StageContext, run: Run
   }
   run.ticket = ticket;
   run.stage = ticket.stage;
-  move(run, "received", "a message came in");
+  move(run, "received", "message received");
 }

@@ -196,9 +196,9 @@ function settle(said: Said, stream: TextStream): Answer {
   const confidence = rateConfidence({ ...rated, support: judged.support, isAnswered: true });
   const why = [
     `Answered by ${model} from ${nameTitles(judged.titles)}:`,
-    `${judged.supportedCount} of ${judged.statedCount} statements supported, confidence ${Math.round(confidence * 100)} %.`,
+    `${judged.supportedCount} of ${judged.statedCount} statements are supported, confidence ${Math.round(confidence * 100)}%.`,
     judged.complaint,
-    needsPerson ? "The model says that a person is needed." : "",
+    needsPerson ? "The model asks for a person." : "",
     describeLeftOut(leftOut),
   ]
     .filter((sentence) => sentence !== "")
@@ -221,7 +221,7 @@ function settle(said: Said, stream: TextStream): Answer {
 /** The model wants a person and has no answer: what a search found is the draft. */
 function handOver({ quoted, usage, model, judged }: Said, stream: TextStream): Answer {
   stream.become("");
-  const why = [`${model} says that a person is needed.`, judged.complaint, quoted.why].filter(Boolean).join(" ");
+  const why = [`${model} asks for a person.`, judged.complaint, quoted.why].filter(Boolean).join(" ");
   return { ...quoted, why, needsPerson: true, model: { usage, fallback: null } };
 }
 
@@ -235,7 +235,7 @@ function holdUnanswered({ quoted, usage, model, leftOut }: Said, stream: TextStr
 
 /** Quotes in the place of an answer that nothing supports. */
 function quoteInstead({ judged, quoted, usage, model, leftOut }: Said, stream: TextStream): Answer {
-  const fallback = "none of its statements is supported by the passages it cites";
+  const fallback = "its citations support none of its statements";
   const confidence = rateConfidence({
     support: 1,
     byResults: 0,
@@ -264,13 +264,13 @@ export function ifInnocent(quoted: Answer, leftOut: readonly string[] = []): Ans
   return {
     ...quoted,
     why,
-    model: { usage: null, fallback: "the passage contains instructions to a model", mustReview: true },
+    model: { usage: null, fallback: "the passage contains instructions for a model", mustReview: true },
   };
 }
 
 function describeLeftOut(titles: readonly string[]): string {
   if (titles.length === 0) return "";
-  return `Excluded because it contains instructions to a model: ${nameTitles(titles)}.`;
+  return `Left out because of instructions for a model: ${nameTitles(titles)}.`;
 }
 
 /** The first few of these titles, in quotes. */

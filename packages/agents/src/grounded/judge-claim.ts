@@ -84,7 +84,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   if (repeatsRules(text, sayable)) return unsupported("it repeats the instructions of the model", true);
   if (givesOrders(text)) return unsupported("it contains instructions to a model", true);
   const planted = foreign.find(({ kind }) => kind !== "number");
-  if (planted !== undefined) return unsupported(`the ${planted.kind} ${planted.text} is not in a cited passage`, true);
+  if (planted !== undefined) return unsupported(`the ${planted.kind} ${planted.text} is not in its citations`, true);
   if (isSaying(text, instructions) || (foreign.length === 0 && isCourtesy(text))) {
     return { ...judged, kind: "courtesy", why: "", isSuspect: false };
   }
@@ -98,7 +98,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
     return { ...judged, kind: verdict === "same" ? "supported" : "unsure", why, isSuspect: false };
   }
   const number = foreign[0];
-  if (number !== undefined) return unsupported(`the number ${number.text} is not in a cited passage`);
+  if (number !== undefined) return unsupported(`the number ${number.text} is not in its citations`);
   const isSame = isAbout(text, sayable, language);
   if (isSame === false) return unsupported("the cited passage is about something else");
   const isCompared = isSame !== null || isLiteral(text, sayable);

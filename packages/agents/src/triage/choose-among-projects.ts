@@ -38,8 +38,8 @@ const LEAST_CONFIDENCE = 0.3;
 /** The name of the model that knows the agents of all projects, among those of the projects, which are UUIDs. */
 const ALL_PROJECTS = "all projects";
 
-const UNSURE = "no agent fits clearly better than the others.";
-const NOBODY = "No agent of any project clearly fits the message.";
+const UNSURE = "No agent stood out.";
+const NOBODY = "The message clearly matches no agent of any project.";
 
 /**
  * Chooses the agent for a text among those of all projects, by what `chooseAgent` goes by in one project. Only when that

@@ -83,7 +83,7 @@ export async function chooseWithModel(
     const chosen = schema.safeParse(output).data?.agent;
     if (chosen === undefined) throw new ModelError("invalid_output", "the model named none of the agents");
     const agent = enabled[Number(chosen) - 1] ?? null;
-    const why = `${model.id} chose ${agent?.name ?? "none of the agents"}, because triage was not confident: ${decision.why}`;
+    const why = `${model.id} chose ${agent?.name ?? "none of the agents"} because the choice was unclear: ${decision.why}`;
     return { agentId: agent?.id ?? null, confidence: CHOSEN_CONFIDENCE, why, model: { usage, fallback: null } };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;

@@ -150,7 +150,7 @@ describe("decide", () => {
 
   test("says why in words, with the runner-up and the closest example", () => {
     expect(choose("where is the invoice").why).toMatch(
-      /^billing \(\d+ %; next \w+ \d+ %\): the message is most similar to "Where is my invoice\?"\.$/,
+      /^billing \(\d+%\), ahead of \w+ \(\d+%\): the closest example is "Where is my invoice\?"\.$/,
     );
   });
 

@@ -127,7 +127,7 @@ export function decide(model: TriageModel, question: TriageQuestion): TriageDeci
     !isKept;
   if (best === undefined || closest === null || (isLikeNothing && best.agent !== null)) {
     const general = agents.find((agent) => agent.description.trim() === "" && agent.examples.length === 0);
-    return { agentId: general?.id ?? null, confidence: 0, why: "The message does not match any agent." };
+    return { agentId: general?.id ?? null, confidence: 0, why: "The message matches no agent." };
   }
   // Where nothing is known that is for nobody, a message unlike any sample may well be that.
   const isForSomebody = isKept || candidates.some(({ agent }) => agent === null);
@@ -224,11 +224,11 @@ function findBest(candidates: readonly Candidate[]): [best: Candidate | undefine
 
 function explain(best: Candidate, second: Candidate | undefined, closest: LearnedSample, isKept: boolean): string {
   const nameOf = ({ agent }: Candidate): string => agent?.name ?? "none of the agents";
-  const percent = ({ probability }: Candidate): string => `${Math.round(probability * 100)} %`;
-  const rest = second === undefined ? "" : `; next ${nameOf(second)} ${percent(second)}`;
-  const result = `${nameOf(best)} (${percent(best)}${rest})`;
-  if (isKept) return `${result} already handles the conversation, and the message does not suggest another agent.`;
-  if (best.support >= CLEAR_SUPPORT) return `${result}: its knowledge bases cover the topic of the message.`;
+  const percent = ({ probability }: Candidate): string => `${Math.round(probability * 100)}%`;
+  const rest = second === undefined ? "" : `, ahead of ${nameOf(second)} (${percent(second)})`;
+  const result = `${nameOf(best)} (${percent(best)})${rest}`;
+  if (isKept) return `${result}: it already handles the conversation, and the message does not point to another agent.`;
+  if (best.support >= CLEAR_SUPPORT) return `${result}: its knowledge bases cover the message.`;
   if (closest.isPurpose) return `${result}: its description is closest to the message.`;
-  return `${result}: the message is most similar to "${cutText(closest.text.trim(), QUOTE_CHARS)}".`;
+  return `${result}: the closest example is "${cutText(closest.text.trim(), QUOTE_CHARS)}".`;
 }

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { ScrollText } from "lucide-react";
-import { useState } from "react";
-import type { SubmitEvent } from "react";
+import { Fragment, useState } from "react";
 import type { AuditItem } from "@svc/contracts";
 import { auditPagesQuery } from "../api/administration.ts";
 import type { AuditFilter } from "../api/administration.ts";
@@ -15,93 +15,167 @@ import { Button } from "../ui/button.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { AuditCheck } from "./audit-check.tsx";
+import {
+  AUDIT_ACTIONS,
+  AUDIT_ACTORS,
+  AUDIT_RESULTS,
+  describeAction,
+  describeActor,
+  describeObject,
+  describeResult,
+} from "./audit-words.ts";
 import { PagedList } from "./paged-list.tsx";
 
 const NOTHING: AuditFilter = { actor: "", action: "", object: "", result: "", project: "", from: "", to: "" };
 
-/** What is typed in, with an example of it. */
-const FIELDS = [
-  { name: "actor", label: "audit.actor", example: "operator:…" },
-  { name: "action", label: "audit.action", example: "keys.create" },
-  { name: "object", label: "audit.object", example: "widget" },
-  { name: "result", label: "audit.result", example: "ok" },
-] as const satisfies readonly { name: keyof AuditFilter; label: TextKey; example: string }[];
-
+const DAY_MS = 86_400_000;
 const DAYS = [
   { name: "from", label: "audit.from" },
   { name: "to", label: "audit.to" },
 ] as const satisfies readonly { name: keyof AuditFilter; label: TextKey }[];
 
+const capitalize = (text: string) => text.charAt(0).toLocaleUpperCase() + text.slice(1);
+const sortByLabel = (options: readonly { value: string; label: string }[]) =>
+  options.toSorted((a, b) => a.label.localeCompare(b.label));
+
 const PART = "max-w-full truncate rounded-sm text-left hover:text-ink hover:underline";
 
-function AuditRow({ item, onPick }: { item: AuditItem; onPick: (part: Partial<AuditFilter>) => void }) {
+/** Returns the day after a day (`YYYY-MM-DD`). */
+const dayAfter = (day: string) => new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10);
+
+/** What narrows the list down, and the name of an actor or object that was chosen in a row. */
+type Picked = Partial<AuditFilter> & { name?: string };
+
+function AuditRow({ item, onPick }: { item: AuditItem; onPick: (picked: Picked) => void }) {
   const { dateTime, t } = useTexts();
-  const { nameOf } = usePeople();
+  const { projects } = useSession();
   const { action, actor, at, count, network, object, project, requestId, result } = item;
-  const name = actor.startsWith("operator:") ? nameOf(actor) : actor;
-  const facts = [
-    ...(project === null ? [] : [project]),
-    ...(network === null ? [] : [network]),
-    ...(requestId === null ? [] : [t("audit.request", { id: requestId })]),
+  const who = describeActor(item, t);
+  const what = describeObject(item, t);
+  const hasTicket = action.startsWith("tickets.") && object !== null && projects.some(({ name }) => name === project);
+  const details = [
+    { label: t("audit.action"), value: action },
+    { label: t("audit.result"), value: result },
+    { label: t("audit.actorId"), value: actor },
+    { label: t("audit.objectId"), value: object },
+    { label: t("audit.network"), value: network },
+    { label: t("audit.requestId"), value: requestId },
   ];
   return (
-    <div className="flex flex-wrap items-start gap-x-3 gap-y-1 text-xs text-muted">
-      <time dateTime={at} className="w-36 shrink-0 pt-0.5 tabular-nums">
+    <div className="flex flex-wrap items-start gap-x-3 gap-y-1 text-sm">
+      <time dateTime={at} className="w-36 shrink-0 pt-0.5 text-xs text-muted tabular-nums">
         {dateTime(at)}
       </time>
       <div className="min-w-0 flex-1 basis-56">
-        <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          <button type="button" className={`${PART} font-mono text-ink`} onClick={() => onPick({ action })}>
-            {action}
+        <p className="flex flex-wrap items-center gap-x-1.5 gap-y-1">
+          <button type="button" className={`${PART} font-medium`} onClick={() => onPick({ actor, name: who })}>
+            {who}
           </button>
-          <button type="button" onClick={() => onPick({ result })} className="rounded">
-            <Badge tone={result === "ok" ? "ok" : "bad"}>{result}</Badge>
+          <button type="button" className={PART} onClick={() => onPick({ action })}>
+            {describeAction(item, t)}
           </button>
-          {count > 1 && <span>{t("audit.count", { n: count })}</span>}
-        </p>
-        <p className="flex flex-wrap gap-x-2">
-          <button type="button" title={actor} className={PART} onClick={() => onPick({ actor })}>
-            {name}
-          </button>
-          {object !== null && (
-            <button type="button" className={`${PART} font-mono`} onClick={() => onPick({ object })}>
-              {object}
+          {object !== null && what !== null && (
+            <button type="button" className={`${PART} font-medium`} onClick={() => onPick({ object, name: what })}>
+              {what}
             </button>
           )}
+          {result !== "ok" && (
+            <button type="button" onClick={() => onPick({ result })} className="rounded">
+              <Badge tone="bad">{describeResult(result, t)}</Badge>
+            </button>
+          )}
+          {count > 1 && <span className="text-xs text-muted">{t("audit.count", { n: count })}</span>}
         </p>
-        {facts.length > 0 && <p className="wrap-anywhere">{facts.join(" · ")}</p>}
+        <div className="mt-0.5 flex flex-wrap items-start gap-x-3 gap-y-1 text-xs text-muted">
+          {project !== null && <span>{t("ticket.inProject", { project })}</span>}
+          {hasTicket && (
+            <Link
+              to="/$project/inbox/$view/$ticketId"
+              params={{ project: project ?? "", view: "all", ticketId: object }}
+              className="rounded-sm font-medium text-accent hover:underline"
+            >
+              {t("audit.openTicket")}
+            </Link>
+          )}
+          <details className="open:basis-full">
+            <summary className="w-fit rounded-sm hover:text-ink">{t("audit.details")}</summary>
+            <dl className="mt-1 grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 gap-y-0.5">
+              {details.map(
+                ({ label, value }) =>
+                  value !== null && (
+                    <Fragment key={label}>
+                      <dt>{label}</dt>
+                      <dd className="font-mono wrap-anywhere">{value}</dd>
+                    </Fragment>
+                  ),
+              )}
+            </dl>
+          </details>
+        </div>
       </div>
     </div>
   );
 }
 
-/** What was done and what was refused. */
+/** The audit log: what was done and what was denied. */
 export function AuditSection() {
   const { t } = useTexts();
   const { connection } = useServices();
   const current = useProject();
   const { projects } = useSession();
+  const { people } = usePeople();
   const isAdministrator = useRights()("admin:*");
-  const [typed, setTyped] = useState(NOTHING);
   const [filter, setFilter] = useState(NOTHING);
-  const events = useInfiniteQuery(auditPagesQuery(connection, current, filter));
+  /** Names of actors and objects that were chosen in a row, by what the filter is set to. */
+  const [names, setNames] = useState<Readonly<Record<string, string>>>({});
+  const { to } = filter;
+  const events = useInfiniteQuery(
+    auditPagesQuery(connection, current, { ...filter, to: to === "" ? "" : dayAfter(to) }),
+  );
   const isFiltered = Object.values(filter).some((value) => value !== "");
 
-  const set = (name: keyof AuditFilter, value: string) => setTyped((known) => ({ ...known, [name]: value }));
-  const apply = (next: AuditFilter) => {
-    setTyped(next);
-    setFilter(next);
-  };
-  function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    apply({
-      ...typed,
-      actor: typed.actor.trim(),
-      action: typed.action.trim(),
-      object: typed.object.trim(),
-      result: typed.result.trim(),
-    });
+  const set = (part: Partial<AuditFilter>) => setFilter((known) => ({ ...known, ...part }));
+  function pick({ name, ...part }: Picked) {
+    set(part);
+    const value = part.actor ?? part.object;
+    if (value !== undefined && name !== undefined) setNames((known) => ({ ...known, [value]: name }));
   }
+
+  const withAny = (name: keyof AuditFilter, values: readonly { value: string; label: string }[]) => {
+    const value = filter[name];
+    const chosen = value === "" || values.some((other) => other.value === value) ? [] : [value];
+    return [
+      { value: "", label: t("audit.any") },
+      ...values,
+      ...chosen.map((other) => ({ value: other, label: names[other] ?? other })),
+    ];
+  };
+  const actors = [
+    ...people.map(({ actor, name }) => ({ value: actor, label: name })),
+    ...AUDIT_ACTORS.map((actor) => ({ value: actor, label: t(`audit.actor.${actor}`) })),
+  ];
+  const actions = AUDIT_ACTIONS.map((action) => ({ value: action, label: capitalize(t(`audit.do.${action}`)) }));
+  const results = AUDIT_RESULTS.map((result) => ({ value: result, label: t(`audit.result.${result}`) }));
+  const choices = [
+    { name: "actor", label: t("audit.actor"), options: withAny("actor", actors) },
+    { name: "action", label: t("audit.action"), options: withAny("action", sortByLabel(actions)) },
+    { name: "result", label: t("audit.result"), options: withAny("result", results) },
+    ...(isAdministrator
+      ? [
+          {
+            name: "project",
+            label: t("project.label"),
+            options: withAny(
+              "project",
+              projects.map(({ name }) => ({ value: name, label: name })),
+            ),
+          } as const,
+        ]
+      : []),
+    ...(filter.object === ""
+      ? []
+      : [{ name: "object", label: t("audit.object"), options: withAny("object", []) } as const]),
+  ] as const;
 
   return (
     <>
@@ -109,53 +183,31 @@ export function AuditSection() {
         {t(isAdministrator ? "audit.text" : "audit.textOfProject", { project: current })}
       </p>
       {isAdministrator && <AuditCheck />}
-      <form
-        onSubmit={submit}
-        className="mb-4 grid grid-cols-2 items-end gap-3 rounded-xl border border-line bg-surface p-3 sm:grid-cols-4"
-      >
-        {FIELDS.map(({ example, label, name }) => (
-          <Field
+      <div className="mb-4 grid grid-cols-2 items-end gap-3 rounded-xl border border-line bg-surface p-3 sm:grid-cols-4">
+        {choices.map(({ label, name, options }) => (
+          <SelectField
             key={name}
-            label={t(label)}
-            placeholder={example}
-            maxLength={200}
-            spellCheck={false}
-            autoComplete="off"
-            value={typed[name]}
-            onChange={({ currentTarget }) => set(name, currentTarget.value)}
+            label={label}
+            value={filter[name]}
+            options={options}
+            onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
           />
         ))}
-        {isAdministrator && (
-          <SelectField
-            label={t("project.label")}
-            value={typed.project}
-            options={[
-              { value: "", label: t("audit.anyProject") },
-              ...projects.map(({ name }) => ({ value: name, label: name })),
-            ]}
-            onChange={({ currentTarget }) => set("project", currentTarget.value)}
-          />
-        )}
         {DAYS.map(({ label, name }) => (
           <Field
             key={name}
             label={t(label)}
             type="date"
-            value={typed[name]}
-            onChange={({ currentTarget }) => set(name, currentTarget.value)}
+            value={filter[name]}
+            onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
           />
         ))}
-        <div className="flex gap-2">
-          <Button type="submit" look="primary">
-            {t("audit.filter")}
+        {isFiltered && (
+          <Button look="quiet" onClick={() => setFilter(NOTHING)} className="justify-self-start">
+            {t("audit.clear")}
           </Button>
-          {isFiltered && (
-            <Button look="quiet" onClick={() => apply(NOTHING)}>
-              {t("audit.clear")}
-            </Button>
-          )}
-        </div>
-      </form>
+        )}
+      </div>
       <PagedList
         query={events}
         label={t("administration.audit")}
@@ -165,11 +217,11 @@ export function AuditSection() {
             title={t(isFiltered ? "audit.noMatch" : "audit.none")}
             text={t(isFiltered ? "audit.noMatchText" : "audit.noneText")}
           >
-            {isFiltered && <Button onClick={() => apply(NOTHING)}>{t("audit.clear")}</Button>}
+            {isFiltered && <Button onClick={() => setFilter(NOTHING)}>{t("audit.clear")}</Button>}
           </EmptyState>
         }
       >
-        {(item) => <AuditRow item={item} onPick={(part) => apply({ ...filter, ...part })} />}
+        {(item) => <AuditRow item={item} onPick={pick} />}
       </PagedList>
     </>
   );

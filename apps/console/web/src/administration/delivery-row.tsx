@@ -42,7 +42,9 @@ export function DeliveryRow({
           />
           <span className="min-w-0 flex-1">
             <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-              <code className="font-mono text-xs">{type}</code>
+              <span className="text-sm font-medium" title={type}>
+                {t(`delivery.type.${type}`)}
+              </span>
               <Badge tone={TONES[state]}>{t(`delivery.${state}`)}</Badge>
               <span className="text-xs text-muted">{t("delivery.tries", { n: attempts.length })}</span>
             </span>
@@ -77,6 +79,7 @@ export function DeliveryRow({
               ))}
             </ol>
           )}
+          <p className="text-muted">{t("delivery.event", { type })}</p>
           {nextAt !== null && <p className="text-muted">{t("delivery.next", { time: dateTime(nextAt) })}</p>}
           <p>
             <Link

@@ -45,7 +45,7 @@ export function AnswerResult({ result, policy }: { result: AgentResult; policy: 
           </ol>
         </div>
       )}
-      <p className="text-xs wrap-anywhere text-muted">{describeReason(why, t, String)}</p>
+      <p className="text-xs wrap-anywhere text-muted">{describeReason(why, { t, percent, nameOf: String })}</p>
     </div>
   );
 }

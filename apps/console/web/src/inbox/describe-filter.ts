@@ -47,17 +47,38 @@ const VALUES: Partial<Record<FilterName, Readonly<Record<string, TextKey>>>> = {
 export const filterOptions = (name: FilterName, t: Texts["t"]): { value: string; label: string }[] =>
   Object.entries(VALUES[name] ?? {}).map(([value, key]) => ({ value, label: t(key) }));
 
+/** The name of a language, or what was typed in its place. */
+function nameLanguage(tag: string, languageName: Texts["languageName"]): string {
+  try {
+    return languageName(tag);
+  } catch {
+    // It is no tag of a language: nothing is found with it, and it can be removed.
+    return tag;
+  }
+}
+
 /** A filter in words, as in "Priority: high". */
 export function describeFilter(
   name: FilterName,
   value: string,
-  { t, nameOf, agents }: { t: Texts["t"]; nameOf: (actor: string) => string; agents: readonly Agent[] },
+  {
+    texts: { t, languageName },
+    nameOf,
+    agents,
+  }: {
+    texts: Pick<Texts, "t" | "languageName">;
+    nameOf: (actor: string) => string;
+    /** Undefined while they are loading. */
+    agents: readonly Agent[] | undefined;
+  },
 ): string {
   const key = VALUES[name]?.[value];
-  const named = {
-    agentId: () => agents.find(({ id }) => id === value)?.name ?? value,
+  const named: Partial<Record<FilterName, () => string>> = {
+    agentId: () =>
+      agents === undefined ? "…" : (agents.find(({ id }) => id === value)?.name ?? t("filter.deletedAgent")),
     assignee: () => (value === "none" ? t("filter.nobody") : nameOf(value)),
+    language: () => nameLanguage(value, languageName),
   };
-  const text = key === undefined ? (name === "agentId" || name === "assignee" ? named[name]() : value) : t(key);
+  const text = key === undefined ? (named[name]?.() ?? value) : t(key);
   return `${t(FILTER_TITLES[name])}: ${text}`;
 }

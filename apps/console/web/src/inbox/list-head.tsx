@@ -25,12 +25,13 @@ const TYPING_MS = 200;
 
 /** What stands over the list: the view, the search, and the filters. */
 export function ListHead({ viewId, search, isLoading }: { viewId: string; search: InboxSearch; isLoading: boolean }) {
-  const { t } = useTexts();
+  const texts = useTexts();
+  const { t } = texts;
   const { connection } = useServices();
   const project = useProject();
   const navigate = useNavigate();
   const { nameOf } = usePeople();
-  const { data: agents = [] } = useQuery(agentsQuery(connection, project));
+  const { data: agents } = useQuery(agentsQuery(connection, project));
   const ofAll = search.projects === "all";
   const inputRef = useRef<HTMLInputElement>(null);
   const [words, setWords] = useState(search.q ?? "");
@@ -61,7 +62,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
 
   const chips = chosenFilters(search).map((name) => ({
     name,
-    text: describeFilter(name, search[name] ?? "", { t, nameOf, agents }),
+    text: describeFilter(name, search[name] ?? "", { texts, nameOf, agents }),
   }));
   return (
     <header className="relative shrink-0 border-b border-line px-3 pt-2.5 pb-2">

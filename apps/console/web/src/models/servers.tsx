@@ -3,6 +3,7 @@ import type { Model, UnreachableProvider } from "@svc/contracts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
+import { describeServerError } from "./describe-server-error.ts";
 
 /** Which servers of models answer, and what is wrong with those that do not. */
 export function Servers({
@@ -28,11 +29,12 @@ export function Servers({
             </span>
           </li>
         ))}
-        {unreachable.map(({ detail, provider }) => (
-          <li key={provider} className="flex items-start gap-2">
+        {unreachable.map((server) => (
+          <li key={server.provider} className="flex items-start gap-2">
             <CircleX aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
             <span className="min-w-0 wrap-anywhere">
-              <code className="font-mono text-xs font-semibold">{provider}</code> {detail}
+              <code className="font-mono text-xs font-semibold">{server.provider}</code>{" "}
+              {describeServerError(server, t)}
             </span>
           </li>
         ))}

@@ -1,4 +1,4 @@
-import { FILLS, PlotFrame } from "./plot-frame.tsx";
+import { FILLS, PlotFrame, sumOf } from "./plot-frame.tsx";
 import type { BarPart } from "./plot-frame.tsx";
 
 /** A bar: as many values as there are parts. */
@@ -11,8 +11,6 @@ export interface BarRow {
   /** What stands at its end. */
   total: string;
 }
-
-const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
 function Bar({
   values,

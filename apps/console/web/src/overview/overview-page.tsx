@@ -55,7 +55,11 @@ function Tiles({ stats }: { stats: Stats }) {
         text={t("overview.editRateText", { n: drafts, edits: number(edits) })}
       />
       <Tile label={t("overview.p50")} value={time(firstReplyMs.p50)} text={t("overview.p50Text")} />
-      <Tile label={t("overview.p90")} value={time(firstReplyMs.p90)} text={t("overview.p90Text")} />
+      <Tile
+        label={t("overview.p90")}
+        value={time(firstReplyMs.p90)}
+        text={t("overview.p90Text", { share: percent(0.9) })}
+      />
     </dl>
   );
 }

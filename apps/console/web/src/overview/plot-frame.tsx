@@ -32,6 +32,43 @@ export interface PlotRow {
   cells: readonly string[];
 }
 
+/** Height of a plot of upright bars, in the units of its view box; a bar has a width of one. */
+export const PLOT_HEIGHT = 100;
+/** Space between two bars, as a fraction of the width of one. */
+const GAP = 0.24;
+
+/** Returns the sum of numbers. */
+export const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+
+/** An upright bar: its values on top of each other, at position `at`. */
+export function StackedBar({
+  at,
+  parts,
+  values,
+  scale,
+}: {
+  at: number;
+  parts: readonly BarPart[];
+  /** One value for each part. */
+  values: readonly number[];
+  /** Height of a value of one. */
+  scale: number;
+}) {
+  return parts.map(({ label, look }, index) => {
+    const top = sumOf(values.slice(0, index + 1)) * scale;
+    return (
+      <rect
+        key={label}
+        x={at + GAP / 2}
+        width={1 - GAP}
+        y={PLOT_HEIGHT - top}
+        height={(values[index] ?? 0) * scale}
+        className={FILLS[look]}
+      />
+    );
+  });
+}
+
 /** A plot with what its colours stand for, and the same figures in a table that can be opened. */
 export function PlotFrame({
   title,

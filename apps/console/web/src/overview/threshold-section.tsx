@@ -11,49 +11,31 @@ import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { BIN_PERCENT, histogramOf, outcomeParts, resultAt } from "./answer-counts.ts";
 import type { AgentAnswers } from "./answer-counts.ts";
-import { FILLS } from "./plot-frame.tsx";
-
-const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
-const HEIGHT = 100;
-/** Room between two bars, as a part of the room for one. */
-const GAP = 0.2;
+import { PLOT_HEIGHT, StackedBar, sumOf } from "./plot-frame.tsx";
 
 /** Answers by confidence; those that the threshold would hold are faded. The table and the shares say the same. */
 function Histogram({ agent, threshold }: { agent: AgentAnswers; threshold: number }) {
   const { t } = useTexts();
   const bins = histogramOf(agent);
-  const scale = HEIGHT / Math.max(1, ...bins.map(sumOf));
+  const scale = PLOT_HEIGHT / Math.max(1, ...bins.map(sumOf));
   const parts = outcomeParts(t);
   return (
     <svg
       aria-hidden
-      viewBox={`0 0 ${bins.length} ${HEIGHT}`}
+      viewBox={`0 0 ${bins.length} ${PLOT_HEIGHT}`}
       preserveAspectRatio="none"
       className="block h-28 w-full border-b border-line"
     >
       {bins.map((values, at) => (
         <g key={at} opacity={(at + 1) * BIN_PERCENT <= threshold ? 0.3 : 1}>
-          {parts.map(({ label, look }, index) => {
-            const height = (values[index] ?? 0) * scale;
-            const below = sumOf(values.slice(0, index)) * scale;
-            return (
-              <rect
-                key={label}
-                x={at + GAP / 2}
-                width={1 - GAP}
-                y={HEIGHT - below - height}
-                height={height}
-                className={FILLS[look]}
-              />
-            );
-          })}
+          <StackedBar at={at} parts={parts} values={values} scale={scale} />
         </g>
       ))}
       <line
         x1={threshold / BIN_PERCENT}
         x2={threshold / BIN_PERCENT}
         y1={0}
-        y2={HEIGHT}
+        y2={PLOT_HEIGHT}
         className="stroke-ink"
         strokeWidth={1.5}
         vectorEffect="non-scaling-stroke"

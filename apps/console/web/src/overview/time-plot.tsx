@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { FILLS, PlotFrame } from "./plot-frame.tsx";
+import { PLOT_HEIGHT, PlotFrame, StackedBar, sumOf } from "./plot-frame.tsx";
 import type { BarPart } from "./plot-frame.tsx";
 
 /** What happened in one hour, day or week: as many values as there are parts. */
@@ -12,11 +12,6 @@ export interface TimePoint {
   values: readonly number[];
   cells: readonly string[];
 }
-
-const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
-/** Room between two bars, as a part of the room for one. */
-const GAP = 0.24;
-const HEIGHT = 100;
 
 /**
  * Bars beside each other over time. One of them is read at a time: the one that is pointed at, or, as a slider, that the
@@ -44,7 +39,7 @@ export function TimePlot({
 }) {
   const [chosen, setChosen] = useState<number | null>(null);
   const max = Math.max(0, ...points.map(({ values }) => sumOf(values)));
-  const scale = max === 0 ? 0 : HEIGHT / max;
+  const scale = max === 0 ? 0 : PLOT_HEIGHT / max;
   const last = points.length - 1;
   const read = chosen === null ? undefined : points[Math.min(chosen, last)];
   const say = (point: TimePoint | undefined) => {
@@ -64,27 +59,14 @@ export function TimePlot({
       <div className="relative rounded-sm has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent">
         <svg
           aria-hidden
-          viewBox={`0 0 ${points.length} ${HEIGHT}`}
+          viewBox={`0 0 ${points.length} ${PLOT_HEIGHT}`}
           preserveAspectRatio="none"
           className="block h-40 w-full border-y border-line"
         >
           {points.map(({ id, values }, at) => (
             <g key={id}>
-              {at === chosen && <rect x={at} width={1} height={HEIGHT} className="fill-hover" />}
-              {parts.map(({ label, look }, index) => {
-                const height = (values[index] ?? 0) * scale;
-                const below = sumOf(values.slice(0, index)) * scale;
-                return (
-                  <rect
-                    key={label}
-                    x={at + GAP / 2}
-                    width={1 - GAP}
-                    y={HEIGHT - below - height}
-                    height={height}
-                    className={FILLS[look]}
-                  />
-                );
-              })}
+              {at === chosen && <rect x={at} width={1} height={PLOT_HEIGHT} className="fill-hover" />}
+              <StackedBar at={at} parts={parts} values={values} scale={scale} />
             </g>
           ))}
         </svg>

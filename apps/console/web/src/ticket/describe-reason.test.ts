@@ -1,70 +1,122 @@
 import { expect, test } from "@jest/globals";
 import { createTexts } from "../i18n/create-texts.ts";
+import type { Texts } from "../i18n/create-texts.ts";
 import de from "../i18n/de.json" with { type: "json" };
-import { describeReason, describeWeakDraft } from "./describe-reason.ts";
+import en from "../i18n/en.json" with { type: "json" };
+import { describeReason, describeWeakDraft, shownBelow } from "./describe-reason.ts";
+import type { ReasonWords } from "./describe-reason.ts";
 
-const { t } = createTexts("de", de.first);
 const nameOf = (actor: string) => (actor === "operator:1" ? "Ann" : actor);
+const wordsOf = ({ t, percent }: Texts): ReasonWords => ({ t, percent, nameOf });
+const words = wordsOf(createTexts("de", de.first));
+const english = wordsOf(createTexts("en", en.first));
 
-test("reasons of the pipeline, of this and of earlier versions, are shown in the console's language, with the names in them", () => {
-  expect(describeReason("confidence 31 % (threshold 50 %)", t, nameOf)).toBe("Konfidenz 31 % (Schwellenwert 50 %).");
-  expect(describeReason("only 31 % sure, 50 % are asked for", t, nameOf)).toBe("Konfidenz 31 % (Schwellenwert 50 %).");
-  expect(describeReason("assistant is the only enabled agent.", t, nameOf)).toBe(
+/** Without the space that does not break, which German has before a percent sign. */
+const describe = (reason: string, language = words) => describeReason(reason, language).replaceAll("\u00a0", " ");
+
+test.each([
+  ["confidence 31% (threshold 50%)", "Confidence 31% (threshold 50%).", "Konfidenz 31 % (Schwellenwert 50 %)."],
+  ["only 31 % sure, 50 % are asked for", "Confidence 31% (threshold 50%).", "Konfidenz 31 % (Schwellenwert 50 %)."],
+  [
+    "assistant is the only enabled agent.",
+    "assistant is the only agent that is turned on.",
     "assistant ist der einzige eingeschaltete Agent.",
-  );
-  expect(describeReason('Quotes "Hours; and more", 74 % sure.', t, nameOf)).toBe(
-    "Zitiert „Hours; and more“ (Konfidenz 74 %).",
-  );
-  for (const text of [
-    "The customer gives information and asks no question.",
+  ],
+  [
+    'Quotes "Hours; and more", 74 % sure.',
+    "Quotes “Hours; and more” (confidence 74%).",
+    "Zitiert „Hours; and more“ (Konfidenz 74 %).",
+  ],
+  [
     "The customer tells something, and asks nothing.",
-  ]) {
-    expect(describeReason(text, t, nameOf)).toBe("Die Nachricht enthält Angaben, aber keine Frage.");
-  }
-  expect(describeReason('a (60 %; next b 30 %): the message is most similar to "Hi".', t, nameOf)).toBe(
-    "a (60 %; dann b 30 %): Das ähnlichste Beispiel ist „Hi“.",
-  );
+    "The message gives information and asks no question.",
+    "Die Nachricht enthält Angaben, aber keine Frage.",
+  ],
+  [
+    'a (60%), ahead of none of the agents (30%): the closest example is "Hi".',
+    "a (60%), ahead of No agent (30%). Closest example: “Hi”",
+    "a (60 %), vor Kein Agent (30 %). Ähnlichstes Beispiel: „Hi“",
+  ],
+  [
+    'a (60 %; next b 30 %): the message is most like "Hi".',
+    "a (60%), ahead of b (30%). Closest example: “Hi”",
+    "a (60 %), vor b (30 %). Ähnlichstes Beispiel: „Hi“",
+  ],
+  [
+    'No passage matches "a", "b" and 3 more words.',
+    "No passage matches “a”, “b” and 3 more.",
+    "Keine Passage passt zu „a“, „b“ (+3).",
+  ],
+])("the pipeline's reason, of this or an earlier version, is shown in the console's language: %s", (reason, en, de) => {
+  expect(describe(reason, english)).toBe(en);
+  expect(describe(reason)).toBe(de);
+});
+
+test.each([
+  [
+    'confidence 71% (threshold 90%); openai:gpt-4o gave no usable answer (timeout), so the documents are quoted instead. Quotes "Hours", confidence 71%.',
+    "Konfidenz 71 % (Schwellenwert 90 %). openai:gpt-4o hat keine brauchbare Antwort gegeben (keine Antwort innerhalb des Zeitlimits); stattdessen werden die Dokumente zitiert. Zitiert „Hours“ (Konfidenz 71 %).",
+  ],
+  [
+    "The message matches no agent. qwen3:8b was asked and gave no usable answer (unreachable).",
+    "Die Nachricht passt zu keinem Agenten. qwen3:8b konnte keinen Agenten auswählen (nicht erreichbar).",
+  ],
+  [
+    "qwen3:8b chose Parcels and returns because the choice was unclear: No agent stood out.",
+    "qwen3:8b hat Parcels and returns ausgewählt, weil die Zuordnung nicht eindeutig war. Kein Agent passte eindeutig.",
+  ],
+  [
+    'Answered by qwen3:8b from "Hours", "Shipping" and 2 more: 1 of 2 statements are supported, confidence 40%. Not supported: "It takes 14 days." (the number 14 is not in the quoted sentence). The model asks for a person.',
+    "qwen3:8b hat aus „Hours“, „Shipping“ (+2) geantwortet: 1 von 2 Aussagen sind belegt (Konfidenz 40 %). Nicht belegt: „It takes 14 days.“ („14“ steht nicht in der Quelle). Das Modell bittet um die Antwort eines Mitarbeiters.",
+  ],
+  [
+    "qwen3:8b asks for a person. The relevant passages were already used in this conversation.",
+    "qwen3:8b bittet um die Antwort eines Mitarbeiters. Die passenden Passagen wurden in dieser Unterhaltung bereits verwendet.",
+  ],
+])("a reason that names a model is shown in the console's language: %s", (reason, de) => {
+  expect(describe(reason)).toBe(de);
 });
 
 test("an operator is named, and a free assignee stays as it was written", () => {
-  for (const text of ["this conversation is assigned to operator:1", "operator:1 has this conversation"]) {
-    expect(describeReason(text, t, nameOf)).toBe("Ann ist dieser Unterhaltung zugewiesen.");
-  }
-  expect(describeReason("80 % sure; Ada L. has this conversation", t, nameOf)).toBe(
-    "Konfidenz 80 %. Ada L. ist dieser Unterhaltung zugewiesen.",
+  expect(describe("operator:1 has this conversation")).toBe("Ann ist diesem Ticket zugewiesen.");
+  expect(describe("80 % sure; Ada L. has this conversation")).toBe(
+    "Konfidenz 80 %. Ada L. ist diesem Ticket zugewiesen.",
   );
 });
 
 test("several reasons are told one after the other", () => {
-  expect(describeReason("80 % sure; the customer asks for a person", t, nameOf)).toBe(
-    "Konfidenz 80 %. Der Kunde möchte mit einem Mitarbeiter sprechen.",
+  expect(describe("80 % sure; the customer asks for a person")).toBe(
+    "Konfidenz 80 %. Der Kunde möchte mit einem Mitarbeiter sprechen.",
   );
 });
 
+test("a confidence below the threshold is not rounded up to it", () => {
+  expect(english.percent(shownBelow(0.896, 0.9))).toBe("89%");
+  expect(english.percent(shownBelow(0.711, 0.9))).toBe("71%");
+});
+
 test("what is no reason of the pipeline's stays as it is", () => {
-  for (const text of ["It was advertising; really.", "", "approved; by me", "x".repeat(600)]) {
-    expect(describeReason(text, t, nameOf)).toBe(text);
+  for (const text of ["It was advertising; really.", "", "approved; by me", "x".repeat(2_100)]) {
+    expect(describe(text)).toBe(text);
   }
 });
 
 test("a weak draft is explained by what it lacks, else by the place that it quotes", () => {
-  const describe = (why: string, place?: string) => describeWeakDraft({ why, place }, t, nameOf);
+  const weak = (why: string, place?: string) => describeWeakDraft({ why, place }, words);
   const compared = "confidence 41 % (threshold 50 %)";
   const lacks = "Die Passage in „Hours; and more“ erwähnt „Cassandra“, „E12“ nicht.";
   const missing = 'The passage does not mention "Cassandra", "E12".';
-  expect(describe(`${compared}; Quotes "Hours; and more", confidence 41 %. ${missing}`, "Hours")).toBe(lacks);
+  expect(weak(`${compared}; Quotes "Hours; and more", confidence 41 %. ${missing}`, "Hours")).toBe(lacks);
   const goesOn = "The message follows on from an earlier one.";
-  expect(describe(`${compared}; Quotes "Hours; and more", confidence 41 %. ${goesOn} ${missing}`, "Hours")).toBe(lacks);
+  expect(weak(`${compared}; Quotes "Hours; and more", confidence 41 %. ${goesOn} ${missing}`, "Hours")).toBe(lacks);
   const other = "The documents are in another language than the question.";
-  expect(describe(`${compared}; Quotes "Hours", confidence 41 %. ${other}`, "Hours")).toBe(
+  expect(weak(`${compared}; Quotes "Hours", confidence 41 %. ${other}`, "Hours")).toBe(
     "Dokumente und Frage sind in verschiedenen Sprachen.",
   );
   const place = "Die ähnlichste Passage, in „Hours“, beantwortet die Frage möglicherweise nicht.";
-  expect(describe(`${compared}; Quotes "Hours", confidence 41 %.`, "Hours")).toBe(place);
-  expect(describe(`${compared}; Quotes "Hours", 41 % sure. The message goes on with an earlier one.`, "Hours")).toBe(
-    place,
-  );
-  expect(describe("only 31 % sure, 50 % are asked for", "Hours")).toBe(place);
-  expect(describe("only 31 % sure, 50 % are asked for")).toBe("Keine Passage deckt die Frage gut genug ab.");
-  expect(describe("operator:1 has this conversation", "Hours")).toBe("Ann ist dieser Unterhaltung zugewiesen.");
+  expect(weak(`${compared}; Quotes "Hours", confidence 41 %.`, "Hours")).toBe(place);
+  expect(weak(`${compared}; Quotes "Hours", 41 % sure. The message goes on with an earlier one.`, "Hours")).toBe(place);
+  expect(weak("only 31 % sure, 50 % are asked for", "Hours")).toBe(place);
+  expect(weak("only 31 % sure, 50 % are asked for")).toBe("Keine Passage deckt die Frage gut genug ab.");
+  expect(weak("operator:1 has this conversation", "Hours")).toBe("Ann ist diesem Ticket zugewiesen.");
 });

@@ -2,74 +2,78 @@ import type { Texts } from "../i18n/create-texts.ts";
 import type { TextKey } from "../i18n/text-table.ts";
 
 /**
- * The reasons that the pipeline gives, as it writes them, and the texts that say the same; the names in them are put in
- * the text.
+ * Reasons as the pipeline writes them and as earlier versions wrote them, with the texts that say the same. Groups are
+ * values of the text: `share` and `asked` are percentages, `who` is an actor, `choice` a choice of triage, `words` and
+ * `titles` are quoted, and `rest` is another reason.
  */
 const REASONS: readonly (readonly [RegExp, TextKey])[] = [
-  [/^this conversation is marked as spam$/iu, "reason.spam"],
-  [/^this conversation is assigned to (?<who>[^;]+)$/iu, "reason.owned"],
-  // As earlier versions wrote it.
-  [/^(?<who>[^;]+) has this conversation$/iu, "reason.owned"],
+  [/^this (?:conversation|issue) is marked as spam$/iu, "reason.spam"],
+  [/^(?<who>[^;]+) (?:is assigned to|has) this conversation$/iu, "reason.owned"],
   [/^a person is reviewing this conversation$/iu, "reason.inReview"],
+  [
+    /^another message (?:in this conversation is waiting|of this conversation waits) for a person$/iu,
+    "reason.stillWaits",
+  ],
+  [/^(?:submitted issues are always reviewed|every submitted issue waits for a person)$/iu, "reason.issue"],
   [/^the (?:visitor|customer) asks for a person$/iu, "reason.asksPerson"],
   [/^the message has no text, only files$/iu, "reason.onlyFiles"],
-  [/^no agent fits$/iu, "reason.noAgent"],
+  [/^no agent (?:matches|fits)$/iu, "reason.noAgent"],
   [/^no answer was found$/iu, "reason.noAnswer"],
   [
-    /^(?:the agent's policy sends every answer \(confidence|the agent answers by itself \() ?(?<share>\d+) %(?: sure)?\)$/iu,
+    /^(?:sent automatically|the agent answers by itself) \((?:confidence )?(?<share>\d+) ?%(?: sure)?\)$/iu,
     "reason.byItself",
   ],
   [/^the agent's answers are always reviewed$/iu, "reason.always"],
-  [/^(?<share>\d+) % sure$/iu, "reason.sure"],
-  [/^confidence (?<share>\d+) % \(threshold (?<asked>\d+) %\)$/iu, "reason.unsure"],
-  // As earlier versions wrote it.
+  [/^(?:confidence )?(?<share>\d+) ?%(?: sure)?$/iu, "reason.sure"],
+  [/^confidence (?<share>\d+) ?% \(threshold (?<asked>\d+) ?%\)$/iu, "reason.unsure"],
   [/^only (?<share>\d+) % sure, (?<asked>\d+) % are asked for$/iu, "reason.unsure"],
-  [/^the answer promises that a person will (?:reply|look)$/iu, "reason.promises"],
+  [/^the answer promises (?:a follow-up by a person|that a person will look)$/iu, "reason.promises"],
   [/^a person was promised or asked for$/iu, "reason.promised"],
   [/^no agent is enabled$/iu, "reason.noneEnabled"],
   [/^(?<agent>.+) is the only enabled agent$/iu, "reason.only"],
   [/^(?<agent>.+) (?:already handles|has) this ticket$/iu, "reason.has"],
-  [/^the message (?:does not match any agent|is like nothing that any agent is for)$/iu, "reason.likeNothing"],
+  [/^the message (?:matches no agent|is like nothing that any agent is for)$/iu, "reason.likeNothing"],
   [
-    /^(?<choice>.+) (?:already handles the conversation, and the message does not suggest another agent|has the conversation and the message does not point elsewhere)$/iu,
+    /^(?:the message clearly matches no agent of any project|no agent of any project clearly fits the message)$/iu,
+    "reason.likeNothing",
+  ],
+  [
+    /^(?<choice>.+)(?:: it already handles the conversation, and| has the conversation and) the message does not point (?:to another agent|elsewhere)$/iu,
     "reason.keeps",
   ],
-  [
-    /^(?<choice>.+): its knowledge bases (?:cover the topic of the message|have what the message is about)$/iu,
-    "reason.support",
-  ],
+  [/^(?<choice>.+): its knowledge bases (?:cover the message|have what the message is about)$/iu, "reason.support"],
   [/^(?<choice>.+): (?:its description|what it says of itself) is closest to the message$/iu, "reason.purpose"],
-  [/^(?<choice>.+): the message is most (?:similar to|like) "(?<sample>.+)"$/iu, "reason.like"],
+  [/^(?<choice>.+): (?:the closest example is|the message is most like) "(?<sample>.+)"$/iu, "reason.like"],
+  [/^no agent stood out$/iu, "reason.noneStandsOut"],
   [/^the agent has a fixed reply$/iu, "reason.fixed"],
-  [/^the message is nothing but .+$/iu, "reason.smallTalk"],
+  [/^the message (?:is only|is nothing but|asks for help but) .+$/iu, "reason.smallTalk"],
   [/^the message says that the question is solved$/iu, "reason.solved"],
-  [/^the customer complains, or is upset, and asks nothing$/iu, "reason.complaint"],
+  [/^the customer (?:is upset and asks no question|complains, or is upset, and asks nothing)$/iu, "reason.complaint"],
   [/^the customer asks about the assistant$/iu, "reason.aboutAgent"],
   [/^the customer asks what the assistant can do$/iu, "reason.aboutAgent"],
   [/^the customer (?:gives information and asks no question|tells something, and asks nothing)$/iu, "reason.statement"],
-  [/^the model says that a person is needed$/iu, "reason.modelAsksPerson"],
-  [/^the agent failed; (?:see the log|the log says how)$/iu, "reason.failed"],
+  [/^the model (?:asks for a person|says that a person is needed)$/iu, "reason.modelAsksPerson"],
+  [/^the agent failed; (?:see the (?:server )?log|the log says how)$/iu, "reason.failed"],
   [/^(?:the agent was already chosen|it was decided before who works on it)$/iu, "reason.chosenBefore"],
   [/^the agent (?<agent>.+) has no knowledge base to answer from$/iu, "reason.noKb"],
   [
-    /^(?:everything the knowledge bases say about it was already sent|what the knowledge bases say about it was answered before)$/iu,
+    /^(?:the relevant passages were already used in this conversation|what the knowledge bases say about it was answered before)$/iu,
     "reason.before",
   ],
-  [/^nothing in the knowledge bases matches (?<words>.+)$/iu, "reason.noMatch"],
+  [/^(?:no passage|nothing in the knowledge bases) matches (?<words>".+)$/iu, "reason.noMatch"],
+  [/^(?:no passage|nothing in the knowledge bases) matches the message, .+$/iu, "reason.noWords"],
   [
-    /^(?:quotes|the best passage, in) "(?<title>.+)", .+ The passage does not mention (?<words>"[^"]+"(?:, "[^"]+")*)$/iu,
+    /^(?:quotes|no passage covers the question; the closest is|the best passage, in) "(?<title>.+)",? .+ The passage does not mention (?<words>"[^"]+"(?:, "[^"]+")*)$/iu,
     "reason.lacks",
   ],
   [
-    /^(?:quotes|the best passage, in) ".+", .+ The documents are in another language than the question$/iu,
+    /^(?:quotes|no passage covers the question; the closest is|the best passage, in) ".+",? .+ The documents (?:and the question are in different languages|are in another language than the question)$/iu,
     "reason.language",
   ],
+  [/^no passage covers the question; the closest is "(?<title>.+)" \((?<share>\d+)%\)$/iu, "reason.tooLittle"],
+  [/^the best passage, in "(?<title>.+)", has too little of the question \((?<share>\d+) %\)$/iu, "reason.tooLittle"],
   [
-    /^the best passage, in "(?<title>.+)", (?:covers|has) too little of the question \((?<share>\d+) %\)$/iu,
-    "reason.tooLittle",
-  ],
-  [
-    /^quotes "(?<title>.+)", (?:confidence )?(?<share>\d+) %(?: sure)?(?:\. The message (?:goes|follows) on .+ an earlier one)?$/iu,
+    /^quotes "(?<title>.+)", (?:confidence )?(?<share>\d+) ?%(?: sure)?(?:\. The message (?:goes|follows) (?:on|up) .+ an earlier one)?$/iu,
     "reason.quotes",
   ],
   [/^approved$/iu, "reason.approved"],
@@ -84,32 +88,151 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^the reply is committed$/iu, "reason.committed"],
   [/^reopened$/iu, "reason.reopened"],
 ];
-/** A choice of triage that names the next best agent, whose name may be anything. */
-const CHOICE_WITH_NEXT = /^(?<first>.+ \(\d+ %; )next (?<second>.+ \d+ %\))$/u;
-/** A reason that is longer is somebody's own words. */
-const REASON_MAX_CHARS = 500;
 
-function describeChoice(choice: string, t: Texts["t"]): string {
-  const { first, second } = CHOICE_WITH_NEXT.exec(choice)?.groups ?? {};
-  return first === undefined || second === undefined ? choice : `${first}${t("reason.next")} ${second}`;
+/** Reasons that name a language model, before or after another reason. */
+const MODEL_REASONS: readonly (readonly [RegExp, TextKey])[] = [
+  [
+    /^(?<model>\S+) gave no usable answer \((?<error>\w+)\), so (?:the )?documents are quoted(?: instead)?\.(?: (?<rest>.+))?$/isu,
+    "reason.modelFailed",
+  ],
+  [/^(?<rest>.+\.) (?<model>\S+) was asked and gave no usable answer \((?<error>\w+)\)$/isu, "reason.modelNotChosen"],
+  [
+    /^(?<model>\S+) chose (?<agent>.+?)(?: because the choice was unclear|, since it was unsure without): (?<rest>.+)$/isu,
+    "reason.modelChose",
+  ],
+  [
+    /^(?<model>\S+) (?:asks for a person|says that a person is needed)\.(?: (?<rest>.+))?$/isu,
+    "reason.namedModelAsksPerson",
+  ],
+  [
+    /^(?<model>\S+): it says that the passages do not answer the question\.(?: (?<rest>.+))?$/isu,
+    "reason.modelNoAnswer",
+  ],
+  [
+    /^(?<model>\S+): (?:its citations support none of its statements|nothing that it says is supported by what it cites)\.(?: (?<rest>.+))?$/isu,
+    "reason.modelUnsupported",
+  ],
+  [
+    /^answered by (?<model>\S+) from (?<titles>".+?"(?: and \d+ more)?): (?<supported>\d+) of (?<stated>\d+) statements (?:are )?supported, (?:confidence )?(?<share>\d+) ?%(?: sure)?(?:\. (?<rest>.+))?$/isu,
+    "reason.modelAnswered",
+  ],
+  [/^not supported: (?<claims>".+?" \([^()]*\)(?:; ".+?" \([^()]*\))*(?: and \d+ more)?)$/isu, "reason.unsupported"],
+  [
+    /^left out(?: because of instructions for a model|, since it gives orders to a model): (?<titles>".+)$/isu,
+    "reason.leftOut",
+  ],
+];
+
+/** A choice of triage, and the next best agent, as this and as earlier versions write it. Names may be anything. */
+const CHOICES: readonly RegExp[] = [
+  /^(?<first>.+) \((?<share>\d+)%\), ahead of (?<second>.+) \((?<other>\d+)%\)$/u,
+  /^(?<first>.+) \((?<share>\d+) %; next (?<second>.+) (?<other>\d+) %\)$/u,
+  /^(?<first>.+) \((?<share>\d+) ?%\)$/u,
+];
+const NO_AGENT = "none of the agents";
+
+/** A reason that is longer is somebody's own words. */
+const REASON_MAX_CHARS = 2_000;
+
+/** What a reason is described with. */
+export interface ReasonWords {
+  t: Texts["t"];
+  percent: Texts["percent"];
+  /** Returns the name of an actor such as `operator:…`. */
+  nameOf: (actor: string) => string;
 }
 
-function describeOne(reason: string, t: Texts["t"], nameOf: (actor: string) => string): string {
+function describeChoice(choice: string, { t, percent }: ReasonWords): string {
+  const nameOf = (agent: string) => (agent === NO_AGENT ? t("reroute.noAgent") : agent);
+  for (const pattern of CHOICES) {
+    const { first, share, second, other } = pattern.exec(choice)?.groups ?? {};
+    if (first === undefined) continue;
+    const chosen = { agent: nameOf(first), share: percent(Number(share) / 100) };
+    if (second === undefined) return t("reason.choice", chosen);
+    return t("reason.choiceAhead", { ...chosen, other: nameOf(second), otherShare: percent(Number(other) / 100) });
+  }
+  return choice;
+}
+
+/** Quotes in the language's own marks; the end of a list that was cut is a number of more of them. */
+const describeList = (list: string, t: Texts["t"]) =>
+  list
+    .replaceAll(/"([^"]*)"/g, (_, word: string) => t("reason.word", { word }))
+    .replace(/ and (\d+) more(?: words)?$/u, (_, n: string) => t("reason.andMore", { n: Number(n) }));
+
+/** Why a statement is not supported, behind it. */
+const CLAIM_LACKS = /\((?:the \w+ )?"?([^()"]+)"? is not in (?:its citations|the quoted sentence)(?:, "[^"]*" is)?\)/gu;
+
+const describeClaims = (claims: string, t: Texts["t"]) =>
+  describeList(
+    claims.replaceAll(" ()", "").replaceAll(CLAIM_LACKS, (_, word: string) => `(${t("reason.claimLacks", { word })})`),
+    t,
+  );
+
+const MODEL_ERRORS = [
+  "unreachable",
+  "timeout",
+  "cut",
+  "unauthorized",
+  "unknown_model",
+  "rate_limited",
+  "provider_fault",
+  "refused",
+  "empty",
+  "invalid_output",
+  "too_long",
+  "tool_loop",
+  "resting",
+  "busy",
+  "over_budget",
+] as const;
+
+function describeModelError(error: string, t: Texts["t"]): string {
+  const known = MODEL_ERRORS.find((name) => name === error);
+  return known === undefined ? error : t(`reason.error.${known}`);
+}
+
+/** What follows a reason that names a model: another reason, or sentences of which each may be one. */
+function describeSentences(text: string, words: ReasonWords): string {
+  const whole = describeOne(text, words);
+  if (whole !== text) return whole;
+  return text
+    .split(/(?<=\.) (?=\p{Lu})/u)
+    .map((sentence) => describeOne(sentence, words))
+    .join(" ");
+}
+
+function describeOne(reason: string, words: ReasonWords): string {
+  const { t, percent, nameOf } = words;
   const bare = reason.trim().replace(/\.$/, "");
-  for (const [pattern, key] of REASONS) {
+  for (const [pattern, key] of [...REASONS, ...MODEL_REASONS]) {
     const found = pattern.exec(bare);
     if (found === null) continue;
-    const { choice = "", who = "", words = "", ...names } = found.groups ?? {};
-    const quoted = words.replaceAll(/"([^"]*)"/g, (_, word: string) => t("reason.word", { word }));
-    return t(key, { ...names, words: quoted, who: nameOf(who), choice: describeChoice(choice, t) });
+    const { choice = "", who = "", share, asked, error = "", rest = "", ...names } = found.groups ?? {};
+    return t(key, {
+      ...names,
+      share: percent(Number(share) / 100),
+      asked: percent(Number(asked) / 100),
+      words: describeList(names["words"] ?? "", t),
+      titles: describeList(names["titles"] ?? "", t),
+      error: describeModelError(error, t),
+      who: nameOf(who),
+      choice: describeChoice(choice, words),
+      claims: describeClaims(names["claims"] ?? "", t),
+      rest: rest === "" ? "" : describeSentences(rest, words),
+    }).trim();
   }
   return reason;
 }
 
+/** Returns the confidence to show beside a threshold that it is below: rounded to percent, it stays below. */
+export const shownBelow = (confidence: number, threshold: number) =>
+  Math.min(confidence, Math.round(threshold * 100 - 1) / 100);
+
 /** How confidence and threshold compare, before the reason of the confidence. */
-const COMPARED = /(?:confidence \d+ % \(threshold \d+ %\)|only \d+ % sure, \d+ % are asked for)(?:; |\.?$)/giu;
+const COMPARED = /(?:confidence \d+ ?% \(threshold \d+ ?%\)|only \d+ % sure, \d+ % are asked for)(?:; |\.?$)/giu;
 /** A reason that says where the answer stands and how sure it is, and no more. */
-const ONLY_PLACE = /^quotes ".+", (?:confidence )?\d+ %(?: sure)?(?:\. The message [^"]+)?\.?$/iu;
+const ONLY_PLACE = /^quotes ".+", (?:confidence )?\d+ ?%(?: sure)?(?:\. The message [^"]+)?\.?$/iu;
 
 /**
  * Returns why a draft is below its agent's threshold, in plain words: what the reasons of the pipeline say besides the
@@ -117,24 +240,24 @@ const ONLY_PLACE = /^quotes ".+", (?:confidence )?\d+ %(?: sure)?(?:\. The messa
  */
 export function describeWeakDraft(
   { why, place }: { why: string; place: string | undefined },
-  t: Texts["t"],
-  nameOf: (actor: string) => string,
+  words: ReasonWords,
 ): string {
+  const { t } = words;
   const reason = why.replaceAll(COMPARED, "").trim();
-  if (reason !== "" && !ONLY_PLACE.test(reason)) return describeReason(reason, t, nameOf);
+  if (reason !== "" && !ONLY_PLACE.test(reason)) return describeReason(reason, words);
   return place === undefined ? t("draft.weakNothing") : t("draft.weakPlace", { title: place });
 }
 
 /**
  * What the pipeline says of its reasons, in the console's language. Several of them stand behind each other, divided by
- * semicolons. What is none of its reasons, as an operator's own words, stays as it is. `nameOf` returns the name of an
- * actor such as `operator:…`.
+ * semicolons. What is none of its reasons, as an operator's own words, stays as it is.
  */
-export function describeReason(reason: string, t: Texts["t"], nameOf: (actor: string) => string): string {
+export function describeReason(reason: string, words: ReasonWords): string {
   if (reason.length > REASON_MAX_CHARS) return reason;
-  const whole = describeOne(reason, t, nameOf);
-  if (whole !== reason || !reason.includes("; ")) return whole;
-  const parts = reason.split("; ");
-  const described = parts.map((part) => describeOne(part, t, nameOf));
-  return described.every((part, index) => part !== parts[index]) ? described.join(" ") : reason;
+  const whole = describeOne(reason, words);
+  const end = reason.indexOf("; ");
+  if (whole !== reason || end === -1) return whole;
+  const [first, rest] = [reason.slice(0, end), reason.slice(end + 2)];
+  const described = [describeOne(first, words), describeReason(rest, words)];
+  return described[0] === first || described[1] === rest ? reason : described.join(" ");
 }

@@ -13,12 +13,13 @@ import { isTask, otherMeta, taskDue, taskPerson } from "../inbox/describe-ticket
 import { StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
+import { flattenValues } from "./flatten-values.ts";
 import { Trace } from "./trace.tsx";
 
 function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div className="grid grid-cols-[5.5rem_minmax(0,1fr)] items-baseline gap-2 py-1">
-      <dt className="truncate text-xs text-muted">{label}</dt>
+      <dt className="text-xs wrap-anywhere text-muted">{label}</dt>
       <dd dir="auto" className="min-w-0 text-sm wrap-anywhere">
         {children}
       </dd>
@@ -29,9 +30,6 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 const Head = ({ children }: { children: ReactNode }) => (
   <h3 className="pt-4 pb-1 text-2xs font-semibold text-faint">{children}</h3>
 );
-
-/** A value that came with a message, as text: whoever wrote it may be anybody. */
-const valueText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** Name and address of the customer, with where they come from, and the user id. */
 function CustomerFacts({ ticket: { channelId, customer, userId } }: { ticket: TicketDetail }) {
@@ -106,7 +104,7 @@ export function DetailsPanel({
   const { nameOf } = usePeople();
   const { data: agents = [] } = useQuery(agentsQuery(connection, project));
   const { assignee, possibleDuplicates: duplicates, tags } = ticket;
-  const meta = otherMeta(ticket);
+  const meta = flattenValues(Object.fromEntries(otherMeta(ticket)));
   const agent = agents.find(({ id }) => id === ticket.agentId)?.name;
   const edit = (label: string, run: () => void) =>
     mayWrite && (
@@ -115,7 +113,7 @@ export function DetailsPanel({
   return (
     <aside
       aria-label={t("details.title")}
-      className={`w-80 shrink-0 flex-col border-l border-line bg-surface @max-5xl:w-72 @max-xl:absolute @max-xl:inset-0 @max-xl:z-10 @max-xl:w-full @max-xl:border-l-0 ${isOpen ? "flex" : "hidden @5xl:flex"}`}
+      className={`w-80 shrink-0 flex-col border-l border-line bg-surface @max-5xl:w-72 @max-xl:w-60 @max-lg:absolute @max-lg:inset-0 @max-lg:z-10 @max-lg:w-full @max-lg:border-l-0 ${isOpen ? "flex" : "hidden @5xl:flex"}`}
     >
       <Tabs.Root defaultValue="facts" className="flex min-h-0 flex-1 flex-col">
         <div className="flex items-center gap-1 border-b border-line px-3 py-2">
@@ -167,9 +165,9 @@ export function DetailsPanel({
             <>
               <Head>{t("details.meta")}</Head>
               <dl>
-                {meta.map(([name, value]) => (
-                  <Fact key={name} label={name}>
-                    {valueText(value)}
+                {meta.map(({ label, text }) => (
+                  <Fact key={label} label={label}>
+                    {text}
                   </Fact>
                 ))}
               </dl>

@@ -5,7 +5,7 @@ import { usePeople } from "../app/use-names.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
-import { describeReason, describeWeakDraft } from "./describe-reason.ts";
+import { describeReason, describeWeakDraft, shownBelow } from "./describe-reason.ts";
 
 /** From these shares on an answer counts as sure, and as half sure. */
 const SURE = 0.8;
@@ -124,9 +124,12 @@ export function DraftCard({
         <div className="px-4 pt-3 pb-2">
           <p className="text-sm">
             <span className="font-medium">
-              {t("draft.weak", { share: percent(confidence ?? 0), threshold: percent(threshold) })}
+              {t("draft.weak", {
+                share: percent(shownBelow(confidence ?? 0, threshold)),
+                threshold: percent(threshold),
+              })}
             </span>{" "}
-            {describeWeakDraft({ why, place: sources[0]?.title }, t, nameOf)}
+            {describeWeakDraft({ why, place: sources[0]?.title }, { t, percent, nameOf })}
           </p>
           <button
             type="button"
@@ -158,7 +161,7 @@ export function DraftCard({
           )}
           {!isWeak && (
             <p className="mt-3 text-xs text-muted">
-              <span className="font-medium">{t("draft.why")}</span> {describeReason(why, t, nameOf)}
+              <span className="font-medium">{t("draft.why")}</span> {describeReason(why, { t, percent, nameOf })}
             </p>
           )}
         </div>

@@ -1,8 +1,8 @@
 import type { TicketEvent } from "@svc/contracts";
-import type { Texts } from "../i18n/create-texts.ts";
 import type { TextKey } from "../i18n/text-table.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { describeReason } from "./describe-reason.ts";
+import type { ReasonWords } from "./describe-reason.ts";
 
 /** Decisions that have words of their own. */
 const DECISIONS: Readonly<Record<string, TextKey>> = {
@@ -26,7 +26,8 @@ const DECISIONS: Readonly<Record<string, TextKey>> = {
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 
 /** What somebody has decided, in words. */
-function describeEvent({ actor, data, moves }: TicketEvent, nameOf: (actor: string) => string, t: Texts["t"]): string {
+function describeEvent({ actor, data, moves }: TicketEvent, words: ReasonWords): string {
+  const { t, nameOf } = words;
   const decision = textOf(data["decision"]);
   const { comment, score } = data;
   if (decision === "rate" && typeof score === "number") {
@@ -34,7 +35,7 @@ function describeEvent({ actor, data, moves }: TicketEvent, nameOf: (actor: stri
   }
   const name = nameOf(actor);
   const to = textOf(data["assignee"]);
-  const why = describeReason(moves.at(-1)?.why ?? "", t, nameOf);
+  const why = describeReason(moves.at(-1)?.why ?? "", words);
   const key = Object.hasOwn(DECISIONS, decision) ? DECISIONS[decision] : undefined;
   return key === undefined
     ? t("event.other", { name, what: why === "" ? decision : why })
@@ -43,11 +44,11 @@ function describeEvent({ actor, data, moves }: TicketEvent, nameOf: (actor: stri
 
 /** What somebody has decided, in a line. */
 export function EventLine({ event, nameOf }: { event: TicketEvent; nameOf: (actor: string) => string }) {
-  const { dateTime, t, timeOfDay } = useTexts();
+  const { dateTime, percent, t, timeOfDay } = useTexts();
   const { at } = event;
   return (
     <p className="flex items-baseline justify-center gap-2 px-4 text-center text-xs text-muted">
-      <span className="min-w-0 wrap-anywhere">{describeEvent(event, nameOf, t)}</span>
+      <span className="min-w-0 wrap-anywhere">{describeEvent(event, { t, percent, nameOf })}</span>
       <time dateTime={at} title={dateTime(at)} className="shrink-0 text-faint">
         {timeOfDay(at)}
       </time>

@@ -1,10 +1,12 @@
 import { Wrench } from "lucide-react";
+import { Fragment } from "react";
 import type { TicketDetail, ToolCall } from "@svc/contracts";
 import type { TextKey } from "../i18n/text-table.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
+import { flattenValues } from "./flatten-values.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
 /** How the state of a call is shown. */
@@ -22,6 +24,7 @@ export const TOOL_STATES = {
 export function ToolCallView({ call }: { call: ToolCall }) {
   const { duration, t } = useTexts();
   const { tone, title } = TOOL_STATES[call.state];
+  const args = flattenValues(call.arguments);
   return (
     <div className="min-w-0">
       <p className="flex flex-wrap items-center gap-2 text-sm">
@@ -31,9 +34,21 @@ export function ToolCallView({ call }: { call: ToolCall }) {
         {call.access === "write" && <Badge>{t("tool.write")}</Badge>}
         {call.ms !== null && <span className="text-xs text-faint">{duration(call.ms)}</span>}
       </p>
-      <pre tabIndex={0} className="mt-1.5 max-h-40 overflow-auto rounded-md bg-sunken px-2.5 py-1.5 font-mono text-2xs">
-        {JSON.stringify(call.arguments, null, 2)}
-      </pre>
+      {args.length > 0 && (
+        <dl
+          tabIndex={0}
+          className="mt-1.5 grid max-h-40 grid-cols-[auto_minmax(0,1fr)] gap-x-3 gap-y-0.5 overflow-auto rounded-md bg-sunken px-2.5 py-1.5 text-xs"
+        >
+          {args.map(({ label, text }) => (
+            <Fragment key={label}>
+              <dt className="text-muted">{label}</dt>
+              <dd dir="auto" className="wrap-anywhere">
+                {text}
+              </dd>
+            </Fragment>
+          ))}
+        </dl>
+      )}
       {call.result !== null && (
         <pre
           tabIndex={0}

@@ -77,8 +77,12 @@ function Run({ run, onSource }: { run: TraceRun; onSource: (source: Source) => v
       </h3>
       {triage !== null && (
         <p className="mt-1.5 text-xs wrap-anywhere text-muted">
-          <span className="font-medium text-ink">{t("trace.triage")}</span> {describeReason(triage.why, t, nameOf)}
-          {triage.confidence !== null && ` (${percent(triage.confidence)})`}
+          <span className="font-medium text-ink">
+            {triage.confidence === null
+              ? t("trace.triage")
+              : t("trace.triageSure", { share: percent(triage.confidence) })}
+          </span>{" "}
+          {describeReason(triage.why, { t, percent, nameOf })}
         </p>
       )}
       {passages.length > 0 && (
@@ -113,7 +117,7 @@ function Run({ run, onSource }: { run: TraceRun; onSource: (source: Source) => v
         <p className="mt-1.5 text-xs wrap-anywhere text-muted">
           <span className="font-medium text-ink">{t("trace.gate")}</span>{" "}
           <Badge tone={gate.sends ? "ok" : "warn"}>{t(gate.sends ? "trace.sent" : "trace.held")}</Badge>{" "}
-          {describeReason(gate.why, t, nameOf)}
+          {describeReason(gate.why, { t, percent, nameOf })}
         </p>
       )}
       <StageBars stages={stages} />
