@@ -4,10 +4,10 @@ import { ProviderError } from "./provider-error.ts";
 const MAX_BYTES = 8 * 1024 * 1024;
 
 const STATUS_WORDS: Readonly<Record<number, string>> = {
-  401: "rejects the API key",
-  403: "rejects the API key",
-  404: "responds with 404 to the requested URL",
-  429: "rate-limits requests",
+  401: "rejected the API key",
+  403: "rejected the API key",
+  404: "returned 404 for the requested URL",
+  429: "rate-limited the request",
 };
 
 /** What is sent. */
@@ -37,7 +37,7 @@ async function readText(response: Response): Promise<string> {
   let sizeBytes = 0;
   for await (const chunk of response.body ?? []) {
     sizeBytes += chunk.byteLength;
-    if (sizeBytes > MAX_BYTES) throw new ProviderError(`responds with more than ${MAX_BYTES / 1024 / 1024} MB`);
+    if (sizeBytes > MAX_BYTES) throw new ProviderError(`returned more than ${MAX_BYTES / 1024 / 1024} MB`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -58,7 +58,7 @@ export async function fetchJson(url: string, { headers = {}, body, signal }: Jso
     });
     if (!response.ok) {
       await response.body?.cancel();
-      throw new ProviderError(STATUS_WORDS[response.status] ?? `responds with ${response.status}`);
+      throw new ProviderError(STATUS_WORDS[response.status] ?? `returned status ${response.status}`);
     }
     return parse(await readText(response));
   } catch (error) {

@@ -99,14 +99,14 @@ test("names that are none are left out, whatever a provider sends", async () => 
 
 test.each<[string, Parameters<WebhookReceiver["answerWith"]>[0], RegExp]>([
   [
-    "rejects the key",
+    "refuses the key",
     { status: 401, body: `your key ${KEY} is wrong` },
-    /^openai rejects the API key\. Check SVC_LLM_/,
+    /^openai rejected the API key\. Check SVC_LLM_/,
   ],
-  ["fails", { status: 500, body: KEY }, /^openai responds with 500/],
-  ["answers a page", { status: 200, body: "<html>" }, /does not respond with JSON/],
-  ["redirects", { status: 302, headers: { Location: "http://127.0.0.1:9/" } }, /cannot be reached/],
-  ["cuts the line", "cut-midway", /cannot be reached/],
+  ["fails", { status: 500, body: KEY }, /^openai returned status 500/],
+  ["answers a page", { status: 200, body: "<html>" }, /did not return JSON/],
+  ["redirects", { status: 302, headers: { Location: "http://127.0.0.1:9/" } }, /is unreachable/],
+  ["cuts the line", "cut-midway", /is unreachable/],
   ["says nothing", "hang", /did not respond in time/],
   ["answers too much", { status: 200, body: Buffer.alloc(9 * 1024 * 1024, "[") }, /more than 8 MB/],
 ])("a provider that %s is told beside the models of the others, without a secret", async (_what, answer, told) => {

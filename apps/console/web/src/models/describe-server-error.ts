@@ -4,12 +4,12 @@ import type { TextKey } from "../i18n/text-table.ts";
 
 /** Why the models of a server are missing, as the service writes it, and the texts that say the same. */
 const ERRORS: readonly (readonly [RegExp, TextKey])[] = [
-  [/^rejects the API key$/u, "models.error.key"],
-  [/^responds with (?<status>\d{3})(?: to the requested URL)?$/u, "models.error.status"],
-  [/^rate-limits requests$/u, "models.error.rateLimited"],
+  [/^rejected the API key$/u, "models.error.key"],
+  [/^returned (?:status )?(?<status>\d{3})(?: for the requested URL)?$/u, "models.error.status"],
+  [/^rate-limited the request$/u, "models.error.rateLimited"],
   [/^did not respond in time$/u, "models.error.timeout"],
-  [/^cannot be reached(?: \((?<code>\w+)\))?$/u, "models.error.unreachable"],
-  [/^(?:does not respond with JSON|responds with more than \d+ MB)$/u, "models.error.response"],
+  [/^is unreachable(?: \((?<code>\w+)\))?$/u, "models.error.unreachable"],
+  [/^(?:did not return JSON|returned more than \d+ MB)$/u, "models.error.response"],
 ];
 /** The error, and the setting to check. */
 const DETAIL = /^(?<error>.+)\. Check (?<setting>.+)\.$/su;
