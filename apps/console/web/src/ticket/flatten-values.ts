@@ -7,7 +7,10 @@ export interface NamedText {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 const isPlain = (value: unknown) => typeof value !== "object" || value === null;
-const textOf = (value: unknown) => (value === null || value === "" ? "–" : String(value));
+const textOf = (value: unknown) => {
+  if (value === null || value === "") return "–";
+  return typeof value === "string" ? value : JSON.stringify(value);
+};
 
 /**
  * Returns JSON as labels with their values, for people: the label of a nested value is the path to it, and a list of
