@@ -16,7 +16,7 @@ export interface WrittenAnswer {
 /** A sentence, row or block that is longer is cut. */
 const MAX_PART_CHARS = 1_000;
 
-/** Where steps are asked for, their whole list is shown up to this length. */
+/** Where steps are asked for, and behind a colon, a whole list is shown up to this length; code too. */
 const MAX_STEPS_CHARS = 900;
 
 /** What leads to a list or code ("Do this:") is shown with it up to this length. */
@@ -28,6 +28,9 @@ const MAX_SHORT_LEAD_CHARS = 80;
 /** A sentence that begins like this says nothing without the one before it. */
 const LEANS_BACK =
   /^(?:it|they|this|these|those|that|he|she|otherwise|however|also|instead|dies|diese|dieser|dieses|sie|es|er|das|dann|sonst|auch|esto|esta|este|ello|también|además|cela|ceci|ils|elles|il|elle|aussi|sinon)\b/iu;
+
+/** The end of a sentence that leads to what follows it: "Run this command:". */
+const LEADS_ON = /[:：][*_\s]*$/;
 
 /**
  * Writes a chosen answer: first the part that answers, then what was chosen to add. A row of a table is said with the heads
@@ -47,18 +50,21 @@ export function writeAnswer(
   const context = contextOf(read, first[0] ?? best);
   const before = context.length > 0 ? context : shortLead(read, first[0] ?? best, rest);
   const others = rest.filter((part) => !before.includes(part));
-  const chosen = [
+  const chosen = withLedParts(read, [
     ...before,
     ...first,
     ...others.filter(({ start }) => start > best.start),
     ...others.filter(({ start }) => start < best.start),
-  ];
+  ]);
   let text = "";
   let previous: AnswerPart | undefined;
+  const written = new Set<string>();
   for (const part of chosen) {
     const said = sayPart(passage, units, shown, part);
-    if (said === "") continue;
-    text += `${previous === undefined ? "" : between(previous, part)}${said}`;
+    // Reference pages repeat a sentence below several terms.
+    if (said === "" || written.has(said)) continue;
+    text += `${previous === undefined ? "" : between(units, previous, part)}${said}`;
+    written.add(said);
     previous = part;
   }
   return {
@@ -76,10 +82,25 @@ function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart): An
   const isNext = previous.unit === best.unit - 1;
   const said = passage.text.slice(previous.start, previous.end);
   if (isNext && best.kind !== "row" && units[best.unit]?.kind !== "sentence")
-    return /[:：][*_\s]*$/.test(said) ? [previous] : [];
+    return LEADS_ON.test(said) ? [previous] : [];
   const own = passage.text.slice(best.start, best.end).replace(/^[\W_]+/u, "");
   const isSameParagraph = units[previous.unit]?.paragraph === units[best.unit]?.paragraph;
   return isNext && isSameParagraph && best.kind === "sentence" && LEANS_BACK.test(own) ? [previous] : [];
+}
+
+/** Returns the parts with the code or list that each sentence ending in a colon leads to, unless a part of it is chosen. */
+function withLedParts({ passage: { text }, units }: ReadPassage, chosen: readonly AnswerPart[]): AnswerPart[] {
+  return chosen.flatMap((part) => {
+    const unit = part.unit + 1;
+    const next = units[unit];
+    if (part.kind !== "sentence" || !LEADS_ON.test(text.slice(part.start, part.end))) return [part];
+    if (next === undefined || (next.kind !== "code" && next.kind !== "list")) return [part];
+    const { start, end } = next;
+    const isNext = part.end <= start && text.slice(part.end, start).trim() === "";
+    const isChosen = chosen.some((other) => other.unit === unit);
+    if (!isNext || isChosen || end - start > MAX_STEPS_CHARS) return [part];
+    return [part, { kind: next.kind === "code" ? "code" : "sentence", start, end, unit, terms: [] }];
+  });
 }
 
 /** An added sentence right before the best one stays there when it is short: readers see the best one at once all the same. */
@@ -112,7 +133,7 @@ function sayRow(text: string, { rows }: Unit, row: Span): string {
   const cells = cellsOf(row);
   const header = rows[0];
   const heads = rows.length > TABLE_HEADER_ROWS && header !== undefined ? cellsOf(header) : [];
-  if (cells.length === 2) return `${cells[0] ?? ""}: ${cells[1] ?? ""}`;
+  if (cells.length === 2) return cells.filter((cell) => cell !== "").join(": ");
   const said = cells.flatMap((cell, at) => {
     const head = heads[at] ?? "";
     return cell === "" ? [] : [head === "" || at === 0 ? cell : `${head}: ${cell}`];
@@ -127,9 +148,11 @@ function cutCode(code: string): string {
   return [...lines, "…", ...(fence === undefined ? [] : [fence])].join("\n");
 }
 
-function between(previous: AnswerPart, part: AnswerPart): string {
-  if (previous.kind === "sentence" && part.kind === "sentence" && previous.end <= part.start) return " ";
-  return "\n\n";
+/** Sentences of one paragraph stay on one line; all else begins a paragraph, as a list has to in Markdown. */
+function between(units: readonly Unit[], previous: AnswerPart, part: AnswerPart): string {
+  const [from, to] = [units[previous.unit], units[part.unit]];
+  const isProse = from?.kind === "sentence" && to?.kind === "sentence";
+  return isProse && from.paragraph === to.paragraph && previous.end <= part.start ? " " : "\n\n";
 }
 
 /** Word for word the part that answers, with what was used of the passage right before and behind it. */
