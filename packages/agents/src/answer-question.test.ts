@@ -97,6 +97,20 @@ describe("answerQuestion", () => {
     expect(answer.text).not.toMatch(/\*\* Backups|night\. \*\*/);
   });
 
+  test("a bold term and the text below it are sent together, whichever of them answers", async () => {
+    const text = [
+      "There are two kinds of backups:",
+      "**Nightly backups of the server**",
+      "They run at two o'clock.",
+      "**Weekly archives**",
+      "Kept on tape for a year.",
+    ].join("\n\n");
+    const answer = await ask("What are nightly backups of the server?", found(passage({ text })));
+    expect(answer.text).toContain("**Nightly backups of the server**\n\nThey run at two o'clock.");
+    const other = await ask("How long are tapes kept, a year?", found(passage({ text })));
+    expect(other.text).toContain("**Weekly archives**\n\nKept on tape for a year.");
+  });
+
   test("a row whose first cell is empty has no colon in front", async () => {
     const text = "|  |  |\n| --- | --- |\n| 3.1 | Restoring |\n|  | Backups run at night. |";
     const answer = await ask("When do backups run at night?", found(passage({ text })));
@@ -135,7 +149,8 @@ describe("answerQuestion", () => {
     );
     const answer = await ask("When do backups run?", found(...hits));
     expect(answer.sources[0]?.chunkId).toBe("c1");
-    const byWords = await ask("When do backups run?", found(...hits.map(({ similarity: _, ...hit }) => hit)));
+    const withoutSimilarity = hits.map(({ documentId, chunkId, score }) => passage({ documentId, chunkId, score }));
+    const byWords = await ask("When do backups run?", found(...withoutSimilarity));
     expect(byWords.sources[0]?.chunkId).toBe("c0");
     expect(answer.confidence).toBeGreaterThan(byWords.confidence);
   });

@@ -32,6 +32,9 @@ const LEANS_BACK =
 /** The end of a sentence that leads to what follows it: "Run this command:". */
 const LEADS_ON = /[:：][*_\s]*$/;
 
+/** A paragraph that is bold as a whole: the term of a definition list, or a question above its answer. */
+const TERM = /^\*\*(?:[^*]|\*(?!\*))+\*\*$/;
+
 /**
  * Writes a chosen answer: first the part that answers, then what was chosen to add. A row of a table is said with the heads
  * of its columns, an item of a list with what leads to the list, and steps as a whole. The text has no anchors and no link
@@ -50,7 +53,7 @@ export function writeAnswer(
   const context = contextOf(read, first[0] ?? best);
   const before = context.length > 0 ? context : shortLead(read, first[0] ?? best, rest);
   const others = rest.filter((part) => !before.includes(part));
-  const chosen = withLedParts(read, [
+  const chosen = withNeighbors(read, [
     ...before,
     ...first,
     ...others.filter(({ start }) => start > best.start),
@@ -88,18 +91,35 @@ function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart): An
   return isNext && isSameParagraph && best.kind === "sentence" && LEANS_BACK.test(own) ? [previous] : [];
 }
 
-/** Returns the parts with the code or list that each sentence ending in a colon leads to, unless a part of it is chosen. */
-function withLedParts({ passage: { text }, units }: ReadPassage, chosen: readonly AnswerPart[]): AnswerPart[] {
+/**
+ * Returns the parts with what each of them needs around it: behind a sentence that ends in a colon the code or list that it
+ * leads to, behind a term or a question in bold the text below it, and above such text its term. Nothing is added twice.
+ */
+function withNeighbors({ passage: { text }, units }: ReadPassage, chosen: readonly AnswerPart[]): AnswerPart[] {
+  const used = new Set(chosen.map(({ unit }) => unit));
+  const partOf = (at: number): AnswerPart[] => {
+    const unit = units[at];
+    if (unit === undefined || used.has(at)) return [];
+    used.add(at);
+    return [
+      { kind: unit.kind === "code" ? "code" : "sentence", start: unit.start, end: unit.end, unit: at, terms: [] },
+    ];
+  };
+  const isTerm = (at: number): boolean => {
+    const unit = units[at];
+    return unit?.kind === "sentence" && TERM.test(text.slice(unit.start, unit.end));
+  };
+  const isBelow = (at: number): boolean =>
+    text.slice(units[at - 1]?.end, units[at]?.start).trim() === "" && units[at]?.kind !== "table";
   return chosen.flatMap((part) => {
-    const unit = part.unit + 1;
-    const next = units[unit];
-    if (part.kind !== "sentence" || !LEADS_ON.test(text.slice(part.start, part.end))) return [part];
-    if (next === undefined || (next.kind !== "code" && next.kind !== "list")) return [part];
-    const { start, end } = next;
-    const isNext = part.end <= start && text.slice(part.end, start).trim() === "";
-    const isChosen = chosen.some((other) => other.unit === unit);
-    if (!isNext || isChosen || end - start > MAX_STEPS_CHARS) return [part];
-    return [part, { kind: next.kind === "code" ? "code" : "sentence", start, end, unit, terms: [] }];
+    const next = part.unit + 1;
+    const following = units[next];
+    const above = part.kind !== "row" && isTerm(part.unit - 1) && isBelow(part.unit) ? partOf(part.unit - 1) : [];
+    if (following === undefined || part.kind !== "sentence" || !isBelow(next)) return [...above, part];
+    const isList = following.kind === "code" || following.kind === "list";
+    const isLed = isTerm(part.unit) || (isList && LEADS_ON.test(text.slice(part.start, part.end)));
+    if (!isLed || following.end - following.start > MAX_STEPS_CHARS) return [...above, part];
+    return [...above, part, ...(isTerm(next) ? [] : partOf(next))];
   });
 }
 
