@@ -103,12 +103,12 @@ describe("answerQuestion", () => {
       "**Nightly backups of the server**",
       "They run at two o'clock.",
       "**Weekly archives**",
-      "Kept on tape for a year.",
+      "> Kept on tape for a year.",
     ].join("\n\n");
     const answer = await ask("What are nightly backups of the server?", found(passage({ text })));
     expect(answer.text).toContain("**Nightly backups of the server**\n\nThey run at two o'clock.");
     const other = await ask("How long are tapes kept, a year?", found(passage({ text })));
-    expect(other.text).toContain("**Weekly archives**\n\nKept on tape for a year.");
+    expect(other.text).toContain("**Weekly archives**\n\n> Kept on tape for a year.");
   });
 
   test("a row whose first cell is empty has no colon in front", async () => {

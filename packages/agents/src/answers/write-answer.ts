@@ -110,7 +110,7 @@ function withNeighbors({ passage: { text }, units }: ReadPassage, chosen: readon
     return unit?.kind === "sentence" && TERM.test(text.slice(unit.start, unit.end));
   };
   const isBelow = (at: number): boolean =>
-    text.slice(units[at - 1]?.end, units[at]?.start).trim() === "" && units[at]?.kind !== "table";
+    /^[\s>]*$/.test(text.slice(units[at - 1]?.end, units[at]?.start)) && units[at]?.kind !== "table";
   return chosen.flatMap((part) => {
     const next = part.unit + 1;
     const following = units[next];
