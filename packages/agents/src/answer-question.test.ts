@@ -101,12 +101,12 @@ describe("answerQuestion", () => {
     const text = [
       "There are two kinds of backups:",
       "**Nightly backups of the server**",
-      "They run at two o'clock.",
+      "No. They run at two o'clock.\n\nOnly then.",
       "**Weekly archives**",
       "> Kept on tape for a year.",
     ].join("\n\n");
     const answer = await ask("What are nightly backups of the server?", found(passage({ text })));
-    expect(answer.text).toContain("**Nightly backups of the server**\n\nThey run at two o'clock.");
+    expect(answer.text).toContain("**Nightly backups of the server**\n\nNo. They run at two o'clock.");
     const other = await ask("How long are tapes kept, a year?", found(passage({ text })));
     expect(other.text).toContain("**Weekly archives**\n\n> Kept on tape for a year.");
   });

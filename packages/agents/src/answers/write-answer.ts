@@ -19,6 +19,9 @@ const MAX_PART_CHARS = 1_000;
 /** Where steps are asked for, and behind a colon, a whole list is shown up to this length; code too. */
 const MAX_STEPS_CHARS = 900;
 
+/** Below a term in bold, the first sentence is shown, and those after it in its paragraph up to this length. */
+const MAX_BELOW_CHARS = 260;
+
 /** What leads to a list or code ("Do this:") is shown with it up to this length. */
 const MAX_LEAD_CHARS = 240;
 
@@ -119,7 +122,12 @@ function withNeighbors({ passage: { text }, units }: ReadPassage, chosen: readon
     const isList = following.kind === "code" || following.kind === "list";
     const isLed = isTerm(part.unit) || (isList && LEADS_ON.test(text.slice(part.start, part.end)));
     if (!isLed || following.end - following.start > MAX_STEPS_CHARS) return [...above, part];
-    return [...above, part, ...(isTerm(next) ? [] : partOf(next))];
+    if (isTerm(next)) return [...above, part];
+    const isText = ({ kind, paragraph, end }: Unit): boolean =>
+      kind === "sentence" && paragraph === following.paragraph && end - following.start <= MAX_BELOW_CHARS;
+    const below = units.slice(next + 1).findIndex((unit) => following.kind !== "sentence" || !isText(unit));
+    const count = below === -1 ? units.length - next : below + 1;
+    return [...above, part, ...Array.from({ length: count }, (_, at) => partOf(next + at)).flat()];
   });
 }
 
