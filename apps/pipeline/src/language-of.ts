@@ -28,6 +28,19 @@ export function localeOf({ channelId, channelMeta }: Pick<Run["message"], "chann
   return typeof locale === "string" ? (/^[a-z]{2}\b/i.exec(locale)?.[0].toLowerCase() ?? null) : null;
 }
 
+/** Below this confidence nothing in a text speaks for a language, and it is taken to be English. */
+const LIKELY_LANGUAGE = 0.1;
+
+/**
+ * The likeliest language of a message if the documents that were searched for it are in that language too, or null: Spanish
+ * without its accents, say, is not clear by itself.
+ */
+function likelyLanguage({ message, passages }: Pick<Run, "message" | "passages">): string | null {
+  const { language, confidence } = detectLanguage(message.text);
+  const isLikely = confidence >= LIKELY_LANGUAGE && isTelling(message.text);
+  return isLikely && passages?.languages?.includes(language) === true ? language : null;
+}
+
 /**
  * An automatic text in the customer's language; empty where the project wants none. The hand-off text is that of the project in
  * this language, else the service's own, else the one that the project has for all.
@@ -36,7 +49,8 @@ export function textForCustomer(run: Run, name: AutomaticText): string {
   const { handoffText, handoffTexts } = run.project;
   if (handoffText.trim() === "") return "";
   const written = isTelling(run.message.text) ? languageOf(run.message.text) : null;
-  const language = run.said?.language ?? written ?? run.ticket?.language ?? localeOf(run.message);
+  const known = run.said?.language ?? written ?? run.ticket?.language;
+  const language = known ?? likelyLanguage(run) ?? localeOf(run.message);
   if (language === null) return name === "handoff" ? handoffText : (automaticText(name, "en") ?? "");
   if (name !== "handoff") return automaticText(name, language) ?? automaticText(name, "en") ?? "";
   const own = handoffTexts[language];

@@ -78,6 +78,45 @@ describe("answerQuestion", () => {
     expect(growing.at(-1)).toBeLessThan(1);
   });
 
+  test("a sentence that leads to a command or a list is sent with it, in a paragraph of its own", async () => {
+    const text =
+      "To list the backups of a server, use this command:\n\n```\nbackups list\n```\n\nThe newest is the first.";
+    expect((await ask("How do I list the backups of a server?", found(passage({ text })))).text).toContain(
+      "use this command:\n\n```\nbackups list\n```",
+    );
+    const list = "The backups of a server list fails for these reasons:\n- The disk is full.\n- A lock is held.";
+    expect((await ask("Why does the backups list of a server fail?", found(passage({ text: list })))).text).toContain(
+      "reasons:\n\n- The disk is full.\n- A lock is held.",
+    );
+  });
+
+  test("sentences of different paragraphs stay apart, and the same sentence is said once", async () => {
+    const text = "**Nightly backups**\n\nBackups run at night.\n\n**Weekly backups**\n\nBackups run at night.";
+    const answer = await ask("When do backups run at night?", found(passage({ text })));
+    expect(answer.text?.split("Backups run at night.")).toHaveLength(2);
+    expect(answer.text).not.toMatch(/\*\* Backups|night\. \*\*/);
+  });
+
+  test("a bold term and the text below it are sent together, whichever of them answers", async () => {
+    const text = [
+      "There are two kinds of backups:",
+      "**Nightly backups of the server**",
+      "No. They run at two o'clock.\n\nOnly then.",
+      "**Weekly archives**",
+      "> Kept on tape for a year.",
+    ].join("\n\n");
+    const answer = await ask("What are nightly backups of the server?", found(passage({ text })));
+    expect(answer.text).toContain("**Nightly backups of the server**\n\nNo. They run at two o'clock.");
+    const other = await ask("How long are tapes kept, a year?", found(passage({ text })));
+    expect(other.text).toContain("**Weekly archives**\n\n> Kept on tape for a year.");
+  });
+
+  test("a row whose first cell is empty has no colon in front", async () => {
+    const text = "|  |  |\n| --- | --- |\n| 3.1 | Restoring |\n|  | Backups run at night. |";
+    const answer = await ask("When do backups run at night?", found(passage({ text })));
+    expect(answer.text).toMatch(/^Backups run at night\./);
+  });
+
   test("says nothing when the best passage has next to nothing of the question", async () => {
     const result = { ...found(passage({ score: 1 })), words: [{ word: "zebras", weight: 5 }] };
     const answer = await ask("zebras", result);

@@ -16,8 +16,11 @@ export interface WrittenAnswer {
 /** A sentence, row or block that is longer is cut. */
 const MAX_PART_CHARS = 1_000;
 
-/** Where steps are asked for, their whole list is shown up to this length. */
+/** Where steps are asked for, and behind a colon, a whole list is shown up to this length; code too. */
 const MAX_STEPS_CHARS = 900;
+
+/** Below a term in bold, the first sentence is shown, and those after it in its paragraph up to this length. */
+const MAX_BELOW_CHARS = 260;
 
 /** What leads to a list or code ("Do this:") is shown with it up to this length. */
 const MAX_LEAD_CHARS = 240;
@@ -28,6 +31,12 @@ const MAX_SHORT_LEAD_CHARS = 80;
 /** A sentence that begins like this says nothing without the one before it. */
 const LEANS_BACK =
   /^(?:it|they|this|these|those|that|he|she|otherwise|however|also|instead|dies|diese|dieser|dieses|sie|es|er|das|dann|sonst|auch|esto|esta|este|ello|también|además|cela|ceci|ils|elles|il|elle|aussi|sinon)\b/iu;
+
+/** The end of a sentence that leads to what follows it: "Run this command:". */
+const LEADS_ON = /[:：][*_\s]*$/;
+
+/** A paragraph that is bold as a whole: the term of a definition list, or a question above its answer. */
+const TERM = /^\*\*(?:[^*]|\*(?!\*))+\*\*$/;
 
 /**
  * Writes a chosen answer: first the part that answers, then what was chosen to add. A row of a table is said with the heads
@@ -47,18 +56,21 @@ export function writeAnswer(
   const context = contextOf(read, first[0] ?? best);
   const before = context.length > 0 ? context : shortLead(read, first[0] ?? best, rest);
   const others = rest.filter((part) => !before.includes(part));
-  const chosen = [
+  const chosen = withNeighbors(read, [
     ...before,
     ...first,
     ...others.filter(({ start }) => start > best.start),
     ...others.filter(({ start }) => start < best.start),
-  ];
+  ]);
   let text = "";
   let previous: AnswerPart | undefined;
+  const written = new Set<string>();
   for (const part of chosen) {
     const said = sayPart(passage, units, shown, part);
-    if (said === "") continue;
-    text += `${previous === undefined ? "" : between(previous, part)}${said}`;
+    // Reference pages repeat a sentence below several terms.
+    if (said === "" || written.has(said)) continue;
+    text += `${previous === undefined ? "" : between(units, previous, part)}${said}`;
+    written.add(said);
     previous = part;
   }
   return {
@@ -76,10 +88,47 @@ function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart): An
   const isNext = previous.unit === best.unit - 1;
   const said = passage.text.slice(previous.start, previous.end);
   if (isNext && best.kind !== "row" && units[best.unit]?.kind !== "sentence")
-    return /[:：][*_\s]*$/.test(said) ? [previous] : [];
+    return LEADS_ON.test(said) ? [previous] : [];
   const own = passage.text.slice(best.start, best.end).replace(/^[\W_]+/u, "");
   const isSameParagraph = units[previous.unit]?.paragraph === units[best.unit]?.paragraph;
   return isNext && isSameParagraph && best.kind === "sentence" && LEANS_BACK.test(own) ? [previous] : [];
+}
+
+/**
+ * Returns the parts with what each of them needs around it: behind a sentence that ends in a colon the code or list that it
+ * leads to, behind a term or a question in bold the text below it, and above such text its term. Nothing is added twice.
+ */
+function withNeighbors({ passage: { text }, units }: ReadPassage, chosen: readonly AnswerPart[]): AnswerPart[] {
+  const used = new Set(chosen.map(({ unit }) => unit));
+  const partOf = (at: number): AnswerPart[] => {
+    const unit = units[at];
+    if (unit === undefined || used.has(at)) return [];
+    used.add(at);
+    return [
+      { kind: unit.kind === "code" ? "code" : "sentence", start: unit.start, end: unit.end, unit: at, terms: [] },
+    ];
+  };
+  const isTerm = (at: number): boolean => {
+    const unit = units[at];
+    return unit?.kind === "sentence" && TERM.test(text.slice(unit.start, unit.end));
+  };
+  const isBelow = (at: number): boolean =>
+    /^[\s>]*$/.test(text.slice(units[at - 1]?.end, units[at]?.start)) && units[at]?.kind !== "table";
+  return chosen.flatMap((part) => {
+    const next = part.unit + 1;
+    const following = units[next];
+    const above = part.kind !== "row" && isTerm(part.unit - 1) && isBelow(part.unit) ? partOf(part.unit - 1) : [];
+    if (following === undefined || part.kind !== "sentence" || !isBelow(next)) return [...above, part];
+    const isList = following.kind === "code" || following.kind === "list";
+    const isLed = isTerm(part.unit) || (isList && LEADS_ON.test(text.slice(part.start, part.end)));
+    if (!isLed || following.end - following.start > MAX_STEPS_CHARS) return [...above, part];
+    if (isTerm(next)) return [...above, part];
+    const isText = ({ kind, paragraph, end }: Unit): boolean =>
+      kind === "sentence" && paragraph === following.paragraph && end - following.start <= MAX_BELOW_CHARS;
+    const below = units.slice(next + 1).findIndex((unit) => following.kind !== "sentence" || !isText(unit));
+    const count = below === -1 ? units.length - next : below + 1;
+    return [...above, part, ...Array.from({ length: count }, (_, at) => partOf(next + at)).flat()];
+  });
 }
 
 /** An added sentence right before the best one stays there when it is short: readers see the best one at once all the same. */
@@ -112,7 +161,7 @@ function sayRow(text: string, { rows }: Unit, row: Span): string {
   const cells = cellsOf(row);
   const header = rows[0];
   const heads = rows.length > TABLE_HEADER_ROWS && header !== undefined ? cellsOf(header) : [];
-  if (cells.length === 2) return `${cells[0] ?? ""}: ${cells[1] ?? ""}`;
+  if (cells.length === 2) return cells.filter((cell) => cell !== "").join(": ");
   const said = cells.flatMap((cell, at) => {
     const head = heads[at] ?? "";
     return cell === "" ? [] : [head === "" || at === 0 ? cell : `${head}: ${cell}`];
@@ -127,9 +176,11 @@ function cutCode(code: string): string {
   return [...lines, "…", ...(fence === undefined ? [] : [fence])].join("\n");
 }
 
-function between(previous: AnswerPart, part: AnswerPart): string {
-  if (previous.kind === "sentence" && part.kind === "sentence" && previous.end <= part.start) return " ";
-  return "\n\n";
+/** Sentences of one paragraph stay on one line; all else begins a paragraph, as a list has to in Markdown. */
+function between(units: readonly Unit[], previous: AnswerPart, part: AnswerPart): string {
+  const [from, to] = [units[previous.unit], units[part.unit]];
+  const isProse = from?.kind === "sentence" && to?.kind === "sentence";
+  return isProse && from.paragraph === to.paragraph && previous.end <= part.start ? " " : "\n\n";
 }
 
 /** Word for word the part that answers, with what was used of the passage right before and behind it. */

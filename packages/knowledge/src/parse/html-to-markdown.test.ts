@@ -36,6 +36,13 @@ describe("the main part of a page", () => {
     expect(textOf(`<h2>Table of contents</h2>${list}<h2 id="a">First</h2><p>Text</p>`)).toBe("## First\n\nText");
   });
 
+  test("leaves out the links to other chapters that DocBook writes above and below a page", () => {
+    const links = "<table><tr><td>Back</td><td>Next</td></tr><tr><td>1. Before</td><td>3. After</td></tr></table>";
+    expect(
+      textOf(`<div class="navheader">${links}</div><h1>2. Kernel</h1><p>Text</p><div class="navfooter">${links}</div>`),
+    ).toBe("# 2. Kernel\n\nText");
+  });
+
   test("is never empty when a reader sees text", () => {
     expect(textOf("<body><nav><a href='https://a.example/'>Only</a> navigation</nav></body>")).toBe(
       "[Only](https://a.example/) navigation",

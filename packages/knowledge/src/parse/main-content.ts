@@ -8,7 +8,7 @@ const FURNITURE =
 
 /** By convention of the tools that write documentation and articles: edit links, contents, breadcrumbs, skip links. */
 const CONVENTIONS =
-  ".mw-editsection, sup.reference, .navbox, .toc, #toc, .breadcrumb, .breadcrumbs, [aria-label=breadcrumb], [aria-label=breadcrumbs], .skip-link, .skip-to-content, .sr-only, .visually-hidden, .screen-reader-text, .pagination, .pagination-nav, .theme-doc-footer, .edit-this-page, .theme-edit-this-page, .share-buttons, .social-share, .sharedaddy, .addtoany_share_save_container, .jp-relatedposts, .reflist-nav, .noprint, .no-print, .ad, .ads, .advertisement";
+  ".mw-editsection, sup.reference, .navbox, .toc, #toc, .breadcrumb, .breadcrumbs, [aria-label=breadcrumb], [aria-label=breadcrumbs], .skip-link, .skip-to-content, .sr-only, .visually-hidden, .screen-reader-text, .pagination, .pagination-nav, .navheader, .navfooter, .theme-doc-footer, .edit-this-page, .theme-edit-this-page, .share-buttons, .social-share, .sharedaddy, .addtoany_share_save_container, .jp-relatedposts, .reflist-nav, .noprint, .no-print, .ad, .ads, .advertisement";
 
 /** Names of consent banners: those of the well-known vendors, or cookie along with what only a banner is. */
 const CONSENT =

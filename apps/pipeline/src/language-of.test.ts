@@ -1,0 +1,28 @@
+import { describe, expect, test } from "@jest/globals";
+import { textForCustomer } from "./language-of.ts";
+import type { Run } from "./run.ts";
+
+const handoff = (text: string, documents: string[] | null) =>
+  textForCustomer(
+    {
+      message: { text, channelId: "api", channelMeta: {} },
+      project: { handoffText: "A person will reply.", handoffTexts: { es: "Una persona te responderá." } },
+      ticket: null,
+      said: null,
+      passages: documents === null ? null : { languages: documents },
+    } as unknown as Run,
+    "handoff",
+  );
+
+describe("the language of the handoff text", () => {
+  test("is that of a message that is clear, whatever the documents are in", () => {
+    expect(handoff("¿Dónde está mi pedido? No lo encuentro.", ["en"])).toBe("Una persona te responderá.");
+  });
+
+  test("is the likeliest of an unclear message if the documents are in it too", () => {
+    expect(handoff("como busco un paquete por su nombre?", ["es", "en"])).toBe("Una persona te responderá.");
+    expect(handoff("como busco un paquete por su nombre?", null)).toBe("A person will reply.");
+    expect(handoff("como busco un paquete por su nombre?", ["en"])).toBe("A person will reply.");
+    expect(handoff("maximum number of columns in a table?", ["es"])).toBe("A person will reply.");
+  });
+});
