@@ -186,6 +186,8 @@ async function startApp(options: {
     const child = await startProcess({ file: mainOf(app), env, name });
     try {
       await child.ready(healthUrl);
+      // It makes the link of the first administrator once its apps are up: one that a test makes before would be void.
+      if (app === "standalone") await child.ready(/"ready":true/);
     } catch (error) {
       await child.kill("SIGKILL");
       throw error;
