@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fills the volumes of secrets before anything else starts, or shows the administrator's key:
-#   secrets.sh make    writes secrets that are set in the environment, and creates those that are neither set nor there
+#   secrets.sh make    writes secrets that are set in the environment, and creates those that are neither set nor stored yet
 #   secrets.sh show    prints the administrator's key and Grafana's password
 #   secrets.sh secret-key    prints the key that encrypts secrets; previous-secret-keys prints those that .env has replaced
 # All secrets are in one folder that only this script can see. Each group of containers has a separate folder with copies

@@ -20,12 +20,8 @@ const SYNC_TIMEOUT_MS = 10_000;
 /** A tool call and a page of the console so often. */
 const OTHERS_MS = 1_000;
 const ANSWER_WITHIN_MS = 30_000;
-/**
- * A kept connection that ends later than this after a request was sent on it has ended in the midst of the request. On a
- * busy machine the customers learn of an end late; calls and drains wait for 2 to 10 s, so that most of those that were cut
- * would be older.
- */
-const CLOSED_WITHIN_MS = 1_000;
+/** A kept connection that ends later than this after a request was sent on it has ended in the middle of the request. */
+const CLOSED_WITHIN_MS = 250;
 /** What visitors send is acknowledged sooner than it is answered: on a machine that is too slow for the rhythm, much waits. */
 const PATIENCE_MS = 900_000;
 /** A call that is not taken in so many tries has failed. */

@@ -70,6 +70,14 @@ export interface ModelPart {
   mustReview?: true;
 }
 
+/**
+ * Returns a confidence as people read it: in whole percent, never rounded up, so that one that misses a threshold does not look
+ * as if it reached it.
+ */
+export function percentOf(confidence: number): string {
+  return `${Math.floor(confidence * 100 + 1e-9)}%`;
+}
+
 /** Hears what an answer says so far, while it is being made: what came before `offset`, and then `text`. */
 export type OnText = (piece: { offset: number; text: string }) => void;
 

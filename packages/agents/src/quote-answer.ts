@@ -1,5 +1,5 @@
 import type { Source } from "@svc/contracts";
-import { SEARCH_LIMIT } from "./answer.ts";
+import { SEARCH_LIMIT, percentOf } from "./answer.ts";
 import type { Answer, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
 import { chooseAnswer, isInOtherLanguage } from "./answers/choose-answer.ts";
 import type { AnswerPreference, ChosenAnswer } from "./answers/choose-answer.ts";
@@ -63,13 +63,12 @@ export async function quoteAnswer({
       : noAnswer(0, `No passage matches ${quoteWords(found)}.`);
   }
   const { confidence, caveat } = qualify(chosen, { followUp, question, found });
-  const percent = Math.round(confidence * 100);
   const { text: answer, quote } = writeAnswer(chosen, { wantsSteps: question.kind === "steps" });
   const { passage } = chosen.read;
   if (confidence < MIN_CONFIDENCE || answer === "") {
     return noAnswer(
       confidence,
-      `No passage covers the question; the closest is "${passage.title}" (${percent}%).${caveat}`,
+      `No passage covers the question; the closest is "${passage.title}" (${percentOf(confidence)}).${caveat}`,
     );
   }
   return {
@@ -77,7 +76,7 @@ export async function quoteAnswer({
     markdown: passage.markdown,
     sources: [sourceOf(passage, quote)],
     confidence,
-    why: `Quotes "${placeOf(passage)}", confidence ${percent}%.${followUp === null ? "" : " The message follows up on an earlier one."}${caveat}`,
+    why: `Quotes "${placeOf(passage)}", confidence ${percentOf(confidence)}.${followUp === null ? "" : " The message follows up on an earlier one."}${caveat}`,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Agent, ReviewPolicy } from "@svc/contracts";
+import { percentOf } from "./answer.ts";
 import type { Answer } from "./answer.ts";
 import { promisesPerson } from "./promises-person.ts";
 
@@ -10,21 +11,16 @@ export interface SendingChoice {
   needsPerson?: true;
 }
 
-const percent = (share: number) => `${Math.round(share * 100)}%`;
-/** A confidence below a threshold, never rounded up to it. */
-const percentBelow = (confidence: number, threshold: number) =>
-  percent(Math.min(confidence, Math.round(threshold * 100 - 1) / 100));
-
 /** What an agent's policy says about an answer of this confidence; `why` says how the agent came to it. */
 const POLICIES: Record<ReviewPolicy, (threshold: number, confidence: number, why: string) => SendingChoice> = {
-  auto: (_threshold, confidence) => ({ sends: true, why: `sent automatically (confidence ${percent(confidence)})` }),
+  auto: (_threshold, confidence) => ({ sends: true, why: `sent automatically (confidence ${percentOf(confidence)})` }),
   review: () => ({ sends: false, why: "the agent's answers are always reviewed" }),
   auto_if: (threshold, confidence, why) =>
     confidence >= threshold
-      ? { sends: true, why: `confidence ${percent(confidence)}` }
+      ? { sends: true, why: `confidence ${percentOf(confidence)}` }
       : {
           sends: false,
-          why: `confidence ${percentBelow(confidence, threshold)} (threshold ${percent(threshold)}); ${why}`,
+          why: `confidence ${percentOf(confidence)} (threshold ${percentOf(threshold)}); ${why}`,
         },
 };
 

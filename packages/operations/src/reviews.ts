@@ -86,7 +86,7 @@ async function findTarget(
   if (agentId === null) return { ...target, agentName: null };
   const agent = await store.agents.find(project.id, agentId);
   if (agent?.enabled === true) return { ...target, agentName: agent.name };
-  const detail = agent === null ? "is not the ID of an agent in that project" : "this agent is disabled";
+  const detail = agent === null ? "is not the ID of an agent in that project" : "is the ID of a disabled agent";
   throw invalidInput([{ pointer: "/agentId", code: "not_found", detail }], "The decision");
 }
 

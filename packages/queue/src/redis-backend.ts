@@ -56,8 +56,10 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   const probes = new Set<Redis>();
   /** Ends the attempts that are overtaken by one that began at this time and has succeeded; the next ones begin at once. */
   const endOvertaken = (since: number) => {
-    for (const [{ stream }, begun] of attempts)
-      if (since - begun > OVERTAKEN_MS && stream.bytesRead === 0) stream.destroy();
+    for (const [{ stream }, begun] of attempts) {
+      // A TLS socket does not count what arrives during its handshake, so that its attempt may be a slow one.
+      if (since - begun > OVERTAKEN_MS && stream.bytesRead === 0 && !("encrypted" in stream)) stream.destroy();
+    }
   };
   const watchAttempts = (client: Redis): Redis =>
     client

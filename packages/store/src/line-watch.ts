@@ -75,7 +75,9 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
   const endOvertaken = (since: number) => {
     for (const [client, begun] of attempts) {
       const stream = client.connection.stream as Socket;
-      if (since - begun > OVERTAKEN_MS && stream.bytesRead === 0)
+      // The TLS socket takes the place of the plain one after the server's first byte, and counts from 0 again.
+      const hasReceived = stream.bytesRead > 0 || "encrypted" in stream;
+      if (since - begun > OVERTAKEN_MS && !hasReceived)
         stream.destroy(new Error("Connection terminated: a later attempt has succeeded"));
     }
   };

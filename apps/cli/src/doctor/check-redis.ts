@@ -24,7 +24,7 @@ export function judgeRedis({ version, policy, writes }: RedisInfo, isProduction:
       ...found,
       detail,
       status: "fail",
-      advice: "Check whether its disk is full, and free disk space. Messages are accepted and wait.",
+      advice: "Check whether its disk is full, and free disk space. Messages are accepted and processed later.",
     };
   }
   return { ...found, status: "ok" };

@@ -112,7 +112,7 @@ function renderEvent({ at, actor, moves, data }: TicketEvent, paint: Paint): str
 export function renderDraft(draft: TicketDraft, paint: Paint): string {
   const { text, confidence, why, isStale, sources, covers } = draft;
   const messages = covers.length === 1 ? "1 message" : `${covers.length} messages`;
-  const sureness = confidence === null ? "" : `, confidence ${Math.round(confidence * 100)} %`;
+  const sureness = confidence === null ? "" : `, confidence ${Math.floor(confidence * 100 + 1e-9)}%`;
   return [
     `Draft for ${messages}${sureness}: ${safeLine(why, LINE_CHARS)}`,
     ...(isStale

@@ -16,7 +16,7 @@ export function renderTickets(tickets: readonly TicketItem[], { paint, width }: 
     const stages = { review: yellow(stage), failed: red(stage) } as const;
     const person = customer?.name ?? customer?.email ?? null;
     const remarks = [
-      ...(ticket.origin === null ? [] : ["issue"]),
+      ...(ticket.origin === null ? [] : ["task"]),
       ...(person === null ? [] : [safeLine(person, PERSON_CHARS)]),
       `${channelId} ${safeLine(chatId, NAME_CHARS)}`,
       ...(priority === "normal" ? [] : [priority]),

@@ -1,6 +1,7 @@
 import type { Agent } from "@svc/contracts";
 import { cutText, detectLanguage } from "@svc/text";
 import type { AnswerModel } from "../answer-question.ts";
+import { percentOf } from "../answer.ts";
 import type { Answer, HistoryMessage, Passage, Search } from "../answer.ts";
 import { readFollowUp } from "../follow-up.ts";
 import { ModelError } from "../models/model-error.ts";
@@ -196,7 +197,7 @@ function settle(said: Said, stream: TextStream): Answer {
   const confidence = rateConfidence({ ...rated, support: judged.support, isAnswered: true });
   const why = [
     `Answered by ${model} from ${nameTitles(judged.titles)}:`,
-    `${judged.supportedCount} of ${judged.statedCount} statements are supported, confidence ${Math.round(confidence * 100)}%.`,
+    `${judged.supportedCount} of ${judged.statedCount} statements are supported, confidence ${percentOf(confidence)}.`,
     judged.complaint,
     needsPerson ? "The model asks for a person." : "",
     describeLeftOut(leftOut),

@@ -6,6 +6,7 @@ import { gapQuery } from "../api/gaps.ts";
 import { useServices } from "../app/services.ts";
 import { useProject, useRights } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
+import { describeReason } from "../ticket/describe-reason.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
@@ -33,7 +34,9 @@ function AnswerNow({ id }: { id: string }) {
           <Markdown text={answerNow.text} />
         </div>
       )}
-      <p className="text-xs wrap-anywhere text-muted">{answerNow.why}</p>
+      <p className="text-xs wrap-anywhere text-muted">
+        {describeReason(answerNow.why, { t, percent, nameOf: String })}
+      </p>
     </div>
   );
 }

@@ -43,6 +43,26 @@ test.each([
     "a (60 %), vor b (30 %). Ähnlichstes Beispiel: „Hi“",
   ],
   [
+    'get_order is waiting for an operator\'s approval. Quotes "Orders", confidence 80%.',
+    "get_order is waiting for an operator’s approval. Quotes “Orders” (confidence 80%).",
+    "get_order wartet auf die Freigabe durch einen Mitarbeiter. Zitiert „Orders“ (Konfidenz 80 %).",
+  ],
+  [
+    "openai:m chose Billing because the choice was unclear: Shop (45%), ahead of Billing (40%): its knowledge bases cover the message.",
+    "openai:m chose Billing because the choice was unclear. Shop (45%), ahead of Billing (40%): its knowledge bases cover the message.",
+    "openai:m hat Billing ausgewählt, weil die Zuordnung nicht eindeutig war. Shop (45 %), vor Billing (40 %): Die Wissensdatenbanken decken die Nachricht ab.",
+  ],
+  [
+    "openai:m: according to the model, the passages do not answer the question.",
+    "According to openai:m, the passages do not answer the question.",
+    "Laut openai:m beantworten die Passagen die Frage nicht.",
+  ],
+  [
+    "a is the only enabled agent. openai:m was asked and returned no usable answer (timeout).",
+    "a is the only agent that is turned on. openai:m could not choose an agent (no response in time).",
+    "a ist der einzige eingeschaltete Agent. openai:m konnte keinen Agenten auswählen (keine Antwort innerhalb des Zeitlimits).",
+  ],
+  [
     'No passage matches "a", "b" and 3 more words.',
     "No passage matches “a”, “b” and 3 more.",
     "Keine Passage passt zu „a“, „b“ (+3).",
@@ -71,7 +91,7 @@ test.each([
   ],
   [
     "qwen3:8b asks for a person. The relevant passages were already used in this conversation.",
-    "qwen3:8b bittet um die Antwort eines Mitarbeiters. Die passenden Passagen wurden in dieser Unterhaltung bereits verwendet.",
+    "qwen3:8b bittet um die Antwort eines Mitarbeiters. Die passenden Passagen wurden in diesem Ticket bereits verwendet.",
   ],
 ])("a reason that names a model is shown in the console's language: %s", (reason, de) => {
   expect(describe(reason)).toBe(de);

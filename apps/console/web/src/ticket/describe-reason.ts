@@ -60,7 +60,10 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
     /^(?:the relevant passages were already used in this conversation|what the knowledge bases say about it was answered before)$/iu,
     "reason.before",
   ],
-  [/^(?:no passage|nothing in the knowledge bases) matches (?<words>".+)$/iu, "reason.noMatch"],
+  [
+    /^(?:no passage|nothing in the knowledge bases) matches (?<words>"[^"]*"(?:(?:, | and )"[^"]*")*(?: and \d+ more(?: words)?)?)$/iu,
+    "reason.noMatch",
+  ],
   [/^(?:no passage|nothing in the knowledge bases) matches the message, .+$/iu, "reason.noWords"],
   [
     /^(?:quotes|no passage covers the question; the closest is|the best passage, in) "(?<title>.+)",? .+ The passage does not mention (?<words>"[^"]+"(?:, "[^"]+")*)$/iu,
@@ -87,29 +90,36 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^answered by (?:an operator|a person)$/iu, "reason.byPerson"],
   [/^the reply is committed$/iu, "reason.committed"],
   [/^reopened$/iu, "reason.reopened"],
+  [/^(?<tool>.+) is waiting for an operator's approval$/iu, "reason.toolWaiting"],
+  [/^(?<tool>.+) is approved but has not been called yet\. Use regenerate$/iu, "reason.toolApproved"],
+  [/^it is unknown whether (?<tool>.+) was called$/iu, "reason.toolUnknown"],
+  [/^(?<tool>.+) was called, and the answer does not mention it$/iu, "reason.toolUntold"],
 ];
 
 /** Reasons that name a language model, before or after another reason. */
 const MODEL_REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [
-    /^(?<model>\S+) gave no usable answer \((?<error>\w+)\), so (?:the )?documents are quoted(?: instead)?\.(?: (?<rest>.+))?$/isu,
+    /^(?<model>\S+) gave no usable answer \((?<error>\w+)\), so (?:the )?documents are quoted(?: instead)?(?:\. (?<rest>.+))?$/isu,
     "reason.modelFailed",
   ],
-  [/^(?<rest>.+\.) (?<model>\S+) was asked and gave no usable answer \((?<error>\w+)\)$/isu, "reason.modelNotChosen"],
+  [
+    /^(?<rest>.+\.) (?<model>\S+) was asked and (?:gave|returned) no usable answer \((?<error>\w+)\)$/isu,
+    "reason.modelNotChosen",
+  ],
   [
     /^(?<model>\S+) chose (?<agent>.+?)(?: because the choice was unclear|, since it was unsure without): (?<rest>.+)$/isu,
     "reason.modelChose",
   ],
   [
-    /^(?<model>\S+) (?:asks for a person|says that a person is needed)\.(?: (?<rest>.+))?$/isu,
+    /^(?<model>\S+) (?:asks for a person|says that a person is needed)(?:\. (?<rest>.+))?$/isu,
     "reason.namedModelAsksPerson",
   ],
   [
-    /^(?<model>\S+): it says that the passages do not answer the question\.(?: (?<rest>.+))?$/isu,
+    /^(?<model>\S+): (?:according to the model,|it says that) the passages do not answer the question(?:\. (?<rest>.+))?$/isu,
     "reason.modelNoAnswer",
   ],
   [
-    /^(?<model>\S+): (?:its citations support none of its statements|nothing that it says is supported by what it cites)\.(?: (?<rest>.+))?$/isu,
+    /^(?<model>\S+): (?:its citations support none of its statements|nothing that it says is supported by what it cites)(?:\. (?<rest>.+))?$/isu,
     "reason.modelUnsupported",
   ],
   [
@@ -161,7 +171,8 @@ const describeList = (list: string, t: Texts["t"]) =>
     .replace(/ and (\d+) more(?: words)?$/u, (_, n: string) => t("reason.andMore", { n: Number(n) }));
 
 /** Why a statement is not supported, behind it. */
-const CLAIM_LACKS = /\((?:the \w+ )?"?([^()"]+)"? is not in (?:its citations|the quoted sentence)(?:, "[^"]*" is)?\)/gu;
+const CLAIM_LACKS =
+  /\((?:the (?:email address|phone number|link|image|HTML|number|name|code) )?"?([^()"]+)"? is not in (?:its citations|the quoted sentence)(?:, "[^"]*" is)?\)/gu;
 
 const describeClaims = (claims: string, t: Texts["t"]) =>
   describeList(
@@ -192,12 +203,12 @@ function describeModelError(error: string, t: Texts["t"]): string {
   return known === undefined ? error : t(`reason.error.${known}`);
 }
 
-/** What follows a reason that names a model: another reason, or sentences of which each may be one. */
+/** A reason, or sentences of which each may be one. */
 function describeSentences(text: string, words: ReasonWords): string {
   const whole = describeOne(text, words);
   if (whole !== text) return whole;
   return text
-    .split(/(?<=\.) (?=\p{Lu})/u)
+    .split(/(?<=\.) (?=\p{Lu})(?!Use regenerate)/u)
     .map((sentence) => describeOne(sentence, words))
     .join(" ");
 }
@@ -205,7 +216,7 @@ function describeSentences(text: string, words: ReasonWords): string {
 function describeOne(reason: string, words: ReasonWords): string {
   const { t, percent, nameOf } = words;
   const bare = reason.trim().replace(/\.$/, "");
-  for (const [pattern, key] of [...REASONS, ...MODEL_REASONS]) {
+  for (const [pattern, key] of [...MODEL_REASONS, ...REASONS]) {
     const found = pattern.exec(bare);
     if (found === null) continue;
     const { choice = "", who = "", share, asked, error = "", rest = "", ...names } = found.groups ?? {};
@@ -255,8 +266,9 @@ export function describeWeakDraft(
 export function describeReason(reason: string, words: ReasonWords): string {
   if (reason.length > REASON_MAX_CHARS) return reason;
   const whole = describeOne(reason, words);
+  if (whole !== reason) return whole;
   const end = reason.indexOf("; ");
-  if (whole !== reason || end === -1) return whole;
+  if (end === -1) return describeSentences(reason, words);
   const [first, rest] = [reason.slice(0, end), reason.slice(end + 2)];
   const described = [describeOne(first, words), describeReason(rest, words)];
   return described[0] === first || described[1] === rest ? reason : described.join(" ");
