@@ -67,7 +67,7 @@ describe("a ticket in the terminal", () => {
     expect(renderTicket(task, paint)).toMatch(
       /origin\s+tool-server\s+source\s+Standup 23 Nov\s+severity\s+high\s+person\s+Aoife\s+dueDate\s+2026-11-26/,
     );
-    expect(renderTickets([task], terminal, Date.parse(AT))).toContain("issue");
+    expect(renderTickets([task], terminal, Date.parse(AT))).toContain("task");
     expect(renderTicket({ ...task, origin: null }, paint)).not.toContain("Standup");
   });
 });
