@@ -97,6 +97,21 @@ test.each([
   expect(describe(reason)).toBe(de);
 });
 
+test.each([
+  ["it has no citation", "keine Quelle angegeben"],
+  ["the email address a@b.example is not in its citations", "„a@b.example“ steht nicht in der Quelle"],
+  ["5 has another unit there", "5 hat in der Quelle eine andere Einheit"],
+  ['it lacks "online, shop" of the quoted sentence', "„online, shop“ aus der Quelle fehlt"],
+  ["it lacks the number 14 of the quoted sentence", "„14“ aus der Quelle fehlt"],
+  ["it lacks a negation of the quoted sentence", "Aussage und Quelle unterscheiden sich in einer Verneinung"],
+  ['it has the condition "member"', "die Bedingung ist eine andere als in der Quelle"],
+  ["it lacks a restriction of the quoted sentence", "die Einschränkung ist eine andere als in der Quelle"],
+  ["words of its language cannot be compared", "kann nicht mit der Quelle verglichen werden"],
+  ["the customer does that, not the company", "es ist eine andere Person oder Firma, die handelt"],
+])("why a statement is not supported is shown in the console's language: %s", (why, shown) => {
+  expect(describe(`Not supported: "It is so." (${why}).`)).toBe(`Nicht belegt: „It is so.“ (${shown}).`);
+});
+
 test("an operator is named, and a free assignee stays as it was written", () => {
   expect(describe("operator:1 has this conversation")).toBe("Ann ist diesem Ticket zugewiesen.");
   expect(describe("80 % sure; Ada L. has this conversation")).toBe(

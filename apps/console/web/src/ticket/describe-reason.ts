@@ -170,13 +170,66 @@ const describeList = (list: string, t: Texts["t"]) =>
     .replaceAll(/"([^"]*)"/g, (_, word: string) => t("reason.word", { word }))
     .replace(/ and (\d+) more(?: words)?$/u, (_, n: string) => t("reason.andMore", { n: Number(n) }));
 
-/** Why a statement is not supported, behind it. */
-const CLAIM_LACKS =
-  /\((?:the (?:email address|phone number|link|image|HTML|number|name|code) )?"?([^()"]+)"? is not in (?:its citations|the quoted sentence)(?:, "[^"]*" is)?\)/gu;
+/** Why a statement is not supported, as the pipeline writes it behind the statement. */
+const CLAIM_REASONS: readonly (readonly [RegExp, TextKey])[] = [
+  [
+    /^(?:the (?:email address|phone number|link|image|HTML|number|name|code) )?"?(?<word>[^"]+)"? is not in (?:its citations|the quoted sentence)(?:, "[^"]*" is)?$/iu,
+    "reason.claimLacks",
+  ],
+  [/^it has no citation$/iu, "reason.claim.noCitation"],
+  [/^its quotes are not in the cited passages$/iu, "reason.claim.noQuote"],
+  [/^it quotes no sentence$/iu, "reason.claim.noSentence"],
+  [/^it repeats the instructions of the model$/iu, "reason.claim.rules"],
+  [/^it contains instructions to a model$/iu, "reason.claim.orders"],
+  [/^the cited passage is about something else$/iu, "reason.claim.otherTopic"],
+  [/^(?<word>.+) has another unit there$/iu, "reason.claim.otherUnit"],
+  [/^(?:the number |")(?<word>[^"]+)"? is in another part of the sentence$/iu, "reason.claim.otherPart"],
+  [/^it is in another language than its source$/iu, "reason.claim.otherLanguage"],
+  [/^it says too much at once to be compared$/iu, "reason.claim.tooMuch"],
+  [/^(?:it has no words to compare|words of its language cannot be compared)$/iu, "reason.claim.noWords"],
+  [/^it asks for a secret$/iu, "reason.claim.secret"],
+  [/^it asks for something that the quoted sentence does not ask for$/iu, "reason.claim.asks"],
+  [/^the quoted sentence distinguishes between cases$/iu, "reason.claim.cases"],
+  [/^it lacks (?:the number |")(?<word>[^"]+)"? of the quoted sentence$/iu, "reason.claim.dropped"],
+  [
+    /^it (?:has a negation that the quoted sentence does not have|lacks a negation of the quoted sentence)$/iu,
+    "reason.claim.negated",
+  ],
+  [
+    /^(?:(?:its condition is the opposite of that|it lacks a condition) of the quoted sentence|it has the condition .+)$/iu,
+    "reason.claim.condition",
+  ],
+  [
+    /^it (?:restricts what the quoted sentence does not restrict|has a restriction that the quoted sentence does not have|lacks a restriction of the quoted sentence)$/iu,
+    "reason.claim.restriction",
+  ],
+  [/^the quoted sentence makes an exception for it$/iu, "reason.claim.exception"],
+  [/^it says that it is free, which the quoted sentence does not$/iu, "reason.claim.free"],
+  [
+    /^(?:its limit is the opposite of that of the quoted sentence|it has a limit that the quoted sentence does not have|it lacks a limit of the quoted sentence)$/iu,
+    "reason.claim.limit",
+  ],
+  [
+    /^(?:it makes a general claim (?:about something else|without exceptions, which the quoted sentence does not)|it includes what the quoted sentence does not include)$/iu,
+    "reason.claim.general",
+  ],
+  [
+    /^(?:the customer does that, not the company|the company does that|it says who acts, which the quoted sentence does not)$/iu,
+    "reason.claim.actor",
+  ],
+];
+
+function describeClaim(why: string, t: Texts["t"]): string {
+  for (const [pattern, key] of CLAIM_REASONS) {
+    const found = pattern.exec(why);
+    if (found !== null) return t(key, { word: found.groups?.["word"] ?? "" });
+  }
+  return why;
+}
 
 const describeClaims = (claims: string, t: Texts["t"]) =>
   describeList(
-    claims.replaceAll(" ()", "").replaceAll(CLAIM_LACKS, (_, word: string) => `(${t("reason.claimLacks", { word })})`),
+    claims.replaceAll(" ()", "").replaceAll(/(?<=" )\(([^()]*)\)/gu, (_, why: string) => `(${describeClaim(why, t)})`),
     t,
   );
 
