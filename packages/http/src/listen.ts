@@ -60,9 +60,11 @@ const IDLE_CHECK_MS = 50;
 const UNUSED_MS = 500;
 
 /** Time that a listener which closes accepts waiting connections: under a load in which each turn brings another one. */
-const ACCEPT_WAITING_MS = 500;
+const ACCEPT_WAITING_MS = 3_000;
 /** Duration of a turn of the event loop that does nothing but look for connections, with room for a slow machine. */
 const QUIET_TURN_MS = 1;
+/** Time that it waits for such a turn; a busy process may have none. */
+const AWAIT_QUIET_MS = 500;
 
 /** An address that cannot be listened on. */
 export class CannotListenError extends Error {
@@ -174,19 +176,20 @@ function coversAddress(host: string, localAddress: string | undefined): boolean 
  * takes so little time that hardly any can have been made since it looked.
  */
 async function acceptWaiting(server: Server): Promise<void> {
-  const until = performance.now() + ACCEPT_WAITING_MS;
+  const startedAt = performance.now();
   let accepted = 0;
   const count = () => accepted++;
   server.on("connection", count);
   // The first turn ends with the connections that this one has found.
   await nextTurn();
-  let before: number;
-  let began: number;
-  do {
-    before = accepted;
-    began = performance.now();
+  for (let isDone = false; !isDone;) {
+    const before = accepted;
+    const began = performance.now();
     await nextTurn();
-  } while ((accepted > before || performance.now() - began > QUIET_TURN_MS) && performance.now() < until);
+    const now = performance.now();
+    const isQuiet = now - began <= QUIET_TURN_MS || now - startedAt > AWAIT_QUIET_MS;
+    isDone = (accepted === before && isQuiet) || now - startedAt > ACCEPT_WAITING_MS;
+  }
   server.off("connection", count);
 }
 
