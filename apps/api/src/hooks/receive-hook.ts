@@ -107,7 +107,7 @@ function answer(response: Response, { outcome, messageId, ticketId, chatId, deli
   sendAnswer(response, deliveryId === null ? queuedAsync(names) : queuedWebhook({ ...names, deliveryId }));
 }
 
-/** Nothing of a secret in the path may be in an answer, which platforms show to whoever looks at their deliveries. */
+/** Nothing of a secret in the path may be in an answer, which platforms show to everybody who sees their deliveries. */
 function hideSecret(request: Request): void {
   if (textParam(request, "secret") !== null) {
     request.url = `/api/v1/hooks/${encodeURIComponent(textParam(request, "hookId") ?? "")}`;
@@ -137,9 +137,9 @@ export function hideStrayPath(request: Request, _response: Response, next: () =>
 
 /**
  * `POST /api/v1/hooks/:hookId` and `POST /api/v1/hooks/:hookId/:secret`: what a platform sends becomes one message of
- * the hook's project. No API key: the hook proves itself, and nothing is told or kept of a call that does not. A call
- * that does counts by address and hook, one that does not as a failed authentication; of an address with too many of
- * these little is read.
+ * the hook's project. There is no API key: the caller proves itself by the hook's secret or signature. A call that does not is
+ * neither answered in detail nor stored, and counts as a failed authentication; little is read of an address with too
+ * many of these. A call that does counts by address and hook.
  */
 export function receiveHook(context: ApiContext, { rateLimit, take }: HookTools): RequestHandler {
   async function admit(request: Request, response: Response): Promise<{ hook: Hook; content: Buffer }> {

@@ -14,7 +14,7 @@ import { safeLine, safeText } from "../safe-text.ts";
 import { withResources } from "../with-resources.ts";
 import { fetchAgents, findAgent, pickAgent } from "./find-agent.ts";
 
-/** What `agents ask` is told. */
+/** Options of `agents ask`. */
 export interface AskAgentOptions {
   project: string;
   context?: string;

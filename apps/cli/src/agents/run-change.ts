@@ -13,7 +13,7 @@ import type { AgentOptions } from "./agent-options.ts";
 import { findAgent } from "./find-agent.ts";
 import { renderAgent } from "./render-agents.ts";
 
-/** What `agents change` is told besides. */
+/** Further options of `agents update`. */
 export interface ChangeOptions extends AgentOptions {
   name?: string;
   addKb?: string[];

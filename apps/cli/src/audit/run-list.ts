@@ -19,7 +19,7 @@ interface Filters {
   to?: string;
 }
 
-/** What `audit list` is told. */
+/** Options of `audit list`. */
 export interface ListOptions extends Filters {
   limit: number;
   cursor?: string;

@@ -22,7 +22,7 @@ const SUMMARIES = {
   fail: "Some checks failed. Follow the advice above.",
 };
 
-/** `svc doctor`: looks at everything that the product needs and says how to mend what is wrong. */
+/** `svc doctor`: checks everything that the product needs and says how to fix what is wrong. */
 export function addDoctor(program: Command, cli: Cli): void {
   program
     .command("doctor")

@@ -3,7 +3,7 @@ import type { Store } from "@svc/store";
 import type { Check } from "./check.ts";
 import type { RunningApps } from "./judge-absence.ts";
 
-/** So many of those that have vanished are told in full. */
+/** Vanished processes that are reported in full, at most. */
 const SHOWN = 3;
 
 /** Says which processes run, and which have ended without a stop within the last day. */

@@ -10,7 +10,7 @@ import { getKb, listAllDocuments } from "./find-kb.ts";
 import { documentKeyOf, isWebAddress, pageKeyOf } from "./find-sources.ts";
 import { removeDocuments } from "./remove-documents.ts";
 
-/** What `kb remove` is told. */
+/** Options of `kb remove`. */
 export interface RemoveOptions {
   kb: string;
   project: string;

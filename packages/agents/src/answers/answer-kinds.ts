@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { foldWords, matchWording, phrasesOf } from "../match-wording.ts";
 import type { WordingMatcher } from "../match-wording.ts";
+import { JOINED_LANGUAGES } from "../talk/read-talk.ts";
 
 /** The kinds in the order in which they are looked for: the first that a question asks for counts. "steps" is what to do. */
 const KINDS = ["money", "duration", "time", "number", "person", "place", "steps"] as const;
@@ -11,9 +12,6 @@ export type AnswerKind = (typeof KINDS)[number];
 
 /** A question's kind shows in its beginning. */
 const MAX_CHARS = 500;
-
-/** Languages that put no spaces between words. */
-const JOINED_LANGUAGES: ReadonlySet<string> = new Set(["ja", "zh"]);
 
 /** What shows in any language that a text holds something of a kind. */
 const SIGNS: Readonly<Partial<Record<AnswerKind, RegExp>>> = {

@@ -152,10 +152,16 @@ export function rankPassages(
 function similarityBonusAmong(hits: readonly Passage[]): (passage: Passage) => number {
   const known = hits.flatMap(({ similarity }) => (similarity === undefined ? [] : [similarity]));
   if (known.length < 2) return () => 0;
-  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
-  const deviation = Math.sqrt(known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / known.length) || 1;
+  const { mean, deviation } = spreadOf(known);
   return ({ similarity }) =>
     SIMILARITY_BONUS * (similarity === undefined ? UNKNOWN_SIMILARITY : (similarity - mean) / deviation);
+}
+
+/** Returns mean and standard deviation of values; a deviation of 0 is returned as 1, so that it can divide. */
+export function spreadOf(values: readonly number[]): { mean: number; deviation: number } {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+  return { mean, deviation: Math.sqrt(variance) || 1 };
 }
 
 /** Returns what speaks for a passage or part because it has the steps that are asked for. */

@@ -1,6 +1,7 @@
 import type { Agent } from "@svc/contracts";
 import { SEARCH_LIMIT } from "../answer.ts";
 import type { SearchResult } from "../answer.ts";
+import { spreadOf } from "../answers/choose-answer.ts";
 import { questionOf } from "../question-of.ts";
 import { supportOf } from "../quote-answer.ts";
 import type { Support } from "../quote-answer.ts";
@@ -77,14 +78,9 @@ function similarityOdds(results: readonly SearchResult[]): number[] {
   const best = found.map((similarities) => (similarities.length === 0 ? null : Math.max(...similarities)));
   const known = best.filter((value) => value !== null);
   if (known.length < 2) return best.map(() => 0);
-  const deviation = deviationOf(found.flat()) || 1;
-  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
+  const { deviation } = spreadOf(found.flat());
+  const { mean } = spreadOf(known);
   return best.map((value) => (value === null ? 0 : (SIMILARITY_WEIGHT * (value - mean)) / deviation));
-}
-
-function deviationOf(values: readonly number[]): number {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
 }
 
 const NOTHING_FOUND: SearchResult = { hits: [], bestPossible: 0, words: [] };
