@@ -38,6 +38,8 @@ export interface ChosenAnswer {
 export interface AnswerPreference {
   /** Added to what speaks for a passage; -Infinity leaves it out. */
   bonusOf?: (passage: Passage) => number;
+  /** Added to what speaks for a part of a passage. */
+  partBonusOf?: (passage: Passage, part: AnswerPart) => number;
   /** Parts of an answer that were said already. */
   wasSaid?: (passage: Passage, part: AnswerPart) => boolean;
 }
@@ -71,6 +73,9 @@ const BEGIN_BONUS = 1.5;
 const SIMILARITY_BONUS = 0.6;
 const UNKNOWN_SIMILARITY = -0.5;
 
+/** Words more common than this in everyday language ("work", "want") say little by their absence. */
+const LEAST_MISSED_RARITY = 0.3;
+
 /** Passages of a knowledge base whose size is not said. */
 const USUAL_PASSAGES = 200;
 
@@ -97,7 +102,7 @@ export function answerWeights(): AnswerWeights {
 export function chooseAnswer(
   question: ReadQuestion,
   found: SearchResult,
-  { bonusOf = () => 0, wasSaid = () => false }: AnswerPreference = {},
+  { bonusOf = () => 0, partBonusOf = () => 0, wasSaid = () => false }: AnswerPreference = {},
   weights = answerWeights(),
 ): ChosenAnswer | null {
   const ranked = rankPassages(question, found, weights, bonusOf).flatMap((ranked) => {
@@ -106,7 +111,7 @@ export function chooseAnswer(
   });
   const first = ranked[0];
   if (first === undefined) return null;
-  const { best, others, lead } = chooseParts(first, weights);
+  const { best, others, lead } = chooseParts(first, weights, (part) => partBonusOf(first.read.passage, part));
   const figures = gateFigures(question, found, ranked, { best, lead });
   const odds = (weights.gate["bias"] ?? 0) + weigh(figures, weights.gate);
   // What holds no word of the question is no answer to it, however well its documents suit.
@@ -173,13 +178,14 @@ export function stepsBonus({ hasSteps = 0, headSynonyms = 0 }: Figures): number 
 export function chooseParts(
   { parts, read, figures: { headSynonyms = 0, headingRarity = 0 } }: RatedPassage,
   weights: AnswerWeights,
+  bonusOf: (part: AnswerPart) => number = () => 0,
 ): { best: RatedPart; others: AnswerPart[]; lead: number } {
   const isRepeated = headSynonyms >= REPEATED_BY_ALL && headingRarity >= REPEATED_BY_HEADINGS;
   const ranked = parts
     .map((rated) => {
       const isBegin = rated.figures["isFirst"] === 1 && isRepeated;
       const bonus = stepsBonus({ hasSteps: rated.figures["isStep"] ?? 0, headSynonyms }) + (isBegin ? BEGIN_BONUS : 0);
-      return { rated, value: weigh(rated.figures, weights.part) + bonus };
+      return { rated, value: weigh(rated.figures, weights.part) + bonus + bonusOf(rated.part) };
     })
     .sort((a, b) => b.value - a.value);
   const [first, ...rest] = ranked;
@@ -242,7 +248,7 @@ function missingWords(question: ReadQuestion, { headingTerms, titleTerms, parts 
   const terms = [...headingTerms, ...titleTerms, ...parts.flatMap((part) => [...part.terms])];
   const held = new Set(terms.flatMap((term) => [...question.placesOf(term), ...question.synonymPlacesOf(term)]));
   return question.words
-    .filter((_, place) => !held.has(place))
+    .filter(({ rarity }, place) => rarity >= LEAST_MISSED_RARITY && !held.has(place))
     .sort((a, b) => b.rarity * b.weight - a.rarity * a.weight)
     .map(({ term }) => term);
 }
