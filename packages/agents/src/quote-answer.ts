@@ -11,12 +11,12 @@ import { readFollowUp } from "./follow-up.ts";
 import type { FollowUp } from "./follow-up.ts";
 import { holdsWord } from "./holds-word.ts";
 import { questionOf } from "./question-of.ts";
-import { sourceOf } from "./source-of.ts";
+import { sourceOf } from "./source-url.ts";
 
-/** What speaks for a passage of the document that was quoted last, when the question goes on with that. */
+/** Bonus of a passage of the document that was quoted last, if the question follows up on that. */
 const SAME_DOCUMENT_BONUS = 0.5;
 
-/** What speaks for a passage that holds all that a question which goes on with another is about. */
+/** Bonus of a passage or part that holds all words of a follow-up. */
 const KEY_WORDS_BONUS = 3;
 
 /** An answer that holds none of those words may well be one to another question: a person should look at it. */
@@ -28,15 +28,15 @@ const MAX_CONFIDENCE_IN_OTHER_LANGUAGE = 0.2;
 /** Below this confidence what was found has next to nothing to do with the question. */
 const MIN_CONFIDENCE = 0.1;
 
-/** What a question is about is named in so many characters. */
+/** Maximum number of characters of a question that are read. */
 const MAX_ASKED_CHARS = 2_000;
 
-/** So many missing words are named in a reason. */
+/** Maximum number of missing words that a reason names. */
 const MAX_NAMED_WORDS = 3;
 
 /**
- * Answers a question in the documents' own words, without a model: the sentence, row or item that answers and what belongs
- * to it, with its sources and a confidence. `text` is null when nothing relevant was found.
+ * Answers a question in the documents' own words, without a model: the sentence, row or item that answers and what
+ * belongs to it, with its sources and a confidence. `text` is null when nothing relevant was found.
  */
 export async function quoteAnswer({
   kbIds,
@@ -97,7 +97,7 @@ export function supportOf(asked: string, found: SearchResult): Support {
   return { confidence: qualify(chosen, { followUp: null, question, found }).confidence, odds: chosen.routing };
 }
 
-/** Which passages a question that goes on with an earlier one prefers, and what it does not want again. */
+/** Returns which passages and parts a follow-up prefers, and what it does not want again. */
 function preferenceOf(followUp: FollowUp | null, history: readonly HistoryMessage[]): AnswerPreference {
   if (followUp === null) return {};
   const { wanted, keyWords } = followUp;

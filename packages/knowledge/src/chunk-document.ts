@@ -2,9 +2,11 @@ import { cutText, splitSentences } from "@svc/text";
 import type { BlockKind } from "@svc/text";
 import { plainTitle, readHeading } from "./read-heading.ts";
 
-/** A passage of a document: `text` is what stands from `startOffset` to `endOffset` (UTF-16 units), unchanged. */
+/**
+ * A passage of a document: `text` is the document's text from `startOffset` to `endOffset` (UTF-16 units), unchanged.
+ */
 export interface Chunk {
-  /** The headings that it stands under, outermost first. */
+  /** Headings above it, outermost first. */
   headingPath: string[];
   text: string;
   startOffset: number;
@@ -23,12 +25,12 @@ interface Span {
   end: number;
 }
 
-/** A sentence, or what stands for one; later also a paragraph or a table of them. */
+/** A sentence or a block in its place; later also a paragraph or a table of them. */
 interface Part extends Span {
   kind: BlockKind | "question";
 }
 
-/** A heading, the headings above it, and what stands under it before the next heading. */
+/** A heading, the headings above it, and the text under it up to the next heading. */
 interface Section {
   headingPath: string[];
   headingLine: Span | null;
@@ -38,7 +40,7 @@ interface Section {
   hasSubsections: boolean;
 }
 
-/** A passage of running text is at most so long; sections that are longer are cut into passages of about one length. */
+/** Maximum length of a passage of running text; longer sections are cut into passages of about equal length. */
 const MAX_PASSAGE_CHARS = 1_200;
 
 /** Up to this length a table or a code fence is kept whole, however long a passage gets by it. */
@@ -106,7 +108,7 @@ interface Heading {
   title: string;
 }
 
-/** A question stands below all marked headings. */
+/** Level of a question: below all marked headings. */
 const QUESTION_LEVEL = 7;
 
 function readAnyHeading(text: string, { kind, start, end }: Part): Heading {
@@ -124,8 +126,8 @@ const QUESTION_LINE = /^[\p{L}\p{N}¿"'“„«([][^\n]*[?？؟]$/u;
 const BOLD_QUESTION = /^(\*\*|__)(?!\s)(?:(?!\1)[^])+[?？؟]\1$/;
 
 /**
- * Joins the sentences of each question that stands in a paragraph of its own above its answer, as in a list of frequently
- * asked questions without marked headings. Of several questions in a row only the last has an answer.
+ * Joins the sentences of each question that stands in a paragraph of its own above its answer, as in a list of
+ * frequently asked questions without marked headings. Of several questions in a row only the last has an answer.
  */
 function joinQuestions(text: string, parts: readonly Part[]): Part[] {
   const paragraphs = paragraphsOf(text, parts).map((paragraph) => ({

@@ -1,6 +1,6 @@
 import { cutText } from "@svc/text";
 
-/** A heading longer than this is cut: it is shown in lists and stands in the path of every passage under it. */
+/** A heading longer than this is cut: it is shown in lists and is in the path of every passage under it. */
 const MAX_HEADING_CHARS = 200;
 
 /**

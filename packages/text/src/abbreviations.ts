@@ -33,7 +33,7 @@ const NUMBERED = `
   cap lib ст п пп табл № č str lk bd aufl ziff pt
 `;
 
-/** Abbreviations that are as often the last word of a sentence: only a usual first word after them tells. */
+/** Abbreviations that are as often the last word of a sentence: only a usual first word after them shows it. */
 const AMBIGUOUS = `
   al inc ltd co corp llc jr sr bros u.s u.k u.n u.s.a e.u d.c ph.d m.d b.a m.a a.d b.c gmbh ag mbh s.a s.l s.r.l n.v
   г гг см м др
@@ -48,16 +48,16 @@ function toSet(words: string): ReadonlySet<string> {
   return new Set(words.trim().split(/\s+/));
 }
 
-/** After these a sentence always goes on. */
+/** After these a sentence always continues. */
 export const CONTINUING_ABBREVIATIONS = toSet(CONTINUING);
 
-/** After these a sentence goes on when a number follows. */
+/** After these a sentence continues if a number follows. */
 export const NUMBERED_ABBREVIATIONS = toSet(NUMBERED);
 
 /** After these a sentence ends only before a usual first word. */
 export const AMBIGUOUS_ABBREVIATIONS = toSet(AMBIGUOUS);
 
-/** After these a sentence goes on in lower case, even in a text that begins its sentences so. */
+/** After these a sentence continues in lower case, even in a text that begins its sentences in lower case. */
 export const TRAILING_ABBREVIATIONS = toSet(TRAILING);
 
 /** Words that begin many sentences and few names. In lower case. */
@@ -76,7 +76,7 @@ export const SENTENCE_STARTERS = toSet(`
   он она оно они мы вы это если когда но и в на для не
 `);
 
-/** What a German ordinal stands before though it has a capital: `am 3. Oktober`. */
+/** Capitalized words that follow a German ordinal: `am 3. Oktober`. */
 export const GERMAN_ORDINAL_NOUNS = toSet(`
   januar jänner februar märz april mai juni juli august september oktober november dezember
   jahrhundert jahrhunderts jahrhunderte weltkrieg weltkriegs weltkrieges quartal quartals halbjahr stock platz

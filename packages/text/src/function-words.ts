@@ -1,7 +1,7 @@
 import { STOP_WORD_LANGUAGES, stopWords } from "./stop-words.ts";
 
 /**
- * What customers write in short messages and what tells their language, though it is no stop word: greetings, thanks,
+ * Words of short messages that show the language, though they are no stop words: greetings, thanks,
  * and the words for password, order, invoice, account, delivery, refund, subscription, cancel, delete, forgotten.
  */
 const MESSAGE_WORDS: Readonly<Record<string, string>> = {
@@ -33,8 +33,8 @@ const MESSAGE_WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * For each stop word and word of messages, the languages that have it, each with its weight: 1 when it is alone with it,
- * the smaller the more others share it, for then the word tells little.
+ * For each stop word and word of messages, the languages that have it, each with its weight: 1 when it is alone with
+ * it, the smaller the more others share it, since the word then means little.
  */
 export const FUNCTION_WORD_WEIGHTS: ReadonlyMap<string, readonly (readonly [language: string, weight: number])[]> =
   weighWords();

@@ -8,7 +8,7 @@ import {
 } from "./abbreviations.ts";
 import { splitBlocks, type Block, type BlockKind } from "./split-blocks.ts";
 
-/** A sentence of a text, or what stands for one: a heading, a code fence, a row of a table. */
+/** A sentence of a text, or a block in its place: a heading, a code fence, a row of a table. */
 export type Sentence = {
   /** Exactly `text.slice(start, end)` of the whole text: Markdown and line breaks within are kept. */
   readonly text: string;
@@ -78,7 +78,7 @@ function addProse(sentences: Sentence[], text: string, block: Block): void {
 type Candidate = {
   /** Where the sentence that may end begins. */
   readonly start: number;
-  /** Where the sign stands that may end it. */
+  /** Offset of the sign that may end it. */
   readonly index: number;
   readonly sign: string;
   /** Behind the sign, its closing quotes and emoji. */
@@ -93,7 +93,7 @@ function endsSentence(prose: string, candidate: Candidate): boolean {
   const nextStart = matchEnd(OPENERS, prose, end);
   const next = codePointAt(prose, nextStart);
   if (next === "") return true;
-  // Spaced dots and marks (`. . .`, `? !`) are one sign; a comma says that the sentence goes on.
+  // Spaced dots and marks (`. . .`, `? !`) are one sign; a comma means that the sentence continues.
   if (/[\p{Sentence_Terminal}…,;:)\]}]/u.test(next)) return false;
   if (!/[.!?…;\u037E]/.test(sign)) return true;
   if (!/\s/.test(prose.charAt(end)) && !isUnspaced(next)) return false;

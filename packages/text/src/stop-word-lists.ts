@@ -1,10 +1,10 @@
 /**
  * Words that carry grammar and no topic, one list a language (ISO 639-1), in lower case.
  *
- * The lists of da, de, en, es, fi, fr, hu, it, ne, nl, no, pt, ru, sv and tr began as those that PostgreSQL ships, which
- * are the Snowball project's (BSD-3-Clause; Copyright (c) 2001, Dr Martin Porter; Copyright (c) 2004, 2005, Richard
- * Boulton) and, for Nepali, PostgreSQL's own (PostgreSQL License). Modern function words were added and words with a
- * topic of their own removed. Serbian stands in both of its scripts.
+ * The lists of da, de, en, es, fi, fr, hu, it, ne, nl, no, pt, ru, sv and tr began as those that PostgreSQL ships,
+ * which are the Snowball project's (BSD-3-Clause; Copyright (c) 2001, Dr Martin Porter; Copyright (c) 2004, 2005,
+ * Richard Boulton) and, for Nepali, PostgreSQL's own (PostgreSQL License). Modern function words were added and words
+ * with a topic of their own removed. Serbian is in both of its scripts.
  */
 export const STOP_WORD_LISTS = {
   ca: `

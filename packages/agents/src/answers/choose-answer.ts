@@ -16,7 +16,9 @@ export interface AnswerWeights {
   part: Weights;
   /** Whether what was chosen answers: `bias`, and the figures that `gateFigures` returns. */
   gate: Weights;
-  /** Which of several groups of knowledge bases a question is for, by the same figures; a wrong one has 0 on average. */
+  /**
+   * Which of several groups of knowledge bases a question is for, by the same figures; a wrong one has 0 on average.
+   */
   route: Weights;
 }
 
@@ -44,7 +46,7 @@ export interface AnswerPreference {
   wasSaid?: (passage: Passage, part: AnswerPart) => boolean;
 }
 
-/** An answer has at most so many characters, unless its best part alone is longer; and at most so many parts. */
+/** Maximum length of an answer, unless its best part alone is longer, and of the parts added to it. */
 const MAX_ANSWER_CHARS = 420;
 const MAX_OTHER_PARTS = 2;
 
@@ -59,16 +61,17 @@ const STEPS_BONUS = 3;
 const LEAST_TOPIC_SHARE = 0.4;
 
 /**
- * Title and headings that hold so much of a question, and headings so much by themselves, repeat it, as in a list of questions
- * and answers: what follows at once answers.
+ * Title and headings that hold so much of a question, and headings so much by themselves, repeat it, as in a list of
+ * questions and answers: the text right below is the answer.
  */
 const REPEATED_BY_ALL = 0.8;
 const REPEATED_BY_HEADINGS = 0.4;
 const BEGIN_BONUS = 1.5;
 
 /**
- * What one standard deviation of similarity among the passages found speaks for a passage: models differ in how high their
- * similarities are, less in their order. One without an embedding counts as a little less similar than the others.
+ * What one standard deviation of similarity among the passages found speaks for a passage: models differ in how high
+ * their similarities are, less in their order. One without an embedding counts as a little less similar than the
+ * others.
  */
 const SIMILARITY_BONUS = 0.6;
 const UNKNOWN_SIMILARITY = -0.5;
@@ -209,7 +212,9 @@ export function chooseParts(
   return { best: first.rated, others, lead: Math.min(3, first.value - (rest[0]?.value ?? -Infinity)) };
 }
 
-/** What says whether a chosen answer is right: the figures of its passage and part, its lead, the question, the base. */
+/**
+ * What says whether a chosen answer is right: the figures of its passage and part, its lead, the question, the base.
+ */
 export function gateFigures(
   question: ReadQuestion,
   found: SearchResult,

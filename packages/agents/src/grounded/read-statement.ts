@@ -27,7 +27,7 @@ export interface Statement {
   marks: ReadonlySet<Mark>;
   /** What it says "all" of: the words behind it, "" for "always". */
   allOf: ReadonlySet<string>;
-  /** Whether it tells the customer what is possible or needed, rather than who does something. */
+  /** Whether it says what is possible or needed, rather than who does something. */
   letsYou: boolean;
   /** Words with a capital letter within a sentence. */
   names: ReadonlySet<string>;
@@ -35,7 +35,7 @@ export interface Statement {
   codes: ReadonlySet<string>;
   /** The first of its words, which is mostly whom it is about. */
   subject: string | null;
-  /** Words of the part before it, where it goes on with that: "€80 for a city bicycle, for an electric one €250". */
+  /** Words of the part before it, where it continues that: "€80 for a city bicycle, for an electric one €250". */
   inherited: ReadonlySet<string>;
 }
 
@@ -65,7 +65,7 @@ export function readStatements(text: string, language: string): Statement[] {
 
 const VERBS = "is|are|was|were|can|may|must|will|ist|sind|wird|werden|kann|können|es|son|está|están|se|puede|pueden";
 
-/** A part of a sentence, and whether it goes on with the words of the one before. */
+/** A part of a sentence, and whether it continues the one before. */
 interface SentencePart {
   part: string;
   goesOn: boolean;

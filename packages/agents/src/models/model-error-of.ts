@@ -42,7 +42,7 @@ function saidBy(error: Record<string, unknown>): string {
   return error instanceof Error ? error.message : JSON.stringify(error);
 }
 
-/** The status that a fault within an answer stands for, by its type. */
+/** The status of an error within a response, by its type. */
 function statusOf(error: Record<string, unknown>): number {
   return /rate_limit|429/.test(`${String(error["type"])} ${String(error["code"])}`) ? 429 : 500;
 }

@@ -56,10 +56,10 @@ function matchLength(words: readonly NoteWord[], from: number, phrases: Phrases)
   return candidates.find((phrase) => phrase.every((word, index) => words[from + index]?.word === word))?.length ?? 0;
 }
 
-/** Whoever says no with one of these behind it declines something. */
+/** "No" followed by one of these declines something. */
 const THANKS = new Set("thanks thank danke merci gracias grazie obrigado obrigada bedankt".split(" "));
 
-/** So many links may stand before one phrase. */
+/** Maximum number of links before one phrase. */
 const MAX_LINKS = 3;
 
 /** The sounds of a language that mean nothing, which can be left out wherever they stand. */
@@ -67,7 +67,9 @@ export function pausesOf(language: string): ReadonlySet<string> {
   return PHRASES.get(language)?.pauses ?? new Set();
 }
 
-/** The phrases that fill a pause, in order: those that the writing sets off on both sides. Elsewhere they say something. */
+/**
+ * The phrases that fill a pause, in order: those that the writing sets off on both sides. Elsewhere they say something.
+ */
 export function findFillers(words: readonly NoteWord[], language: string): Pick<NoteWord, "start" | "end">[] {
   const fillers = PHRASES.get(language)?.fillers;
   if (fillers === undefined) return [];
@@ -81,7 +83,9 @@ export function findFillers(words: readonly NoteWord[], language: string): Pick<
   });
 }
 
-/** Where somebody may correct himself, in reading order. Many of these places are no corrections: see `mendSentence`. */
+/**
+ * Where somebody may correct himself, in reading order. Many of these places are no corrections: see `mendSentence`.
+ */
 export function findRepairCues(words: readonly NoteWord[], language: string): RepairCue[] {
   const phrases = PHRASES.get(language);
   if (phrases === undefined) return [];
@@ -108,7 +112,8 @@ function endOfCue(words: readonly NoteWord[], from: number, { edits, links, tail
     }
     const length = matchLength(words, place, edits);
     if (length === 0) break;
-    // What a pause divides is one only where all of it is set off: "no, wait, on Monday", but not "they wait, no one comes".
+    // What a pause divides is one only where all of it is set off: "no, wait, on Monday", but not "they wait, no one
+    // comes".
     if (to > from && hasPause(words, to, place + length) && !isSetOffAsOne(words, from, place + length)) break;
     to = place + length;
   }

@@ -25,7 +25,10 @@ const phrases = z
 /** Lists of phrases, one after the other with a few words between them; accents, case and punctuation do not count. */
 const wording = z.array(phrases);
 
-/** How people talk in one language; `mul.json` holds what is written in all of them. Phrases are as `compilePhrases` reads them. */
+/**
+ * How people talk in one language; `mul.json` holds what is written in all of them. Phrases are as `compilePhrases`
+ * reads them.
+ */
 const talkSchema = z.strictObject({
   /** True of scripts without spaces between words. */
   isUnspaced: z.boolean().default(false),
@@ -48,7 +51,10 @@ const talkSchema = z.strictObject({
       promises: z.array(wording),
       /** What makes a sentence an instruction instead: "if you send us …, a colleague will call". */
       conditions: phrases,
-      /** A message with one of these right before whom it wants, the second list of the first of `asks`, asks for a person. */
+      /**
+       * A message with one of these right before whom it wants, the second list of the first of `asks`, asks for a
+       * person.
+       */
       wants: phrases,
       /** A message with one of these asks for a person; two lists stand in any order. */
       asks: z.array(wording),
@@ -56,10 +62,10 @@ const talkSchema = z.strictObject({
       persons: phrases,
     })
     .optional(),
-  /** How a message goes on with the one before. */
+  /** How a message follows up on the one before. */
   followUp: z
     .strictObject({
-      /** A message that begins with one of these goes on with the one before. */
+      /** A message that begins with one of these follows up on the one before. */
       beginnings: phrases,
       phrases,
       /** Words that stand for what was spoken of. */
@@ -68,7 +74,7 @@ const talkSchema = z.strictObject({
       articles: phrases,
       /** Words that ask for more than was said, and those that ask why. */
       more: phrases,
-      /** Verbs that say no more beside such a word: "give an example". */
+      /** Verbs that add nothing to such a word: "give an example". */
       requests: phrases.default([]),
     })
     .optional(),
@@ -77,7 +83,7 @@ const talkSchema = z.strictObject({
     .strictObject({
       /** What a letter begins with before somebody is named; greetings count too. */
       salutations: phrases,
-      /** What may stand in a salutation beside names. */
+      /** Words of a salutation in addition to names. */
       addressed: phrases,
       /** What a message ends with: what follows is a signature. */
       closings: phrases,
@@ -85,7 +91,7 @@ const talkSchema = z.strictObject({
       leadIns: phrases,
       /** What asks kindly wherever it stands. */
       please: phrases,
-      /** What stands beside whom somebody wants to talk to: "agent please". */
+      /** Words around the person who is asked for: "agent please". */
       kind: phrases,
       /** The same of when. */
       soon: phrases,

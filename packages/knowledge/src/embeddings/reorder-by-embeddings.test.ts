@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { fuseRanks } from "./fuse-ranks.ts";
+import { fuseRanks } from "./reorder-by-embeddings.ts";
 
 const known =
   (...ids: string[]) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
-import { jsonPartOf, readJsonOutput } from "./read-json-output.ts";
+import { jsonPartOf, readJsonOutput } from "./chat-with-model.ts";
 
 const FENCED = 'Here it is:\n```json\n{"a": [1, 2]}\n```\nAnything else?';
 
