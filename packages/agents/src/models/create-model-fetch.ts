@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { errorCode } from "@svc/primitives";
 import type { CallManners } from "./call-manners.ts";
 import { explainStatus } from "./explain-status.ts";
 import type { RequestFault } from "./explain-status.ts";
@@ -117,6 +118,6 @@ async function readError(body: ReadableStream<Uint8Array> | null): Promise<strin
 /** The code of a connection's fault, as in ECONNREFUSED. */
 function codeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  const code: unknown = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return typeof code === "string" ? code : "no connection";
+  const code = errorCode(cause);
+  return code ?? "no connection";
 }

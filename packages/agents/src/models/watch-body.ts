@@ -1,3 +1,4 @@
+import { withinMs } from "@svc/primitives";
 import { ModelError } from "./model-error.ts";
 
 /** What an answer may take. */
@@ -31,7 +32,7 @@ export function watchBody(
     async pull(controller) {
       const waitMs = bytes === 0 ? firstByteMs : silenceMs;
       const read = await withinMs(readNext(reader), waitMs);
-      if (read === "late") {
+      if (read === undefined) {
         return breakOff(new ModelError("timeout", `the provider has sent nothing for ${Math.round(waitMs)} ms`));
       }
       if (read.done) return controller.close();
@@ -48,20 +49,5 @@ async function readNext(reader: ReadableStreamDefaultReader<Uint8Array>) {
     return await reader.read();
   } catch (error) {
     throw new ModelError("cut", "the connection dropped during the answer", { cause: error });
-  }
-}
-
-/** What comes within the time, else `late`. */
-async function withinMs<Value>(promise: Promise<Value>, ms: number): Promise<Value | "late"> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(resolve, ms, "late");
-  });
-  // The read that comes too late ends with the reader, and nobody hears of it.
-  promise.catch(() => undefined);
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

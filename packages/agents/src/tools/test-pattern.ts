@@ -1,11 +1,11 @@
 import { Script, createContext } from "node:vm";
+import { errorCode } from "@svc/primitives";
 
 const SCRIPT = new Script("run()");
 const SCOPE: { run: () => void } = { run: () => undefined };
 const CONTEXT = createContext(SCOPE);
 
-const isTimeout = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+const isTimeout = (error: unknown): boolean => errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 
 /**
  * Whether a text matches a regular expression that somebody else has written; false, too, when that cannot be told
