@@ -3,6 +3,7 @@ import { pipeline } from "node:stream/promises";
 import type { PrivacySubject, privacyEndpoints } from "@svc/contracts";
 import { erasePersonalData, exportPersonalData, writePersonalData } from "@svc/operations";
 import type { PersonalData } from "@svc/operations";
+import { errorCode } from "@svc/primitives";
 import type { AdminHandlers } from "./admin-handler.ts";
 
 async function* answerOf(data: PersonalData): AsyncGenerator<string> {
@@ -13,7 +14,7 @@ async function* answerOf(data: PersonalData): AsyncGenerator<string> {
 
 /** True when the caller hung up, or its answer was cut: nobody is there to be told. */
 function isHangUp(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
+  return errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
 /** What is held of one person: handed out or erased. */

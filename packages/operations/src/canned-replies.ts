@@ -17,10 +17,10 @@ import type {
   ListPage,
   RenderedReply,
 } from "@svc/contracts";
+import { isUuid } from "@svc/primitives";
 import type { CannedReplyRecord, Store, TicketFacts } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
-import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./kbs.ts";
 import { readPage } from "./list-page.ts";
 import { staleVersion } from "./stale-version.ts";

@@ -23,12 +23,12 @@ import type {
 } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
+import { isUuid } from "@svc/primitives";
 import type { GapRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput } from "./check-input.ts";
 import { addDocuments } from "./documents.ts";
 import type { IngestDeps } from "./documents.ts";
-import { isUuid } from "./is-uuid.ts";
 import { requireKb } from "./kbs.ts";
 import type { ExpectedVersions } from "./kbs.ts";
 import { staleVersion } from "./stale-version.ts";

@@ -57,7 +57,6 @@ export { cancelPull, findPull, listModels, pullModel } from "./models.ts";
 export type { AskedModel, ModelDeps } from "./models.ts";
 export { submitIssue } from "./issues.ts";
 export type { IssueDeps, IssueWait } from "./issues.ts";
-export { isUuid } from "./is-uuid.ts";
 export { ensureLocalKey, localKeyFile, readLocalKey, revokeLocalKeys } from "./local-key.ts";
 export {
   SecretKeyMissingError,

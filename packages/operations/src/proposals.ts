@@ -22,11 +22,11 @@ import type {
 import { identifyDocument, rewriteDocument } from "@svc/knowledge";
 import type { DocumentInput } from "@svc/knowledge";
 import type { Log } from "@svc/log";
+import { isUuid } from "@svc/primitives";
 import type { NewProposal, ProjectId, ProposalOutcome, ProposalRecord, ProposalTarget, Store } from "@svc/store";
 import { FILE_HEADERS_ONLY, createPatch } from "diff";
 import { audited } from "./audited.ts";
 import { checkInput, faultsOf, invalidInput } from "./check-input.ts";
-import { isUuid } from "./is-uuid.ts";
 import { requireKb } from "./kbs.ts";
 import type { ExpectedVersions } from "./kbs.ts";
 import { readPage } from "./list-page.ts";

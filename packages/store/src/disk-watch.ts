@@ -1,3 +1,5 @@
+import { errorCode } from "@svc/primitives";
+
 /** What PostgreSQL says when it cannot write: disk_full and io_error. */
 const CANNOT_WRITE = new Set(["53100", "58030"]);
 /** For so long after such a fault the store counts as one that cannot write; each call that fails says it anew. */
@@ -21,8 +23,8 @@ export function createDiskWatch({
   return {
     /** Looks at the fault of a statement. */
     note(error: unknown): void {
-      const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-      if (typeof code !== "string" || !CANNOT_WRITE.has(code)) return;
+      const code = errorCode(error);
+      if (code === undefined || !CANNOT_WRITE.has(code)) return;
       failedAt = now();
       if (failedAt - saidAt < SAID_EVERY_MS) return;
       saidAt = failedAt;

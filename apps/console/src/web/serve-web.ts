@@ -4,6 +4,7 @@ import { extname } from "node:path";
 import { ServiceError } from "@svc/contracts";
 import { makeFixedAnswer, sendFixedAnswer } from "@svc/http";
 import type { FixedAnswer } from "@svc/http";
+import { errorCode } from "@svc/primitives";
 import type { Express, Request, RequestHandler, Response } from "express";
 import { isPagePath } from "./page-paths.ts";
 import { contentPolicy } from "./security-headers.ts";
@@ -42,8 +43,7 @@ interface WebFile extends FixedAnswer {
   type: string;
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && ["ENOENT", "EISDIR", "ENOTDIR"].includes(String(error.code));
+const isMissing = (error: unknown): boolean => ["ENOENT", "EISDIR", "ENOTDIR"].includes(errorCode(error) ?? "");
 
 /** Reads files of the build, each once as long as it does not change. */
 function createWebFiles(folder: URL) {

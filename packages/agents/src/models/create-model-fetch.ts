@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { errorCode, withinMs } from "@svc/primitives";
 import { explainStatus } from "./explain-status.ts";
 import type { RequestFault } from "./explain-status.ts";
 import { ModelError } from "./model-error.ts";
@@ -127,8 +128,8 @@ async function readError(body: ReadableStream<Uint8Array> | null): Promise<strin
 /** The code of a connection error, such as ECONNREFUSED. */
 function codeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  const code: unknown = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return typeof code === "string" ? code : "no connection";
+  const code = errorCode(cause);
+  return code ?? "no connection";
 }
 
 /** An answer with bounds: it breaks off with a `ModelError` when it is cut, falls silent or gets too long. */
@@ -151,7 +152,7 @@ function watchBody(
     async pull(controller) {
       const waitMs = bytes === 0 ? firstByteMs : silenceMs;
       const read = await withinMs(readNext(reader), waitMs);
-      if (read === "late") {
+      if (read === undefined) {
         return breakOff(new ModelError("timeout", `the provider has sent nothing for ${Math.round(waitMs)} ms`));
       }
       if (read.done) return controller.close();
@@ -168,20 +169,5 @@ async function readNext(reader: ReadableStreamDefaultReader<Uint8Array>) {
     return await reader.read();
   } catch (error) {
     throw new ModelError("cut", "the connection dropped during the answer", { cause: error });
-  }
-}
-
-/** What comes within the time, else `late`. */
-async function withinMs<Value>(promise: Promise<Value>, ms: number): Promise<Value | "late"> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(resolve, ms, "late");
-  });
-  // A read that is too late ends with the reader and is not reported.
-  promise.catch(() => undefined);
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,5 +1,6 @@
 import type { Log } from "@svc/log";
 import { createBreaker } from "@svc/outbound";
+import { errorMessage, withinMs } from "@svc/primitives";
 import { cutText } from "@svc/text";
 import { embedTexts } from "./embed-texts.ts";
 import { EmbeddingError } from "./embedding-error.ts";
@@ -140,7 +141,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
         return embedding;
       },
       (error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorMessage(error);
         log.debug({ model, error }, "failed to embed a query");
         judge(reason);
         return null;
@@ -179,11 +180,11 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
       const query = cutText(text.trim(), MAX_QUERY_CHARS);
       if (query === "" || closing.signal.aborted) return null;
       const known = recall(query);
-      if (known !== undefined) return withinMs(known, queryDeadlineMs);
+      if (known !== undefined) return (await withinMs(known, queryDeadlineMs)) ?? null;
       if (queriesAtOnce >= MAX_QUERIES_AT_ONCE || !breaker.allows()) return null;
       const asked = askWatched(query);
       remember(query, asked);
-      return withinMs(asked, queryDeadlineMs);
+      return (await withinMs(asked, queryDeadlineMs)) ?? null;
     },
     keepLoaded: () => source.keepLoaded(),
     async close() {
@@ -220,15 +221,4 @@ function openSource(options: EmbedderOptions): OpenSource {
     keepLoaded: () => undefined,
     close: () => Promise.resolve(),
   };
-}
-
-/** What comes within the time, else null; the promise must not reject. */
-async function withinMs(promise: Promise<Float32Array | null>, timeoutMs: number): Promise<Float32Array | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, null);
-  });
-  const first = await Promise.race([promise, late]);
-  clearTimeout(timer);
-  return first;
 }

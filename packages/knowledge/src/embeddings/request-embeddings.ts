@@ -7,6 +7,7 @@ import {
   guardedRequest,
 } from "@svc/outbound";
 import type { AddressGuard, OutboundResponse } from "@svc/outbound";
+import { errorMessage } from "@svc/primitives";
 import { EmbeddingError } from "./embedding-error.ts";
 import { readEmbeddings } from "./read-embeddings.ts";
 
@@ -98,7 +99,7 @@ function describeFault(error: unknown): string {
   if (error instanceof OutboundTimeoutError) return `no response within ${error.timeoutMs} ms`;
   if (error instanceof OutboundConnectionError) return `it is unreachable (${error.errorCode})`;
   if (error instanceof ResponseTooLargeError) return `its response is longer than ${error.maxResponseBytes} bytes`;
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }
 
 function errorOf({ status, headers, body }: OutboundResponse, { apiKey }: EmbeddingEndpoint): EmbeddingError {
