@@ -51,7 +51,6 @@ const KINDS: Kind[] = [
       // Words of customers and speakers, which their texts are compared with.
       "packages/agents/data/",
       "packages/agents/src/notes/words/",
-      "packages/text/data/",
     ],
   },
   {
