@@ -2,8 +2,8 @@ import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import pg from "pg";
 import { errorCode, toError } from "@svc/primitives";
-import type { DiskWatch } from "./disk-watch.ts";
-import type { LineWatch } from "./line-watch.ts";
+import type { DiskWatch } from "./platform/disk-watch.ts";
+import type { LineWatch } from "./platform/line-watch.ts";
 
 /** Runs SQL with parameters; every fault of the connection becomes `unavailable`. */
 export interface Db {
