@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { exportPersonalData, writePersonalData } from "@svc/operations";
+import { exportPersonalData } from "@svc/operations";
 import type { PersonalData } from "@svc/operations";
 import type { Cli } from "../cli.ts";
 import { CliError } from "../cli-error.ts";
@@ -19,7 +19,7 @@ export interface ExportOptions extends SubjectOptions {
 /** Writes an export to a file that must not be there yet; an export that breaks off leaves none. */
 async function writeFile(cli: Cli, out: string, data: PersonalData): Promise<void> {
   try {
-    await writeNewFile(resolve(cli.folder, out), writePersonalData(data));
+    await writeNewFile(resolve(cli.folder, out), data.itemJson);
   } catch (error) {
     const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
     if (code !== "EEXIST") throw error;
@@ -29,7 +29,7 @@ async function writeFile(cli: Cli, out: string, data: PersonalData): Promise<voi
 
 async function readWhole(data: PersonalData): Promise<object> {
   let text = "";
-  for await (const piece of writePersonalData(data)) text += piece;
+  for await (const piece of data.itemJson) text += piece;
   return JSON.parse(text) as object;
 }
 
