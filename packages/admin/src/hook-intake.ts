@@ -1,4 +1,5 @@
-import { LIMITS, ServiceError, countChars, isMalformedText } from "@svc/contracts";
+import { createHash } from "node:crypto";
+import { HOOK_LIMITS, LIMITS, ServiceError, countChars, isMalformedText } from "@svc/contracts";
 import type {
   AcceptedMessage,
   ApiSettings,
@@ -13,9 +14,57 @@ import type { MappedBody } from "@svc/operations";
 import type { AddressGuard } from "@svc/outbound";
 import { newId } from "@svc/store";
 import type { Hook, HookBodyResult, NewHookBody, Store } from "@svc/store";
-import { createSlowHooks } from "./create-slow-hooks.ts";
-import { eventIdsOf } from "./event-ids-of.ts";
-import { readHookBody } from "./read-hook-body.ts";
+import { readHookBody } from "./hook-body.ts";
+
+/** How long a hook pauses after a body that its mapping took too long for. */
+const PAUSE_MS = 10_000;
+const MAX_HOOKS = 1_000;
+
+/** Hooks that pause: what takes too long for one body mostly does for the next, and holds up everybody else meanwhile. */
+interface SlowHooks {
+  /** Makes this version of a hook pause. */
+  note(hook: Pick<Hook, "id" | "version">): void;
+  /** Seconds until a hook goes on, rounded up; 0 for one that does not pause. Another version of it does not. */
+  secondsLeft(hook: Pick<Hook, "id" | "version">): number;
+}
+
+/** Makes the memory of slow hooks, of one process. `now` is in milliseconds, as `Date.now` has it. */
+function createSlowHooks(now: () => number = Date.now): SlowHooks {
+  const pauses = new Map<string, { version: number; untilMs: number }>();
+  return {
+    note({ id, version }) {
+      pauses.delete(id);
+      pauses.set(id, { version, untilMs: now() + PAUSE_MS });
+      const [oldest] = pauses.keys();
+      if (pauses.size > MAX_HOOKS && oldest !== undefined) pauses.delete(oldest);
+    },
+    secondsLeft({ id, version }) {
+      const pause = pauses.get(id);
+      if (pause?.version !== version) return 0;
+      return Math.max(0, Math.ceil((pause.untilMs - now()) / 1_000));
+    },
+  };
+}
+
+const hashOf = (content: Buffer | string) => createHash("sha256").update(content).digest("hex");
+
+/**
+ * The ids under which an event is known, the first of them signed where the scheme signs one. Standard Webhooks signs
+ * `webhook-id`. GitHub signs the body alone, not the id of the delivery; its bodies name what they are about and when,
+ * so that the same body is the same event. Other schemes that sign the body alone may send equal bodies for different
+ * events.
+ */
+export function eventIdsOf(
+  { auth }: Pick<Hook, "auth">,
+  { headers, content }: Pick<NewHookBody, "headers" | "content">,
+  mappedId: string | null,
+): string[] {
+  const mapped = mappedId === null ? [] : [mappedId];
+  if (auth.type === "github") return [`body ${hashOf(content)}`, ...mapped];
+  const signedId = headers["webhook-id"];
+  if (auth.type !== "standard-webhooks" || mappedId !== null || signedId === undefined) return mapped;
+  return [signedId.length > HOOK_LIMITS.eventIdMaxChars ? `webhook-id ${hashOf(signedId)}` : signedId];
+}
 
 /** What makes messages of hooks' bodies. */
 export interface HookIntakeContext {

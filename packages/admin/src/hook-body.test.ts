@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { HOOK_LIMITS, ServiceError } from "@svc/contracts";
-import { readHookBody } from "./read-hook-body.ts";
+import { readHookBody } from "./hook-body.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 const MULTIPART = "multipart/form-data; boundary=x";

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { eventIdsOf } from "./event-ids-of.ts";
+import { eventIdsOf } from "./hook-intake.ts";
 
 const content = Buffer.from('{"a":1}');
 
