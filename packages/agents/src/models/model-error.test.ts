@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { explainStatus } from "./explain-status.ts";
+import { explainStatus } from "./model-error.ts";
 
 const explain = (status: number, body: string, headers: Record<string, string> = {}) =>
   explainStatus({ status, headers: new Headers(headers) }, body, "sk-planted");

@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { adaptRequest, learnQuirk } from "./request-quirks.ts";
-import type { LearnedQuirks } from "./request-quirks.ts";
+import { adaptRequest, learnQuirk } from "./create-model-fetch.ts";
+import type { LearnedQuirks } from "./create-model-fetch.ts";
 
 const format = { type: "json_schema", json_schema: { name: "answer", schema: { type: "object" } } };
 const body = (change: object = {}) =>

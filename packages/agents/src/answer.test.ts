@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import type { Answer } from "./answer.ts";
 import { TEST_AGENT } from "./grounded/scripted-model.ts";
-import { sendsAnswer } from "./sends-answer.ts";
+import { sendsAnswer } from "./answer.ts";
 
 const PROMISE = "A colleague will call you tomorrow.";
 const ANSWER: Answer = { text: "At night.", markdown: true, sources: [], confidence: 0.9, why: "It is known." };
