@@ -131,7 +131,7 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
   }
 
   function startWorker(lane: Lane): Worker {
-    const started = new Worker(new URL("./read-file-worker.js", import.meta.url), {
+    const started = new Worker(new URL("../../dist/parse/read-file-worker.js", import.meta.url), {
       workerData: { limits },
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
       // Libraries write warnings about odd files; what matters of them is in the answer.
