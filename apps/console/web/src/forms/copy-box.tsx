@@ -2,7 +2,7 @@ import { Check, Copy } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
-import { Button } from "./button.tsx";
+import { Button } from "../ui/button.tsx";
 
 const COPIED_MS = 2_000;
 

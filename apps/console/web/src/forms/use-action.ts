@@ -1,8 +1,8 @@
 import { ServiceFault } from "@svc/client";
 import { useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
 import { describeFault } from "../ui/describe-error.ts";
-import { useServices } from "./services.ts";
 
 /** Does one thing at a time, and keeps what went wrong with it in words. */
 export function useAction() {
