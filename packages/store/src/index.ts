@@ -150,6 +150,7 @@ export type { StoreCopy, StoreCopyHead } from "./platform/take-store-copy.ts";
 export { findPooler, isRejectedSetting } from "./platform/find-pooler.ts";
 export type { PoolerProblem } from "./platform/find-pooler.ts";
 export { readPostgresVersion } from "./platform/read-postgres-version.ts";
+export { listStatements } from "./sql.ts";
 export { createSealer } from "./platform/sealer.ts";
 export type { Sealer } from "./platform/sealer.ts";
 export { createTurns } from "./take-turns.ts";

@@ -3,6 +3,7 @@ import { unpackWords } from "./packed-words.ts";
 import { BLOCK_CHUNKS, POSTING_UNITS, createPostingRows, decodePostings } from "./postings.ts";
 import type { DocumentPostings, PostingRows } from "./postings.ts";
 import { createTurns } from "../take-turns.ts";
+import { statements } from "../sql.ts";
 
 /** The index of a knowledge base as a transaction has it that holds the lock on the base. */
 export interface KbIndex {
@@ -35,32 +36,37 @@ const WORD_BATCH = 10_000;
 /** Rows of the index of a deleted base that one statement removes. */
 const REMOVE_BATCH = 20_000;
 
+const sql = statements("knowledge/kb-index", {
+  readBatch: READ_BATCH,
+  removeBatch: REMOVE_BATCH,
+});
+
 /** Reads the index of a knowledge base that this transaction has locked; null once the base is deleted. */
 export async function loadKbIndex(tx: Db, kbId: string): Promise<KbIndex | null> {
-  const [row] = await tx.query<{
+  const row = await sql.loadKbIndex.one<{
     number: number;
-    next_chunk_number: number;
+    nextChunkNumber: number;
     blocks: number[];
-    dead_numbers: number[];
-  }>("SELECT number, next_chunk_number, blocks, dead_numbers FROM kbs WHERE id = $1 AND deleted_at IS NULL", [kbId]);
-  if (row === undefined) return null;
+    deadNumbers: number[];
+  }>(tx, { kbId });
+  if (row === null) return null;
   return {
     kbId,
     kbNumber: row.number,
-    nextChunkNumber: row.next_chunk_number,
+    nextChunkNumber: row.nextChunkNumber,
     blocks: new Set(row.blocks),
-    dead: runsOf(row.dead_numbers),
+    dead: runsOf(row.deadNumbers),
   };
 }
 
 /** Writes what changed in memory. */
 export async function saveKbIndex(tx: Db, index: KbIndex): Promise<void> {
-  await tx.query("UPDATE kbs SET next_chunk_number = $2, blocks = $3, dead_numbers = $4 WHERE id = $1", [
-    index.kbId,
-    index.nextChunkNumber,
-    [...index.blocks].sort((a, b) => a - b),
-    index.dead.flat(),
-  ]);
+  await sql.saveKbIndex.run(tx, {
+    kbId: index.kbId,
+    nextChunkNumber: index.nextChunkNumber,
+    blocks: [...index.blocks].sort((a, b) => a - b),
+    deadNumbers: index.dead.flat(),
+  });
 }
 
 /** Gives numbers to the passages of a document; null for one without passages. */
@@ -103,13 +109,14 @@ export async function addPostings(
 async function appendRows(tx: Db, index: KbIndex, rows: PostingRows): Promise<void> {
   if (rows.terms.length === 0) return;
   for (const block of rows.blocks) index.blocks.add(block);
-  await tx.query(
-    `INSERT INTO kb_postings AS p (kb_number, block, term, postings)
-     SELECT $1, r.block, r.term, substring($6::bytea FROM r.start FOR r.length)
-     FROM unnest($2::integer[], $3::text[], $4::integer[], $5::integer[]) AS r (block, term, start, length)
-     ON CONFLICT (kb_number, block, term) DO UPDATE SET postings = p.postings || excluded.postings`,
-    [index.kbNumber, rows.blocks, rows.terms, rows.starts, rows.lengths, rows.bytes],
-  );
+  await sql.appendRows.run(tx, {
+    kbNumber: index.kbNumber,
+    block: rows.blocks,
+    term: rows.terms,
+    start: rows.starts,
+    length: rows.lengths,
+    bytes: rows.bytes,
+  });
 }
 
 /** Adds words to those that a misspelt word may stand for: pieces as `packWords` makes them. */
@@ -117,10 +124,7 @@ export async function addWords(tx: Db, index: KbIndex, pieces: Iterable<string>)
   let words = new Set<string>();
   const flush = async (): Promise<void> => {
     if (words.size === 0) return;
-    await tx.query("INSERT INTO kb_words (kb_number, word) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING", [
-      index.kbNumber,
-      [...words].sort(),
-    ]);
+    await sql.flush.run(tx, { kbNumber: index.kbNumber, words: [...words].sort() });
     words = new Set();
   };
   for (const piece of pieces) {
@@ -135,14 +139,8 @@ export async function addWords(tx: Db, index: KbIndex, pieces: Iterable<string>)
  * so that next to nothing is left for the statement that removes the base itself.
  */
 export async function removeSomeOfIndex(tx: Db, kbId: string): Promise<void> {
-  for (const table of ["kb_postings", "kb_words"]) {
-    await tx.query(
-      `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-         SELECT t.ctid FROM ${table} t WHERE t.kb_number = (SELECT number FROM kbs WHERE id = $1)
-         LIMIT ${REMOVE_BATCH}))`,
-      [kbId],
-    );
-  }
+  await sql.removeSomePostings.run(tx, { kbId });
+  await sql.removeSomeWords.run(tx, { kbId });
 }
 
 /** Notes that the passages of these numbers are gone. */
@@ -168,12 +166,11 @@ export async function tidyIndex(tx: Db, index: KbIndex): Promise<void> {
   const block = blockToGiveUp(index);
   if (block === null) return;
   const from = block * BLOCK_CHUNKS;
-  const documents = await tx.query<{ id: string; first: number; count: number }>(
-    `SELECT id, first_chunk_number AS first, chunk_count AS count FROM documents
-     WHERE kb_id = $1 AND first_chunk_number < $2 AND first_chunk_number + chunk_count > $3
-     ORDER BY first_chunk_number`,
-    [index.kbId, from + BLOCK_CHUNKS, from],
-  );
+  const documents = await sql.tidyIndex.all<{ id: string; first: number; count: number }>(tx, {
+    kbId: index.kbId,
+    firstChunkNumber: from + BLOCK_CHUNKS,
+    from,
+  });
   const moved = documents.map((document) => ({ ...document, to: numberChunks(index, document.count) ?? 0 }));
   const blocks = new Set(moved.flatMap(({ first, count }) => blocksOf({ first, count })));
   const target = new Map<number, number>();
@@ -191,12 +188,8 @@ export async function tidyIndex(tx: Db, index: KbIndex): Promise<void> {
       if (rows.isFull()) await appendRows(tx, index, rows.take());
     }
   }
-  await tx.query("DELETE FROM kb_postings WHERE kb_number = $1 AND block = $2", [index.kbNumber, block]);
-  await tx.query(
-    `UPDATE documents SET first_chunk_number = m.number FROM unnest($1::uuid[], $2::integer[]) AS m (id, number)
-     WHERE documents.id = m.id`,
-    [moved.map(({ id }) => id), moved.map(({ to }) => to)],
-  );
+  await sql.deleteKbPostings.run(tx, { kbNumber: index.kbNumber, block });
+  await sql.updateDocuments.run(tx, { id: moved.map(({ id }) => id), number: moved.map(({ to }) => to) });
   markDead(index, moved);
   index.dead = index.dead.flatMap(([start, end]) =>
     [
@@ -217,11 +210,11 @@ async function* readBlock(
   const takeTurns = createTurns();
   let last: string | null = null;
   for (;;) {
-    const rows: { term: string; postings: Buffer }[] = await tx.query(
-      `SELECT term, postings FROM kb_postings WHERE kb_number = $1 AND block = $2 AND ($3::text IS NULL OR term > $3)
-       ORDER BY term LIMIT ${READ_BATCH}`,
-      [index.kbNumber, block, last],
-    );
+    const rows: { term: string; postings: Buffer }[] = await sql.readBlock.all(tx, {
+      kbNumber: index.kbNumber,
+      block,
+      last,
+    });
     for (const row of rows) {
       yield row;
       await takeTurns();

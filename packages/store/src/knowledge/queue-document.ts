@@ -1,8 +1,9 @@
 import { withoutBidiControls } from "@svc/contracts";
 import type { Db } from "../db.ts";
-import { UNREAD_LANGUAGE, documentsTable } from "./documents.ts";
+import { UNREAD_LANGUAGE, findBySource } from "./documents.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
 
 /** A document that is handed in, to be read later. */
 export interface NewIngest {
@@ -39,27 +40,25 @@ const PART_BYTES = 4 * 1024 * 1024;
 /** What of a project is read first. Everything but the first has to be fetched. */
 export const INGEST_PRIORITY = { handedIn: 0, page: 1, ofSitemap: 2 } as const;
 
+const sql = statements("knowledge/queue-document", {
+  unreadLanguage: UNREAD_LANGUAGE,
+  ingestSweepAfterMs: INGEST_SWEEP_AFTER_MS,
+});
+
 /** The document of this key, locked; it is made, without a text, when there is none. */
 async function lockDocument(tx: Db, project: ProjectId, kbId: string, ingest: NewIngest): Promise<string> {
-  await tx.query(
-    `INSERT INTO documents (id, project_id, kb_id, key, title, url, mime, size_bytes, content_hash, language, status)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', '${UNREAD_LANGUAGE}', 'queued') ON CONFLICT (kb_id, key) DO NOTHING`,
-    [
-      newId(),
-      project,
-      kbId,
-      ingest.key,
-      withoutBidiControls(ingest.title ?? ingest.key),
-      ingest.url,
-      ingest.mime ?? (ingest.kind === "page" ? "text/html" : "application/octet-stream"),
-      ingest.bytes?.byteLength ?? 0,
-    ],
-  );
-  const [row] = await tx.query<{ id: string }>(
-    "SELECT id FROM documents WHERE kb_id = $1 AND key = $2 FOR NO KEY UPDATE",
-    [kbId, ingest.key],
-  );
-  if (row === undefined) throw new Error("the document disappeared while it was being queued");
+  await sql.lockDocument.run(tx, {
+    id: newId(),
+    project,
+    kbId,
+    key: ingest.key,
+    title: withoutBidiControls(ingest.title ?? ingest.key),
+    url: ingest.url,
+    mime: ingest.mime ?? (ingest.kind === "page" ? "text/html" : "application/octet-stream"),
+    sizeBytes: ingest.bytes?.byteLength ?? 0,
+  });
+  const row = await sql.lockDocuments.one<{ id: string }>(tx, { kbId, key: ingest.key });
+  if (row === null) throw new Error("the document disappeared while it was being queued");
   return row.id;
 }
 
@@ -71,40 +70,35 @@ export async function queueDocument(
   ingest: NewIngest,
 ): Promise<QueuedIngest> {
   const documentId = await lockDocument(tx, project, kbId, ingest);
-  const [waiting] = await tx.query<{ id: string; is_same: boolean }>(
-    `SELECT id, CASE WHEN source_hash IS NULL THEN kind = $2 AND url = $3 ELSE source_hash = $4 END AS is_same
-     FROM ingests WHERE document_id = $1`,
-    [documentId, ingest.kind, ingest.url, ingest.sourceHash],
-  );
-  if (waiting?.is_same === true) return { documentId, ingestId: waiting.id, isNew: false };
-  if (waiting === undefined && ingest.sourceHash !== null) {
-    const ready = await documentsTable(tx).findBySource(project, kbId, ingest.key, ingest.sourceHash);
+  const waiting = await sql.queueDocument.one<{ id: string; isSame: boolean }>(tx, {
+    documentId,
+    kind: ingest.kind,
+    url: ingest.url,
+    sourceHash: ingest.sourceHash,
+  });
+  if (waiting?.isSame === true) return { documentId, ingestId: waiting.id, isNew: false };
+  if (waiting === null && ingest.sourceHash !== null) {
+    const ready = await findBySource(tx, project, kbId, ingest.key, ingest.sourceHash);
     if (ready !== null) return { documentId, ingestId: null, isNew: false };
   }
-  // What is newer takes the place of what waits; whoever works on that has lost its lease by it.
-  await tx.query("DELETE FROM ingests WHERE document_id = $1", [documentId]);
+
+  await sql.deleteIngests.run(tx, { documentId });
   const id = newId();
-  await tx.query(
-    `INSERT INTO ingests (id, project_id, kb_id, kind, document_id, key, name, mime, title, url, source_hash,
-       size_bytes, priority, due_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-       now() + interval '${INGEST_SWEEP_AFTER_MS} milliseconds')`,
-    [
-      id,
-      project,
-      kbId,
-      ingest.kind,
-      documentId,
-      ingest.key,
-      ingest.name,
-      ingest.mime,
-      ingest.title,
-      ingest.url,
-      ingest.sourceHash,
-      ingest.bytes?.byteLength ?? 0,
-      ingest.kind === "page" ? INGEST_PRIORITY.page : INGEST_PRIORITY.handedIn,
-    ],
-  );
+  await sql.insertIngests.run(tx, {
+    id,
+    project,
+    kbId,
+    kind: ingest.kind,
+    documentId,
+    key: ingest.key,
+    name: ingest.name,
+    mime: ingest.mime,
+    title: ingest.title,
+    url: ingest.url,
+    sourceHash: ingest.sourceHash,
+    sizeBytes: ingest.bytes?.byteLength ?? 0,
+    priority: ingest.kind === "page" ? INGEST_PRIORITY.page : INGEST_PRIORITY.handedIn,
+  });
   await insertParts(tx, id, ingest.bytes ?? new Uint8Array());
   return { documentId, ingestId: id, isNew: true };
 }
@@ -112,10 +106,10 @@ export async function queueDocument(
 async function insertParts(tx: Db, ingestId: string, bytes: Uint8Array): Promise<void> {
   for (let start = 0, ordinal = 0; start < bytes.byteLength; start += PART_BYTES, ordinal += 1) {
     const part = bytes.subarray(start, start + PART_BYTES);
-    await tx.query("INSERT INTO ingest_parts (ingest_id, ordinal, bytes) VALUES ($1, $2, $3)", [
+    await sql.insertParts.run(tx, {
       ingestId,
       ordinal,
-      Buffer.from(part.buffer, part.byteOffset, part.byteLength),
-    ]);
+      bytes: Buffer.from(part.buffer, part.byteOffset, part.byteLength),
+    });
   }
 }

@@ -289,26 +289,6 @@ export interface BodyOwner {
 }
 
 /**
- * SQL that is true for a body `x` of the project $1 that names the user $2, the chat $3 or the chat of one of the
- * conversations $4, and belongs to none of these conversations: mostly no message was made of it. Hooks write in chats of
- * the API channel.
- */
-export const LOOSE_BODIES = `x.project_id = $1 AND (x.ticket_id IS NULL OR x.ticket_id <> ALL ($4::uuid[])) AND x.id IN (
-    SELECT b.id FROM hook_bodies b WHERE b.project_id = $1 AND b.user_id = $2
-    UNION ALL SELECT b.id FROM hook_bodies b WHERE b.project_id = $1 AND b.chat_id = $3
-    UNION ALL SELECT b.id FROM chats c JOIN hook_bodies b ON b.project_id = c.project_id AND b.chat_id = c.chat_id
-      WHERE c.project_id = $1 AND c.ticket_id = ANY ($4::uuid[]) AND c.channel_id = 'api' AND c.chat_id <> ''
-  )`;
-
-/**
- * SQL that is true for an update `x` of the messenger, of the project $1, that the user $2 has sent or that came in the
- * chat $3, and that belongs to none of the conversations $4: no message was made of it, so that its conversation may not
- * be there.
- */
-export const LOOSE_UPDATES = `x.project_id = $1 AND x.state IN ('waiting', 'dead')
-  AND (x.user_id = $2 OR x.chat_id = $3) AND x.ticket_id <> ALL ($4::uuid[])`;
-
-/**
  * What becomes of a table's rows when their project is deleted: they go with its conversations, with its knowledge bases,
  * or by themselves; `parent`: by the foreign key of what they belong to, also when a conversation is erased; `kept`: they
  * hold no personal data, and stay or are used up.

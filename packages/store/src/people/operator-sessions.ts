@@ -1,5 +1,8 @@
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
+import { statements } from "../sql.ts";
+
+const sql = statements("people/operator-sessions");
 
 /** Somebody who is signed in, in one browser. */
 export interface SessionRecord {
@@ -17,99 +20,51 @@ export interface SessionLimits {
   totalSeconds: number;
 }
 
-interface SessionRow {
-  id: string;
-  operator_id: string;
-  created_at: Date;
-  last_used_at: Date;
-}
-
 /** Sessions of one operator at most: the oldest ends where another one begins. */
 const MAX_SESSIONS = 50;
 
-const asSession = (row: SessionRow): SessionRecord => ({
-  id: row.id,
-  operatorId: row.operator_id,
-  createdAt: row.created_at,
-  lastUsedAt: row.last_used_at,
-});
+/** Begins a session; null when the operator may not sign in (any more). Ends those that are over. */
+export async function insert(
+  db: Db,
+  operatorId: string,
+  hash: Buffer,
+  { idleSeconds, totalSeconds }: SessionLimits,
+): Promise<SessionRecord | null> {
+  return db.transaction(async (tx) => {
+    const count = await sql.insert.run(tx, { operatorId });
+    if (count === 0) return null;
+    await sql.deleteOperatorSessions.run(tx, { operatorId, totalSeconds, idleSeconds });
+    await sql.deleteOperatorSessions2.run(tx, { operatorId, kept: MAX_SESSIONS - 1 });
+    return sql.insertOperatorSessions.one<SessionRecord>(tx, { id: newId(), operatorId, hash });
+  });
+}
 
-/** Sessions of operators. A token is known by its SHA-256 alone. */
-export function operatorSessionsTable(db: Db) {
-  return {
-    /** Begins a session; null when the operator may not sign in (any more). Ends those that are over. */
-    async insert(
-      operatorId: string,
-      hash: Buffer,
-      { idleSeconds, totalSeconds }: SessionLimits,
-    ): Promise<SessionRecord | null> {
-      return db.transaction(async (tx) => {
-        // The row of the operator is locked, so that a session cannot begin while somebody shuts the operator out.
-        const operators = await tx.query(
-          "UPDATE operators SET last_seen_at = now() WHERE id = $1 AND disabled_at IS NULL RETURNING id",
-          [operatorId],
-        );
-        if (operators.length === 0) return null;
-        await tx.query(
-          `DELETE FROM operator_sessions WHERE created_at < now() - make_interval(secs => $2)
-             OR (operator_id = $1 AND last_used_at < now() - make_interval(secs => $3))`,
-          [operatorId, totalSeconds, idleSeconds],
-        );
-        await tx.query(
-          `DELETE FROM operator_sessions WHERE id IN (
-             SELECT id FROM operator_sessions WHERE operator_id = $1 ORDER BY last_used_at DESC OFFSET $2)`,
-          [operatorId, MAX_SESSIONS - 1],
-        );
-        const rows = await tx.query<SessionRow>(
-          `INSERT INTO operator_sessions (id, operator_id, hash) VALUES ($1, $2, $3)
-           RETURNING id, operator_id, created_at, last_used_at`,
-          [newId(), operatorId, hash],
-        );
-        const [row] = rows;
-        return row === undefined ? null : asSession(row);
-      });
-    },
+/** The session with this SHA-256 as long as it is live and its operator may sign in, or null. */
+export async function findLive(
+  db: Db,
+  hash: Buffer,
+  { idleSeconds, totalSeconds }: SessionLimits,
+): Promise<SessionRecord | null> {
+  return sql.findLive.one<SessionRecord>(db, { hash, totalSeconds, idleSeconds });
+}
 
-    /** The session with this SHA-256 as long as it is live and its operator may sign in, or null. */
-    async findLive(hash: Buffer, { idleSeconds, totalSeconds }: SessionLimits): Promise<SessionRecord | null> {
-      const rows = await db.query<SessionRow>(
-        `SELECT s.id, s.operator_id, s.created_at, s.last_used_at FROM operator_sessions s
-         JOIN operators o ON o.id = s.operator_id AND o.disabled_at IS NULL
-         WHERE s.hash = $1 AND s.created_at > now() - make_interval(secs => $2)
-           AND s.last_used_at > now() - make_interval(secs => $3)`,
-        [hash, totalSeconds, idleSeconds],
-      );
-      const [row] = rows;
-      return row === undefined ? null : asSession(row);
-    },
+/** Notes that sessions were used just now, and their operators seen. */
+export async function touch(db: Db, ids: readonly string[]): Promise<void> {
+  await sql.touch.run(db, { ids });
+}
 
-    /** Notes that sessions were used just now, and their operators seen. */
-    async touch(ids: readonly string[]): Promise<void> {
-      // Locks in the order of the ids, as every replica that does the same.
-      await db.query(
-        `WITH used AS (
-           UPDATE operator_sessions SET last_used_at = now()
-           WHERE id IN (SELECT id FROM operator_sessions WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE)
-           RETURNING operator_id)
-         UPDATE operators SET last_seen_at = now() WHERE id IN (SELECT operator_id FROM used)`,
-        [ids],
-      );
-    },
+/** Ends a session. */
+export async function remove(db: Db, id: string): Promise<void> {
+  await sql.remove.run(db, { id });
+}
 
-    /** Ends a session. */
-    async remove(id: string): Promise<void> {
-      await db.query("DELETE FROM operator_sessions WHERE id = $1", [id]);
-    },
+/** Ends the session with this SHA-256, where there is one. */
+export async function removeByHash(db: Db, hash: Buffer): Promise<void> {
+  await sql.removeByHash.run(db, { hash });
+}
 
-    /** Ends the session with this SHA-256, where there is one. */
-    async removeByHash(hash: Buffer): Promise<void> {
-      await db.query("DELETE FROM operator_sessions WHERE hash = $1", [hash]);
-    },
-
-    /** Ends all sessions of an operator; answers how many there were. */
-    async removeOf(operatorId: string): Promise<number> {
-      const rows = await db.query("DELETE FROM operator_sessions WHERE operator_id = $1 RETURNING id", [operatorId]);
-      return rows.length;
-    },
-  };
+/** Ends all sessions of an operator; answers how many there were. */
+export async function removeOf(db: Db, operatorId: string): Promise<number> {
+  const count = await sql.removeOf.run(db, { operatorId });
+  return count;
 }

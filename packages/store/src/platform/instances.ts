@@ -1,4 +1,5 @@
 import type { Db } from "../db.ts";
+import { statements } from "../sql.ts";
 
 /** How long a process counts as alive after its last heartbeat. */
 export const ALIVE_MS = 4_000;
@@ -26,33 +27,23 @@ export const IS_ALIVE = `(i.alive_until > now()
     SELECT 1 FROM instances w WHERE w.alive_until > now()
     AND (w.alive_since <= i.alive_until OR w.alive_since < now() - interval '${ALIVE_MS} milliseconds'))))`;
 
-/** Processes that hold calls open. */
-export function instancesTable(db: Db) {
-  return {
-    /** Says that a process lives: for another 4 s. */
-    async beat(id: string, app: string): Promise<void> {
-      await db.prepared(
-        "instances_beat",
-        `INSERT INTO instances (id, app, alive_until) VALUES ($1, $2, now() + interval '${ALIVE_MS} milliseconds')
-         ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until, alive_since =
-           CASE WHEN instances.alive_until < excluded.alive_until - interval '${GAP_MS} milliseconds' THEN now()
-           ELSE instances.alive_since END`,
-        [id, app],
-      );
-    },
+const sql = statements("platform/instances", {
+  aliveMs: ALIVE_MS,
+  gapMs: GAP_MS,
+});
 
-    /** Says that a process is gone, and forgets those that died more than a day ago. */
-    async end(id: string): Promise<void> {
-      await db.query("DELETE FROM instances WHERE id = $1 OR alive_until < now() - interval '1 day'", [id]);
-    },
+/** Says that a process lives: for another 4 s. */
+export async function beat(db: Db, id: string, app: string): Promise<void> {
+  await sql.beat.run(db, { id, app });
+}
 
-    /** How many processes of an app are alive. */
-    async countAlive(app: string): Promise<number> {
-      const rows = await db.query<{ count: number }>(
-        `SELECT count(*) AS count FROM instances WHERE app = $1 AND alive_until > now()`,
-        [app],
-      );
-      return rows[0]?.count ?? 0;
-    },
-  };
+/** Says that a process is gone, and forgets those that died more than a day ago. */
+export async function end(db: Db, id: string): Promise<void> {
+  await sql.end.run(db, { id });
+}
+
+/** How many processes of an app are alive. */
+export async function countAlive(db: Db, app: string): Promise<number> {
+  const row = await sql.countAlive.one<{ count: number }>(db, { app });
+  return row?.count ?? 0;
 }

@@ -1,5 +1,6 @@
 import { ISSUE_CHAT_PREFIX } from "@svc/contracts";
 import type { Db } from "../db.ts";
+import { statements } from "../sql.ts";
 
 /** What is worked on by itself, over all projects. */
 export const DEPTH_QUEUES = [
@@ -38,47 +39,33 @@ const waits = (queue: DepthQueue, rows: string) => `
 
 const countOf = (rows: string) => `(SELECT count(*)::int FROM (SELECT 1 FROM ${rows} LIMIT ${LOOK_MAX}) dead)`;
 
-/** Gives each row of what waits, and stops at the limit before it looks for its chat. */
-const MESSAGES = `
-  SELECT greatest(m.created_at, m.not_before) AS at,
-    c.channel_id = 'api' AND starts_with(coalesce(c.chat_id, ''), $1) AS is_issue
-  FROM (SELECT ticket_id, created_at, not_before FROM messages WHERE state = 'received' LIMIT ${LOOK_MAX}) m
-  JOIN chats c ON c.ticket_id = m.ticket_id`;
+const sql = statements("platform/queue-depths", {
+  lookMax: LOOK_MAX,
+  waits: waits("messages", "SELECT at FROM received WHERE NOT is_issue"),
+  waits2: waits("issues", "SELECT at FROM received WHERE is_issue"),
+  waits3: waits("decisions", "SELECT greatest(created_at, not_before) AS at FROM reviews WHERE finished_at IS NULL"),
+  waits4: waits("replies", "SELECT next_at AS at FROM outboxes WHERE settled_seq < wanted_seq"),
+  waits5: waits("callbacks", "SELECT greatest(created_at, next_at) AS at FROM deliveries WHERE state = 'pending'"),
+  waits6: waits("documents", "SELECT greatest(created_at, next_at) AS at FROM ingests"),
+  waits7: waits(
+    "messenger_updates",
+    "SELECT greatest(received_at, next_at) AS at FROM messenger_updates WHERE state = 'waiting'",
+  ),
+  waits8: waits("model_pulls", "SELECT greatest(started_at, next_at) AS at FROM model_pulls WHERE state = 'running'"),
+  countOf: countOf("messages WHERE state = 'failed' AND covered_by IS NULL"),
+  countOf2: countOf("replies WHERE is_dead"),
+  countOf3: countOf("deliveries WHERE state = 'dead'"),
+  countOf4: countOf("messenger_updates WHERE state = 'dead'"),
+});
 
-// Each queue is read by the partial index of what is not done, so that this costs what waits and not what was done. It
-// locks nothing.
-const DEPTHS = `
-  WITH received AS MATERIALIZED (${MESSAGES}), depth AS (
-    ${waits("messages", "SELECT at FROM received WHERE NOT is_issue")}
-    UNION ALL ${waits("issues", "SELECT at FROM received WHERE is_issue")}
-    UNION ALL ${waits("decisions", "SELECT greatest(created_at, not_before) AS at FROM reviews WHERE finished_at IS NULL")}
-    UNION ALL ${waits("replies", "SELECT next_at AS at FROM outboxes WHERE settled_seq < wanted_seq")}
-    UNION ALL ${waits("callbacks", "SELECT greatest(created_at, next_at) AS at FROM deliveries WHERE state = 'pending'")}
-    UNION ALL ${waits("documents", "SELECT greatest(created_at, next_at) AS at FROM ingests")}
-    UNION ALL ${waits("messenger_updates", "SELECT greatest(received_at, next_at) AS at FROM messenger_updates WHERE state = 'waiting'")}
-    UNION ALL ${waits("model_pulls", "SELECT greatest(started_at, next_at) AS at FROM model_pulls WHERE state = 'running'")}
-  )
-  SELECT depth.*, CASE queue
-    WHEN 'messages' THEN ${countOf("messages WHERE state = 'failed' AND covered_by IS NULL")}
-    WHEN 'replies' THEN ${countOf("replies WHERE is_dead")}
-    WHEN 'callbacks' THEN ${countOf("deliveries WHERE state = 'dead'")}
-    WHEN 'messenger_updates' THEN ${countOf("messenger_updates WHERE state = 'dead'")}
-  END AS dead
-  FROM depth`;
-
-/** How much there is to do in the whole installation, for those who watch over it. */
-export function queueDepthsOf(db: Db) {
-  return {
-    /** Every queue, by one statement. */
-    async read(): Promise<QueueDepth[]> {
-      const rows = await db.query<{
-        queue: DepthQueue;
-        waiting: number;
-        due: number;
-        age: number;
-        dead: number | null;
-      }>(DEPTHS, [ISSUE_CHAT_PREFIX]);
-      return rows.map(({ age, ...row }) => ({ ...row, oldestDueAgeS: age }));
-    },
-  };
+/** Every queue, by one statement. */
+export async function read(db: Db): Promise<QueueDepth[]> {
+  const rows = await sql.depths.all<{
+    queue: DepthQueue;
+    waiting: number;
+    due: number;
+    age: number;
+    dead: number | null;
+  }>(db, { issueChatPrefix: ISSUE_CHAT_PREFIX });
+  return rows.map(({ age, ...row }) => ({ ...row, oldestDueAgeS: age }));
 }

@@ -1,6 +1,9 @@
 import type { Source } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+
+const sql = statements("tickets/drafts");
 
 /** The answer that waits for an operator. */
 export interface NewDraft {
@@ -54,32 +57,18 @@ export async function addDraft(
   project: ProjectId,
   { ticketId, messageId, draft }: { ticketId: string; messageId: string; draft: NewDraft },
 ): Promise<void> {
-  const values = ({ text, markdown, sources, confidence, why }: NewDraft) => [
+  const values = ({ text, markdown, sources, confidence, why }: NewDraft) => ({
     project,
     ticketId,
+    messageId,
     text,
     markdown,
-    JSON.stringify(sources),
     confidence,
     why,
-    messageId,
-  ];
-  // Mostly there is none yet, and one statement is enough.
-  const [added] = await tx.query(
-    `INSERT INTO drafts (ticket_id, project_id, text, markdown, sources, confidence, why, covers)
-     VALUES ($2, $1, $3, $4, $5, $6, $7, ARRAY[$8::uuid]) ON CONFLICT (ticket_id) DO NOTHING RETURNING ticket_id`,
-    values(draft),
-  );
-  if (added !== undefined) return;
-  const [former] = await tx.query<NewDraft>(
-    `SELECT text, markdown, sources, coalesce(confidence, 0) AS confidence, why FROM drafts
-     WHERE project_id = $1 AND ticket_id = $2`,
-    [project, ticketId],
-  );
-  await tx.query(
-    `UPDATE drafts SET text = $3, markdown = $4, sources = $5, confidence = $6, why = $7,
-       covers = array_remove(covers, $8::uuid) || $8::uuid, created_at = now()
-     WHERE project_id = $1 AND ticket_id = $2`,
-    values(former === undefined ? draft : joinDrafts(former, draft)),
-  );
+    sources: JSON.stringify(sources),
+  });
+  // Usually there is none yet, and one statement is enough.
+  if ((await sql.insert.run(tx, values(draft))) > 0) return;
+  const former = await sql.addDraft.one<NewDraft>(tx, { project, ticketId });
+  await sql.replace.run(tx, values(former === null ? draft : joinDrafts(former, draft)));
 }

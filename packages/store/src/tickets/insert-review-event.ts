@@ -2,6 +2,9 @@ import type { StageMove } from "@svc/contracts";
 import type { AnswerStep } from "../platform/answer-stats.ts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+
+const sql = statements("tickets/insert-review-event");
 
 /** Ticket events belong to the project that the ticket came in to. */
 export async function insertReviewEvent(
@@ -17,20 +20,15 @@ export async function insertReviewEvent(
     answer?: { step: AnswerStep; confidence?: number; agentId?: string | null } | null;
   },
 ): Promise<void> {
-  await tx.query(
-    `INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, moves, data, answer_step, answer_confidence,
-       answer_agent_id)
-     VALUES ($2, $1, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      event.project,
-      event.ticketId,
-      event.messageId,
-      event.actor,
-      JSON.stringify(event.moves),
-      JSON.stringify(event.data),
-      event.answer?.step ?? null,
-      event.answer?.confidence ?? null,
-      event.answer?.agentId ?? null,
-    ],
-  );
+  await sql.insertReviewEvent.run(tx, {
+    project: event.project,
+    ticketId: event.ticketId,
+    messageId: event.messageId,
+    actor: event.actor,
+    moves: JSON.stringify(event.moves),
+    data: JSON.stringify(event.data),
+    answerStep: event.answer?.step,
+    answerConfidence: event.answer?.confidence,
+    answerAgentId: event.answer?.agentId,
+  });
 }

@@ -9,10 +9,10 @@ export interface LastMessageRecord {
 
 /** The columns of `LAST_MESSAGE_JOIN`; all null for a ticket without messages. */
 export interface LastMessageRow {
-  last_text: string | null;
-  last_author: LastMessageRecord["author"] | null;
-  last_actor: string | null;
-  last_at: Date | null;
+  lastText: string | null;
+  lastAuthor: LastMessageRecord["author"] | null;
+  lastActor: string | null;
+  lastAt: Date | null;
 }
 
 /** Characters that are read of a text: enough to fill a line after Markdown is removed from it. */
@@ -44,12 +44,7 @@ export const LAST_MESSAGE_JOIN = `LEFT JOIN LATERAL (
   ) AS l ON true`;
 
 /** The last message from its columns. */
-export function asLastMessage({
-  last_text,
-  last_author,
-  last_actor,
-  last_at,
-}: LastMessageRow): LastMessageRecord | null {
-  if (last_text === null || last_author === null || last_at === null) return null;
-  return { text: last_text, author: last_author, actor: last_actor, at: last_at };
+export function asLastMessage({ lastText, lastAuthor, lastActor, lastAt }: LastMessageRow): LastMessageRecord | null {
+  if (lastText === null || lastAuthor === null || lastAt === null) return null;
+  return { text: lastText, author: lastAuthor, actor: lastActor, at: lastAt };
 }

@@ -35,14 +35,14 @@ export interface WorkRow {
   text: string | null;
   markdown: boolean | null;
   sources: Source[] | null;
-  file_ids: string[];
-  answers_message_id: string | null;
+  fileIds: string[];
+  answersMessageId: string | null;
   covers: string[];
 }
 
 /** What a row of `reviews` asks for. */
 export function asWork(row: WorkRow): SendWork | DraftWork {
-  const { covers, answers_message_id: answers } = row;
+  const { covers, answersMessageId: answers } = row;
   if (row.kind === "draft") return { kind: "draft", covers, answers: answers ?? "" };
   return {
     kind: "send",
@@ -50,7 +50,7 @@ export function asWork(row: WorkRow): SendWork | DraftWork {
     text: row.text ?? "",
     markdown: row.markdown ?? false,
     sources: row.sources ?? [],
-    fileIds: row.file_ids,
+    fileIds: row.fileIds,
     covers,
     answers,
   };

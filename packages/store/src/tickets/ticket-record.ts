@@ -31,27 +31,27 @@ export interface TicketRecord {
 /** A record as its statement answers it. */
 export interface TicketRow {
   id: string;
-  home_project_id: string;
-  home_project_name: string | null;
-  project_id: string;
-  channel_id: ChannelId;
-  chat_id: string;
-  user_id: string | null;
+  homeProjectId: string;
+  homeProjectName: string | null;
+  projectId: string;
+  channelId: ChannelId;
+  chatId: string;
+  userId: string | null;
   subject: string;
   status: TicketStatus;
   stage: TicketStage;
   priority: TicketPriority;
   assignee: string | null;
-  agent_id: string | null;
+  agentId: string | null;
   confidence: number | null;
   language: string | null;
   tags: string[];
-  channel_meta: Record<string, unknown>;
+  channelMeta: Record<string, unknown>;
   version: number;
-  created_at: Date;
-  updated_at: Date;
-  first_reply_at: Date | null;
-  resolved_at: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+  firstReplyAt: Date | null;
+  resolvedAt: Date | null;
 }
 
 /** The columns of a record, of a ticket `t` with `RECORD_JOINS` behind it. */
@@ -68,26 +68,26 @@ export const asConfidence = (stored: number | null): number | null =>
 export function asTicketRecord(row: TicketRow): TicketRecord {
   return {
     id: row.id,
-    homeProject: asProjectId(row.home_project_id),
-    homeProjectName: row.home_project_name,
-    project: asProjectId(row.project_id),
-    channelId: row.channel_id,
-    chatId: row.chat_id,
-    userId: row.user_id,
+    homeProject: asProjectId(row.homeProjectId),
+    homeProjectName: row.homeProjectName,
+    project: asProjectId(row.projectId),
+    channelId: row.channelId,
+    chatId: row.chatId,
+    userId: row.userId,
     subject: row.subject,
     status: row.status,
     stage: row.stage,
     priority: row.priority,
     assignee: row.assignee,
-    agentId: row.agent_id,
+    agentId: row.agentId,
     confidence: asConfidence(row.confidence),
     language: row.language,
     tags: row.tags,
-    channelMeta: row.channel_meta,
+    channelMeta: row.channelMeta,
     version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    firstReplyAt: row.first_reply_at,
-    resolvedAt: row.resolved_at,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    firstReplyAt: row.firstReplyAt,
+    resolvedAt: row.resolvedAt,
   };
 }

@@ -2,6 +2,7 @@ import { customerOf } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import { microsecondsOf } from "./ticket-keys.ts";
+import { statements } from "../sql.ts";
 
 /** Words that a ticket must have, all of them. */
 export interface WordQuery {
@@ -49,6 +50,12 @@ const SHORT_BEGINNING = 2;
 /** A lexeme as tsquery reads it. */
 const quote = (lexeme: string) => `'${lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 
+const sql = statements("tickets/ticket-texts", {
+  microsecondsOf: microsecondsOf("t.created_at"),
+  stepTexts1: STEP.texts + 1,
+  stepTickets: STEP.tickets,
+});
+
 /**
  * The tsquery of tickets of a project with these words. The project is one of the words, so that the index does not lead
  * to the tickets of others.
@@ -95,121 +102,62 @@ function customerText(userId: string | null, channelMeta: Record<string, unknown
   return [customer?.name, customer?.email, userId].filter((part) => typeof part === "string").join(" ");
 }
 
-/** The words of tickets. */
-export function ticketTextsTable(db: Db) {
-  // Deleted before anything is read: a change that comes after the read finds no row and queues the ticket again. SKIP
-  // LOCKED: each replica takes other tickets. When the process dies, the transaction undoes it.
-  const TAKE = `
-    DELETE FROM ticket_text_queue WHERE ticket_id IN (
-      SELECT ticket_id FROM ticket_text_queue ORDER BY queued_at DESC LIMIT ${STEP.tickets} FOR UPDATE SKIP LOCKED
-    ) RETURNING ticket_id`;
+async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & Pick<IndexedText, "createdUs">)[]> {
+  const tickets = await sql.read.all<{
+    ticketId: string;
+    subject: string;
+    userId: string | null;
+    channelMeta: Record<string, unknown>;
+    createdUs: number;
+    seq: number | null;
+    lexemes: string[] | null;
+  }>(tx, { ticketIds });
+  const said = await sql.readSaid.all<{ ticketId: string; seq: number; text: string }>(tx, {
+    ticketId: tickets.map((row) => row.ticketId),
+    seq: tickets.map((row) => row.seq ?? 0),
+  });
+  return tickets.map((row) => {
+    const own = said.filter((one) => one.ticketId === row.ticketId);
+    const taken = own.slice(0, STEP.texts);
+    return {
+      ticketId: row.ticketId,
+      indexed: row.lexemes?.filter((lexeme) => !lexeme.startsWith(":")) ?? null,
+      subject: row.subject,
+      customer: customerText(row.userId, row.channelMeta),
+      createdUs: row.createdUs,
+      texts: taken.map(({ text }) => text),
+      seq: taken.at(-1)?.seq ?? row.seq ?? 0,
+      hasMore: own.length > taken.length,
+    };
+  });
+}
 
-  // What is indexed stays, unless the subject is another one.
-  const READ = `
-    SELECT t.id AS ticket_id, t.subject, t.user_id, t.channel_meta, ${microsecondsOf("t.created_at")} AS created_us, x.seq, tsvector_to_array(x.document) AS lexemes
-    FROM tickets t LEFT JOIN ticket_texts x ON x.ticket_id = t.id AND x.subject = t.subject
-    WHERE t.id = ANY ($1::uuid[])`;
-
-  // Messages and replies share the places of their chat, and both have an index on them. One more than are taken.
-  const READ_SAID = `
-    SELECT i.ticket_id, said.seq, said.text
-    FROM unnest($1::uuid[], $2::bigint[]) AS i (ticket_id, seq) CROSS JOIN LATERAL (
-      (SELECT seq, text FROM messages m WHERE m.ticket_id = i.ticket_id AND m.seq > i.seq
-       ORDER BY seq LIMIT ${STEP.texts + 1})
-      UNION ALL
-      (SELECT seq, text FROM replies r WHERE r.ticket_id = i.ticket_id AND r.seq > i.seq AND r.type = 'message'
-       ORDER BY seq LIMIT ${STEP.texts + 1})
-      ORDER BY seq LIMIT ${STEP.texts + 1}
-    ) AS said ORDER BY i.ticket_id, said.seq`;
-
-  // Tickets that were erased meanwhile are gone from the join, whether they have begun anew or not: those are another
-  // row, which is in the queue again. One that is erased in this moment waits for this commit and takes the words with
-  // it. Locks the tickets' rows, as the foreign key does, but those that were joined; in the order of ids, as every such
-  // statement.
-  const WRITE = `
-    INSERT INTO ticket_texts (ticket_id, project_id, document, subject, seq, has_customer)
-    SELECT t.id, t.project_id,
-      array_to_tsvector(ARRAY(SELECT jsonb_array_elements_text(i.lexemes)) || (':p:' || t.project_id)), i.subject, i.seq, true
-    FROM unnest($1::uuid[], $2::jsonb[], $3::text[], $4::bigint[], $5::bigint[])
-      AS i (ticket_id, lexemes, subject, seq, created_us)
-    JOIN tickets t ON t.id = i.ticket_id AND ${microsecondsOf("t.created_at")} = i.created_us
-    ORDER BY t.id FOR KEY SHARE OF t
-    ON CONFLICT (ticket_id) DO UPDATE SET project_id = excluded.project_id, document = excluded.document,
-      subject = excluded.subject, seq = excluded.seq, has_customer = true`;
-
-  const QUEUE_AGAIN = `
-    INSERT INTO ticket_text_queue (ticket_id) SELECT unnest($1::uuid[]) ON CONFLICT (ticket_id) DO NOTHING`;
-
-  // Tickets whose words were indexed before the customer's belonged to them, some at a time and after all others: the older
-  // version indexes without them for as long as it runs beside this one.
-  const QUEUE_WITHOUT_CUSTOMER = `
-    INSERT INTO ticket_text_queue (ticket_id, queued_at)
-    SELECT ticket_id, '-infinity' FROM ticket_texts WHERE NOT has_customer LIMIT ${STEP.tickets}
-    ON CONFLICT (ticket_id) DO NOTHING`;
-
-  async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & Pick<IndexedText, "createdUs">)[]> {
-    const tickets = await tx.query<{
-      ticket_id: string;
-      subject: string;
-      user_id: string | null;
-      channel_meta: Record<string, unknown>;
-      created_us: number;
-      seq: number | null;
-      lexemes: string[] | null;
-    }>(READ, [ticketIds]);
-    const said = await tx.query<{ ticket_id: string; seq: number; text: string }>(READ_SAID, [
-      tickets.map((row) => row.ticket_id),
-      tickets.map((row) => row.seq ?? 0),
-    ]);
-    return tickets.map((row) => {
-      const own = said.filter((one) => one.ticket_id === row.ticket_id);
-      const taken = own.slice(0, STEP.texts);
-      return {
-        ticketId: row.ticket_id,
-        indexed: row.lexemes?.filter((lexeme) => !lexeme.startsWith(":")) ?? null,
-        subject: row.subject,
-        customer: customerText(row.user_id, row.channel_meta),
-        createdUs: row.created_us,
-        texts: taken.map(({ text }) => text),
-        seq: taken.at(-1)?.seq ?? row.seq ?? 0,
-        hasMore: own.length > taken.length,
-      };
+/**
+ * Indexes the words of some tickets that wait for it, those that changed last first; false when none waits.
+ * `wordsOf` makes the words of a ticket. Safe with any number of replicas and at any crash: what was taken is taken
+ * again.
+ */
+export async function indexNext(db: Db, wordsOf: (text: TicketText) => string[]): Promise<boolean> {
+  const queue = await sql.indexNext.one<{ isEmpty: boolean; isComplete: boolean }>(db);
+  if (queue?.isEmpty === true && queue.isComplete) return false;
+  if (queue?.isEmpty === true) await sql.queueWithoutCustomer.run(db);
+  return db.transaction(async (tx) => {
+    const taken = await sql.take.all<{ ticketId: string }>(tx);
+    if (taken.length === 0) return false;
+    const texts = await read(
+      tx,
+      taken.map((row) => row.ticketId),
+    );
+    const indexed: IndexedText[] = texts.map((text) => ({ ...text, words: wordsOf(text) }));
+    await sql.write.run(tx, {
+      ticketId: indexed.map(({ ticketId }) => ticketId),
+      lexemes: indexed.map(({ words }) => JSON.stringify(lexemesOf(words))),
+      subject: indexed.map(({ subject }) => subject),
+      seq: indexed.map(({ seq }) => seq),
+      createdUs: indexed.map(({ createdUs }) => createdUs),
     });
-  }
-
-  return {
-    /**
-     * Indexes the words of some tickets that wait for it, those that changed last first; false when none waits.
-     * `wordsOf` makes the words of a ticket. Safe with any number of replicas and at any crash: what was taken is taken
-     * again.
-     */
-    async indexNext(wordsOf: (text: TicketText) => string[]): Promise<boolean> {
-      // Mostly there is nothing to do: one look instead of a transaction.
-      const [queue] = await db.query<{ is_empty: boolean; is_complete: boolean }>(
-        `SELECT NOT EXISTS (SELECT FROM ticket_text_queue) AS is_empty,
-           NOT EXISTS (SELECT FROM ticket_texts WHERE NOT has_customer) AS is_complete`,
-      );
-      if (queue?.is_empty === true && queue.is_complete) return false;
-      if (queue?.is_empty === true) await db.query(QUEUE_WITHOUT_CUSTOMER);
-      return db.transaction(async (tx) => {
-        const taken = await tx.query<{ ticket_id: string }>(TAKE);
-        if (taken.length === 0) return false;
-        const texts = await read(
-          tx,
-          taken.map((row) => row.ticket_id),
-        );
-        const indexed: IndexedText[] = texts.map((text) => ({ ...text, words: wordsOf(text) }));
-        await tx.query(WRITE, [
-          indexed.map(({ ticketId }) => ticketId),
-          indexed.map(({ words }) => JSON.stringify(lexemesOf(words))),
-          indexed.map(({ subject }) => subject),
-          indexed.map(({ seq }) => seq),
-          indexed.map(({ createdUs }) => createdUs),
-        ]);
-        const unfinished = texts.filter(({ hasMore }) => hasMore).map(({ ticketId }) => ticketId);
-        if (unfinished.length > 0) await tx.query(QUEUE_AGAIN, [unfinished]);
-        return true;
-      });
-    },
-  };
+    const unfinished = texts.filter(({ hasMore }) => hasMore).map(({ ticketId }) => ticketId);
+    if (unfinished.length > 0) await sql.queueAgain.run(tx, { unfinished });
+    return true;
+  });
 }
