@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { readEmbeddings } from "./read-embeddings.ts";
+import { readEmbeddings } from "./request-embeddings.ts";
 
 const body = (data: unknown) => Buffer.from(JSON.stringify({ object: "list", data }));
 const item = (index: number, embedding: unknown) => ({ object: "embedding", index, embedding });
