@@ -6,4 +6,3 @@ export { createChannelManager } from "./channel-manager.ts";
 export type { ChannelManager, ChannelState, SwitchedServer } from "./channel-manager.ts";
 export { cleanFileName } from "./clean-file-name.ts";
 export { sniffMime } from "./sniff-mime.ts";
-export { withinMs } from "./within-ms.ts";

@@ -1,4 +1,5 @@
 import type { QueueName } from "@svc/contracts";
+import { errorCode } from "@svc/primitives";
 import type { RateLimiterStoreAbstract } from "rate-limiter-flexible";
 
 interface JobOptions {
@@ -112,6 +113,6 @@ const CONNECTION_MESSAGES =
 export function isConnectionError(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isConnectionError);
   if (!(error instanceof Error)) return false;
-  const code: unknown = "code" in error ? error.code : undefined;
-  return (typeof code === "string" && CONNECTION_CODES.test(code)) || CONNECTION_MESSAGES.test(error.message);
+  const code = errorCode(error);
+  return (code !== undefined && CONNECTION_CODES.test(code)) || CONNECTION_MESSAGES.test(error.message);
 }

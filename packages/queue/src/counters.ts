@@ -1,4 +1,5 @@
 import type { Log } from "@svc/log";
+import { toError } from "@svc/primitives";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { RateLimiterAbstract } from "rate-limiter-flexible";
 import { isConnectionError } from "./backend.ts";
@@ -159,7 +160,7 @@ function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
       },
       (error: unknown) => {
         clearTimeout(timer);
-        reject(error instanceof Error ? error : new Error(String(error)));
+        reject(toError(error));
       },
     );
   });

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "@svc/log";
+import { toError } from "@svc/primitives";
 import { createPostgresBackend as bullmqOnPostgres, withBackend } from "bullmq";
 import type { IQueueBackend, PostgresConnectionOptions } from "bullmq";
 import pg from "pg";
@@ -89,7 +91,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       up = true;
       await listenAnew();
     } catch (error) {
-      reportFault(error instanceof Error ? error : new Error(String(error)));
+      reportFault(toError(error));
     }
   }
   const prober = setInterval(() => {
@@ -166,7 +168,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
         if (closed) throw new QueueDownError("queues were closed");
         await probe();
         if (up) return;
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await sleep(RETRY_MS);
       }
     },
 

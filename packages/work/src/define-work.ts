@@ -1,11 +1,11 @@
 import type { QueueJobs, QueueName } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import { withinMs } from "@svc/primitives";
 import type { Consumer, Queues } from "@svc/queue";
 import { outlastOutage } from "@svc/store";
 import type { Claim, HeldLease, LeaseKeeper } from "./lease-keeper.ts";
 import { startSweeps } from "./start-sweeps.ts";
 import type { RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";
-import { withinMs } from "./within-ms.ts";
 
 /** What a claim function works with. */
 export interface ClaimContext<OneClaim extends Claim> {

@@ -1,7 +1,7 @@
 import { questionAsWritten, questionOf } from "@svc/agents";
-import { withinMs } from "@svc/channel-manager";
 import type { ChannelId, ReplyJob, TicketStatus } from "@svc/contracts";
 import { questionTerms } from "@svc/knowledge";
+import { withinMs } from "@svc/primitives";
 import { QueueDownError, announceReply } from "@svc/queue";
 import type { NewDraft, RunOutcome } from "@svc/store";
 import { count, observe } from "@svc/telemetry";
