@@ -1,9 +1,8 @@
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import pg from "pg";
-import type { DiskWatch } from "./platform/disk-watch.ts";
+import type { DiskWatch, ConnectionWatchdog } from "./platform/watchdogs.ts";
 import { camelCase } from "./sql.ts";
-import type { LineWatch } from "./platform/line-watch.ts";
 
 /** SQL with its values; a named one is planned once per connection. */
 export interface Query {
@@ -82,6 +81,21 @@ export function sqlStateOf(error: unknown): string | undefined {
 /** True when a row was not written because there is one with the same unique values. */
 export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === "23505";
+}
+
+/** Result of an update of a row that has a version and a unique name. */
+export type UpdateResult = "changed" | "stale" | "taken";
+
+/**
+ * Runs an update of such a row: "stale" if no row has the expected version, "taken" if another one has the name.
+ */
+export async function updateVersioned(update: () => Promise<number>): Promise<UpdateResult> {
+  try {
+    return (await update()) === 0 ? "stale" : "changed";
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return "taken";
+  }
 }
 
 function asServiceError(error: unknown): unknown {
@@ -204,7 +218,7 @@ export function openDb(options: {
   log: Log;
   applicationName: string;
   purpose: keyof typeof PURPOSES;
-  watch: LineWatch;
+  watch: ConnectionWatchdog;
   disk: DiskWatch;
 }): PooledDb {
   const { watch, disk } = options;

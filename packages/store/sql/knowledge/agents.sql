@@ -4,6 +4,7 @@ SELECT id FROM kbs WHERE project_id = :project AND id = ANY (:kb_ids::uuid[]) AN
 ORDER BY id FOR KEY SHARE;
 
 -- name: find
+-- An agent by its id.
 SELECT {{columns}} FROM agents WHERE project_id = :project AND id = :id;
 
 -- name: readTools

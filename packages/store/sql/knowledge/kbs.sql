@@ -11,6 +11,7 @@ k.id, k.name, k.chunk_count, k.created_at, k.updated_at, k.version,
 id, name, document_count, chunk_count, languages, created_at, updated_at, version
 
 -- name: findState
+-- A knowledge base with the state of its documents.
 SELECT {{state}} FROM kbs k WHERE k.project_id = :project AND k.id = :id AND k.deleted_at IS NULL;
 
 -- name: ensure
@@ -18,7 +19,8 @@ SELECT {{state}} FROM kbs k WHERE k.project_id = :project AND k.id = :id AND k.d
 INSERT INTO kbs (id, project_id, name) VALUES (:id, :project, :name) ON CONFLICT (project_id, name) DO NOTHING
 RETURNING {{columns}};
 
--- name: findKbs
+-- name: findByName
+-- A knowledge base by its name.
 SELECT {{columns}} FROM kbs WHERE project_id = :project AND name = :name AND deleted_at IS NULL;
 
 -- name: insert
@@ -46,7 +48,8 @@ ORDER BY name;
 -- Changes the name and raises the version, where `versions` has the present one or is null. Locks the rows of kbs that
 -- it writes.
 UPDATE kbs SET name = coalesce(:name, name), version = version + 1, updated_at = now()
-WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL OR version = ANY (:versions))
+WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL
+  OR version = ANY (:versions))
 RETURNING id;
 
 -- name: remove
@@ -54,11 +57,12 @@ RETURNING id;
 -- is free, and no agent has it any more. The name is part of a key, so this waits for whoever is putting a document
 -- into it, and for whoever hands one in. Locks the rows of kbs that it writes.
 UPDATE kbs SET deleted_at = now(), name = '{{deletedPrefix}}' || id
-WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL OR version = ANY (:versions))
+WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL
+  OR version = ANY (:versions))
 RETURNING id;
 
--- name: updateAgents
--- Locks the rows of agents that it writes.
+-- name: removeFromAgents
+-- Removes a knowledge base from the agents that have it. Locks the rows of agents that it writes.
 UPDATE agents SET kb_ids = array_remove(kb_ids, :id::uuid), version = version + 1
 WHERE project_id = :project AND :id::uuid = ANY (kb_ids);
 
@@ -68,7 +72,7 @@ WHERE project_id = :project AND :id::uuid = ANY (kb_ids);
 SELECT id FROM kbs WHERE deleted_at IS NOT NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
 
 -- name: holdKb
--- Locks a knowledge base against its deletion until the commit, and nobody else.
+-- Locks a knowledge base against its deletion until the commit.
 SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS NULL FOR KEY SHARE;
 
 -- name: purgeIngests

@@ -29,7 +29,8 @@ SELECT delivery_id FROM callbacks WHERE message_id = :message_id AND project_id 
 -- name: hasSecret
 -- True while the key that sent a message is kept, sealed, to sign its callbacks, and is not revoked.
 SELECT 1 FROM callbacks cb LEFT JOIN api_keys k ON k.id = cb.api_key_id
-WHERE cb.message_id = :message_id AND cb.project_id = :project AND cb.sealed_secret IS NOT NULL AND k.revoked_at IS NULL;
+WHERE cb.message_id = :message_id AND cb.project_id = :project AND cb.sealed_secret IS NOT NULL
+  AND k.revoked_at IS NULL;
 
 -- name: eraseRevokedSecrets
 -- Forgets the sealed copies of keys that are revoked: they sign nothing. Locks the rows of callbacks that it reads.

@@ -8,6 +8,7 @@ b.id, b.received_at, b.content_type, b.headers, octet_length(b.content) AS size_
 b.faults, b.event_id, b.message_id, b.ticket_id, b.chat_id, b.user_id, b.tries, b.tried_at
 
 -- name: find
+-- A hook of a project.
 SELECT {{hook_columns}} FROM hooks h WHERE h.project_id = :project AND h.id = :id;
 
 -- name: findForCall (prepared)
@@ -26,7 +27,8 @@ ORDER BY h.id DESC LIMIT :limit;
 -- name: insert
 -- Makes a hook, unless its name is taken: null then. Locks the rows of hooks that it writes.
 INSERT INTO hooks (project_id, id, name, preset, auth, sealed_secret, mapping, filter, created_by)
-VALUES (:project, :id, :name, :preset, :auth, :sealed, :mapping, :filter, :created_by) ON CONFLICT (project_id, name) DO NOTHING RETURNING id;
+VALUES (:project, :id, :name, :preset, :auth, :sealed, :mapping, :filter, :created_by) ON CONFLICT (project_id,
+  name) DO NOTHING RETURNING id;
 
 -- name: update
 -- Changes fields of a hook and raises its version, where `versions` has the present one or is null. Locks the rows of
@@ -77,8 +79,9 @@ DELETE FROM hook_bodies WHERE id IN (
   LIMIT :limit FOR UPDATE SKIP LOCKED
 ) RETURNING 1;
 
--- name: deleteHookEvents
--- Locks the rows of hook_events that it reads.
+-- name: deleteOldEvents
+-- Deletes some old events. Rows that another replica deletes right now are skipped. Locks the rows of hook_events that
+-- it reads.
 DELETE FROM hook_events WHERE ctid IN (
   SELECT ctid FROM hook_events WHERE created_at < now() - interval '{{hookLimitsEventDays}} days'
   LIMIT :limit FOR UPDATE SKIP LOCKED

@@ -5,6 +5,7 @@ id, catalog_id, state, status, completed_bytes, total_bytes, version, error_code
 now() + interval '{{modelPullLeaseMs}} milliseconds'
 
 -- name: find
+-- The last pull of a model.
 SELECT {{columns}} FROM model_pulls WHERE catalog_id = :catalog_id;
 
 -- name: listRunning
@@ -46,7 +47,8 @@ RETURNING p.id, p.catalog_id, p.status, p.completed_bytes, p.total_bytes, p.leas
 -- Keeps the lease, and notes how far the pull is. Locks the rows of model_pulls that it writes.
 UPDATE model_pulls SET lease_until = {{lease}}, attempts = CASE WHEN :has_grown THEN 0 ELSE attempts END,
   version = version
-    + CASE WHEN (status, completed_bytes, total_bytes) IS DISTINCT FROM (:status, :completed_bytes, :total_bytes) THEN 1 ELSE 0 END,
+    + CASE WHEN (status, completed_bytes, total_bytes) IS DISTINCT FROM (:status, :completed_bytes,
+      :total_bytes) THEN 1 ELSE 0 END,
   status = :status, completed_bytes = :completed_bytes, total_bytes = :total_bytes, updated_at = now()
 WHERE catalog_id = :catalog_id AND lease_id = :lease_id AND state = 'running' RETURNING 1;
 
@@ -54,7 +56,8 @@ WHERE catalog_id = :catalog_id AND lease_id = :lease_id AND state = 'running' RE
 -- Ends a pull. Locks the rows of model_pulls that it writes.
 UPDATE model_pulls SET state = :state, status = CASE WHEN :state = 'done' THEN 'success' ELSE 'failed' END,
   completed_bytes = CASE WHEN :state = 'done' THEN coalesce(total_bytes, completed_bytes) ELSE completed_bytes END,
-  error_code = :error_code, error = :error, lease_id = NULL, lease_until = NULL, version = version + 1, updated_at = now()
+  error_code = :error_code, error = :error, lease_id = NULL, lease_until = NULL, version = version + 1,
+    updated_at = now()
 WHERE catalog_id = :catalog_id AND lease_id = :lease_id AND state = 'running' RETURNING 1;
 
 -- name: retryLater

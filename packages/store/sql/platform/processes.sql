@@ -10,7 +10,8 @@ heard_at < now() - interval '{{silentMs}} milliseconds'
 
 -- name: beat (prepared)
 -- Says that this process runs, and what it uses. Locks the rows of processes that it writes.
-INSERT INTO processes (id, app, host, pid, memory_bytes, memory_limit_bytes) VALUES (:own_id, :app, :host, :pid, :memory_bytes, :memory_limit_bytes)
+INSERT INTO processes (id, app, host, pid, memory_bytes, memory_limit_bytes) VALUES (:own_id, :app, :host, :pid,
+  :memory_bytes, :memory_limit_bytes)
 ON CONFLICT (id) DO UPDATE SET heard_at = now(), memory_bytes = excluded.memory_bytes, told_at = NULL;
 
 -- name: end

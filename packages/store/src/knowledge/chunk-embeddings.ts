@@ -83,8 +83,8 @@ export function claim(
   limit: number,
 ): Promise<ClaimedChunk[]> {
   return db.transaction(async (tx) => {
-    await sql.claim.run(tx, { claimLock: CLAIM_LOCK });
-    const rows = await sql.findChunks.all<ClaimedRow>(tx, {
+    await sql.lockClaims.run(tx, { claimLock: CLAIM_LOCK });
+    const rows = await sql.claim.all<ClaimedRow>(tx, {
       model,
       dimensions,
       fromId,
@@ -184,7 +184,7 @@ export async function findChunks(
   kbIds: readonly string[],
   chunkIds: readonly string[],
 ): Promise<FoundChunk[]> {
-  const rows = await sql.findChunks2.all<ChunkRow>(db, { project, kbIds, chunkIds });
+  const rows = await sql.readPassages.all<ChunkRow>(db, { project, kbIds, chunkIds });
   return rows.map(asFound);
 }
 

@@ -167,7 +167,7 @@ export async function removeOfDocument(
     await tidyIndex(db, index);
     await saveKbIndex(db, index);
   }
-  const row = await sql.findChunks.one<{ chunkCount: number; termCount: number }>(db, { kbId, documentId });
+  const row = await sql.deleteOfDocument.one<{ chunkCount: number; termCount: number }>(db, { kbId, documentId });
   return { chunkCount: row?.chunkCount ?? 0, termCount: row?.termCount ?? 0 };
 }
 
@@ -286,7 +286,7 @@ export async function findSimilarWords(
 ): Promise<string[]> {
   const rows = await sql.findSimilarWords.all<{ word: string }>(db, { kbNumbers, variants: misspelt.variants });
   if (rows.length > 0 || !(await knowsTrigrams(db))) return rows.map(({ word }) => word);
-  const similar = await sql.findKbWords.all<{ word: string }>(db, { kbNumbers, word: misspelt.word });
+  const similar = await sql.listLikeWords.all<{ word: string }>(db, { kbNumbers, word: misspelt.word });
   return similar.map(({ word }) => word);
 }
 
@@ -357,4 +357,4 @@ export function asFound(row: ChunkRow): FoundChunk {
   };
 }
 
-export { stem } from "./stem-words.ts";
+export { stem } from "./kb-index.ts";

@@ -1,5 +1,5 @@
 import * as chunks from "./chunks.ts";
-import { stem } from "./stem-words.ts";
+import { stem } from "./kb-index.ts";
 import type { IndexedChunks } from "./chunks.ts";
 import type { Db } from "../db.ts";
 import { asProjectId } from "../ids.ts";
@@ -215,11 +215,11 @@ export const dropWaiting = (db: Db, project: ProjectId, id: string): Promise<voi
 export function remove(db: Db, project: ProjectId, kbId: string, id: string): Promise<boolean> {
   return db.transaction(async (tx) => {
     await sql.remove.run(tx, { project, kbId });
-    const document = await sql.lockDocuments.one<{ wasRead: boolean }>(tx, { project, kbId, id });
+    const document = await sql.lockDocument.one<{ wasRead: boolean }>(tx, { project, kbId, id });
     if (document === null) return false;
     const removed = await chunks.removeOfDocument(tx, kbId, id);
-    await sql.deleteDocuments.run(tx, { id });
-    await sql.updateKbs.run(tx, {
+    await sql.deleteDocument.run(tx, { id });
+    await sql.countRemoval.run(tx, {
       kbId,
       documentCount: document.wasRead ? 1 : 0,
       chunkCount: removed.chunkCount,

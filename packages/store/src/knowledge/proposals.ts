@@ -89,7 +89,7 @@ async function decide(
   work: (tx: Db, proposal: ProposalRecord) => Promise<ProposalRecord | null>,
 ): Promise<ProposalOutcome | null> {
   return db.transaction(async (tx) => {
-    const row = await sql.decide.one<ProposalRecord>(tx, { project, id });
+    const row = await sql.lock.one<ProposalRecord>(tx, { project, id });
     if (row === null) return null;
     const proposal = row;
     if (row.status === wanted) return { result: "done", proposal };
@@ -243,7 +243,7 @@ export async function accept(
     if (replaces !== null) {
       const locked = await sql.accept.run(tx, { project, kbId });
       if (locked === 0) throw new ServiceError("not_found", "The knowledge base of this proposal was deleted.");
-      const count = await sql.lockDocuments.run(tx, {
+      const count = await sql.lockDocument.run(tx, {
         project,
         kbId,
         id: replaces.id,
@@ -254,7 +254,7 @@ export async function accept(
     const [put] = await putDocuments(tx, project, kbId, [item]);
     if (put === undefined) throw new Error("the document of a proposal was not stored");
     if (replaces !== null) {
-      await sql.updateDocuments.run(tx, { project, id: replaces.id, contentHash: replaces.contentHash });
+      await sql.markAsSource.run(tx, { project, id: replaces.id, contentHash: replaces.contentHash });
     }
     const action = replaces === null ? "add" : "replace";
     return mark(tx, project, id, { status: "accepted", by, action, resultDocumentId: put.documentId });

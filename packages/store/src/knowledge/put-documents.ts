@@ -103,8 +103,8 @@ export interface DocumentToIndex {
  * have the same number even for a moment. Locks the passages that it changes; the caller has locked the knowledge base.
  */
 async function numberFromZero(tx: Db, documentIds: readonly string[]): Promise<void> {
+  await sql.hideOldNumbers.run(tx, { documentIds });
   await sql.numberFromZero.run(tx, { documentIds });
-  await sql.updateChunks.run(tx, { documentIds });
 }
 
 /**
@@ -118,7 +118,7 @@ export async function indexAgainIn(
   items: readonly DocumentToIndex[],
 ): Promise<number> {
   const index = await lockKb(tx, project, kbId);
-  const rows = await sql.indexAgain.all<{ id: string }>(tx, {
+  const rows = await sql.lockUnchanged.all<{ id: string }>(tx, {
     kbId,
     id: items.map(({ id }) => id),
     version: items.map(({ indexed }) => indexed.version),
@@ -134,14 +134,14 @@ export async function indexAgainIn(
     }));
   const ids = changed.map(({ id }) => id);
   markDead(index, await chunks.rangesOf(tx, ids));
-  await sql.deleteChunkTerms.run(tx, { ids });
+  await sql.deleteTerms.run(tx, { ids });
   await numberFromZero(tx, ids);
-  await sql.updateChunks2.run(tx, {
+  await sql.saveTermCounts.run(tx, {
     documentId: changed.flatMap(({ id, indexed }) => indexed.chunks.map(() => id)),
     ordinal: changed.flatMap(({ indexed }) => indexed.chunks.map((_, ordinal) => ordinal)),
     termCount: changed.flatMap(({ indexed }) => indexed.chunks.map(({ termCount }) => termCount)),
   });
-  await sql.updateDocuments.run(tx, {
+  await sql.savePlaces.run(tx, {
     id: ids,
     first: changed.map(({ first }) => first),
     termCount: changed.map(({ termCount }) => termCount),
@@ -150,7 +150,7 @@ export async function indexAgainIn(
   await writeIndex(tx, index, changed);
   await tidyIndex(tx, index);
   await saveKbIndex(tx, index);
-  await sql.updateKbs.run(tx, { kbId });
+  await sql.sumTerms.run(tx, { kbId });
   return changed.length;
 }
 
@@ -183,7 +183,7 @@ async function removeReplaced(
 ): Promise<{ chunkCount: number; termCount: number }> {
   if (ids.length === 0) return { chunkCount: 0, termCount: 0 };
   markDead(index, await chunks.rangesOf(tx, ids));
-  const row = await sql.removeReplaced.one<{ chunkCount: number; termCount: number }>(tx, { ids });
+  const row = await sql.deleteChunks.one<{ chunkCount: number; termCount: number }>(tx, { ids });
   return { chunkCount: row?.chunkCount ?? 0, termCount: row?.termCount ?? 0 };
 }
 

@@ -9,10 +9,9 @@ import type {
 import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
 import type { Context } from "../context.ts";
 import { batched } from "../batcher.ts";
-import { LEASE_MS } from "./chats.ts";
+import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "./chats.ts";
 import { isUniqueViolation } from "../db.ts";
-import { SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "./expired-leases.ts";
-import type { LeaseHistory } from "./expired-leases.ts";
+import type { LeaseHistory } from "./chats.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";

@@ -1,6 +1,6 @@
 import type { ChannelId } from "@svc/contracts";
-import { expiredLease, leaseHistory } from "./expired-leases.ts";
-import type { LeaseHistory } from "./expired-leases.ts";
+import { expiredLease, leaseHistory } from "./chats.ts";
+import type { LeaseHistory } from "./chats.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { REPLY_COLUMNS, asReply } from "./replies.ts";
@@ -176,8 +176,8 @@ export function insertNotice(
     const chat = await sql.insertNotice.one<{ lastSeq: number; channelId: ChannelId }>(tx, { project, ticketId });
     if (chat === null) return null;
     const id = newId();
-    await sql.insertReplies.run(tx, { id, project, ticketId, lastSeq: chat.lastSeq, text });
-    await sql.insertOutboxes.run(tx, { ticketId, project, channelId: chat.channelId, lastSeq: chat.lastSeq });
+    await sql.insertReply.run(tx, { id, project, ticketId, lastSeq: chat.lastSeq, text });
+    await sql.wantReply.run(tx, { ticketId, project, channelId: chat.channelId, lastSeq: chat.lastSeq });
     return id;
   });
 }

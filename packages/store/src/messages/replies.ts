@@ -2,7 +2,7 @@ import type { ChannelId, MessageState, ReplyAuthor, Source } from "@svc/contract
 import { batched } from "../batcher.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { IS_ALIVE } from "../platform/instances.ts";
+import { IS_ALIVE } from "../platform/replicas.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 

@@ -71,7 +71,7 @@ export async function findLiveByHash(db: Db, hash: Buffer): Promise<ApiKeyRecord
 export async function insert(db: Db, key: NewApiKey): Promise<ApiKeyRecord | null> {
   const rows = await db.transaction(async (tx) => {
     await sql.insert.run(tx, { hash: key.hash });
-    return sql.insertApiKeys.all<ApiKeyRow>(tx, {
+    return sql.insertKey.all<ApiKeyRow>(tx, {
       id: newId(),
       name: key.name,
       prefix: key.prefix,

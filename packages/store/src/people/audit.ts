@@ -234,13 +234,13 @@ async function appendAll(db: Db, events: NewAuditEvent[]): Promise<void[]> {
   await db.transaction(async (tx) => {
     await sql.appendAll.run(tx);
 
-    const head = await sql.lockAuditHead.one<HeadRow & { now: Date }>(tx);
+    const head = await sql.lockHead.one<HeadRow & { now: Date }>(tx);
     if (head === null) throw new Error("the head of the audit log is missing; restore audit_head from a backup");
     const rows = chain(head, head.now, events);
     const last = rows.at(-1);
     if (last === undefined) return;
     const column = <Name extends keyof ChainRow>(name: Name) => rows.map((row) => row[name]);
-    await sql.insertAuditEvents.run(tx, {
+    await sql.insertEvents.run(tx, {
       id: column("id"),
       day: column("day"),
       number: column("number"),
@@ -256,7 +256,7 @@ async function appendAll(db: Db, events: NewAuditEvent[]): Promise<void[]> {
       network: column("network"),
       hash: column("hash"),
     });
-    await sql.updateAuditHead.run(tx, {
+    await sql.moveHead.run(tx, {
       day: last.day,
       number: last.number,
       at: last.at.toISOString(),

@@ -63,8 +63,8 @@ export function find(db: Db, id: string): Promise<OperatorRecord | null> {
 }
 
 async function setRoles(tx: Db, id: string, roles: readonly NewRole[]): Promise<void> {
-  await sql.setRoles.run(tx, { id });
-  await sql.insertOperatorRoles.run(tx, {
+  await sql.deleteRoles.run(tx, { id });
+  await sql.insertRoles.run(tx, {
     id,
     projectId: roles.map(({ project }) => project),
     role: roles.map(({ role }) => role),
@@ -171,8 +171,8 @@ export const update = (
     if (fields.roles !== undefined) await setRoles(tx, id, fields.roles);
     // Who is shut out, or may have lost the password to somebody, is signed out everywhere for good.
     if (fields.disabled === true || fields.passwordHash !== undefined) {
-      await sql.deleteOperatorSessions.run(tx, { id });
-      await sql.deleteOperatorLinks.run(tx, { id });
+      await sql.deleteSessions.run(tx, { id });
+      await sql.deleteLinks.run(tx, { id });
     }
     return true;
   });

@@ -1,6 +1,6 @@
 import { HOOK_LIMITS } from "@svc/contracts";
 import type { FieldFault, HookAuth, HookCondition, HookMapping, HookOutcome, HookPreset, Sealed } from "@svc/contracts";
-import { isUniqueViolation } from "../db.ts";
+import { updateVersioned } from "../db.ts";
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
@@ -172,8 +172,8 @@ export async function update(
   versions: readonly number[] | null = null,
 ): Promise<HookWrite> {
   const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
-  try {
-    const count = await sql.update.run(db, {
+  const result = await updateVersioned(() =>
+    sql.update.run(db, {
       project,
       id,
       versions,
@@ -181,12 +181,9 @@ export async function update(
       auth: json(auth),
       mapping: json(mapping),
       filter: json(filter),
-    });
-    return { result: count === 0 ? "stale" : "changed", hook: await find(db, project, id) };
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    return { result: "taken", hook: await find(db, project, id) };
-  }
+    }),
+  );
+  return { result, hook: await find(db, project, id) };
 }
 
 /**
@@ -276,6 +273,6 @@ export async function claimEvent(
 /** Forgets bodies after 30 days and events after 7, at most `limit` of each; answers how many. */
 export async function forgetOld(db: Db, limit: number): Promise<number> {
   const bodies = await sql.forgetOld.run(db, { limit });
-  const events = await sql.deleteHookEvents.run(db, { limit });
+  const events = await sql.deleteOldEvents.run(db, { limit });
   return bodies + events;
 }

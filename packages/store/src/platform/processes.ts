@@ -1,4 +1,4 @@
-import { expiredLease } from "../messages/expired-leases.ts";
+import { expiredLease } from "../messages/chats.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 

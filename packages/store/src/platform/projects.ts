@@ -4,7 +4,7 @@ import { isUniqueViolation } from "../db.ts";
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { outlastDeadlocks } from "../outlast-deadlocks.ts";
+import { retryOnDeadlock } from "../retries.ts";
 import { statements } from "../sql.ts";
 
 /** What a project may ask of language models; null: any number. */
@@ -234,16 +234,16 @@ export async function update(
  * it holds is removed by `erasures.purgeDeleted`, so that this takes no longer however much that is.
  */
 export function remove(db: Db, id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> {
-  return outlastDeadlocks(db, async (tx) => {
+  return retryOnDeadlock(db, async (tx) => {
     const before = await sql.remove.one<{ name: string }>(tx, { id, versions });
     if (before === null) return "stale";
-    const count = await sql.findChannelsConfig.run(tx, { name: before.name });
+    const count = await sql.isOfWidget.run(tx, { name: before.name });
     if (count > 0) return "in_use";
-    await sql.updateProjects.run(tx, { id });
-    await sql.deleteOperatorRoles.run(tx, { id });
-    await sql.deleteOperatorViews.run(tx, { id });
-    await sql.updateApiKeys.run(tx, { id });
-    await sql.updateKbs.run(tx, { id });
+    await sql.markDeleted.run(tx, { id });
+    await sql.deleteRoles.run(tx, { id });
+    await sql.deleteViews.run(tx, { id });
+    await sql.revokeKeys.run(tx, { id });
+    await sql.deleteKbs.run(tx, { id });
     await sql.takeTicketsBack.run(tx, { id });
     return "removed";
   });

@@ -2,14 +2,11 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { findTables } from "./copied-tables.ts";
-import type { CopiedTable, FoundTable, FoundTables } from "./copied-tables.ts";
-import { lockSchema, onCopyClient, readApplied } from "./copy-client.ts";
-import type { CopyPlace } from "./copy-client.ts";
+import { findTables, lockSchema, onCopyClient, readApplied, StoreCopyError } from "./copy-client.ts";
+import type { CopiedTable, FoundTable, FoundTables, CopyPlace } from "./copy-client.ts";
 import { opensSecretKeyCheck } from "./installation.ts";
-import { MIGRATIONS_TABLE, bundledMigrations, findOwnObjects, readMigration } from "./migrations.ts";
+import { MIGRATIONS_TABLE, bundledMigrations, findOwnObjects, readMigration } from "./migrate.ts";
 import { createSealer } from "./sealer.ts";
-import { StoreCopyError } from "./store-copy-error.ts";
 import { copyStatement } from "./take-store-copy.ts";
 import type { StoreCopyHead } from "./take-store-copy.ts";
 

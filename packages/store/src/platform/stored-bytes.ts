@@ -145,10 +145,13 @@ export function storedBytesTable(
   }
 
   async function readStates(project: ProjectId, kind: StoredKind): Promise<LimitState[]> {
-    const row = await sql.read.one<Record<"ofKind" | "ofProject" | "ofKindEverywhere" | "ofInstallation", number>>(db, {
-      project,
-      kind,
-    });
+    const row = await sql.sumKind.one<Record<"ofKind" | "ofProject" | "ofKindEverywhere" | "ofInstallation", number>>(
+      db,
+      {
+        project,
+        kind,
+      },
+    );
     const { installationMaxBytes, projectMaxBytes } = limits;
     const ofProject = { words: "Storage of this project", usedBytes: row?.ofProject ?? 0, maxBytes: projectMaxBytes };
     const ofAll = {
@@ -204,7 +207,7 @@ export function storedBytesTable(
 
     /** What every project stores, by kind. Projects that were deleted count until all of theirs is removed. */
     async read(): Promise<StorageUsage> {
-      const rows = await sql.read2.all<{ projectId: string; name: string | null; kind: StoredKind; bytes: number }>(db);
+      const rows = await sql.read.all<{ projectId: string; name: string | null; kind: StoredKind; bytes: number }>(db);
       const projects = new Map<string, ProjectUsage>();
       for (const row of rows) {
         const usage = projects.get(row.projectId) ?? {

@@ -3,7 +3,7 @@ import type { Db } from "../db.ts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { asConfidence } from "./ticket-record.ts";
-import { anyTwoOf } from "./ticket-texts.ts";
+import { anyTwoOf } from "./ticket-index.ts";
 import { statements } from "../sql.ts";
 
 /** Where triage has sent an issue, for the outcome of its run. */

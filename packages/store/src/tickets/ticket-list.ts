@@ -3,13 +3,19 @@ import type { KeyPlace, TicketListQuery, TicketSort } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { asLastMessage, LAST_MESSAGE_COLUMNS, LAST_MESSAGE_JOIN } from "./last-message.ts";
-import type { LastMessageRecord, LastMessageRow } from "./last-message.ts";
-import { LIST_VALUES, urgencySpan } from "./ticket-keys.ts";
-import { asTicketRecord, RECORD_COLUMNS, RECORD_JOINS } from "./ticket-record.ts";
-import type { TicketRecord, TicketRow } from "./ticket-record.ts";
-import { textQueryOf } from "./ticket-texts.ts";
-import type { WordQuery } from "./ticket-texts.ts";
+import {
+  asLastMessage,
+  LAST_MESSAGE_COLUMNS,
+  LAST_MESSAGE_JOIN,
+  LIST_VALUES,
+  urgencySpan,
+  asTicketRecord,
+  RECORD_COLUMNS,
+  RECORD_JOINS,
+} from "./ticket-record.ts";
+import type { LastMessageRecord, LastMessageRow, TicketRecord, TicketRow } from "./ticket-record.ts";
+import { textQueryOf } from "./ticket-index.ts";
+import type { WordQuery } from "./ticket-index.ts";
 import { statements } from "../sql.ts";
 
 /** What is asked of a page of tickets; `words` in place of the text that was asked for. */

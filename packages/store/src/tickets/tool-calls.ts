@@ -118,7 +118,7 @@ export async function begin(
   return context.hot.transaction(async (tx) => {
     const chat = await sql.begin.one(tx, { home, ticketId, leaseId });
     if (chat === null) return null;
-    const known = await sql.findToolCalls.one<ToolCallRow>(tx, {
+    const known = await sql.findSame.one<ToolCallRow>(tx, {
       project,
       ticketId,
       messageId,
@@ -129,11 +129,11 @@ export async function begin(
       // Ids of messages grow with time.
       const moves = known.state === "waiting" && known.messageId < messageId;
       if (moves) {
-        await sql.updateToolCalls.run(tx, { project, id: known.id, messageId });
+        await sql.moveCall.run(tx, { project, id: known.id, messageId });
       }
       return { call: asRecord(moves ? { ...known, messageId } : known), isNew: false };
     }
-    const made = await sql.insertToolCalls.one<ToolCallRow>(tx, {
+    const made = await sql.insertCall.one<ToolCallRow>(tx, {
       id: newId(),
       project,
       ticketId,

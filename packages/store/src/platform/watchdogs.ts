@@ -1,6 +1,48 @@
-import type { Socket } from "node:net";
 import type { Log } from "@svc/log";
+import type { Socket } from "node:net";
 import pg from "pg";
+
+/** What PostgreSQL says when it cannot write: disk_full and io_error. */
+const CANNOT_WRITE = new Set(["53100", "58030"]);
+/** For so long after such a fault the store counts as one that cannot write; each call that fails says it anew. */
+const REMEMBERED_MS = 10_000;
+const SAID_EVERY_MS = 60_000;
+
+/**
+ * Remembers that PostgreSQL could not write: it answers questions on a full disk, and takes nothing. Says so in the log
+ * once a minute, however many calls fail. `now` answers milliseconds.
+ */
+export function createDiskWatch({
+  log,
+  now,
+}: {
+  log: { error(fields: object, text: string): void };
+  now: () => number;
+}) {
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let saidAt = Number.NEGATIVE_INFINITY;
+
+  return {
+    /** Looks at the fault of a statement. */
+    note(error: unknown): void {
+      const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+      if (typeof code !== "string" || !CANNOT_WRITE.has(code)) return;
+      failedAt = now();
+      if (failedAt - saidAt < SAID_EVERY_MS) return;
+      saidAt = failedAt;
+      log.error(
+        { error },
+        "PostgreSQL cannot write: its disk is full or failing. Free disk space; no messages are accepted until then",
+      );
+    },
+
+    /** True when it could not write a moment ago. */
+    isFull: (): boolean => now() - failedAt < REMEMBERED_MS,
+  };
+}
+
+/** Remembers that PostgreSQL could not write. */
+export type DiskWatch = ReturnType<typeof createDiskWatch>;
 
 /** A connection that is used for longer than this is looked into, and one on which nothing happens for longer. */
 const SUSPICIOUS_MS = 1_500;
@@ -60,7 +102,15 @@ interface Line extends pg.PoolClient {
  * asked as well: an attempt that is overtaken is ended, so that the next one begins at once. Behind a pooler the ids of
  * connections are not the server's, and no established one is ended.
  */
-export function createLineWatch({ url, log, applicationName }: { url: string; log: Log; applicationName: string }) {
+export function createConnectionWatchdog({
+  url,
+  log,
+  applicationName,
+}: {
+  url: string;
+  log: Log;
+  applicationName: string;
+}) {
   /** Every connection of the pools. */
   const lines = new Set<Line>();
   /** Since when a connection is handed out, by the clock of this process. */
@@ -201,4 +251,4 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
 }
 
 /** Notices database lines that were cut silently. */
-export type LineWatch = ReturnType<typeof createLineWatch>;
+export type ConnectionWatchdog = ReturnType<typeof createConnectionWatchdog>;
