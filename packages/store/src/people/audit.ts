@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { v7 } from "uuid";
+import { isUuid } from "@svc/primitives";
 import { batched } from "../batcher.ts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
@@ -188,7 +189,6 @@ function faultOf(last: Pick<HeadRow, "day" | "number" | "hash">, row: ChainRow):
   return { kind: isSameDay || last.number === 0 ? "changed" : "unlinked", day, number, id };
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const REQUEST_HASH_CHARS = 16;
 
 /**
@@ -196,7 +196,7 @@ const REQUEST_HASH_CHARS = 16;
  * a name, a hash by which it is found again.
  */
 function requestIdOf(text: string | null): string | null {
-  if (text === null || UUID.test(text)) return text;
+  if (text === null || isUuid(text)) return text;
   return createHash("sha256").update(text).digest("hex").slice(0, REQUEST_HASH_CHARS);
 }
 

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { errorCode } from "@svc/primitives";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -27,7 +28,7 @@ export interface ConnectionFacts {
  * text "unsupported startup parameter".
  */
 export function isRejectedSetting(error: unknown): boolean {
-  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = errorCode(error);
   return error instanceof Error && code === "08P01" && /startup parameter/i.test(error.message);
 }
 

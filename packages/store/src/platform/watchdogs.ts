@@ -1,3 +1,4 @@
+import { errorCode } from "@svc/primitives";
 import type { Log } from "@svc/log";
 import type { Socket } from "node:net";
 import pg from "pg";
@@ -25,8 +26,8 @@ export function createDiskWatch({
   return {
     /** Looks at the fault of a statement. */
     note(error: unknown): void {
-      const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-      if (typeof code !== "string" || !CANNOT_WRITE.has(code)) return;
+      const code = errorCode(error);
+      if (code === undefined || !CANNOT_WRITE.has(code)) return;
       failedAt = now();
       if (failedAt - saidAt < SAID_EVERY_MS) return;
       saidAt = failedAt;
