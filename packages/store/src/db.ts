@@ -171,7 +171,8 @@ function dbOn(
 const IDLE_MS = 60_000;
 /**
  * What the server does about sides of connections of which nobody here knows any more, because the line to them was cut
- * in silence or the machine is gone: they end by themselves. One that is in a transaction holds locks that others wait for.
+ * in silence or the machine is gone: they end by themselves. One that is in a transaction holds locks that others wait
+ * for.
  */
 const AGAINST_ORPHANS = [
   `-c idle_session_timeout=${2 * IDLE_MS}`,
@@ -183,8 +184,8 @@ const AGAINST_ORPHANS = [
 
 /**
  * Compiling a statement never pays here: they are short. PostgreSQL up to 17 adds 1e10 to the estimated cost of a scan
- * that `enable_seqscan=off` cannot avoid, which is above `jit_above_cost`: with JIT, PostgreSQL's default, each execution
- * of such a statement would be compiled first.
+ * that `enable_seqscan=off` cannot avoid, which is above `jit_above_cost`: with JIT, PostgreSQL's default, each
+ * execution of such a statement would be compiled first.
  */
 const WITHOUT_COMPILING = "-c jit=off";
 
@@ -197,7 +198,9 @@ const PURPOSES = {
    * however small it believes them to be: a plan that was made on an empty table is kept while the table grows.
    */
   messages: "-c enable_seqscan=off",
-  /** As `messages`, for what is done again when a crash of the database loses it: a commit does not wait for the disk. */
+  /**
+   * As `messages`, for what is done again when a crash of the database loses it: a commit does not wait for the disk.
+   */
   leases: "-c enable_seqscan=off -c synchronous_commit=off",
   /** As `messages`, for what callers have received: see `openStore`. */
   notes: "-c enable_seqscan=off",
@@ -255,7 +258,7 @@ export function openDb(options: {
     connected.add(client);
     watch.add(client);
     // A connection may break in the moment in which it is handed out, when nobody else listens yet: that would end the
-    // process. Whoever has it learns of it by the next statement.
+    // process. The process that has it learns of it by the next statement.
     client.on("error", (error) => options.log.debug({ error }, "database connection failed"));
   });
   pool.on("remove", (client) => {

@@ -6,8 +6,8 @@ const TRIES = 4;
 const DEADLOCK = "40P01";
 
 /**
- * Makes a transaction, and again up to three times when another one and it have waited for each other: for work that locks
- * rows of many tables, which not everybody locks in one order.
+ * Makes a transaction, and again up to three times when another one and it have waited for each other: for work that
+ * locks rows of many tables, which not everybody locks in one order.
  */
 export async function retryOnDeadlock<Result>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
@@ -22,9 +22,9 @@ export async function retryOnDeadlock<Result>(db: Db, work: (tx: Db) => Promise<
 const RETRY_MS = 500;
 
 /**
- * Resolves with what `write` resolves with; repeats it twice a second while the store is unavailable and `mayRetry` returns
- * true. For the result of work that was done: if it is not written, the lease expires and the work is done again. Rejects
- * with any other error at once.
+ * Resolves with what `write` resolves with; repeats it twice a second while the store is unavailable and `mayRetry`
+ * returns true. For the result of work that was done: if it is not written, the lease expires and the work is done
+ * again. Rejects with any other error at once.
  */
 export async function outlastOutage<Result>(write: () => Promise<Result>, mayRetry: () => boolean): Promise<Result> {
   for (;;) {

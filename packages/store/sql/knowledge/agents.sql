@@ -8,7 +8,7 @@ ORDER BY id FOR KEY SHARE;
 SELECT {{columns}} FROM agents WHERE project_id = :project AND id = :id;
 
 -- name: readTools
--- The tools of an agent with their sealed headers, for whoever calls or changes them.
+-- The tools of an agent with their sealed headers, for runs of the agent and for changes.
 SELECT tools FROM agents WHERE project_id = :project AND id = :id;
 
 -- name: list (prepared)

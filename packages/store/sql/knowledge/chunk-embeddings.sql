@@ -13,7 +13,7 @@ chunks c LEFT JOIN LATERAL (
 OR (e.dimensions IS NULL AND e.lease_until < now()))
 
 -- name: announceModel
--- Makes this model the one of the installation: whoever is configured with another one stops embedding. Locks the rows
+-- Makes this model the one of the installation: processes with another one stop embedding. Locks the rows
 -- of embedding_model that it writes.
 INSERT INTO embedding_model AS m (model, dimensions) VALUES (:model, :dimensions)
 ON CONFLICT (is_only_row) DO UPDATE SET model = excluded.model, dimensions = excluded.dimensions,
@@ -59,7 +59,7 @@ FROM claimed m JOIN chunks c ON c.id = m.chunk_id JOIN documents d ON d.id = c.d
 ORDER BY c.id;
 
 -- name: save
--- Writes embeddings of passages that were claimed, and answers of how many. Locks the rows of chunk_embeddings that it
+-- Writes embeddings of passages that were claimed, and returns their number. Locks the rows of chunk_embeddings that it
 -- reads.
 WITH free AS (
   SELECT chunk_id FROM chunk_embeddings WHERE chunk_id = ANY (:chunk_id::uuid[]) AND model = :model

@@ -15,7 +15,7 @@ FROM unnest(:id::uuid[], :document_id::uuid[], :ordinal::integer[], :heading_pat
   AS i (id, document_id, ordinal, heading_path, text, start_offset, end_offset, term_count, page);
 
 -- name: removeOfDocument
--- Removes the chunks of a document from the base and from its index, and answers how much that was. Locks the rows of
+-- Removes the chunks of a document from the base and from its index, and returns how much that was. Locks the rows of
 -- documents that it writes.
 UPDATE documents SET first_chunk_number = NULL WHERE id = :document_id;
 
@@ -25,7 +25,7 @@ WITH gone AS (DELETE FROM chunks WHERE kb_id = :kb_id AND document_id = :documen
 SELECT count(*) AS chunk_count, coalesce(sum(term_count), 0) AS term_count FROM gone;
 
 -- name: readPostings (prepared)
--- The statements of a search hide the length of their arrays behind a SELECT: else Postgres plans each of them anew
+-- The statements of a search hide the length of their arrays behind a SELECT: else Postgres plans each of them again
 -- every time, which takes longer than running it. The blocks of each term are read by the primary key: OFFSET 0 keeps
 -- the planner from joining in another way, whatever it believes about the table. Long postings stay where they are
 -- until it is clear that they are wanted.

@@ -51,8 +51,8 @@ UPDATE documents SET source_content_hash = content_hash, source_hash = :hash, so
 WHERE project_id = :project AND id = :id AND content_hash = :content_hash;
 
 -- name: remove
--- Removes a document with its passages and what waits to be read for it. As in `put`: whoever changes documents of one
--- base takes turns. Locks the rows of kbs that it reads.
+-- Removes a document with its passages and what waits to be read for it. As in `put`: processes that change documents
+-- of one base takes turns. Locks the rows of kbs that it reads.
 SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id FOR NO KEY UPDATE;
 
 -- name: lockDocument

@@ -14,7 +14,7 @@ SELECT id, CASE WHEN source_hash IS NULL THEN kind = :kind AND url = :url ELSE s
 FROM ingests WHERE document_id = :document_id;
 
 -- name: deleteIngests
--- What is newer takes the place of what waits; whoever works on that has lost its lease by it. Locks the rows of
+-- What is newer takes the place of what waits; a process that works on that loses its lease. Locks the rows of
 -- ingests that it writes.
 DELETE FROM ingests WHERE document_id = :document_id;
 

@@ -117,8 +117,8 @@ UPDATE ingests SET lease_id = NULL, lease_until = NULL, failure = coalesce(:fail
 WHERE id = :id AND lease_id = :lease_id;
 
 -- name: due
--- Each is put off by its own age, between 2 s and a minute; workers go on by themselves from one to the next, so a few
--- announcements are enough to have any number read. Locks the rows of ingests that it reads.
+-- Each is put off by its own age, between 2 s and a minute; workers continue by themselves from one to the next, so a
+-- few announcements are enough to have any number read. Locks the rows of ingests that it reads.
 WITH due AS (
   SELECT id FROM ingests
   WHERE due_at <= now() AND next_at <= now() AND (lease_until IS NULL OR lease_until < now())

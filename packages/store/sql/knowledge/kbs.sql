@@ -1,6 +1,6 @@
 -- fragment: state
--- Counted where they stand: a count kept beside the base would make whoever hands in a document wait for whoever puts
--- one.
+-- Counted where they stand: a count kept with the base would make a process that hands in a document wait for one that
+-- puts one.
 k.id, k.name, k.chunk_count, k.created_at, k.updated_at, k.version,
 (SELECT count(*) FROM documents d WHERE d.kb_id = k.id) AS document_count,
 (SELECT count(*) FROM ingests i WHERE i.kb_id = k.id) AS queued_count,
@@ -15,7 +15,7 @@ id, name, document_count, chunk_count, languages, created_at, updated_at, versio
 SELECT {{state}} FROM kbs k WHERE k.project_id = :project AND k.id = :id AND k.deleted_at IS NULL;
 
 -- name: ensure
--- Makes a knowledge base, or answers the one of this project that has this name. Locks the rows of kbs that it writes.
+-- Makes a knowledge base, or returns the one of this project that has this name. Locks the rows of kbs that it writes.
 INSERT INTO kbs (id, project_id, name) VALUES (:id, :project, :name) ON CONFLICT (project_id, name) DO NOTHING
 RETURNING {{columns}};
 
@@ -54,8 +54,8 @@ RETURNING id;
 
 -- name: remove
 -- Deletes a knowledge base, where `versions` has its present version or is null: nobody finds it from then on, its name
--- is free, and no agent has it any more. The name is part of a key, so this waits for whoever is putting a document
--- into it, and for whoever hands one in. Locks the rows of kbs that it writes.
+-- is free, and no agent has it any more. The name is part of a key, so this waits for a process that puts a document
+-- into it, or accepts one. Locks the rows of kbs that it writes.
 UPDATE kbs SET deleted_at = now(), name = '{{deletedPrefix}}' || id
 WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL
   OR version = ANY (:versions))
@@ -80,8 +80,8 @@ SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS
 DELETE FROM ingests WHERE id IN (SELECT id FROM ingests WHERE kb_id = :id ORDER BY id LIMIT 20);
 
 -- name: purgeDocuments
--- Deletes at least one document of a deleted knowledge base, and up to 200 with at most 2,000 passages together, so that
--- the statement is short. Locks them.
+-- Deletes at least one document of a deleted knowledge base, and up to 200 with at most 2,000 passages together, so
+-- that the statement is short. Locks them.
 DELETE FROM documents WHERE id IN (
   SELECT id FROM (
     SELECT id, sum(chunk_count) OVER (ORDER BY id) - chunk_count AS chunks_before

@@ -61,8 +61,8 @@ FROM tickets t WHERE t.project_id = :project AND t.id = :ticket_id;
 
 -- name: accept
 -- Accepts a proposal and puts its document, in one transaction: a search finds the new text or the proposal is still
--- open. As in a put: whoever changes documents of one base takes turns, the base before its documents. Locks the rows
--- of kbs that it reads.
+-- open. As in a put: processes that change documents of one base take turns, the base before its documents. Locks the
+-- rows of kbs that it reads.
 SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS NULL FOR NO KEY UPDATE;
 
 -- name: lockDocument

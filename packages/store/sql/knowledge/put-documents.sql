@@ -10,7 +10,7 @@ WHERE c.document_id = late.document_id;
 UPDATE chunks SET ordinal = -ordinal - 1 WHERE document_id = ANY (:document_ids::uuid[]) AND ordinal < 0;
 
 -- name: lockUnchanged
--- Makes the postings of documents anew, from the passages that they had when they were read.
+-- Makes the postings of documents again, from the passages that they had when they were read.
 SELECT d.id FROM documents d JOIN unnest(:id::uuid[], :version::smallint[], :chunk_count::integer[]) AS i (id,
   version, chunk_count)
   ON d.id = i.id AND d.index_version < i.version AND d.chunk_count = i.chunk_count

@@ -76,8 +76,8 @@ WHERE d.state = 'pending' AND d.due_at <= now() AND d.next_at <= now()
 
 -- name: due
 -- As with messages: each is put off by its own age at most, and SKIP LOCKED shares the work among replicas. One that is
--- held back is put off until the one before it is due and is not announced: whoever ends that one goes on with it, and
--- a receiver that is away with many callbacks waiting must not fill the queue.
+-- held back is put off until the one before it is due and is not announced: the process that ends that one continues
+-- with it, and a receiver that is away with many callbacks waiting must not fill the queue.
 WITH due AS (
   SELECT id, ticket_id, place FROM deliveries
   WHERE state = 'pending' AND due_at <= now() AND (lease_until IS NULL OR lease_until < now())
@@ -149,9 +149,9 @@ WITH {{recorded}}, ended AS (
 UPDATE replies r SET delivered_at = now() FROM ended WHERE r.id = ANY (ended.reply_ids) AND r.delivered_at IS NULL;
 
 -- name: finishDead (prepared)
--- The delivery has failed for good: its replies go to the buffer, each with a new sequence number at the end of the chat,
--- so that a reader whose cursor is beyond the old one finds it too. Locks the delivery, the chat's row last, as a run of
--- the pipeline has it only for one statement, and the replies.
+-- The delivery has failed for good: its replies go to the buffer, each with a new sequence number at the end of the
+-- chat, so that a reader whose cursor is beyond the old one finds it too. Locks the delivery, the chat's row last, as
+-- a run of the pipeline has it only for one statement, and the replies.
 WITH {{recorded}}, ended AS (
   UPDATE deliveries SET state = 'dead', finished_at = now(), lease_id = NULL, lease_until = NULL
   WHERE id = :id AND lease_id = :lease_id RETURNING ticket_id, reply_ids

@@ -2,9 +2,9 @@
 k.created_at < now() - interval '{{idempotencyHours}} hours'
 
 -- name: answer (prepared)
--- An answer that its caller has, what is delivered by it, and the end of the call become true together: whoever repeats
--- the call finds either all of it done, or the replies where they were. Concurrent calls share the statement. Locks the
--- rows of idempotency_keys, messages, replies that it writes.
+-- An answer that its caller has, what is delivered by it, and the end of the call become true together: a caller that
+-- repeats the call finds either all of it done, or the replies where they were. Concurrent calls share the statement.
+-- Locks the rows of idempotency_keys, messages, replies that it writes.
 WITH kept AS (
   UPDATE idempotency_keys k SET call_id = NULL, call_instance = NULL, status = a.status, headers = a.headers,
     body = a.body
@@ -28,7 +28,7 @@ SELECT message_id, chat_id, body_hash, status, headers, body,
 FROM idempotency_keys k WHERE api_key_id = :api_key_id AND method = :method AND path = :path AND key = :key;
 
 -- name: claim (prepared)
--- The first call makes the row; one whose predecessor has died or hung up takes it over; an expired row begins anew.
+-- The first call makes the row; one whose predecessor has died or hung up takes it over; an expired row starts again.
 -- Locks the rows of idempotency_keys that it writes.
 INSERT INTO idempotency_keys AS k
   (api_key_id, project_id, method, path, key, body_hash, message_id, chat_id, call_id, call_instance)

@@ -72,7 +72,7 @@ UPDATE messenger_updates SET next_at = now() + :delay_ms * interval '1 milliseco
 WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'waiting';
 
 -- name: bury
--- Gives updates up: they wait for an operator, and the conversation goes on without them. Locks the rows of
+-- Gives updates up: they wait for an operator, and the conversation continues without them. Locks the rows of
 -- messenger_updates that it writes.
 UPDATE messenger_updates SET state = 'dead', settled_at = now(), failure = :failure, tries = tries + 1
 WHERE bot_id = :bot_id AND update_id = ANY (:update_ids::bigint[]) AND state = 'waiting';
@@ -119,8 +119,8 @@ WHERE channel_meta #>> '{telegram,messageId}' = :telegram_message_id
 ORDER BY seq DESC LIMIT 1;
 
 -- name: joinAlbum
--- Joins all waiting parts of an album to its first one. Locks the rows of this album alone, which only one process works
--- on.
+-- Joins all waiting parts of an album to its first one. Locks the rows of this album alone, which only one process
+-- works on.
 UPDATE messenger_updates p SET joined_to = f.update_id
 FROM messenger_updates f
 WHERE f.bot_id = :bot_id AND f.update_id = :update_id AND f.joined_to IS NULL AND f.state = 'waiting'

@@ -1,5 +1,5 @@
 -- fragment: settled
--- The next reply of the conversation begins anew. Fenced: a late sender changes nothing.
+-- The next reply of the conversation starts again. Fenced: a late sender changes nothing.
 box AS (
   UPDATE outboxes SET settled_seq = greatest(settled_seq, :seq), tries = 0, deferrals = 0, sent_parts = 0,
     expired_leases = NULL
@@ -106,7 +106,7 @@ INSERT INTO outboxes (ticket_id, project_id, channel_id, wanted_seq) VALUES (:ti
 ON CONFLICT (ticket_id) DO UPDATE SET wanted_seq = excluded.wanted_seq;
 
 -- name: findOutcome
--- What became of a reply so far.
+-- State of a reply.
 SELECT delivered_at IS NOT NULL AS is_delivered,
   CASE WHEN undeliverable_at IS NOT NULL THEN coalesce(failure, '') END AS failure
 FROM replies WHERE project_id = :project AND id = :reply_id;

@@ -121,7 +121,7 @@ ORDER BY r.seq;
 
 -- name: endResumedCall
 -- Ends a sync call that went on with an earlier one, and whose caller has these replies. The replies first, as
--- everywhere. A call that ended before ends anew in the moment of the delivery. Locks the rows of replies, messages
+-- everywhere. A call that ended before ends again in the moment of the delivery. Locks the rows of replies, messages
 -- that it writes.
 WITH delivered AS (
   UPDATE replies SET delivered_at = now(), taken_by = NULL

@@ -1,6 +1,6 @@
 -- fragment: loose_bodies
--- A body `x` of the project that names the user, the chat, or the chat of one of the conversations, and belongs to none of
--- these conversations: usually no message was made of it. Hooks write in chats of the API channel.
+-- A body `x` of the project that names the user, the chat, or the chat of one of the conversations, and belongs to
+-- none of these conversations: usually no message was made of it. Hooks write in chats of the API channel.
 x.project_id = :project AND (x.ticket_id IS NULL OR x.ticket_id <> ALL (:ticket_ids::uuid[])) AND x.id IN (
   SELECT b.id FROM hook_bodies b WHERE b.project_id = :project AND b.user_id = :user_id
   UNION ALL SELECT b.id FROM hook_bodies b WHERE b.project_id = :project AND b.chat_id = :chat_id
@@ -51,7 +51,7 @@ interval '20 seconds'
 SELECT id FROM messages WHERE ticket_id = :ticket_id;
 
 -- name: lockPendingDeliveries
--- Erases a conversation under the lock of its chat, by which whoever works on it loses its lease.
+-- Erases a conversation under the lock of its chat, by which a process that works on it loses its lease.
 SELECT id FROM deliveries WHERE ticket_id = :ticket_id AND state = 'pending' ORDER BY id FOR UPDATE;
 
 -- name: lockChat

@@ -80,7 +80,7 @@ RETURNING id;
 DELETE FROM operator_sessions WHERE operator_id = :id;
 
 -- name: lockFirst
--- Uses the link of the first administrator up: true when `make` may go on, which it does before anybody else can.
+-- Uses the link of the first administrator up: true when `make` may continue, which it does before anybody else can.
 SELECT pg_advisory_xact_lock(:first_lock);
 
 -- name: takeFirstLink

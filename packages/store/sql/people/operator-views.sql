@@ -16,7 +16,7 @@ SELECT (SELECT ticket_id FROM before) AS before FROM written;
 DELETE FROM operator_presence WHERE session_id = :session_id AND tab = :tab RETURNING ticket_id;
 
 -- name: sweepPresence
--- Forgets whoever is gone without a word, and answers the tickets that they have looked at. Locks the rows of
+-- Removes viewers that disappeared without notice, and returns the tickets that they have looked at. Locks the rows of
 -- operator_presence that it writes.
 DELETE FROM operator_presence WHERE seen_at < now() - make_interval(secs => :gone_seconds) RETURNING ticket_id;
 

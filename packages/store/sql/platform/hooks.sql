@@ -63,7 +63,7 @@ SELECT {{body_columns}}, b.content FROM hook_bodies b
 WHERE b.project_id = :project AND b.hook_id = :hook_id AND b.id = :body_id;
 
 -- name: claimEvent
--- Whoever is first names the message; a row of another call is waited for until it is committed, and then read. The
+-- The first call names the message; a row of another call is waited for until it is committed, and then read. The
 -- update changes nothing: without it the statement would not answer a row that is there already. Locks the rows of
 -- hook_events that it writes.
 INSERT INTO hook_events AS e (project_id, hook_id, event_id, message_id, chat_id)
@@ -88,8 +88,8 @@ DELETE FROM hook_events WHERE ctid IN (
 ) RETURNING 1;
 
 -- name: addBody
--- Stores a body and deletes those that are more than twenty. A body whose message was erased since it was accepted is not
--- stored: the message's row is locked, so that an erasure either is over, or waits and finds the body. Bodies that
+-- Stores a body and deletes those that are more than twenty. A body whose message was erased since it was accepted is
+-- not stored: the message's row is locked, so that an erasure either is over, or waits and finds the body. Bodies that
 -- another call is deleting right now are skipped, so that two calls of one hook cannot wait for each other.
 WITH message AS MATERIALIZED (
   SELECT 1 FROM messages WHERE project_id = :project AND id = :message_id::uuid FOR KEY SHARE
@@ -107,8 +107,8 @@ DELETE FROM hook_bodies WHERE id IN (
 );
 
 -- name: noteBody
--- Records the result of another try of a body. As in `addBody`, a body whose message was erased since is deleted; a body
--- that no longer exists stays deleted. Locks the message's row, then the body's, as an erasure does.
+-- Records the result of another try of a body. As in `addBody`, a body whose message was erased since is deleted; a
+-- body that no longer exists stays deleted. Locks the message's row, then the body's, as an erasure does.
 WITH message AS MATERIALIZED (
   SELECT 1 FROM messages WHERE project_id = :project AND id = :message_id::uuid FOR KEY SHARE
 ), erased AS (

@@ -9,12 +9,12 @@ now() + interval '{{modelPullLeaseMs}} milliseconds'
 SELECT {{columns}} FROM model_pulls WHERE catalog_id = :catalog_id;
 
 -- name: listRunning
--- All pulls that go on.
+-- All pulls in progress.
 SELECT {{columns}} FROM model_pulls WHERE state = 'running' ORDER BY catalog_id;
 
 -- name: begin
--- Begins to pull a model, unless that goes on already: of any number that ask at once exactly one is told that it has
--- begun. The row is locked by whoever begins; the others wait for that, and then find a pull that goes on.
+-- Begins to pull a model, unless it is in progress already: of any number that ask at once exactly one learns that it
+-- has begun. The row is locked by the call that begins; the others wait for that, and then find a pull that continues.
 INSERT INTO model_pulls AS p (catalog_id, id, state, status, due_at)
 VALUES (:catalog_id, :id, 'running', '{{queued}}', now() + interval '{{sweepAfterMs}} milliseconds')
 ON CONFLICT (catalog_id) DO UPDATE SET id = excluded.id, state = 'running', status = excluded.status,

@@ -43,7 +43,7 @@ WHERE {{widget_project}} = :name::text;
 -- name: remove
 -- Deletes a project, where `versions` has its present version or is null: nobody finds it from then on, its name is
 -- free, its keys are revoked, nobody has a role in it, its knowledge bases deleted, and what others sent to it is back
--- where it came in. Waits for whoever is adding something that refers to the project, or is giving it to the widget.
+-- where it came in. Waits for a process that adds something that refers to the project, or gives it to the widget.
 -- Locks the rows of projects that it reads.
 SELECT name FROM projects
 WHERE id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL OR version = ANY (:versions)) FOR UPDATE;

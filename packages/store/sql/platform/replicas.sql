@@ -1,5 +1,5 @@
 -- name: takeLease (prepared)
--- Takes a lease, or renews it, for so long. The row is locked by whoever writes it; of two that come at once, the later
+-- Takes a lease, or renews it, for so long. The writer locks the row; of two that come at once, the later
 -- one sees the holder.
 INSERT INTO service_leases AS l (name, holder, lease_until)
 VALUES (:name, :holder, now() + :lease_ms * interval '1 millisecond')

@@ -7,7 +7,7 @@ SELECT id, ticket_id, at, answer_step AS step, answer_confidence AS confidence, 
 FROM ticket_events
 
 -- name: buckets
--- Counts what became of agents' answers, by agent and whole percent of confidence.
+-- Counts how agents' answers fared, by agent and whole percent of confidence.
 WITH steps AS (
   SELECT s.*, lead(s.step) OVER w AS next, lead(s.step, 2) OVER w AS after_next
   FROM (
@@ -58,8 +58,8 @@ SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 SET LOCAL statement_timeout = '{{statementLimitSeconds}}s';
 
 -- name: setMemory
--- Enough to sort and join the answers of 100,000 tickets without files; PostgreSQL's default is 4 MB. A process reads one
--- set of figures at a time, so that this much for sorts and joins is used once.
+-- Enough to sort and join the answers of 100,000 tickets without files; PostgreSQL's default is 4 MB. A process reads
+-- one set of figures at a time, so that this much for sorts and joins is used once.
 SET LOCAL work_mem = '64MB';
 
 -- name: listAgents
@@ -86,8 +86,8 @@ SELECT local AT TIME ZONE :time_zone::text AS at FROM generate_series(
   (:to::timestamptz - interval '1 microsecond') AT TIME ZONE :time_zone::text, interval '1 week') local;
 
 -- name: messages
--- What waits in a queue of the project, when the first of it could have been done, and what was given up. Each is counted
--- no further than the limit: the indexes of what waits and of what failed lead to it.
+-- What waits in a queue of the project, when the first of it could have been done, and what was given up. Each is
+-- counted no further than the limit: the indexes of what waits and of what failed lead to it.
 SELECT (SELECT count(*)::int FROM (
     SELECT FROM messages WHERE state = 'received'
       AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS waiting,
@@ -150,10 +150,11 @@ data #>> '{gate,rejects}' AS rejects
 
 -- name: count
 -- Counts messages, automatic answers, handoffs and decisions. Each run of the stages for a message leaves one event,
--- which says whether its answer was sent without a person; what the pipeline does for a person's decision leaves others,
--- which name it. A message that was worked on again, after it had failed or was given back to the agent, has several: the
--- last one counts. The narrow rows of ticket_list stand for the tickets. An event belongs to the project that its ticket
--- came in to, and its index leads to those of the span; of tickets that came in elsewhere, their own indexes do.
+-- which says whether its answer was sent without a person; what the pipeline does for a person's decision leaves
+-- others, which name it. A message that was worked on again, after it had failed or was given back to the agent, has
+-- several: the last one counts. The narrow rows of ticket_list stand for the tickets. An event belongs to the project
+-- that its ticket came in to, and its index leads to those of the span; of tickets that came in elsewhere, their own
+-- indexes do.
 SELECT {{groups}},
   count(l.run_of) AS messages,
   count(l.run_of) FILTER (WHERE l.sends = 'true') AS automatic,

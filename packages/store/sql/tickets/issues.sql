@@ -9,7 +9,7 @@ UPDATE tickets SET project_id = :project, priority = coalesce(:priority, priorit
   AND id = :ticket_id;
 
 -- name: find
--- What became of an issue that came in to this project.
+-- Result of an issue that came in to this project.
 SELECT t.project_id, p.name AS project_name, t.agent_id, t.confidence, t.stage, (
   SELECT CASE WHEN coalesce(moved.project_id, e.project_id) = t.project_id THEN e.data -> 'triage' ->> 'why' END
   FROM ticket_events e LEFT JOIN LATERAL (

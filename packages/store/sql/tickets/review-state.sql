@@ -87,7 +87,8 @@ SELECT kind, author, text, markdown, sources, file_ids, answers_message_id, cove
 FROM reviews WHERE project_id = :home AND ticket_id = :ticket_id ORDER BY id DESC LIMIT 1;
 
 -- name: markCallbacks
--- Whoever makes callbacks of these messages learns of news. Locks the rows of callbacks that it reads.
+-- The process that makes callbacks of these messages finds out that they changed. Locks the rows of callbacks that it
+-- reads.
 WITH called AS MATERIALIZED (
   SELECT message_id FROM callbacks WHERE project_id = :project AND message_id = ANY (:message_ids::uuid[])
   ORDER BY message_id FOR UPDATE

@@ -97,7 +97,7 @@ SELECT FROM messages m WHERE m.project_id = :project AND m.ticket_id = :ticket_i
 AND NOT EXISTS (SELECT FROM tickets t WHERE t.id = m.ticket_id);
 
 -- name: listEarlier
--- What a draft that is made anew has to answer besides the message that it is claimed with, oldest first: the other
+-- What a draft that is regenerated has to answer besides the message that it is claimed with, oldest first: the other
 -- messages of the decision that are still held.
 SELECT id, seq, user_id, text AS message_text, channel_meta, mode FROM messages
 WHERE project_id = :project AND ticket_id = :ticket_id AND id = ANY (:covers::uuid[]) AND id <> :answers
@@ -115,7 +115,7 @@ WHERE project_id = :project AND id = ANY (:answered::uuid[]) AND state IN ('held
 DELETE FROM drafts WHERE project_id = :project AND ticket_id = :ticket_id;
 
 -- name: finishDraft
--- Puts a draft that was made anew in the place of the former one and gives the lease back. Locks the rows of drafts
+-- Puts a draft that was regenerated in the place of the former one and gives the lease back. Locks the rows of drafts
 -- that it writes.
 INSERT INTO drafts (ticket_id, project_id, text, markdown, sources, confidence, why, covers)
 VALUES (:ticket_id, :project, :text, :markdown, :sources, :confidence, :why, :covers)

@@ -28,7 +28,8 @@ SELECT d.text, d.markdown, d.sources, d.confidence, d.why, d.covers, d.created_a
 FROM drafts d WHERE d.project_id = :home AND d.ticket_id = :ticket_id;
 
 -- name: read
--- What `find` finds, with what was said in it and done to it, all as of one moment: whoever decides about what is shown
+-- What `find` finds, with what was said in it and done to it, all as of one moment: the process that decides about
+-- what is shown
 -- names the version that it is shown with. One snapshot for all that follows. Without it a draft could be shown with
 -- the version of the one before.
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -49,8 +50,8 @@ SELECT {{recordColumns}} FROM t {{recordJoins}};
 
 -- fragment: numbered
 -- The newest rows of a ticket that are together no larger than one response may be, and the newest however large it is;
--- `bytes` is the size of a row. Only those before the place :before, if it is given. Only these leave the database: a text
--- that is stored beside its row is not even read to learn its length. To be used with `within_limits`.
+-- `bytes` is the size of a row. Only those before the place :before, if it is given. Only these leave the database: a
+-- text that is stored outside its row is not even read to learn its length. To be used with `within_limits`.
 SELECT rows.*, sum(bytes) OVER newest_first AS total_bytes, row_number() OVER newest_first AS number,
   count(*) OVER () AS found
 

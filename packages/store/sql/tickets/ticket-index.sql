@@ -25,7 +25,7 @@ NOT EXISTS (SELECT FROM ticket_texts WHERE NOT has_customer) AS is_complete;
 
 -- name: queueWithoutCustomer
 -- Tickets whose words were indexed before the customer's belonged to them, some at a time and after all others: the
--- older version indexes without them for as long as it runs beside this one. Locks the rows of ticket_text_queue that
+-- older version indexes without them for as long as it runs next to this one. Locks the rows of ticket_text_queue that
 -- it writes.
 INSERT INTO ticket_text_queue (ticket_id, queued_at)
 SELECT ticket_id, '-infinity' FROM ticket_texts WHERE NOT has_customer LIMIT {{stepTickets}}
@@ -39,7 +39,7 @@ DELETE FROM ticket_text_queue WHERE ticket_id IN (
 ) RETURNING ticket_id;
 
 -- name: write
--- Tickets that were erased meanwhile are gone from the join, whether they have begun anew or not: those are another
+-- Tickets that were erased meanwhile are gone from the join, whether or not they have started again: those are another
 -- row, which is in the queue again. One that is erased in this moment waits for this commit and takes the words with
 -- it. Locks the tickets' rows, as the foreign key does, but those that were joined; in the order of ids, as every such
 -- statement.
@@ -79,8 +79,8 @@ WHERE l.ticket_id IS NULL OR l.version <> t.version OR l.updated_us <> {{updated
 LIMIT {{changedMax}};
 
 -- name: follow
--- Both in the order of ids. Whoever indexes the words of one of them has deleted its row in the queue and not committed
--- yet: then this waits, and queues it again. Locks the rows of ticket_list that it writes.
+-- Both in the order of ids. The process that indexes the words of one of them has deleted its row in the queue and not
+-- committed yet: then this waits, and queues it again. Locks the rows of ticket_list that it writes.
 INSERT INTO ticket_list ({{listColumns}})
 SELECT {{listValues}} FROM tickets t WHERE t.id = ANY (:ids::uuid[]) ORDER BY t.id
 ON CONFLICT (ticket_id) DO UPDATE SET {{overwritten}};

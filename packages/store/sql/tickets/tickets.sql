@@ -4,8 +4,8 @@ id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, as
 
 -- name: open (prepared)
 -- Opens the ticket of a message or takes the message into an open one: newest meta wins, a resolved ticket is open
--- again. The versions of a ticket that was erased go on. Fenced by the lease, so that a run which goes on after its
--- chat was erased brings nothing back. Locks the chats' rows against an erasure and then the tickets' rows, in the
+-- again. The versions of a ticket that was erased continue. Fenced by the lease, so that a run which continues after
+-- its chat was erased brings nothing back. Locks the chats' rows against an erasure and then the tickets' rows, in the
 -- order of their ids. When a crash of the database undoes it, the run that it belongs to cannot finish and is done
 -- again.
 INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta,
@@ -29,9 +29,9 @@ RETURNING {{ticket_columns}};
 -- Makes the outcome of a run true: the message's state, the ticket's stage and version, the replies with their places,
 -- the event, and gives the lease back, in one statement. Fenced: a run whose lease was lost changes nothing, nor does
 -- one whose ticket a crash of the database has undone. A ticket that would be done rests in `failed` as long as a
--- message of it is a dead letter, so that operators find it; the index of messages that wait tells so. Whoever makes
--- callbacks learns that there is news. Locks: the chats' rows in the order of their ids, the callbacks' rows likewise,
--- then rows that belong to the holder of the lease alone.
+-- message of it is a dead letter, so that operators find it; the index of messages that wait tells so. The process
+-- that makes callbacks learns that there is news. Locks: the chats' rows in the order of their ids, the callbacks'
+-- rows likewise, then rows that belong to the holder of the lease alone.
 WITH run AS (
   SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :message_id::uuid[], :lease_id::uuid[],
     :state::text[], :failure::text[], :stage::text[],

@@ -60,7 +60,7 @@ WHERE c.project_id = :project AND c.ticket_id = :ticket_id AND c.state IN ('appr
   AND c.decided_at IS NOT NULL ORDER BY c.id;
 
 -- name: listKnown
--- Calls for the messages of a ticket that are not answered yet which whoever answers them has to know of, oldest first,
+-- Calls for the messages of a ticket that are not answered yet that the next run has to know of, oldest first,
 -- with the whole result of each: those that operators have decided about, and those that write and were begun, whatever
 -- became of the run that has made them.
 SELECT {{columns}} FROM tool_calls c JOIN messages m ON m.id = c.message_id

@@ -26,7 +26,7 @@ export interface IndexedChunks {
   chunks: readonly NewChunk[];
   /** Version of the indexing. */
   version: number;
-  /** Makes the postings. `stem` answers the stem of each of some words, and is asked for a few thousand at a time. */
+  /** Makes the postings. `stem` returns the stem of each of some words, and is asked for a few thousand at a time. */
   post(stem: (words: readonly string[]) => Promise<readonly string[]>): Promise<DocumentPostings>;
 }
 
@@ -93,8 +93,8 @@ export interface FoundChunk {
 const INSERT_BATCH = { chunks: 1_000, chars: 1_000_000 } as const;
 
 /**
- * Postings that a search reads at most, unless its rarest term alone has more: bounds its time and its memory. The rarest
- * terms come first.
+ * Postings that a search reads at most, unless its rarest term alone has more: bounds its time and its memory. The
+ * rarest terms come first.
  */
 const MAX_READ_POSTINGS = 400_000;
 
@@ -150,7 +150,7 @@ export async function insert(
 }
 
 /**
- * Removes the chunks of a document from the base and from its index, and answers how much that was. Part of a
+ * Removes the chunks of a document from the base and from its index, and returns how much that was. Part of a
  * transaction that has locked the knowledge base.
  */
 export async function removeOfDocument(
@@ -208,7 +208,7 @@ export async function readPostings(
 
 /**
  * A passage of this project with the ones around it in its document, in their order; none where the passage is gone,
- * as when its document was read anew.
+ * as when its document was read again.
  */
 export async function listAround(db: Db, project: ProjectId, id: string, distance: number): Promise<PassageRecord[]> {
   const rows = await sql.listAround.all<{

@@ -20,9 +20,9 @@ const MIN_MISSPELT_CHARS = 6;
 const HAS_DIGIT = /\p{N}/u;
 
 /**
- * How much two questions ask the same, 0 to 1: twice the terms that they share, against all that they have. Two forms of
- * a word count as shared, and so does one with a slip of the pen; when each has a code or number that the other lacks
- * (`K-1050`, `K-2000`) they ask different things.
+ * How much two questions ask the same, 0 to 1: twice the terms that they share, against all that they have. Two forms
+ * of a word count as shared, and so does one with a slip of the pen; when each has a code or number that the other
+ * lacks (`K-1050`, `K-2000`) they ask different things.
  */
 export function similarityOf(one: readonly string[], other: readonly string[]): number {
   if (one.length === 0 || other.length === 0) return 0;
@@ -121,7 +121,10 @@ const { textMaxChars: TEXT_CHARS, examplesMaxCount: EXAMPLES } = GAP_LIMITS;
 /** Gaps that have the most terms in common with a question and are compared with it. */
 const MAX_COMPARED = 100;
 
-/** Project-wide, beside the numbers of other advisory locks: questions of one project are noted one after the other. */
+/**
+ * Project-wide, distinct from the numbers of other advisory locks: questions of one project are noted one after the
+ * other.
+ */
 const NOTE_LOCK = 7_236_013;
 
 const sql = statements("knowledge/gaps", {
@@ -170,7 +173,7 @@ async function insertGap(tx: Db, project: ProjectId, asked: UnansweredMessage): 
 
 /**
  * Notes a message that found no good answer, with the gap that asks the same or as a new one; a message that was noted
- * before changes nothing. A gap that was answered is open again, one that is ignored stays so. Answers the id of the
+ * before changes nothing. A gap that was answered is open again, one that is ignored stays so. Returns the id of the
  * gap, null for a message that was noted before or is erased.
  */
 export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Promise<string | null> {
@@ -204,7 +207,7 @@ export const find = (db: Db, project: ProjectId, id: string): Promise<GapRecord 
 
 /**
  * A page of gaps, the most asked or the newest first: those behind the place `after`, with `q` in the question, and of
- * one status; and after which place the next page goes on, null at the end. What moves while pages are read may come
+ * one status; and after which place the next page continues, null at the end. What moves while pages are read may come
  * twice or not at all; a gap that is erased meanwhile changes nothing for the others.
  */
 export async function listPage(
@@ -246,8 +249,8 @@ export async function update(
 
 /**
  * Removes what these tickets have asked from the gaps of a project: their examples, questions that stand in their words
- * (another example takes their place), and gaps that nobody else has asked. Part of a transaction; locks the gaps in the
- * order of their ids. Answers how many messages were removed.
+ * (another example takes their place), and gaps that nobody else has asked. Part of a transaction; locks the gaps in
+ * the order of their ids. Returns how many messages were removed.
  */
 export async function eraseGapsOfTickets(tx: Db, project: ProjectId, ticketIds: readonly string[]): Promise<number> {
   await sql.lockGapsOfTickets.run(tx, { project, ticketIds });

@@ -15,7 +15,7 @@ export interface NewIngest {
   name: string;
   title: string | null;
   url: string | null;
-  /** As declared by whoever hands it in. */
+  /** As declared by the caller that hands it in. */
   mime: string | null;
   /** Null for a page, which is fetched. */
   bytes: Uint8Array | null;
@@ -23,7 +23,7 @@ export interface NewIngest {
   sourceHash: Buffer | null;
 }
 
-/** What became of a document that was handed in. */
+/** Result of a document that was handed in. */
 export interface QueuedIngest {
   documentId: string;
   /** What waits to be read now; null when the same was read before. */

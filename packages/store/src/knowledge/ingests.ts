@@ -158,9 +158,9 @@ async function countInImport(tx: Db, id: string | null, counts: { done: number; 
   if (id !== null) await sql.countInImport.run(tx, { id, ...counts });
 }
 
-/** Queues pages of an import that do not wait already, as documents. Answers how many. */
+/** Queues pages of an import that do not wait already, as documents. Returns how many. */
 async function queuePages(tx: Db, claim: ClaimedIngest, urls: readonly string[]): Promise<number> {
-  // Two imports take turns by the lock on the knowledge base. Whoever hands in documents does not wait for that, and
+  // Two imports take turns by the lock on the knowledge base. Documents that are handed in do not wait for that, and
   // locks them in this order of keys too.
   const keys = [...new Set(urls)].sort();
   await sql.insertDocuments.run(tx, {
@@ -250,10 +250,11 @@ export async function claim(
   return asClaimed(row);
 }
 
-/** Extends leases; answers the ids of those that are still held. */
+/** Extends leases; returns the ids of those that are still held. */
 export async function renewLeases(context: Context, claims: readonly ClaimedIngest[]): Promise<Set<string>> {
   const held = new Set<string>();
-  // One by one: a statement that locked several could wait for whoever hands in the same documents, who waits for it.
+  // One by one: a statement that locked several could wait for a process that hands in the same documents, which waits
+  // for it.
   for (const { id, leaseId } of claims) {
     if ((await sql.renew.all(context.leases, { id, leaseId })).length > 0) held.add(leaseId);
   }

@@ -15,9 +15,9 @@ const STEM_BATCH = 20_000;
 const stemsOf = stateOf((_db: Db) => new Map<string, string>());
 
 /**
- * Returns the stem of each of the words, by Postgres's own stemmers. Known stems are kept: the same words come again and
- * again, and a round trip costs more than the stemming. A language that this version of Postgres has no stemmer for is
- * taken word by word, and so is a word that the stemmer takes for a stop word.
+ * Returns the stem of each of the words, by Postgres's own stemmers. Known stems are kept: the same words come again
+ * and again, and a round trip costs more than the stemming. A language that this version of Postgres has no stemmer
+ * for is taken word by word, and so is a word that the stemmer takes for a stop word.
  */
 export async function stem(db: Db, config: string, words: Iterable<string>, on: Db = db): Promise<Map<string, string>> {
   const kept = stemsOf(db);
@@ -171,8 +171,8 @@ export async function addWords(tx: Db, index: KbIndex, pieces: Iterable<string>)
 }
 
 /**
- * Removes some of the index of a deleted knowledge base, which nobody searches any more. Called for each of its documents,
- * so that next to nothing is left for the statement that removes the base itself.
+ * Removes some of the index of a deleted knowledge base, which nobody searches any more. Called for each of its
+ * documents, so that next to nothing is left for the statement that removes the base itself.
  */
 export async function removeSomeOfIndex(tx: Db, kbId: string): Promise<void> {
   await sql.removeSomePostings.run(tx, { kbId });

@@ -47,8 +47,8 @@ const sql = statements("knowledge/kbs", {
 });
 
 /**
- * The steps of the removal of a knowledge base, each of which is repeated until it finds nothing more. Dependent rows are
- * deleted with their row. Nothing else writes to a deleted knowledge base, so these statements never wait.
+ * The steps of the removal of a knowledge base, each of which is repeated until it finds nothing more. Dependent rows
+ * are deleted with their row. Nothing else writes to a deleted knowledge base, so these statements never wait.
  */
 const PURGE_STEPS = [
   sql.purgeIngests,
@@ -64,7 +64,7 @@ export async function findState(db: Db, project: ProjectId, id: string): Promise
   return row === null ? null : asKbState(row);
 }
 
-/** Makes a knowledge base, or answers the one of this project that has this name. */
+/** Makes a knowledge base, or returns the one of this project that has this name. */
 export async function ensure(db: Db, project: ProjectId, name: string): Promise<{ kb: Kb; created: boolean }> {
   const row = await sql.ensure.one<Kb>(db, { id: newId(), project, name });
   if (row !== null) return { kb: row, created: true };
@@ -104,8 +104,8 @@ export async function findAll(db: Db, project: ProjectId, ids: readonly string[]
 }
 
 /**
- * Changes the name and raises the version, where `versions` has the present one or is null. Answers what became of
- * it; `state` is the present one when it is another version, null when the project has no such knowledge base.
+ * Changes the name and raises the version, where `versions` has the present one or is null. Returns
+ * the result; `state` is the present one when it is another version, null when the project has no such knowledge base.
  */
 export async function update(
   db: Db,

@@ -88,7 +88,7 @@ export function createPostingRows(): {
   addOne(number: number, term: string, counts: number, length: number, forms: number): void;
   /** True when there is as much as one statement should write. */
   isFull(): boolean;
-  /** Answers what was added, and begins anew. */
+  /** Returns what was added, and starts again. */
   take(): PostingRows;
 } {
   let byBlock = new Map<number, Map<string, number[]>>();

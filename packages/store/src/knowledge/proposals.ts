@@ -28,7 +28,7 @@ export interface NewProposal {
   createdBy: string;
 }
 
-/** A proposal and what has become of it. */
+/** A proposal and the decision on it. */
 export interface ProposalRecord extends NewProposal {
   id: string;
   status: ProposalStatus;
@@ -65,7 +65,7 @@ export interface OperatorAnswer {
 }
 
 /**
- * What became of a decision: `stale` when the proposal has another version, `decided` when it was decided otherwise,
+ * Result of a decision: `stale` when the proposal has another version, `decided` when it was decided otherwise,
  * `changed` when the document is not as it was when this was proposed.
  */
 export interface ProposalOutcome {
@@ -219,7 +219,7 @@ export async function findQuestion(
 /**
  * Accepts a proposal and puts its document, in one transaction: a search finds the new text or the proposal is still
  * open. One that was accepted before is left as it is. `replaces` is the document as it was proposed for: when it has
- * another text by now, or waits to be read anew, nothing is done. It keeps what it was read from, so that handing in
+ * another text by now, or waits to be read again, nothing is done. It keeps what it was read from, so that handing in
  * the same source again does not undo the change. Null when there is no such proposal; throws `not_found` when there
  * is no such knowledge base any more.
  */
@@ -236,7 +236,7 @@ export async function accept(
     replaces: { id: string; contentHash: Buffer } | null;
   },
 ): Promise<ProposalOutcome | null> {
-  // Outside the transaction, since whoever puts into the same base waits for its end.
+  // Outside the transaction, since a process that puts into the same base waits for its end.
   const item = await prepare(db, decision.document, decision.indexed);
   const { kbId, replaces, versions, by } = decision;
   return decide(db, project, id, { versions, wanted: "accepted" }, async (tx) => {

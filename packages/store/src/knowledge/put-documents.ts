@@ -29,8 +29,8 @@ interface ExistingRow {
 }
 
 /**
- * Puts documents of different keys into a knowledge base, each in place of the one with the same key, and answers what
- * became of each. Part of one transaction, which holds the lock on the base until its end: writers to one base take
+ * Puts documents of different keys into a knowledge base, each in place of the one with the same key, and returns the
+ * result of each. Part of one transaction, which holds the lock on the base until its end: writers to one base take
  * turns, so that its counts are right and two writers cannot wait for each other. Searches are not held up. Throws
  * `not_found` when this project has no such knowledge base.
  */
@@ -91,7 +91,7 @@ export async function putDocuments(
   });
 }
 
-/** A document whose postings are made anew from the passages that it has. */
+/** A document whose postings are regenerated from the passages that it has. */
 export interface DocumentToIndex {
   id: string;
   indexed: IndexedChunks;
@@ -99,8 +99,9 @@ export interface DocumentToIndex {
 }
 
 /**
- * The first version numbered the passages of a document from 1; postings count them from 0. In two steps, since no two may
- * have the same number even for a moment. Locks the passages that it changes; the caller has locked the knowledge base.
+ * The first version numbered the passages of a document from 1; postings count them from 0. In two steps, since no two
+ * may have the same number even for a moment. Locks the passages that it changes; the caller has locked the knowledge
+ * base.
  */
 async function numberFromZero(tx: Db, documentIds: readonly string[]): Promise<void> {
   await sql.hideOldNumbers.run(tx, { documentIds });
@@ -108,8 +109,9 @@ async function numberFromZero(tx: Db, documentIds: readonly string[]): Promise<v
 }
 
 /**
- * Makes the postings of documents anew, from the passages that they had when they were read. One that has changed since
- * then, or that another process has indexed, is left as it is. Part of one transaction; answers how many were indexed.
+ * Makes the postings of documents again, from the passages that they had when they were read. One that has changed
+ * since then, or that another process has indexed, is left as it is. Part of one transaction; returns how many were
+ * indexed.
  */
 export async function indexAgainIn(
   tx: Db,
@@ -196,7 +198,7 @@ async function writeDocuments(
   kbId: string,
   numbered: readonly NumberedItem[],
 ): Promise<void> {
-  // In one order of keys, as whoever hands in documents locks them.
+  // In the order of keys in which documents that are handed in are locked.
   const items = numbered.toSorted((a, b) => (a.document.key < b.document.key ? -1 : 1));
   await sql.writeDocuments.run(tx, {
     project,
@@ -230,8 +232,8 @@ async function writeIndex(
 }
 
 /**
- * Drops what waits to be read for documents, since something newer is in its place. Whoever reads it has lost its lease
- * by that.
+ * Drops what waits to be read for documents, since something newer is in its place. The process that reads it has lost
+ * its lease by that.
  */
 export async function dropWaitingIn(tx: Db, project: ProjectId, documentIds: readonly string[]): Promise<void> {
   await sql.dropWaiting.run(tx, { project, documentIds });

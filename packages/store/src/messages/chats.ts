@@ -4,8 +4,8 @@ import { statements } from "../sql.ts";
 import type { ReplyAuthor, Source } from "@svc/contracts";
 
 /**
- * Number of leases that may expire in running processes before the work is given up. With the waits of `LAPSE_WAIT` this
- * takes at least a quarter of an hour, so that a host that is overloaded for minutes gives nothing up.
+ * Number of leases that may expire in running processes before the work is given up. With the waits of `LAPSE_WAIT`
+ * this takes at least a quarter of an hour, so that a host that is overloaded for minutes gives nothing up.
  */
 export const MAX_LAPSES = 15;
 
@@ -13,7 +13,9 @@ export const MAX_LAPSES = 15;
 const QUICK_LAPSES = 5;
 const LAPSE_WAIT_MAX_S = 300;
 
-/** Number of crashed processes after which a message no longer runs next to messages that are not suspects (ADR 0026). */
+/**
+ * Number of crashed processes after which a message no longer runs next to messages that are not suspects (ADR 0026).
+ */
 export const SUSPECT_AFTER_CRASHES = 2;
 
 /** What the expired leases of some work say about it. */
@@ -32,9 +34,9 @@ export function expiredLease(row: string, group = "NULL::integer"): string {
 
 /**
  * SQL of a subquery with one row about a JSON array of expired leases: `crashes`, `lapses`, and `last_group`, the group
- * size of the last lease that a crash ended (NULL if it was claimed like any other). A lease counts as ended by a crash if
- * `processes` records its process as vanished or crashed, and the process was not heard after the lease expired. A process
- * that has stopped in order, or is heard again, has crashed with nothing.
+ * size of the last lease that a crash ended (NULL if it was claimed like any other). A lease counts as ended by a
+ * crash if `processes` records its process as vanished or crashed, and the process was not heard after the lease
+ * expired. A process that has stopped in order, or is heard again, has crashed with nothing.
  */
 export function leaseHistory(leases: string): string {
   return `SELECT count(DISTINCT p.id)::integer AS crashes,
@@ -61,7 +63,7 @@ export interface LeaseRef {
   leaseId: string;
 }
 
-/** Extends leases by another 4 s; answers the ids of those that are still held. */
+/** Extends leases by another 4 s; returns the ids of those that are still held. */
 export async function renewLeases(db: Db, leases: LeaseRef[]): Promise<Set<string>> {
   if (leases.length === 0) return new Set();
   const sorted = leases.toSorted((a, b) => (a.ticketId < b.ticketId ? -1 : 1));

@@ -198,7 +198,7 @@ export async function release(context: Context, call: IdempotentCall): Promise<v
   });
 }
 
-/** Forgets keys that are older than 24 hours, at most `limit`; answers how many. */
+/** Forgets keys that are older than 24 hours, at most `limit`; returns how many. */
 export async function deleteExpired(context: Context, limit: number): Promise<number> {
   const count = await sql.deleteExpired.run(context.hot, { limit });
   return count;

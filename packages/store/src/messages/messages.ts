@@ -251,7 +251,7 @@ function asClaimed(row: ClaimedRow, messageId: string): ClaimedMessage {
 }
 
 /**
- * Commits a message and answers its ids and its place in the chat; one that is there already stays as it is.
+ * Commits a message and returns its ids and its place in the chat; one that is there already stays as it is.
  * Concurrent calls share a statement and a commit; when this resolves, the message is durable. When it rejects with
  * `unavailable` the message may be there all the same; a caller that has to know gives the id itself.
  */

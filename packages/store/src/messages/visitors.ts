@@ -197,7 +197,7 @@ export async function listAfter(
 }
 
 /**
- * Notes that the replies of some places were handed over, and answers those of which that was not known. Many calls
+ * Notes that the replies of some places were handed over, and returns those of which that was not known. Many calls
  * share a statement. Safe to repeat.
  */
 export function confirm(db: Db, project: ProjectId, ticketId: string, places: PlaceRange): Promise<ConfirmedReply[]> {

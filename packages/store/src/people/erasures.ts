@@ -59,9 +59,10 @@ async function messagesOf(db: Db, ticketId: string): Promise<string[]> {
 }
 
 /**
- * Erases a conversation under the lock of its chat, by which whoever works on it loses its lease. What callbacks are on
- * their way is locked before, as those who make them lock the chat last; what was added meanwhile is locked once nobody
- * can add any more. Answers null when the project has no such chat, or when it is not idle for `ifIdleDays`.
+ * Erases a conversation under the lock of its chat, by which a process that works on it loses its lease. What
+ * callbacks are on their way is locked before, as those who make them lock the chat last; what was added meanwhile is
+ * locked once nobody can add any more. Returns null when the project has no such chat, or when it is not idle for
+ * `ifIdleDays`.
  */
 async function eraseTicket(
   tx: Db,
@@ -102,7 +103,7 @@ async function eraseTicket(
   return counts;
 }
 
-/** Takes what the conversation has asked from the gaps of every project that noted it; answers how many messages. */
+/** Takes what the conversation has asked from the gaps of every project that noted it; returns how many messages. */
 async function eraseQuestions(tx: Db, ticketId: string): Promise<number> {
   const projects = await sql.listAskedProjects.all<{ projectId: string }>(tx, { ticketId });
   let count = 0;
@@ -124,7 +125,7 @@ async function* readMessageIds(db: Db, ticketId: string): AsyncGenerator<string[
   }
 }
 
-/** All rows of one kind, page by page: each page goes on after the place of the last row, whatever came before. */
+/** All rows of one kind, page by page: each page continues after the place of the last row, whatever came before. */
 async function* readRows(
   db: Db,
   { kind, table, where, place, placeType, shown, pageRows }: HeldRows,
@@ -180,7 +181,7 @@ export async function findTickets(db: Db, project: ProjectId, ticketIds: string[
 }
 
 /**
- * Erases all of a conversation; a message that comes afterwards begins it anew, at the places that follow. Answers
+ * Erases all of a conversation; a message that comes afterwards begins it again, at the places that follow. Answers
  * what was erased, null when the project has no such conversation.
  */
 export function erase(db: Db, project: ProjectId, ticketId: string): Promise<HeldCounts | null> {
@@ -223,7 +224,10 @@ export async function* readLoose(
   );
 }
 
-/** Erases what `readLoose` reads, so that nobody can try it again, and saved views of this user's tickets. Before the conversations, whose chats it needs. */
+/**
+ * Erases what `readLoose` reads, so that nobody can try it again, and saved views of this user's tickets. Before the
+ * conversations, whose chats it needs.
+ */
 export async function eraseLoose(
   db: Db,
   project: ProjectId,
@@ -246,10 +250,10 @@ export async function takeDuePurge(db: Db): Promise<DuePurge | null> {
 
 /**
  * Goes through some of a project's chats, those after `after`, and erases the conversations in which nothing has
- * happened for so many days; those that wait for a person stay. Answers how many, and where to go on; null at the end.
- * At the beginning, bodies of hooks that are as old go too, whether a message was made of them or not, updates of the
- * messenger that were given up, and calls of models that belong to no conversation. At the end, saved views of users
- * who have nothing here any more go.
+ * happened for so many days; those that wait for a person stay. Returns how many, and where to continue; null at the
+ * end. At the beginning, bodies of hooks that are as old go too, whether a message was made of them or not, updates of
+ * the messenger that were given up, and calls of models that belong to no conversation. At the end, saved views of
+ * users who have nothing here any more go.
  */
 export async function purgeIdle(
   db: Db,

@@ -61,7 +61,7 @@ export async function removeByHash(db: Db, hash: Buffer): Promise<void> {
   await sql.removeByHash.run(db, { hash });
 }
 
-/** Ends all sessions of an operator; answers how many there were. */
+/** Ends all sessions of an operator; returns how many there were. */
 export async function removeOf(db: Db, operatorId: string): Promise<number> {
   const count = await sql.removeOf.run(db, { operatorId });
   return count;
@@ -80,7 +80,7 @@ interface LinkRow {
   expiresAt: Date;
 }
 
-/** Number of the advisory lock that whoever makes the first administrator holds; nothing else of ours takes it. */
+/** Number of the advisory lock of a process that makes the first administrator; nothing else of ours takes it. */
 const FIRST_LOCK = 7_305_417;
 
 const isFirstMissingIn = async (on: Db): Promise<boolean> => {
@@ -112,7 +112,7 @@ export async function findLink(db: Db, hash: Buffer): Promise<LinkRecord | null>
 }
 
 /**
- * Uses a link up for an operator's password: sets it, and ends the operator's sessions. Answers the operator's id;
+ * Uses a link up for an operator's password: sets it, and ends the operator's sessions. Returns the operator's id;
  * null when the link is none, or was used meanwhile. Of two at once, one gets it.
  */
 export const usePassword = (db: Db, hash: Buffer, passwordHash: string): Promise<string | null> =>
@@ -127,7 +127,7 @@ export const usePassword = (db: Db, hash: Buffer, passwordHash: string): Promise
   });
 
 /**
- * Uses the link of the first administrator up: true when `make` may go on, which it does before anybody else can.
+ * Uses the link of the first administrator up: true when `make` may continue, which it does before anybody else can.
  * False when the link is none, was used meanwhile, or somebody has a password by now.
  */
 export const useFirst = (db: Db, hash: Buffer, email: string, emailKey: string, name: string, passwordHash: string) =>

@@ -16,10 +16,10 @@ export interface PresencePlace {
   tab: string;
 }
 
-/** Whoever has not said anything for so long is gone. */
+/** A viewer that was silent for this long has left. */
 const GONE_SECONDS = 45;
 
-/** Notes what a tab shows; answers the ticket that it has shown before, where that is another one. */
+/** Notes what a tab shows; returns the ticket that it has shown before, where that is another one. */
 export async function putPresence(
   db: Db,
   project: ProjectId,
@@ -38,13 +38,13 @@ export async function putPresence(
   return before === shown.ticketId ? null : before;
 }
 
-/** Notes that a tab shows no ticket any more; answers the one that it has shown, or null. */
+/** Notes that a tab shows no ticket any more; returns the one that it has shown, or null. */
 export async function removePresence(db: Db, { sessionId, tab }: PresencePlace): Promise<string | null> {
   const row = await sql.removePresence.one<{ ticketId: string }>(db, { sessionId, tab });
   return row?.ticketId ?? null;
 }
 
-/** Forgets whoever is gone without a word, and answers the tickets that they have looked at. */
+/** Removes viewers that disappeared without notice, and returns the tickets that they have looked at. */
 export async function sweepPresence(db: Db): Promise<string[]> {
   const rows = await sql.sweepPresence.all<{ ticketId: string }>(db, { goneSeconds: GONE_SECONDS });
   return [...new Set(rows.map(({ ticketId }) => ticketId))];

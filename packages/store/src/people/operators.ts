@@ -38,7 +38,7 @@ export interface OperatorFields {
 }
 
 /**
- * What became of a change: `taken` when somebody else has the e-mail address, `last` when nobody would be left who
+ * Result of a change: `taken` when somebody else has the e-mail address, `last` when nobody would be left who
  * administers everything, `stale` when the operator has another version. `record` is as it is now, null where there is
  * none.
  */
@@ -78,7 +78,7 @@ async function lockAdministrators(tx: Db): Promise<string[]> {
 }
 
 /**
- * Changes an operator with `work`, which answers false when it has another version, and takes everything back when
+ * Changes an operator with `work`, which returns false when it has another version, and takes everything back when
  * the last one who administers everything would be lost by that.
  */
 async function change(db: Db, id: string, work: (tx: Db) => Promise<boolean>): Promise<OperatorOutcome> {
@@ -141,7 +141,9 @@ export async function listPage(
   return sql.listPage.all<OperatorRecord>(db, { limit: options.limit, id: options.before, q: options.q });
 }
 
-/** Who may sign in and has a role in a project, or in all of them, with these roles: the first `limit` by their names. */
+/**
+ * Who may sign in and has a role in a project, or in all of them, with these roles: the first `limit` by their names.
+ */
 export const listOfProject = (
   db: Db,
   project: ProjectId,

@@ -41,8 +41,8 @@ export interface CopyPlace {
 }
 
 /**
- * Values as text must mean the same on whatever server they are read again. And nothing here is in a hurry: a large table
- * takes its time. What waits for a lock gives up, so that nobody waits behind it.
+ * Values as text must mean the same on whatever server they are read again. And nothing here is in a hurry: a large
+ * table takes its time. What waits for a lock gives up, so that nobody waits behind it.
  */
 const SETTINGS = `
   SET client_encoding = 'UTF8';
@@ -68,7 +68,7 @@ export async function onCopyClient<Result>(
     keepAlive: true,
     application_name: applicationName,
   });
-  // Whoever works on it learns of a break by the next statement; without a listener it would end the process.
+  // The process that works on it learns of a break by the next statement; without a listener it would end the process.
   client.on("error", (error) => log.debug({ error }, "the connection for the copy was lost"));
   const end = () => {
     client.end().catch((error: unknown) => log.debug({ error }, "failed to close the connection for the copy"));
@@ -88,8 +88,8 @@ export async function onCopyClient<Result>(
 }
 
 /**
- * Takes the lock of those who change the schema, until the connection ends: alone, or together with others who only read.
- * Throws StoreCopyError `busy` when it is taken.
+ * Takes the lock of those who change the schema, until the connection ends: alone, or together with others who only
+ * read. Throws StoreCopyError `busy` when it is taken.
  */
 export async function lockSchema(client: pg.Client, mode: "alone" | "shared"): Promise<void> {
   const take = { alone: "pg_try_advisory_lock", shared: "pg_try_advisory_lock_shared" }[mode];

@@ -7,8 +7,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const PROBE = { name: "svc.pooler_probe", value: "kept" } as const;
 
 /**
- * How a connection pooler between this program and PostgreSQL breaks it. `rejects_settings`: it refuses connections that
- * bring settings (PgBouncer's default). `loses_settings`: it drops them (`ignore_startup_parameters = options`).
+ * How a connection pooler between this program and PostgreSQL breaks it. `rejects_settings`: it refuses connections
+ * that bring settings (PgBouncer's default). `loses_settings`: it drops them (`ignore_startup_parameters = options`).
  * `shares_connections`: it gives each transaction another server connection (transaction or statement mode).
  */
 export type PoolerProblem = "rejects_settings" | "loses_settings" | "shares_connections";

@@ -30,14 +30,14 @@ export type NewHook = Pick<Hook, "name" | "preset" | "auth" | "secret" | "mappin
 /** Fields of a hook that are to have other values. */
 export type HookPatch = Partial<Pick<Hook, "name" | "auth" | "mapping" | "filter">>;
 
-/** What became of a change: `taken` when another hook of the project has the name. */
+/** Result of a change: `taken` when another hook of the project has the name. */
 export interface HookWrite {
   result: "changed" | "stale" | "taken";
   /** The hook as it is now; null when there is none. */
   hook: Hook | null;
 }
 
-/** What became of a body. */
+/** Result of a body of a hook. */
 export interface HookBodyResult {
   outcome: HookOutcome;
   faults: readonly FieldFault[];
@@ -57,7 +57,7 @@ export interface NewHookBody {
   content: Buffer;
 }
 
-/** One of the last bodies of a hook, with what became of it. */
+/** One of the last bodies of a hook, with its result. */
 export interface HookBody extends NewHookBody, HookBodyResult {
   /** Of the whole body, also where only the beginning of it was read. */
   sizeBytes: number;
@@ -211,7 +211,7 @@ export async function remove(
   return (await sql.remove.run(db, { project, id, versions })) > 0;
 }
 
-/** Keeps a body with what became of it, and removes those that are more than twenty. */
+/** Keeps a body with its result, and removes those that are more than twenty. */
 export async function addBody(
   db: Db,
   project: ProjectId,
@@ -231,7 +231,7 @@ export async function addBody(
 }
 
 /**
- * Notes what became of a body that was tried again, if it is still kept; where its message was erased in between, it
+ * Notes the result of a body that was tried again, if it is still kept; where its message was erased in between, it
  * is removed.
  */
 export async function noteBody(db: Db, project: ProjectId, bodyId: string, result: HookBodyResult): Promise<void> {
@@ -270,7 +270,7 @@ export async function claimEvent(
   return { messageId: row.messageId, chatId: row.chatId, isRepeat: row.messageId !== ids.messageId };
 }
 
-/** Forgets bodies after 30 days and events after 7, at most `limit` of each; answers how many. */
+/** Forgets bodies after 30 days and events after 7, at most `limit` of each; returns how many. */
 export async function forgetOld(db: Db, limit: number): Promise<number> {
   const bodies = await sql.forgetOld.run(db, { limit });
   const events = await sql.deleteOldEvents.run(db, { limit });

@@ -72,7 +72,7 @@ export async function readChannels(db: Db): Promise<ChannelsConfig> {
   return channelsConfigSchema.parse({ ...row, enabled });
 }
 
-/** Switches a channel on or off; answers whether that changed anything. */
+/** Switches a channel on or off; returns whether that changed anything. */
 export async function setEnabled(db: Db, channelId: IntegrationId, enabled: boolean): Promise<boolean> {
   if (channelId === TOOL_SERVER) {
     return (await sql.setToolServerEnabled.run(db, { enabled })) > 0;
@@ -83,7 +83,7 @@ export async function setEnabled(db: Db, channelId: IntegrationId, enabled: bool
 /**
  * Changes settings of one channel, and switches it on or off where that is asked; fields that are not given stay.
  * Values must have passed their schema. With `ifVersion` nothing is changed once the settings have left that
- * version, and the widget is given no project that does not exist; answers whether they were changed.
+ * version, and the widget is given no project that does not exist; returns whether they were changed.
  */
 export async function updateChannel(
   db: Db,

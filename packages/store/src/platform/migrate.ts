@@ -10,7 +10,7 @@ export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL("../../migrations", im
 /** The table in which a database keeps the names of the migrations that it has had. */
 export const MIGRATIONS_TABLE = "schema_migrations";
 
-/** Number of the advisory lock of whoever changes the schema: the one that node-pg-migrate takes. */
+/** Number of the advisory lock of a process that changes the schema: the one that node-pg-migrate takes. */
 export const MIGRATION_LOCK = "7241865325823964";
 
 /** Names of the migrations that this version brings, in order. */
@@ -34,8 +34,8 @@ export interface OwnObjects {
 }
 
 /**
- * Names what is the product's own in a database, so that what somebody else keeps beside it is neither read nor removed.
- * It is read from the migrations, so that none can be forgotten.
+ * Names what is the product's own in a database, so that what somebody else keeps next to it is neither read nor
+ * removed. It is read from the migrations, so that none can be forgotten.
  */
 export async function findOwnObjects(): Promise<OwnObjects> {
   const own: OwnObjects = { tables: new Set(), functions: new Set() };

@@ -50,7 +50,7 @@ export interface NewProject {
 /** What can be changed of a project; what is left out stays as it is. */
 export type ProjectUpdate = Partial<Omit<NewProject, "name">> & Partial<WebhookSecrets> & { name?: string | undefined };
 
-/** What became of a change: `stale` when the project has another version or is gone, `taken` when its new name is. */
+/** Result of a change: `stale` when the project has another version or is gone, `taken` when its new name is. */
 export interface ProjectOutcome {
   result: "changed" | "stale" | "taken";
   /** As it is now; null when there is no such project. */
@@ -60,13 +60,13 @@ export interface ProjectOutcome {
 /** The project that a request without a choice works on. */
 export const DEFAULT_PROJECT = "default";
 
-/** What became of a deletion: `stale` when the project has another version or is gone, `in_use` when it is the widget's. */
+/** Result of a deletion: `stale` when the project has another version or is gone, `in_use` when it is the widget's. */
 export type ProjectRemoval = "removed" | "stale" | "in_use";
 
 /** Enough for a busy chat, and few enough that one project does not take all that a provider allows. */
 const DEFAULT_CONCURRENCY = 8;
 
-/** Long enough to work on a case; as files of strangers fill the disk, they are not kept for ever. */
+/** Long enough to work on a case; as files of strangers fill the disk, they are not kept permanently. */
 const DEFAULT_FILE_RETENTION_DAYS = 90;
 
 const DEFAULT_HANDOFF_TEXT = "Thank you for your message. A member of our team will look at it and reply here.";
@@ -171,7 +171,7 @@ export async function listPage(
   return rows.map(asProject);
 }
 
-/** Makes a project, or answers the one that has this name. */
+/** Makes a project, or returns the one that has this name. */
 export async function ensure(db: Db, name: string): Promise<{ project: Project; created: boolean }> {
   const made = await insert(db, { name });
   if (made !== null) return { project: made, created: true };
@@ -230,8 +230,9 @@ export async function update(
 
 /**
  * Deletes a project, where `versions` has its present version or is null: nobody finds it from then on, its name is
- * free, its keys are revoked, nobody has a role in it, its knowledge bases deleted, and what others sent to it is back where it came in. What
- * it holds is removed by `erasures.purgeDeleted`, so that this takes no longer however much that is.
+ * free, its keys are revoked, nobody has a role in it, its knowledge bases deleted, and what others sent to it is back
+ * where it came in. What it holds is removed by `erasures.purgeDeleted`, so that this takes no longer however much
+ * that is.
  */
 export function remove(db: Db, id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> {
   return retryOnDeadlock(db, async (tx) => {

@@ -57,18 +57,19 @@ export const ALIVE_MS = 4_000;
 const GAP_MS = 2_500;
 
 /**
- * After the start of the database, which may have been away for long and may have lost the last heartbeats before a crash,
- * everybody has so long to come back.
+ * After the start of the database, which may have been away for long and may have lost the last heartbeats before a
+ * crash, everybody has so long to come back.
  */
 const COME_BACK_MS = 6_000;
 
-/** Whose time has been over for so long is dead, whoever could tell: far more than a silent line takes to be noticed. */
+/** A process that was not renewed for this long is dead: far longer than it takes to notice a half-open connection. */
 const DEAD_MS = 120_000;
 
 /**
- * SQL that is true while the process of a row `i` may be alive. It is not once its time is over and somebody can tell that
- * it would have said so: a process that has been heard of without a gap since before then, or for as long as after any
- * heartbeat. After a database or a line to it was away nobody can: all have a gap, and each gets its time to come back.
+ * SQL that is true while the process of a row `i` may be alive. It is not once its time is over and somebody can tell
+ * that it would have said so: a process that has been heard of without a gap since before then, or for as long as
+ * after any heartbeat. After a database or a line to it was away nobody can: all have a gap, and each gets its time to
+ * come back.
  */
 export const IS_ALIVE = `(i.alive_until > now()
   OR now() < pg_postmaster_start_time() + interval '${COME_BACK_MS} milliseconds'

@@ -16,8 +16,8 @@ import {
 import type { AnswerCounts, ChannelId, ReviewPolicy, StatsQuery, StatsUnit, WorkQueue } from "@svc/contracts";
 
 /**
- * What an event of a ticket means for the answer of an agent: it was sent or held, a person decided about it, the customer
- * asked for a person or rated the conversation badly.
+ * What an event of a ticket means for the answer of an agent: it was sent or held, a person decided about it, the
+ * customer asked for a person or rated the conversation badly.
  */
 export type AnswerStep = "sent" | "held" | "approve" | "edit" | "reject" | "person" | "badRating";
 
@@ -156,7 +156,7 @@ const POINTS = { hour: "hours", day: "days", week: "weeks" } as const satisfies 
 
 /**
  * Reads in one transaction and on one connection, in one state of the data. The database itself ends what takes too
- * long: whoever asked has been told then.
+ * long: the caller has received an error by then.
  */
 async function readInTime<Result>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
   try {
@@ -222,7 +222,7 @@ export async function read(
 }
 
 /**
- * Returns what became of the agents' answers in a span of time. Rejects with unavailable, also if it takes longer than
+ * Returns how the agents' answers fared in a span of time. Rejects with unavailable, also if it takes longer than
  * 20 s.
  */
 export const readAnswers = (db: Db, project: ProjectId, query: StatsQuery): Promise<AgentAnswerStats[]> =>
@@ -281,7 +281,9 @@ export interface QueueDepth {
   dead: number | null;
 }
 
-/** Rows of a queue that are looked at: one that is longer is said to be as long as this, and its age is a lower bound. */
+/**
+ * Rows of a queue that are looked at: one that is longer is said to be as long as this, and its age is a lower bound.
+ */
 const LOOK_MAX = 100_000;
 
 /** Summed over what waits, from when on each could be done: `at`. */

@@ -21,8 +21,8 @@ export interface StoreCopyHead {
 export interface StoreCopy {
   head: StoreCopyHead;
   /**
-   * The tables one after the other, each with its rows in PostgreSQL's text format for COPY: a line a row, which is never
-   * `\.` alone. The rows of a table must be read before the next one is asked for.
+   * The tables one after the other, each with its rows in PostgreSQL's text format for COPY: a line a row, which is
+   * never `\.` alone. The rows of a table must be read before the next one is asked for.
    */
   tables(): AsyncGenerator<{ table: CopiedTable; rows: AsyncIterable<Buffer> }>;
 }
@@ -65,10 +65,10 @@ async function readSequences(client: pg.Client, { name, identities }: FoundTable
 }
 
 /**
- * Makes a copy of a store, of one moment, while it may be worked on: a snapshot (REPEATABLE READ), read only, which locks
- * nobody out but migrations. It is read as far as `work` reads it, so that it takes no memory of its own. Works on the
- * schema of this version and of every one before. Throws StoreCopyError `busy`, `no_schema`, `newer_database` and
- * `wrong_key`.
+ * Makes a copy of a store, of one moment, while it may be worked on: a snapshot (REPEATABLE READ), read only, which
+ * locks nobody out but migrations. It is read as far as `work` reads it, so that it takes no memory of its own. Works
+ * on the schema of this version and of every one before. Throws StoreCopyError `busy`, `no_schema`, `newer_database`
+ * and `wrong_key`.
  */
 export function takeStoreCopy<Result>(
   place: CopyPlace & { secretKey: string },

@@ -5,7 +5,7 @@ import pg from "pg";
 
 /** What PostgreSQL says when it cannot write: disk_full and io_error. */
 const CANNOT_WRITE = new Set(["53100", "58030"]);
-/** For so long after such a fault the store counts as one that cannot write; each call that fails says it anew. */
+/** For so long after such a fault the store counts as one that cannot write; each call that fails says it again. */
 const REMEMBERED_MS = 10_000;
 const SAID_EVERY_MS = 60_000;
 
@@ -55,8 +55,9 @@ const ASK_WITHIN_MS = 2_000;
 /** While the server does not respond, it is asked again after `LOOK_MS`, whatever becomes of the question before. */
 const MAX_LOOKS = 2;
 /**
- * An attempt to connect that has received nothing is overtaken when another one that began this much later has succeeded:
- * it began while nothing passed, and would wait for its whole timeout. One that is slow has received something by then.
+ * An attempt to connect that has received nothing is overtaken when another one that began this much later has
+ * succeeded: it began while nothing passed, and would wait for its whole timeout. One that is slow has received
+ * something by then.
  */
 const OVERTAKEN_MS = 1_000;
 
@@ -77,7 +78,7 @@ const FIND_BACKENDS = `
 /**
  * Ends the sides of lines that were given up: they hold a place among the connections of the server, and locks where
  * they are in a transaction. Only ours, and only those that were there before the line was given up, since the ids of
- * processes are used again. Answers those that are still there, at work on a statement.
+ * processes are used again. Returns those that are still there, at work on a statement.
  */
 const END_LOST = `
   WITH lost AS (SELECT * FROM unnest($1::integer[], $2::float8[]) AS l (pid, ms)),
@@ -94,14 +95,15 @@ interface Line extends pg.PoolClient {
 }
 
 /**
- * Watches the connections of the pools for half-open ones, as left by a firewall that has forgotten them: there a statement
- * would wait for its whole timeout. If a connection was checked out some time ago, the server is asked on another one what its
- * side does. If that side has been idle for all this time, its response or our statement was lost: the connection is ended, and
- * its user gets the error that the store is unavailable. So are all others on which a statement has not arrived by then, and
- * the unused ones. A slow statement is running at the server and goes on. The server does not learn of a connection that ends
- * in silence, so its side is ended too, as soon as the server can be asked. While an attempt to connect waits, the server is
- * asked as well: an attempt that is overtaken is ended, so that the next one begins at once. Behind a pooler the ids of
- * connections are not the server's, and no established one is ended.
+ * Watches the connections of the pools for half-open ones, as left by a firewall that has forgotten them: there a
+ * statement would wait for its whole timeout. If a connection was checked out some time ago, the server is asked on
+ * another one what its side does. If that side has been idle for all this time, its response or our statement was
+ * lost: the connection is ended, and its user gets the error that the store is unavailable. So are all others on which
+ * a statement has not arrived by then, and the unused ones. A slow statement is running at the server and continues.
+ * The server does not learn of a connection that ends in silence, so its side is ended too, as soon as the server can
+ * be asked. While an attempt to connect waits, the server is asked as well: an attempt that is overtaken is ended, so
+ * that the next one begins at once. Behind a pooler the ids of connections are not the server's, and no established
+ * one is ended.
  */
 export function createConnectionWatchdog({
   url,
@@ -134,8 +136,8 @@ export function createConnectionWatchdog({
   };
 
   /**
-   * Asks on a new connection what becomes of the lines that are in use by then, and ends what is left of those that were
-   * given up. Returns these lines with what the server says of them.
+   * Asks on a new connection what becomes of the lines that are in use by then, and ends what is left of those that
+   * were given up. Returns these lines with what the server says of them.
    */
   async function ask() {
     const client = new pg.Client({

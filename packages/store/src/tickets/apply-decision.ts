@@ -40,7 +40,7 @@ export interface Decision {
   /** Of which of them it becomes so; of all where absent. */
   only?: readonly string[];
   dropsDraft: boolean;
-  /** True when a run of the pipeline that is under way must begin anew: what it does may depend on the decision. */
+  /** True when a run of the pipeline that is under way must start again: what it does may depend on the decision. */
   interrupts: boolean;
   /** What the pipeline has to do now, if anything. */
   work: SendWork | DraftWork | null;
@@ -82,7 +82,7 @@ const SWEEP_AFTER_MS = 2_000;
 const idsOf = (waiting: readonly WaitingMessage[], state: WaitingMessage["state"]) =>
   waiting.flatMap((message) => (message.state === state ? [message.id] : []));
 
-/** Moves the messages that wait to where the decision sends them; answers those whose senders hear of it. */
+/** Moves the messages that wait to where the decision sends them; returns those whose senders hear of it. */
 const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => Promise<string[]>> = {
   stay: () => Promise.resolve([]),
   async reject(tx, { ticket: { homeProject }, waiting }) {

@@ -71,10 +71,10 @@ export interface ReviewState {
 }
 
 /**
- * What is decided about, locked. The chat's row first, as whoever accepts a message or ends a run does: no message
- * can come, and no run can end, before the decision is committed. Then the ticket's row, which whoever indexes its
- * texts may refer to meanwhile. Null when this project has no such ticket. However long a conversation is, only what
- * waits is read of it, and no text.
+ * What is decided about, locked. The chat's row first, as a process that accepts a message or ends a run does: no
+ * message can come, and no run can end, before the decision is committed. Then the ticket's row, which the process
+ * that indexes its texts may refer to meanwhile. Null when this project has no such ticket. However long a
+ * conversation is, only what waits is read of it, and no text.
  */
 export async function lockReviewState(
   tx: Db,
@@ -119,7 +119,10 @@ export async function lockReviewState(
   };
 }
 
-/** Whoever makes callbacks of these messages learns of news; rows are locked in the order of their ids. */
+/**
+ * The process that makes callbacks of these messages finds out that they changed; rows are locked in the order of
+ * their ids.
+ */
 export async function noteNews(
   tx: Db,
   project: ProjectId,
@@ -192,7 +195,7 @@ export interface SendWork {
   answers: string | null;
 }
 
-/** A draft that the pipeline makes anew: an answer to each of these messages, of which `answers` is the newest. */
+/** A draft that the pipeline makes again: an answer to each of these messages, of which `answers` is the newest. */
 export interface DraftWork {
   kind: "draft";
   covers: string[];

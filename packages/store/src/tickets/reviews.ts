@@ -51,7 +51,7 @@ export interface FinishedReview {
   toldMessageId: string | null;
 }
 
-/** What a draft that was made anew has found. */
+/** What a draft that was regenerated has found. */
 export interface DraftOutcome {
   draft: NewDraft;
   agentId: string | null;
@@ -265,7 +265,7 @@ export async function reviveUnopened(
 }
 
 /**
- * What a draft that is made anew has to answer besides the message that it is claimed with, oldest first: the other
+ * What a draft that is regenerated has to answer besides the message that it is claimed with, oldest first: the other
  * messages of the decision that are still held.
  */
 export async function listEarlier(
@@ -292,8 +292,8 @@ export async function claim(context: Context, project: ProjectId, ticketId: stri
 }
 
 /**
- * As `claim`, for a decision that is carried out concurrently with other work; "suspect", and nothing done, if processes
- * have crashed again and again while they carried it out.
+ * As `claim`, for a decision that is carried out concurrently with other work; "suspect", and nothing done, if
+ * processes have crashed again and again while they carried it out.
  */
 export function claimBeside(
   context: Context,
@@ -356,7 +356,7 @@ export async function finishSend(
 }
 
 /**
- * Puts a draft that was made anew in the place of the former one and gives the lease back; the ticket is in review
+ * Puts a draft that was regenerated in the place of the former one and gives the lease back; the ticket is in review
  * again. False when the lease was lost in the meantime: nothing of this exists then.
  */
 export async function finishDraft(context: Context, review: ClaimedReview, outcome: DraftOutcome): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 import type { ReplyAuthor, TicketStage, TicketStatus } from "@svc/contracts";
 
-/** Something that has happened to a ticket, told to whoever looks at lists of them. */
+/** Something that has happened to a ticket, told to the process that looks at lists of them. */
 export interface TicketChangeRecord {
   /** Of the event; grows with time, but for events of transactions that end late. */
   id: number;

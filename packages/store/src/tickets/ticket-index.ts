@@ -14,7 +14,7 @@ export interface WordQuery {
 /** What is to be known of a ticket before its words can be indexed. */
 export interface TicketText {
   ticketId: string;
-  /** The words that its index has already; null to begin anew. */
+  /** The words that its index has already; null to starts again. */
   indexed: string[] | null;
   subject: string;
   /** The customer's name, e-mail address and user id, as far as they are known. */
@@ -33,7 +33,7 @@ interface IndexedText {
   subject: string;
   seq: number;
   words: string[];
-  /** When the ticket was made, in microseconds: one that was erased and begun anew has the same id. */
+  /** When the ticket was made, in microseconds: one that was erased and started again has the same id. */
   createdUs: number;
 }
 
@@ -51,8 +51,8 @@ const SHORT_BEGINNING = 2;
 const quote = (lexeme: string) => `'${lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 
 /**
- * The tsquery of tickets of a project with these words. The project is one of the words, so that the index does not lead
- * to the tickets of others.
+ * The tsquery of tickets of a project with these words. The project is one of the words, so that the index does not
+ * lead to the tickets of others.
  */
 export function textQueryOf(project: ProjectId, { words, beginning }: WordQuery): string {
   const lexemes = [projectLexeme(project), ...words].map(quote);

@@ -32,7 +32,7 @@ export interface ListedTicket extends TicketRecord {
 /** One page of tickets. */
 export interface TicketPage {
   tickets: ListedTicket[];
-  /** After which the next page goes on; null at the end. */
+  /** After which the next page continues; null at the end. */
   next: KeyPlace | null;
 }
 
@@ -62,7 +62,7 @@ const sql = statements("tickets/ticket-list", {
   maxInWork: MAX_IN_WORK,
 });
 
-/** Collects the values of a statement; answers the name of each. */
+/** Collects the values of a statement; returns the name of each. */
 function createParameters(first: readonly unknown[]) {
   const values: unknown[] = [...first];
   return { values, add: (value: unknown) => `$${values.push(value)}` };
@@ -90,7 +90,7 @@ interface Walk extends Order {
 
 const microseconds = (time: Date) => time.getTime() * 1_000;
 
-/** Whose tickets a statement is about: what `$1` is, and how tickets `s` are told by it. */
+/** Whose tickets a statement is about: what `$1` is, and how tickets `s` are selected by it. */
 interface Span {
   given: ProjectId | readonly ProjectId[];
   /** Null for several projects. */
@@ -178,7 +178,7 @@ function placeCondition({ key, isDescending }: Order, after: KeyPlace, { add }: 
 
 /**
  * The first tickets of a list that have the words, found by looking into one after the other; null where that would
- * have to go on for too long. It ends when the page is full or no ticket is left, so that words are never looked up
+ * have to continue for too long. It ends when the page is full or no ticket is left, so that words are never looked up
  * where other filters leave few tickets, nor frequent ones, that would be found in tens of thousands.
  */
 async function walk(db: Db, list: Walk): Promise<string[] | null> {

@@ -29,7 +29,7 @@ export interface TicketRecord {
   resolvedAt: Date | null;
 }
 
-/** A record as its statement answers it. */
+/** A record as its statement returns it. */
 export interface TicketRow {
   id: string;
   homeProjectId: string;
@@ -117,9 +117,9 @@ export const LAST_MESSAGE_COLUMNS =
   "l.text AS last_text, l.author AS last_author, l.actor AS last_actor, l.at AS last_at";
 
 /**
- * Joins the newest message or reply to a ticket `t`. Reads one row of each backwards along the index on (ticket_id, seq),
- * and only the beginning of its text, however long the conversation is. Notices of the service and files of replies are
- * skipped: they say nothing about where a conversation stands. Use it on one page of tickets only.
+ * Joins the newest message or reply to a ticket `t`. Reads one row of each backwards along the index on (ticket_id,
+ * seq), and only the beginning of its text, however long the conversation is. Notices of the service and files of
+ * replies are skipped: they say nothing about where a conversation stands. Use it on one page of tickets only.
  */
 export const LAST_MESSAGE_JOIN = `LEFT JOIN LATERAL (
     SELECT said.text, said.author, said.at, CASE WHEN said.author = 'operator' THEN (

@@ -89,7 +89,7 @@ const SUBJECT_CHARS = 120;
 /** Where the last move of a run leads while another message of the ticket is a dead letter. */
 const STILL_FAILED = JSON.stringify({ to: "failed", why: "this is done, and another message has failed" });
 
-/** Thrown when a run goes on although its lease is gone: what it does must not count. */
+/** Thrown when a run continues although its lease is gone: what it does must not count. */
 export class LeaseLostError extends Error {
   constructor() {
     super("the lease on the chat is lost");
@@ -146,8 +146,8 @@ export function joinDrafts(former: NewDraft, added: NewDraft): NewDraft {
 
 /**
  * Keeps what a run has found for a message: with the draft that is there already it makes one draft for all messages
- * that wait, since one reply answers them all. For whoever holds the lock on the chat, so that nobody else writes the
- * draft.
+ * that wait, since one reply answers them all. For the process that holds the lock on the chat, so that nobody else
+ * writes the draft.
  */
 export async function addDraft(
   tx: Db,
