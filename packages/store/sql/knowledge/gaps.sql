@@ -4,7 +4,7 @@ g.last_at, g.version, coalesce(a.kb_ids, '{}') AS kb_ids
 
 -- fragment: examples_of
 -- By the index on a gap's examples, newest first; those without a text are older.
-(SELECT coalesce(jsonb_agg(jsonb_build_object('text', e.text, 'ticket_id', e.ticket_id, 'at', e.at)
+(SELECT coalesce(jsonb_agg(jsonb_build_object('text', e.text, 'ticketId', e.ticket_id, 'at', e.at)
   ORDER BY e.at DESC, e.message_id DESC), '[]'::jsonb)
 FROM (SELECT message_id, text, ticket_id, at FROM gap_examples
   WHERE gap_id = g.id AND project_id = g.project_id AND text IS NOT NULL
