@@ -1,6 +1,49 @@
-import type { Socket } from "node:net";
+import { errorCode } from "@svc/primitives";
 import type { Log } from "@svc/log";
+import type { Socket } from "node:net";
 import pg from "pg";
+
+/** What PostgreSQL says when it cannot write: disk_full and io_error. */
+const CANNOT_WRITE = new Set(["53100", "58030"]);
+/** For so long after such a fault the store counts as one that cannot write; each call that fails says it again. */
+const REMEMBERED_MS = 10_000;
+const SAID_EVERY_MS = 60_000;
+
+/**
+ * Remembers that PostgreSQL could not write: it answers questions on a full disk, and takes nothing. Says so in the log
+ * once a minute, however many calls fail. `now` answers milliseconds.
+ */
+export function createDiskWatch({
+  log,
+  now,
+}: {
+  log: { error(fields: object, text: string): void };
+  now: () => number;
+}) {
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let saidAt = Number.NEGATIVE_INFINITY;
+
+  return {
+    /** Looks at the fault of a statement. */
+    note(error: unknown): void {
+      const code = errorCode(error);
+      if (code === undefined || !CANNOT_WRITE.has(code)) return;
+      failedAt = now();
+      if (failedAt - saidAt < SAID_EVERY_MS) return;
+      saidAt = failedAt;
+      log.error(
+        { error },
+        "PostgreSQL cannot write: its disk is full or failing. Free disk space; no messages are accepted until then",
+      );
+    },
+
+    /** True when it could not write a moment ago. */
+    isFull: (): boolean => now() - failedAt < REMEMBERED_MS,
+  };
+}
+
+/** Remembers that PostgreSQL could not write. */
+export type DiskWatch = ReturnType<typeof createDiskWatch>;
 
 /** A connection that is used for longer than this is looked into, and one on which nothing happens for longer. */
 const SUSPICIOUS_MS = 1_500;
@@ -12,8 +55,9 @@ const ASK_WITHIN_MS = 2_000;
 /** While the server does not respond, it is asked again after `LOOK_MS`, whatever becomes of the question before. */
 const MAX_LOOKS = 2;
 /**
- * An attempt to connect that has received nothing is overtaken when another one that began this much later has succeeded:
- * it began while nothing passed, and would wait for its whole timeout. One that is slow has received something by then.
+ * An attempt to connect that has received nothing is overtaken when another one that began this much later has
+ * succeeded: it began while nothing passed, and would wait for its whole timeout. One that is slow has received
+ * something by then.
  */
 const OVERTAKEN_MS = 1_000;
 
@@ -34,7 +78,7 @@ const FIND_BACKENDS = `
 /**
  * Ends the sides of lines that were given up: they hold a place among the connections of the server, and locks where
  * they are in a transaction. Only ours, and only those that were there before the line was given up, since the ids of
- * processes are used again. Answers those that are still there, at work on a statement.
+ * processes are used again. Returns those that are still there, at work on a statement.
  */
 const END_LOST = `
   WITH lost AS (SELECT * FROM unnest($1::integer[], $2::float8[]) AS l (pid, ms)),
@@ -51,16 +95,25 @@ interface Line extends pg.PoolClient {
 }
 
 /**
- * Watches the connections of the pools for half-open ones, as left by a firewall that has forgotten them: there a statement
- * would wait for its whole timeout. If a connection was checked out some time ago, the server is asked on another one what its
- * side does. If that side has been idle for all this time, its response or our statement was lost: the connection is ended, and
- * its user gets the error that the store is unavailable. So are all others on which a statement has not arrived by then, and
- * the unused ones. A slow statement is running at the server and goes on. The server does not learn of a connection that ends
- * in silence, so its side is ended too, as soon as the server can be asked. While an attempt to connect waits, the server is
- * asked as well: an attempt that is overtaken is ended, so that the next one begins at once. Behind a pooler the ids of
- * connections are not the server's, and no established one is ended.
+ * Watches the connections of the pools for half-open ones, as left by a firewall that has forgotten them: there a
+ * statement would wait for its whole timeout. If a connection was checked out some time ago, the server is asked on
+ * another one what its side does. If that side has been idle for all this time, its response or our statement was
+ * lost: the connection is ended, and its user gets the error that the store is unavailable. So are all others on which
+ * a statement has not arrived by then, and the unused ones. A slow statement is running at the server and continues.
+ * The server does not learn of a connection that ends in silence, so its side is ended too, as soon as the server can
+ * be asked. While an attempt to connect waits, the server is asked as well: an attempt that is overtaken is ended, so
+ * that the next one begins at once. Behind a pooler the ids of connections are not the server's, and no established
+ * one is ended.
  */
-export function createLineWatch({ url, log, applicationName }: { url: string; log: Log; applicationName: string }) {
+export function createConnectionWatchdog({
+  url,
+  log,
+  applicationName,
+}: {
+  url: string;
+  log: Log;
+  applicationName: string;
+}) {
   /** Every connection of the pools. */
   const lines = new Set<Line>();
   /** Since when a connection is handed out, by the clock of this process. */
@@ -83,8 +136,8 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
   };
 
   /**
-   * Asks on a new connection what becomes of the lines that are in use by then, and ends what is left of those that were
-   * given up. Returns these lines with what the server says of them.
+   * Asks on a new connection what becomes of the lines that are in use by then, and ends what is left of those that
+   * were given up. Returns these lines with what the server says of them.
    */
   async function ask() {
     const client = new pg.Client({
@@ -201,4 +254,4 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
 }
 
 /** Notices database lines that were cut silently. */
-export type LineWatch = ReturnType<typeof createLineWatch>;
+export type ConnectionWatchdog = ReturnType<typeof createConnectionWatchdog>;

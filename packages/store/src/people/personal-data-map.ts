@@ -49,8 +49,8 @@ export const MESSENGER_UPDATES: HeldRows = {
 };
 
 /**
- * All that belongs to a conversation, in the order in which it is erased: as every statement on these tables locks their
- * rows, so that two seldom wait for each other.
+ * All that belongs to a conversation, in the order in which it is erased: as every statement on these tables locks
+ * their rows, so that two seldom wait for each other.
  */
 export const TICKET_ROWS: readonly HeldRows[] = [
   {
@@ -278,7 +278,10 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   },
 ];
 
-/** Whose bodies of hooks and updates of the messenger are meant: of a user, of a chat, and of the chats of conversations. */
+/**
+ * Whose bodies of hooks and updates of the messenger are meant: of a user, of a chat, and of the chats of
+ * conversations.
+ */
 export interface BodyOwner {
   userId: string | null;
   /** Of the API channel. */
@@ -289,9 +292,9 @@ export interface BodyOwner {
 }
 
 /**
- * What becomes of a table's rows when their project is deleted: they go with its conversations, with its knowledge bases,
- * or by themselves; `parent`: by the foreign key of what they belong to, also when a conversation is erased; `kept`: they
- * hold no personal data, and stay or are used up.
+ * What becomes of a table's rows when their project is deleted: they go with its conversations, with its knowledge
+ * bases, or by themselves; `parent`: by the foreign key of what they belong to, also when a conversation is erased;
+ * `kept`: they hold no personal data, and stay or are used up.
  */
 export type GoesWith = "tickets" | "knowledge bases" | "itself" | "parent" | "kept";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { createDiskWatch } from "./disk-watch.ts";
+import { createDiskWatch } from "./watchdogs.ts";
 
 const fault = (code: string) => Object.assign(new Error("could not extend file"), { code });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { SAME_QUESTION, similarityOf } from "./gap-similarity.ts";
+import { SAME_QUESTION, similarityOf } from "./gaps.ts";
 
 const isSame = (one: string, other: string) => similarityOf(one.split(" "), other.split(" ")) >= SAME_QUESTION;
 

@@ -1,9 +1,10 @@
-import { withoutBidiControls } from "@svc/contracts";
 import type { Db } from "../db.ts";
-import { UNREAD_LANGUAGE, findBySource } from "./documents.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
+import { UNREAD_LANGUAGE, findBySource } from "./documents.ts";
+import { withoutBidiControls } from "@svc/contracts";
+import type { ImportItem } from "@svc/contracts";
 
 /** A document that is handed in, to be read later. */
 export interface NewIngest {
@@ -14,7 +15,7 @@ export interface NewIngest {
   name: string;
   title: string | null;
   url: string | null;
-  /** As declared by whoever hands it in. */
+  /** As declared by the caller that hands it in. */
   mime: string | null;
   /** Null for a page, which is fetched. */
   bytes: Uint8Array | null;
@@ -22,7 +23,7 @@ export interface NewIngest {
   sourceHash: Buffer | null;
 }
 
-/** What became of a document that was handed in. */
+/** Result of a document that was handed in. */
 export interface QueuedIngest {
   documentId: string;
   /** What waits to be read now; null when the same was read before. */
@@ -40,11 +41,6 @@ const PART_BYTES = 4 * 1024 * 1024;
 /** What of a project is read first. Everything but the first has to be fetched. */
 export const INGEST_PRIORITY = { handedIn: 0, page: 1, ofSitemap: 2 } as const;
 
-const sql = statements("knowledge/queue-document", {
-  unreadLanguage: UNREAD_LANGUAGE,
-  ingestSweepAfterMs: INGEST_SWEEP_AFTER_MS,
-});
-
 /** The document of this key, locked; it is made, without a text, when there is none. */
 async function lockDocument(tx: Db, project: ProjectId, kbId: string, ingest: NewIngest): Promise<string> {
   await sql.lockDocument.run(tx, {
@@ -57,7 +53,7 @@ async function lockDocument(tx: Db, project: ProjectId, kbId: string, ingest: Ne
     mime: ingest.mime ?? (ingest.kind === "page" ? "text/html" : "application/octet-stream"),
     sizeBytes: ingest.bytes?.byteLength ?? 0,
   });
-  const row = await sql.lockDocuments.one<{ id: string }>(tx, { kbId, key: ingest.key });
+  const row = await sql.lockByKey.one<{ id: string }>(tx, { kbId, key: ingest.key });
   if (row === null) throw new Error("the document disappeared while it was being queued");
   return row.id;
 }
@@ -84,7 +80,7 @@ export async function queueDocument(
 
   await sql.deleteIngests.run(tx, { documentId });
   const id = newId();
-  await sql.insertIngests.run(tx, {
+  await sql.insertIngest.run(tx, {
     id,
     project,
     kbId,
@@ -106,10 +102,81 @@ export async function queueDocument(
 async function insertParts(tx: Db, ingestId: string, bytes: Uint8Array): Promise<void> {
   for (let start = 0, ordinal = 0; start < bytes.byteLength; start += PART_BYTES, ordinal += 1) {
     const part = bytes.subarray(start, start + PART_BYTES);
-    await sql.insertParts.run(tx, {
+    await sql.insertPart.run(tx, {
       ingestId,
       ordinal,
       bytes: Buffer.from(part.buffer, part.byteOffset, part.byteLength),
     });
   }
+}
+
+/** How long an import is kept after its end. */
+const IMPORT_KEPT_DAYS = 30;
+
+/** Imports that one statement removes. */
+const IMPORT_BATCH = 1_000;
+
+interface ImportRow {
+  id: string;
+  kbId: string;
+  url: string;
+  maxPages: number;
+  foundCount: number | null;
+  doneCount: number;
+  failedCount: number;
+  error: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+  waitingCount: number;
+}
+
+const sql = statements("knowledge/ingest-queue", {
+  unreadLanguage: UNREAD_LANGUAGE,
+  ingestSweepAfterMs: INGEST_SWEEP_AFTER_MS,
+  importKeptDays: IMPORT_KEPT_DAYS,
+  importBatch: IMPORT_BATCH,
+});
+
+/** Removes imports of all projects that ended long ago, some at a time. True when there may be more. */
+export async function purgeImports(db: Db): Promise<boolean> {
+  const count = await sql.purgeImports.run(db);
+  return count === IMPORT_BATCH;
+}
+
+/** The import with this id, of a knowledge base of this project, or null. */
+export async function findImport(db: Db, project: ProjectId, kbId: string, id: string): Promise<ImportItem | null> {
+  const row = await sql.findImport.one<ImportRow>(db, { project, kbId, id });
+  return row === null ? null : asImport(row);
+}
+
+/** Imports of a knowledge base, newest first: those made before the one with the id `before`. */
+export async function listImports(
+  db: Db,
+  project: ProjectId,
+  kbId: string,
+  { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
+): Promise<ImportItem[]> {
+  const rows = await sql.listImports.all<ImportRow>(db, { project, kbId, limit, id: before, q });
+  return rows.map(asImport);
+}
+
+function asImport(row: ImportRow): ImportItem {
+  const waiting = row.foundCount === null ? "queued" : "running";
+  const status = row.error === null ? "ready" : "failed";
+  const found = row.foundCount;
+  const { doneCount: done, failedCount: failed, waitingCount } = row;
+  return {
+    id: row.id,
+    kbId: row.kbId,
+    sitemap: row.url,
+    maxPages: row.maxPages,
+    status: waitingCount > 0 ? waiting : status,
+    found,
+    done,
+    failed,
+    skipped: found === null ? 0 : Math.max(found - done - failed - waitingCount, 0),
+    error: row.error,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
 }
