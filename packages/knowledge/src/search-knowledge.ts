@@ -1,3 +1,4 @@
+import { isUuid } from "@svc/primitives";
 import { formBit } from "@svc/store";
 import type { FoundChunk, NumberedDocument, ProjectId, Store } from "@svc/store";
 import { findSynonyms, foldAccents, postgresConfigOf } from "@svc/text";
@@ -70,8 +71,6 @@ const MAX_SYNONYMS = 32;
 /** A word with letters and digits names one thing. */
 const CODE = /^(?=.*\p{L})(?=.*\p{N})/u;
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /**
  * Finds the passages that match a query best, by BM25 over text, headings and title, in those of the knowledge bases
  * that belong to this project. Any query is fine, however long and whatever it holds; one without words finds nothing.
@@ -98,7 +97,7 @@ export async function searchEach(
   search: { query: string; kbGroups: readonly (readonly string[])[]; limit: number },
 ): Promise<SearchResult[]> {
   const { store } = deps;
-  const wanted = [...new Set(search.kbGroups.flat())].filter((id) => UUID.test(id));
+  const wanted = [...new Set(search.kbGroups.flat())].filter(isUuid);
   const kbs = wanted.length === 0 ? [] : await store.kbs.findAll(project, wanted);
   return Promise.all(
     search.kbGroups.map(async (group): Promise<SearchResult> => {

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type * as Tinyld from "tinyld";
-import { FUNCTION_WORD_WEIGHTS } from "./function-words.ts";
-import { primaryLanguage } from "./language-tag.ts";
+import { functionWordWeights } from "./stop-words.ts";
+import { primaryLanguage } from "./language-data.ts";
 import { tokenize } from "./tokenize.ts";
 
 /** A guess at the language of a text. */
@@ -168,7 +168,7 @@ function findByWords(
 /** Function words: what share of the words is one of this language, less where several languages have it. */
 function addWordScores(scores: Scores, words: readonly string[]): void {
   for (const word of words) {
-    for (const [language, weight] of FUNCTION_WORD_WEIGHTS.get(word) ?? []) {
+    for (const [language, weight] of functionWordWeights(word)) {
       add(scores, language, weight / Math.max(words.length, 3));
     }
   }

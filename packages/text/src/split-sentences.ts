@@ -1,12 +1,36 @@
-import {
-  AMBIGUOUS_ABBREVIATIONS,
-  CONTINUING_ABBREVIATIONS,
-  GERMAN_ORDINAL_NOUNS,
-  NUMBERED_ABBREVIATIONS,
-  SENTENCE_STARTERS,
-  TRAILING_ABBREVIATIONS,
-} from "./abbreviations.ts";
+import { readFileSync } from "node:fs";
 import { splitBlocks, type Block, type BlockKind } from "./split-blocks.ts";
+
+const setOf = (lines: readonly string[]): ReadonlySet<string> => new Set(lines.flatMap((line) => line.split(" ")));
+
+/**
+ * Abbreviations of the languages that customers of European services write, in lower case and without their full stop: a
+ * choice of common ones, not a dictionary. All languages share them, so none is also a word that ends sentences somewhere
+ * (`me`, `ir`, `max`).
+ */
+const abbreviations = JSON.parse(
+  readFileSync(new URL("../data/abbreviations.json", import.meta.url), "utf8"),
+) as Readonly<
+  Record<"continuing" | "numbered" | "ambiguous" | "trailing" | "sentenceStarters" | "germanOrdinalNouns", string[]>
+>;
+
+/** After these a sentence always continues. */
+const CONTINUING_ABBREVIATIONS = setOf(abbreviations.continuing);
+
+/** Abbreviations before a number; before anything else the word is an ordinary one: `No. I don't.` */
+const NUMBERED_ABBREVIATIONS = setOf(abbreviations.numbered);
+
+/** Abbreviations that are as often the last word of a sentence: it ends only before a usual first word. */
+const AMBIGUOUS_ABBREVIATIONS = setOf(abbreviations.ambiguous);
+
+/** After these a sentence continues in lower case, even in a text that begins its sentences in lower case. */
+const TRAILING_ABBREVIATIONS = setOf(abbreviations.trailing);
+
+/** Words that begin many sentences and few names. In lower case. */
+const SENTENCE_STARTERS = setOf(abbreviations.sentenceStarters);
+
+/** Capitalized words that follow a German ordinal: `am 3. Oktober`. */
+const GERMAN_ORDINAL_NOUNS = setOf(abbreviations.germanOrdinalNouns);
 
 /** A sentence of a text, or a block in its place: a heading, a code fence, a row of a table. */
 export type Sentence = {

@@ -1,11 +1,10 @@
 import { splitSentences, stopWords } from "@svc/text";
 import { lexiconFor, phraseAt } from "./claim-lexicon.ts";
 import type { Kind, Lexicon, Mark } from "./claim-lexicon.ts";
-import { TURNS } from "./claim-words.ts";
 import { DIGITS_OF } from "./find-foreign-parts.ts";
 import { amountAt, fold, isFrequency, joinRanges, measureAt, tokensOf } from "./read-amounts.ts";
 import type { Amount, Token } from "./read-amounts.ts";
-import { hasTurn } from "./turning-words.ts";
+import { hasTurn } from "./claim-lexicon.ts";
 
 /** What decides about a part of a sentence that says one thing. */
 export interface Statement {
@@ -73,7 +72,7 @@ interface SentencePart {
 
 /** Cuts a sentence where it goes over to something else. */
 function cutStatements(sentence: string, language: string): SentencePart[] {
-  const turns = (TURNS[language] ?? "").split(",").filter(Boolean).join("|");
+  const turns = (lexiconFor(language)?.turns ?? []).join("|");
   const denials = "not|never|no|kein|keine|nicht|nie|nunca|ni";
   // ", not by post" is a part of its own, ", no refund is possible" goes with what stands before.
   const pattern =

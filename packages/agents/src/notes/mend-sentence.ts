@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { isSameKind, readingTest } from "./may-be-meant.ts";
 import { noteWords } from "./note-words.ts";
 import type { NoteWord } from "./note-words.ts";
@@ -5,8 +6,15 @@ import { repairCandidates } from "./repair-candidates.ts";
 import type { RepairCandidate, RepairReading } from "./repair-candidates.ts";
 import { findRepairCues } from "./repair-cues.ts";
 import type { RepairCue } from "./repair-cues.ts";
-import { REPAIR_WEIGHTS } from "./repair-weights.ts";
-import { trimEnd } from "./trim-end.ts";
+import { trimEnd } from "./note-words.ts";
+
+/**
+ * What speaks for each reading of a correction, by the names of `repair-candidates.ts`: weights of a log-linear model that
+ * `scripts/eval/fit-repairs.mjs` fits on the training part of Disfl-QA (Gupta et al. 2021) and a few sentences of our own.
+ */
+const REPAIR_WEIGHTS = JSON.parse(
+  readFileSync(new URL("../../data/repair-weights.json", import.meta.url), "utf8"),
+) as Readonly<Record<string, number>>;
 
 /** Maximum depth of corrections within corrections. */
 const MAX_ROUNDS = 4;

@@ -1,6 +1,6 @@
 import type { NoteWord } from "./note-words.ts";
 import type { RepairCue } from "./repair-cues.ts";
-import type { WordKind } from "./word-kinds.ts";
+import type { WordKind } from "./repair-words.ts";
 
 /**
  * How a correction can be meant: it is none (`keep`); only the words that announce it go (`cue`); the words from `from`

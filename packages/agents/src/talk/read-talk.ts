@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { createLanguageFiles, phrases } from "../language-files.ts";
 import { lazily } from "../lazily.ts";
 
 /** What a message can say when it asks the documents nothing. */
@@ -18,10 +18,6 @@ export const TALK_KINDS = [
 ] as const;
 export type TalkKind = (typeof TALK_KINDS)[number];
 
-/** Phrases, separated by commas; a list may have several lines. */
-const phrases = z
-  .array(z.string())
-  .transform((lines) => lines.flatMap((line) => line.split(",").map((phrase) => phrase.trim())));
 /** Lists of phrases, one after the other with a few words between them; accents, case and punctuation do not count. */
 const wording = z.array(phrases);
 
@@ -106,8 +102,6 @@ const talkSchema = z.strictObject({
 });
 export type Talk = z.infer<typeof talkSchema>;
 
-const FOLDER = new URL("../../data/talk/", import.meta.url);
-
 /** What is written in chats of any language: it does not tell the language. */
 export const SHARED = "mul";
 
@@ -145,14 +139,16 @@ export function isInScriptOf(text: string, language: string): boolean {
   return language === SHARED || (SCRIPTS[language] ?? /\p{Script=Latin}/u).test(text);
 }
 
+const talkOf = createLanguageFiles("talk", talkSchema);
+
 /** How people talk, by language. */
 export const talkByLanguage = lazily(
   (): ReadonlyMap<string, Talk> =>
     new Map(
-      LANGUAGES.split(" ").map((language): [string, Talk] => [
-        language,
-        talkSchema.parse(JSON.parse(readFileSync(new URL(`${language}.json`, FOLDER), "utf8"))),
-      ]),
+      LANGUAGES.split(" ").flatMap((language): [string, Talk][] => {
+        const talk = talkOf(language);
+        return talk === null ? [] : [[language, talk]];
+      }),
     ),
 );
 

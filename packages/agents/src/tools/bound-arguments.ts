@@ -1,4 +1,5 @@
 import type { ArgumentSource } from "@svc/contracts";
+import { isRecord } from "@svc/primitives";
 import type { CallableTool } from "./callable-tool.ts";
 
 /** The customer of a run, as far as the identity is verified. */
@@ -13,9 +14,6 @@ export interface ToolCustomer {
 export const NO_CONVERSATION: ToolCustomer = { isAnonymous: false, values: {} };
 
 type Bindings = Readonly<Record<string, ArgumentSource>>;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const propertiesOf = ({ properties }: Record<string, unknown>): Record<string, unknown> =>
   isRecord(properties) ? properties : {};

@@ -1,4 +1,5 @@
 import { Script, createContext } from "node:vm";
+import { errorCode } from "@svc/primitives";
 import type { ErrorObject } from "ajv";
 import { isMalformedText } from "@svc/contracts";
 
@@ -6,8 +7,7 @@ const SCRIPT = new Script("run()");
 const SCOPE: { run: () => void } = { run: () => undefined };
 const CONTEXT = createContext(SCOPE);
 
-const isTimeout = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+const isTimeout = (error: unknown): boolean => errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 
 /** Bytes of the arguments of one call, as JSON. */
 const ARGUMENTS_MAX_BYTES = 16 * 1024;

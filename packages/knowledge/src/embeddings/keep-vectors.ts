@@ -1,4 +1,5 @@
 import type { Log } from "@svc/log";
+import { withinMs } from "@svc/primitives";
 import { createBriefCache } from "@svc/store";
 import type { EmbeddedKb, ProjectId, Store } from "@svc/store";
 import { addRows, createVectorTable, removeRow, sizeOfTable } from "./vector-table.ts";
@@ -173,13 +174,4 @@ export function keepVectors(options: KeepVectorsOptions): KeptVectors {
       entries.clear();
     },
   };
-}
-
-async function withinMs(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }

@@ -1,8 +1,9 @@
+import { isUuid } from "@svc/primitives";
 import type { ProjectId, Store } from "@svc/store";
 import { NOTHING_FOUND, searchEach } from "../search-knowledge.ts";
 import type { SearchResult } from "../search-knowledge.ts";
 import { addRows, createVectorTable, findClosestRows, findCosine } from "./vector-table.ts";
-import type { Embeddings } from "./open-embeddings.ts";
+import type { Embeddings } from "./create-embedder.ts";
 
 /** What the first ranks count against the further ones (Cormack, Clarke and Büttcher, SIGIR 2009). */
 const RANK_CONSTANT = 60;
@@ -20,8 +21,6 @@ const MAX_BY_MEANING = 200;
 
 /** Passages that are read beyond what is wanted, since one that was deleted a moment ago may be among them. */
 const SPARE = 10;
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** What a passage found by words needs to have to be put in order. */
 export interface LexicalHit {
@@ -72,7 +71,7 @@ export async function reorderByEmbeddings<Hit extends LexicalHit>(
   const { embeddings } = deps;
   try {
     const embedding = await (search.asked ?? embeddings.embedder.embedQuery(search.query));
-    const kbIds = search.kbIds.filter((id) => UUID.test(id));
+    const kbIds = search.kbIds.filter(isUuid);
     if (embedding !== null) return await reorder(deps, project, { ...search, kbIds, embedding });
   } catch (error) {
     embeddings.log.warn({ error }, "failed to rank passages by meaning; using the keyword ranking");
