@@ -5,7 +5,7 @@ import type { Store } from "@svc/store";
 const EVERY_MS = 10 * 60_000;
 
 /** Forgets the updates that can come no more, now and then; replicas share the work. */
-export function startPruning({ store, log }: { store: Pick<Store, "messengerUpdates">; log: Log }): {
+export function startPruning({ store, log }: { store: Pick<Store, "channelUpdates">; log: Log }): {
   stop: () => Promise<void>;
 } {
   let isStopped = false;
@@ -15,7 +15,7 @@ export function startPruning({ store, log }: { store: Pick<Store, "messengerUpda
     try {
       let isDone = isStopped;
       while (!isDone) {
-        const { unanswered, isMore } = await store.messengerUpdates.prune();
+        const { unanswered, isMore } = await store.channelUpdates.prune();
         isDone = !isMore || isStopped;
         if (unanswered > 0) log.warn({ unanswered }, "removed updates that waited for a month");
       }

@@ -1,5 +1,5 @@
-import type { ChannelChange, MessengerTestInput, channelEndpoints } from "@svc/contracts";
-import { getChannel, listChannels, testMessenger, updateChannel } from "@svc/operations";
+import type { ChannelChange, ChannelTestInput, channelEndpoints } from "@svc/contracts";
+import { getChannel, listChannels, testChannel, updateChannel } from "@svc/operations";
 import type { AdminHandlers } from "./admin-handler.ts";
 
 /** Channels: their settings, whether they are switched on, and how they are doing. */
@@ -13,7 +13,7 @@ export const channelHandlers: AdminHandlers<typeof channelEndpoints> = {
     const item = await updateChannel(context, principal, param(), (await body()) as ChannelChange, ifMatch());
     return { item, version: item.version };
   },
-  async testMessenger(context, { principal, body }) {
-    return { item: await testMessenger(context, principal, (await body()) as MessengerTestInput) };
+  async testChannel(context, { principal, param, body }) {
+    return { item: await testChannel(context, principal, param(), (await body()) as ChannelTestInput) };
   },
 };

@@ -1,22 +1,40 @@
-import { channelsConfigSchema } from "@svc/contracts";
-import type { IntegrationId, ChannelsConfig } from "@svc/contracts";
+import { CHANNELS, CHANNEL_IDS, channelsConfigSchema } from "@svc/contracts";
+import type { ChannelDescriptor, ChannelId, ChannelsConfig, IntegrationId } from "@svc/contracts";
 import type { Db } from "./db.ts";
 
 /** The integration that is no channel: it has a column of its own and no settings. */
 const TOOL_SERVER = "tool-server";
+
+const columnOf = (id: ChannelId): ChannelDescriptor["settingsColumn"] => CHANNELS[id].settingsColumn;
+
+/** The channels whose settings have a column of their own; those of the others are in `channels`. */
+const COLUMNS = CHANNEL_IDS.flatMap((id) => columnOf(id) ?? []);
+
+/**
+ * SET clause that merges the settings $1 into those of the channel $4. Columns come from the descriptors, so they can be
+ * part of the statement.
+ */
+function mergeOf(id: ChannelId): string {
+  const column = columnOf(id);
+  if (column === null) {
+    return `channels = channels || jsonb_build_object($4::text, jsonb_build_object('config',
+      coalesce(channels -> $4::text -> 'config', '{}') || $1::jsonb))`;
+  }
+  return `${column} = jsonb_set(${column}, '{config}', coalesce(${column} -> 'config', '{}') || $1::jsonb)`;
+}
 
 /** The settings that change while the service runs: the one row of `channels_config`. */
 export function channelsConfigTable(db: Db) {
   return {
     /** The settings, with the default of every one that is not set. */
     async read(): Promise<ChannelsConfig> {
-      const [row] = await db.prepared<{ enabled: string[]; tool_server_enabled: boolean }>(
+      const [row] = await db.prepared<{ enabled: string[]; tool_server_enabled: boolean; channels: object }>(
         "channels_config_read",
-        "SELECT enabled, tool_server_enabled, api, widget, messenger, version FROM channels_config",
+        `SELECT enabled, tool_server_enabled, ${COLUMNS.join(", ")}, channels, version FROM channels_config`,
         [],
       );
       const enabled = [...(row?.enabled ?? []), ...(row?.tool_server_enabled === true ? [TOOL_SERVER] : [])];
-      return channelsConfigSchema.parse({ ...row, enabled });
+      return channelsConfigSchema.parse({ ...row?.channels, ...row, enabled });
     },
 
     /** Switches a channel on or off; answers whether that changed anything. */
@@ -65,10 +83,9 @@ export function channelsConfigTable(db: Db) {
           ]);
           if (found.length === 0) return false;
         }
-        // The column is one of three names that the type allows, so it can stand in the text.
         const rows = await tx.query(
           `UPDATE channels_config SET version = version + 1, updated_at = now(),
-           ${channelId} = jsonb_set(${channelId}, '{config}', coalesce(${channelId} -> 'config', '{}') || $1::jsonb),
+           ${mergeOf(channelId)},
            enabled = CASE $3::boolean
              WHEN true THEN array_remove(enabled, $4::text) || $4::text
              WHEN false THEN array_remove(enabled, $4::text)

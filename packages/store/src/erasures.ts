@@ -213,7 +213,7 @@ export function erasuresTable(db: Db) {
     );
   }
 
-  /** Updates of the messenger that were given up belong to no conversation where no message came before them. */
+  /** Updates of a channel that were given up belong to no conversation where no message came before them. */
   async function purgeUpdates(project: ProjectId, retentionDays: number): Promise<void> {
     await db.query(
       `DELETE FROM messenger_updates
@@ -281,12 +281,12 @@ export function erasuresTable(db: Db) {
     },
 
     /**
-     * The bodies of hooks that name somebody and updates of the messenger, which belong to none of these conversations,
+     * The bodies of hooks that name somebody and updates of a channel, which belong to none of these conversations,
      * as `read` shows them. Each hook has twenty bodies at most.
      */
     async *readLoose(
       project: ProjectId,
-      { userId, chatId, messengerChatId, ticketIds }: BodyOwner,
+      { userId, chatId, updatesChatId, ticketIds }: BodyOwner,
     ): AsyncGenerator<HeldRecords> {
       const rows = await db.query<{ id: string }>(`SELECT x.id FROM hook_bodies x WHERE ${LOOSE_BODIES}`, [
         project,
@@ -298,7 +298,7 @@ export function erasuresTable(db: Db) {
       yield* readRows({ ...HOOK_BODIES, where: "x.project_id = $1 AND x.id = ANY ($2::uuid[])" }, project, ids);
       const updates = await db.query<{ message_id: string }>(
         `SELECT x.message_id FROM messenger_updates x WHERE ${LOOSE_UPDATES}`,
-        [project, userId, messengerChatId, ticketIds],
+        [project, userId, updatesChatId, ticketIds],
       );
       yield* readRows(
         { ...MESSENGER_UPDATES, where: "x.project_id = $1 AND x.message_id = ANY ($2::uuid[])" },
@@ -308,10 +308,7 @@ export function erasuresTable(db: Db) {
     },
 
     /** Erases what `readLoose` reads, so that nobody can try it again, and saved views of this user's tickets. Before the conversations, whose chats it needs. */
-    async eraseLoose(
-      project: ProjectId,
-      { userId, chatId, messengerChatId, ticketIds }: BodyOwner,
-    ): Promise<HeldCounts> {
+    async eraseLoose(project: ProjectId, { userId, chatId, updatesChatId, ticketIds }: BodyOwner): Promise<HeldCounts> {
       const gone = await db.query(`DELETE FROM hook_bodies x WHERE ${LOOSE_BODIES} RETURNING 1`, [
         project,
         userId,
@@ -321,7 +318,7 @@ export function erasuresTable(db: Db) {
       const updates = await db.query(`DELETE FROM messenger_updates x WHERE ${LOOSE_UPDATES} RETURNING 1`, [
         project,
         userId,
-        messengerChatId,
+        updatesChatId,
         ticketIds,
       ]);
       // A view that somebody has saved of the tickets of this user, also of all projects.
@@ -353,8 +350,8 @@ export function erasuresTable(db: Db) {
     /**
      * Goes through some of a project's chats, those after `after`, and erases the conversations in which nothing has
      * happened for so many days; those that wait for a person stay. Answers how many, and where to go on; null at the end.
-     * At the beginning, bodies of hooks that are as old go too, whether a message was made of them or not, updates of the
-     * messenger that were given up, and calls of models that belong to no conversation. At the end, saved views of users
+     * At the beginning, bodies of hooks that are as old go too, whether a message was made of them or not, updates of a
+     * channel that were given up, and calls of models that belong to no conversation. At the end, saved views of users
      * who have nothing here any more go.
      */
     async purgeIdle(

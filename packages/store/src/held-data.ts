@@ -278,13 +278,13 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   },
 ];
 
-/** Whose bodies of hooks and updates of the messenger are meant: of a user, of a chat, and of the chats of conversations. */
+/** Whose bodies of hooks and stored updates of a channel are meant: of a user, of a chat, and of the chats of conversations. */
 export interface BodyOwner {
   userId: string | null;
   /** Of the API channel. */
   chatId: string | null;
-  /** Of the messenger. */
-  messengerChatId: string | null;
+  /** Of a channel that stores the updates of its platform. */
+  updatesChatId: string | null;
   ticketIds: readonly string[];
 }
 
@@ -301,7 +301,7 @@ export const LOOSE_BODIES = `x.project_id = $1 AND (x.ticket_id IS NULL OR x.tic
   )`;
 
 /**
- * SQL that is true for an update `x` of the messenger, of the project $1, that the user $2 has sent or that came in the
+ * SQL that is true for a stored update `x` of a channel, of the project $1, that the user $2 has sent or that came in the
  * chat $3, and that belongs to none of the conversations $4: no message was made of it, so that its conversation may not
  * be there.
  */

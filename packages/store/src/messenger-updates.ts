@@ -87,7 +87,7 @@ const PRUNE_PAGE = 1_000;
 const COLUMNS =
   "u.project_id, u.bot_id, u.update_id, u.ticket_id, u.message_id, u.chat_id, u.body, u.album_id, u.tries, u.received_at";
 
-/** Updates of the messenger: stored once, taken one by one in the order of their conversation. */
+/** Updates of a channel's platform: stored once, taken one by one in the order of their conversation. */
 export function messengerUpdatesTable(db: Db) {
   const INSERT = `
     INSERT INTO messenger_updates (

@@ -131,7 +131,7 @@ export function openStore(options: {
     issues: issuesTable(db),
     kbs: kbsTable(db),
     messages: messagesTable(hot, leases, processId),
-    messengerUpdates: messengerUpdatesTable(hot),
+    channelUpdates: messengerUpdatesTable(hot),
     operatorReplies: operatorRepliesOf(db),
     modelPulls: modelPullsTable(db),
     modelCalls: modelCallsTable(db),

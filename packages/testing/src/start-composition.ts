@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import type { IntegrationId } from "@svc/contracts";
 import type { Exit } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
 import { repositoryPath } from "./repository-path.ts";
@@ -25,7 +26,7 @@ export interface CompositionOptions {
 }
 
 /** Apps that only some tests need. */
-export type FurtherApp = "widget" | "messenger" | "tool-server" | "console";
+export type FurtherApp = Exclude<IntegrationId, "api"> | "console";
 
 /** One process of a composition, which can be killed and started again with the same settings and ports. */
 export interface CompositionProcess {
@@ -81,10 +82,9 @@ interface AppPlan {
   count: number;
 }
 
-/** What each of the further apps serves. */
-const SURFACES: Readonly<Record<FurtherApp, readonly Surface[]>> = {
+/** What the further apps that listen on a port serve. */
+const SURFACES: Partial<Record<FurtherApp, readonly Surface[]>> = {
   widget: ["widget"],
-  messenger: [],
   "tool-server": ["tools"],
   console: ["console"],
 };
@@ -95,7 +95,7 @@ const APPS = {
   separate: (count: number, further: readonly FurtherApp[]) => [
     { app: "api", surfaces: ["api"], count },
     { app: "pipeline", surfaces: [], count },
-    ...further.map((app): AppPlan => ({ app, surfaces: SURFACES[app], count })),
+    ...further.map((app): AppPlan => ({ app, surfaces: SURFACES[app] ?? [], count })),
   ],
 } satisfies Record<CompositionName, (replicas: number, further: readonly FurtherApp[]) => AppPlan[]>;
 

@@ -10,7 +10,7 @@ import { backoffMs, waitMs } from "./wait-ms.ts";
 /** What the poller works with. */
 export interface PollContext {
   api: Pick<BotApi, "call">;
-  store: Pick<Store, "messengerUpdates">;
+  store: Pick<Store, "channelUpdates">;
   log: Log;
   project: ProjectId;
   botId: number;
@@ -110,18 +110,18 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
   async function insertSingly(updates: readonly NewMessengerUpdate[]): Promise<void> {
     for (const update of updates) {
       try {
-        await store.messengerUpdates.insertMany(project, botId, [update]);
+        await store.channelUpdates.insertMany(project, botId, [update]);
       } catch (error) {
         if (isUnavailable(error)) throw error;
         log.error({ error, updateId: update.updateId }, "update cannot be stored; skipped");
-        await store.messengerUpdates.insertMany(project, botId, [{ ...update, origin: null }]);
+        await store.channelUpdates.insertMany(project, botId, [{ ...update, origin: null }]);
       }
     }
   }
 
   async function insert(updates: readonly NewMessengerUpdate[]): Promise<void> {
     try {
-      await store.messengerUpdates.insertMany(project, botId, updates);
+      await store.channelUpdates.insertMany(project, botId, updates);
     } catch (error) {
       if (isUnavailable(error)) throw error;
       await insertSingly(updates);

@@ -12,7 +12,7 @@ import type { BotApi } from "../telegram/bot-api.ts";
 
 /** What makes messages of updates. */
 export interface TakeContext {
-  store: Pick<Store, "messengerUpdates" | "widgetFiles" | "projects">;
+  store: Pick<Store, "channelUpdates" | "widgetFiles" | "projects">;
   api: Pick<BotApi, "download">;
   /** That files are fetched through. */
   gate: Gate;
@@ -37,7 +37,7 @@ async function correct(
 ): Promise<MessageReading | null> {
   const { correction } = reading;
   if (correction === null) return reading;
-  const former = await store.messengerUpdates.findMessage(project, ticketId, correction.messageId);
+  const former = await store.channelUpdates.findMessage(project, ticketId, correction.messageId);
   // What was not spoken to the bot before is now: a message like any other.
   if (former === null) return reading;
   const known = new Set(fileIdsOf(former.channelMeta));

@@ -9,7 +9,7 @@ import { backoffMs, waitMs } from "./wait-ms.ts";
 
 /** What goes through the stored updates. */
 export interface TakingContext {
-  store: Pick<Store, "messengerUpdates">;
+  store: Pick<Store, "channelUpdates">;
   log: Log;
   botId: number;
   /** Does what an update asks for, with the other parts of its album. */
@@ -52,7 +52,7 @@ const textOf = (error: unknown) => cleanLine(errorMessage(error), FAILURE_CHARS)
  * that fails five times is a dead letter, and its conversation goes on.
  */
 export function takeUpdates({ store, log, botId, take }: TakingContext, signal: AbortSignal): Taking {
-  const { messengerUpdates } = store;
+  const { channelUpdates } = store;
   const busy = new Map<string, Promise<void>>();
   /** Failures in a row that are none of an update's, by conversation. */
   const deferrals = new Map<string, number>();
@@ -67,7 +67,7 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
     }
     const { updateId, ticketId } = first;
     if (error instanceof DeliveryError && error.fault === "closed") {
-      await messengerUpdates.settle(botId, ids, "ignored");
+      await channelUpdates.settle(botId, ids, "ignored");
       return;
     }
     const waitForMs = awayMs(error);
@@ -76,15 +76,15 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
       deferrals.set(ticketId, times);
       const delayMs = Math.max(waitForMs, backoffMs(times, AWAY_PAUSES));
       log.debug({ updateId, failure: textOf(error) }, "update deferred");
-      await messengerUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: false });
+      await channelUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: false });
       return;
     }
     const tries = first.tries + 1;
     log.warn({ error, updateId, tries }, "failed to process an update");
-    if (tries >= LIMITS.maxAttempts) await messengerUpdates.bury(botId, ids, textOf(error));
+    if (tries >= LIMITS.maxAttempts) await channelUpdates.bury(botId, ids, textOf(error));
     else {
       const delayMs = backoffMs(tries, PAUSES);
-      await messengerUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: true });
+      await channelUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: true });
     }
   }
 
@@ -93,12 +93,12 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
     const idsOf = () => parts.map(({ updateId }) => updateId);
     try {
       if (head.isAlbum) {
-        const [first, ...others] = await messengerUpdates.joinAlbum(head);
+        const [first, ...others] = await channelUpdates.joinAlbum(head);
         if (first === undefined) return;
         parts = [first, ...others];
-      } else if (!(await messengerUpdates.isWaiting(head))) return;
+      } else if (!(await channelUpdates.isWaiting(head))) return;
       const state = await take(parts, signal);
-      await messengerUpdates.settle(botId, idsOf(), state);
+      await channelUpdates.settle(botId, idsOf(), state);
       deferrals.delete(head.ticketId);
     } catch (error) {
       // What was broken off is taken again by whoever has the lease next.
@@ -122,7 +122,7 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
     while (!signal.aborted) {
       wakeUp = new AbortController();
       try {
-        if (ahead.length === 0) ahead = await messengerUpdates.listHeads(botId, [...busy.keys()], LOOK_AHEAD);
+        if (ahead.length === 0) ahead = await channelUpdates.listHeads(botId, [...busy.keys()], LOOK_AHEAD);
         while (ahead.length > 0 && busy.size < AT_ONCE && !signal.aborted) {
           const [head] = ahead.splice(0, 1);
           if (head !== undefined && !busy.has(head.ticketId)) begin(head);

@@ -1,4 +1,5 @@
-import type { Agent } from "@svc/contracts";
+import { mapChannels } from "@svc/contracts";
+import type { Agent, ChannelId } from "@svc/contracts";
 import type { Texts } from "../i18n/create-texts.ts";
 import type { TextKey } from "../i18n/text-table.ts";
 import type { FilterName } from "./inbox-search.ts";
@@ -20,7 +21,7 @@ export const FILTER_TITLES = {
 
 /** The values of filters that the console has words for. */
 const VALUES: Partial<Record<FilterName, Readonly<Record<string, TextKey>>>> = {
-  channelId: { api: "channel.api", widget: "channel.widget", messenger: "channel.messenger" },
+  channelId: mapChannels<Record<ChannelId, TextKey>>((id) => `channel.${id}`),
   status: { open: "status.open", pending: "status.pending", resolved: "status.resolved", spam: "status.spam" },
   priority: { low: "priority.low", normal: "priority.normal", high: "priority.high", urgent: "priority.urgent" },
   stage: {

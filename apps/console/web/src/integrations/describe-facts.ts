@@ -1,5 +1,5 @@
 import type { ChannelItem } from "@svc/contracts";
-import { channelOf } from "../api/channels.ts";
+import { channelOf, isBotChannel } from "../api/channels.ts";
 import type { Texts } from "../i18n/create-texts.ts";
 
 /** What a card says of a channel's settings: a few facts, the ones that matter for whoever looks in passing. */
@@ -29,8 +29,7 @@ export function describeFacts(channel: ChannelItem, { t, number }: Texts): { lab
           { label: t("widget.project"), value: project },
         ];
   }
-  const messenger = channelOf([channel], "messenger");
-  if (messenger === undefined) return [];
-  const value = t(messenger.config.botToken === null ? "messenger.noToken" : "messenger.hasToken");
-  return [{ label: t("messenger.token"), value }];
+  if (!isBotChannel(channel)) return [];
+  const value = t(channel.config.botToken === null ? "bot.noToken" : "bot.hasToken");
+  return [{ label: t("bot.token"), value }];
 }

@@ -1,8 +1,11 @@
-import { Bot, Braces, MessagesSquare, Send } from "lucide-react";
+import { Bot, Braces, MessagesSquare } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
+import { CHANNELS, CHANNEL_IDS } from "@svc/contracts";
+import type { ChannelId as TicketChannelId } from "@svc/contracts";
 import type { ChannelId } from "../api/channels.ts";
 import type { PlaceId } from "../api/places.ts";
 import type { TextKey } from "../i18n/text-table.ts";
+import { CHANNEL_ICONS } from "../ui/channel-icons.ts";
 
 /** Ids of all integrations, as in their addresses. */
 export type IntegrationId = ChannelId;
@@ -19,8 +22,8 @@ export interface Integration {
   path: string;
 }
 
-/** All integrations, in the order of their cards. */
-export const INTEGRATIONS = {
+/** The integrations that the service itself serves at an address. */
+const OWN = {
   api: {
     id: "api",
     title: "integrations.api",
@@ -37,14 +40,6 @@ export const INTEGRATIONS = {
     place: "widget",
     path: "/widget.js",
   },
-  messenger: {
-    id: "messenger",
-    title: "integrations.messenger",
-    text: "integrations.messengerText",
-    icon: Send,
-    place: null,
-    path: "",
-  },
   "tool-server": {
     id: "tool-server",
     title: "integrations.tools",
@@ -53,9 +48,27 @@ export const INTEGRATIONS = {
     place: "tool-server",
     path: "/mcp",
   },
-} as const satisfies Record<IntegrationId, Integration>;
+} as const satisfies Partial<Record<IntegrationId, Integration>>;
+
+/** A channel that customers reach on another company's servers: it has no address of its own. */
+const remoteChannel = (id: Exclude<TicketChannelId, keyof typeof OWN>): Integration => ({
+  id,
+  title: `integrations.${id}`,
+  text: `integrations.${id}Text`,
+  icon: CHANNEL_ICONS[CHANNELS[id].icon],
+  place: null,
+  path: "",
+});
+
+const isOwn = (id: IntegrationId): id is keyof typeof OWN => id in OWN;
+
+/** All integrations, in the order of their cards. */
+export const INTEGRATIONS: readonly Integration[] = [
+  OWN.api,
+  OWN.widget,
+  ...CHANNEL_IDS.flatMap((id) => (isOwn(id) ? [] : remoteChannel(id))),
+  OWN["tool-server"],
+];
 
 /** The integration of an address; null where there is none. */
-export function findIntegration(id: string): Integration | null {
-  return Object.hasOwn(INTEGRATIONS, id) ? INTEGRATIONS[id as IntegrationId] : null;
-}
+export const findIntegration = (id: string): Integration | null => INTEGRATIONS.find((one) => one.id === id) ?? null;

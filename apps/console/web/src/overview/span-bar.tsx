@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { CHANNEL_IDS } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
 import { useServices } from "../app/services.ts";
 import { useProject, useRights } from "../app/use-session.ts";
@@ -87,7 +88,7 @@ export function SpanBar({ search }: { search: OverviewSearch }) {
         onChange={({ currentTarget }) => show({ channel: currentTarget.value })}
         options={[
           { value: ALL, label: t("overview.all") },
-          ...(["api", "widget", "messenger"] as const).map((id) => ({ value: id, label: t(`channel.${id}`) })),
+          ...CHANNEL_IDS.map((id) => ({ value: id, label: t(`channel.${id}`) })),
         ]}
         className="w-40"
       />

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import type { SubmitEvent } from "react";
 import type { ProjectItem } from "@svc/contracts";
-import type { ChannelOf } from "../api/channels.ts";
+import type { BotChannel } from "../api/channels.ts";
 import { useServices } from "../app/services.ts";
 import { useProject, useRights } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
@@ -19,7 +19,7 @@ import { TextArea } from "../ui/text-area.tsx";
 import { ArrivalTest } from "./arrival-test.tsx";
 import { useChannelChange } from "./use-channel.ts";
 
-function Token({ channel, isDisabled }: { channel: ChannelOf<"messenger">; isDisabled: boolean }) {
+function Token({ channel, isDisabled }: { channel: BotChannel; isDisabled: boolean }) {
   const { t } = useTexts();
   const { toasts } = useServices();
   const change = useChannelChange();
@@ -35,9 +35,9 @@ function Token({ channel, isDisabled }: { channel: ChannelOf<"messenger">; isDis
     setFault(undefined);
     try {
       // Whoever gives a token wants the bot to run, and without one none can.
-      await change("messenger", { config: { botToken }, enabled: botToken !== null });
+      await change(channel.id, { config: { botToken }, enabled: botToken !== null });
       setToken("");
-      toasts.show({ kind: "done", text: t(botToken === null ? "messenger.removed" : "messenger.saved") });
+      toasts.show({ kind: "done", text: t(botToken === null ? "bot.removed" : "bot.saved") });
     } catch (cause) {
       setFault(describeFault(cause, t));
     } finally {
@@ -52,22 +52,22 @@ function Token({ channel, isDisabled }: { channel: ChannelOf<"messenger">; isDis
 
   return (
     <Section
-      title={t("messenger.token")}
+      title={t("bot.token")}
       actions={<Badge tone={isSet ? "ok" : "plain"}>{t(isSet ? "secret.set" : "secret.none")}</Badge>}
     >
       {!isSet && (
         <ol className="mb-4 list-decimal space-y-1 pl-5 text-sm text-muted [&_a]:font-medium [&_a]:text-accent [&_a]:underline">
           <li>
-            {t("messenger.step1")} <OutLink href="https://t.me/BotFather">@BotFather</OutLink>
+            {t("bot.step1")} <OutLink href="https://t.me/BotFather">@BotFather</OutLink>
           </li>
-          <li>{t("messenger.step2")}</li>
-          <li>{t("messenger.step3")}</li>
+          <li>{t("bot.step2")}</li>
+          <li>{t("bot.step3")}</li>
         </ol>
       )}
       <form id={formId} onSubmit={submit} className="flex flex-wrap items-start gap-2">
         <Field
-          label={t(isSet ? "messenger.otherToken" : "messenger.giveToken")}
-          hint={t("messenger.tokenHint")}
+          label={t(isSet ? "bot.otherToken" : "bot.giveToken")}
+          hint={t("bot.tokenHint")}
           fault={fault}
           type="password"
           autoComplete="off"
@@ -85,19 +85,19 @@ function Token({ channel, isDisabled }: { channel: ChannelOf<"messenger">; isDis
             </Button>
           )}
           <Button type="submit" look="primary" isBusy={isBusy} disabled={isDisabled || token.trim() === ""}>
-            {t(isSet ? "messenger.replace" : "messenger.connect")}
+            {t(isSet ? "bot.replace" : "bot.connect")}
           </Button>
         </div>
       </form>
       {isRemoving && (
         <ConfirmDialog
-          title={t("secret.removeTitle", { name: t("messenger.token") })}
+          title={t("secret.removeTitle", { name: t("bot.token") })}
           action={t("secret.remove")}
           isBusy={isBusy}
           onConfirm={() => void save(null)}
           onClose={() => setRemoving(false)}
         >
-          {t("messenger.removeText")}
+          {t("bot.removeText")}
         </ConfirmDialog>
       )}
     </Section>
@@ -105,7 +105,7 @@ function Token({ channel, isDisabled }: { channel: ChannelOf<"messenger">; isDis
 }
 
 /** Sends a test message to a chat that has written to the bot. */
-function OutwardTest() {
+function OutwardTest({ channel }: { channel: BotChannel }) {
   const { t } = useTexts();
   const { connection } = useServices();
   const project = useProject();
@@ -120,11 +120,11 @@ function OutwardTest() {
     setTold(null);
     const body = chatId.trim() === "" ? {} : { chatId: chatId.trim() };
     try {
-      const { item } = await connection.call("testMessenger", project, { body });
+      const { item } = await connection.call("testChannel", project, { params: { id: channel.id }, body });
       const texts = {
-        delivered: () => t("messenger.testDelivered", { chat: item.chatId }),
-        waiting: () => t("messenger.testWaiting", { chat: item.chatId }),
-        failed: () => t("messenger.testFailed", { chat: item.chatId, why: item.failure ?? "" }),
+        delivered: () => t("bot.testDelivered", { chat: item.chatId }),
+        waiting: () => t("bot.testWaiting", { chat: item.chatId }),
+        failed: () => t("bot.testFailed", { chat: item.chatId, why: item.failure ?? "" }),
       };
       setTold({ isFault: item.state !== "delivered", text: texts[item.state]() });
     } catch (fault) {
@@ -134,11 +134,11 @@ function OutwardTest() {
     }
   }
   return (
-    <Section title={t("messenger.test")}>
+    <Section title={t("bot.test")}>
       <form id={formId} onSubmit={(event) => void send(event)} className="flex flex-wrap items-start gap-2">
         <Field
-          label={t("messenger.testChat")}
-          hint={t("messenger.testHint")}
+          label={t("bot.testChat")}
+          hint={t("bot.testHint")}
           inputMode="numeric"
           spellCheck={false}
           autoComplete="off"
@@ -148,7 +148,7 @@ function OutwardTest() {
         />
         <div className="sm:pt-6">
           <Button type="submit" isBusy={isBusy}>
-            {t("messenger.testSend")}
+            {t("bot.testSend")}
           </Button>
         </div>
       </form>
@@ -201,14 +201,14 @@ function Greeting() {
   }
 
   return (
-    <Section title={t("messenger.greeting")} text={t("messenger.greetingText", { project })}>
+    <Section title={t("bot.greeting")} text={t("bot.greetingText", { project })}>
       {item.isPending && <Skeleton className="h-20 w-full" />}
       {item.isError && <FaultNotice fault={item.error} onRetry={() => void item.refetch()} />}
       {item.isSuccess && (
         <form onSubmit={(event) => void save(event)} className="flex flex-col gap-2.5">
           <TextArea
-            label={t("messenger.greetingLabel")}
-            hint={t("messenger.greetingHint")}
+            label={t("bot.greetingLabel")}
+            hint={t("bot.greetingHint")}
             fault={fault}
             rows={3}
             maxLength={4_000}
@@ -226,8 +226,8 @@ function Greeting() {
   );
 }
 
-/** The messenger: the token of its bot, its greeting, and a message to try it with. */
-export function MessengerPart({ channel }: { channel: ChannelOf<"messenger"> }) {
+/** A channel with a bot: the token of its bot, its greeting, and a message to try it with. */
+export function BotPart({ channel }: { channel: BotChannel }) {
   const { t } = useTexts();
   const mayDo = useRights();
   const isAdministrator = mayDo("admin:*");
@@ -235,11 +235,11 @@ export function MessengerPart({ channel }: { channel: ChannelOf<"messenger"> }) 
     <div className="flex max-w-3xl flex-col gap-4">
       <Token channel={channel} isDisabled={!isAdministrator} />
       {channel.config.botToken !== null && (
-        <ArrivalTest channelId="messenger" text={t("messenger.tryText")}>
-          <p className="text-sm text-muted">{t("messenger.tryHow")}</p>
+        <ArrivalTest channelId={channel.id} text={t("bot.tryText")}>
+          <p className="text-sm text-muted">{t("bot.tryHow")}</p>
         </ArrivalTest>
       )}
-      {isAdministrator && channel.config.botToken !== null && <OutwardTest />}
+      {isAdministrator && channel.config.botToken !== null && <OutwardTest channel={channel} />}
       {isAdministrator && <Greeting />}
     </div>
   );

@@ -1,10 +1,12 @@
 import { expect, test } from "@jest/globals";
+import { CHANNELS } from "@svc/contracts";
 import type { ReplicaState } from "@svc/store";
-import { judgeReplicas } from "./check-messenger.ts";
+import { judgeReplicas } from "./check-pushing-channel.ts";
 
+const CHANNEL = "messenger";
 const CLI = { self: "svc", startWith: "npm start" };
 const replica = (state: ReplicaState["state"], error: string | null = null): ReplicaState => ({
-  id: "messenger",
+  id: CHANNEL,
   state,
   since: new Date("2026-01-02T03:04:05.678Z"),
   error,
@@ -24,6 +26,6 @@ test.each([
     [replica("running"), replica("failing", "The bot token is refused.")],
     { status: "fail", detail: "The bot token is refused. (since 2026-01-02T03:04:05Z)" },
   ],
-])("when %s, the messenger is judged so", (_when, replicas, expected) => {
-  expect(judgeReplicas(replicas, CLI)).toMatchObject({ name: "Messenger", ...expected });
+])("when %s, the doctor reports a channel that pushes replies accordingly", (_when, replicas, expected) => {
+  expect(judgeReplicas(CHANNEL, replicas, CLI)).toMatchObject({ name: CHANNELS[CHANNEL].label, ...expected });
 });
