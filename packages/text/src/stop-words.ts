@@ -1,4 +1,4 @@
-import { primaryLanguage } from "./language-tag.ts";
+import { primaryLanguage } from "./language-data.ts";
 import { QUESTION_WORD_LISTS, STOP_WORD_LISTS } from "./stop-word-lists.ts";
 
 const NONE: ReadonlySet<string> = new Set();
