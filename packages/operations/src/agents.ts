@@ -21,7 +21,7 @@ import { sealTools } from "./agent-tools.ts";
 import type { AgentDeps } from "./agent-tools.ts";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
-import type { ExpectedVersions } from "./kbs.ts";
+import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
 import { staleVersion } from "./stale-version.ts";
 

@@ -36,7 +36,7 @@ import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
 import { isDeeperThan } from "./hook-mapping/is-deeper-than.ts";
 import { WEBHOOK_SECRET_FAULT, findMappingFaults, mapBody } from "./hook-mapping/map-body.ts";
-import type { ExpectedVersions } from "./kbs.ts";
+import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
 import { staleVersion } from "./stale-version.ts";
 import { generateWebhookSecret } from "./webhook-secret.ts";

@@ -6,7 +6,7 @@ import { isUuid } from "@svc/primitives";
 import type { NewRole, OperatorOutcome, OperatorRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
-import type { ExpectedVersions } from "./kbs.ts";
+import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
 import { staleVersion } from "./stale-version.ts";
 

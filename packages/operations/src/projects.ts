@@ -16,7 +16,7 @@ import { DEFAULT_PROJECT, asProjectId } from "@svc/store";
 import type { Project, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
-import type { ExpectedVersions } from "./kbs.ts";
+import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
 import { staleVersion } from "./stale-version.ts";
 import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";

@@ -2,14 +2,23 @@ import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import pg from "pg";
 import { errorCode, toError } from "@svc/primitives";
-import type { DiskWatch } from "./disk-watch.ts";
-import type { LineWatch } from "./line-watch.ts";
+import type { DiskWatch } from "./platform/disk-watch.ts";
+import { camelCase } from "./sql.ts";
+import type { LineWatch } from "./platform/line-watch.ts";
 
-/** Runs SQL with parameters; every fault of the connection becomes `unavailable`. */
+/** SQL with its values; a named one is planned once per connection. */
+export interface Query {
+  name?: string;
+  text: string;
+  values: unknown[];
+}
+
+/** Runs SQL with parameters. Columns get camelCase names; every connection error becomes `unavailable`. */
 export interface Db {
+  /** Returns its rows, and the number of rows that it wrote or returned. */
+  run(query: Query): Promise<{ rows: Record<string, unknown>[]; count: number }>;
+  /** Returns the rows of SQL that is put together for one call, such as the filters of a list. */
   query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** A statement of the hot path: planned once a connection under this name. */
-  prepared<Row extends object = Record<string, unknown>>(name: string, text: string, values: unknown[]): Promise<Row[]>;
   /** Runs `work` in one transaction, rolled back when it throws. No network call belongs in `work`. */
   transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
 }
@@ -91,6 +100,29 @@ function asServiceError(error: unknown): unknown {
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 
+/** Column names that were seen, in camelCase: there are some hundred of them. */
+const camelNames = new Map<string, string>();
+
+function camelNameOf(column: string): string {
+  const known = camelNames.get(column);
+  if (known !== undefined) return known;
+  const name = camelCase(column);
+  camelNames.set(column, name);
+  return name;
+}
+
+/** Turns rows into records: the only place where columns become properties. */
+function toRecords(fields: readonly pg.FieldDef[], rows: readonly unknown[][]): Record<string, unknown>[] {
+  const names = fields.map(({ name }) => camelNameOf(name));
+  return rows.map((values) => {
+    const record: Record<string, unknown> = {};
+    names.forEach((name, index) => {
+      record[name] = values[index];
+    });
+    return record;
+  });
+}
+
 type Queryable = Pick<pg.ClientBase, "query">;
 
 /** For statements on a pool, whose connections tell by themselves when they are used. */
@@ -102,19 +134,21 @@ function dbOn(
   noteError: (error: unknown) => unknown,
   around: { begin(): void; end(): void } = UNWATCHED,
 ): Db {
-  async function run<Row extends object>(config: pg.QueryConfig): Promise<Row[]> {
+  const run: Db["run"] = async (query) => {
     around.begin();
     try {
-      return (await queryable.query<Row>(config)).rows;
+      const { fields, rows, rowCount } = await queryable.query<unknown[]>({ ...query, rowMode: "array" });
+      return { rows: toRecords(fields, rows), count: rowCount ?? 0 };
     } catch (error) {
       throw noteError(error);
     } finally {
       around.end();
     }
-  }
+  };
   return {
-    query: (text, values = []) => run({ text, values }),
-    prepared: (name, text, values) => run({ name, text, values }),
+    run,
+    query: async <Row extends object>(text: string, values: unknown[] = []) =>
+      (await run({ text, values })).rows as Row[],
     transaction,
   };
 }

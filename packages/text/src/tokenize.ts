@@ -3,7 +3,7 @@ import { foldAccents } from "./fold-accents.ts";
 /** A word with parts that are joined by marks: `K-1050`, `covid-19`, `SVC_DATA_DIR`. */
 const JOINED = /(?<![\p{L}\p{N}])[\p{L}\p{N}]{1,12}(?:[-_/.][\p{L}\p{N}]{1,12}){1,3}(?![\p{L}\p{N}])/gu;
 
-/** A part with so many letters is a word of its own. */
+/** Least number of letters of a part that is a word of its own. */
 const WORD = /^\p{L}{4,}$/u;
 
 /**
@@ -26,7 +26,7 @@ export function findCodes(text: string): { term: string; start: number; end: num
   }).filter(({ term }) => /\p{L}/u.test(term) && /\p{N}/u.test(term));
 }
 
-/** Characters of a word that count: nobody types more of what is so long. */
+/** Characters of a word that count; longer words are not typed in full. */
 const MAX_WORD_CHARS = 64;
 
 /**
@@ -67,12 +67,14 @@ const RUN =
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-/** What English joins with an apostrophe. Any other Latin word is cut there: `l'eau` → l, eau; `Ankara'da` → ankara, da. */
+/**
+ * What English joins with an apostrophe. Any other Latin word is cut there: `l'eau` → l, eau; `Ankara'da` → ankara, da.
+ */
 const ENGLISH_CLITIC = /^(?:t|s|re|ve|ll|d|m)$/i;
 
 /**
- * ICU's time grows with the square of what it is given at once (14 s for 100,000 characters), so long runs are given in
- * parts. Real ones are much shorter, since punctuation ends them.
+ * ICU's time grows with the square of what it is given at once (14 s for 100,000 characters), so long texts are given
+ * in parts. Real ones are much shorter, since punctuation ends them.
  */
 const LONGEST_SEGMENTED_CHARS = 1000;
 

@@ -12,7 +12,7 @@ const ranksOf = createLanguageData(
 
 /**
  * Returns how rare a word is in everyday language: from 0 for the commonest word to 1 for one that is not among the 4,000
- * most common of the language, or when the language has no list. Unlike its rarity in a knowledge base, this also tells
+ * most common of the language, or when the language has no list. Unlike its rarity in a knowledge base, this also shows
  * something where a knowledge base has only a few passages.
  */
 export function wordRarity(word: string, language: string): number {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { exportPersonalData, writePersonalData } from "@svc/operations";
+import { exportPersonalData } from "@svc/operations";
 import type { PersonalData } from "@svc/operations";
 import { errorCode } from "@svc/primitives";
 import type { Cli } from "../cli.ts";
@@ -20,7 +20,7 @@ export interface ExportOptions extends SubjectOptions {
 /** Writes an export to a file that must not be there yet; an export that breaks off leaves none. */
 async function writeFile(cli: Cli, out: string, data: PersonalData): Promise<void> {
   try {
-    await writeNewFile(resolve(cli.folder, out), writePersonalData(data));
+    await writeNewFile(resolve(cli.folder, out), data.itemJson);
   } catch (error) {
     const code = errorCode(error);
     if (code !== "EEXIST") throw error;
@@ -30,7 +30,7 @@ async function writeFile(cli: Cli, out: string, data: PersonalData): Promise<voi
 
 async function readWhole(data: PersonalData): Promise<object> {
   let text = "";
-  for await (const piece of writePersonalData(data)) text += piece;
+  for await (const piece of data.itemJson) text += piece;
   return JSON.parse(text) as object;
 }
 

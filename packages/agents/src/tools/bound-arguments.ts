@@ -2,7 +2,7 @@ import type { ArgumentSource } from "@svc/contracts";
 import { isRecord } from "@svc/primitives";
 import type { CallableTool } from "./callable-tool.ts";
 
-/** Who a run answers, as far as that is proven. */
+/** The customer of a run, as far as the identity is verified. */
 export interface ToolCustomer {
   /** True for somebody who has not proven who they are, so that they may ask for anybody's data. */
   isAnonymous: boolean;
@@ -49,9 +49,9 @@ export const REFUSED =
   "Not called: the customer is not authenticated, and this tool could return data of other people. Do not call it again.";
 
 /**
- * Returns the arguments of a call with the bound ones, which win over whatever a model has sent under their names; or why
- * the call is not made: the conversation lacks a bound value, or an anonymous customer could ask for anybody's data by it.
- * What waits for an operator's approval is left to the operator.
+ * Returns the arguments of a call with the bound ones, which win over whatever a model has sent under their names; or
+ * why the call is not made: the conversation lacks a bound value, or an anonymous customer could ask for anybody's data
+ * by it. What waits for an operator's approval is left to the operator.
  */
 export function bindArguments(
   { bind, anonymous, approval }: Pick<CallableTool, "bind" | "anonymous" | "approval">,

@@ -53,7 +53,7 @@ const MAX_FAILURES = 3;
 const REST_MS = 30_000;
 
 /**
- * A request for a query goes on for so long when nobody waits for it any more: the server may be loading its model, and
+ * Timeout of a request for a query that no search waits for any longer: the server may be loading its model, and
  * the next query gains by it.
  */
 const QUERY_TIMEOUT_MS = 15_000;
@@ -69,9 +69,9 @@ const SHORT_QUERY_CHARS = 400;
 const MAX_REMEMBERED = 500;
 
 /**
- * Makes an embedder for an OpenAI-compatible endpoint or a model in a folder. For queries it is left alone for 30 s after three failures in a
- * row (an answer later than 0.8 s is one), then tried by one query; the log has one line when it goes and one when it
- * is back. The key is in no line of the log.
+ * Makes an embedder for an OpenAI-compatible endpoint or a model in a folder. For queries it is left alone for 30 s
+ * after three failures in a row (an answer later than 0.8 s is one), then tried by one query; the log has one line when
+ * it goes and one when it is back. The key is in no line of the log.
  */
 export function createEmbedder(options: EmbedderOptions): Embedder {
   const { log, queryDeadlineMs = QUERY_DEADLINE_MS, restMs = REST_MS, firstRetryMs } = options;
@@ -121,7 +121,10 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     }
   }
 
-  /** Asks, tells the breaker what became of it within the deadline, and remembers what comes, even if it comes late. */
+  /**
+   * Sends the request, reports its result within the deadline to the breaker, and stores the embedding even if it is
+   * late.
+   */
   function askWatched(query: string): Promise<Float32Array | null> {
     let isJudged = false;
     const judge = (fault: string | null) => {

@@ -11,7 +11,7 @@ import type { ModelFolder } from "./read-model-folder.ts";
 /** What the thread reports: that the model is loaded or cannot be, then one outcome for each text, in their order. */
 export type EmbedWorkerMessage = { kind: "loaded" } | { kind: "failed"; reason: string } | EmbedOutcome;
 
-/** What became of a text. */
+/** Result for a text. */
 export type EmbedOutcome = { kind: "embedded"; embedding: Float32Array } | { kind: "refused"; reason: string };
 
 /** Outputs that hold the embedding of the whole text or of its tokens, by preference. */

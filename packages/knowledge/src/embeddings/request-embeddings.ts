@@ -47,9 +47,9 @@ const HINTS: Readonly<Record<number, string>> = {
 
 /**
  * Makes the function that asks an OpenAI-compatible server for embeddings (`POST {base}/embeddings` with model and
- * input): one for each text in their order, of length 1, null for one that means nothing. It follows no redirects, reads
- * answers up to a bound, and ends with `timeoutMs`, however slowly the answer drips. The operator chose the address, so
- * it need not be public. Rejects with an `EmbeddingError`, or with the reason of `signal`.
+ * input): one for each text in their order, of length 1, null for one that means nothing. It follows no redirects,
+ * reads answers up to a bound, and ends with `timeoutMs`, however slowly the response arrives. The operator chose the
+ * address, so it need not be public. Rejects with an `EmbeddingError`, or with the reason of `signal`.
  */
 export function createEmbeddingRequest(endpoint: EmbeddingEndpoint): EmbeddingRequest {
   const url = urlOf(endpoint.baseUrl);

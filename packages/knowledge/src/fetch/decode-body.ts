@@ -76,7 +76,7 @@ export async function decodeBody(
   return bytes;
 }
 
-/** A file that is packed with gzip, as it stands in it; any other bytes as they are. Throws as `decodeBody` does. */
+/** Returns the content of a file that is packed with gzip; any other bytes unchanged. Throws as `decodeBody` does. */
 export function unpackGzipFile(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
   return isPacked ? undo(bytes, "gzip", maxBytes) : Promise.resolve(bytes);

@@ -2,12 +2,12 @@ import { ArrowUp, Bot, CalendarClock, ChevronsUp, ClipboardList } from "lucide-r
 import type { LucideIcon } from "lucide-react";
 import { CHANNELS } from "@svc/contracts";
 import type { TicketItem, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
-import type { TextKey } from "../i18n/text-table.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
+import { useNow } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { CHANNEL_ICONS } from "../ui/channel-icons.ts";
-import { useNow } from "../ui/use-now.ts";
 import { isOverdue, isTask, taskDue } from "./describe-ticket.ts";
 
 interface Channel {
