@@ -67,7 +67,7 @@ const TOOL_SERVER = "tool-server";
 
 /** The settings, with the default of every one that is not set. */
 export async function readChannels(db: Db): Promise<ChannelsConfig> {
-  const row = await sql.readChannels.one<{ enabled: string[]; toolServerEnabled: boolean }>(db);
+  const row = await sql.readChannels.one(db);
   const enabled = [...(row?.enabled ?? []), ...(row?.toolServerEnabled === true ? [TOOL_SERVER] : [])];
   return channelsConfigSchema.parse({ ...row, enabled });
 }
