@@ -3,7 +3,7 @@ import type { NewChunk, NewDocument } from "@svc/store";
 import type { CutDocument } from "../add-document.ts";
 import type { CountedWords } from "../index-words.ts";
 import { readXml } from "./read-xml.ts";
-import { sensibleTitle } from "./sensible-title.ts";
+import { sensibleTitle } from "./file-text.ts";
 import type { Zip } from "./open-zip.ts";
 
 /**
