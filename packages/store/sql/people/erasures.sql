@@ -16,7 +16,7 @@ x.project_id = :project AND x.state IN ('waiting', 'dead')
   AND (x.user_id = :user_id OR x.chat_id = :messenger_chat_id) AND x.ticket_id <> ALL (:ticket_ids::uuid[])
 
 -- fragment: is_idle
--- SQL that is true when nothing has happened in the chat `c` for $2 days and nothing waits in it: no message, no reply,
+-- SQL that is true when nothing has happened in the chat `c` for `:retention_days` days and nothing waits in it: no message, no reply,
 -- no change of its ticket. What waits stays, however long: for the pipeline, for a person, or for a receiver of
 -- callbacks.
 (
