@@ -8,8 +8,8 @@ import type { Statements } from "./statement-types.ts";
 const DIRECTORY = fileURLToPath(new URL("../sql", import.meta.url));
 
 /**
- * Accepts a row type if it has exactly the columns that the statement returns, with compatible types: a row may be passed
- * on as it is. Whether a column can be NULL is not known to PostgreSQL: that is the row type's own statement.
+ * Accepts a row type if it has exactly the columns that the statement returns, with compatible types: a row may be
+ * passed on as it is. Whether a column can be NULL is not known to PostgreSQL: that is the row type's own statement.
  */
 export type RowOf<Row, Columns> = {
   [Name in keyof Row]: Name extends keyof Columns ? Columns[Name] | null : never;
