@@ -16,9 +16,9 @@ x.project_id = :project AND x.state IN ('waiting', 'dead')
   AND (x.user_id = :user_id OR x.chat_id = :updates_chat_id) AND x.ticket_id <> ALL (:ticket_ids::uuid[])
 
 -- fragment: is_idle
--- SQL that is true when nothing has happened in the chat `c` for $2 days and nothing waits in it: no message, no reply,
--- no change of its ticket. What waits stays, however long: for the pipeline, for a person, or for a receiver of
--- callbacks.
+-- SQL that is true when nothing has happened in the chat `c` for `:retention_days` days and nothing waits in it: no
+-- message, no reply, no change of its ticket. What waits stays, however long: for the pipeline, for a person, or for a
+-- receiver of callbacks.
 (
   NOT EXISTS (SELECT 1 FROM messages m WHERE m.ticket_id = c.ticket_id
     AND (m.state IN ('received', 'held', 'failed') OR m.created_at >= now() - make_interval(days => :retention_days)))

@@ -80,15 +80,11 @@ function mergeClause(id: ChannelId): string {
 
 /** The settings, with the default of every one that is not set. */
 export async function readChannels(db: Db): Promise<ChannelsConfig> {
-  const row = await sql.readChannels.one<{
-    enabled: string[];
-    toolServerEnabled: boolean;
-    /** Columns by name; `channels` has the settings of the channels without a column of their own. */
-    settings: { channels: object };
-    version: number;
-  }>(db);
+  const row = await sql.readChannels.one(db);
+  // Columns by name; `channels` has the settings of the channels without a column of their own.
+  const settings = row?.settings as { channels: object } | undefined;
   const enabled = [...(row?.enabled ?? []), ...(row?.toolServerEnabled === true ? [TOOL_SERVER] : [])];
-  return channelsConfigSchema.parse({ ...row?.settings.channels, ...row?.settings, enabled });
+  return channelsConfigSchema.parse({ ...settings?.channels, ...settings, version: row?.version, enabled });
 }
 
 /** Switches a channel on or off; returns whether that changed anything. */
