@@ -85,10 +85,19 @@ export function createDeviceCookie(sealer: Sealer, cookie: Pick<SessionCookie, "
     add(request, response, account) {
       const id = randomBytes(12).toString("base64url");
       const others = read(request).filter((device) => device.account !== account);
-      const devices: Devices = [{ account, id, until: Date.now() + DEVICE_LIFETIME_MS }, ...others].slice(0, MAX_ACCOUNTS);
+      const devices: Devices = [{ account, id, until: Date.now() + DEVICE_LIFETIME_MS }, ...others].slice(
+        0,
+        MAX_ACCOUNTS,
+      );
       const { sealed } = sealer.seal(JSON.stringify({ devices }));
       const secure = cookie.isSecure(request);
-      response.cookie(DEVICE_COOKIE, sealed, { httpOnly: true, sameSite: "strict", path: DEVICE_PATH, secure, maxAge: DEVICE_LIFETIME_MS });
+      response.cookie(DEVICE_COOKIE, sealed, {
+        httpOnly: true,
+        sameSite: "strict",
+        path: DEVICE_PATH,
+        secure,
+        maxAge: DEVICE_LIFETIME_MS,
+      });
     },
   };
 }
