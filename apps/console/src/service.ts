@@ -3,20 +3,11 @@ import type { HookIntakeContext } from "@svc/admin";
 import { acceptMessage } from "@svc/channel-manager";
 import { ServiceError, localUrl } from "@svc/contracts";
 import type { Channel, RunningService, Service } from "@svc/contracts";
+import { createRateLimit, findRoute, methodNotAllowed, serveHttp } from "@svc/http";
 import type { AddressGuard } from "@svc/outbound";
 import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import { createSessionCheck } from "@svc/auth";
-import {
-  answerHealth,
-  createApp,
-  createDenialAudit,
-  createOpenLimit,
-  createRateLimit,
-  findRoute,
-  listen,
-  methodNotAllowed,
-} from "@svc/http";
 import { isAudited } from "@svc/operations";
 import type { Express } from "express";
 import type { ConsoleContext } from "./console-context.ts";
@@ -67,7 +58,6 @@ function createBodyTaker(resources: Resources, guard: AddressGuard): ReturnType<
   return createHookIntake({ store, guard, readSettings, receive });
 }
 
-const CLOSE_DEADLINE_MS = 3_000;
 const FOLLOW_SETTINGS_MS = 1_000;
 
 /** What only pages of the console call. */
@@ -92,13 +82,12 @@ const OWN_PATHS = [
  * that the HTTP API serves to keys. It has no rule of its own: what an operator may do is what their roles are as scopes.
  */
 export function consoleService(resources: Resources): Service {
-  const { config, store, queues, log, embeddings, models, catalogue, openTools } = resources;
+  const { config, store, queues, log } = resources;
 
   async function start(): Promise<RunningService> {
     const settings = await store.channelsConfig.read();
     const host = config.bindHost ?? "127.0.0.1";
     const closing = new AbortController();
-    let isDraining = false;
     const hub = createEventHub({ store, queues, log });
     const addresses = { bindHost: host, publicUrls: config.publicUrls, trustProxy: config.trustProxy };
     const cookie = createSessionCookie(config.publicUrls);
@@ -128,16 +117,7 @@ export function consoleService(resources: Resources): Service {
     }, FOLLOW_SETTINGS_MS).unref();
     const guard = createWebhookGuard(config, () => apiHost);
 
-    async function findFault(): Promise<string | null> {
-      if (isDraining) return "stopping";
-      return store.findFault();
-    }
-
     const addRoutes = (routes: Express) => {
-      routes.use((request, response, next) => {
-        if (isDraining) response.setHeader("Connection", "close");
-        if (!answerHealth(request.path, response, { findFault })) next();
-      });
       routes.use(securityHeaders);
       routes.use(checkHost(addresses));
       routes.use(OWN_CALLS, checkPage(config.publicUrls));
@@ -162,17 +142,11 @@ export function consoleService(resources: Resources): Service {
       routes.route("/presence").post(check, choose, postPresence(context)).all(methodNotAllowed("POST"));
       routes.use("/api/v1", check, choose);
       addAdminRoutes(routes, {
-        store,
-        queues,
-        embeddings,
-        models,
-        log,
+        ...resources,
         fetchGuard: createFetchGuard(config),
         guard,
         takeHookBody: createBodyTaker(resources, guard),
-        catalogue,
-        openTools,
-        limitPulls: createOpenLimit(config.ceilings.openCalls, "model pull requests"),
+        maxOpenCalls: config.ceilings.openCalls,
         closing: closing.signal,
       });
       routes.use("/api", () => {
@@ -180,39 +154,33 @@ export function consoleService(resources: Resources): Service {
       });
       addWebRoutes(routes);
     };
-    const denials = createDenialAudit({
+    const server = serveHttp({
+      app: "console",
+      title: "console",
       store,
       log,
+      config,
+      findFault: () => store.findFault(),
+      addRoutes,
       findRoute: (path) => (OWN_PATHS.includes(path) ? path : findRoute(path)),
+      // Every page first asks whether someone is signed in. Sign-ins and operations that deny a call leave their own rows.
+      isRecorded: (error) => error.code === "not_signed_in" || error.code === "sign_in_failed" || isAudited(error),
     });
-    const app = createApp(log, addRoutes, {
-      trustProxy: config.trustProxy,
-      app: "console",
-      showsMetrics: config.ports.metrics === undefined,
-      onDenial(request, response, error) {
-        // That nobody is signed in is what every page asks first; an operation that refuses a call, and a sign-in, have
-        // left their own rows.
-        if (error.code === "not_signed_in" || error.code === "sign_in_failed" || isAudited(error)) return;
-        denials.note(request, response, error);
-      },
-    });
-    const listening = await listen(app, { host, port: config.ports.console, setting: "SVC_CONSOLE_PORT" });
-    log.info({ host, port: listening.port }, "console listening");
+    const listening = await server.listen({ host, port: config.ports.console, setting: "SVC_CONSOLE_PORT" });
 
     const drain = () => {
-      isDraining = true;
+      server.drain();
       closing.abort();
     };
     return {
       urls: { Console: localUrl(host, listening.port) },
-      findFault,
+      findFault: server.findFault,
       drain,
       async stop() {
         drain();
         clearInterval(followHost);
         hub.close();
-        await listening.close(CLOSE_DEADLINE_MS);
-        await denials.close();
+        await server.close();
       },
     };
   }

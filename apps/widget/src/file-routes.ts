@@ -7,6 +7,7 @@ import { clientAddress } from "@svc/http";
 import { isUnavailable } from "@svc/store";
 import type { OpenedFile, Store } from "@svc/store";
 import type { Log } from "@svc/log";
+import { errorCode, isUuid } from "@svc/primitives";
 import { countBytes } from "./count-use.ts";
 import { countCall, readKey, readVisitor } from "./find-visitor.ts";
 import type { WidgetContext } from "./widget-context.ts";
@@ -111,8 +112,6 @@ export async function readFormFile(request: Request, pace = LEAST_PACE): Promise
 /** Files that a process takes at once, and from one address: each is held in memory until it is stored. */
 const MAX_UPLOADS = 16;
 const MAX_UPLOADS_OF_ADDRESS = 4;
-const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
 /**
  * Sends a file as a download that no browser shows or runs, whatever it is. A visitor who reads slowly holds a piece of it
  * in memory. Rejects if it cannot be sent in full.
@@ -138,8 +137,7 @@ async function sendDownload(response: Response, { filename, mime, sizeBytes, pie
   }
 }
 
-const isPrematureClose = (error: unknown) =>
-  error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
+const isPrematureClose = (error: unknown) => errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
 
 /** Counts the files that are being sent, so that neither slow nor many senders fill the memory or keep all others out. */
 function createUploadPlaces() {
@@ -212,7 +210,7 @@ export function getFile({ store, queues, readSite }: WidgetContext): RequestHand
     await countCall(queues, "files", { request, response, key, site });
     const { project, ticketId } = readVisitor(request, site);
     const fileId = String(request.params["fileId"]);
-    const file = UUID.test(fileId) ? await store.widgetFiles.open(project, ticketId, fileId) : null;
+    const file = isUuid(fileId) ? await store.widgetFiles.open(project, ticketId, fileId) : null;
     if (file === null)
       throw new ServiceError("not_found", "There is no such file in this conversation, or it has expired.");
     await sendDownload(response, file);

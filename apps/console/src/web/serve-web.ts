@@ -5,6 +5,7 @@ import { readFile, stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { makeFixedAnswer, sendFixedAnswer } from "@svc/http";
 import type { FixedAnswer } from "@svc/http";
+import { errorCode } from "@svc/primitives";
 
 /** The addresses of the console's pages, as their router has them: what begins with `$` stands for anything. */
 export const PAGE_PATHS: readonly string[] = [
@@ -111,8 +112,7 @@ interface WebFile extends FixedAnswer {
   type: string;
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && ["ENOENT", "EISDIR", "ENOTDIR"].includes(String(error.code));
+const isMissing = (error: unknown): boolean => ["ENOENT", "EISDIR", "ENOTDIR"].includes(errorCode(error) ?? "");
 
 /** Reads files of the build, each once as long as it does not change. */
 function createWebFiles(folder: URL) {

@@ -1,5 +1,6 @@
 import { WIDGET_FRAME_VERSION, VISITOR_FRAMES, clientMessageIdSchema, describeIssue } from "@svc/contracts";
 import type { ServerFrame, ServerFrameData, ServerFrameType, VisitorFrameData, VisitorFrameType } from "@svc/contracts";
+import { isRecord } from "@svc/primitives";
 import { newId } from "@svc/store";
 
 /** A frame for a visitor. What has no place in the chat has `seq` 0, and what has no id of its own is given one. */
@@ -25,11 +26,8 @@ export interface FrameFault {
   clientMessageId: string | null;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 function fault(detail: string, data?: unknown): { fault: FrameFault } {
-  const id = clientMessageIdSchema.safeParse(isObject(data) ? data["clientMessageId"] : null);
+  const id = clientMessageIdSchema.safeParse(isRecord(data) ? data["clientMessageId"] : null);
   return { fault: { code: "invalid_request", detail, clientMessageId: id.success ? id.data : null } };
 }
 
@@ -39,7 +37,7 @@ function isVisitorType(type: unknown): type is VisitorFrameType {
 
 /** Reads what a visitor has sent, of which nothing is certain. Fields that are not known are ignored. Never throws. */
 export function readFrame(sent: unknown): { frame: VisitorFrame } | { fault: FrameFault } {
-  if (!isObject(sent)) return fault("A frame must be a JSON object with type and data.");
+  if (!isRecord(sent)) return fault("A frame must be a JSON object with type and data.");
   const { v = WIDGET_FRAME_VERSION, type, data = {} } = sent;
   if (v !== WIDGET_FRAME_VERSION)
     return fault(`This server supports version ${WIDGET_FRAME_VERSION} of the frame protocol.`);

@@ -203,7 +203,7 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
 }
 
 function startEmbedWorker(folder: ModelFolder): Worker {
-  const worker = new Worker(new URL("./embed-worker.js", import.meta.url), {
+  const worker = new Worker(new URL("../../dist/embeddings/embed-worker.js", import.meta.url), {
     workerData: folder,
     // What the runtime writes about a model; what matters of it is in the messages.
     stdout: true,
