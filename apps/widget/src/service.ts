@@ -6,13 +6,14 @@ import type { Listening } from "@svc/http";
 import { followTexts } from "@svc/queue";
 import { startSweeps } from "@svc/work";
 import type { Resources } from "@svc/runtime";
+import { startFileSweeper } from "./file-routes.ts";
 import { demoOrigins } from "./serve-demo.ts";
 import { openSockets } from "./sockets/open-sockets.ts";
 import type { Sockets } from "./sockets/open-sockets.ts";
 import { createWidgetChannel } from "./widget-channel.ts";
+import { createSiteReader } from "./widget-context.ts";
 import type { WidgetContext } from "./widget-context.ts";
 import { addWidgetRoutes } from "./widget-routes.ts";
-import { createSiteReader } from "./widget-site.ts";
 
 /** Topic of the wake-ups that say in which conversations of the widget something has happened. */
 const CHATS_TOPIC = "widget-chats";

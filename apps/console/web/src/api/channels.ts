@@ -61,7 +61,7 @@ export type PlaceId = ServicePlace["id"];
 const PORTS_FOLLOW_MS = 5_000;
 
 /** Where the parts of the service are, and whether they answer, followed. */
-export const placesQuery = (connection: Connection) =>
+export const portsQuery = (connection: Connection) =>
   queryOptions({
     queryKey: ["places"],
     queryFn: async ({ signal }): Promise<ServicePlace[]> =>

@@ -8,11 +8,11 @@ import { useServices } from "../session/services.ts";
 import { useProject, useRights } from "../session/use-session.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
-import { FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { ArrivalTest } from "./channel-state.tsx";
 import { useChannelChange } from "./use-channel.ts";
@@ -23,21 +23,21 @@ function Token({ channel, isDisabled }: { channel: BotChannel; isDisabled: boole
   const change = useChannelChange();
   const formId = useId();
   const [token, setToken] = useState("");
-  const [fault, setFault] = useState<string | undefined>(undefined);
+  const [error, setError] = useState<string | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
   const [isRemoving, setRemoving] = useState(false);
   const isSet = channel.config.botToken !== null;
 
   async function save(botToken: string | null) {
     setBusy(true);
-    setFault(undefined);
+    setError(undefined);
     try {
       // Whoever gives a token wants the bot to run, and without one none can.
       await change(channel.id, { config: { botToken }, enabled: botToken !== null });
       setToken("");
       toasts.show({ kind: "done", text: t(botToken === null ? "bot.removed" : "bot.saved") });
     } catch (cause) {
-      setFault(describeFault(cause, t));
+      setError(describeError(cause, t));
     } finally {
       setBusy(false);
       setRemoving(false);
@@ -66,7 +66,7 @@ function Token({ channel, isDisabled }: { channel: BotChannel; isDisabled: boole
         <Field
           label={t(isSet ? "bot.otherToken" : "bot.giveToken")}
           hint={t("bot.tokenHint")}
-          fault={fault}
+          error={error}
           type="password"
           autoComplete="off"
           spellCheck={false}
@@ -109,13 +109,13 @@ function OutwardTest({ channel }: { channel: BotChannel }) {
   const project = useProject();
   const formId = useId();
   const [chatId, setChatId] = useState("");
-  const [told, setTold] = useState<{ isFault: boolean; text: string } | null>(null);
+  const [result, setResult] = useState<{ isError: boolean; text: string } | null>(null);
   const [isBusy, setBusy] = useState(false);
 
   async function send(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     setBusy(true);
-    setTold(null);
+    setResult(null);
     const body = chatId.trim() === "" ? {} : { chatId: chatId.trim() };
     try {
       const { item } = await connection.call("testChannel", project, { params: { id: channel.id }, body });
@@ -124,9 +124,9 @@ function OutwardTest({ channel }: { channel: BotChannel }) {
         waiting: () => t("bot.testWaiting", { chat: item.chatId }),
         failed: () => t("bot.testFailed", { chat: item.chatId, why: item.failure ?? "" }),
       };
-      setTold({ isFault: item.state !== "delivered", text: texts[item.state]() });
-    } catch (fault) {
-      setTold({ isFault: true, text: describeFault(fault, t) });
+      setResult({ isError: item.state !== "delivered", text: texts[item.state]() });
+    } catch (error) {
+      setResult({ isError: true, text: describeError(error, t) });
     } finally {
       setBusy(false);
     }
@@ -150,8 +150,8 @@ function OutwardTest({ channel }: { channel: BotChannel }) {
           </Button>
         </div>
       </form>
-      <p role="status" className={`text-sm ${told?.isFault === true ? "text-bad" : "text-muted"}`}>
-        {told?.text}
+      <p role="status" className={`text-sm ${result?.isError === true ? "text-bad" : "text-muted"}`}>
+        {result?.text}
       </p>
     </Section>
   );
@@ -162,7 +162,7 @@ function Greeting() {
   const { connection, queryClient, toasts } = useServices();
   const project = useProject();
   const [typed, setTyped] = useState<string | null>(null);
-  const [fault, setFault] = useState<string | undefined>(undefined);
+  const [error, setError] = useState<string | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
   const queryKey = ["project", project];
   const item = useQuery({
@@ -179,7 +179,7 @@ function Greeting() {
     event.preventDefault();
     if (item.data == null || typed === null) return;
     setBusy(true);
-    setFault(undefined);
+    setError(undefined);
     try {
       const { id, version } = item.data;
       const answer = await connection.call("updateProject", null, {
@@ -191,7 +191,7 @@ function Greeting() {
       setTyped(null);
       toasts.show({ kind: "done", text: t("integrations.saved") });
     } catch (cause) {
-      setFault(describeFault(cause, t));
+      setError(describeError(cause, t));
       await item.refetch();
     } finally {
       setBusy(false);
@@ -201,13 +201,13 @@ function Greeting() {
   return (
     <Section title={t("bot.greeting")} text={t("bot.greetingText", { project })}>
       {item.isPending && <Skeleton className="h-20 w-full" />}
-      {item.isError && <FaultNotice fault={item.error} onRetry={() => void item.refetch()} />}
+      {item.isError && <ErrorNotice error={item.error} onRetry={() => void item.refetch()} />}
       {item.isSuccess && (
         <form onSubmit={(event) => void save(event)} className="flex flex-col gap-2.5">
           <TextArea
             label={t("bot.greetingLabel")}
             hint={t("bot.greetingHint")}
-            fault={fault}
+            error={error}
             rows={3}
             maxLength={4_000}
             value={shown}

@@ -6,7 +6,7 @@ import { channelOf, isBotChannel } from "../api/channels.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useProject, useRights } from "../session/use-session.ts";
 import { Switch } from "../ui/choice-fields.tsx";
-import { FaultNotice, Notice, Skeleton } from "../ui/notice.tsx";
+import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { MissingPage } from "../ui/error-page.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { BotPart } from "./bot-part.tsx";
@@ -112,7 +112,7 @@ export function IntegrationPage() {
       place={places.data?.find(({ id: other }) => other === integration.place)}
     >
       {channels.isError && channels.data === undefined && (
-        <FaultNotice fault={channels.error} onRetry={() => void channels.refetch()} />
+        <ErrorNotice error={channels.error} onRetry={() => void channels.refetch()} />
       )}
       {channels.isPending ? <Skeleton className="h-96 w-full rounded-xl" /> : part}
     </Frame>

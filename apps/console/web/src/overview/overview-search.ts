@@ -23,7 +23,7 @@ export interface OverviewTimes {
 }
 
 /** Why two days make no span of time: the first is after the last, or it is longer than can be asked for. */
-export type DatesFault = "order" | "long";
+export type DatesError = "order" | "long";
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
@@ -47,7 +47,7 @@ export function nameDay(time: Date): string {
 }
 
 /** What is wrong with a first and a last day; null where nothing is. */
-export function faultOfDates(from: string, to: string): DatesFault | null {
+export function errorOfDates(from: string, to: string): DatesError | null {
   const start = startOf(from);
   const end = startOf(to, 1);
   if (start === null || end === null || start >= end) return "order";
@@ -61,7 +61,7 @@ export function readOverviewSearch(search: Record<string, unknown>): OverviewSea
   const { agent, from, to } = search;
   return {
     ...(days === undefined ? {} : { days }),
-    ...(typeof from === "string" && typeof to === "string" && faultOfDates(from, to) === null ? { from, to } : {}),
+    ...(typeof from === "string" && typeof to === "string" && errorOfDates(from, to) === null ? { from, to } : {}),
     ...(channel === undefined ? {} : { channel }),
     ...(typeof agent === "string" && UUID.test(agent) ? { agent } : {}),
   };

@@ -5,7 +5,7 @@ import { waitFor } from "@svc/testing";
 import express from "express";
 import type { Response } from "express";
 import type { Server } from "node:http";
-import { limitBodyTime } from "./limit-body-time.ts";
+import { limitBodyTime } from "./widget-routes.ts";
 
 const HEAD = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { createBackoff } from "./backoff.ts";
+import { createBackoff } from "./open-connection.ts";
 
 const nextOf = (backoff: { nextMs: () => number }, count: number) => Array.from({ length: count }, backoff.nextMs);
 

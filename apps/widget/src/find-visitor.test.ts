@@ -2,9 +2,8 @@ import { createHmac } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import { widgetSettingsSchema } from "@svc/contracts";
 import type { ProjectId } from "@svc/store";
-import { checkIdentity } from "./check-identity.ts";
-import { findVisitor, isStillKnown } from "./find-visitor.ts";
-import type { WidgetSite } from "./widget-site.ts";
+import { checkIdentity, findVisitor, isStillKnown } from "./find-visitor.ts";
+import type { WidgetSite } from "./widget-context.ts";
 
 const SECRET = "a secret of the site";
 const VISITOR = "0c2f9a52-6a3b-4b0e-9d5e-1f6f0f1d7c11";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { VISITOR_FRAMES } from "@svc/contracts";
 import fc from "fast-check";
-import { readFrame } from "./read-frame.ts";
+import { readFrame } from "./frames.ts";
 
 describe("a frame of a visitor", () => {
   test("needs a type and its data; all else is left out", () => {

@@ -1,11 +1,41 @@
 import type { ServerFrame, ServerFrameType, VisitorFrameData, VisitorFrameType, WidgetFrame } from "@svc/contracts";
 import type { Socket } from "socket.io-client";
-import { createBackoff } from "./backoff.ts";
 import { newId } from "./new-id.ts";
 import type { OpenSocket } from "./open-socket.ts";
 
+/** How long to wait between tries to connect. */
+export interface Backoff {
+  /** Milliseconds until the next try: anything from 0 to a bound that doubles with each try ("full jitter"). */
+  nextMs: () => number;
+  /** The line came up; when it goes down again at once, the bound is not at its least. */
+  noteUp: () => void;
+  /** The line has held: begin from the least bound again. */
+  reset: () => void;
+}
+
+const LEAST_BOUND_MS = 500;
+const MOST_BOUND_MS = 30_000;
+const DOUBLINGS_AFTER_UP = 2;
+
+/**
+ * Exponential backoff with full jitter: after an outage of the server its visitors come back spread over time rather
+ * than in waves. A server that takes lines and drops them at once is not tried twice a second either.
+ */
+export function createBackoff(random: () => number): Backoff {
+  let tries = 0;
+  return {
+    nextMs: () => random() * Math.min(MOST_BOUND_MS, LEAST_BOUND_MS * 2 ** tries++),
+    noteUp: () => {
+      tries = Math.min(tries, DOUBLINGS_AFTER_UP);
+    },
+    reset: () => {
+      tries = 0;
+    },
+  };
+}
+
 /** What the line needs to know, and whom it tells. */
-export interface LineOptions {
+export interface ConnectionOptions {
   /** Address of the widget's server, with a slash at its end. */
   base: string;
   apiKey: string;
@@ -26,12 +56,12 @@ export interface LineOptions {
 }
 
 /** The line to the server, which comes back by itself when it is cut. */
-export interface Line {
+export interface ServerConnection {
   /** Connects, and stays connected until `stop`. */
   start: () => void;
   stop: () => void;
   /** Tries at once where it waits to try again: somebody is there, or the network is back. */
-  nudge: () => void;
+  retryNow: () => void;
   /** Takes the line down and up again: with another visitor, or because nothing comes through. */
   restart: () => void;
   isOnline: () => boolean;
@@ -71,7 +101,7 @@ const FAILURES_BEFORE_HTTP = 2;
  * The line to the widget's server over socket.io: a WebSocket, or HTTP where that does not get through. Reconnects with
  * exponential backoff and full jitter. Never throws.
  */
-export function openLine(options: LineOptions): Line {
+export function openConnection(options: ConnectionOptions): ServerConnection {
   const { base, apiKey, onState, onFault } = options;
   const backoff = createBackoff(options.random ?? Math.random);
   let socket: Socket | null = null;
@@ -178,7 +208,7 @@ export function openLine(options: LineOptions): Line {
   return {
     start,
     stop,
-    nudge() {
+    retryNow() {
       if (socket !== null) return;
       clearTimeout(timer);
       connect();

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "@jest/globals";
 import { ServiceError } from "@svc/contracts";
 import type { Request } from "express";
-import { readFormFile } from "./read-form-file.ts";
+import { readFormFile } from "./file-routes.ts";
 
 const HEAD = '--b\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\n';
 
