@@ -1,11 +1,14 @@
 import { ServiceError, createClient, isValidHeaderValue } from "@svc/client";
 import type { Client, SentMessage } from "@svc/client";
 import { localUrl, runningChannelSchema } from "@svc/contracts";
-import type { DrainAnswer } from "@svc/contracts";
+import { localKeyFile, readLocalKey } from "@svc/operations";
+import { readEnvironment } from "@svc/runtime";
+import type { EarlyConfig } from "@svc/runtime";
 import { z } from "zod";
-import { CliError } from "./cli-error.ts";
-import { EXIT } from "./exit-codes.ts";
-import type { ExitCode } from "./exit-codes.ts";
+import { CliError, EXIT } from "./cli-error.ts";
+import type { ExitCode } from "./cli-error.ts";
+import type { Cli } from "./cli.ts";
+import { isHttpUrl } from "./options.ts";
 
 /** Who is asked, with which key, about which project. */
 export interface ApiTarget {
@@ -114,11 +117,6 @@ export async function postMessage(
   throw notThisProduct(target, `mode ${sent.mode}`);
 }
 
-/** Takes the replies that wait for a chat; waits up to `waitMs` for one. */
-export function collectReplies(target: ApiTarget, chatId: string, waitMs: number): Promise<DrainAnswer> {
-  return withClient(target, (client) => client.drain(chatId, { waitMs }));
-}
-
 const checkSchema = z.object({ status: z.string(), detail: z.string() });
 const channelSchema = runningChannelSchema.omit({ id: true });
 /** A channel as the process that holds it describes it. */
@@ -191,4 +189,86 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
 /** Where this machine reaches the API of a configuration. */
 export function apiUrlOf({ bindHost, ports }: { bindHost: string | undefined; ports: { api: number } }): string {
   return localUrl(bindHost ?? "127.0.0.1", ports.api);
+}
+
+/** Returns the key of this installation: SVC_ADMIN_KEY, else the one in the data folder; null without both. */
+export async function findKey({ adminKey, dataDir }: EarlyConfig): Promise<string | null> {
+  if (adminKey !== undefined) return adminKey;
+  try {
+    return await readLocalKey(dataDir);
+  } catch (error) {
+    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+    throw new CliError(
+      "no_key",
+      EXIT.notAllowed,
+      `Only its owner can read ${localKeyFile(dataDir)}. Run this command as the user that started the service, or set SVC_ADMIN_KEY.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Returns the key for calls: SVC_KEY, else that of this installation. Throws CliError `no_key` without one. */
+async function getKey(cli: Cli, config: EarlyConfig): Promise<string> {
+  const key = readVariable(cli, "SVC_KEY") ?? (await findKey(config));
+  if (key !== null) return key;
+  throw new CliError(
+    "no_key",
+    EXIT.notAllowed,
+    `There is no key in ${config.dataDir}. Start the service with: ${cli.startWith}\n` +
+      "If it runs elsewhere, set SVC_ADMIN_KEY to one of its keys, or SVC_DATA_DIR to its data folder.",
+  );
+}
+
+/** Where a command sends its calls, as its options name it. */
+interface TargetOptions {
+  url?: string | undefined;
+  project?: string | undefined;
+}
+
+const readVariable = ({ env }: Cli, name: "SVC_URL" | "SVC_KEY"): string | undefined => env[name] || undefined;
+
+/** Returns the URL in SVC_URL, which the documentation uses too; undefined if it is not set. Throws CliError `configuration`. */
+function readUrl(cli: Cli): string | undefined {
+  const url = readVariable(cli, "SVC_URL");
+  if (url === undefined) return undefined;
+  if (isHttpUrl(url)) return new URL(url).origin;
+  const message = "SVC_URL must be a URL such as http://127.0.0.1:31416.";
+  throw new CliError("configuration", EXIT.configuration, message);
+}
+
+async function makeTarget(
+  cli: Cli,
+  { url, project }: TargetOptions,
+  urlOf: (config: EarlyConfig) => string,
+): Promise<ApiTarget> {
+  const config = readEnvironment(cli.env);
+  return {
+    url: url ?? urlOf(config),
+    key: await getKey(cli, config),
+    startWith: cli.startWith,
+    ...(project === undefined ? {} : { project }),
+  };
+}
+
+/**
+ * Returns the API that a command calls: the one at `--url`, else at SVC_URL, else that of this machine. The key is SVC_KEY,
+ * else SVC_ADMIN_KEY, else the one in the data folder.
+ */
+export function makeApiTarget(cli: Cli, options: TargetOptions): Promise<ApiTarget> {
+  return makeTarget(cli, options, (config) => readUrl(cli) ?? apiUrlOf(config));
+}
+
+/** As `makeApiTarget` for the tool server, which is at `--url` or on this machine. */
+export function makeToolsTarget(cli: Cli, options: TargetOptions): Promise<ApiTarget> {
+  return makeTarget(cli, options, ({ bindHost, ports }) => localUrl(bindHost ?? "127.0.0.1", ports.tools));
+}
+
+/** Returns the API at `--url` or SVC_URL, else that of this installation if it is running; null if it is not. */
+export async function findRunningService(cli: Cli, options: TargetOptions): Promise<ApiTarget | null> {
+  if (options.url !== undefined || readUrl(cli) !== undefined) return makeApiTarget(cli, options);
+  const config = readEnvironment(cli.env);
+  const key = (await findKey(config)) ?? readVariable(cli, "SVC_KEY") ?? null;
+  if (key === null || (await probeApi(apiUrlOf(config), key)).kind !== "ours") return null;
+  return makeApiTarget(cli, options);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { EXIT } from "./exit-codes.ts";
+import { EXIT } from "./cli-error.ts";
 import { runCli } from "./run-cli.ts";
 
 const READER_IS_GONE = ["EPIPE", "EIO"];

@@ -1,7 +1,21 @@
-import { InterruptedError } from "./cli-error.ts";
-import { EXIT } from "./exit-codes.ts";
+import { EXIT, InterruptedError } from "./cli-error.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Returns the result of the work. Rejects with the reason of the signal as soon as it aborts; the work is not waited for then. */
+export async function untilAborted<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  signal.throwIfAborted();
+  let giveUp: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    giveUp = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", giveUp, { once: true });
+  });
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+  }
+}
 
 /** Something that Ctrl-C must not tear apart. */
 export interface InterruptWatch {
@@ -28,19 +42,7 @@ export function watchInterrupt(): InterruptWatch {
   return {
     hasHappened: () => controller.signal.aborted,
     signal: controller.signal,
-    async race(work) {
-      controller.signal.throwIfAborted();
-      let giveUp: () => void = () => undefined;
-      const interrupted = new Promise<never>((_resolve, reject) => {
-        giveUp = () => reject(new InterruptedError());
-        controller.signal.addEventListener("abort", giveUp, { once: true });
-      });
-      try {
-        return await Promise.race([work, interrupted]);
-      } finally {
-        controller.signal.removeEventListener("abort", giveUp);
-      }
-    },
+    race: (work) => untilAborted(() => work, controller.signal),
     release() {
       for (const signal of SIGNALS) process.off(signal, onSignal);
     },

@@ -1,6 +1,5 @@
 import type { Agent, AgentTool, ReviewPolicy } from "@svc/contracts";
-import { renderFacts } from "../render-facts.ts";
-import { renderTable } from "../render-table.ts";
+import { renderFacts, renderTable } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";
 

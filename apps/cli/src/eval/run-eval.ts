@@ -1,15 +1,14 @@
-import type { LearnedMessage, SearchEach, TriageModels } from "@svc/agents";
 import { keepTriageModels } from "@svc/agents";
+import type { LearnedMessage, SearchEach, TriageModels } from "@svc/agents";
 import type { Agent, ReviewPolicy } from "@svc/contracts";
 import { searchEach, searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { ProjectId, Store } from "@svc/store";
 import { askProduct } from "./ask-product.ts";
 import type { EvalSearch } from "./ask-product.ts";
-import { describeLine } from "./describe-line.ts";
-import type { LinePrediction } from "./describe-line.ts";
-import { badnessOf, judgeLine } from "./judge-line.ts";
-import type { NamedDocument, ResolvedLine } from "./resolve-lines.ts";
+import type { NamedDocument, ResolvedLine } from "./eval-lines.ts";
+import { badnessOf, describeLine, judgeLine } from "./judge-line.ts";
+import type { LinePrediction } from "./judge-line.ts";
 import { keepOfLine, scoreLines } from "./score-lines.ts";
 import type { EvalScores, ScoredLine } from "./score-lines.ts";
 

@@ -2,7 +2,6 @@ import { describe, expect, test } from "@jest/globals";
 import type { ReplayResult, ReplaySide } from "@svc/contracts";
 import { createTerminal } from "../terminal.ts";
 import { renderChange, renderReplay } from "./render-replay.ts";
-import { isWorse } from "./run-replay.ts";
 
 const terminalOf = (isTTY: boolean) => {
   const stream = { write: () => true, isTTY };
@@ -91,12 +90,4 @@ test("a replay without replies, and one that was cut short, say so", () => {
   expect(renderReplay(resultOf([]), plain)).toContain("nothing to compare");
   const cut = resultOf([item], { isComplete: false, notCompared: 7 });
   expect(renderReplay(cut, plain)).toContain("7 replies were not compared");
-});
-
-test("a change is worse when more got worse than better, and when not all is known", () => {
-  expect(isWorse(resultOf([item]))).toBe(true);
-  const even = resultOf([item, item]);
-  even.summary.better = 2;
-  expect(isWorse(even)).toBe(false);
-  expect(isWorse({ ...even, isComplete: false })).toBe(true);
 });

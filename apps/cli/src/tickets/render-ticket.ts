@@ -1,11 +1,40 @@
+import type { TicketDetail, TicketDraft, TicketEvent, TicketItem, TicketMessage, TicketReply } from "@svc/contracts";
 import { z } from "zod";
-import type { TicketDetail, TicketDraft, TicketEvent, TicketMessage, TicketReply } from "@svc/contracts";
 import { renderSources } from "../render-answer.ts";
-import { renderFacts } from "../render-facts.ts";
+import { renderAge, renderFacts, renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../safe-text.ts";
-import type { Paint } from "../terminal.ts";
+import type { Paint, Terminal } from "../terminal.ts";
 import { readTrace } from "./read-trace.ts";
-import { renderToolCall } from "../tool-calls/render-tool-calls.ts";
+import { renderToolCall } from "./render-tool-calls.ts";
+
+const SUBJECT_CHARS = 100;
+const SHORT_NAME_CHARS = 24;
+const PERSON_CHARS = 40;
+
+/** Tickets as a table, each with how long ago something happened to it. */
+export function renderTickets(tickets: readonly TicketItem[], { paint, width }: Terminal, now: number): string {
+  const { dim, red, yellow } = paint;
+  const rows = tickets.map((ticket) => {
+    const { id, status, stage, assignee, updatedAt, subject, channelId, chatId, priority, tags, customer } = ticket;
+    const stages = { review: yellow(stage), failed: red(stage) } as const;
+    const person = customer?.name ?? customer?.email ?? null;
+    const remarks = [
+      ...(ticket.origin === null ? [] : ["task"]),
+      ...(person === null ? [] : [safeLine(person, PERSON_CHARS)]),
+      `${channelId} ${safeLine(chatId, SHORT_NAME_CHARS)}`,
+      ...(priority === "normal" ? [] : [priority]),
+      ...tags.map((tag) => `#${safeLine(tag, SHORT_NAME_CHARS)}`),
+    ];
+    return [
+      id,
+      `${status}\n${stage === "review" || stage === "failed" ? stages[stage] : stage}`,
+      assignee === null ? "-" : safeLine(assignee, SHORT_NAME_CHARS),
+      renderAge(Math.max(0, now - Date.parse(updatedAt))),
+      `${safeLine(subject, SUBJECT_CHARS)}\n${dim(remarks.join(", "))}`,
+    ];
+  });
+  return renderTable(["TICKET", "STATE", "ASSIGNEE", "UPDATED", "SUBJECT AND CHAT"], rows, width);
+}
 
 const NAME_CHARS = 80;
 const LINE_CHARS = 300;
@@ -17,7 +46,7 @@ const ISSUE_FACTS = ["source", "severity", "person", "dueDate"] as const;
 const minute = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
 
 /** A text of strangers with a mark before every line, so that nothing in it can be taken for what is around it. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return safeText(text)
     .split("\n")
     .map((line) => `  │ ${line}`.trimEnd())
@@ -187,6 +216,3 @@ export function renderQuestion(ticket: TicketDetail, paint: Paint): string {
     ...(draft === null ? [] : ["", renderDraft(draft, paint)]),
   ].join("\n");
 }
-
-/** A text that is about to be sent, as it is. */
-export const renderText = (text: string): string => quoted(text);

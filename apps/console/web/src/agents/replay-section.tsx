@@ -2,6 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { History } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { SubmitEvent } from "react";
+import { replayInParts } from "@svc/client";
+import type { ReplayProgress } from "@svc/client";
 import type { Agent, AgentChange } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
 import { useServices } from "../app/services.ts";
@@ -14,14 +16,14 @@ import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { TextArea } from "../ui/text-area.tsx";
 import { ReplayCard } from "./replay-card.tsx";
-import { replayInParts } from "./replay-in-parts.ts";
-import type { Replay } from "./replay-in-parts.ts";
 import { ReplaySummary } from "./replay-summary.tsx";
 import { readNames } from "./tool-draft.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 const EDITS = "";
+/** Time limit of a part, in milliseconds: short, so that the progress is visible. */
+const PART_MS = 12_000;
 
 /** Plays past tickets again: with what was changed in the editor, or with another agent, beside how it is now. */
 export function ReplaySection({ agent, changes }: { agent: Agent; changes: AgentChange }) {
@@ -32,7 +34,7 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
   const [againstId, setAgainstId] = useState(EDITS);
   const [limit, setLimit] = useState(String(DEFAULT_LIMIT));
   const [tickets, setTickets] = useState("");
-  const [replay, setReplay] = useState<Replay | null>(null);
+  const [replay, setReplay] = useState<ReplayProgress | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [isRunning, setRunning] = useState(false);
   const running = useRef<AbortController | null>(null);
@@ -57,6 +59,7 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
         (body) =>
           connection.call("replayAgent", project, { params: { id: agent.id }, body, signal: controller.signal }),
         input,
+        (isAlone) => (isAlone ? undefined : PART_MS),
       );
       for await (const part of parts) setReplay(part);
     } catch (cause) {

@@ -1,12 +1,12 @@
+import type { ReplayProgress } from "@svc/client";
 import type { ReplaySide } from "@svc/contracts";
 import { useTexts } from "../i18n/use-texts.ts";
-import type { Replay } from "./replay-in-parts.ts";
 
 const meanOf = (values: readonly number[]) =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** What a replay has found so far, in figures, before beside after. */
-export function ReplaySummary({ replay: { items, usage } }: { replay: Replay }) {
+export function ReplaySummary({ replay: { items, usage } }: { replay: ReplayProgress }) {
   const { number, percent, t } = useTexts();
   const countOf = (verdict: "better" | "worse" | "same") => items.filter((item) => item.verdict === verdict).length;
   const both = (of: (side: ReplaySide) => number, write: (values: readonly number[]) => string) =>
