@@ -10,7 +10,7 @@ import type { ExitCode } from "./cli-error.ts";
 import type { Cli } from "./cli.ts";
 import { isHttpUrl } from "./options.ts";
 
-/** Who is asked, with which key, about which project. */
+/** The server of calls, with the key and the project. */
 export interface ApiTarget {
   /** Base URL without a path. */
   url: string;
@@ -21,7 +21,7 @@ export interface ApiTarget {
   startWith: string;
 }
 
-/** The JSON of an answer, or undefined where it has none: then no schema takes it. */
+/** Returns the JSON of a response; undefined without one, which no schema accepts. */
 async function readJson(response: Response): Promise<unknown> {
   try {
     return await response.json();
@@ -31,10 +31,10 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** A message that was accepted in mode sync, with what there is of its answer. */
+/** A message that was accepted in mode sync, with its answer so far. */
 export type Posted = Extract<SentMessage, { mode: "sync" }>;
 
-/** What the status of a refused call means for the exit code; the others are plain failures. */
+/** Exit codes of the statuses of rejected calls; the others have exit code 1. */
 export const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
   401: EXIT.notAllowed,
   403: EXIT.notAllowed,
@@ -43,7 +43,7 @@ export const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
   504: EXIT.notRunning,
 };
 
-/** Nothing listens at the address of a target. */
+/** The error if nothing listens at the address of a target. */
 export function notRunning({ url, startWith }: ApiTarget, cause: unknown): CliError {
   const advice = `Start it with: ${startWith}\nIf it runs elsewhere, set its URL with --url.`;
   return new CliError("not_running", EXIT.notRunning, `No server responds at ${url}. ${advice}`, { cause });
@@ -59,8 +59,8 @@ export function requireSendableKey({ key }: ApiTarget): void {
   );
 }
 
-/** What the client's own faults mean for somebody who runs a command; the others are answers of the product. */
-const CLIENT_FAULTS: Readonly<Record<string, (target: ApiTarget, fault: ServiceError) => CliError>> = {
+/** Errors of the client itself, for people; the others are responses of the product. */
+const CLIENT_ERRORS: Readonly<Record<string, (target: ApiTarget, fault: ServiceError) => CliError>> = {
   unreachable: notRunning,
   timeout: ({ url }, cause) =>
     new CliError(
@@ -80,18 +80,18 @@ function notThisProduct({ url }: ApiTarget, answer: string): CliError {
   );
 }
 
-/** A failed call in the words of the command line. */
+/** Returns the error of a failed call as a CliError. */
 function explain(target: ApiTarget, fault: ServiceError): CliError {
   const { code, status, detail, requestId } = fault;
-  const ofClient = CLIENT_FAULTS[code];
+  const ofClient = CLIENT_ERRORS[code];
   if (ofClient !== undefined) return ofClient(target, fault);
   const trace = status !== null && status >= 500 && requestId !== null ? ` (request ${requestId})` : "";
   return new CliError(code, EXIT_OF_STATUS[status ?? 0] ?? EXIT.failed, `${detail}${trace}`, { cause: fault });
 }
 
 /**
- * Calls the API. Whoever runs a command can run it again, so that nothing is tried twice unless that is asked for.
- * `timeoutMs` is how long an answer may take, 10 s where absent. Throws CliError for every fault.
+ * Calls the API. A person can run a command again, so that calls are not retried by default.
+ * `timeoutMs` is how long an answer may take, 10 s where absent. Throws CliError for every error.
  */
 export async function withClient<Result>(
   target: ApiTarget,
@@ -119,22 +119,22 @@ export async function postMessage(
 
 const checkSchema = z.object({ status: z.string(), detail: z.string() });
 const channelSchema = runningChannelSchema.omit({ id: true });
-/** A channel as the process that holds it describes it. */
+/** A channel as its process reports it. */
 export type RunningChannel = z.infer<typeof channelSchema>;
 
-/** How a part of the product is, in its own words. */
-export type PartHealth = z.infer<typeof checkSchema>;
+/** Health of a part of the product. */
+type PartHealth = z.infer<typeof checkSchema>;
 
-/** What is at the address where the API should be. */
+/** What is at the address of the API. */
 export type ApiState =
   | {
       kind: "ours";
       status: "pass" | "warn" | "fail";
       version: string;
       details: string[];
-      /** Its language models; null when it has none, `unknown` when its parts are not told. */
+      /** Its language models; null if it has none, `unknown` if the response has no parts. */
       models: PartHealth | "unknown" | null;
-      /** By the channels' ids; null when they are not told, because no key was sent or all is not well. */
+      /** By the IDs of channels; null if the response has none, because no key was sent or the service is unhealthy. */
       channels: Partial<Record<string, RunningChannel>> | null;
     }
   | { kind: "stranger" }
@@ -150,7 +150,7 @@ const healthSchema = z.object({
 });
 const channelChecksSchema = z.object({ channels: z.record(z.string(), channelSchema) });
 
-/** Asks the address for its health, with a key to tell this installation from another one of the product. */
+/** Requests the health at an address, with a key to distinguish this installation from another one of the product. */
 export async function probeApi(url: string, key: string | null): Promise<ApiState> {
   let response: Response;
   try {
@@ -167,7 +167,7 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
   const body = await readJson(response);
   const health = healthSchema.safeParse(body);
   if (!health.success) return { kind: "other_program" };
-  // Health is for everybody; only an administrator of this installation is told its parts.
+  // Everybody can read the health; only an administrator of this installation gets its parts.
   const isStranger = health.data.checks === undefined && health.data.status !== "fail";
   if (key !== null && isStranger) return { kind: "stranger" };
   const details = Object.values(health.data.checks ?? {}).flatMap((value) => {
@@ -186,7 +186,7 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
   };
 }
 
-/** Where this machine reaches the API of a configuration. */
+/** Returns the URL at which this machine reaches the API of a configuration. */
 export function apiUrlOf({ bindHost, ports }: { bindHost: string | undefined; ports: { api: number } }): string {
   return localUrl(bindHost ?? "127.0.0.1", ports.api);
 }

@@ -25,7 +25,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   130: "interrupted before completion",
 };
 
-/** A fault that a command knows: its message says what to do, its exit code what kind it is. */
+/** An error that a command knows: its message says what to do, its exit code what kind it is. */
 export class CliError extends Error {
   /** For machines, as in `not_running`. */
   readonly code: string;

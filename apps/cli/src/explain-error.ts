@@ -6,7 +6,7 @@ import { safeText } from "./safe-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** An error in the words of a person. */
-export interface Explanation {
+interface Explanation {
   /** For machines. */
   code: string;
   message: string;

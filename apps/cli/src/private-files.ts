@@ -14,7 +14,7 @@ const OWNER_ONLY = 0o600;
 
 /**
  * Makes a file that only its owner can read, whole or not at all: `fill` writes to another name beside it, which takes the
- * file's place once it is on the disk, and is gone when anything breaks off. `fill` must end what it is given. Rejects with
+ * file's place once it is on the disk, and is deleted if anything fails. `fill` must end what it is given. Rejects with
  * `EEXIST` when there is a file of this name already, which stays as it was unless it may be replaced.
  */
 export async function fillNewFile(

@@ -7,14 +7,14 @@ import { createProgram } from "./create-program.ts";
 import { createTerminal } from "./terminal.ts";
 import type { OutputStream } from "./terminal.ts";
 
-/** True when the command line asks for JSON; asked before it is parsed, because it also concerns faults in it. */
+/** Returns true if the command line asks for JSON; read before it is parsed, because errors in it are JSON, too. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return args.slice(0, end === -1 ? undefined : end).includes("--json");
 }
 
 /**
- * Runs one command line and answers its exit code. Never rejects: every fault is explained in a line or two on
+ * Runs one command line and returns its exit code. Never rejects: every error is explained in a line or two on
  * standard error. `args` are the words after the program's name.
  */
 export async function runCli(

@@ -13,10 +13,58 @@ import { closeResources, loadConfig, openResources, readEnvironment } from "@svc
 import type { Config, EarlyConfig, Resources } from "@svc/runtime";
 import { DEFAULT_PROJECT, readSchemaState } from "@svc/store";
 import type { Store } from "@svc/store";
-import { CliError, EXIT, failure } from "./cli-error.ts";
+import { CliError, EXIT, InterruptedError, failure } from "./cli-error.ts";
 import type { Cli, Environment } from "./cli.ts";
 import { safeLine } from "./safe-text.ts";
-import { watchInterrupt } from "./watch-interrupt.ts";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Returns the result of the work. Rejects with the reason of the signal as soon as it aborts; the work is not waited for then. */
+export async function untilAborted<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  signal.throwIfAborted();
+  let giveUp: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    giveUp = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", giveUp, { once: true });
+  });
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+  }
+}
+
+/** Something that Ctrl-C must not tear apart. */
+interface InterruptWatch {
+  hasHappened(): boolean;
+  /** Aborts as soon as the person wants the command to end. */
+  readonly signal: AbortSignal;
+  /** The result of the work, or an InterruptedError as soon as the person wants the command to end. */
+  race<Result>(work: Promise<Result>): Promise<Result>;
+  /** Gives the signals back. */
+  release(): void;
+}
+
+/**
+ * Takes Ctrl-C, SIGTERM and a closed terminal over, so that what was started can be stopped first. A second signal
+ * ends the process at once.
+ */
+export function watchInterrupt(): InterruptWatch {
+  const controller = new AbortController();
+  const onSignal = () => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    controller.abort(new InterruptedError());
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return {
+    hasHappened: () => controller.signal.aborted,
+    signal: controller.signal,
+    race: (work) => untilAborted(() => work, controller.signal),
+    release() {
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    },
+  };
+}
 
 /** The environment with this log level, unless it names one itself. */
 export function withLogLevel(env: Environment, level: "silent" | "warn"): Environment {
@@ -39,7 +87,7 @@ export interface Database {
 }
 
 /** How a command uses the database. */
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** Whether it may make one where there is none yet. */
   mayCreate?: boolean;
   /** Whether the work looks after Ctrl-C by its `signal`, and is waited for; else it is left where it stands. */

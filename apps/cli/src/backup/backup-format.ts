@@ -10,7 +10,7 @@ export const MARKS = { head: "#svc-backup ", table: "#table ", end: "#end ", tot
 /** The line after the last row of a table. */
 export const END_OF_ROWS = "\\.\n";
 
-/** What is sealed with the secret key: proof that whoever wrote this file had it. */
+/** The text that is sealed with the secret key: proof that the writer of the file had it. */
 export const sealedText = (sha256: string) => `svc backup ${sha256}`;
 
 const countSchema = z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER);

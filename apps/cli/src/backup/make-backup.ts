@@ -18,7 +18,7 @@ import { safeLine } from "../safe-text.ts";
 import type { Database } from "../with-resources.ts";
 
 /** What a backup is written with. */
-export interface WriteOptions {
+interface WriteOptions {
   program: string;
   sealer: Pick<Sealer, "seal">;
   onTable: (name: string, rows: number) => void;
@@ -76,7 +76,7 @@ const KEY_ADVICE =
   "Set SVC_SECRET_KEY to the key of the installation that the backup comes from. An embedded installation stores it in\n" +
   "the file secret-key in its data folder: copy that file into this data folder.";
 
-/** What to do about each fault. */
+/** What to do about each error. */
 const ADVICE: Record<StoreCopyFault, (cli: Cli) => string> = {
   busy: () => "Retry when it is complete.",
   newer_database: () => "Nothing was changed.",
@@ -89,7 +89,7 @@ const ADVICE: Record<StoreCopyFault, (cli: Cli) => string> = {
   bad_copy: () => "Nothing was changed.",
 };
 
-/** A fault of a copy with what to do about it; anything else as it is. Known by name, since its package is loaded late. */
+/** Returns an error of a copy with what to do about it; any other error as it is. */
 export function explainCopyFault(cli: Cli, error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== "StoreCopyError" || !("fault" in error)) return error;
   const fault = error.fault as StoreCopyFault;
@@ -100,7 +100,7 @@ export function explainCopyFault(cli: Cli, error: unknown): unknown {
 const ACTOR = "command-line";
 
 /** What is noted of the installation as a whole. */
-export type MaintenanceAction = "service.backup" | "service.restore" | "service.upgrade";
+type MaintenanceAction = "service.backup" | "service.restore" | "service.upgrade";
 
 /** Leaves a row in the audit trail of a database whose schema is of this version. */
 export async function noteInAudit({ config, log }: Database, action: MaintenanceAction): Promise<void> {

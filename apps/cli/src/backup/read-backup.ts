@@ -30,7 +30,7 @@ const END = Buffer.from(END_OF_ROWS);
 const END_AFTER_ROW = Buffer.from(`\n${END_OF_ROWS}`);
 
 /** Reads lines, and rows up to their end, from bytes that come in any pieces. */
-export interface LineScanner {
+interface LineScanner {
   /** The next line with its line feed; null at the end. Throws BackupFileError when it is longer than `maxBytes`. */
   readLine(maxBytes: number): Promise<Buffer | null>;
   /** The bytes of the rows up to the line that ends them, which is passed over. Throws BackupFileError `cut_off`. */
@@ -38,7 +38,7 @@ export interface LineScanner {
 }
 
 /** A scanner that keeps no more than a piece and a line. */
-export function scanLines(pieces: AsyncIterable<Buffer>): LineScanner {
+function scanLines(pieces: AsyncIterable<Buffer>): LineScanner {
   const iterator = pieces[Symbol.asyncIterator]();
   let rest: Buffer = Buffer.alloc(0);
 

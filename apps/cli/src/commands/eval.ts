@@ -1,18 +1,137 @@
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Agent } from "@svc/contracts";
+import { keepTriageModels } from "@svc/agents";
+import type { LearnedMessage, SearchEach, TriageModels } from "@svc/agents";
+import type { Agent, ReviewPolicy } from "@svc/contracts";
+import { searchEach, searchWithEmbeddings } from "@svc/knowledge";
+import type { Embeddings } from "@svc/knowledge";
+import type { ProjectId, Store } from "@svc/store";
 import { InvalidArgumentError } from "commander";
-import type { Cli } from "../cli.ts";
 import { EXIT, failure } from "../cli-error.ts";
+import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
+import { askProduct } from "../eval/ask-product.ts";
+import type { EvalSearch } from "../eval/ask-product.ts";
 import { readEvalFile, resolveLines, suggestNames } from "../eval/eval-lines.ts";
-import type { LineFault } from "../eval/eval-lines.ts";
+import type { LineFault, NamedDocument, ResolvedLine } from "../eval/eval-lines.ts";
+import { badnessOf, describeLine, judgeLine } from "../eval/judge-line.ts";
+import type { LinePrediction } from "../eval/judge-line.ts";
 import { renderScores, renderWorst } from "../eval/render-eval.ts";
-import { readEvalProject, runEval } from "../eval/run-eval.ts";
+import { keepOfLine, scoreLines } from "../eval/score-lines.ts";
+import type { EvalScores, ScoredLine } from "../eval/score-lines.ts";
 import { option, projectOption, shareFrom0To1, withDefault } from "../options.ts";
 import { safeLine } from "../safe-text.ts";
 import { localPrincipal, withResources } from "../with-resources.ts";
+
+/** The project whose quality is asked for, as it is. */
+export interface EvalProject {
+  id: ProjectId;
+  agents: Agent[];
+  learned: LearnedMessage[];
+  documents: NamedDocument[];
+}
+
+/** Reads what lines can name and what triage has learned. */
+export async function readEvalProject(store: Store, id: ProjectId): Promise<EvalProject> {
+  const [agents, learned, kbs] = await Promise.all([
+    store.agents.list(id),
+    store.triageMessages.list(id),
+    store.kbs.list(id),
+  ]);
+  const documents: NamedDocument[] = [];
+  for (const kb of kbs) {
+    const ofKb = await store.documents.list(id, kb.id);
+    for (const { id: documentId, key, title, url } of ofKb) documents.push({ id: documentId, key, title, url });
+  }
+  return { id, agents, learned, documents };
+}
+
+/** Options of an evaluation. */
+export interface EvalOptions {
+  /** Asked instead of the agent that triage would choose. */
+  onlyAgent: Agent | null;
+  /** How many of the worst lines are kept. */
+  show: number;
+  /** Called after each line; the evaluation waits for it. */
+  onLine: (done: number, prediction: LinePrediction) => Promise<void>;
+}
+
+/** When an agent's answers go out by themselves. */
+export interface AgentPolicy {
+  agent: string;
+  reviewPolicy: ReviewPolicy;
+  autoThreshold: number;
+}
+
+/** The scores, and the lines that came out worst, the worst first. */
+export interface EvalResult {
+  scores: EvalScores;
+  worst: LinePrediction[];
+  /** Of the agents that were asked: those that are enabled, or the only one. */
+  policies: AgentPolicy[];
+  /** Seconds until triage was ready; null where there is nothing to learn. */
+  learnSeconds: number | null;
+}
+
+/** Lets the product answer the lines one after the other. Of each line only figures are kept, so that memory stays small. */
+export async function runEval(
+  { store, embeddings }: { store: Store; embeddings: Embeddings | null },
+  project: EvalProject,
+  lines: readonly ResolvedLine[],
+  { onlyAgent, show, onLine }: EvalOptions,
+): Promise<EvalResult> {
+  const models = keepTriageModels(() => undefined);
+  const nameOfAgent = nameBy(project.agents, ({ name }) => name);
+  const keyOfDocument = nameBy(project.documents, ({ key }) => key);
+  try {
+    const learnSeconds = onlyAgent === null ? await learn(models, project) : null;
+    const { agents, learned, id } = project;
+    const searchWords: SearchEach = (query, kbGroups, limit) => searchEach({ store }, id, { query, kbGroups, limit });
+    const search: EvalSearch = (query, kbIds, limit) =>
+      searchWithEmbeddings({ store, embeddings }, id, { query, kbIds, limit });
+    const scored: ScoredLine[] = [];
+    let worst: { badness: number; prediction: LinePrediction }[] = [];
+    for (const [index, line] of lines.entries()) {
+      const asked = await askProduct({ models, project: id, agents, learned, search, searchWords, onlyAgent }, line);
+      const judged = judgeLine(line, asked, onlyAgent === null);
+      scored.push(keepOfLine(judged));
+      const prediction = describeLine(judged, { nameOfAgent, keyOfDocument });
+      const badness = badnessOf(judged);
+      if (badness > 0) {
+        worst.push({ badness, prediction });
+        worst = worst.sort((a, b) => b.badness - a.badness).slice(0, show);
+      }
+      await onLine(index + 1, prediction);
+    }
+    return {
+      scores: scoreLines(scored),
+      worst: worst.map(({ prediction }) => prediction),
+      policies: (onlyAgent === null ? agents.filter(({ enabled }) => enabled) : [onlyAgent]).map(
+        ({ name, reviewPolicy, autoThreshold }) => ({ agent: name, reviewPolicy, autoThreshold }),
+      ),
+      learnSeconds,
+    };
+  } finally {
+    models.close();
+  }
+}
+
+/** Has triage learn before the first line, so that no line's time holds it. Seconds, or null with nothing to choose. */
+async function learn(models: TriageModels, { id, agents, learned }: EvalProject): Promise<number | null> {
+  if (agents.filter(({ enabled }) => enabled).length < 2) return null;
+  const startedAt = performance.now();
+  await models.modelOf(id, { agents, learned });
+  return (performance.now() - startedAt) / 1_000;
+}
+
+function nameBy<Item extends { id: string }>(
+  items: readonly Item[],
+  nameOf: (item: Item) => string,
+): (id: string) => string {
+  const names = new Map(items.map((item) => [item.id, nameOf(item)]));
+  return (id) => names.get(id) ?? id;
+}
 
 const MAX_SHOWN = 200;
 const DEFAULT_SHOWN = 10;
@@ -41,7 +160,7 @@ function describeFaults(name: string, faults: readonly LineFault[]): string {
   ].join("\n");
 }
 
-function findAgent(agents: readonly Agent[], name: string): Agent {
+function pickEvalAgent(agents: readonly Agent[], name: string): Agent {
   const agent = agents.find((one) => one.name === name) ?? agents.find(({ id }) => id === name);
   if (agent !== undefined) return agent;
   const names = agents.map((one) => one.name);
@@ -129,7 +248,7 @@ changed. The service does not have to be running.`,
       const resolved = resolveLines(parsed.lines, project);
       const faults = [...parsed.faults, ...resolved.faults].sort((a, b) => a.line - b.line);
       if (faults.length > 0) throw failure("bad_lines", describeFaults(parsed.name, faults));
-      const onlyAgent = agent === undefined ? null : findAgent(project.agents, agent);
+      const onlyAgent = agent === undefined ? null : pickEvalAgent(project.agents, agent);
       const out = outPath === undefined ? null : await openOut(cli, outPath, file);
       const showProgress = progressOf(cli, resolved.lines.length);
       try {

@@ -1,4 +1,3 @@
-import type { Principal } from "@svc/auth";
 import {
   CHANNEL_IDS,
   ISSUE_ORIGIN,
@@ -8,32 +7,19 @@ import {
   ticketStageSchema,
   ticketStatusSchema,
 } from "@svc/contracts";
-import type { ReviewAction, ReviewInput } from "@svc/contracts";
-import { listTickets, reviewTicket, updateTicket } from "@svc/operations";
-import type { Resources } from "@svc/runtime";
-import type { Store } from "@svc/store";
+import { listTickets, updateTicket } from "@svc/operations";
 import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
-import type { OptionValues } from "../define-command.ts";
-import { findTicketId, getAgent, getTicketNamed, readAll } from "../find-items.ts";
-import {
-  choice,
-  definedOnly,
-  flag,
-  limitOption,
-  list as repeatable,
-  option,
-  projectOption,
-  seenOption,
-  yesOption,
-} from "../options.ts";
-import type { TypedOption } from "../define-command.ts";
-import { confirm, readInput } from "../read-input.ts";
+import type { OptionValues, TypedOption } from "../define-command.ts";
+import { getAgent, getTicketNamed, readAll } from "../find-items.ts";
+import { choice, definedOnly, flag, limitOption, list as repeatable, option, projectOption } from "../options.ts";
+import { readInput } from "../read-input.ts";
 import { nextPage } from "../render-table.ts";
 import { optionWords } from "../safe-text.ts";
-import { quoted, renderQuestion, renderTicket, renderTickets } from "../tickets/render-ticket.ts";
-import { asAdministrator, localPrincipal, waitForQueues } from "../with-resources.ts";
+import { REVIEW_OPTIONS, review, runDecision } from "../tickets/decide-ticket.ts";
+import { renderTicket, renderTickets } from "../tickets/render-ticket.ts";
+import { asAdministrator, localPrincipal } from "../with-resources.ts";
 
 const TICKET = {
   "<ticket>": "ID of the ticket or of its chat, as shown by tickets list (full chat IDs with --json)",
@@ -114,104 +100,8 @@ const show = defineCommand({
   },
 });
 
-/** Results of actions. The pipeline carries out what is sent or regenerated. */
-const DONE: Record<ReviewAction, string> = {
-  approve: "Approved. The draft is being sent.",
-  edit: "Edited. Your text is being sent instead of the draft.",
-  reject: "Dismissed. The customer gets no answer.",
-  regenerate: "The agent is regenerating the draft.",
-  takeover: "The ticket is assigned to you.",
-  assign: "Assigned. Nothing is sent automatically while the ticket is assigned.",
-  unassign: "Unassigned.",
-  note: "Noted.",
-  reply: "Your reply is being sent.",
-  reroute: "Rerouted.",
-  resolve: "Closed. A new message from the customer reopens it.",
-  reopen: "Reopened.",
-  retry: "Failed messages and replies are retried.",
-};
-
-/** An action with its input. */
-type DecisionCall = { [Action in ReviewAction]: { action: Action; input: ReviewInput<Action> } }[ReviewAction];
-
-/** The ticket after a decision. */
-type DecidedTicket = Awaited<ReturnType<(typeof reviewTicket)[ReviewAction]>>;
-
-/** Makes a decision of an operator, as the person at this machine. Throws ServiceError as the operation does. */
-async function decide(
-  resources: Resources,
-  principal: Principal,
-  ticketId: string,
-  { action, input, versions = null }: DecisionCall & { versions?: number[] | null },
-): Promise<DecidedTicket> {
-  // If the queues are unavailable, the sweeper of the pipeline announces the decision later.
-  await waitForQueues(resources.queues);
-  // Each operation takes the input of its own action, which the call was made with.
-  const operation = reviewTicket[action] as (
-    deps: Resources,
-    principal: Principal,
-    ticketId: string,
-    input: DecisionCall["input"],
-    versions: number[] | null,
-  ) => Promise<DecidedTicket>;
-  return operation(resources, principal, ticketId, input, versions);
-}
-
-/** Makes a decision that does not depend on the draft, and shows its result. */
-async function runDecision(
-  cli: Cli,
-  { ticket, project }: { ticket: string; project: string },
-  call: DecisionCall | ((store: Store) => Promise<DecisionCall>),
-): Promise<void> {
-  const { action, item } = await asAdministrator(cli, project, async (principal, resources) => {
-    const ticketId = await findTicketId(resources.store, principal, ticket);
-    const made = typeof call === "function" ? await call(resources.store) : call;
-    return { action: made.action, item: await decide(resources, principal, ticketId, made) };
-  });
-  cli.terminal.show({ ok: true, project, action, item }, () => DONE[action]);
-}
-
-const REVIEW_OPTIONS = { yes: yesOption, seen: seenOption, project: projectOption };
-
 const ABOUT_ASKING = `Shows what is waiting and asks for confirmation. The decision applies only to that state: if the customer writes in the
 meantime, nothing is sent. In scripts, use --yes, and --seen with the version that was reviewed.`;
-
-/** A decision about a draft, and the question before it. */
-interface Review {
-  call: DecisionCall;
-  question: string;
-  /** Text that is sent instead of the draft. */
-  text?: string;
-}
-
-/** Shows what is waiting and asks for confirmation, unless `--yes` is given; then decides about exactly that version. */
-async function review(
-  cli: Cli,
-  { ticket: named, yes, seen, project }: OptionValues<typeof REVIEW_OPTIONS> & { ticket: string },
-  { call, question, text }: Review,
-): Promise<void> {
-  if (yes === true && seen === undefined) {
-    throw usageError(
-      "With --yes, pass the version that you have reviewed with --seen, as shown by tickets show. This prevents sending over " +
-        "a newer message.",
-    );
-  }
-  const item = await asAdministrator(cli, project, async (principal, resources) => {
-    const ticket = await getTicketNamed(resources.store, principal, named);
-    // Without a draft there is nothing to send: the operation rejects that and says what to do instead.
-    const isAsked = ticket.draft !== null || call.action === "reject";
-    if (yes !== true && isAsked) {
-      cli.terminal.note(renderQuestion(ticket, cli.terminal.paint));
-      if (text !== undefined) cli.terminal.note(`\nNew text\n${quoted(text)}`);
-      if (!(await confirm(cli, `\n${question}`, `--yes --seen ${ticket.version}`))) return null;
-    }
-    return decide(resources, principal, ticket.id, { ...call, versions: [seen ?? ticket.version] });
-  });
-  const { action } = call;
-  cli.terminal.show({ ok: item !== null, project, action, item }, () =>
-    item === null ? "No decision was made." : DONE[action],
-  );
-}
 
 const approve = defineCommand({
   description: "send the draft unchanged",

@@ -5,12 +5,11 @@ import type { Standalone } from "@svc/standalone";
 import { isDemoShown } from "@svc/widget";
 import { InterruptedError } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
-import { explainError } from "../explain-error.ts";
 import { defineCommand } from "../define-command.ts";
+import { explainError } from "../explain-error.ts";
 import { handOutSecret } from "../private-files.ts";
 import { renderFacts } from "../render-table.ts";
-import { watchInterrupt } from "../watch-interrupt.ts";
-import { withLogLevel } from "../with-resources.ts";
+import { watchInterrupt, withLogLevel } from "../with-resources.ts";
 
 /** A question that the product's own guide answers. */
 const QUESTION = "How do I send a message over the HTTP API?";

@@ -39,7 +39,7 @@ const POOLER_DETAILS: Record<PoolerProblem, string> = {
 };
 
 /** A failed check for a pooler that breaks the product. */
-export function poolerCheck(problem: PoolerProblem): Check {
+function poolerCheck(problem: PoolerProblem): Check {
   const advice =
     "Use PostgreSQL's own host and port in DATABASE_URL instead of the pooler's. See docs/recipes/managed.md.";
   return fail("Pooler", POOLER_DETAILS[problem], advice);

@@ -84,7 +84,7 @@ export async function checkQueues(cli: Cli, { queues, store }: Resources): Promi
 }
 
 /** What a Redis says of itself. */
-export interface RedisInfo {
+interface RedisInfo {
   /** As in `7.0.15`; a Valkey names the version of Redis that it is compatible with. */
   version: string;
   policy: string;
@@ -104,7 +104,7 @@ function encode(words: readonly string[]): string {
  * Asks a Redis for its version and policy. The queues' own client hides why it cannot connect, since it tries again
  * for ever; this asks once, and rejects with what the system or Redis says.
  */
-export async function readRedisInfo(redisUrl: string): Promise<RedisInfo> {
+async function readRedisInfo(redisUrl: string): Promise<RedisInfo> {
   const url = new URL(redisUrl);
   const address = { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(url.port || DEFAULT_PORT) };
   const user = decodeURIComponent(url.username);

@@ -37,7 +37,7 @@ const TIMEOUT_MS = 3_000;
 const NOTHING_LISTENS = new Set(["ECONNREFUSED", "EADDRNOTAVAIL", "EHOSTUNREACH", "ENETUNREACH"]);
 
 /** What is at an address: this installation, another one, another program, one that does not respond, or nothing. */
-export type ProbeResult = "ours" | "stranger" | "other" | "silent" | "nothing";
+type ProbeResult = "ours" | "stranger" | "other" | "silent" | "nothing";
 
 /** Requests an address and returns what is there; `judge` tells by the response. */
 export async function probe(
@@ -65,7 +65,7 @@ export function judgeFailedProbe(error: unknown): "nothing" | "silent" | "other"
 }
 
 /** An app that listens on an address, and the texts about it. */
-export interface ProbedApp {
+interface ProbedApp {
   name: string;
   app: string;
   url: string;

@@ -25,7 +25,7 @@ const oneOrMore = (what: string) =>
     .optional();
 
 /** A line of a file to evaluate, as it is written. Further fields are left alone. */
-export const evalLineSchema = z.object({
+const evalLineSchema = z.object({
   text: z
     .string({ error: "must be a string: the customer's message" })
     .refine((text) => text.trim() !== "", "must not be empty or only whitespace")
@@ -40,7 +40,7 @@ export const evalLineSchema = z.object({
 });
 
 /** The fields that a line may have. */
-export const EVAL_FIELDS: readonly string[] = Object.keys(evalLineSchema.shape);
+const EVAL_FIELDS: readonly string[] = Object.keys(evalLineSchema.shape);
 
 /** A line as it was read: what is not said is undefined, null says "none". */
 export type EvalLine = z.output<typeof evalLineSchema> & {
@@ -55,7 +55,7 @@ export interface LineFault {
 }
 
 /** What a file says. */
-export interface ParsedLines {
+interface ParsedLines {
   lines: EvalLine[];
   faults: LineFault[];
   /** Fields that mean nothing here, each with the number of lines that have it. */
@@ -203,7 +203,7 @@ const MOST_SUGGESTED = 50;
 
 /**
  * Finds the agents and documents that lines name: agents by name or id, documents by id, key, URL or title, in this
- * order. Answers what is unknown, with what may have been meant.
+ * order. Returns errors for unknown names, with similar ones.
  */
 export function resolveLines(
   lines: readonly EvalLine[],

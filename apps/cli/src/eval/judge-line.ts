@@ -65,7 +65,7 @@ export interface JudgedLine {
 }
 
 /** A wanted document among so many is where the line wants it. */
-export const GOOD_PLACE = 3;
+const GOOD_PLACE = 3;
 
 /** Compares what came out of a line with what it says. With `hasTriage` false its agent is not looked at. */
 export function judgeLine(line: ResolvedLine, asked: Asked, hasTriage: boolean): JudgedLine {

@@ -1,7 +1,7 @@
 import type { ReviewPolicy } from "@svc/contracts";
+import type { AgentPolicy, EvalResult } from "../commands/eval.ts";
 import type { LinePrediction } from "./judge-line.ts";
 import type { Calibration } from "./measures.ts";
-import type { AgentPolicy, EvalResult } from "./run-eval.ts";
 import type { EvalScores } from "./score-lines.ts";
 import { renderTable } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";

@@ -44,7 +44,7 @@ function nameOfPage(address: string): string {
  * Reads a file or fetches a page, whole. Throws CliError with the reason why it cannot be read, and the reason of the
  * signal when a fetch is given up.
  */
-export async function readSource(source: Source, fetcher: PageFetcher, signal: AbortSignal): Promise<FileToIngest> {
+async function readSource(source: Source, fetcher: PageFetcher, signal: AbortSignal): Promise<FileToIngest> {
   if (source.kind === "file") {
     return { key: source.key, name: basename(source.path), bytes: await readBytes(source.path) };
   }
@@ -57,26 +57,26 @@ export async function readSource(source: Source, fetcher: PageFetcher, signal: A
   }
 }
 
-/** What became of a file or page; `file` is what the person called it. */
+/** The result of adding a file or page; `file` is the word on the command line. */
 export type AddedFile =
   | { file: string; status: AddedDocument["status"]; chunks: number; documentId: string; key: string }
   | { file: string; status: "failed"; error: string };
 
 /** What adding needs. */
-export interface AddDeps {
+interface AddDeps {
   store: Store;
   log: Log;
   reader: FileReader;
   fetcher: PageFetcher;
 }
 
-/** Told of each source as it begins and ends. */
-export interface AddProgress {
+/** Called for each source as it begins and ends. */
+interface AddProgress {
   begin(name: string): void;
   end(added: AddedFile, sizeBytes: number): void;
 }
 
-/** Faults of the document itself; with any other fault those that follow would fail as well. */
+/** Errors of the document itself; with any other error, the following documents would fail as well. */
 const FAULTS_OF_DOCUMENT: ReadonlySet<string> = new Set([
   "invalid_request",
   "payload_too_large",
@@ -93,7 +93,7 @@ function reasonOf(error: unknown): string {
  * Adds files and pages to a knowledge base, one after the other; a bad one does not keep the others out. When the
  * signal aborts, the file at hand is ended and the rest left: what was added stays, and added again it is unchanged.
  */
-export async function addSources(
+async function addSources(
   deps: AddDeps,
   target: { project: ProjectId; kbId: string },
   sources: readonly Source[],
@@ -165,7 +165,7 @@ export function watchProgress(terminal: Terminal, total: number): AddProgress & 
 }
 
 const NAME_CHARS = 80;
-/** Times that a decision is made anew because somebody else has changed the agent meanwhile. */
+/** Maximum number of attempts while somebody else changes the agent. */
 const MAX_TRIES = 3;
 
 /** Whether a knowledge base holds the product's own guide, and nothing besides. */
@@ -176,9 +176,9 @@ async function isProductGuide(store: Store, principal: Principal, kb: KbItem): P
   return documents.every(({ key }) => pages.has(key));
 }
 
-/** Gives the agent the knowledge base in place of the product's guide. False when somebody has changed it meanwhile. */
-async function takeGuideAway(store: Store, principal: Principal, agent: Agent, kbId: string): Promise<boolean> {
-  // What it said of itself holds no more, and triage would go by it.
+/** Assigns the knowledge base to the agent instead of the product's guide. Returns false if somebody else has changed the agent. */
+async function replaceGuide(store: Store, principal: Principal, agent: Agent, kbId: string): Promise<boolean> {
+  // The description of the guide no longer applies, and triage would use it.
   const description = agent.description === FIRST_AGENT.description ? "" : agent.description;
   try {
     await updateAgent({ store }, principal, agent.id, { kbIds: [kbId], description }, [agent.version]);
@@ -190,11 +190,11 @@ async function takeGuideAway(store: Store, principal: Principal, agent: Agent, k
 }
 
 /**
- * Sees to it that somebody answers from a knowledge base that was filled. Where no agent has it, and the project's only
+ * Makes sure that an agent answers from a knowledge base that was filled. If no agent has it, and the project's only
  * agent answers from nothing but the product's guide, that agent gets it and the guide is taken from it; else nothing is
- * changed. Answers a line for a person: what was changed, or how an agent gets it; null where one has it already.
+ * changed. Returns a line for a person: what was changed, or how to assign it; null if an agent has it already.
  */
-export async function giveKb(
+async function giveKb(
   cli: Cli,
   store: Store,
   principal: Principal,
@@ -219,7 +219,7 @@ export async function giveKb(
     const [guide, ...more] = kbs;
     const isAlone = others.length === 0 && guide !== undefined && more.length === 0 && agent.fixedReply === null;
     if (!isAlone || !(await isProductGuide(store, principal, guide))) return giveTo(name);
-    if (!(await takeGuideAway(store, principal, agent, kb.id))) continue;
+    if (!(await replaceGuide(store, principal, agent, kb.id))) continue;
     return (
       `${safeLine(agent.name, NAME_CHARS)} now answers from "${kbName}" instead of the product's guide. To add the guide ` +
       `again: ${command(`update ${name} --add-kb ${FIRST_AGENT.kb}`)}`
@@ -250,7 +250,7 @@ const addAll = audited(
 );
 
 /** What is added, and where. */
-export interface AddingOptions {
+interface AddingOptions {
   /** Name of the knowledge base. */
   kb: string;
   found: FoundSources;
@@ -268,8 +268,8 @@ const forgetSources = (store: Store): Store => ({
 
 /**
  * Adds what was found to the knowledge base of this name, which is made when there is none, and shows how far it is.
- * Answers what became of each, what could not be looked at included. Where no agent has the knowledge base, one gets it
- * or it is said how.
+ * Returns the result for each, including those that could not be read. If no agent has the knowledge base, one gets it,
+ * or a note says how.
  */
 export async function addFound(
   cli: Cli,
@@ -288,8 +288,8 @@ export async function addFound(
     const added = await addAll(deps, principal, target.kb.id, found.sources, { signal, progress });
     progress.close();
     const isFilled = added.some(({ status }) => status !== "failed");
-    const told = isFilled ? await giveKb(cli, store, principal, target.kb) : null;
-    if (told !== null) cli.terminal.note(told);
+    const advice = isFilled ? await giveKb(cli, store, principal, target.kb) : null;
+    if (advice !== null) cli.terminal.note(advice);
     return [...failed, ...added];
   } finally {
     progress.close();

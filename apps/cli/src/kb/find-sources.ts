@@ -19,7 +19,7 @@ const READ_FAULTS: Readonly<Record<string, string>> = {
 /** A file that cannot become a document, with the reason as half a sentence. */
 export const badFile = (message: string, cause?: unknown): CliError => failure("bad_file", message, { cause });
 
-/** Why a path cannot be read, as a CliError. Rethrows what is no fault of the path. */
+/** Returns why a path cannot be read, as a CliError. Rethrows errors that are not about the path. */
 export function faultOfPath(error: unknown): CliError {
   if (error instanceof CliError) return error;
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
@@ -50,13 +50,13 @@ const ENDINGS: ReadonlySet<string> = new Set([
 const FOREIGN_FOLDERS: ReadonlySet<string> = new Set(["node_modules"]);
 
 /** Something in a folder that could not be looked at. */
-export interface UnreadPath {
+interface UnreadPath {
   path: string;
   error: string;
 }
 
 /** What a folder holds. */
-export interface FolderContent {
+interface FolderContent {
   /** Paths of the files that can be read, each beginning with the folder's. */
   files: string[];
   /** Of the files that were left out: how many have each ending, in lower case with its dot; empty for none. */
@@ -74,8 +74,8 @@ function isInside(path: string, folder: string): boolean {
 
 /**
  * Looks through a folder and those in it, by name. Left out are hidden files and folders (which `.git` is),
- * `node_modules`, and files with an ending that is not read. Links are followed where they stay in the folder: whoever
- * put one there need not have the right to read what this user may. Each folder is looked at once, so that links in a
+ * `node_modules`, and files with an ending that is not read. Links are followed if they stay in the folder: the
+ * person who put one there may not be allowed to read what this user can read. Each folder is looked at once, so that links in a
  * circle end, and by its own path rather than that of a link, so that a new link changes no other path. Throws CliError
  * when the folder itself cannot be read.
  */
@@ -166,7 +166,7 @@ export function pageKeyOf(address: string): string | null {
 }
 
 /** A page as a source. Throws CliError `usage` for what is no address. */
-export function pageSource(address: string): Source {
+function pageSource(address: string): Source {
   const key = pageKeyOf(address);
   if (key === null) throw usageError("is not a valid URL; check it for typos");
   return { kind: "page", name: address, key, url: key };
@@ -226,7 +226,7 @@ export async function findSources(folder: string, words: readonly string[]): Pro
 }
 
 /** What sitemaps name, and whether that is all of it. */
-export interface FoundPages extends FoundSources {
+interface FoundPages extends FoundSources {
   /** True when there may be more pages than were wanted. */
   isCut: boolean;
   /** Pages that the sitemap names and robots.txt forbids. */

@@ -6,7 +6,7 @@ import type { Terminal } from "../terminal.ts";
 import type { AddedFile } from "./add-sources.ts";
 
 /** How many files had each outcome. */
-export type AddedSummary = Record<AddedFile["status"], number>;
+type AddedSummary = Record<AddedFile["status"], number>;
 
 /** Up to so many files are all shown; of more, those that failed. */
 const MAX_ROWS = 30;
@@ -101,7 +101,7 @@ export function renderDocuments(documents: readonly DocumentItem[], { paint, wid
 }
 
 /** A passage that was found, with the name of its knowledge base. */
-export type FoundPassage = Omit<SearchHit, "kbId"> & { kb: string };
+type FoundPassage = Omit<SearchHit, "kbId"> & { kb: string };
 
 /** What is shown of a passage: enough to know it again. */
 const SNIPPET_CHARS = 300;

@@ -27,8 +27,7 @@ import {
 } from "./render-kb.ts";
 import { confirm } from "../read-input.ts";
 import { safeLine } from "../safe-text.ts";
-import { untilAborted } from "../watch-interrupt.ts";
-import { localPrincipal, withResources } from "../with-resources.ts";
+import { localPrincipal, untilAborted, withResources } from "../with-resources.ts";
 
 /** The address that a key is; null for any other key. */
 const parsePage = (key: string): URL | null => (isWebAddress(key) ? parseUrl(key) : null);
@@ -43,7 +42,7 @@ export function pageIdOf(key: string): string {
 }
 
 /** Tells by its key whether a document comes from a source. */
-export type SourceScope = (key: string) => boolean;
+type SourceScope = (key: string) => boolean;
 
 /** All that lies in a folder, which has this key. Never all there is: the key must not be empty. */
 export function scopeOfFolder(folderKey: string): SourceScope {
@@ -71,7 +70,7 @@ export function scopeOfSitemap(sitemap: string, pages: readonly string[]): Sourc
 }
 
 /** A folder or site as it is now. */
-export interface SourceState {
+interface SourceState {
   found: FoundSources;
   /** Tells by its key whether a document comes from it. */
   isOfSource: SourceScope;
@@ -96,13 +95,13 @@ async function isFile(path: string): Promise<boolean> {
   }
 }
 
-/** Nothing was found where documents should be: more likely a fault than the wish to have none. */
+/** The error of a source without documents, which is more likely a mistake than the intention to have none. */
 function nothingFound(source: string, why: string): Error {
   const text = `No documents found in ${safeLine(source, 200)}${why}. Nothing was changed or removed.`;
   return failure("nothing_found", text);
 }
 
-async function lookAtFolder(cli: Cli, source: string): Promise<SourceState> {
+async function readFolderState(cli: Cli, source: string): Promise<SourceState> {
   const folderKey = documentKeyOf(cli.folder, source);
   if (folderKey === "") {
     throw usageError(
@@ -121,7 +120,7 @@ async function lookAtFolder(cli: Cli, source: string): Promise<SourceState> {
   return { found, isOfSource: scopeOfFolder(folderKey), isStillThere, notRemoved };
 }
 
-async function lookAtSite(
+async function readSiteState(
   cli: Cli,
   source: string,
   { fetcher, ...options }: { fetcher: PageFetcher; maxPages: number; signal: AbortSignal },
@@ -142,16 +141,16 @@ async function lookAtSite(
  * Looks at a folder, or at a site by its sitemap. Throws CliError where nothing is found, so that an empty folder or a
  * site that is away empties no knowledge base, and `usage` for what is neither.
  */
-export function lookAtSource(
+function readSourceState(
   cli: Cli,
   source: string,
   options: { fetcher: PageFetcher; maxPages: number; signal: AbortSignal },
 ): Promise<SourceState> {
-  return isWebAddress(source) ? lookAtSite(cli, source, options) : lookAtFolder(cli, source);
+  return isWebAddress(source) ? readSiteState(cli, source, options) : readFolderState(cli, source);
 }
 
 /** A document that was removed. */
-export interface RemovedDocument {
+interface RemovedDocument {
   documentId: string;
   key: string;
 }
@@ -174,7 +173,7 @@ export async function removeDocuments(
   return removed;
 }
 
-/** What `kb sync` is told. */
+/** Options of `kb sync`. */
 interface SyncOptions {
   kb: string;
   project: string;
@@ -196,7 +195,7 @@ interface Plan {
   gone: DocumentItem[];
   /** Keys of those that were left out and are there all the same. */
   stay: string[];
-  /** Why `gone` stays; null when it is removed, or empty. */
+  /** Why `gone` is not removed; null if it is removed, or empty. */
   kept: string | null;
 }
 
@@ -269,7 +268,7 @@ function findRemovable({ gone, kept }: Plan, files: readonly AddedFile[]): Docum
   return gone.filter(({ key }) => !failed.has(pageIdOf(key)));
 }
 
-async function carryOut(
+async function applyPlan(
   cli: Cli,
   resources: Resources,
   { kb, project }: SyncOptions,
@@ -307,18 +306,18 @@ async function isAgreed(cli: Cli, options: SyncOptions, plan: Plan, signal: Abor
   return question === null || untilAborted(() => confirm(cli, question, "--yes"), signal);
 }
 
-/** `svc kb sync`: makes a knowledge base hold what a folder or site holds, and nothing that has gone from it. */
+/** `svc kb sync`: adds, replaces and removes documents so that a knowledge base matches a folder or site. */
 export async function syncSource(cli: Cli, source: string, options: SyncOptions): Promise<void> {
   const { kb, project } = options;
   await withResources(cli, { endsItself: true }, async (resources, signal) => {
     const principal = await localPrincipal(resources.store, project);
     const fetcher = createPageFetcher({ guard: createFetchGuard(resources.config) });
     try {
-      const state = await lookAtSource(cli, source, { fetcher, maxPages: options.maxPages, signal });
+      const state = await readSourceState(cli, source, { fetcher, maxPages: options.maxPages, signal });
       const plan = await makePlan(source, state, await listPresent(resources.store, principal, kb));
       if (options.dryRun === true) showPlan(cli, options, plan);
       else if (await isAgreed(cli, options, plan, signal)) {
-        await carryOut(cli, resources, options, { principal, plan, fetcher, signal });
+        await applyPlan(cli, resources, options, { principal, plan, fetcher, signal });
       } else {
         cli.terminal.show(
           { ok: false, isDryRun: false, project, kb, source, removed: [] },

@@ -118,7 +118,7 @@ function describeUndelivered(value: unknown): string | null {
   return `reply not delivered: ${safeLine(reason, LINE_CHARS)}${isDead ? " (dead letter; can be retried)" : ""}`;
 }
 
-/** What is told of an event beside its moves, but for the trace of a run: a note, or who it was assigned to. */
+/** Data of an event without its moves and the trace of a run: a note, or the assignee. */
 function describeData(data: Record<string, unknown>): string {
   const parts = Object.entries(data).map(([name, value]) => {
     const undelivered = name === "undelivered" ? describeUndelivered(value) : null;
@@ -138,7 +138,7 @@ function renderEvent({ at, actor, moves, data }: TicketEvent, paint: Paint): str
 }
 
 /** The draft that waits for an operator, with what speaks for it. Texts of strangers are made harmless. */
-export function renderDraft(draft: TicketDraft, paint: Paint): string {
+function renderDraft(draft: TicketDraft, paint: Paint): string {
   const { text, confidence, why, isStale, sources, covers } = draft;
   const messages = covers.length === 1 ? "1 message" : `${covers.length} messages`;
   const sureness = confidence === null ? "" : `, confidence ${Math.floor(confidence * 100 + 1e-9)}%`;
