@@ -3,18 +3,7 @@ import { createAuthenticator, ensureConfiguredAdminKey, isGuessableKey } from "@
 import { createChannelManager } from "@svc/channel-manager";
 import { localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
-import {
-  answerHealth,
-  authenticated,
-  createApp,
-  createDenialAudit,
-  createOpenLimit,
-  createRateLimit,
-  crossOrigin,
-  findRoute,
-  listen,
-  methodNotAllowed,
-} from "@svc/http";
+import { authenticated, createOpenLimit, createRateLimit, crossOrigin, methodNotAllowed, serveHttp } from "@svc/http";
 import { isAudited } from "@svc/operations";
 import { followTexts } from "@svc/queue";
 import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
@@ -22,7 +11,7 @@ import type { Resources } from "@svc/runtime";
 import type { Express } from "express";
 import { createApiChannel } from "./api-channel.ts";
 import { createBinding } from "./create-binding.ts";
-import { startCallbacks } from "./callbacks/start-callbacks.ts";
+import { deliverCallbacks } from "./callbacks/deliver-callbacks.ts";
 import { createSecretsReader, createSettingsReader } from "./api-settings.ts";
 import { drainMessages } from "./drain-messages.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
@@ -36,11 +25,10 @@ import { createReplyBoard } from "./reply-board.ts";
 
 /** Topic of the wake-ups that say which conversations have new replies. */
 const REPLIES_TOPIC = "replies";
-const CLOSE_DEADLINE_MS = 3_000;
 
 /** The HTTP API: messages, drains, administration, health, the callbacks, and the api channel behind them. */
 export function apiService(resources: Resources): Service {
-  const { config, store, queues, embeddings, models, catalogue, log } = resources;
+  const { config, store, queues, log } = resources;
 
   async function start(): Promise<RunningService> {
     // What has been opened so far, to be closed again in reverse when the start fails.
@@ -101,7 +89,6 @@ export function apiService(resources: Resources): Service {
     const rateLimit = createRateLimit(queues.counters);
     const host = config.bindHost ?? settings.api.config.bindHost;
     const guard = createWebhookGuard(config, () => binding.host() ?? host);
-    const fetchGuard = createFetchGuard(config);
     const readSettings = createSettingsReader(store);
     const readSecrets = createSecretsReader(store);
     const limitPolls = createOpenLimit(config.ceilings.openCalls, "long polls and event streams");
@@ -122,23 +109,18 @@ export function apiService(resources: Resources): Service {
       limitHeldCalls,
     };
     const takeHookBody = createHookIntake({ ...context, receive: (message, to) => channel.receive(message, to) });
-    const callbacks = startCallbacks(context);
+    const callbacks = deliverCallbacks(context);
+    callbacks.start();
     undo.push(() => callbacks.stop());
 
     const check = createHealthCheck(store, queues);
-    let isDraining = false;
     const closing = new AbortController();
     async function findFault(): Promise<string | null> {
-      if (isDraining) return "stopping";
       const failed = Object.values(await check()).find(({ status }) => status === "fail");
       return failed?.detail ?? (await callbacks.findFault());
     }
 
     const addRoutes = (routes: Express) => {
-      routes.use((request, response, next) => {
-        if (isDraining) response.setHeader("Connection", "close");
-        if (!answerHealth(request.path, response, { findFault })) next();
-      });
       routes.use("/api/v1", crossOrigin(config.corsOrigins));
       routes
         .route("/api/v1/health")
@@ -157,51 +139,43 @@ export function apiService(resources: Resources): Service {
       routes.route("/api/v1/messages").post(postMessage(context)).all(methodNotAllowed("POST"));
       routes.route("/api/v1/messages/:chatId").get(drainMessages(context)).all(methodNotAllowed("GET", "HEAD"));
       addAdminRoutes(routes, {
-        store,
-        queues,
-        embeddings,
-        models,
-        log,
-        fetchGuard,
+        ...resources,
+        fetchGuard: createFetchGuard(config),
         guard,
         takeHookBody,
-        catalogue,
-        openTools: resources.openTools,
-        limitPulls: createOpenLimit(config.ceilings.openCalls, "model pull requests"),
+        maxOpenCalls: config.ceilings.openCalls,
         closing: closing.signal,
       });
     };
-    const denials = createDenialAudit({ store, log, findRoute });
-    undo.push(() => denials.close());
-    const app = createApp(log, addRoutes, {
-      trustProxy: config.trustProxy,
+    // An operation that denies a call leaves its own row.
+    const server = serveHttp({
       app: "api",
-      showsMetrics: config.ports.metrics === undefined,
-      onDenial(request, response, error) {
-        // An operation that refuses a call has left its own row.
-        if (!isAudited(error)) denials.note(request, response, error);
-      },
+      title: "HTTP API",
+      store,
+      log,
+      config,
+      findFault,
+      addRoutes,
+      isRecorded: isAudited,
     });
-
-    const listening = await listen(app, { host, port: config.ports.api, setting: "SVC_API_PORT" });
+    undo.push(() => server.close());
+    const listening = await server.listen({ host, port: config.ports.api, setting: "SVC_API_PORT" });
     binding.attach(listening, host);
-    log.info({ host, port: listening.port }, "HTTP API listening");
 
     return {
       urls: { "HTTP API": localUrl(host, listening.port) },
-      findFault,
+      findFault: server.findFault,
       drain() {
-        isDraining = true;
+        server.drain();
         closing.abort();
         // Calls that wait are answered now: their replies will be in the drain.
         board.close();
       },
       async stop() {
-        isDraining = true;
+        server.drain();
         closing.abort();
         board.close();
-        await listening.close(CLOSE_DEADLINE_MS);
-        await denials.close();
+        await server.close();
         await unfollow();
         await callbacks.stop();
         silence();

@@ -5,6 +5,7 @@ import { localKeyFile, readLocalKey } from "@svc/operations";
 import { readEnvironment } from "@svc/runtime";
 import type { EarlyConfig } from "@svc/runtime";
 import { z } from "zod";
+import { errorCode } from "@svc/primitives";
 import { CliError, EXIT } from "./cli-error.ts";
 import type { ExitCode } from "./cli-error.ts";
 import type { Cli } from "./cli.ts";
@@ -161,7 +162,7 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
     });
   } catch (error) {
     const cause: unknown = error instanceof Error ? error.cause : undefined;
-    const isRefused = cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
+    const isRefused = errorCode(cause) === "ECONNREFUSED";
     return { kind: isRefused ? "nothing" : "other_program" };
   }
   const body = await readJson(response);
@@ -197,7 +198,7 @@ export async function findKey({ adminKey, dataDir }: EarlyConfig): Promise<strin
   try {
     return await readLocalKey(dataDir);
   } catch (error) {
-    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code !== "EACCES" && code !== "EPERM") throw error;
     throw new CliError(
       "no_key",

@@ -2,16 +2,8 @@ import type { Principal } from "@svc/auth";
 import type { Client } from "@svc/client";
 import { LIST_LIMITS } from "@svc/contracts";
 import type { Agent, DocumentItem, KbItem, KeyItem, ListPage, ProjectItem, TicketDetail } from "@svc/contracts";
-import {
-  getTicket,
-  isUuid,
-  listAgents,
-  listDocuments,
-  listKbs,
-  listKeys,
-  listProjects,
-  listTickets,
-} from "@svc/operations";
+import { getTicket, listAgents, listDocuments, listKbs, listKeys, listProjects, listTickets } from "@svc/operations";
+import { isUuid } from "@svc/primitives";
 import type { Store } from "@svc/store";
 import { failure, usageError } from "./cli-error.ts";
 import { safeLine } from "./safe-text.ts";

@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { writePrivateFile } from "@svc/operations";
+import { errorMessage } from "@svc/primitives";
 import { CliError, EXIT } from "./cli-error.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -59,7 +60,7 @@ export async function handOutSecret(
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writePrivateFile(path, secret);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessage(cause);
     throw new CliError(
       "no_place_for_secret",
       EXIT.configuration,

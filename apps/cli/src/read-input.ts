@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { hasControlCharacters } from "@svc/contracts";
+import { errorCode } from "@svc/primitives";
 import { failure, usageError } from "./cli-error.ts";
 import type { Cli, InputStream } from "./cli.ts";
 import { safeLine } from "./safe-text.ts";
@@ -55,8 +56,8 @@ export async function readInput(cli: Cli, file: string | undefined, expectation:
 
 /** Why a file could not be read, as CliError `bad_input`; an error of another kind stays what it is. */
 export function explainReadFault(file: string, error: unknown): unknown {
-  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  const reason = typeof code === "string" ? READ_FAULTS[code] : undefined;
+  const code = errorCode(error);
+  const reason = code === undefined ? undefined : READ_FAULTS[code];
   return reason === undefined ? error : bad(`Cannot read ${safeLine(file)}: ${reason}.`, error);
 }
 

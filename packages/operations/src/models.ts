@@ -4,7 +4,7 @@ import type { Principal } from "@svc/auth";
 import { ServiceError, encodeModelCursor, modelListInputSchema, placeOfModel } from "@svc/contracts";
 import type { ListInput, Model, ModelPull, ModelPullProgress, UnreachableProvider } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { publishModelPulls } from "@svc/queue";
+import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { ModelPullRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
@@ -30,8 +30,13 @@ const progressOf = ({ status, completedBytes, totalBytes }: ModelPullProgress): 
   totalBytes,
 });
 
+/** Returns the public state of a pull. */
+export function asModelPull({ catalogId, status, completedBytes, totalBytes }: ModelPullRecord): ModelPull {
+  return { ok: true, catalogId, status, completedBytes, totalBytes };
+}
+
 /** The model of a pull, as the audit trail names it. */
-const asObject = ({ catalogId }: ModelPullRecord) => `model:${catalogId}`;
+const asObject = ({ catalogId }: { catalogId: string }) => `model:${catalogId}`;
 
 /** A model that is being pulled and that the catalogue does not know. */
 function asUnlisted(record: ModelPullRecord): Model {
@@ -102,7 +107,7 @@ export const pullModel = audited(
     const { pull, isNew } = await store.modelPulls.begin(found.catalogId);
     if (isNew) {
       const announced = { catalogId: pull.catalogId, pullId: pull.id, attempts: 0 };
-      await leaveToSweeper(log, { catalogId: pull.catalogId }, () => publishModelPulls(queues, [announced]));
+      await leaveToSweeper(log, { catalogId: pull.catalogId }, () => announceWork(queues, "model-pulls", [announced]));
     }
     return { isInstalled: false, isNew, record: pull };
   },
@@ -121,11 +126,11 @@ export const cancelPull = audited(
     { store, catalogue }: Pick<ModelDeps, "store" | "catalogue" | "log">,
     principal: Principal,
     catalogId: string,
-  ): Promise<ModelPullRecord> {
+  ): Promise<ModelPull> {
     requireScope(principal, "models:write");
     for (const id of catalogue.idsOf(catalogId)) {
       const cancelled = await store.modelPulls.cancel(id);
-      if (cancelled !== null) return cancelled;
+      if (cancelled !== null) return asModelPull(cancelled);
     }
     throw new ServiceError(
       "not_found",

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import { CHANNEL_IDS } from "@svc/contracts";
 import type { PrivacySubject } from "@svc/contracts";
-import { erasePersonalData, exportPersonalData, writePersonalData } from "@svc/operations";
+import { erasePersonalData, exportPersonalData } from "@svc/operations";
 import type { PersonalData } from "@svc/operations";
+import { errorCode } from "@svc/primitives";
 import type { Cli } from "../cli.ts";
 import { failure, usageError } from "../cli-error.ts";
 import { defineCommand, jsonOption } from "../define-command.ts";
@@ -42,9 +43,9 @@ function describeSubject({ user, chat, channel }: SubjectInput): string {
 /** Writes an export to a new file; an export that fails leaves none. */
 async function writeFile(cli: Cli, out: string, data: PersonalData): Promise<void> {
   try {
-    await writeNewFile(resolve(cli.folder, out), writePersonalData(data));
+    await writeNewFile(resolve(cli.folder, out), data.itemJson);
   } catch (error) {
-    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code !== "EEXIST") throw error;
     throw failure("bad_input", `${safeLine(out, 200)} already exists. Choose another file.`);
   }
@@ -52,7 +53,7 @@ async function writeFile(cli: Cli, out: string, data: PersonalData): Promise<voi
 
 async function readWhole(data: PersonalData): Promise<object> {
   let text = "";
-  for await (const piece of writePersonalData(data)) text += piece;
+  for await (const piece of data.itemJson) text += piece;
   return JSON.parse(text) as object;
 }
 

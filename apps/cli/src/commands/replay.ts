@@ -7,6 +7,7 @@ import type { Agent, ReplayInput, ReplayItem, ReplayResult, ReplaySide } from "@
 import { summarizeReplay } from "@svc/operations";
 import { diffWordsWithSpace } from "diff";
 import { parse } from "yaml";
+import { errorMessage } from "@svc/primitives";
 import { makeApiTarget, withClient } from "../api-client.ts";
 import { EXIT, failure } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
@@ -158,7 +159,7 @@ export async function readChange(cli: Cli, file: string): Promise<ReplayInput["a
     // Without aliases, so that a small file cannot become a large value.
     change = parse(text, { maxAliasCount: 0, schema: "core" });
   } catch (error) {
-    throw bad(safeLine(error instanceof Error ? error.message : String(error), 300));
+    throw bad(safeLine(errorMessage(error), 300));
   }
   if (typeof change === "object" && change !== null && !Array.isArray(change)) return change;
   throw bad('it must be an object with the changed fields, such as {"autoThreshold": 0.6}.');

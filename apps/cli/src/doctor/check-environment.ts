@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isGuessableKey } from "@svc/auth";
+import { errorCode } from "@svc/primitives";
 import { ConfigError, SETTINGS, loadConfig, readEnvironment } from "@svc/runtime";
 import type { EarlyConfig } from "@svc/runtime";
 import type { Environment } from "../cli.ts";
@@ -107,7 +108,7 @@ async function modeOf(path: string): Promise<number | null> {
   try {
     return (await stat(path)).mode;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
 }

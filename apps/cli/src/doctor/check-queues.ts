@@ -4,6 +4,7 @@ import { localAdministrator } from "@svc/auth";
 import { REPLY_QUEUES, explainCertificateFault } from "@svc/contracts";
 import type { QueueName } from "@svc/contracts";
 import { listDeadLetters } from "@svc/operations";
+import { errorCode } from "@svc/primitives";
 import { BACKEND_NAMES } from "@svc/queue";
 import type { Resources } from "@svc/runtime";
 import type { Store } from "@svc/store";
@@ -156,7 +157,7 @@ export async function checkRedis(redisUrl: string, isProduction: boolean): Promi
       return fail(REDIS, detail, "For TLS, see docs/recipes/managed.md.");
     }
     // An AggregateError of several addresses has no text, but a code.
-    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     const reason = error instanceof Error && error.message !== "" ? error.message : String(code);
     return fail(
       REDIS,

@@ -3,6 +3,7 @@ import { extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { ServiceError, parseUrl } from "@svc/contracts";
 import { findSitePages } from "@svc/knowledge";
 import type { PageFetcher } from "@svc/knowledge";
+import { errorCode } from "@svc/primitives";
 import { CliError, failure, usageError } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { safeLine } from "../safe-text.ts";
@@ -22,8 +23,8 @@ export const badFile = (message: string, cause?: unknown): CliError => failure("
 /** Returns why a path cannot be read, as a CliError. Rethrows errors that are not about the path. */
 export function faultOfPath(error: unknown): CliError {
   if (error instanceof CliError) return error;
-  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  const reason = typeof code === "string" ? READ_FAULTS[code] : undefined;
+  const code = errorCode(error);
+  const reason = code === undefined ? undefined : READ_FAULTS[code];
   if (reason === undefined) throw error;
   return badFile(reason, error);
 }

@@ -6,6 +6,7 @@ import type { DocumentItem } from "@svc/contracts";
 import { createPageFetcher, siteOf } from "@svc/knowledge";
 import type { PageFetcher } from "@svc/knowledge";
 import { deleteDocument } from "@svc/operations";
+import { errorCode } from "@svc/primitives";
 import { createFetchGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import type { Store } from "@svc/store";
@@ -91,7 +92,7 @@ async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
   } catch (error) {
-    return !(error instanceof Error && "code" in error && NOT_THERE.has(error.code));
+    return !NOT_THERE.has(errorCode(error));
   }
 }
 

@@ -1,7 +1,10 @@
-import { createTurns, packWords, unpackWords } from "@svc/store";
+import { createYielder, packWords, unpackWords } from "@svc/store";
 import type { NewChunk, NewDocument } from "@svc/store";
 import type { CutDocument } from "../add-document.ts";
 import type { CountedWords } from "../index-words.ts";
+import { readXml } from "./read-xml.ts";
+import { sensibleTitle } from "./file-text.ts";
+import type { Zip } from "./open-zip.ts";
 
 /**
  * A document with its passages as it goes from thread to thread: few and large parts, since receiving 25,000 passages as
@@ -37,12 +40,12 @@ export function packDocument({ document, chunks, counted }: CutDocument, text: s
 
 /** The document again, with its passages. */
 export async function unpackDocument(packed: PackedDocument): Promise<CutDocument> {
-  const takeTurns = createTurns();
+  const yieldNow = createYielder();
   const { text, places, counted } = packed;
   const headingPaths: string[][] = [];
   for (const piece of packed.headingPaths) {
     for (const path of unpackWords(piece)) headingPaths.push(JSON.parse(path) as string[]);
-    await takeTurns();
+    await yieldNow();
   }
   const chunks: NewChunk[] = [];
   for (let at = 0; at < places.length; at += PLACE_UNITS) {
@@ -55,9 +58,27 @@ export async function unpackDocument(packed: PackedDocument): Promise<CutDocumen
       termCount,
       page: page === 0 ? null : page,
     });
-    if (chunks.length % SLICE_CHUNKS === 0) await takeTurns();
+    if (chunks.length % SLICE_CHUNKS === 0) await yieldNow();
   }
   // The store's driver takes binary data as a Buffer only.
   const document = { ...packed.document, contentHash: Buffer.from(packed.document.contentHash) };
   return { document, chunks, counted };
+}
+
+/** The title in the properties of an Office file (ECMA-376 part 2, core properties), or null. */
+export async function readCoreTitle(zip: Zip, file: { name: string }): Promise<string | null> {
+  let isTitle = false;
+  let title = "";
+  await readXml(zip.stream("docProps/core.xml"), file, {
+    open: (name) => {
+      isTitle = name === "title";
+    },
+    text: (text) => {
+      if (isTitle && title.length < 1_000) title += text;
+    },
+    close: () => {
+      isTitle = false;
+    },
+  });
+  return sensibleTitle(title);
 }
