@@ -3,7 +3,7 @@ import { createWidgetStore } from "./connection/create-widget-store.ts";
 import type { ManagedStore, WidgetEvents } from "./connection/managed-store.ts";
 import { openSocket } from "./connection/open-socket.ts";
 import type { OpenSocket } from "./connection/open-socket.ts";
-import type { Identity } from "./connection/visitor.ts";
+import type { Identity } from "./launch/page-settings.ts";
 import type { Texts } from "./locales/create-texts.ts";
 import { mountPanel } from "./panel/mount-panel.tsx";
 import type { Storage } from "./storage.ts";

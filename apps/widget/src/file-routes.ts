@@ -4,9 +4,7 @@ import type { Request, RequestHandler, Response } from "express";
 import { pipeline } from "node:stream/promises";
 import { cleanFileName, sniffMime } from "@svc/channel-manager";
 import { clientAddress } from "@svc/http";
-import { isUnavailable } from "@svc/store";
-import type { OpenedFile, Store } from "@svc/store";
-import type { Log } from "@svc/log";
+import type { OpenedFile } from "@svc/store";
 import { errorCode, isUuid } from "@svc/primitives";
 import { countBytes } from "./count-use.ts";
 import { countCall, readKey, readVisitor } from "./find-visitor.ts";
@@ -215,39 +213,5 @@ export function getFile({ store, queues, readSite }: WidgetContext): RequestHand
     if (file === null)
       throw new ServiceError("not_found", "There is no such file in this conversation, or it has expired.");
     await sendDownload(response, file);
-  };
-}
-
-const EVERY_MS = 60_000;
-
-/**
- * Removes the files that no message names after a day, and the ids of messages that never came, once a minute; replicas
- * share the work.
- */
-export function startFileSweeper({ store, log }: { store: Store; log: Log }): { stop: () => Promise<void> } {
-  let isStopped = false;
-  let sweeping: Promise<void> = Promise.resolve();
-
-  async function sweep(): Promise<void> {
-    try {
-      for (const remove of [() => store.widgetFiles.removeUnused(), () => store.visitors.removeReserved()]) {
-        let isMore = !isStopped;
-        while (isMore) isMore = (await remove()) && !isStopped;
-      }
-    } catch (error) {
-      log[isUnavailable(error) ? "debug" : "error"]({ error }, "failed to delete unreferenced files; retrying");
-    }
-  }
-
-  const timer = setInterval(() => {
-    sweeping = sweeping.then(sweep);
-  }, EVERY_MS);
-  timer.unref();
-  return {
-    async stop() {
-      isStopped = true;
-      clearInterval(timer);
-      await sweeping;
-    },
   };
 }

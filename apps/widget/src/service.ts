@@ -6,7 +6,6 @@ import type { Listening } from "@svc/http";
 import { followTexts } from "@svc/queue";
 import { startSweeps } from "@svc/work";
 import type { Resources } from "@svc/runtime";
-import { startFileSweeper } from "./file-routes.ts";
 import { demoOrigins } from "./serve-demo.ts";
 import { openSockets } from "./sockets/open-sockets.ts";
 import type { Sockets } from "./sockets/open-sockets.ts";

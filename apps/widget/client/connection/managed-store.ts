@@ -3,7 +3,7 @@ import type { WidgetStore } from "../state.ts";
 import type { Storage } from "../storage.ts";
 import type { ConnectionOptions } from "./open-connection.ts";
 import type { Locks } from "./outbox.ts";
-import type { Identity } from "./visitor.ts";
+import type { Identity } from "../launch/page-settings.ts";
 
 /** What happens, as the page is told; `error` has the code of the server. */
 export interface WidgetEvents {

@@ -1,5 +1,5 @@
 import type { Chat, ChatOptions, Look } from "../chat.ts";
-import type { Identity } from "../connection/visitor.ts";
+import type { Identity } from "../launch/page-settings.ts";
 import { createTexts } from "../locales/create-texts.ts";
 import { pickLocale } from "../locales/pick-locale.ts";
 import type { Locale } from "../locales/strings.ts";
@@ -8,7 +8,7 @@ import { openStorage } from "../storage.ts";
 import styles from "./launcher.css";
 import type { Listeners } from "./listeners.ts";
 import { loadConfig, pause } from "./load-config.ts";
-import type { PageSettings, Theme } from "./load-config.ts";
+import type { PageSettings, Theme } from "./page-settings.ts";
 
 /** After so many returns somebody surely wants the element away. */
 const MOST_RETURNS = 20;
