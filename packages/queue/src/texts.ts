@@ -9,6 +9,6 @@ export function announceText(queues: Queues, ticketId: string): void {
 }
 
 /** Calls `look` with the conversations whose unfinished reply has grown, until the answer is called. */
-export function followTexts(queues: Queues, look: (ticketIds: string[]) => void): () => void {
+export function followTexts(queues: Pick<Queues, "wakeUps">, look: (ticketIds: string[]) => void): () => void {
   return queues.wakeUps.listen(TEXTS_TOPIC, look);
 }

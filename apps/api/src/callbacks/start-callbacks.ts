@@ -1,7 +1,8 @@
-import type { ApiContext } from "../api-context.ts";
+import type { Queues } from "@svc/queue";
 import { asProjectId } from "@svc/store";
 import { startCallbackSweeper } from "./sweeper.ts";
 import { createDeliveryWorker } from "./work-on-deliveries.ts";
+import type { DeliveryContext } from "./work-on-deliveries.ts";
 
 /** Callbacks on their way get this long at a stop; after that they are broken off and made again elsewhere. */
 const STOP_DEADLINE_MS = 2_000;
@@ -20,7 +21,7 @@ const inSeconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
  * Makes the callbacks of webhook messages: works on their queue and sweeps for what the queue has lost. It goes on while
  * the channel is switched off, for what was accepted before.
  */
-export function startCallbacks(context: ApiContext): {
+export function startCallbacks(context: DeliveryContext & { queues: Queues }): {
   /** What keeps this process from making callbacks, in words; null while it makes them, or none is due. */
   findFault(): Promise<string | null>;
   stop(): Promise<void>;
