@@ -91,9 +91,10 @@ function addRoutes(routes: Express, resources: Resources, context: ApiContext, s
   const get = (path: string, handler: ReturnType<typeof getHealth>) =>
     routes.route(path).get(handler).all(methodNotAllowed("GET", "HEAD"));
   get("/api/v1/health", getHealth({ ...sources, models }));
-  const { getOpenApi, getDocs } = serveOpenapi({ publicUrls: config.publicUrls, findLocalUrl });
+  const { getOpenApi, getDocs, getReader } = serveOpenapi({ publicUrls: config.publicUrls, findLocalUrl });
   get("/api/v1/openapi.json", getOpenApi);
   get("/api/v1/docs", getDocs);
+  get("/api/v1/docs/reader.js", getReader);
   const takeHookBody = createHookIntake({ ...context, receive: (message, to) => context.channel.receive(message, to) });
   const hookCall = receiveHook(context, { rateLimit, take: takeHookBody });
   routes.use("/api/v1/hooks", hideStrayPath);
