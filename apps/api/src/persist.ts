@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "@svc/log";
 import { isUnavailable } from "@svc/store";
 
@@ -23,7 +24,7 @@ export function createPersister(log: Log, { retryMs } = { retryMs: RETRY_MS }) {
         if (!isUnavailable(error) && ++errors >= ATTEMPTS_MAX) return log.error({ error }, `${what} failed`);
         // When this process dies without having written it, its presence ends and the replies are free again.
         if (closed) return log.warn({ error }, `${what} abandoned`);
-        await new Promise((resolve) => setTimeout(resolve, retryMs));
+        await sleep(retryMs);
       }
     }
   }

@@ -3,18 +3,7 @@ import { createAuthenticator, ensureConfiguredAdminKey, isGuessableKey } from "@
 import { createChannelManager } from "@svc/channel-manager";
 import { localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
-import {
-  answerHealth,
-  authenticated,
-  createApp,
-  createDenialAudit,
-  createOpenLimit,
-  createRateLimit,
-  crossOrigin,
-  findRoute,
-  listen,
-  methodNotAllowed,
-} from "@svc/http";
+import { authenticated, createOpenLimit, createRateLimit, crossOrigin, methodNotAllowed, serveHttp } from "@svc/http";
 import { isAudited } from "@svc/operations";
 import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
@@ -33,8 +22,6 @@ import { postMessage } from "./messages/post-message.ts";
 import { openReplyBoard } from "./messages/reply-board.ts";
 import { serveOpenapi } from "./openapi/serve-openapi.ts";
 import { createPersister } from "./persist.ts";
-
-const CLOSE_DEADLINE_MS = 3_000;
 
 /** Closes what was opened; called in reverse order. */
 type Closers = (() => void | Promise<void>)[];
@@ -85,7 +72,7 @@ interface RouteSources extends Omit<HealthSources, "models"> {
 }
 
 function addRoutes(routes: Express, resources: Resources, context: ApiContext, sources: RouteSources): void {
-  const { config, store, queues, embeddings, models, catalogue, log, openTools } = resources;
+  const { config, models } = resources;
   const { authenticate, rateLimit, findLocalUrl, closing } = sources;
   routes.use("/api/v1", crossOrigin(config.corsOrigins));
   const get = (path: string, handler: ReturnType<typeof getHealth>) =>
@@ -105,17 +92,11 @@ function addRoutes(routes: Express, resources: Resources, context: ApiContext, s
   routes.route("/api/v1/messages").post(postMessage(context)).all(methodNotAllowed("POST"));
   get("/api/v1/messages/:chatId", drainMessages(context));
   addAdminRoutes(routes, {
-    store,
-    queues,
-    embeddings,
-    models,
-    log,
+    ...resources,
     fetchGuard: createFetchGuard(config),
     guard: context.guard,
     takeHookBody,
-    catalogue,
-    openTools,
-    limitPulls: createOpenLimit(config.ceilings.openCalls, "model pull requests"),
+    maxOpenCalls: config.ceilings.openCalls,
     closing,
   });
 }
@@ -141,7 +122,6 @@ export function apiService(resources: Resources): Service {
     const check = createHealthCheck(store, queues);
     const closing = new AbortController();
     async function findFault(): Promise<string | null> {
-      if (closing.signal.aborted) return "stopping";
       const failed = Object.values(await check()).find(({ status }) => status === "fail");
       return failed?.detail ?? (await callbacks.findFault());
     }
@@ -153,37 +133,30 @@ export function apiService(resources: Resources): Service {
       findLocalUrl: () => localUrl(binding.host() ?? host, listening.port),
       closing: closing.signal,
     };
-    const addAllRoutes = (routes: Express) => {
-      routes.use((request, response, next) => {
-        if (closing.signal.aborted) response.setHeader("Connection", "close");
-        if (!answerHealth(request.path, response, { findFault })) next();
-      });
-      addRoutes(routes, resources, context, sources);
-    };
-    const denials = createDenialAudit({ store, log, findRoute });
-    closers.push(() => denials.close());
-    const app = createApp(log, addAllRoutes, {
-      trustProxy: config.trustProxy,
+    const server = serveHttp({
       app: "api",
-      showsMetrics: config.ports.metrics === undefined,
-      onDenial(request, response, error) {
-        // An operation that denies a call has recorded it itself.
-        if (!isAudited(error)) denials.note(request, response, error);
-      },
+      title: "HTTP API",
+      store,
+      log,
+      config,
+      findFault,
+      addRoutes: (routes) => addRoutes(routes, resources, context, sources),
+      // An operation that denies a call records it itself.
+      isRecorded: isAudited,
     });
-    const listening = await listen(app, { host, port: config.ports.api, setting: "SVC_API_PORT" });
-    closers.push(() => listening.close(CLOSE_DEADLINE_MS));
+    closers.push(() => server.close());
+    const listening = await server.listen({ host, port: config.ports.api, setting: "SVC_API_PORT" });
     binding.attach(listening, host);
-    log.info({ host, port: listening.port }, "HTTP API listening");
 
     function drain(): void {
+      server.drain();
       closing.abort();
       // Waiting calls respond now: their replies will be in the drain.
       board.close();
     }
     return {
       urls: { "HTTP API": localUrl(host, listening.port) },
-      findFault,
+      findFault: server.findFault,
       drain,
       async stop() {
         drain();

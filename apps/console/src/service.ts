@@ -1,43 +1,63 @@
-import { addAdminRoutes } from "@svc/admin";
-import { createSessionCheck } from "@svc/auth";
+import { createHookIntake, addAdminRoutes } from "@svc/admin";
+import type { HookIntakeContext } from "@svc/admin";
+import { acceptMessage } from "@svc/channel-manager";
 import { ServiceError, localUrl } from "@svc/contracts";
-import type { RunningService, Service } from "@svc/contracts";
-import {
-  answerHealth,
-  createApp,
-  createDenialAudit,
-  createOpenLimit,
-  createRateLimit,
-  findRoute,
-  listen,
-  methodNotAllowed,
-} from "@svc/http";
-import { isAudited } from "@svc/operations";
+import type { Channel, RunningService, Service } from "@svc/contracts";
+import { createRateLimit, findRoute, methodNotAllowed, serveHttp } from "@svc/http";
+import type { AddressGuard } from "@svc/outbound";
 import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
+import { createSessionCheck } from "@svc/auth";
+import { isAudited } from "@svc/operations";
 import type { Express } from "express";
 import type { ConsoleContext } from "./console-context.ts";
 import { createEventHub } from "./events/create-event-hub.ts";
-import { postPresence } from "./events/post-presence.ts";
-import { streamEvents } from "./events/stream-events.ts";
-import { checkHost } from "./session/check-host.ts";
-import { checkPage } from "./session/check-page.ts";
+import { postPresence, streamEvents } from "./events/stream-events.ts";
+import { checkHost, checkPage } from "./session/check-page.ts";
+import { createDeviceCookie, createSessionCookie } from "./session/cookies.ts";
 import { createSignInLimit } from "./session/create-sign-in-limit.ts";
-import { createDeviceCookie } from "./session/device-cookie.ts";
 import { addOidcRoutes } from "./session/oidc-routes.ts";
 import { openOidc } from "./session/open-oidc.ts";
-import { createSessionCookie } from "./session/session-cookie.ts";
-import { deleteSavedView, listSavedViews, putSavedView } from "./session/saved-views.ts";
+import {
+  deleteSavedView,
+  listSavedViews,
+  putSavedView,
+  getColleagues,
+  getMentions,
+  getServicePorts,
+} from "./session/operator-routes.ts";
 import { addSessionRoutes } from "./session/session-routes.ts";
 import { inProject, signedIn } from "./session/signed-in.ts";
-import { tellColleagues } from "./session/tell-colleagues.ts";
-import { tellMentions } from "./session/tell-mentions.ts";
-import { tellPlaces } from "./session/tell-places.ts";
-import { createBodyTaker } from "./take-hook-bodies.ts";
-import { securityHeaders } from "./web/security-headers.ts";
-import { addWebRoutes } from "./web/serve-web.ts";
+import { securityHeaders, addWebRoutes } from "./web/serve-web.ts";
 
-const CLOSE_DEADLINE_MS = 3_000;
+const neverHere = () => Promise.reject(new Error("replies on the HTTP API channel are announced by its own processes"));
+
+/** The HTTP API's channel, as far as a message that is taken here needs it: its replies are announced where it runs. */
+const API_CHANNEL: Channel = {
+  id: "api",
+  start: () => Promise.resolve(),
+  stop: () => Promise.resolve(),
+  onMessage: () => undefined,
+  sendMessage: neverHere,
+  sendAttachment: neverHere,
+};
+
+/** Makes what tries the body of a hook again: as the HTTP API would take it that moment. */
+function createBodyTaker(resources: Resources, guard: AddressGuard): ReturnType<typeof createHookIntake> {
+  const { store } = resources;
+  const receive: HookIntakeContext["receive"] = async (message, context) => {
+    const { enabled } = await store.channelsConfig.read();
+    if (!enabled.includes("api")) {
+      throw new ServiceError("channel_disabled", "The HTTP API channel is disabled. Enable it under Integrations.", {
+        headers: { "Retry-After": "30" },
+      });
+    }
+    return acceptMessage(resources, API_CHANNEL, message, context);
+  };
+  const readSettings = async () => (await store.channelsConfig.read()).api.config;
+  return createHookIntake({ store, guard, readSettings, receive });
+}
+
 const FOLLOW_SETTINGS_MS = 1_000;
 
 /** What only pages of the console call. */
@@ -62,13 +82,12 @@ const OWN_PATHS = [
  * that the HTTP API serves to keys. It has no rule of its own: what an operator may do is what their roles are as scopes.
  */
 export function consoleService(resources: Resources): Service {
-  const { config, store, queues, log, embeddings, models, catalogue, openTools } = resources;
+  const { config, store, queues, log } = resources;
 
   async function start(): Promise<RunningService> {
     const settings = await store.channelsConfig.read();
     const host = config.bindHost ?? "127.0.0.1";
     const closing = new AbortController();
-    let isDraining = false;
     const hub = createEventHub({ store, queues, log });
     const addresses = { bindHost: host, publicUrls: config.publicUrls, trustProxy: config.trustProxy };
     const cookie = createSessionCookie(config.publicUrls);
@@ -98,16 +117,7 @@ export function consoleService(resources: Resources): Service {
     }, FOLLOW_SETTINGS_MS).unref();
     const guard = createWebhookGuard(config, () => apiHost);
 
-    async function findFault(): Promise<string | null> {
-      if (isDraining) return "stopping";
-      return store.findFault();
-    }
-
     const addRoutes = (routes: Express) => {
-      routes.use((request, response, next) => {
-        if (isDraining) response.setHeader("Connection", "close");
-        if (!answerHealth(request.path, response, { findFault })) next();
-      });
       routes.use(securityHeaders);
       routes.use(checkHost(addresses));
       routes.use(OWN_CALLS, checkPage(config.publicUrls));
@@ -118,31 +128,25 @@ export function consoleService(resources: Resources): Service {
       const choose = inProject(context);
       routes
         .route("/session/colleagues")
-        .get(check, choose, tellColleagues(context))
+        .get(check, choose, getColleagues(context))
         .all(methodNotAllowed("GET", "HEAD"));
-      routes.route("/session/mentions").get(check, choose, tellMentions(context)).all(methodNotAllowed("GET", "HEAD"));
+      routes.route("/session/mentions").get(check, choose, getMentions(context)).all(methodNotAllowed("GET", "HEAD"));
       routes
         .route("/session/views")
         .get(check, listSavedViews(context))
         .put(check, choose, putSavedView(context))
         .delete(check, choose, deleteSavedView(context))
         .all(methodNotAllowed("GET", "HEAD", "PUT", "DELETE"));
-      routes.route("/session/places").get(check, tellPlaces(config)).all(methodNotAllowed("GET", "HEAD"));
+      routes.route("/session/places").get(check, getServicePorts(config)).all(methodNotAllowed("GET", "HEAD"));
       routes.route("/events").get(check, streamEvents(context)).all(methodNotAllowed("GET", "HEAD"));
       routes.route("/presence").post(check, choose, postPresence(context)).all(methodNotAllowed("POST"));
       routes.use("/api/v1", check, choose);
       addAdminRoutes(routes, {
-        store,
-        queues,
-        embeddings,
-        models,
-        log,
+        ...resources,
         fetchGuard: createFetchGuard(config),
         guard,
         takeHookBody: createBodyTaker(resources, guard),
-        catalogue,
-        openTools,
-        limitPulls: createOpenLimit(config.ceilings.openCalls, "model pull requests"),
+        maxOpenCalls: config.ceilings.openCalls,
         closing: closing.signal,
       });
       routes.use("/api", () => {
@@ -150,39 +154,33 @@ export function consoleService(resources: Resources): Service {
       });
       addWebRoutes(routes);
     };
-    const denials = createDenialAudit({
+    const server = serveHttp({
+      app: "console",
+      title: "console",
       store,
       log,
+      config,
+      findFault: () => store.findFault(),
+      addRoutes,
       findRoute: (path) => (OWN_PATHS.includes(path) ? path : findRoute(path)),
+      // Every page first asks whether someone is signed in. Sign-ins and operations that deny a call leave their own rows.
+      isRecorded: (error) => error.code === "not_signed_in" || error.code === "sign_in_failed" || isAudited(error),
     });
-    const app = createApp(log, addRoutes, {
-      trustProxy: config.trustProxy,
-      app: "console",
-      showsMetrics: config.ports.metrics === undefined,
-      onDenial(request, response, error) {
-        // That nobody is signed in is what every page asks first; an operation that refuses a call, and a sign-in, have
-        // left their own rows.
-        if (error.code === "not_signed_in" || error.code === "sign_in_failed" || isAudited(error)) return;
-        denials.note(request, response, error);
-      },
-    });
-    const listening = await listen(app, { host, port: config.ports.console, setting: "SVC_CONSOLE_PORT" });
-    log.info({ host, port: listening.port }, "console listening");
+    const listening = await server.listen({ host, port: config.ports.console, setting: "SVC_CONSOLE_PORT" });
 
     const drain = () => {
-      isDraining = true;
+      server.drain();
       closing.abort();
     };
     return {
       urls: { Console: localUrl(host, listening.port) },
-      findFault,
+      findFault: server.findFault,
       drain,
       async stop() {
         drain();
         clearInterval(followHost);
         hub.close();
-        await listening.close(CLOSE_DEADLINE_MS);
-        await denials.close();
+        await server.close();
       },
     };
   }

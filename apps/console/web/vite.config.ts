@@ -67,7 +67,7 @@ export default defineConfig({
             // What several pages need is a few files rather than dozens; none has what its pages do not need.
             {
               name: "pages",
-              test: /[\\/](?:node_modules|src[\\/](?:api|app|ui))[\\/]/,
+              test: /[\\/](?:node_modules|src[\\/](?:api|lists|session|ui))[\\/]/,
               minShareCount: 3,
               entriesAware: true,
               entriesAwareMergeThreshold: 4_000,

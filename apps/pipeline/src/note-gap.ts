@@ -1,6 +1,6 @@
 import { questionAsWritten, questionOf } from "@svc/agents";
-import { withinMs } from "@svc/channel-manager";
 import { questionTerms } from "@svc/knowledge";
+import { withinMs } from "@svc/primitives";
 import { languageOf } from "./language-of.ts";
 import type { Run } from "./run.ts";
 import type { StageContext } from "./stage-context.ts";

@@ -2,16 +2,7 @@ import { createAuthenticator } from "@svc/auth";
 import { createChannelManager } from "@svc/channel-manager";
 import { ServiceError, localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
-import {
-  answerHealth,
-  authenticated,
-  createApp,
-  createDenialAudit,
-  createRateLimit,
-  crossOrigin,
-  listen,
-  methodNotAllowed,
-} from "@svc/http";
+import { authenticated, createRateLimit, crossOrigin, methodNotAllowed, serveHttp } from "@svc/http";
 import type { Listening } from "@svc/http";
 import { isAudited } from "@svc/operations";
 import type { Resources } from "@svc/runtime";
@@ -21,7 +12,6 @@ import type { Endpoint } from "./mcp/create-endpoint.ts";
 import type { Tool } from "./mcp/tool.ts";
 
 const PATH = "/mcp";
-const CLOSE_DEADLINE_MS = 3_000;
 
 /** The tools of the product. */
 export async function loadTools(): Promise<readonly Tool[]> {
@@ -42,8 +32,6 @@ export function toolServerService(resources: Resources, load: () => Promise<read
     // `bindHost` of the settings is about the HTTP API alone.
     const host = config.bindHost ?? "127.0.0.1";
     const rateLimit = createRateLimit(queues.counters);
-    const denials = createDenialAudit({ store, log, findRoute: (path) => (path === PATH ? PATH : null) });
-    let isDraining = false;
     let opening: Promise<Endpoint> | undefined;
     let opened: Endpoint | undefined;
 
@@ -63,15 +51,7 @@ export function toolServerService(resources: Resources, load: () => Promise<read
     const answer: RequestHandler = (request, response, next) =>
       endpointOf().then((endpoint) => endpoint.answer(request, response, next));
 
-    async function findFault(): Promise<string | null> {
-      if (isDraining) return "stopping";
-      return store.findFault();
-    }
     const addRoutes = (routes: Express) => {
-      routes.use((request, response, next) => {
-        if (isDraining) response.setHeader("Connection", "close");
-        if (!answerHealth(request.path, response, { findFault })) next();
-      });
       const { publicUrls, corsOrigins } = config;
       routes.use(PATH, checkAddresses({ bindHost: host, publicUrls, corsOrigins }));
       if (corsOrigins.length > 0) routes.use(PATH, crossOrigin(corsOrigins));
@@ -81,27 +61,29 @@ export function toolServerService(resources: Resources, load: () => Promise<read
         throw new ServiceError("not_found", `No resource exists at this path. The MCP endpoint is ${PATH}.`);
       });
     };
-    const app = createApp(log, addRoutes, {
-      trustProxy: config.trustProxy,
+    const server = serveHttp({
       app: "tool-server",
-      showsMetrics: config.ports.metrics === undefined,
-      onDenial(request, response, error) {
-        // An operation that refuses a call has left its own row.
-        if (!isAudited(error)) denials.note(request, response, error);
-      },
+      title: "tool server",
+      store,
+      log,
+      config,
+      findFault: () => store.findFault(),
+      addRoutes,
+      findRoute: (path) => (path === PATH ? PATH : null),
+      // An operation that denies a call leaves its own row.
+      isRecorded: isAudited,
     });
 
     let listening: Listening | null = null;
 
     async function open(): Promise<void> {
       if (listening !== null) return;
-      listening = await listen(app, { host, port: config.ports.tools, setting: "SVC_TOOLS_PORT" });
-      log.info({ host, port: listening.port }, "tool server listening");
+      listening = await server.listen({ host, port: config.ports.tools, setting: "SVC_TOOLS_PORT" });
     }
 
     async function close(): Promise<void> {
       opened?.drain();
-      const closed = listening?.close(CLOSE_DEADLINE_MS);
+      const closed = server.close();
       listening = null;
       // Who asked for one that could not be opened was told so.
       const endpoint = await opening?.catch(() => null);
@@ -118,17 +100,16 @@ export function toolServerService(resources: Resources, load: () => Promise<read
     manager.registerServer({ id: "tool-server", start: open, stop: close });
     const unfollow = await manager.follow();
     const drain = () => {
-      isDraining = true;
+      server.drain();
       opened?.drain();
     };
     return {
       urls: listening === null ? {} : { "Tool server": `${localUrl(host, config.ports.tools)}${PATH}` },
-      findFault,
+      findFault: server.findFault,
       drain,
       async stop() {
         drain();
         await unfollow();
-        await denials.close();
       },
     };
   }

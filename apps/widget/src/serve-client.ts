@@ -3,6 +3,7 @@ import { ServiceError } from "@svc/contracts";
 import { makeFixedAnswer, sendFixedAnswer } from "@svc/http";
 import type { FixedAnswer } from "@svc/http";
 import type { Express, Request, RequestHandler, Response } from "express";
+import { errorCode } from "@svc/primitives";
 
 /** Where the build puts the script, its chunks and the list of them. */
 const CLIENT_DIR = new URL("./client/", import.meta.url);
@@ -39,7 +40,7 @@ function createClientFiles() {
       try {
         return await read(name);
       } catch (error) {
-        if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+        if (errorCode(error) === "ENOENT") return null;
         throw error;
       }
     },

@@ -1,86 +1,66 @@
 import { requireScope } from "@svc/auth";
-import { ADMIN_ENDPOINTS, LIMITS, noBodySchema } from "@svc/contracts";
+import type { Principal } from "@svc/auth";
+import { ADMIN_ENDPOINTS } from "@svc/contracts";
 import type { AdminOperation, Endpoint } from "@svc/contracts";
-import { methodNotAllowed, principalOf, readJsonBody } from "@svc/http";
-import { checkInput } from "@svc/operations";
-import type { IRouter, Request, RequestHandler, Response } from "express";
-import { sendItem, sendList } from "./admin-answers.ts";
-import type { AdminAnswer, AdminCall, AdminContext, AdminHandler } from "./admin-handler.ts";
-import { adminHandlers } from "./admin-handlers.ts";
-import { readIfMatch } from "./read-if-match.ts";
-import { readListQuery } from "./read-list-query.ts";
-import { readOptionalBody } from "./read-optional-body.ts";
+import { methodNotAllowed, principalOf } from "@svc/http";
+import * as operations from "@svc/operations";
+import type { OperationOf } from "@svc/operations";
+import type { IRouter, RequestHandler } from "express";
+import { createHandlers } from "./handlers.ts";
+import type { AdminContext, Handler } from "./handlers.ts";
+import { readArguments, rejectBody } from "./read-arguments.ts";
+import { sendResult } from "./send-result.ts";
 
-/** The router's functions, by the method that they stand for. */
+/** Endpoints that the operation of their name implements. It takes and returns what the endpoint's schemas describe. */
+type PlainOperation = Exclude<AdminOperation, keyof ReturnType<typeof createHandlers>>;
+const OPERATIONS: { [Name in PlainOperation]: OperationOf<Name, AdminContext> } = operations;
+
+/** Names of the router's methods. */
 const METHODS = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
 
-/** `/kb/{id}` as the router writes it: `/kb/:id`. */
+/** Returns the path in the router's syntax: `/kb/:id` for `/kb/{id}`. */
 const routePath = (path: string) => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-/** What a handler is told of a request. */
-function callOf(endpoint: Endpoint, request: Request, response: Response): AdminCall {
-  return {
-    principal: principalOf(response),
-    param: (name = "id") => String(request.params[name]),
-    query(name) {
-      const value = request.query[name];
-      return value === "" ? undefined : value;
-    },
-    listQuery: () => readListQuery(request),
-    ifMatch: () => readIfMatch(request),
-    body() {
-      const { maxBytes = LIMITS.bodyMaxBytes, isOptional = false } = endpoint.body ?? {};
-      return isOptional ? readOptionalBody(request, maxBytes) : readJsonBody(request, maxBytes);
-    },
-    request,
-    response,
+/** Any of `OPERATIONS`: its arguments are read from the request by the same endpoint that its type is made from. */
+type AnyOperation = (context: AdminContext, principal: Principal, ...args: unknown[]) => Promise<object>;
+
+/** Returns the handler that calls an operation and sends its result. */
+function operationHandler(endpoint: Endpoint, operation: AnyOperation): Handler {
+  return async (context, request, response) => {
+    const args = await readArguments(endpoint, request, response);
+    await sendResult(endpoint, request, response, await operation(context, principalOf(response), ...args));
   };
 }
 
-function send(response: Response, answer: AdminAnswer): void {
-  if (answer === "answered") return;
-  if ("list" in answer) {
-    if (answer.location !== undefined) response.status(201).setHeader("Location", answer.location);
-    sendList(response, answer.list);
-  } else if ("item" in answer) {
-    sendItem(response, answer.item, answer);
-  } else {
-    response.status(answer.status ?? 200).setHeader("Cache-Control", "no-store");
-    response.json(answer.json);
-  }
-}
-
-/** Refuses keys without the scope before anything of the request is read, and answers as the handler says. */
-function handlerOf(endpoint: Endpoint, handle: AdminHandler, context: AdminContext): RequestHandler {
+/** Rejects principals without the scope before the request is read. */
+function routeHandler(endpoint: Endpoint, handle: Handler, context: AdminContext): RequestHandler {
   return async (request, response) => {
-    const call = callOf(endpoint, request, response);
-    if (endpoint.scope !== null) requireScope(call.principal, endpoint.scope);
-    if (endpoint.alsoScope !== undefined) requireScope(call.principal, endpoint.alsoScope);
-    if (endpoint.method !== "GET" && endpoint.body === undefined) {
-      // Whoever sends fields means something by them.
-      checkInput(noBodySchema, await readOptionalBody(request, LIMITS.bodyMaxBytes), "The body");
-    }
-    send(response, await handle(context, call));
+    const principal = principalOf(response);
+    if (endpoint.scope !== null) requireScope(principal, endpoint.scope);
+    if (endpoint.alsoScope !== undefined) requireScope(principal, endpoint.alsoScope);
+    if (endpoint.method !== "GET" && endpoint.body === undefined) await rejectBody(request);
+    await handle(context, request, response);
   };
 }
 
 /**
- * The administration endpoints (service document, section 4.4), each as `ADMIN_ENDPOINTS` describes it; other methods of
- * their paths are refused. They belong behind the check of keys.
+ * Adds the administration endpoints (service document, section 4.4) as `ADMIN_ENDPOINTS` describes them; other methods of
+ * their paths are rejected. The routes must come after the authentication.
  */
 export function addAdminRoutes(routes: IRouter, context: AdminContext): void {
-  const handlers = adminHandlers();
+  const handlers: Partial<Record<AdminOperation, Handler>> = createHandlers(context);
   const byPath = new Map<string, [AdminOperation, Endpoint][]>();
   for (const entry of Object.entries(ADMIN_ENDPOINTS) as [AdminOperation, Endpoint][]) {
     const [, { path }] = entry;
     byPath.set(path, [...(byPath.get(path) ?? []), entry]);
   }
-  for (const [path, operations] of byPath) {
+  for (const [path, endpoints] of byPath) {
     const route = routes.route(routePath(path));
-    for (const [name, endpoint] of operations) {
-      route[METHODS[endpoint.method]](handlerOf(endpoint, handlers[name], context));
+    for (const [name, endpoint] of endpoints) {
+      const handle = handlers[name] ?? operationHandler(endpoint, OPERATIONS[name as PlainOperation] as AnyOperation);
+      route[METHODS[endpoint.method]](routeHandler(endpoint, handle, context));
     }
-    const methods = operations.map(([, { method }]) => method);
+    const methods = endpoints.map(([, { method }]) => method);
     route.all(methodNotAllowed(...methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
   }
 }

@@ -1,4 +1,4 @@
 export { addAdminRoutes } from "./add-admin-routes.ts";
-export type { AdminContext } from "./admin-handler.ts";
-export { createHookIntake } from "./hooks/take-hook-body.ts";
-export type { HookIntakeContext, TakenBody } from "./hooks/take-hook-body.ts";
+export type { AdminContext } from "./handlers.ts";
+export { createHookIntake } from "./hook-intake.ts";
+export type { HookIntakeContext, TakenBody } from "./hook-intake.ts";

@@ -4,7 +4,7 @@ import type { ModelUsage } from "./models/language-model.ts";
 /** Passages of a search among which an answer is chosen. */
 export const SEARCH_LIMIT = 15;
 
-/** So much of what was said before is enough to know what a message goes on with. */
+/** Number of earlier messages that is enough to know what a message refers to. */
 export const HISTORY_LIMIT = 10;
 
 /** A passage of a knowledge base, as a search finds it. */
@@ -71,8 +71,8 @@ export interface ModelPart {
 }
 
 /**
- * Returns a confidence as people read it: in whole percent, never rounded up, so that one that misses a threshold does not look
- * as if it reached it.
+ * Returns a confidence as people read it: in whole percent, never rounded up, so that one that misses a threshold does
+ * not look as if it reached it.
  */
 export function percentOf(confidence: number): string {
   return `${Math.floor(confidence * 100 + 1e-9)}%`;

@@ -1,12 +1,12 @@
 import { incomingMessageSchema } from "@svc/contracts";
 import type { AcceptedMessage, Channel, IncomingContext, IncomingMessage } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import { withinMs } from "@svc/primitives";
 import { QueueDownError, publishIncoming } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { asProjectId } from "@svc/store";
 import type { Store } from "@svc/store";
 import { count, startSpan } from "@svc/telemetry";
-import { withinMs } from "./within-ms.ts";
 
 /** What accepting and delivering need. */
 export interface ChannelResources {

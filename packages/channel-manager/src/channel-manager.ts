@@ -1,5 +1,6 @@
 import { REPLY_QUEUES, ServiceError } from "@svc/contracts";
 import type { Channel, ChannelsConfig, IntegrationId } from "@svc/contracts";
+import { errorMessage, withinMs } from "@svc/primitives";
 import { newsOf } from "@svc/queue";
 import type { Consumer } from "@svc/queue";
 import { asProjectId, newId } from "@svc/store";
@@ -8,7 +9,6 @@ import { acceptMessage } from "./accept-message.ts";
 import type { ChannelResources } from "./accept-message.ts";
 import { startOutbox } from "./start-outbox.ts";
 import type { Outbox } from "./start-outbox.ts";
-import { withinMs } from "./within-ms.ts";
 
 /** How a registered channel is doing. */
 export type ChannelState = ReplicaState;
@@ -58,7 +58,7 @@ export function createChannelManager(resources: ChannelResources) {
 
   /** Notes a failure: its own words go to the log, the state shows `text` or what is written to be read by callers. */
   function setFailing(entry: Registered, error: unknown, text: string): void {
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = errorMessage(error);
     if (entry.state.state === "failing" && entry.cause === cause) return;
     // A library's text may hold an address with a token, or a secret of the settings.
     const isOurs = error instanceof ServiceError || (error instanceof Error && LISTEN_ERRORS.has(error.name));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { DeliveryError } from "@svc/contracts";
 import type { Channel, ReplyContext } from "@svc/contracts";
 import type { Log } from "@svc/log";
@@ -214,7 +215,7 @@ async function persist<Result>(log: Log, stopping: AbortSignal, write: () => Pro
     } catch (error) {
       if (!isUnavailable(error) || stopping.aborted || performance.now() > giveUpAt) throw error;
       log.debug({ error }, "failed to record a sent reply; retrying");
-      await new Promise((resolve) => setTimeout(resolve, NOTE_AGAIN_MS));
+      await sleep(NOTE_AGAIN_MS);
     }
   }
 }

@@ -10,4 +10,3 @@ export { startOutbox } from "./start-outbox.ts";
 export type { Outbox } from "./start-outbox.ts";
 export { routeReply } from "./route-reply.ts";
 export { sniffMime } from "./sniff-mime.ts";
-export { withinMs } from "./within-ms.ts";

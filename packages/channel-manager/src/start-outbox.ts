@@ -1,10 +1,10 @@
 import type { Channel } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import { withinMs } from "@svc/primitives";
 import { asProjectId, isUnavailable } from "@svc/store";
 import type { OutboxRef } from "@svc/store";
 import type { ChannelResources } from "./accept-message.ts";
 import { deliverReply } from "./deliver-reply.ts";
-import { withinMs } from "./within-ms.ts";
 
 /** What sends the replies of a channel that pushes. */
 export interface Outbox {

@@ -85,11 +85,11 @@ const agentSettings = {
 
 /** Body of `POST /api/v1/admin/agents`. Unknown fields are rejected. */
 export const agentInputSchema = z.strictObject({ name: agentNameSchema, ...agentSettings });
-export type AgentInput = z.infer<typeof agentInputSchema>;
+export type AgentInput = z.input<typeof agentInputSchema>;
 
 /** Body of `PATCH /api/v1/admin/agents/:id`. Lists are replaced as a whole. Unknown fields are rejected. */
 export const agentChangeSchema = z.strictObject({ name: agentNameSchema.optional(), ...agentSettings });
-export type AgentChange = z.infer<typeof agentChangeSchema>;
+export type AgentChange = z.input<typeof agentChangeSchema>;
 
 /** Body of `POST /api/v1/admin/agents/:id/execute`. Unknown fields are rejected. */
 export const agentCallSchema = z.strictObject({

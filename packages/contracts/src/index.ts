@@ -74,8 +74,15 @@ export { describeInvalid, describeIssue } from "./describe-issue.ts";
 export type { SchemaIssue } from "./describe-issue.ts";
 export { ADMIN_ENDPOINTS, ENDPOINTS } from "./endpoints.ts";
 export type { AdminOperation, Operation } from "./endpoints.ts";
-export { noBodySchema } from "./endpoints/endpoint.ts";
-export type { Endpoint, EndpointAnswer, EndpointBody, EndpointExample, HttpMethod } from "./endpoints/endpoint.ts";
+export { hasField, noBodySchema, pathParameters, queryParameters } from "./endpoints/endpoint.ts";
+export type {
+  Endpoint,
+  EndpointAnswer,
+  EndpointBody,
+  EndpointExample,
+  HttpMethod,
+  QueryParameter,
+} from "./endpoints/endpoint.ts";
 export type { agentEndpoints } from "./endpoints/agents.ts";
 export type { auditEndpoints } from "./endpoints/audit.ts";
 export type { cannedReplyEndpoints } from "./endpoints/canned-replies.ts";

@@ -65,42 +65,28 @@ const importedKeySchema = wellFormedString
   .refine((key) => key.trim() === key, { error: "must not start or end with whitespace" })
   .meta({ minLength: KEY_LIMITS.importedMinChars, maxLength: KEY_LIMITS.importedMaxChars });
 
-/** Properties of a new API key. The receiver validates them with `keyInputSchema`. */
-export interface KeyInput {
-  /** Display name, 1 to 100 characters. */
-  name: string;
-  /** Scopes: `admin:*` or `resource:action`. Duplicates are ignored. */
-  scopes: readonly string[];
-  /** Name of the project that the key is bound to. Defaults to `default`. A key with `admin:*` is bound to none. */
-  project?: string | undefined;
-  /** Expiry time (RFC 3339, in the future). Omitted: the key never expires. */
-  expiresAt?: string | undefined;
-  /** Requests per minute from one address. Null for no limit; omitted for the service's default. */
-  rateLimit?: number | null | undefined;
-  /** An existing key to import unchanged: 16 to 512 printable characters. */
-  key?: string | undefined;
-}
-
-/** Body of `POST /api/v1/admin/keys`, see `KeyInput`. Unknown fields are rejected. */
+/** Body of `POST /api/v1/admin/keys`. Unknown fields are rejected. */
 export const keyInputSchema = z.strictObject({
   name: keyNameSchema,
+  /** `admin:*` or `resource:action`. Duplicates are ignored. */
   scopes: keyScopesSchema,
+  /** Project that the key is bound to. Defaults to `default`. A key with `admin:*` is bound to none. */
   project: projectNameSchema.optional(),
+  /** RFC 3339, in the future. Omitted: the key never expires. */
   expiresAt: expiresAtSchema.optional(),
+  /** Requests per minute from one address. Null for no limit; omitted for the service's default. */
   rateLimit: z.int().min(1).max(KEY_LIMITS.rateLimitMax).nullable().optional(),
+  /** An existing key to import unchanged. */
   key: importedKeySchema.optional(),
 });
-
-/** Options of a rotation. */
-export interface RotateInput {
-  /** Duration for which the old key stays valid, from 0 to 604,800 seconds. Defaults to one day; 0 ends it immediately. */
-  overlapSeconds?: number | undefined;
-}
+export type KeyInput = z.input<typeof keyInputSchema>;
 
 /** Body of `POST /api/v1/admin/keys/:id/rotate`. Unknown fields are rejected. */
 export const rotateInputSchema = z.strictObject({
+  /** Duration for which the old key stays valid; 0 ends it immediately. */
   overlapSeconds: z.int().min(0).max(KEY_LIMITS.overlapMaxSeconds).default(KEY_LIMITS.overlapDefaultSeconds),
 });
+export type RotateInput = z.input<typeof rotateInputSchema>;
 
 /** An API key as shown to administrators, without the key itself. */
 export const keyItemSchema = z.object({

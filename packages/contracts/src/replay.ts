@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { agentChangeSchema } from "./agent.ts";
-import type { AgentChange } from "./agent.ts";
 import { replyAuthorSchema, sourceSchema } from "./reply-item.ts";
 import { timeParameter } from "./time-parameter.ts";
 
@@ -75,14 +74,7 @@ export const replayInputSchema = z
 export type ReplayQuery = z.output<typeof replayInputSchema>;
 
 /** Input of a replay, as written by callers. */
-export interface ReplayInput {
-  against: AgentChange | { agentId: string };
-  limit?: number;
-  from?: string;
-  to?: string;
-  ticketIds?: string[];
-  timeoutMs?: number;
-}
+export type ReplayInput = z.input<typeof replayInputSchema>;
 
 const score = z.number().min(0).max(1);
 const side = z.object({

@@ -26,6 +26,8 @@ export { invalidRequest, methodNotAllowed, notFound, problemAnswer, problemHandl
 export { createRateLimit } from "./rate-limit.ts";
 export type { RateLimit } from "./rate-limit.ts";
 export { requestId } from "./request-id.ts";
+export { serveHttp } from "./serve-http.ts";
+export type { HttpServer, HttpServerOptions } from "./serve-http.ts";
 export { streamFault } from "./stream-fault.ts";
 export { wantsEventStream } from "./wants-event-stream.ts";
 export { traceOf } from "./trace-of.ts";

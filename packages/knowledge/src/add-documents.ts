@@ -5,17 +5,17 @@ import { identifyDocument } from "./add-document.ts";
 import type { AddedDocument, CheckedDocument } from "./add-document.ts";
 import type { DocumentInput } from "./check-document.ts";
 
-/** What became of one of several documents. */
+/** Result of adding one of several documents. */
 export type AddedOrRefused = AddedDocument | { status: "refused"; error: ServiceError };
 
 /** Documents of one transaction at most, and characters of all of them unless one alone has more. */
 const BATCH = { documents: 50, chars: 1_000_000 } as const;
 
 /**
- * Adds documents to a knowledge base as `addDocument` does, about 50 in one transaction, which is several times as fast.
- * A document that cannot be read is refused and harms no other one. Answers in the order of the documents; of those with
- * the same key the last one stays. Throws `not_found` for a knowledge base that this project does not have, and
- * `storage_full`.
+ * Adds documents to a knowledge base as `addDocument` does, about 50 in one transaction, which is several times as
+ * fast. A document that cannot be read is rejected and does not affect the others. Returns results in the order of the
+ * documents; of those with the same key the last one stays. Throws `not_found` for a knowledge base that this project
+ * does not have, and `storage_full`.
  */
 export async function addDocuments(
   deps: { store: Pick<Store, "documents" | "storedBytes">; log: Log },

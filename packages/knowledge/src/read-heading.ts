@@ -1,6 +1,6 @@
 import { cutText } from "@svc/text";
 
-/** A heading longer than this is cut: it is shown in lists and stands in the path of every passage under it. */
+/** A heading longer than this is cut: it is shown in lists and is in the path of every passage under it. */
 const MAX_HEADING_CHARS = 200;
 
 /**
@@ -26,7 +26,8 @@ function trimHashes(text: string): string {
   return end === 0 || /\s/.test(trimmed.charAt(end - 1)) ? trimmed.slice(0, end) : trimmed;
 }
 
-function plainTitle(markdown: string): string {
+/** Returns a heading's text without the marks of Markdown (bold, code, links), cut to its longest length. */
+export function plainTitle(markdown: string): string {
   // Cut first with room for the marks: on a bounded text no expression can take long.
   const plain = cutText(markdown.trim(), 4 * MAX_HEADING_CHARS)
     .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, "$1")

@@ -8,8 +8,8 @@ const MAX_DOCUMENTS = 50;
 const MAX_CHUNKS = 500;
 
 /**
- * Indexes documents anew that an older version of the program has indexed, from the passages that are kept, until none
- * is left or `signal` ends it; answers how many it did. They are found again from then on, a batch at a time. Safe to
+ * Indexes documents again that an older version of the program has indexed, from the stored passages, until none is
+ * left or `signal` is aborted; returns their number. They are found again from then on, a batch at a time. Safe to
  * repeat, beside any change, and on several replicas at once: each batch is one transaction, which leaves out what
  * another one has done or changed.
  */

@@ -15,13 +15,13 @@ import type {
 } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
+import { isUuid } from "@svc/primitives";
 import type { AgentOutcome, Store } from "@svc/store";
 import { sealTools } from "./agent-tools.ts";
 import type { AgentDeps } from "./agent-tools.ts";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
-import { isUuid } from "./is-uuid.ts";
-import type { ExpectedVersions } from "./kbs.ts";
+import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
 import { staleVersion } from "./stale-version.ts";
 

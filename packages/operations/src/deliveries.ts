@@ -3,11 +3,11 @@ import type { Principal } from "@svc/auth";
 import { ServiceError, deliveryStateSchema, grantsScope } from "@svc/contracts";
 import type { DeliveryItem, DeliveryState, ListInput, ListPage } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import { isUuid } from "@svc/primitives";
 import { publishDeliveries } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { ProjectId, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { isUuid } from "./is-uuid.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 import { readPage, searchFaults } from "./list-page.ts";
 

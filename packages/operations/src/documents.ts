@@ -15,12 +15,12 @@ import type {
 import { checkDocument, hashSource } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
+import { isUuid } from "@svc/primitives";
 import { publishIngests } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { DocumentState, NewIngest, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
-import { isUuid } from "./is-uuid.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 import { requireKb } from "./kbs.ts";
 import { readPage } from "./list-page.ts";

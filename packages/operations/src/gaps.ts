@@ -9,36 +9,25 @@ import {
   gapListSchema,
   grantsScope,
 } from "@svc/contracts";
-import type {
-  Agent,
-  AnsweredGap,
-  Gap,
-  GapArticle,
-  GapChange,
-  GapDetail,
-  GapSort,
-  GapStatus,
-  ListInput,
-  ListPage,
-} from "@svc/contracts";
+import type { Agent, AnsweredGap, Gap, GapArticle, GapChange, GapDetail, ListInput, ListPage } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
+import { isUuid } from "@svc/primitives";
 import type { GapRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput } from "./check-input.ts";
 import { addDocuments } from "./documents.ts";
 import type { IngestDeps } from "./documents.ts";
-import { isUuid } from "./is-uuid.ts";
 import { requireKb } from "./kbs.ts";
-import type { ExpectedVersions } from "./kbs.ts";
+import type { ExpectedVersions, ItemResult } from "./operation.ts";
 import { staleVersion } from "./stale-version.ts";
 
 /** What is asked of the list of gaps. */
 export interface GapListInput extends ListInput {
   /** Only those of this status; all where absent. */
-  status?: GapStatus | undefined;
+  status?: string | undefined;
   /** `count` where absent. */
-  sort?: GapSort | undefined;
+  sort?: string | undefined;
 }
 
 const notFound = () => new ServiceError("not_found", "No gap with this ID exists in this project.");
@@ -156,7 +145,7 @@ export const writeGapArticle = audited(
     id: string,
     input: GapArticle,
     versions: ExpectedVersions = null,
-  ): Promise<{ item: AnsweredGap; isReplacement: boolean }> {
+  ): Promise<ItemResult<AnsweredGap>> {
     requireScope(principal, "kb:write");
     const { kbId, title, text } = checkInput(gapArticleSchema, input, "The article");
     const { store } = deps;
@@ -174,7 +163,7 @@ export const writeGapArticle = audited(
     const article = { kbId, documentId: added.item.id };
     const outcome = await store.gaps.update(principal.project, gap.id, { status: "answered", article }, null);
     if (outcome === null) throw notFound();
-    const isReplacement = gap.article?.documentId === article.documentId;
-    return { item: asAnswered(outcome.gap, principal), isReplacement };
+    const isNew = gap.article?.documentId !== article.documentId;
+    return { item: asAnswered(outcome.gap, principal), isNew };
   },
 );

@@ -51,13 +51,12 @@ export type { GapListInput } from "./gaps.ts";
 export { FIRST_AGENT, initialize } from "./initialize.ts";
 export type { Initialized } from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";
-export type { ExpectedVersions } from "./kbs.ts";
+export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf, OperationResult } from "./operation.ts";
 export { createKey, getKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
-export { cancelPull, findPull, listModels, pullModel } from "./models.ts";
+export { asModelPull, cancelPull, findPull, listModels, pullModel } from "./models.ts";
 export type { AskedModel, ModelDeps } from "./models.ts";
 export { submitIssue } from "./issues.ts";
 export type { IssueDeps, IssueWait } from "./issues.ts";
-export { isUuid } from "./is-uuid.ts";
 export { ensureLocalKey, localKeyFile, readLocalKey, revokeLocalKeys } from "./local-key.ts";
 export {
   SecretKeyMissingError,
@@ -78,7 +77,7 @@ export {
   makeFirstLink,
   updateOperator,
 } from "./operators.ts";
-export { erasePersonalData, exportPersonalData, writePersonalData } from "./privacy.ts";
+export { erasePersonalData, exportPersonalData } from "./privacy.ts";
 export type { PersonalData } from "./privacy.ts";
 export { createProject, deleteProject, getProject, listProjects, updateProject } from "./projects.ts";
 export {
@@ -95,7 +94,22 @@ export type { WebhookSecretState } from "./webhook-secret.ts";
 export { replayAgent } from "./replay.ts";
 export { summarizeReplay } from "./replay/compare-answers.ts";
 export type { ReplayOptions } from "./replay.ts";
-export { reviewTicket } from "./reviews.ts";
+export {
+  addNote,
+  approveDraft,
+  assignTicket,
+  editDraft,
+  regenerateDraft,
+  rejectDraft,
+  reopenTicket,
+  replyToTicket,
+  rerouteTicket,
+  resolveTicket,
+  retryTicket,
+  reviewTicket,
+  takeOverTicket,
+  unassignTicket,
+} from "./reviews.ts";
 export type { ReviewDeps } from "./reviews.ts";
 export { addReplyFile } from "./operator-files.ts";
 export type { HandedInFile } from "./operator-files.ts";
@@ -104,5 +118,5 @@ export { sendTestMessage } from "./test-messages.ts";
 export { getAnswerStats, getQueues, getStats } from "./stats.ts";
 export { getTicketHistory } from "./ticket-history.ts";
 export { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
-export { decideToolCall, getToolCall, listToolCalls } from "./tool-calls.ts";
+export { approveToolCall, decideToolCall, getToolCall, listToolCalls, rejectToolCall } from "./tool-calls.ts";
 export type { ToolCallListInput } from "./tool-calls.ts";

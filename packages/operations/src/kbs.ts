@@ -13,17 +13,15 @@ import type {
 } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings, SearchHit } from "@svc/knowledge";
+import { isUuid } from "@svc/primitives";
 import { announceDeletion } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { KbState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
-import { isUuid } from "./is-uuid.ts";
 import { readPage } from "./list-page.ts";
+import type { ExpectedVersions } from "./operation.ts";
 import { staleVersion } from "./stale-version.ts";
-
-/** Versions of which an object must have one to be changed; null when any will do. */
-export type ExpectedVersions = readonly number[] | null;
 
 function asItem(kb: KbState, { projectName }: Principal): KbItem {
   return {

@@ -30,8 +30,13 @@ const progressOf = ({ status, completedBytes, totalBytes }: ModelPullProgress): 
   totalBytes,
 });
 
+/** Returns the public state of a pull. */
+export function asModelPull({ catalogId, status, completedBytes, totalBytes }: ModelPullRecord): ModelPull {
+  return { ok: true, catalogId, status, completedBytes, totalBytes };
+}
+
 /** The model of a pull, as the audit trail names it. */
-const asObject = ({ catalogId }: ModelPullRecord) => `model:${catalogId}`;
+const asObject = ({ catalogId }: { catalogId: string }) => `model:${catalogId}`;
 
 /** A model that is being pulled and that the catalogue does not know. */
 function asUnlisted(record: ModelPullRecord): Model {
@@ -121,11 +126,11 @@ export const cancelPull = audited(
     { store, catalogue }: Pick<ModelDeps, "store" | "catalogue" | "log">,
     principal: Principal,
     catalogId: string,
-  ): Promise<ModelPullRecord> {
+  ): Promise<ModelPull> {
     requireScope(principal, "models:write");
     for (const id of catalogue.idsOf(catalogId)) {
       const cancelled = await store.modelPulls.cancel(id);
-      if (cancelled !== null) return cancelled;
+      if (cancelled !== null) return asModelPull(cancelled);
     }
     throw new ServiceError(
       "not_found",

@@ -2,11 +2,11 @@ import { hashPassword, makeLink, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ServiceError, operatorChangeSchema, operatorInputSchema } from "@svc/contracts";
 import type { ListInput, ListPage, Operator, OperatorChange, OperatorInput, OperatorLink } from "@svc/contracts";
+import { isUuid } from "@svc/primitives";
 import type { NewRole, OperatorOutcome, OperatorRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
-import { isUuid } from "./is-uuid.ts";
-import type { ExpectedVersions } from "./kbs.ts";
+import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
 import { staleVersion } from "./stale-version.ts";
 

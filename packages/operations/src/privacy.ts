@@ -7,17 +7,22 @@ import type { BodyOwner, HeldCounts, HeldRecords, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput } from "./check-input.ts";
 
-/** All that is held of somebody: what it says at its beginning, and the rest as it is read. */
+/** An export of one person's data. */
 export interface PersonalData {
-  id: string;
-  at: string;
-  /** Name of the project. */
-  project: string;
-  /** The kind of id and a keyed hash of it. */
+  /** The kind of ID and a keyed hash of it. */
   subject: string;
-  /** One for each conversation. Reading rejects with `unavailable` when the store breaks off. */
+  /**
+   * JSON of the export, in pieces, written while it is read so that it may have any length. Reading rejects with
+   * `unavailable` if the database fails: the text is then incomplete.
+   */
+  itemJson: AsyncIterable<string>;
+}
+
+interface ExportContents {
+  head: { id: string; at: string; project: string; subject: string };
+  /** One for each conversation. */
   tickets: AsyncIterable<{ ticketId: string; parts: AsyncIterable<HeldRecords> }>;
-  /** What belongs to none of them: what came in and no message was made of. Read after them. */
+  /** Request bodies that became no message. Read after the conversations. */
   parts: AsyncIterable<HeldRecords>;
 }
 
@@ -61,31 +66,6 @@ async function* readTickets(store: Store, { project }: Principal, ticketIds: rea
   for (const ticketId of ticketIds) yield { ticketId, parts: store.erasures.read(project, ticketId) };
 }
 
-/**
- * All that the principal's project holds of a user, a visitor or a chat. Scope privacy:read; a key that is bound to a
- * project reads that project's alone. Throws invalid_request with every fault of the input.
- */
-export const exportPersonalData = audited(
-  "privacy.export",
-  async function exportPersonalData(
-    { store }: { store: Store },
-    principal: Principal,
-    input: PrivacySubject,
-  ): Promise<PersonalData> {
-    requireScope(principal, "privacy:read");
-    const { subject, ...owner } = await seek(store, principal, input);
-    return {
-      id: newId(),
-      at: new Date().toISOString(),
-      project: principal.projectName,
-      subject,
-      tickets: readTickets(store, principal, owner.ticketIds),
-      parts: store.erasures.readLoose(principal.project, owner),
-    };
-  },
-  (_args, result) => result?.subject ?? null,
-);
-
 /** Some records as they are sent: bytes in base64. */
 function recordJson(record: Record<string, unknown>): string {
   return JSON.stringify(
@@ -95,11 +75,8 @@ function recordJson(record: Record<string, unknown>): string {
   );
 }
 
-/**
- * The text of an export, in pieces: the JSON of `item` in the answer. It is written while it is read, so that it may be of
- * any length. Rejects when the store breaks off: then the text is not whole.
- */
-export async function* writePersonalData({ tickets, parts: loose, ...head }: PersonalData): AsyncGenerator<string> {
+/** Writes the JSON of an export. */
+async function* writeExport({ head, tickets, parts: loose }: ExportContents): AsyncGenerator<string> {
   let counts: HeldCounts = addCounts({}, {});
   async function* writeRecords(parts: AsyncIterable<HeldRecords>): AsyncGenerator<string> {
     let kind: string | null = null;
@@ -124,6 +101,29 @@ export async function* writePersonalData({ tickets, parts: loose, ...head }: Per
   yield* writeRecords(loose);
   yield `},"counts":${JSON.stringify(counts)}}`;
 }
+
+/**
+ * All that the principal's project holds of a user, a visitor or a chat. Scope privacy:read; a key that is bound to a
+ * project reads that project's alone. Throws invalid_request with every fault of the input.
+ */
+export const exportPersonalData = audited(
+  "privacy.export",
+  async function exportPersonalData(
+    { store }: { store: Store },
+    principal: Principal,
+    input: PrivacySubject,
+  ): Promise<PersonalData> {
+    requireScope(principal, "privacy:read");
+    const { subject, ...owner } = await seek(store, principal, input);
+    const itemJson = writeExport({
+      head: { id: newId(), at: new Date().toISOString(), project: principal.projectName, subject },
+      tickets: readTickets(store, principal, owner.ticketIds),
+      parts: store.erasures.readLoose(principal.project, owner),
+    });
+    return { subject, itemJson };
+  },
+  (_args, result) => result?.subject ?? null,
+);
 
 /**
  * Erases all that the principal's project holds of a user, a visitor or a chat, one conversation after the other; what is

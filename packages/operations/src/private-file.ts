@@ -1,5 +1,6 @@
 import { chmod, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { errorCode } from "@svc/primitives";
 
 /** The text of a file without its line break; null when there is none, or an empty one that a crash has left. */
 export async function readPrivateFile(file: string): Promise<string | null> {
@@ -7,7 +8,7 @@ export async function readPrivateFile(file: string): Promise<string | null> {
     const text = (await readFile(file, "utf8")).trim();
     return text === "" ? null : text;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
 }

@@ -10,31 +10,23 @@ import {
   proposalRejectionSchema,
   proposalStatusSchema,
 } from "@svc/contracts";
-import type {
-  ListInput,
-  ListPage,
-  Proposal,
-  ProposalInput,
-  ProposalRejection,
-  ProposalStatus,
-  Source,
-} from "@svc/contracts";
+import type { ListInput, ListPage, Proposal, ProposalInput, ProposalRejection, Source } from "@svc/contracts";
 import { identifyDocument, rewriteDocument } from "@svc/knowledge";
 import type { DocumentInput } from "@svc/knowledge";
 import type { Log } from "@svc/log";
+import { isUuid } from "@svc/primitives";
 import type { NewProposal, ProjectId, ProposalOutcome, ProposalRecord, ProposalTarget, Store } from "@svc/store";
 import { FILE_HEADERS_ONLY, createPatch } from "diff";
 import { audited } from "./audited.ts";
 import { checkInput, faultsOf, invalidInput } from "./check-input.ts";
-import { isUuid } from "./is-uuid.ts";
 import { requireKb } from "./kbs.ts";
-import type { ExpectedVersions } from "./kbs.ts";
+import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
 
 /** What is asked of the list of proposals. */
 export interface ProposalListInput extends ListInput {
   /** Only those of this status; all where absent. */
-  status?: ProposalStatus | undefined;
+  status?: string | undefined;
   /** Only those for this knowledge base; all where absent. */
   kbId?: string | undefined;
 }
@@ -169,6 +161,7 @@ export async function listProposals(
   { status, kbId, ...input }: ProposalListInput,
 ): Promise<ListPage<Proposal>> {
   requireScope(principal, "kb:read");
+  const known = proposalStatusSchema.optional().safeParse(status);
   const found = faultsOf(proposalStatusSchema.optional(), status, "/status");
   if (kbId !== undefined && !isUuid(kbId)) {
     found.push({ pointer: "/kbId", code: "invalid_value", detail: "must be the ID of a knowledge base" });
@@ -177,7 +170,7 @@ export async function listProposals(
   return readPage(
     "proposals",
     input,
-    (query) => store.proposals.listPage(principal.project, { ...query, status, kbId, searchesQuestions }),
+    (query) => store.proposals.listPage(principal.project, { ...query, status: known.data, kbId, searchesQuestions }),
     (record) => asItem(record, principal),
     found,
   );

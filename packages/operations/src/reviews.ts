@@ -4,6 +4,7 @@ import type { Principal } from "@svc/auth";
 import { REPLY_QUEUES, REVIEW_INPUTS, ServiceError, grantsScope } from "@svc/contracts";
 import type { ReviewAction, ReviewInput, TicketItem } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import { isUuid } from "@svc/primitives";
 import { publishReply, publishReviews } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { OperatorFileGoneError } from "@svc/store";
@@ -12,8 +13,7 @@ import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
 import { DECISION_RULES, UNDER_WAY, UNREAD, conflict } from "./decision-rules.ts";
 import type { DecisionCall } from "./decision-rules.ts";
-import { isUuid } from "./is-uuid.ts";
-import type { ExpectedVersions } from "./kbs.ts";
+import type { ExpectedVersions } from "./operation.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 import { proposeFromEdit } from "./proposals.ts";
 import { asTicketItem, readTicket } from "./tickets.ts";
@@ -218,6 +218,47 @@ function operationOf<Action extends ReviewAction>(action: Action) {
   );
 }
 
+/** Sends the draft as it is. The version has to be named. */
+export const approveDraft = operationOf("approve");
+/**
+ * Sends the operator's text in the draft's place, and proposes what was changed for the knowledge base. The version
+ * has to be named.
+ */
+export const editDraft = operationOf("edit");
+/** Ends what waits without an answer. The version has to be named. */
+export const rejectDraft = operationOf("reject");
+/** Lets the agent make the draft anew. */
+export const regenerateDraft = operationOf("regenerate");
+/** Assigns the ticket to who asks. */
+export const takeOverTicket = operationOf("takeover");
+/** Assigns the ticket to somebody; an operator of the console has to be allowed to answer in the project. */
+export const assignTicket = operationOf("assign");
+/**
+ * Nobody has the ticket any more; the agent goes on with it, unless the customer was promised a person, or it is to
+ * wait for the next one as it is (`keepsDraft`).
+ */
+export const unassignTicket = operationOf("unassign");
+export const addNote = operationOf("note");
+/**
+ * Sends the operator's own text, for all that waits or without being asked. Assigns the ticket to its author unless
+ * somebody has it, so that the agent stays silent until the ticket is unassigned or resolved. `edit` does the same.
+ */
+export const replyToTicket = operationOf("reply");
+/**
+ * Gives the ticket to another agent, or to another project: project_mismatch without the rights of an administrator,
+ * or, for who is signed in, a role in that project that may write in its tickets.
+ */
+export const rerouteTicket = operationOf("reroute");
+/** Closes the ticket. */
+export const resolveTicket = operationOf("resolve");
+/**
+ * Opens a closed ticket again: messages that closing left without an answer wait again, with their draft. With
+ * `restore` the ticket has its former status and assignee, too.
+ */
+export const reopenTicket = operationOf("reopen");
+/** Sends what has failed through the pipeline again. */
+export const retryTicket = operationOf("retry");
+
 /**
  * What an operator can decide about a ticket of the principal's project. Each decision is committed in one transaction
  * with all that it changes, or refused; the pipeline carries it out once. Scope tickets:write. All throw not_found,
@@ -227,44 +268,17 @@ function operationOf<Action extends ReviewAction>(action: Action) {
  * answers the ticket as the decision has made it.
  */
 export const reviewTicket = {
-  /** Sends the draft as it is. The version has to be named. */
-  approve: operationOf("approve"),
-  /**
-   * Sends the operator's text in the draft's place, and proposes what was changed for the knowledge base. The version
-   * has to be named.
-   */
-  edit: operationOf("edit"),
-  /** Ends what waits without an answer. The version has to be named. */
-  reject: operationOf("reject"),
-  /** Lets the agent make the draft anew. */
-  regenerate: operationOf("regenerate"),
-  /** Assigns the ticket to who asks. */
-  takeover: operationOf("takeover"),
-  /** Assigns the ticket to somebody; an operator of the console has to be allowed to answer in the project. */
-  assign: operationOf("assign"),
-  /**
-   * Nobody has the ticket any more; the agent goes on with it, unless the customer was promised a person, or it is to
-   * wait for the next one as it is (`keepsDraft`).
-   */
-  unassign: operationOf("unassign"),
-  note: operationOf("note"),
-  /**
-   * Sends the operator's own text, for all that waits or without being asked. Assigns the ticket to its author unless
-   * somebody has it, so that the agent stays silent until the ticket is unassigned or resolved. `edit` does the same.
-   */
-  reply: operationOf("reply"),
-  /**
-   * Gives the ticket to another agent, or to another project: project_mismatch without the rights of an administrator,
-   * or, for who is signed in, a role in that project that may write in its tickets.
-   */
-  reroute: operationOf("reroute"),
-  /** Closes the ticket. */
-  resolve: operationOf("resolve"),
-  /**
-   * Opens a closed ticket again: messages that closing left without an answer wait again, with their draft. With
-   * `restore` the ticket has its former status and assignee, too.
-   */
-  reopen: operationOf("reopen"),
-  /** Sends what has failed through the pipeline again. */
-  retry: operationOf("retry"),
+  approve: approveDraft,
+  edit: editDraft,
+  reject: rejectDraft,
+  regenerate: regenerateDraft,
+  takeover: takeOverTicket,
+  assign: assignTicket,
+  unassign: unassignTicket,
+  note: addNote,
+  reply: replyToTicket,
+  reroute: rerouteTicket,
+  resolve: resolveTicket,
+  reopen: reopenTicket,
+  retry: retryTicket,
 } as const satisfies Record<ReviewAction, unknown>;

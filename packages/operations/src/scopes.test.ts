@@ -9,6 +9,7 @@ import * as exported from "./index.ts";
 const NO_OPERATIONS: Record<string, string> = {
   FIRST_AGENT: "a name",
   SecretKeyMissingError: "an error",
+  asModelPull: "works on what it is given",
   audited: "makes operations",
   checkInput: "looks at a value",
   createMappingCache: "keeps what it has made of what it is given",
@@ -18,7 +19,6 @@ const NO_OPERATIONS: Record<string, string> = {
   initialize: "the service itself, on its first start",
   isAudited: "looks at an error",
   isDeeperThan: "looks at a value",
-  isUuid: "looks at a text",
   localKeyFile: "a path",
   localSecretKeyFile: "a path",
   makeFirstLink: "of whoever works on the machine itself, as the command line does",
@@ -29,7 +29,6 @@ const NO_OPERATIONS: Record<string, string> = {
   revokeLocalKeys: "of the machine itself, when it makes its own key anew",
   summarizeReplay: "works on what it is given",
   writePrivateFile: "of whoever can write the data folder",
-  writePersonalData: "writes what exportPersonalData has handed out",
 };
 
 type Operation = (deps: object, principal: Principal, ...args: unknown[]) => Promise<unknown>;

@@ -25,6 +25,7 @@ import type {
   TicketReply,
   ToolCall,
 } from "@svc/contracts";
+import { isUuid } from "@svc/primitives";
 import type {
   EventRecord,
   FileContent,
@@ -42,8 +43,7 @@ import type {
 import { searchWords } from "@svc/text";
 import { audited } from "./audited.ts";
 import { checkInput } from "./check-input.ts";
-import { isUuid } from "./is-uuid.ts";
-import type { ExpectedVersions } from "./kbs.ts";
+import type { ExpectedVersions } from "./operation.ts";
 import { plainSnippet } from "./plain-snippet.ts";
 import { staleVersion } from "./stale-version.ts";
 import { asToolCall } from "./as-tool-call.ts";

@@ -3,13 +3,13 @@ import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ServiceError, toolCallStateSchema } from "@svc/contracts";
 import type { ListInput, ListPage, ToolCall, ToolCallState } from "@svc/contracts";
+import { isUuid } from "@svc/primitives";
 import { ToolCallDecidedError } from "@svc/store";
 import type { Decision, ReviewState, Store, TicketRecord, ToolCallRecord } from "@svc/store";
 import { asToolCall } from "./as-tool-call.ts";
 import { audited } from "./audited.ts";
 import { UNREAD, UNDER_WAY, conflict } from "./decision-rules.ts";
-import { isUuid } from "./is-uuid.ts";
-import type { ExpectedVersions } from "./kbs.ts";
+import type { ExpectedVersions } from "./operation.ts";
 import { readPage, searchFaults } from "./list-page.ts";
 import { announce, decidePatiently } from "./reviews.ts";
 import type { ReviewDeps } from "./reviews.ts";
@@ -182,10 +182,15 @@ function operationOf(action: keyof typeof DECISIONS) {
   );
 }
 
+/** Approves a call that waits. See `decideToolCall`. */
+export const approveToolCall = operationOf("approve");
+/** Rejects a call that waits. See `decideToolCall`. */
+export const rejectToolCall = operationOf("reject");
+
 /**
  * Approves or rejects a call that waits, in one transaction with the order to make the draft anew; the pipeline makes an
  * approved call once. Scope tickets:write. Throws not_found, and version_conflict with the present `ETag` of the ticket:
  * when the call was decided already, its message is answered or the customer has written since, another agent has the
  * ticket, the tool was changed, or the ticket has none of the expected versions.
  */
-export const decideToolCall = { approve: operationOf("approve"), reject: operationOf("reject") } as const;
+export const decideToolCall = { approve: approveToolCall, reject: rejectToolCall } as const;

@@ -1,6 +1,7 @@
 import type { Log } from "@svc/log";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { RateLimiterAbstract, RateLimiterStoreAbstract } from "rate-limiter-flexible";
+import { toError } from "@svc/primitives";
 import { isConnectionFault } from "./is-connection-fault.ts";
 import { shareCalls } from "./share-calls.ts";
 
@@ -173,7 +174,7 @@ function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
       },
       (error: unknown) => {
         clearTimeout(timer);
-        reject(error instanceof Error ? error : new Error(String(error)));
+        reject(toError(error));
       },
     );
   });

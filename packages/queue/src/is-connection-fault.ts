@@ -1,3 +1,5 @@
+import { errorCode } from "@svc/primitives";
+
 const CODES = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08|57P|53300)/;
 const MESSAGES =
   /Connection (?:is closed|terminated|ended|closed)|timeout exceeded|Query read timeout|Command timed out|Socket timeout|max retries per request|Stream isn't writeable|not queryable|after calling end/i;
@@ -6,6 +8,6 @@ const MESSAGES =
 export function isConnectionFault(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isConnectionFault);
   if (!(error instanceof Error)) return false;
-  const code: unknown = "code" in error ? error.code : undefined;
-  return (typeof code === "string" && CODES.test(code)) || MESSAGES.test(error.message);
+  const code = errorCode(error);
+  return (code !== undefined && CODES.test(code)) || MESSAGES.test(error.message);
 }

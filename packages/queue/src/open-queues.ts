@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { QueueJobs, QueueName } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { QueueDownError } from "./backend.ts";
@@ -104,7 +105,7 @@ export function openQueues(options: {
         await made
           .close()
           .catch((closeError: unknown) => log.debug({ error: closeError }, "failed to close a broken queue"));
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await sleep(RETRY_MS);
       }
     }
   }

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "@svc/log";
 import { createPostgresBackend as bullmqOnPostgres, withBackend } from "bullmq";
 import type { IQueueBackend, PostgresConnectionOptions } from "bullmq";
 import pg from "pg";
 import { RateLimiterPostgres } from "rate-limiter-flexible";
+import { toError } from "@svc/primitives";
 import { QUEUE_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
 import { isConnectionFault } from "./is-connection-fault.ts";
@@ -90,7 +92,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       up = true;
       await listenAnew();
     } catch (error) {
-      reportFault(error instanceof Error ? error : new Error(String(error)));
+      reportFault(toError(error));
     }
   }
   const prober = setInterval(() => {
@@ -167,7 +169,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
         if (closed) throw new QueueDownError("queues were closed");
         await probe();
         if (up) return;
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await sleep(RETRY_MS);
       }
     },
 

@@ -1,8 +1,9 @@
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import pg from "pg";
-import type { DiskWatch } from "./disk-watch.ts";
-import type { LineWatch } from "./line-watch.ts";
+import { errorCode, toError } from "@svc/primitives";
+import type { DiskWatch } from "./platform/disk-watch.ts";
+import type { LineWatch } from "./platform/line-watch.ts";
 
 /** Runs SQL with parameters; every fault of the connection becomes `unavailable`. */
 export interface Db {
@@ -59,15 +60,15 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof ServiceError) return error.code === "unavailable";
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   if (!(error instanceof Error)) return false;
-  const code: unknown = "code" in error ? error.code : undefined;
-  if (typeof code === "string" && (CONNECTION_FAULTS.has(code) || code.startsWith("08"))) return true;
+  const code = errorCode(error);
+  if (code !== undefined && (CONNECTION_FAULTS.has(code) || code.startsWith("08"))) return true;
   return error instanceof PoolBusyError || POOL_TIMEOUT.test(error.message) || CONNECTION_MESSAGES.test(error.message);
 }
 
 /** SQLSTATE of a database error, or undefined. */
 export function sqlStateOf(error: unknown): string | undefined {
-  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+  const code = errorCode(error);
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
 /** True when a row was not written because there is one with the same unique values. */
@@ -249,7 +250,7 @@ export function openDb(options: {
       return result;
     } catch (error) {
       await tx.query("ROLLBACK").catch((rollbackError: unknown) => {
-        broken = rollbackError instanceof Error ? rollbackError : new Error(String(rollbackError));
+        broken = toError(rollbackError);
       });
       throw error;
     } finally {

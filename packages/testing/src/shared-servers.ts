@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { errorMessage } from "@svc/primitives";
 import { createDatabase, dropDatabase, runAsAdmin, urlOfDatabase } from "./admin-database.ts";
 import { findRedisServer } from "./find-redis-server.ts";
 import { startInstalledPostgres } from "./start-installed-postgres.ts";
@@ -56,7 +57,7 @@ export async function openSharedServers(
     opened.set(path, opening);
     opening.then(
       ({ server }) => response.writeHead(200).end(JSON.stringify(server)),
-      (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => response.writeHead(500).end(errorMessage(error)),
     );
   });
   // A line that is closed for having been idle could be the one that a test has just asked on.

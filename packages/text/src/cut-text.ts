@@ -10,7 +10,7 @@ const LOOKAHEAD_CHARS = 200;
  * at least half of them, else up to the last whole word under the same condition, else up to the last whole
  * grapheme, so that no surrogate pair, accent or emoji is cut. White space at the end is dropped and no ellipsis is
  * added. A text that fits is returned as it is. A single grapheme longer than `maxChars` is cut between its code
- * points, so that a caller who goes on with the rest always gets further.
+ * points, so that a caller who continues with the rest always advances.
  */
 export function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;

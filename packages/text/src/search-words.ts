@@ -1,7 +1,7 @@
 import { foldAccents } from "./fold-accents.ts";
 import { tokenize } from "./tokenize.ts";
 
-/** Characters of a word that count: nobody types more of what is so long. */
+/** Characters of a word that count; longer words are not typed in full. */
 const MAX_WORD_CHARS = 64;
 
 /**

@@ -23,12 +23,14 @@ const RUN =
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-/** What English joins with an apostrophe. Any other Latin word is cut there: `l'eau` → l, eau; `Ankara'da` → ankara, da. */
+/**
+ * What English joins with an apostrophe. Any other Latin word is cut there: `l'eau` → l, eau; `Ankara'da` → ankara, da.
+ */
 const ENGLISH_CLITIC = /^(?:t|s|re|ve|ll|d|m)$/i;
 
 /**
- * ICU's time grows with the square of what it is given at once (14 s for 100,000 characters), so long runs are given in
- * parts. Real ones are much shorter, since punctuation ends them.
+ * ICU's time grows with the square of what it is given at once (14 s for 100,000 characters), so long texts are given
+ * in parts. Real ones are much shorter, since punctuation ends them.
  */
 const LONGEST_SEGMENTED_CHARS = 1000;
 

@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 import type { Log } from "@svc/log";
-import { withinMs } from "@svc/channel-manager";
 import type { AddressGuard } from "@svc/outbound";
 import type { WebhookSecrets } from "@svc/contracts";
+import { withinMs } from "@svc/primitives";
 import { isUnavailable } from "@svc/store";
 import type { ClaimedDelivery, DeliveryRequest, ProjectId, Store, TryResult } from "@svc/store";
 import { count, observe, traceIdOf } from "@svc/telemetry";

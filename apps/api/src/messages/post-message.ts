@@ -1,5 +1,5 @@
 import { requireScope } from "@svc/auth";
-import { withinMs } from "@svc/channel-manager";
+import { withinMs } from "@svc/primitives";
 import { LIMITS, ServiceError } from "@svc/contracts";
 import type { ErrorCode, MessageMode } from "@svc/contracts";
 import { principalOf, problemAnswer, readJsonBytes, wantsEventStream } from "@svc/http";

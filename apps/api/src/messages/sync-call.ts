@@ -1,5 +1,5 @@
 import type { Principal } from "@svc/auth";
-import { withinMs } from "@svc/channel-manager";
+import { withinMs } from "@svc/primitives";
 import { isUnavailable, ticketIdOf } from "@svc/store";
 import type { CallOutcome, KeptAnswer, StoredReply } from "@svc/store";
 import { count, startSpan } from "@svc/telemetry";

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
-import { exportPersonalData, writePersonalData } from "@svc/operations";
+import { exportPersonalData } from "@svc/operations";
 import type { PersonalData } from "@svc/operations";
+import { errorCode } from "@svc/primitives";
 import type { Cli } from "../cli.ts";
 import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -19,9 +20,9 @@ export interface ExportOptions extends SubjectOptions {
 /** Writes an export to a file that must not be there yet; an export that breaks off leaves none. */
 async function writeFile(cli: Cli, out: string, data: PersonalData): Promise<void> {
   try {
-    await writeNewFile(resolve(cli.folder, out), writePersonalData(data));
+    await writeNewFile(resolve(cli.folder, out), data.itemJson);
   } catch (error) {
-    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code !== "EEXIST") throw error;
     throw new CliError("bad_input", EXIT.failed, `${safeLine(out, 200)} already exists. Choose another file.`);
   }
@@ -29,7 +30,7 @@ async function writeFile(cli: Cli, out: string, data: PersonalData): Promise<voi
 
 async function readWhole(data: PersonalData): Promise<object> {
   let text = "";
-  for await (const piece of writePersonalData(data)) text += piece;
+  for await (const piece of data.itemJson) text += piece;
   return JSON.parse(text) as object;
 }
 

@@ -1,3 +1,4 @@
+import { errorCode } from "@svc/primitives";
 import { ProviderError } from "./provider-error.ts";
 
 /** An answer is at most this long: the list of the largest provider is a tenth of it. */
@@ -21,8 +22,8 @@ interface JsonRequest {
 /** The code of the system where a request could not be made at all. */
 function faultCode(error: unknown): string {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
-  const code: unknown = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return typeof code === "string" && /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : "";
+  const code = errorCode(cause);
+  return code !== undefined && /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : "";
 }
 
 /** The error that a failed request means; what ends by `signal` has taken too long. */

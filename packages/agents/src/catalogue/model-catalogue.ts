@@ -14,15 +14,20 @@ export interface PullableModel {
 
 /** The models that there are: those of every configured provider, and those that can be installed on Ollama. */
 export interface ModelCatalogue {
-  /** What every provider has. One that does not say so within two seconds is told in `unreachable`. Never rejects. */
+  /**
+   * Returns what every provider has. Providers that do not respond within two seconds are listed in `unreachable`.
+   * Never rejects.
+   */
   list(): Promise<{ models: CatalogueModel[]; unreachable: UnreachableProvider[] }>;
   /**
-   * The model that an id stands for, if it can be pulled. `ollama:` begins the ids of every Ollama, whatever its provider
-   * is called. Throws ServiceError: not_found for an unknown provider, invalid_request for an id that stands for no model,
-   * or for one that cannot be pulled, unavailable while Ollama does not answer.
+   * The model that an id stands for, if it can be pulled. `ollama:` begins the ids of every Ollama, whatever its
+   * provider is called. Throws ServiceError: not_found for an unknown provider, invalid_request for an id that stands
+   * for no model, or for one that cannot be pulled, unavailable while Ollama does not answer.
    */
   findPullable(catalogId: string): Promise<PullableModel>;
-  /** The ids, written out, that an id may stand for: more than one where `ollama:` names no provider. None for no model. */
+  /**
+   * The ids, written out, that an id may stand for: more than one where `ollama:` names no provider. None for no model.
+   */
   idsOf(catalogId: string): string[];
   /**
    * Pulls the model with this id, as `findPullable` has answered it, and resolves when it is installed. What an earlier

@@ -1,4 +1,4 @@
-/** A provider that has not said what it was asked: `message` goes on after its name, and has nothing of its words. */
+/** A provider did not return what it was asked for: `message` continues after its name and holds none of its words. */
 export class ProviderError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options);

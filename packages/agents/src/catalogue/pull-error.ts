@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@svc/contracts";
 
-/** A model that could not be pulled: `message` says why and what to do, for whoever asked for it. */
+/** A model could not be pulled: `message` says why and what to do. */
 export class PullError extends Error {
   readonly code: ErrorCode;
   /** True when another try would end the same. */

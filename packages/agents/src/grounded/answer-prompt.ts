@@ -39,7 +39,7 @@ export function systemPrompt({ name, instructions }: Agent, word: string): strin
   return `${RULES}${own}\n\nThe WORD is ${word}.`;
 }
 
-/** What can be given away of what a model was told. */
+/** Parts of a model's instructions that it must not reveal. */
 export function secretsOf({ instructions }: Agent): string {
   return `${RULES}\n${instructions}`;
 }

@@ -1,5 +1,5 @@
+import { CONVERSIONS } from "./read-amounts.ts";
 import { detectLanguage, foldAccents, splitSentences } from "@svc/text";
-import { CONVERSIONS } from "./claim-words.ts";
 import { compareBest, compareTurns } from "./compare-statements.ts";
 import { SAME, different, holdsForm, isSameAmount, unsure, worstOf } from "./comparison.ts";
 import type { Comparison } from "./comparison.ts";

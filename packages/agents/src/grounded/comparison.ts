@@ -1,5 +1,5 @@
+import { CONVERSIONS } from "./read-amounts.ts";
 import { isSameWord } from "@svc/text";
-import { CONVERSIONS } from "./claim-words.ts";
 import type { Amount } from "./read-amounts.ts";
 
 /** What a comparison of a claim with the sentences that it quotes has shown. */

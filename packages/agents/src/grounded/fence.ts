@@ -9,7 +9,7 @@ export interface Fence {
   around(label: string, text: string, maxChars: number): string;
 }
 
-/** Makes a fence. Its word is drawn anew for each call of a model, after all that is fenced was written. */
+/** Makes a fence. Its word is drawn for each call of a model, after all that is fenced was written. */
 export function createFence(): Fence {
   const word = randomBytes(12).toString("hex");
   return {

@@ -21,12 +21,12 @@ const ORDERS: readonly RegExp[] = [
 ];
 
 /**
- * True when a text gives orders to a model that reads it ("ignore all rules", chat markup), in the words in which this is
- * mostly done. It is one guard of several: what it does not know is caught, at the latest, where claims are checked.
+ * True when a text gives orders to a model that reads it ("ignore all rules", chat markup), in the words in which this
+ * is mostly done. It is one guard of several: what it does not know is caught, at the latest, where claims are checked.
  */
 export function givesOrders(text: string): boolean {
   const shown = text.replace(/\p{Default_Ignorable_Code_Point}/gu, "").normalize("NFKC");
-  // A sentence may go on in the next line, and markup stands on lines of its own.
+  // A sentence may continue in the next line, and markup is on lines of its own.
   const unwrapped = shown.replace(/(?<=\S)[ \t]{0,8}\r?\n[ \t]{0,8}(?=\p{Ll})/gu, " ");
   return ORDERS.some((order) => order.test(shown) || order.test(unwrapped));
 }

@@ -1,6 +1,6 @@
 import type { Source } from "@svc/contracts";
 import type { Claim } from "./answer-schema.ts";
-import { sourceOf } from "../source-of.ts";
+import { sourceOf } from "../source-url.ts";
 import type { CitableText, Evidence } from "./evidence.ts";
 import { compareClaim, quotedSentences } from "./compare-claim.ts";
 import { findForeignParts } from "./find-foreign-parts.ts";
@@ -14,8 +14,8 @@ import { sayingsOf } from "./repeats-rules.ts";
 export interface JudgedClaim {
   text: string;
   /**
-   * A courtesy states nothing and needs no support. `unsure`: nothing contradicts it, and words alone cannot show it; it
-   * counts as supported only after a second opinion.
+   * A courtesy states nothing and needs no support. `unsure`: nothing contradicts it, and words alone cannot show it;
+   * it counts as supported only after a second opinion.
    */
   kind: "supported" | "courtesy" | "unsure" | "unsupported";
   /** Why it is not supported, for an operator; empty where it is. */
@@ -30,7 +30,7 @@ export interface JudgedClaim {
   evidence: string;
   /** True when only results of tools support it. */
   isByResults: boolean;
-  /** False when it could not be told whether what it cites is about the same. */
+  /** False if it could not be decided whether what it cites is about the same. */
   isCompared: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface ClaimContext {
   /** That of the question, as ISO 639-1. */
   language: string;
   instructions: string;
-  /** Whether a text gives away what the model was told; `sayable` may be said all the same. */
+  /** Whether a text reveals the model's instructions; `sayable` may be said in spite of that. */
   repeatsRules: (text: string, sayable: string) => boolean;
 }
 
@@ -50,9 +50,9 @@ const MAX_QUOTE_CHARS = 4_000;
 const MAX_CITATIONS = 20;
 
 /**
- * Judges a claim by itself: supported when each of its citations that counts stands in what it names, and when the claim
- * holds nothing that must be taken from there and is not. The same arguments give the same result, so that what was
- * passed on while the answer came stays true.
+ * Judges a claim by itself: supported when each of its citations that counts stands in what it names, and when the
+ * claim holds nothing that must be taken from there and is not. The same arguments give the same result, so that what
+ * was passed on while the answer came stays true.
  */
 export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   const { evidence, question, language, instructions, repeatsRules } = context;

@@ -1,13 +1,13 @@
 import { tokenize } from "@svc/text";
 
-/** So many words in the same order are no chance. */
+/** Number of words in the same order that is no coincidence. */
 const RUN_WORDS = 8;
 
 /** What an administrator has put in quotes is meant to be said. */
 const SAYINGS = /"[^"\n]{1,500}"|“[^”\n]{1,500}”|„[^“”\n]{1,500}[“”]|«[^»\n]{1,500}»|'[^'\n]{20,500}'/g;
 
 /**
- * Makes the check whether a text gives away what a model was told: runs of its words that stand in the rules and in
+ * Makes the check whether a text reveals the model's instructions: runs of its words that are in the rules and in
  * nothing that may be said.
  */
 export function repeatsRules(rules: string): (text: string, sayable: string) => boolean {

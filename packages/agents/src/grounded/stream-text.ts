@@ -4,7 +4,7 @@ import type { OnText } from "../answer.ts";
 export interface TextStream {
   /** Passes on what a text has beyond what was passed on before; what was said already may be its beginning alone. */
   grow(text: string): void;
-  /** Makes what was passed on this very text; what is different is said anew from there. */
+  /** Replaces the text that was passed on by this one; from the first difference it is sent again. */
   become(text: string): void;
 }
 
@@ -23,7 +23,7 @@ export function streamText(onText: OnText | undefined): TextStream {
   return {
     become,
     grow(text) {
-      // A model that is asked once more begins anew; what was said is taken back only when it says something else.
+      // A model that is asked again starts over; sent text is withdrawn only if the new text differs.
       if (!said.startsWith(text)) become(text);
     },
   };

@@ -1,4 +1,4 @@
-/** What ends a call: whoever has asked, the time that it may take, or whoever makes it. */
+/** What ends a call: its caller, its timeout, or the process that makes it. */
 export interface CallBounds {
   readonly signal: AbortSignal;
   /** True when it was the time that has ended it. */

@@ -1,11 +1,22 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { CallManners } from "./call-manners.ts";
+import { errorCode, withinMs } from "@svc/primitives";
 import { explainStatus } from "./explain-status.ts";
 import type { RequestFault } from "./explain-status.ts";
 import { ModelError } from "./model-error.ts";
 import { adaptRequest, learnQuirk } from "./request-quirks.ts";
 import type { LearnedQuirks } from "./request-quirks.ts";
-import { watchBody } from "./watch-body.ts";
+import type { CallManners } from "./call-manners.ts";
+
+/** What an answer may take. */
+interface BodyBounds {
+  /** From now to the first piece. */
+  firstByteMs: number;
+  /** From one piece to the next. */
+  silenceMs: number;
+  maxBytes: number;
+  /** Gives the body up; it belongs to one call. */
+  signal?: AbortSignal | null | undefined;
+}
 
 /** What of an error's text is read, and for how long. */
 const ERROR_BYTES = 65_536;
@@ -26,8 +37,8 @@ type Outcome = { response: Response } | { fault: RequestFault; refusal?: string 
 /**
  * Makes what a client library calls a provider with in one call of a model. It tries again where that may help and fits
  * `deadlineAt` (as of `performance.now`): before anything of an answer was handed out. It follows no redirects, reads
- * answers up to a bound, ends with silence, and learns what the provider does not know. Every fault is a `ModelError`;
- * rejects with the reason of the request's signal when that is aborted.
+ * bodies up to a limit, ends if nothing arrives, and remembers what the provider does not support. Every error is a
+ * `ModelError`; rejects with the reason of the request's signal when that is aborted.
  */
 export function createModelFetch(options: {
   apiKey: string | undefined;
@@ -114,9 +125,49 @@ async function readError(body: ReadableStream<Uint8Array> | null): Promise<strin
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** The code of a connection's fault, as in ECONNREFUSED. */
+/** The code of a connection error, such as ECONNREFUSED. */
 function codeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  const code: unknown = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return typeof code === "string" ? code : "no connection";
+  const code = errorCode(cause);
+  return code ?? "no connection";
+}
+
+/** An answer with bounds: it breaks off with a `ModelError` when it is cut, falls silent or gets too long. */
+function watchBody(
+  body: ReadableStream<Uint8Array>,
+  { firstByteMs, silenceMs, maxBytes, signal }: BodyBounds,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let bytes = 0;
+  // A request that is aborted once its answer is there leaves a read of that answer waiting.
+  signal?.addEventListener("abort", () => void reader.cancel(signal.reason).catch(() => undefined), { once: true });
+
+  function breakOff(error: ModelError): never {
+    // The connection is no longer read, so its errors do not matter.
+    reader.cancel(error).catch(() => undefined);
+    throw error;
+  }
+
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const waitMs = bytes === 0 ? firstByteMs : silenceMs;
+      const read = await withinMs(readNext(reader), waitMs);
+      if (read === undefined) {
+        return breakOff(new ModelError("timeout", `the provider has sent nothing for ${Math.round(waitMs)} ms`));
+      }
+      if (read.done) return controller.close();
+      bytes += read.value.byteLength;
+      if (bytes > maxBytes) return breakOff(new ModelError("too_long", `the answer is longer than ${maxBytes} bytes`));
+      controller.enqueue(read.value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+async function readNext(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  try {
+    return await reader.read();
+  } catch (error) {
+    throw new ModelError("cut", "the connection dropped during the answer", { cause: error });
+  }
 }

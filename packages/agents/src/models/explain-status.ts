@@ -2,7 +2,7 @@ import { excerptOf } from "@svc/outbound";
 import { ModelError } from "./model-error.ts";
 import type { ModelFault } from "./model-error.ts";
 
-/** A fault of one request, and whether another try may mend it. */
+/** Error of one request, and whether a retry may resolve it. */
 export interface RequestFault {
   error: ModelError;
   canRetry: boolean;
@@ -53,7 +53,7 @@ export function explainStatus(
 ): RequestFault {
   const retryAfterMs = retryAfterOf(headers);
   const known = STATUS_FAULTS[status];
-  // A wrong key is told without what the server says: some repeat half of it.
+  // The message about a wrong key omits the server's own: some servers repeat half of the key.
   if (known !== undefined) return lasting(known.fault, known.text);
   if (status >= 300 && status < 400) {
     return lasting("provider_fault", `the provider redirects to another URL (${status}); set that URL instead`);
@@ -70,7 +70,7 @@ export function explainStatus(
       ? lasting("refused", `the provider rejected the request (${status}${said})`)
       : lasting(told.fault, `${told.text} (${status}${said})`);
   }
-  // llama.cpp answers 500 to a question that is too long.
+  // llama.cpp responds with 500 to a question that is too long.
   if (told?.fault === "too_long") return lasting(told.fault, `${told.text} (${status}${said})`);
   return {
     error: new ModelError("provider_fault", `the provider returned ${status}${said}`),

@@ -19,7 +19,7 @@ export interface ChatMessage {
   text: string;
 }
 
-/** Something that a model may call while it answers. */
+/** A tool that a model may call while it writes an answer. */
 export interface ChatTool {
   /** `[a-zA-Z0-9_-]{1,64}`, unique in its call. */
   name: string;
@@ -28,7 +28,7 @@ export interface ChatTool {
   parameters: Record<string, unknown>;
   /**
    * Does it and says what came of it, in text for the model. Gets arguments as the model sent them, not yet checked.
-   * Never rejects but with the reason of the signal: a fault is a result too.
+   * Rejects only with the reason of the signal: an error is a result too.
    */
   execute(input: unknown, options: { callId: string; signal: AbortSignal }): Promise<string>;
 }
@@ -44,7 +44,7 @@ export interface ChatRequest<Output> {
   /** The name of that schema, for providers that want one: `[a-z_]+`. */
   schemaName: string;
   tools?: readonly ChatTool[];
-  /** So many times the model may be asked in all: once, and once more after each round of tool calls. 1 by default. */
+  /** Maximum number of requests: one, and one more after each round of tool calls. 1 by default. */
   maxRounds?: number;
   /** 4,096 by default. */
   maxOutputTokens?: number;
@@ -52,13 +52,13 @@ export interface ChatRequest<Output> {
   timeoutMs?: number;
   signal: AbortSignal;
   /**
-   * What of the answer has come so far, as far as it can be read: fields and list entries may be missing or cut. What was
-   * handed out is of the answer that `chat` resolves with, unless `mayRestart` is true.
+   * What of the answer has come so far, as far as it can be read: fields and list entries may be missing or cut. What
+   * was handed out is of the answer that `chat` resolves with, unless `mayRestart` is true.
    */
   onPartial?(partial: unknown): void;
   /**
-   * Whether the model may be asked once more after something was handed out, because its answer broke off or does not fit:
-   * `onPartial` then hears the other answer from its beginning. False where it is left out.
+   * Whether the model may be asked once more after something was handed out, because its answer broke off or does not
+   * fit: `onPartial` then hears the other answer from its beginning. False where it is left out.
    */
   mayRestart?: boolean;
 }
@@ -97,7 +97,7 @@ export interface LanguageModels {
    * none (`none`), and where none is named. One of a provider that is not configured only says so.
    */
   forAgent(agent: { model: string | null }): LanguageModel | null;
-  /** How each provider is doing, by what became of the last calls, and each model that gives nothing of use. */
+  /** State of each provider, by the results of the last calls, and each model without usable output. */
   health(): ModelHealth[];
   /**
    * Asks the model of the configuration one tiny question: null when it answers, or when there is none, else what is
@@ -112,6 +112,9 @@ export interface LanguageModels {
 export interface ModelHealth {
   /** That of the provider, or the id of the model. */
   name: string;
-  /** Why a provider is left alone at present, or what is wrong with a model, in words for operators; null while all is well. */
+  /**
+   * Why a provider is left alone at present, or what is wrong with a model, in words for operators; null while all is
+   * well.
+   */
   fault: string | null;
 }

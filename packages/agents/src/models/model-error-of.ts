@@ -1,10 +1,9 @@
+import { isRecord } from "@svc/primitives";
 import { ModelError } from "./model-error.ts";
 import { explainStatus } from "./explain-status.ts";
 
 /** An error's cause has a cause, and so on; no deeper than this is looked. */
 const MAX_DEPTH = 6;
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 /** What errors of the client library mean, by their names. */
 const NAMED_FAULTS: ReadonlyMap<string, () => ModelError> = new Map(
@@ -42,7 +41,7 @@ function saidBy(error: Record<string, unknown>): string {
   return error instanceof Error ? error.message : JSON.stringify(error);
 }
 
-/** The status that a fault within an answer stands for, by its type. */
+/** The status of an error within a response, by its type. */
 function statusOf(error: Record<string, unknown>): number {
   return /rate_limit|429/.test(`${String(error["type"])} ${String(error["code"])}`) ? 429 : 500;
 }

@@ -1,3 +1,5 @@
+import { isRecord } from "@svc/primitives";
+
 /** The body of a request as OpenAI's API has it. */
 type RequestBody = Record<string, unknown>;
 
@@ -15,9 +17,6 @@ export type LearnedQuirks = Set<string>;
 /** How JSON in text is asked for: a model reads it, no server. */
 const JSON_IN_TEXT =
   "Answer with one JSON value and nothing else: no words before or after it. It must conform to this JSON Schema:\n";
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The rules of a call with the schema after them, where the server is not asked to see to it. */
 function withSchemaInText({ response_format: format, ...body }: RequestBody): RequestBody {

@@ -2,7 +2,7 @@ import { stopWords } from "@svc/text";
 import { calendarWords } from "./calendar-words.ts";
 import { ANY_WORDS, hasPhrase, perLanguage, sourceOf } from "./language-words.ts";
 import type { DueData } from "./language-words.ts";
-import { wordKinds } from "./word-kinds.ts";
+import { wordKinds } from "./repair-words.ts";
 
 const NAMES: ReadonlySet<string> = new Set(ANY_WORDS.names.map((name) => name.toLowerCase()));
 

@@ -25,7 +25,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** A small word of any of these languages that turns round what is said. */
 export const ANY_NEGATION: ReadonlySet<string> = new Set(Object.values(NEGATIONS).flatMap((words) => words.split(" ")));
 
-/** Makes the function that tells whether a word turns round what is said in a language (ISO 639-1). */
+/** Returns a function that says whether a word negates a statement in a language (ISO 639-1). */
 export function negationTest(language: string): (word: NoteWord | undefined) => boolean {
   const words = BY_LANGUAGE.get(language) ?? NONE;
   return (word) => word !== undefined && (words.has(word.word) || (language === "en" && word.word.endsWith("n't")));

@@ -1,5 +1,5 @@
-import { wordKinds } from "./word-kinds.ts";
-import type { WordKind } from "./word-kinds.ts";
+import { wordKinds } from "./repair-words.ts";
+import type { WordKind } from "./repair-words.ts";
 
 /** A word of a note, with its place there. */
 export interface NoteWord {

@@ -3,7 +3,7 @@ import type { AgentTool, ArgumentSource, ToolAccess, ToolApproval } from "@svc/c
 /** A tool of an agent with the values of its headers: they leave this process in its calls, and nowhere else. */
 export type OpenedTool = AgentTool;
 
-/** What came of a call: `unknown` when nobody can tell whether it was made. `text` is data, written by the other end. */
+/** Result of a call: `unknown` if it cannot be known whether it was made. `text` is data from the other side. */
 export interface ToolOutcome {
   state: "done" | "failed" | "unknown";
   text: string;
@@ -25,8 +25,8 @@ export interface CallableTool {
   /** Changes whenever what a call does may have changed. */
   mark: string;
   /**
-   * Calls it with arguments that were checked. Never rejects but with the reason of the signal. `callId` goes along with
-   * a call that writes, so that the other end knows a repeat for one.
+   * Calls it with arguments that were checked. Never rejects but with the reason of the signal. `callId` goes along
+   * with a call that writes, so that the other end knows a repeat for one.
    */
   call(input: Record<string, unknown>, options: { callId: string; signal: AbortSignal }): Promise<ToolOutcome>;
 }

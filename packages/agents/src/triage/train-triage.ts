@@ -29,7 +29,7 @@ interface Learned {
   heldOut: HeldOutScores[];
 }
 
-/** In so many parts the messages are divided; a part is held out, what the rest teaches is tried on it. */
+/** Number of folds: each is held out once and tested with what the rest teaches. */
 const PARTS = 5;
 
 /** Up to this number of samples every part is held out once, else only the first. */
@@ -54,8 +54,8 @@ export function trainTriage(samples: readonly TriageSample[]): TriageModel {
 }
 
 /**
- * As `trainTriage`, but lets the process do something else every few milliseconds. Rejects with the signal's reason when
- * it is aborted.
+ * As `trainTriage`, but lets the process do something else every few milliseconds. Rejects with the signal's reason
+ * when it is aborted.
  */
 export async function trainTriageInSlices(
   samples: readonly TriageSample[],

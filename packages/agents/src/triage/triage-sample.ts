@@ -9,7 +9,10 @@ export interface TriageSample {
   isPurpose: boolean;
 }
 
-/** A message whose agent is known: one that a person has decided, such as a rerouted one, or that a resolved ticket began with. Null: none of the agents. */
+/**
+ * A message whose agent is known: one that a person has decided, such as a rerouted one, or that a resolved ticket
+ * began with. Null: none of the agents.
+ */
 export interface LearnedMessage {
   agentId: string | null;
   text: string;
@@ -19,7 +22,7 @@ export interface LearnedMessage {
 export const MAX_SAMPLES = 20_000;
 
 /**
- * What the enabled agents are to be told apart by: name and description of each as one text, its examples, and the
+ * What distinguishes the enabled agents: name and description of each as one text, its examples, and the
  * messages that operators have decided. Texts without a word teach nothing and are left out.
  */
 export function samplesOf(agents: readonly Agent[], learned: readonly LearnedMessage[] = []): TriageSample[] {

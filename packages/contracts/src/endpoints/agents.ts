@@ -73,6 +73,7 @@ export const agentEndpoints = {
     summary: "Run an agent without a ticket",
     scope: "agents:execute",
     body: { schema: agentCallSchema },
+    isCancellable: true,
     answers: [
       {
         status: 200,
@@ -94,6 +95,7 @@ export const agentEndpoints = {
     scope: "agents:execute",
     alsoScope: "tickets:read",
     body: { schema: replayInputSchema, maxBytes: AGENT_LIMITS.bodyMaxBytes },
+    isCancellable: true,
     answers: [
       {
         status: 200,

@@ -12,6 +12,8 @@ export interface EndpointAnswer {
   when: string;
   /** Schema of the JSON body. Null for a response that is not JSON or has no body. */
   schema: z.ZodType | null;
+  /** Template of the `Location` of a created object, instead of the endpoint's path with the object's ID: `{fileId}` is a field of the object or a path parameter. */
+  location?: string;
   /** Response headers in addition to those of every response, each with a description. */
   headers?: Record<string, string>;
   /** Media type of a response that is not JSON. */
@@ -68,6 +70,8 @@ export interface Endpoint {
   body?: EndpointBody;
   /** True if `If-Match` with the object's `ETag` is supported; "required" if the request is rejected without it. */
   ifMatch?: true | "required";
+  /** True if the operation stops when the client disconnects. It receives `{ signal }` as its last argument. */
+  isCancellable?: true;
   answers: readonly EndpointAnswer[];
   /** Additional errors, besides those that follow from the other fields. */
   errors?: readonly ErrorCode[];
@@ -114,8 +118,9 @@ export function itemAnswer<Item extends z.ZodType>(
 }
 
 /** Returns the response 201 with the created object and its location. */
-export function createdAnswer<Item extends z.ZodType>(schema: Item): ItemAnswer<Item> {
-  return itemAnswer(schema, { status: 201, when: "Created.", headers: { Location: "Path of the created object." } });
+export function createdAnswer<Item extends z.ZodType>(schema: Item, location?: string): ItemAnswer<Item> {
+  const headers = { Location: "Path of the created object." };
+  return { ...itemAnswer(schema, { status: 201, when: "Created.", headers }), ...(location && { location }) };
 }
 
 /** Returns the response with one page of a list. */
@@ -126,4 +131,30 @@ export function listAnswer<Item extends z.ZodType>(
 > {
   const body = z.object({ ok: z.literal(true), items: z.array(schema), nextCursor: z.string().nullable() });
   return { status: 200, when: "One page.", schema: body };
+}
+
+/** Names of the path parameters of an endpoint, in their order. */
+export function pathParameters({ path }: Pick<Endpoint, "path">): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+}
+
+/** A query parameter of an endpoint. */
+export interface QueryParameter {
+  name: string;
+  isInteger: boolean;
+  isOptional: boolean;
+}
+
+/** Returns the query parameters of an endpoint. */
+export function queryParameters({ query }: Pick<Endpoint, "query">): QueryParameter[] {
+  return Object.entries<z.ZodType>(query?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    isInteger: schema.meta()?.["type"] === "integer",
+    isOptional: schema.safeParse(undefined).success,
+  }));
+}
+
+/** Returns true if the JSON of the response is an object with this field. */
+export function hasField({ schema }: EndpointAnswer, name: string): boolean {
+  return schema instanceof z.ZodObject && Object.hasOwn(schema.shape, name);
 }

@@ -65,7 +65,7 @@ export const gapEndpoints = {
     body: { schema: gapArticleSchema, maxBytes: GAP_LIMITS.bodyMaxBytes },
     ifMatch: true,
     answers: [
-      createdAnswer(answeredGapSchema),
+      createdAnswer(answeredGapSchema, "/api/v1/admin/kb/{article.kbId}/documents/{article.documentId}"),
       itemAnswer(answeredGapSchema, { when: "The existing article was replaced." }),
     ],
     errors: ["payload_too_large", "rate_limited"],

@@ -54,7 +54,7 @@ export const keyEndpoints = {
     summary: "Rotate a key",
     scope: "admin:*",
     body: { schema: rotateInputSchema, isOptional: true },
-    answers: [createdAnswer(newKeySchema)],
+    answers: [createdAnswer(newKeySchema, `${PATH}/{id}`)],
     example: { body: { overlapSeconds: 3600 } },
   },
 } as const satisfies Record<string, Endpoint>;

@@ -17,7 +17,7 @@ export const replyFileEndpoints = {
       maxBytes: OPERATOR_FILE_LIMITS.bodyMaxBytes,
       otherTypes: { "multipart/form-data": "A form with one file, in a field with any name." },
     },
-    answers: [createdAnswer(operatorFileSchema)],
+    answers: [createdAnswer(operatorFileSchema, "/api/v1/admin/tickets/{id}/files/{fileId}")],
     errors: ["rate_limited", "storage_full"],
     example: { body: { filename: "label.txt", content: "UmV0dXJuIGxhYmVs" } },
   },

@@ -1,5 +1,6 @@
 import type { Log } from "@svc/log";
 import { createBreaker } from "@svc/outbound";
+import { errorMessage, withinMs } from "@svc/primitives";
 import { cutText } from "@svc/text";
 import { embedTexts } from "./embed-texts.ts";
 import { EmbeddingError } from "./embedding-error.ts";
@@ -52,7 +53,7 @@ const MAX_FAILURES = 3;
 const REST_MS = 30_000;
 
 /**
- * A request for a query goes on for so long when nobody waits for it any more: the server may be loading its model, and
+ * Timeout of a request for a query that no search waits for any longer: the server may be loading its model, and
  * the next query gains by it.
  */
 const QUERY_TIMEOUT_MS = 15_000;
@@ -68,9 +69,9 @@ const SHORT_QUERY_CHARS = 400;
 const MAX_REMEMBERED = 500;
 
 /**
- * Makes an embedder for an OpenAI-compatible endpoint or a model in a folder. For queries it is left alone for 30 s after three failures in a
- * row (an answer later than 0.8 s is one), then tried by one query; the log has one line when it goes and one when it
- * is back. The key is in no line of the log.
+ * Makes an embedder for an OpenAI-compatible endpoint or a model in a folder. For queries it is left alone for 30 s
+ * after three failures in a row (an answer later than 0.8 s is one), then tried by one query; the log has one line when
+ * it goes and one when it is back. The key is in no line of the log.
  */
 export function createEmbedder(options: EmbedderOptions): Embedder {
   const { log, queryDeadlineMs = QUERY_DEADLINE_MS, restMs = REST_MS, firstRetryMs } = options;
@@ -120,7 +121,10 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     }
   }
 
-  /** Asks, tells the breaker what became of it within the deadline, and remembers what comes, even if it comes late. */
+  /**
+   * Sends the request, reports its result within the deadline to the breaker, and stores the embedding even if it is
+   * late.
+   */
   function askWatched(query: string): Promise<Float32Array | null> {
     let isJudged = false;
     const judge = (fault: string | null) => {
@@ -137,7 +141,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
         return embedding;
       },
       (error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorMessage(error);
         log.debug({ model, error }, "failed to embed a query");
         judge(reason);
         return null;
@@ -176,11 +180,11 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
       const query = cutText(text.trim(), MAX_QUERY_CHARS);
       if (query === "" || closing.signal.aborted) return null;
       const known = recall(query);
-      if (known !== undefined) return withinMs(known, queryDeadlineMs);
+      if (known !== undefined) return (await withinMs(known, queryDeadlineMs)) ?? null;
       if (queriesAtOnce >= MAX_QUERIES_AT_ONCE || !breaker.allows()) return null;
       const asked = askWatched(query);
       remember(query, asked);
-      return withinMs(asked, queryDeadlineMs);
+      return (await withinMs(asked, queryDeadlineMs)) ?? null;
     },
     keepLoaded: () => source.keepLoaded(),
     async close() {
@@ -217,15 +221,4 @@ function openSource(options: EmbedderOptions): OpenSource {
     keepLoaded: () => undefined,
     close: () => Promise.resolve(),
   };
-}
-
-/** What comes within the time, else null; the promise must not reject. */
-async function withinMs(promise: Promise<Float32Array | null>, timeoutMs: number): Promise<Float32Array | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, null);
-  });
-  const first = await Promise.race([promise, late]);
-  clearTimeout(timer);
-  return first;
 }

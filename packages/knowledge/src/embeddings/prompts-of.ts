@@ -24,9 +24,9 @@ const PROMPTS: readonly (readonly [RegExp, EmbeddingPrompts])[] = [
 ];
 
 /**
- * The words that a model wants before its texts; none for a model that is not known to want any. Without them the models
- * that were trained with them still work, but worse. Changed words mean other embeddings: whoever changes this list has
- * to have the passages of the model embedded anew.
+ * The words that a model wants before its texts; none for a model that is not known to want any. Without them the
+ * models that were trained with them still work, but worse. Changed words mean other embeddings: after a change of this
+ * list, the passages of the model must be embedded again.
  */
 export function promptsOf(model: string): EmbeddingPrompts {
   const name = model.toLowerCase();

@@ -1,3 +1,4 @@
+import { isRecord } from "@svc/primitives";
 import { EmbeddingError } from "./embedding-error.ts";
 
 /** More numbers than the embeddings of any model that is in use have. */
@@ -16,8 +17,8 @@ export function readEmbeddings(body: Buffer, count: number): (Float32Array | nul
   if (data.length !== count) throw new EmbeddingError(`it returned ${data.length} embeddings for ${count} texts`);
   const embeddings = Array.from<Float32Array | undefined>({ length: count });
   for (const [place, item] of data.entries()) {
-    const index: unknown = isObject(item) ? (item["index"] ?? place) : undefined;
-    if (!isObject(item) || typeof index !== "number" || !(index in embeddings) || embeddings[index] !== undefined) {
+    const index: unknown = isRecord(item) ? (item["index"] ?? place) : undefined;
+    if (!isRecord(item) || typeof index !== "number" || !(index in embeddings) || embeddings[index] !== undefined) {
       throw new EmbeddingError("the indexes of its embeddings are not consecutive from 0");
     }
     embeddings[index] = numbersOf(item["embedding"]);
@@ -40,12 +41,8 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}
-
 function dataOf(answer: unknown): unknown[] {
-  const data = isObject(answer) ? answer["data"] : undefined;
+  const data = isRecord(answer) ? answer["data"] : undefined;
   if (!Array.isArray(data)) throw new EmbeddingError('its response has no list "data", so it is not OpenAI-compatible');
   return data;
 }

@@ -7,6 +7,7 @@ import {
   guardedRequest,
 } from "@svc/outbound";
 import type { AddressGuard, OutboundResponse } from "@svc/outbound";
+import { errorMessage } from "@svc/primitives";
 import { EmbeddingError } from "./embedding-error.ts";
 import { readEmbeddings } from "./read-embeddings.ts";
 
@@ -46,9 +47,9 @@ const HINTS: Readonly<Record<number, string>> = {
 
 /**
  * Makes the function that asks an OpenAI-compatible server for embeddings (`POST {base}/embeddings` with model and
- * input): one for each text in their order, of length 1, null for one that means nothing. It follows no redirects, reads
- * answers up to a bound, and ends with `timeoutMs`, however slowly the answer drips. The operator chose the address, so
- * it need not be public. Rejects with an `EmbeddingError`, or with the reason of `signal`.
+ * input): one for each text in their order, of length 1, null for one that means nothing. It follows no redirects,
+ * reads answers up to a bound, and ends with `timeoutMs`, however slowly the response arrives. The operator chose the
+ * address, so it need not be public. Rejects with an `EmbeddingError`, or with the reason of `signal`.
  */
 export function createEmbeddingRequest(endpoint: EmbeddingEndpoint): EmbeddingRequest {
   const url = urlOf(endpoint.baseUrl);
@@ -98,7 +99,7 @@ function describeFault(error: unknown): string {
   if (error instanceof OutboundTimeoutError) return `no response within ${error.timeoutMs} ms`;
   if (error instanceof OutboundConnectionError) return `it is unreachable (${error.errorCode})`;
   if (error instanceof ResponseTooLargeError) return `its response is longer than ${error.maxResponseBytes} bytes`;
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }
 
 function errorOf({ status, headers, body }: OutboundResponse, { apiKey }: EmbeddingEndpoint): EmbeddingError {

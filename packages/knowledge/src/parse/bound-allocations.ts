@@ -1,7 +1,8 @@
 /**
- * Makes `new Uint8Array(length)` throw beyond `maxBytes` in this thread, and tells afterwards whether it did. Streams of a
- * PDF are unpacked into such arrays, which lie outside of the heap that a worker's limits bound, and pdfjs has no limit
- * of its own: a file of 1 MB may ask for gigabytes. pdfjs reads on without a stream that failed, hence the question.
+ * Makes `new Uint8Array(length)` throw beyond `maxBytes` in this thread, and returns afterwards whether it did. Streams
+ * of a PDF are unpacked into such arrays, which lie outside of the heap that a worker's limits bound, and pdfjs has no
+ * limit of its own: a file of 1 MB may ask for gigabytes. pdfjs reads on without a stream that failed, hence the
+ * question.
  */
 export function boundAllocations(maxBytes: number): { takeExceeded(): boolean } {
   let isExceeded = false;

@@ -35,7 +35,7 @@ const LINK_SHARE = 0.5;
 /**
  * The part of a page that is about its subject: `main`, else the one `article`, else the body; without hidden elements,
  * navigation, headers and footers of the page, asides that are no notes, and consent banners. The page's h1 is put in
- * front when it stands outside. Changes the document; answers an empty part when nothing is left.
+ * front when it stands outside. Changes the document; returns an empty part if nothing is left.
  */
 export function mainContent($: CheerioAPI): PagePart {
   const body = $("body");
@@ -124,11 +124,11 @@ function removePageParts($: CheerioAPI, root: PagePart): void {
   });
 }
 
-/** A table of contents has at least so many links, and nearly no text beside them. */
+/** Least number of links of a table of contents, which has nearly no other text. */
 const CONTENTS_LINKS = 3;
 const CONTENTS_SHARE = 0.9;
 
-/** Lists of links to places of the page itself: what they name comes again where it stands. */
+/** Lists of links within the page: the headings that they name follow on the page. */
 function removeContents($: CheerioAPI, root: PagePart): void {
   selectWithin($, root, "ul, ol").each((_, element) => {
     const list = $(element);

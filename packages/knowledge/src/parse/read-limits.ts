@@ -34,7 +34,7 @@ export interface ReadLimits {
   heapMb: number;
   /** Most bytes that the worker may take in one piece outside of its heap, as a stream of a PDF unpacks to. */
   bufferBytes: number;
-  /** A worker whose heap is larger than so many MB after a file is ended, so that an idle process gives memory back. */
+  /** Heap size in MB above which a worker is ended after a file, so that an idle process releases memory. */
   keptHeapMb: number;
   /** Most MB by which the process may grow while one file is read, heap of the worker included. */
   processGrowthMb: number;

@@ -3,12 +3,12 @@ import type { CheerioAPI } from "cheerio";
 /** A part of a page as cheerio selects it. */
 export type PagePart = ReturnType<ReturnType<CheerioAPI["root"]>["find"]>;
 
-/** Below so many children the comparisons that are meant here cost nothing. */
+/** Number of children below which these comparisons cost nothing. */
 const FEW_CHILDREN = 500;
 
 /**
- * What `part.find(selector)` answers, in time that grows with the size of the page: cheerio compares all children of
- * the part with each other first, which takes minutes on a page of 100,000 paragraphs.
+ * Returns what `part.find(selector)` does, in time that grows with the size of the page: cheerio compares all children
+ * of the part with each other first, which takes minutes on a page of 100,000 paragraphs.
  */
 export function selectWithin(
   $: CheerioAPI,

@@ -20,7 +20,7 @@ export type WorkerJob = {
   [Kind in keyof WorkerJobs]: { kind: Kind; input: WorkerJobs[Kind]["input"] };
 }[keyof WorkerJobs];
 
-/** What became of a job, and how large the worker's heap is now. */
+/** Result of a job, and the current heap size of the worker. */
 export type WorkerAnswer = { heapBytes: number } & WorkerOutcome;
 
 /** What a job made, why its file is refused, or that it failed in a way not foreseen. */

@@ -1,17 +1,29 @@
+import type { RequiredScope } from "@svc/contracts";
 import { useId, useState } from "react";
 import type { SubmitEvent } from "react";
-import type { RequiredScope } from "@svc/contracts";
-import { useServices } from "../app/services.ts";
-import { useProject, useSession } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { FormFault } from "../lists/paged-list.tsx";
+import { useServices } from "../session/services.ts";
+import { useAction } from "../session/use-action.ts";
+import { useProject, useSession } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
-import { CheckBox } from "../ui/check-box.tsx";
+import { CheckBox } from "../ui/choice-fields.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { FormFault } from "./form-fault.tsx";
-import { KEY_SCOPES } from "./key-scopes.ts";
-import { useAction } from "./use-action.ts";
+
+/** What a key can be given, by what it is about. Scopes that no operation asks for are left out. */
+const KEY_SCOPES = {
+  messages: ["messages:read", "messages:write"],
+  tickets: ["tickets:read", "tickets:write"],
+  kb: ["kb:read", "kb:write"],
+  agents: ["agents:read", "agents:execute", "agents:write"],
+  models: ["models:read", "models:write"],
+  channels: ["channels:read"],
+  webhooks: ["webhooks:read", "webhooks:write"],
+  audit: ["audit:read"],
+  privacy: ["privacy:read", "privacy:write"],
+} as const satisfies Record<string, readonly RequiredScope[]>;
 
 /** Today (`YYYY-MM-DD`), as this place has it. */
 function today(): string {

@@ -1,15 +1,14 @@
 import { useId, useState } from "react";
 import type { SubmitEvent } from "react";
 import type { ProjectItem } from "@svc/contracts";
-import { useServices } from "../app/services.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { FormFault } from "../lists/paged-list.tsx";
+import { useServices } from "../session/services.ts";
+import { useAction } from "../session/use-action.ts";
 import { Button } from "../ui/button.tsx";
+import { Switch } from "../ui/choice-fields.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { Field, SelectField } from "../ui/field.tsx";
-import { Switch } from "../ui/switch.tsx";
-import { TextArea } from "../ui/text-area.tsx";
-import { FormFault } from "./form-fault.tsx";
-import { useAction } from "./use-action.ts";
+import { Field, SelectField, TextArea } from "../ui/field.tsx";
 
 /** Requests that name no project work on it, so it keeps its name. */
 const DEFAULT_PROJECT = "default";

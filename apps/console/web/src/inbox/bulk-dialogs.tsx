@@ -2,15 +2,13 @@ import { useId } from "react";
 import type { SubmitEvent } from "react";
 import { ServiceFault } from "@svc/client";
 import type { TicketItem } from "@svc/contracts";
-import { usePeople } from "../app/use-names.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { Avatar } from "../ui/avatar.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { usePeople } from "../session/use-session.ts";
+import { Avatar } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { Field } from "../ui/field.tsx";
-import { formText } from "../ui/form-text.ts";
+import { describeFault } from "../ui/describe-error.ts";
+import { ConfirmDialog, Dialog } from "../ui/dialog.tsx";
+import { Field, formText } from "../ui/field.tsx";
 import { PickList } from "../ui/pick-list.tsx";
 import type { BulkChange } from "./bulk-changes.ts";
 
@@ -132,7 +130,7 @@ function FaultList({ faults, onClose }: { faults: BulkFaults; onClose: () => voi
 }
 
 /** What is asked or told about many tickets. */
-export default function BulkDialogs({ dialog, onClose, onChoose }: Choosing & { dialog: BulkDialog }) {
+export function BulkDialogs({ dialog, onClose, onChoose }: Choosing & { dialog: BulkDialog }) {
   if (dialog.kind === "faults") return <FaultList faults={dialog.faults} onClose={onClose} />;
   if (dialog.kind === "resolve") return <ResolveAll {...dialog} onClose={onClose} onChoose={onChoose} />;
   const Asked = { assign: AssignAll, tag: TagAll }[dialog.kind];

@@ -1,29 +1,19 @@
 import { useId, useState } from "react";
 import type { SubmitEvent } from "react";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { formText } from "../ui/form-text.ts";
-import { Field } from "../ui/field.tsx";
+import { formText, Field } from "../ui/field.tsx";
 import type { InboxSearch } from "./inbox-search.ts";
-import { filtersOf } from "./move-kept-views.ts";
-import { useSavedViews } from "./saved-views.ts";
+import { filtersOf, useSavedViews } from "./saved-views.ts";
 
 /** As the server has it; the pages import no code of the contracts. */
 const VIEW_NAME_MAX_CHARS = 60;
 
 /** Gives the view with its filters a name, so that it stands beside the others. */
-export default function SaveViewDialog({
-  view,
-  search,
-  onClose,
-}: {
-  view: string;
-  search: InboxSearch;
-  onClose: () => void;
-}) {
+export function SaveViewDialog({ view, search, onClose }: { view: string; search: InboxSearch; onClose: () => void }) {
   const { t } = useTexts();
   const { toasts } = useServices();
   const { save, find } = useSavedViews();

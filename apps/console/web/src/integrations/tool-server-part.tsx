@@ -1,13 +1,13 @@
 import { Tabs } from "radix-ui";
 import { useState } from "react";
 import type { Scope } from "@svc/contracts";
-import { useProject } from "../app/use-session.ts";
-import type { TextKey } from "../i18n/text-table.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
+import { useProject } from "../session/use-session.ts";
+import { TabList } from "../ui/choice-fields.tsx";
 import { CopyBox } from "../ui/copy-box.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import { TabList } from "../ui/tab-list.tsx";
-import { AddressField } from "./address-field.tsx";
+import { AddressField } from "./channel-state.tsx";
 import type { KeyRight } from "./key-dialog.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import { KEY_PLACE, TOOL_CLIENTS, toolSnippet } from "./snippets.ts";

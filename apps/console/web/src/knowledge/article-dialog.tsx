@@ -3,17 +3,15 @@ import { useId, useState } from "react";
 import type { SubmitEvent } from "react";
 import { ServiceFault } from "@svc/client";
 import type { Gap } from "@svc/contracts";
-import { kbsQuery } from "../api/kb.ts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { kbsQuery, ownKb } from "../api/knowledge.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
+import { describeFault } from "../ui/describe-error.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { Field, SelectField } from "../ui/field.tsx";
+import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { TextArea } from "../ui/text-area.tsx";
-import { ownKb } from "./own-kb.ts";
 
 const TITLE_MAX_CHARS = 300;
 

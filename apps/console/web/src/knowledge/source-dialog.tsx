@@ -1,17 +1,15 @@
 import { useId, useState } from "react";
 import type { SubmitEvent } from "react";
-import { addDocument } from "../api/kb.ts";
-import type { DocumentSource } from "../api/kb.ts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import type { TextKey } from "../i18n/text-table.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { addDocument } from "../api/knowledge.ts";
+import type { DocumentSource } from "../api/knowledge.ts";
+import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
+import { describeFault } from "../ui/describe-error.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { Field } from "../ui/field.tsx";
-import { formText } from "../ui/form-text.ts";
-import { TextArea } from "../ui/text-area.tsx";
+import { Field, formText, TextArea } from "../ui/field.tsx";
 
 /** What a document is made of besides files. */
 export type SourceKind = "page" | "site" | "text";

@@ -1,19 +1,18 @@
 import { useId, useState } from "react";
 import type { SubmitEvent } from "react";
 import { changePassword } from "../api/session.ts";
-import { useServices } from "../app/services.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
+import { describeFault } from "../ui/describe-error.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { formText } from "../ui/form-text.ts";
-import { Field } from "../ui/field.tsx";
+import { formText, Field } from "../ui/field.tsx";
 
 /** OPERATOR_LIMITS of the contracts say the same; the server checks. */
 const PASSWORD_MIN_CHARS = 12;
 
 /** Changes one's own password. Every other session of this person ends. */
-export default function PasswordDialog({ onClose }: { onClose: () => void }) {
+export function PasswordDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
   const formId = useId();

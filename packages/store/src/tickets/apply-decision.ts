@@ -1,0 +1,253 @@
+import type { ReviewAction } from "@svc/contracts";
+import type { AnswerStep } from "../platform/answer-stats.ts";
+import { dropBeforeClosing, isClosed, keepBeforeClosing, restoreClosed } from "./close-ticket.ts";
+import type { Db } from "../db.ts";
+import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { insertReviewEvent } from "./insert-review-event.ts";
+import type { ReviewState } from "./lock-review-state.ts";
+import { freeOperatorFiles, takeOperatorFiles } from "./operator-files.ts";
+import { findWebhookMessage, noteNews, receiveAgain } from "./review-messages.ts";
+import type { DraftWork, SendWork, WaitingMessage } from "./review-work.ts";
+import { RECORD_COLUMNS, RECORD_JOINS, asTicketRecord } from "./ticket-record.ts";
+import type { TicketRecord, TicketRow as RecordRow } from "./ticket-record.ts";
+import type { Ticket } from "./tickets.ts";
+import { decideToolCall } from "./tool-calls.ts";
+import { triageMessagesTable } from "./triage-messages.ts";
+
+/** What a person has decided. */
+export interface Decision {
+  action: ReviewAction;
+  actor: string;
+  /** What the ticket is from now on. */
+  ticket: Pick<Ticket, "project" | "status" | "stage" | "assignee" | "agentId">;
+  /** Why its stage changes, in words. */
+  why: string;
+  /** For the ticket's event. */
+  data: object;
+  /**
+   * What becomes of the messages that wait: they stay, they end without an answer, the held ones go back to the agent,
+   * the failed ones are tried again, or those that closing the ticket ended wait again, with their draft.
+   */
+  waiting: "stay" | "reject" | "return" | "revive" | "restore";
+  /** Of which of them it becomes so; of all where absent. */
+  only?: readonly string[];
+  dropsDraft: boolean;
+  /** True when a run of the pipeline that is under way must begin anew: what it does may depend on the decision. */
+  interrupts: boolean;
+  /** What the pipeline has to do now, if anything. */
+  work: SendWork | DraftWork | null;
+  /** A call of a tool that waits and is decided about with it. Throws ToolCallDecidedError when it waits no more. */
+  toolCall?: { id: string; state: "approved" | "rejected" };
+  /** What triage learns about the newest message that waits, or else the newest one. */
+  lessons: { project: ProjectId; agentId: string | null }[];
+}
+
+/** A decision that is committed. */
+export interface Decided {
+  /** The ticket as the decision has made it. */
+  ticket: TicketRecord;
+  /** True when the pipeline has something to do now. */
+  hasWork: boolean;
+  /** A message of mode webhook whose sender has something to hear; null when there is none. */
+  toldMessageId: string | null;
+}
+
+/** Thrown when a decision names a file that its ticket has not: nothing of the decision is true then. */
+export class OperatorFileGoneError extends Error {
+  constructor() {
+    super("the ticket has no such file");
+    this.name = "OperatorFileGoneError";
+  }
+}
+
+/** Thrown when a call of a tool is decided about that does not wait any more: nothing of the decision is true then. */
+export class ToolCallDecidedError extends Error {
+  constructor() {
+    super("the tool call is no longer waiting");
+    this.name = "ToolCallDecidedError";
+  }
+}
+
+/** How long the sweeper leaves a decision to its job. */
+const SWEEP_AFTER_MS = 2_000;
+
+const idsOf = (waiting: readonly WaitingMessage[], state: WaitingMessage["state"]) =>
+  waiting.flatMap((message) => (message.state === state ? [message.id] : []));
+
+/** Moves the messages that wait to where the decision sends them; answers those whose senders hear of it. */
+const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => Promise<string[]>> = {
+  stay: () => Promise.resolve([]),
+  async reject(tx, { ticket: { homeProject }, waiting }) {
+    const messageIds = waiting.map(({ id }) => id);
+    await tx.query(
+      `UPDATE messages SET state = 'rejected', finished_at = now()
+       WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND state IN ('held', 'failed')`,
+      [homeProject, messageIds],
+    );
+    await noteNews(tx, homeProject, messageIds);
+    return messageIds;
+  },
+  async return(tx, { ticket: { homeProject }, waiting }) {
+    await receiveAgain(tx, homeProject, idsOf(waiting, "held"));
+    return [];
+  },
+  async revive(tx, { ticket: { homeProject }, waiting }) {
+    const messageIds = idsOf(waiting, "failed");
+    await receiveAgain(tx, homeProject, messageIds);
+    await noteNews(tx, homeProject, messageIds, true);
+    return [];
+  },
+  async restore(tx, { ticket, closed }) {
+    await restoreClosed(tx, ticket, closed.ended);
+    return [];
+  },
+};
+
+/** Writes down what the pipeline has to do; the messages that a reply answers are covered from now on. */
+async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Decision): Promise<string | null> {
+  const { work, actor } = decision;
+  if (work === null) return null;
+  // Only the last one can be tried again. Files that this decision names as well are taken below.
+  await freeOperatorFiles(tx, ticket.homeProject, ticket.id, failed?.fileIds ?? []);
+  const reviewId = newId();
+  const send = work.kind === "send" ? work : null;
+  await tx.query(
+    `INSERT INTO reviews (id, project_id, ticket_id, kind, actor, author, text, markdown, sources, answers_message_id,
+       covers, file_ids, due_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + interval '${SWEEP_AFTER_MS} milliseconds')`,
+    [
+      reviewId,
+      ticket.homeProject,
+      ticket.id,
+      work.kind,
+      actor,
+      send?.author ?? null,
+      send?.text ?? null,
+      send?.markdown ?? null,
+      send === null ? null : JSON.stringify(send.sources),
+      work.answers,
+      work.covers,
+      send?.fileIds ?? [],
+    ],
+  );
+  if (send !== null) {
+    if (!(await takeOperatorFiles(tx, ticket.homeProject, ticket.id, send.fileIds))) throw new OperatorFileGoneError();
+    await tx.query(
+      `UPDATE messages SET covered_by = $3
+       WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND state IN ('held', 'failed')`,
+      [ticket.homeProject, send.covers, send.answers],
+    );
+  }
+  return reviewId;
+}
+
+/**
+ * Takes the conversation from the worker that has it, unless an earlier decision is being carried out: what its run
+ * has found was found before the decision. The message is worked on again, and the try does not count.
+ */
+async function interruptRun(tx: Db, { ticket, isUnderWay, isLeased }: ReviewState & { isLeased: boolean }) {
+  if (isUnderWay) return;
+  await tx.query("UPDATE chats SET lease_id = NULL, lease_until = NULL WHERE project_id = $1 AND ticket_id = $2", [
+    ticket.homeProject,
+    ticket.id,
+  ]);
+  await tx.query(
+    `UPDATE messages SET progress = NULL, attempts = greatest(0, attempts - $3::integer)
+     WHERE id = (SELECT id FROM messages WHERE project_id = $1 AND ticket_id = $2 AND state = 'received'
+       ORDER BY seq LIMIT 1)`,
+    [ticket.homeProject, ticket.id, isLeased ? 1 : 0],
+  );
+}
+
+/** What triage learns goes by the newest message that waits, or else the newest one. */
+async function teach(tx: Db, { ticket, waiting, newest }: ReviewState, decision: Decision): Promise<void> {
+  const message = waiting.at(-1) ?? newest;
+  if (message === null || decision.lessons.length === 0) return;
+  const [said] = await tx.query<{ text: string }>("SELECT text FROM messages WHERE project_id = $1 AND id = $2", [
+    ticket.homeProject,
+    message.id,
+  ]);
+  for (const { project, agentId } of decision.lessons) {
+    const decided = { messageId: message.id, ticketId: ticket.id, agentId, text: said?.text ?? "" };
+    await triageMessagesTable(tx).note(project, decided);
+  }
+}
+
+/** What actions mean for the draft that waits. */
+const ANSWER_STEPS: { [Action in ReviewAction]?: AnswerStep } = {
+  approve: "approve",
+  edit: "edit",
+  reject: "reject",
+  reply: "reject",
+  resolve: "reject",
+};
+
+/** The step of an agent's answer that a decision is. To spam no answer would have been right. */
+function stepOf({ action, ticket }: Decision): { step: AnswerStep } | null {
+  const step = ticket.status === "spam" ? undefined : ANSWER_STEPS[action];
+  return step === undefined ? null : { step };
+}
+
+/** Makes all true that a decision changes; what it is about is locked. */
+export async function applyDecision(
+  tx: Db,
+  state: ReviewState & { isLeased: boolean },
+  decision: Decision,
+): Promise<Decided> {
+  const { ticket: before } = state;
+  const { ticket: after, actor, why, action, data } = decision;
+  // The run first: after that, the oldest message that was received need not be the one that it worked on.
+  if (decision.interrupts) await interruptRun(tx, state);
+  const moved =
+    decision.only === undefined ? state.waiting : state.waiting.filter(({ id }) => decision.only?.includes(id));
+  const told = await MOVE_WAITING[decision.waiting](tx, { ...state, waiting: moved });
+  if (decision.toolCall !== undefined) {
+    const isDecided = await decideToolCall(tx, before.project, { ...decision.toolCall, actor });
+    if (!isDecided) throw new ToolCallDecidedError();
+  }
+  const reviewId = await insertWork(tx, state, decision);
+  if (reviewId !== null) {
+    await tx.query("UPDATE chats SET review_id = $3 WHERE project_id = $1 AND ticket_id = $2", [
+      before.homeProject,
+      before.id,
+      reviewId,
+    ]);
+  }
+  const isClosing = decision.waiting === "reject" && isClosed(after.status);
+  // A ticket that is marked as spam after it was resolved keeps what it was before both.
+  if (isClosing && !isClosed(before.status)) await keepBeforeClosing(tx, before);
+  if (decision.dropsDraft && !isClosing) await dropBeforeClosing(tx, before);
+  if (decision.dropsDraft) {
+    await tx.query("DELETE FROM drafts WHERE project_id = $1 AND ticket_id = $2", [before.homeProject, before.id]);
+  }
+  const [changed] = await tx.query<RecordRow>(
+    `WITH t AS (
+       UPDATE tickets SET project_id = $3, status = $4, stage = $5, assignee = $6, agent_id = $7,
+         resolved_at = CASE WHEN $4 NOT IN ('resolved', 'spam') THEN NULL WHEN status = $4 THEN resolved_at
+           ELSE now() END,
+         version = version + 1, updated_at = now()
+       WHERE project_id = $1 AND id = $2 RETURNING *
+     )
+     SELECT ${RECORD_COLUMNS} FROM t ${RECORD_JOINS}`,
+    [before.project, before.id, after.project, after.status, after.stage, after.assignee, after.agentId],
+  );
+  const move = { at: new Date().toISOString(), actor, from: before.stage, to: after.stage, why };
+  await insertReviewEvent(tx, {
+    project: before.homeProject,
+    ticketId: before.id,
+    messageId: decision.work?.answers ?? null,
+    actor,
+    moves: before.stage === after.stage ? [] : [move],
+    data: { decision: action, ...data },
+    answer: stepOf(decision),
+  });
+  await teach(tx, state, decision);
+  if (changed === undefined) throw new Error(`ticket ${before.id} does not exist although it is locked`);
+  const runsAgain = decision.waiting === "return" || decision.waiting === "revive";
+  return {
+    ticket: asTicketRecord(changed),
+    hasWork: reviewId !== null || runsAgain || (decision.interrupts && state.hasReceived),
+    toldMessageId: await findWebhookMessage(tx, before.homeProject, told),
+  };
+}
