@@ -11,7 +11,7 @@ import type { Express } from "express";
 import { createApiChannel } from "./api-channel.ts";
 import { createSecretsReader, createSettingsReader } from "./api-context.ts";
 import type { ApiContext } from "./api-context.ts";
-import { startCallbacks } from "./callbacks/start-callbacks.ts";
+import { deliverCallbacks } from "./callbacks/deliver-callbacks.ts";
 import { createBinding } from "./create-binding.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
 import type { HealthSources } from "./get-health.ts";
@@ -110,7 +110,8 @@ export function apiService(resources: Resources): Service {
     const { context, binding, host } = await openContext(resources, closers);
     const { board, guard, readSecrets } = context;
     const tell = (ticketId: string) => board.notify(ticketId);
-    const callbacks = startCallbacks({ store, queues, log, guard, readSecrets, tell });
+    const callbacks = deliverCallbacks({ store, queues, log, guard, readSecrets, tell });
+    callbacks.start();
     closers.push(() => callbacks.stop());
     const manager = createChannelManager(resources);
     manager.register(context.channel);

@@ -6,7 +6,7 @@ import type { Express, Request, RequestHandler, Response } from "express";
 import { errorCode } from "@svc/primitives";
 
 /** Where the build puts the script, its chunks and the list of them. */
-const CLIENT_DIR = new URL("./client/", import.meta.url);
+const CLIENT_DIR = new URL("../dist/client/", import.meta.url);
 
 const SCRIPT_CACHE = "public, max-age=86400, stale-while-revalidate=604800";
 const CHUNK_CACHE = "public, max-age=31536000, immutable";

@@ -1,3 +1,4 @@
+import { stateOf } from "./context.ts";
 import { isUnavailable } from "./db.ts";
 
 interface Waiting<Item, Result> {
@@ -6,16 +7,22 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
+interface BatchOptions<Item> {
+  maxItems?: number;
+  lanes?: number;
+  keyOf?: (item: Item) => string;
+}
+
 /**
  * Group commit: what is asked for while a statement is on its way goes into the next one, so that concurrent callers
  * share one round trip and one commit. `run` gets the items in the order of the calls and answers in the same order.
  * Two statements may be on their way at once. When a statement fails for its data, its items are run one by one, so
- * that a bad one harms nobody else; when the store is unavailable, all of them fail. Items with the same `keyOf` are never
- * on their way in two statements at once, so that they keep the order of their calls.
+ * that a bad one harms nobody else; when the store is unavailable, all of them fail. Items with the same `keyOf` are
+ * never on their way in two statements at once, so that they keep the order of their calls.
  */
-export function createBatcher<Item, Result>(
+function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  options: { maxItems?: number; lanes?: number; keyOf?: (item: Item) => string } = {},
+  options: BatchOptions<Item> = {},
 ): (item: Item) => Promise<Result> {
   const { maxItems = 200, lanes = 2, keyOf } = options;
   const onTheWay = new Set<string>();
@@ -63,4 +70,16 @@ export function createBatcher<Item, Result>(
       armed = true;
       setImmediate(pump);
     });
+}
+
+/**
+ * Turns a function on many items into one on a single item; concurrent calls on the same database, or context, share a
+ * statement (see `createBatcher`).
+ */
+export function batched<Owner extends object, Item, Result>(
+  run: (owner: Owner, items: Item[]) => Promise<Result[]>,
+  options: BatchOptions<Item> = {},
+): (owner: Owner, item: Item) => Promise<Result> {
+  const batcherOf = stateOf((owner: Owner) => createBatcher((items: Item[]) => run(owner, items), options));
+  return (owner, item) => batcherOf(owner)(item);
 }

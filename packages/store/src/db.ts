@@ -2,14 +2,22 @@ import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import pg from "pg";
 import { errorCode, toError } from "@svc/primitives";
-import type { DiskWatch } from "./platform/disk-watch.ts";
-import type { LineWatch } from "./platform/line-watch.ts";
+import type { DiskWatch, ConnectionWatchdog } from "./platform/watchdogs.ts";
+import { camelCase } from "./sql.ts";
 
-/** Runs SQL with parameters; every fault of the connection becomes `unavailable`. */
+/** SQL with its values; a named one is planned once per connection. */
+export interface Query {
+  name?: string;
+  text: string;
+  values: unknown[];
+}
+
+/** Runs SQL with parameters. Columns get camelCase names; every connection error becomes `unavailable`. */
 export interface Db {
+  /** Returns its rows, and the number of rows that it wrote or returned. */
+  run(query: Query): Promise<{ rows: Record<string, unknown>[]; count: number }>;
+  /** Returns the rows of SQL that is put together for one call, such as the filters of a list. */
   query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** A statement of the hot path: planned once a connection under this name. */
-  prepared<Row extends object = Record<string, unknown>>(name: string, text: string, values: unknown[]): Promise<Row[]>;
   /** Runs `work` in one transaction, rolled back when it throws. No network call belongs in `work`. */
   transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
 }
@@ -76,6 +84,21 @@ export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === "23505";
 }
 
+/** Result of an update of a row that has a version and a unique name. */
+export type UpdateResult = "changed" | "stale" | "taken";
+
+/**
+ * Runs an update of such a row: "stale" if no row has the expected version, "taken" if another one has the name.
+ */
+export async function updateVersioned(update: () => Promise<number>): Promise<UpdateResult> {
+  try {
+    return (await update()) === 0 ? "stale" : "changed";
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return "taken";
+  }
+}
+
 function asServiceError(error: unknown): unknown {
   if (error instanceof ServiceError || !isUnavailable(error)) return error;
   const detail = isBusy(error)
@@ -91,6 +114,29 @@ function asServiceError(error: unknown): unknown {
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 
+/** Column names that were seen, in camelCase: there are some hundred of them. */
+const camelNames = new Map<string, string>();
+
+function camelNameOf(column: string): string {
+  const known = camelNames.get(column);
+  if (known !== undefined) return known;
+  const name = camelCase(column);
+  camelNames.set(column, name);
+  return name;
+}
+
+/** Turns rows into records: the only place where columns become properties. */
+function toRecords(fields: readonly pg.FieldDef[], rows: readonly unknown[][]): Record<string, unknown>[] {
+  const names = fields.map(({ name }) => camelNameOf(name));
+  return rows.map((values) => {
+    const record: Record<string, unknown> = {};
+    names.forEach((name, index) => {
+      record[name] = values[index];
+    });
+    return record;
+  });
+}
+
 type Queryable = Pick<pg.ClientBase, "query">;
 
 /** For statements on a pool, whose connections tell by themselves when they are used. */
@@ -102,19 +148,21 @@ function dbOn(
   noteError: (error: unknown) => unknown,
   around: { begin(): void; end(): void } = UNWATCHED,
 ): Db {
-  async function run<Row extends object>(config: pg.QueryConfig): Promise<Row[]> {
+  const run: Db["run"] = async (query) => {
     around.begin();
     try {
-      return (await queryable.query<Row>(config)).rows;
+      const { fields, rows, rowCount } = await queryable.query<unknown[]>({ ...query, rowMode: "array" });
+      return { rows: toRecords(fields, rows), count: rowCount ?? 0 };
     } catch (error) {
       throw noteError(error);
     } finally {
       around.end();
     }
-  }
+  };
   return {
-    query: (text, values = []) => run({ text, values }),
-    prepared: (name, text, values) => run({ name, text, values }),
+    run,
+    query: async <Row extends object>(text: string, values: unknown[] = []) =>
+      (await run({ text, values })).rows as Row[],
     transaction,
   };
 }
@@ -123,7 +171,8 @@ function dbOn(
 const IDLE_MS = 60_000;
 /**
  * What the server does about sides of connections of which nobody here knows any more, because the line to them was cut
- * in silence or the machine is gone: they end by themselves. One that is in a transaction holds locks that others wait for.
+ * in silence or the machine is gone: they end by themselves. One that is in a transaction holds locks that others wait
+ * for.
  */
 const AGAINST_ORPHANS = [
   `-c idle_session_timeout=${2 * IDLE_MS}`,
@@ -135,8 +184,8 @@ const AGAINST_ORPHANS = [
 
 /**
  * Compiling a statement never pays here: they are short. PostgreSQL up to 17 adds 1e10 to the estimated cost of a scan
- * that `enable_seqscan=off` cannot avoid, which is above `jit_above_cost`: with JIT, PostgreSQL's default, each execution
- * of such a statement would be compiled first.
+ * that `enable_seqscan=off` cannot avoid, which is above `jit_above_cost`: with JIT, PostgreSQL's default, each
+ * execution of such a statement would be compiled first.
  */
 const WITHOUT_COMPILING = "-c jit=off";
 
@@ -149,7 +198,9 @@ const PURPOSES = {
    * however small it believes them to be: a plan that was made on an empty table is kept while the table grows.
    */
   messages: "-c enable_seqscan=off",
-  /** As `messages`, for what is done again when a crash of the database loses it: a commit does not wait for the disk. */
+  /**
+   * As `messages`, for what is done again when a crash of the database loses it: a commit does not wait for the disk.
+   */
   leases: "-c enable_seqscan=off -c synchronous_commit=off",
   /** As `messages`, for what callers have received: see `openStore`. */
   notes: "-c enable_seqscan=off",
@@ -171,7 +222,7 @@ export function openDb(options: {
   log: Log;
   applicationName: string;
   purpose: keyof typeof PURPOSES;
-  watch: LineWatch;
+  watch: ConnectionWatchdog;
   disk: DiskWatch;
 }): PooledDb {
   const { watch, disk } = options;
@@ -207,7 +258,7 @@ export function openDb(options: {
     connected.add(client);
     watch.add(client);
     // A connection may break in the moment in which it is handed out, when nobody else listens yet: that would end the
-    // process. Whoever has it learns of it by the next statement.
+    // process. The process that has it learns of it by the next statement.
     client.on("error", (error) => options.log.debug({ error }, "database connection failed"));
   });
   pool.on("remove", (client) => {

@@ -1,66 +1,58 @@
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { agentsTable } from "./knowledge/agents.ts";
-import { apiKeysTable } from "./people/api-keys.ts";
-import { auditTable } from "./people/audit.ts";
-import { callbacksTable } from "./messages/callbacks.ts";
-import { channelStatesTable } from "./platform/channel-states.ts";
-import { cannedRepliesTable } from "./tickets/canned-replies.ts";
-import { channelsConfigTable } from "./platform/channels-config.ts";
-import { chatsTable } from "./messages/chats.ts";
-import { chunkEmbeddingsTable } from "./knowledge/chunk-embeddings.ts";
-import { chunksTable } from "./knowledge/chunks.ts";
+import * as agents from "./knowledge/agents.ts";
+import * as apiKeys from "./people/api-keys.ts";
+import * as audit from "./people/audit.ts";
+import * as callbacks from "./messages/callbacks.ts";
+import * as cannedReplies from "./tickets/canned-replies.ts";
+import * as chats from "./messages/chats.ts";
+import * as chunkEmbeddings from "./knowledge/chunk-embeddings.ts";
+import * as chunks from "./knowledge/chunks.ts";
+import { bind } from "./context.ts";
+import type { Context } from "./context.ts";
 import { isBusy, openDb } from "./db.ts";
-import { deliveriesTable } from "./messages/deliveries.ts";
-import { documentsTable } from "./knowledge/documents.ts";
-import { erasuresTable } from "./people/erasures.ts";
-import { gapsTable } from "./knowledge/gaps.ts";
-import { historyOf } from "./messages/history.ts";
-import { hooksTable } from "./platform/hooks.ts";
-import { idempotencyKeysTable } from "./messages/idempotency-keys.ts";
-import { importsTable } from "./knowledge/imports.ts";
-import { ingestsTable } from "./knowledge/ingests.ts";
-import { installationTable } from "./platform/installation.ts";
-import { instancesTable } from "./platform/instances.ts";
-import { issuesTable } from "./tickets/issues.ts";
-import { kbsTable } from "./knowledge/kbs.ts";
+import * as deliveries from "./messages/deliveries.ts";
+import * as documents from "./knowledge/documents.ts";
+import * as erasures from "./people/erasures.ts";
+import * as gaps from "./knowledge/gaps.ts";
+import * as hooks from "./platform/hooks.ts";
+import * as idempotencyKeys from "./messages/idempotency-keys.ts";
+import * as ingestQueue from "./knowledge/ingest-queue.ts";
+import * as ingests from "./knowledge/ingests.ts";
+import * as installation from "./platform/installation.ts";
+import * as issues from "./tickets/issues.ts";
+import * as kbs from "./knowledge/kbs.ts";
 import { newId } from "./ids.ts";
-import { createDiskWatch } from "./platform/disk-watch.ts";
-import { createLineWatch } from "./platform/line-watch.ts";
-import { messagesTable } from "./messages/messages.ts";
-import { operatorRepliesOf } from "./tickets/operator-replies.ts";
-import { messengerUpdatesTable } from "./messages/messenger-updates.ts";
-import { modelPullsTable } from "./platform/model-pulls.ts";
-import { modelCallsTable } from "./platform/model-calls.ts";
-import { operatorFilesTable } from "./tickets/operator-files.ts";
-import { operatorLinksTable } from "./people/operator-links.ts";
-import { operatorPresenceTable } from "./people/operator-presence.ts";
-import { operatorSessionsTable } from "./people/operator-sessions.ts";
-import { operatorViewsTable } from "./people/operator-views.ts";
-import { operatorsTable } from "./people/operators.ts";
-import { outboxesTable } from "./messages/outboxes.ts";
-import { processesTable } from "./platform/processes.ts";
-import { projectsTable } from "./platform/projects.ts";
-import { proposalsTable } from "./knowledge/proposals.ts";
-import { queueDepthsOf } from "./platform/queue-depths.ts";
-import { repliesTable } from "./messages/replies.ts";
-import { reviewsTable } from "./tickets/reviews.ts";
+import { createDiskWatch, createConnectionWatchdog } from "./platform/watchdogs.ts";
+import * as messages from "./messages/messages.ts";
+import * as messengerUpdates from "./messages/messenger-updates.ts";
+import * as modelPulls from "./platform/model-pulls.ts";
+import * as modelCalls from "./platform/model-calls.ts";
+import * as operatorFiles from "./tickets/operator-files.ts";
+import * as operatorViews from "./people/operator-views.ts";
+import * as operatorSignIn from "./people/operator-sign-in.ts";
+import * as operators from "./people/operators.ts";
+import * as outboxes from "./messages/outboxes.ts";
+import * as processes from "./platform/processes.ts";
+import * as projects from "./platform/projects.ts";
+import * as proposals from "./knowledge/proposals.ts";
+import * as replies from "./messages/replies.ts";
+import * as reviews from "./tickets/reviews.ts";
 import { createSealer } from "./platform/sealer.ts";
-import { serviceLeasesTable } from "./platform/service-leases.ts";
-import { statsOf } from "./platform/stats.ts";
+import * as replicas from "./platform/replicas.ts";
+import * as stats from "./platform/stats.ts";
 import { STORAGE_LIMITS, storedBytesTable } from "./platform/stored-bytes.ts";
 import type { StorageLimits } from "./platform/stored-bytes.ts";
-import { ticketChangesOf } from "./tickets/ticket-changes.ts";
-import { ticketDetailsTable } from "./tickets/ticket-details.ts";
-import { ticketIndexTable } from "./tickets/ticket-index.ts";
-import { ticketListTable } from "./tickets/ticket-list.ts";
-import { ticketTextsTable } from "./tickets/ticket-texts.ts";
-import { ticketsTable } from "./tickets/tickets.ts";
-import { toolCallsTable } from "./tickets/tool-calls.ts";
-import { triageMessagesTable } from "./tickets/triage-messages.ts";
-import { unfinishedRepliesTable } from "./messages/unfinished-replies.ts";
-import { visitorsTable } from "./messages/visitors.ts";
-import { widgetFilesTable } from "./messages/widget-files.ts";
+import * as ticketChanges from "./tickets/ticket-changes.ts";
+import * as ticketDetails from "./tickets/ticket-details.ts";
+import * as ticketList from "./tickets/ticket-list.ts";
+import * as ticketIndex from "./tickets/ticket-index.ts";
+import * as tickets from "./tickets/tickets.ts";
+import * as toolCalls from "./tickets/tool-calls.ts";
+import * as triageMessages from "./tickets/triage-messages.ts";
+import * as unfinishedReplies from "./messages/unfinished-replies.ts";
+import * as visitors from "./messages/visitors.ts";
+import * as widgetFiles from "./messages/widget-files.ts";
 
 /** Connections of each pool at most: concurrent messages share statements, so a few carry many. */
 const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1, notes: 2 };
@@ -77,7 +69,7 @@ export function openStore(options: {
 }) {
   const { url, log, app = "svc", storageLimits = STORAGE_LIMITS } = options;
   const processId = newId();
-  const watch = createLineWatch({ url, log, applicationName: app });
+  const watch = createConnectionWatchdog({ url, log, applicationName: app });
   const disk = createDiskWatch({ log, now: () => performance.now() });
   const open = (purpose: keyof typeof POOL_MAX) =>
     openDb({ url, max: POOL_MAX[purpose], log, applicationName: app, purpose, watch, disk });
@@ -90,6 +82,7 @@ export function openStore(options: {
   const notes = open("notes");
 
   const storedBytes = storedBytesTable(db, { limits: storageLimits, log, isDiskFull: disk.isFull });
+  const context: Context = { db, hot, leases, notes, reports, processId, storedBytes };
 
   async function findFault(): Promise<string | null> {
     try {
@@ -107,61 +100,108 @@ export function openStore(options: {
   }
 
   return {
-    agents: agentsTable(db),
-    apiKeys: apiKeysTable(db),
-    audit: auditTable(db),
-    callbacks: callbacksTable(hot),
-    channelStates: channelStatesTable(leases),
-    cannedReplies: cannedRepliesTable(db),
-    channelsConfig: channelsConfigTable(db),
-    chats: chatsTable(leases),
-    chunkEmbeddings: chunkEmbeddingsTable(db),
-    chunks: chunksTable(db),
-    deliveries: deliveriesTable(hot),
-    documents: documentsTable(db),
-    erasures: erasuresTable(db),
-    gaps: gapsTable(db),
-    history: historyOf(hot),
-    hooks: hooksTable(db),
-    idempotencyKeys: idempotencyKeysTable(hot, notes),
-    imports: importsTable(db),
-    ingests: ingestsTable(db, leases, processId, storedBytes),
-    installation: installationTable(db),
-    instances: instancesTable(leases),
-    issues: issuesTable(db),
-    kbs: kbsTable(db),
-    messages: messagesTable(hot, leases, processId),
-    messengerUpdates: messengerUpdatesTable(hot),
-    operatorReplies: operatorRepliesOf(db),
-    modelPulls: modelPullsTable(db),
-    modelCalls: modelCallsTable(db),
-    operatorFiles: operatorFilesTable(db, storedBytes),
-    operatorLinks: operatorLinksTable(db),
-    operatorPresence: operatorPresenceTable(db),
-    operatorSessions: operatorSessionsTable(db),
-    operatorViews: operatorViewsTable(db),
-    operators: operatorsTable(db),
-    outboxes: outboxesTable(hot, processId),
-    processes: processesTable(leases, processId),
-    projects: projectsTable(db),
-    proposals: proposalsTable(db),
-    queueDepths: queueDepthsOf(db),
-    replies: repliesTable(hot, notes),
-    reviews: reviewsTable(db, hot, leases, processId),
-    serviceLeases: serviceLeasesTable(leases),
-    stats: statsOf(reports),
+    agents: bind(db, agents),
+    apiKeys: bind(db, apiKeys),
+    audit: bind(db, audit),
+    callbacks: bind(hot, callbacks),
+    channelStates: bind(leases, {
+      report: replicas.reportState,
+      forget: replicas.forgetState,
+      list: replicas.listStates,
+    }),
+    cannedReplies: bind(db, cannedReplies),
+    channelsConfig: bind(db, {
+      read: installation.readChannels,
+      setEnabled: installation.setEnabled,
+      update: installation.updateChannel,
+    }),
+    chats: bind(leases, chats),
+    chunkEmbeddings: bind(db, chunkEmbeddings),
+    chunks: bind(db, chunks),
+    deliveries: bind(hot, deliveries),
+    documents: bind(db, documents),
+    erasures: bind(db, erasures),
+    gaps: bind(db, gaps),
+    history: bind(hot, { listBefore: chats.listBefore }),
+    hooks: bind(db, hooks),
+    idempotencyKeys: bind(context, idempotencyKeys),
+    imports: bind(db, { purge: ingestQueue.purgeImports, find: ingestQueue.findImport, list: ingestQueue.listImports }),
+    ingests: bind(context, ingests),
+    installation: {
+      ...bind(db, {
+        checkSecretKey: installation.checkSecretKey,
+        isInitialized: installation.isInitialized,
+        isAdminKeyShown: installation.isAdminKeyShown,
+        markAdminKeyShown: installation.markAdminKeyShown,
+        markInitialized: installation.markInitialized,
+      }),
+      exclusively: <Result>(work: () => Promise<Result>) => installation.exclusively(db, work),
+    },
+    instances: bind(leases, {
+      beat: replicas.beatInstance,
+      end: replicas.endInstance,
+      countAlive: replicas.countAlive,
+    }),
+    issues: bind(db, issues),
+    kbs: bind(db, kbs),
+    messages: bind(context, messages),
+    messengerUpdates: bind(hot, messengerUpdates),
+    operatorReplies: bind(db, { list: ticketChanges.listOperatorReplies, findTickets: ticketChanges.findTickets }),
+    modelPulls: bind(db, modelPulls),
+    modelCalls: bind(db, modelCalls),
+    operatorFiles: bind(context, operatorFiles),
+    operatorLinks: bind(db, {
+      isFirstMissing: operatorSignIn.isFirstMissing,
+      put: operatorSignIn.putLink,
+      find: operatorSignIn.findLink,
+      usePassword: operatorSignIn.usePassword,
+      useFirst: operatorSignIn.useFirst,
+    }),
+    operatorPresence: bind(db, {
+      put: operatorViews.putPresence,
+      remove: operatorViews.removePresence,
+      sweep: operatorViews.sweepPresence,
+      list: operatorViews.listViewers,
+    }),
+    operatorSessions: bind(db, {
+      insert: operatorSignIn.insertSession,
+      findLive: operatorSignIn.findLive,
+      touch: operatorSignIn.touch,
+      remove: operatorSignIn.removeSession,
+      removeByHash: operatorSignIn.removeByHash,
+      removeOf: operatorSignIn.removeOf,
+    }),
+    operatorViews: bind(db, {
+      list: operatorViews.listViews,
+      put: operatorViews.putView,
+      remove: operatorViews.removeView,
+    }),
+    operators: bind(db, operators),
+    outboxes: bind(context, outboxes),
+    processes: { ownId: processId, ...bind(context, processes) },
+    projects: bind(db, projects),
+    proposals: bind(db, proposals),
+    queueDepths: bind(db, { read: stats.readDepths }),
+    replies: bind(context, replies),
+    reviews: bind(context, reviews),
+    serviceLeases: bind(leases, { take: replicas.takeLease, release: replicas.releaseLease }),
+    stats: bind(reports, { read: stats.read, readAnswers: stats.readAnswers, readQueues: stats.readQueues }),
     storedBytes,
-    ticketChanges: ticketChangesOf(db),
-    ticketDetails: ticketDetailsTable(db),
-    ticketIndex: ticketIndexTable(db),
-    ticketList: ticketListTable(db),
-    ticketTexts: ticketTextsTable(db),
-    tickets: ticketsTable(hot, leases),
-    toolCalls: toolCallsTable(db, hot),
-    triageMessages: triageMessagesTable(db),
-    unfinishedReplies: unfinishedRepliesTable(hot, leases),
-    visitors: visitorsTable(hot),
-    widgetFiles: widgetFilesTable(db, storedBytes),
+    ticketChanges: bind(db, {
+      findNewest: ticketChanges.findNewest,
+      listAfter: ticketChanges.listAfter,
+      listMentions: ticketChanges.listMentions,
+    }),
+    ticketDetails: bind(db, ticketDetails),
+    ticketIndex: bind(db, { follow: ticketIndex.follow }),
+    ticketList: bind(db, ticketList),
+    ticketTexts: bind(db, { indexNext: ticketIndex.indexNext }),
+    tickets: bind(context, tickets),
+    toolCalls: bind(context, toolCalls),
+    triageMessages: bind(db, triageMessages),
+    unfinishedReplies: bind(context, unfinishedReplies),
+    visitors: bind(hot, visitors),
+    widgetFiles: bind(context, widgetFiles),
     sealer: createSealer(options.secretKey),
 
     /** The clock of the database, in milliseconds since 1970. */

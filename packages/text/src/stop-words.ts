@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from "node:fs";
-import { primaryLanguage } from "./language-tag.ts";
+import { primaryLanguage } from "./language-data.ts";
 
 /** A file of `data/function-words`, one per language (ISO 639-1): words in lower case, separated by spaces. */
 interface FunctionWords {

@@ -1,3 +1,8 @@
+import { foldAccents } from "./fold-accents.ts";
+
+/** Characters of a word that count; longer words are not typed in full. */
+const MAX_WORD_CHARS = 64;
+
 /** A word or number of a text. */
 export type Token = {
   /**
@@ -106,4 +111,17 @@ function toTerm(word: string): string {
     .replace(/i\u0307/g, "i")
     .replace(/\s+/g, "");
   return term.normalize("NFC");
+}
+
+/**
+ * The different words of a text in the form in which a search by words compares them: lower case, without accents, the
+ * first 64 characters of each, in the order in which they come first.
+ */
+export function searchWords(text: string): string[] {
+  return [...new Set(tokenize(text).map(({ term }) => formOf(term)))];
+}
+
+function formOf(term: string): string {
+  const folded = foldAccents(term);
+  return folded.length <= MAX_WORD_CHARS ? folded : Array.from(folded).slice(0, MAX_WORD_CHARS).join("");
 }

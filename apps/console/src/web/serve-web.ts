@@ -79,7 +79,7 @@ export const securityHeaders: RequestHandler = (_request, response, next) => {
 };
 
 /** Where the build puts the pages. */
-const WEB_DIR = new URL("../../dist-web", import.meta.url);
+const WEB_DIR = new URL("../../dist-web/", import.meta.url);
 
 /** Names of files; nothing else is ever looked for. A part never begins with a dot. */
 const NAME = /^(?:[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}\/){0,3}[A-Za-z0-9_-][A-Za-z0-9_.@-]{0,149}$/;

@@ -1,7 +1,7 @@
-import type { ModelProviderConfig } from "../models/models-config.ts";
+import type { ModelProviderConfig } from "../models/language-model.ts";
 import { fetchJson } from "./fetch-json.ts";
-import { MAX_MODELS, countOf, entriesOf, fieldsOf, nameOf } from "./read-fields.ts";
-import type { CatalogueModel } from "./model-catalogue.ts";
+import { MAX_MODELS, countOf, entriesOf, fieldsOf, nameOf } from "./fetch-json.ts";
+import type { CatalogueModel } from "./open-model-catalogue.ts";
 
 /** A model of Ollama's library that can be installed. */
 interface InstallableModel {

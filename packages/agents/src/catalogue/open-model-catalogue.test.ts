@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { freePort, startFakeOllama, startWebhookReceiver } from "@svc/testing";
 import type { FakeOllama, WebhookReceiver } from "@svc/testing";
-import type { ModelProviderConfig } from "../models/models-config.ts";
+import type { ModelProviderConfig } from "../models/language-model.ts";
 import { openModelCatalogue, readOllamaName } from "./open-model-catalogue.ts";
 
 test.each([

@@ -3,8 +3,8 @@ import type { ModelPullProgress, ErrorCode } from "@svc/contracts";
 import { authorizationOf } from "./create-ollama.ts";
 import type { OllamaTarget } from "./create-ollama.ts";
 import { asProviderError } from "./fetch-json.ts";
-import { PullError } from "./pull-error.ts";
-import { countOf, fieldsOf } from "./read-fields.ts";
+import { PullError } from "./fetch-json.ts";
+import { countOf, fieldsOf } from "./fetch-json.ts";
 
 interface KnownFault {
   /** What Ollama says. */

@@ -4,7 +4,7 @@ import type { Kind, Lexicon, Mark } from "./claim-lexicon.ts";
 import { DIGITS_OF } from "./find-foreign-parts.ts";
 import { amountAt, fold, isFrequency, joinRanges, measureAt, tokensOf } from "./read-amounts.ts";
 import type { Amount, Token } from "./read-amounts.ts";
-import { hasTurn } from "./turning-words.ts";
+import { hasTurn } from "./claim-lexicon.ts";
 
 /** What decides about a part of a sentence that says one thing. */
 export interface Statement {

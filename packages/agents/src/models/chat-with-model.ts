@@ -1,14 +1,14 @@
 import type { ModelMessage, LanguageModel as SdkModel } from "ai";
 import { askOnce } from "./ask-once.ts";
 import type { CallTally } from "./ask-once.ts";
-import { openCallBounds } from "./call-bounds.ts";
+import { openCallBounds } from "./language-model.ts";
 import { createModelFetch } from "./create-model-fetch.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelFault } from "./model-error.ts";
-import type { CallManners } from "./call-manners.ts";
+import type { CallManners } from "./language-model.ts";
 import type { ChatRequest } from "./language-model.ts";
-import type { ModelPrice, ModelProviderConfig, ModelApi } from "./models-config.ts";
-import type { LearnedQuirks } from "./request-quirks.ts";
+import type { ModelPrice, ModelProviderConfig, ModelApi } from "./language-model.ts";
+import type { LearnedQuirks } from "./create-model-fetch.ts";
 
 /** What models think aloud, before their answer. */
 const THOUGHTS = /^\s*<think(?:ing)?>[\s\S]*?(?:<\/think(?:ing)?>|$)/i;

@@ -7,16 +7,16 @@ import type { ProjectId, Store } from "@svc/store";
 import type { Log } from "@svc/log";
 import { estimateTokens } from "./ask-once.ts";
 import type { CallTally } from "./ask-once.ts";
-import { openCallBounds } from "./call-bounds.ts";
-import { DEFAULT_MANNERS } from "./call-manners.ts";
-import type { CallManners } from "./call-manners.ts";
+import { openCallBounds } from "./language-model.ts";
+import { DEFAULT_MANNERS } from "./language-model.ts";
+import type { CallManners } from "./language-model.ts";
 import { chatWithModel } from "./chat-with-model.ts";
 import type { ModelTarget } from "./chat-with-model.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelFault } from "./model-error.ts";
 import { keepProjectLimits } from "./project-limits.ts";
 import type { ChatRequest, ChatResult, LanguageModel, LanguageModels, ModelUsage } from "./language-model.ts";
-import type { ModelProviderConfig, ModelsConfig } from "./models-config.ts";
+import type { ModelProviderConfig, ModelsConfig } from "./language-model.ts";
 
 /** Of no project: the question is not recorded. */
 const NOBODY = asProjectId("00000000-0000-0000-0000-000000000000");

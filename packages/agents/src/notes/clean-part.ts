@@ -1,11 +1,11 @@
 import { stopWords } from "@svc/text";
-import { capitalOf } from "./capital-of.ts";
+import { capitalOf } from "./note-words.ts";
 import { mendSentence } from "./mend-sentence.ts";
 import type { MendBudget } from "./mend-sentence.ts";
 import { noteWords } from "./note-words.ts";
 import type { NoteWord } from "./note-words.ts";
 import { findFillers, pausesOf } from "./repair-cues.ts";
-import { trimEnd } from "./trim-end.ts";
+import { trimEnd } from "./note-words.ts";
 
 /** Words that are rightly said twice. */
 const SAID_TWICE = new Set(

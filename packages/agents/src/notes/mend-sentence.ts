@@ -6,7 +6,7 @@ import { repairCandidates } from "./repair-candidates.ts";
 import type { RepairCandidate, RepairReading } from "./repair-candidates.ts";
 import { findRepairCues } from "./repair-cues.ts";
 import type { RepairCue } from "./repair-cues.ts";
-import { trimEnd } from "./trim-end.ts";
+import { trimEnd } from "./note-words.ts";
 
 /**
  * What speaks for each reading of a correction, by the names of `repair-candidates.ts`: weights of a log-linear model that

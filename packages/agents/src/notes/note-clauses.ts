@@ -2,7 +2,7 @@ import { isGivenName, namedDays, withoutDue } from "./issue-facts.ts";
 import { ANY_WORDS, hasPhrase, languageWords, perLanguage, sourceOf } from "./language-words.ts";
 import { noteWords } from "./note-words.ts";
 import { topicTest } from "./topic-words.ts";
-import { trimEnd } from "./trim-end.ts";
+import { trimEnd } from "./note-words.ts";
 
 /** Maximum number of words that name what a clause is about. */
 const LONGEST_TOPIC = 8;

@@ -5,14 +5,14 @@ import { findQuotePlace } from "../grounded/find-quote.ts";
 import { givesOrders } from "../grounded/gives-orders.ts";
 import { ModelError } from "../models/model-error.ts";
 import { findForeignParts } from "../grounded/find-foreign-parts.ts";
-import { isAbout } from "../grounded/is-about.ts";
+import { isAbout } from "../grounded/judge-claim.ts";
 import type { ModelUsage } from "../models/language-model.ts";
 import { isoDay } from "./issue-facts.ts";
 import { ISSUE_LIMITS, createIssueIds, cut, titleOf } from "./find-issues.ts";
 import type { CleanPart, NoteIssue, NoteQuote } from "./find-issues.ts";
 import { NOTES_LIMITS } from "./notes-summary.ts";
 import type { NotesModel, NotesSummary } from "./notes-summary.ts";
-import { ANY_NEGATION } from "./negations.ts";
+import { ANY_NEGATION } from "./repair-words.ts";
 import { topicTest } from "./topic-words.ts";
 
 /** A cleaned text has no other words than the notes but forms of these and small words that join them: so many of all. */

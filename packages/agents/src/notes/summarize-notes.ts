@@ -8,7 +8,7 @@ import type { CleanPart, NoteIssue } from "./find-issues.ts";
 import { noteParts } from "./note-parts.ts";
 import { NOTES_LIMITS } from "./notes-summary.ts";
 import type { NotesModel, NotesSummary } from "./notes-summary.ts";
-import { stopped } from "./stopped.ts";
+import { stopped } from "./note-words.ts";
 import { readNotesWithModel } from "./read-notes-with-model.ts";
 import { pickSentences } from "./pick-sentences.ts";
 import type { IssueSeverity } from "./issue-words.ts";

@@ -1,4 +1,14 @@
+import { BlockedAddressError, OutboundConnectionError } from "@svc/outbound";
 import type { AgentTool, ArgumentSource, ToolAccess, ToolApproval } from "@svc/contracts";
+
+/** What Node says when no connection was made. */
+const NEVER_CONNECTED: ReadonlySet<string> = new Set([
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+]);
 
 /** A tool of an agent with the values of its headers: they leave this process in its calls, and nowhere else. */
 export type OpenedTool = AgentTool;
@@ -29,4 +39,10 @@ export interface CallableTool {
    * with a call that writes, so that the other end knows a repeat for one.
    */
   call(input: Record<string, unknown>, options: { callId: string; signal: AbortSignal }): Promise<ToolOutcome>;
+}
+
+/** True when a request that has thrown never left: nothing can have been done by it. */
+export function wasNeverSent(error: unknown): boolean {
+  if (error instanceof BlockedAddressError) return true;
+  return error instanceof OutboundConnectionError && NEVER_CONNECTED.has(error.errorCode);
 }

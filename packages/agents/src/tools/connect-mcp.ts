@@ -8,7 +8,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import type { AddressGuard } from "@svc/outbound";
 import { guardedFetch } from "./guarded-fetch.ts";
-import { wasNeverSent } from "./was-never-sent.ts";
+import { wasNeverSent } from "./callable-tool.ts";
 
 /** Of connecting, of a whole list with all its pages, and of a call. */
 const TIMEOUT_MS = 10_000;

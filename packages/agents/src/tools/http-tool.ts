@@ -11,7 +11,7 @@ import type { AddressGuard, OutboundRequest, OutboundResponse } from "@svc/outbo
 import { findUnboundIdentifiers, withoutBound } from "./bound-arguments.ts";
 import { markOfTool } from "./mark-of-tool.ts";
 import { toolText } from "./tool-text.ts";
-import { wasNeverSent } from "./was-never-sent.ts";
+import { wasNeverSent } from "./callable-tool.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;

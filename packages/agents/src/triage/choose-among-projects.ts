@@ -7,7 +7,7 @@ import type { Support } from "../quote-answer.ts";
 import { decide, decideWithoutModel } from "./decide.ts";
 import type { TriageDecision } from "./decide.ts";
 import type { TriageModels } from "./keep-triage-models.ts";
-import type { AgentPool } from "./pool-agents.ts";
+import type { AgentPool } from "./triage-model.ts";
 
 /** What an agent of all projects is to be chosen for, and by what. */
 export interface PoolChoice {

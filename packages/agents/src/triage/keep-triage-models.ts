@@ -1,7 +1,7 @@
 import type { Agent } from "@svc/contracts";
 import { trainTriageInSlices } from "./train-triage.ts";
-import { samplesOf } from "./triage-sample.ts";
-import type { LearnedMessage, TriageSample } from "./triage-sample.ts";
+import { samplesOf } from "./triage-model.ts";
+import type { LearnedMessage, TriageSample } from "./triage-model.ts";
 import { extractFeatures, termsOf } from "./extract-features.ts";
 import { extendFeatureSpace, toVector } from "./feature-space.ts";
 import { addClass, forget, learnOne, makeRoom, unlearned } from "./linear-classifier.ts";

@@ -1,16 +1,16 @@
 import { calibrate } from "./calibrate.ts";
 import type { HeldOutScores } from "./calibrate.ts";
-import { findClosest } from "./closest-sample.ts";
+import { findClosest } from "./shared-meaning.ts";
 import { extractFeatures, termsOf } from "./extract-features.ts";
 import type { TextFeatures } from "./extract-features.ts";
 import { createFeatureSpace, toVector } from "./feature-space.ts";
 import { createLinearClassifier, learnAll, unlearned } from "./linear-classifier.ts";
 import { countSample, createNaiveBayes } from "./naive-bayes.ts";
-import { readMessage } from "./read-message.ts";
+import { readMessage } from "./extract-features.ts";
 import { addWords, createSpelling } from "./spelling.ts";
 import { scoreClasses } from "./triage-model.ts";
 import type { LearnedSample, TriageModel } from "./triage-model.ts";
-import type { TriageSample } from "./triage-sample.ts";
+import type { TriageSample } from "./triage-model.ts";
 
 /** A sample with what is needed of it again and again. */
 interface ReadSample {

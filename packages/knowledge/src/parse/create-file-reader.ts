@@ -7,7 +7,7 @@ import type { FileText, FileToRead } from "./file-text.ts";
 import { unpackDocument } from "./packed-document.ts";
 import { READ_LIMITS } from "./read-limits.ts";
 import type { ReadLimits } from "./read-limits.ts";
-import type { WorkerAnswer, WorkerJob, WorkerJobs } from "./worker-answer.ts";
+import type { WorkerAnswer, WorkerJob, WorkerJobs } from "./read-limits.ts";
 
 /** Turns files into text and documents, in a thread of its own. */
 export interface FileReader {
@@ -131,7 +131,7 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
   }
 
   function startWorker(lane: Lane): Worker {
-    const started = new Worker(new URL("./read-file-worker.js", import.meta.url), {
+    const started = new Worker(new URL("../../dist/parse/read-file-worker.js", import.meta.url), {
       workerData: { limits },
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
       // Libraries write warnings about odd files; what matters of them is in the answer.

@@ -4,6 +4,7 @@ import { isUniqueViolation } from "../db.ts";
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
 
 /** A tool as it is kept: each value of its headers is sealed. */
 export type StoredTool = AgentTool extends infer Tool
@@ -21,7 +22,7 @@ export type AgentChange = Pick<NewAgent, keyof AgentFields> & { name?: string | 
 type AgentFields = Omit<Agent, "id" | "name" | "version" | "tools"> & { tools: StoredTool[] };
 
 /**
- * What became of a change: `taken` when another agent of the project has the name, `no_kb` when the project has not all of
+ * Result of a change: `taken` when another agent of the project has the name, `no_kb` when the project has not all of
  * its knowledge bases, `stale` when it has another version. `agent` is as it is now, null where there is none.
  */
 export interface AgentOutcome {
@@ -35,11 +36,11 @@ interface AgentRow {
   description: string;
   instructions: string;
   model: string | null;
-  kb_ids: string[];
+  kbIds: string[];
   examples: string[];
-  review_policy: ReviewPolicy;
-  auto_threshold: number;
-  fixed_reply: string | null;
+  reviewPolicy: ReviewPolicy;
+  autoThreshold: number;
+  fixedReply: string | null;
   tools: StoredTool[];
   enabled: boolean;
   version: number;
@@ -47,6 +48,8 @@ interface AgentRow {
 
 const COLUMNS = `id, name, description, instructions, model, kb_ids, examples, review_policy, auto_threshold,
   fixed_reply, tools, enabled, version`;
+
+const sql = statements("knowledge/agents", { columns: COLUMNS });
 
 /** Where each field lies. */
 const COLUMN_OF = {
@@ -78,166 +81,131 @@ function columnsOf(change: AgentChange): { column: string; value: unknown }[] {
  */
 async function holdKbs(tx: Db, project: ProjectId, kbIds: readonly string[] | undefined): Promise<boolean> {
   if (kbIds === undefined || kbIds.length === 0) return true;
-  const rows = await tx.query(
-    `SELECT id FROM kbs WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND deleted_at IS NULL
-     ORDER BY id FOR KEY SHARE`,
-    [project, kbIds],
-  );
-  return rows.length === new Set(kbIds).size;
+  const count = await sql.holdKbs.run(tx, { project, kbIds });
+  return count === new Set(kbIds).size;
 }
 
-/** Agents of a project. */
-export function agentsTable(db: Db) {
-  async function find(project: ProjectId, id: string): Promise<Agent | null> {
-    const rows = await db.query<AgentRow>(`SELECT ${COLUMNS} FROM agents WHERE project_id = $1 AND id = $2`, [
-      project,
-      id,
-    ]);
-    const row = rows[0];
-    return row === undefined ? null : asAgent(row);
+export async function find(db: Db, project: ProjectId, id: string): Promise<Agent | null> {
+  const row = await sql.find.one<AgentRow>(db, { project, id });
+  return row === null ? null : asAgent(row);
+}
+
+/** Does what a change is made of; `find` tells how the agent is when its new name is taken. */
+async function outcomeOf(
+  change: () => Promise<AgentOutcome>,
+  findPresent: () => Promise<Agent | null>,
+): Promise<AgentOutcome> {
+  try {
+    return await change();
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return { result: "taken", agent: await findPresent() };
   }
+}
 
-  /** Does what a change is made of; `find` tells how the agent is when its new name is taken. */
-  async function outcomeOf(
-    change: () => Promise<AgentOutcome>,
-    findPresent: () => Promise<Agent | null>,
-  ): Promise<AgentOutcome> {
-    try {
-      return await change();
-    } catch (error) {
-      if (!isUniqueViolation(error)) throw error;
-      return { result: "taken", agent: await findPresent() };
-    }
-  }
-
-  /** Makes an agent, unless its name is taken or the project has not all of its knowledge bases. */
-  function create(project: ProjectId, agent: NewAgent): Promise<AgentOutcome> {
-    const given = columnsOf(agent);
-    const columns = ["id", "project_id", ...given.map(({ column }) => column)];
-    const values = [newId(), project, ...given.map(({ value }) => value)];
-    const insert = () =>
-      db.transaction(async (tx): Promise<AgentOutcome> => {
-        if (!(await holdKbs(tx, project, agent.kbIds))) return { result: "no_kb", agent: null };
-        const [row] = await tx.query<AgentRow>(
-          `INSERT INTO agents (${columns.join(", ")}) VALUES (${values.map((_, index) => `$${index + 1}`).join(", ")})
-           RETURNING ${COLUMNS}`,
-          values,
-        );
-        return { result: "changed", agent: row === undefined ? null : asAgent(row) };
-      });
-    return outcomeOf(insert, () => Promise.resolve(null));
-  }
-
-  return {
-    find,
-    create,
-
-    /** The tools of an agent with their sealed headers, for whoever calls or changes them; empty when there is none. */
-    async readTools(project: ProjectId, id: string): Promise<StoredTool[]> {
-      const rows = await db.query<Pick<AgentRow, "tools">>(
-        "SELECT tools FROM agents WHERE project_id = $1 AND id = $2",
-        [project, id],
+/** Makes an agent, unless its name is taken or the project has not all of its knowledge bases. */
+export function create(db: Db, project: ProjectId, agent: NewAgent): Promise<AgentOutcome> {
+  const given = columnsOf(agent);
+  const columns = ["id", "project_id", ...given.map(({ column }) => column)];
+  const values = [newId(), project, ...given.map(({ value }) => value)];
+  const insert = () =>
+    db.transaction(async (tx): Promise<AgentOutcome> => {
+      if (!(await holdKbs(tx, project, agent.kbIds))) return { result: "no_kb", agent: null };
+      const [row] = await tx.query<AgentRow>(
+        `INSERT INTO agents (${columns.join(", ")}) VALUES (${values.map((_, index) => `$${index + 1}`).join(", ")})
+         RETURNING ${COLUMNS}`,
+        values,
       );
-      return rows[0]?.tools ?? [];
-    },
+      return { result: "changed", agent: row === undefined ? null : asAgent(row) };
+    });
+  return outcomeOf(insert, () => Promise.resolve(null));
+}
 
-    /** All agents of a project by name, disabled ones included. */
-    async list(project: ProjectId): Promise<Agent[]> {
-      const rows = await db.prepared<AgentRow>(
-        "agents_list",
-        `SELECT ${COLUMNS} FROM agents WHERE project_id = $1 ORDER BY name`,
-        [project],
+/** The tools of an agent with their sealed headers, for runs of the agent and for changes; empty when there is none. */
+export async function readTools(db: Db, project: ProjectId, id: string): Promise<StoredTool[]> {
+  const row = await sql.readTools.one<Pick<AgentRow, "tools">>(db, { project, id });
+  return row?.tools ?? [];
+}
+
+/** All agents of a project by name, disabled ones included. */
+export async function list(db: Db, project: ProjectId): Promise<Agent[]> {
+  const rows = await sql.list.all<AgentRow>(db, { project });
+  return rows.map(asAgent);
+}
+
+/**
+ * Changes whenever what `list` answers does, and tells it without reading all the examples. Every statement that
+ * changes an agent raises its version.
+ */
+export async function findMark(db: Db, project: ProjectId): Promise<string> {
+  const row = await sql.findMark.one<{ mark: string }>(db, { project });
+  return row?.mark ?? "";
+}
+
+/**
+ * Agents of a project, newest first: those made before the one with the id `before`, and with `q` in the name.
+ */
+export async function listPage(
+  db: Db,
+  project: ProjectId,
+  { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
+): Promise<Agent[]> {
+  const rows = await sql.listPage.all<AgentRow>(db, { project, limit, id: before, q });
+  return rows.map(asAgent);
+}
+
+/** Makes an agent of which the caller knows that its name is free and its knowledge bases are there. */
+export async function insert(db: Db, project: ProjectId, agent: NewAgent): Promise<Agent> {
+  const made = await create(db, project, agent);
+  if (made.result === "changed" && made.agent !== null) return made.agent;
+  throw new Error(`the agent ${agent.name} was not created: ${made.result}`);
+}
+
+/**
+ * Changes fields of an agent and raises its version, where `versions` has the present one or is null. Returns
+ * the result.
+ */
+export function update(
+  db: Db,
+  project: ProjectId,
+  id: string,
+  change: AgentChange,
+  versions: readonly number[] | null = null,
+): Promise<AgentOutcome> {
+  const given = columnsOf(change);
+  const sets = ["version = version + 1", ...given.map(({ column }, index) => `${column} = $${index + 4}`)];
+  const write = () =>
+    db.transaction(async (tx): Promise<AgentOutcome> => {
+      if (!(await holdKbs(tx, project, change.kbIds))) return { result: "no_kb", agent: null };
+      const [row] = await tx.query<AgentRow>(
+        `UPDATE agents SET ${sets.join(", ")}
+         WHERE project_id = $1 AND id = $2 AND ($3::integer[] IS NULL OR version = ANY ($3)) RETURNING ${COLUMNS}`,
+        [project, id, versions, ...given.map(({ value }) => value)],
       );
-      return rows.map(asAgent);
+      return { result: row === undefined ? "stale" : "changed", agent: row === undefined ? null : asAgent(row) };
+    });
+  return outcomeOf(
+    async () => {
+      const outcome = await write();
+      return outcome.result === "changed" ? outcome : { ...outcome, agent: await find(db, project, id) };
     },
+    () => find(db, project, id),
+  );
+}
 
-    /**
-     * Changes whenever what `list` answers does, and tells it without reading all the examples. Every statement that changes
-     * an agent raises its version.
-     */
-    async findMark(project: ProjectId): Promise<string> {
-      const rows = await db.prepared<{ mark: string }>(
-        "agents_mark",
-        "SELECT coalesce(string_agg(id || ':' || version, ' ' ORDER BY id), '') AS mark FROM agents WHERE project_id = $1",
-        [project],
-      );
-      return rows[0]?.mark ?? "";
-    },
+/** Deletes an agent, where `versions` has its present version or is null. False when there is none of these. */
+export async function remove(
+  db: Db,
+  project: ProjectId,
+  id: string,
+  versions: readonly number[] | null = null,
+): Promise<boolean> {
+  return (await sql.remove.run(db, { project, id, versions })) > 0;
+}
 
-    /**
-     * Agents of a project, newest first: those made before the one with the id `before`, and with `q` in the name.
-     */
-    async listPage(
-      project: ProjectId,
-      { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
-    ): Promise<Agent[]> {
-      const rows = await db.query<AgentRow>(
-        `SELECT ${COLUMNS} FROM agents
-         WHERE project_id = $1 AND ($3::uuid IS NULL OR id < $3)
-           AND ($4::text IS NULL OR strpos(lower(name), lower($4)) > 0)
-         ORDER BY id DESC LIMIT $2`,
-        [project, limit, before ?? null, q ?? null],
-      );
-      return rows.map(asAgent);
-    },
-
-    /** Makes an agent of which the caller knows that its name is free and its knowledge bases are there. */
-    async insert(project: ProjectId, agent: NewAgent): Promise<Agent> {
-      const made = await create(project, agent);
-      if (made.result === "changed" && made.agent !== null) return made.agent;
-      throw new Error(`the agent ${agent.name} was not created: ${made.result}`);
-    },
-
-    /**
-     * Changes fields of an agent and raises its version, where `versions` has the present one or is null. Answers what
-     * became of it.
-     */
-    update(
-      project: ProjectId,
-      id: string,
-      change: AgentChange,
-      versions: readonly number[] | null = null,
-    ): Promise<AgentOutcome> {
-      const given = columnsOf(change);
-      const sets = ["version = version + 1", ...given.map(({ column }, index) => `${column} = $${index + 4}`)];
-      const write = () =>
-        db.transaction(async (tx): Promise<AgentOutcome> => {
-          if (!(await holdKbs(tx, project, change.kbIds))) return { result: "no_kb", agent: null };
-          const [row] = await tx.query<AgentRow>(
-            `UPDATE agents SET ${sets.join(", ")}
-             WHERE project_id = $1 AND id = $2 AND ($3::integer[] IS NULL OR version = ANY ($3)) RETURNING ${COLUMNS}`,
-            [project, id, versions, ...given.map(({ value }) => value)],
-          );
-          return { result: row === undefined ? "stale" : "changed", agent: row === undefined ? null : asAgent(row) };
-        });
-      return outcomeOf(
-        async () => {
-          const outcome = await write();
-          return outcome.result === "changed" ? outcome : { ...outcome, agent: await find(project, id) };
-        },
-        () => find(project, id),
-      );
-    },
-
-    /** Deletes an agent, where `versions` has its present version or is null. False when there is none of these. */
-    async remove(project: ProjectId, id: string, versions: readonly number[] | null = null): Promise<boolean> {
-      const rows = await db.query(
-        `DELETE FROM agents
-         WHERE project_id = $1 AND id = $2 AND ($3::integer[] IS NULL OR version = ANY ($3)) RETURNING id`,
-        [project, id, versions],
-      );
-      return rows.length > 0;
-    },
-
-    /** Gives an agent a further knowledge base; does nothing when it has it. */
-    async addKb(project: ProjectId, id: string, kbId: string): Promise<void> {
-      await db.query(
-        `UPDATE agents SET kb_ids = kb_ids || $3::uuid, version = version + 1
-         WHERE project_id = $1 AND id = $2 AND NOT $3::uuid = ANY (kb_ids)`,
-        [project, id, kbId],
-      );
-    },
-  };
+/** Gives an agent a further knowledge base; does nothing when it has it. */
+export async function addKb(db: Db, project: ProjectId, id: string, kbId: string): Promise<void> {
+  await sql.addKb.run(db, { project, id, kbId });
 }
 
 /** A tool as it may be seen: nothing but its agent's runs needs the values of its headers. */
@@ -252,11 +220,11 @@ function asAgent(row: AgentRow): Agent {
     description: row.description,
     instructions: row.instructions,
     model: row.model,
-    kbIds: row.kb_ids,
+    kbIds: row.kbIds,
     examples: row.examples,
-    reviewPolicy: row.review_policy,
-    autoThreshold: row.auto_threshold,
-    fixedReply: row.fixed_reply,
+    reviewPolicy: row.reviewPolicy,
+    autoThreshold: row.autoThreshold,
+    fixedReply: row.fixedReply,
     tools: row.tools.map(withoutSecrets),
     enabled: row.enabled,
     version: row.version,

@@ -1,8 +1,45 @@
+import { stateOf } from "../context.ts";
 import type { Db } from "../db.ts";
-import { unpackWords } from "./packed-words.ts";
-import { BLOCK_CHUNKS, POSTING_UNITS, createPostingRows, decodePostings } from "./postings.ts";
+import { statements } from "../sql.ts";
+import { createYielder } from "../create-yielder.ts";
+import { BLOCK_CHUNKS, POSTING_UNITS, createPostingRows, decodePostings, unpackWords } from "./postings.ts";
 import type { DocumentPostings, PostingRows } from "./postings.ts";
-import { createTurns } from "../take-turns.ts";
+
+/** Words whose stems are kept: about 10 MB at most. */
+const MAX_KEPT = 100_000;
+
+/** Words that one statement stems. */
+const STEM_BATCH = 20_000;
+
+/** Stems that were found. */
+const stemsOf = stateOf((_db: Db) => new Map<string, string>());
+
+/**
+ * Returns the stem of each of the words, by Postgres's own stemmers. Known stems are kept: the same words come again
+ * and again, and a round trip costs more than the stemming. A language that this version of Postgres has no stemmer
+ * for is taken word by word, and so is a word that the stemmer takes for a stop word.
+ */
+export async function stem(db: Db, config: string, words: Iterable<string>, on: Db = db): Promise<Map<string, string>> {
+  const kept = stemsOf(db);
+  const stems = new Map<string, string>();
+  const unknown: string[] = [];
+  for (const word of new Set(words)) {
+    const known = kept.get(`${config} ${word}`);
+    if (known === undefined) unknown.push(word);
+    else stems.set(word, known);
+  }
+  for (let first = 0; first < unknown.length; first += STEM_BATCH) {
+    const batch = unknown.slice(first, first + STEM_BATCH);
+    const rows = await sql.stem.all<{ stem: string }>(on, { word: batch, config });
+    if (kept.size + batch.length > MAX_KEPT) kept.clear();
+    for (const [index, word] of batch.entries()) {
+      const found = rows[index]?.stem ?? word;
+      stems.set(word, found);
+      kept.set(`${config} ${word}`, found);
+    }
+  }
+  return stems;
+}
 
 /** The index of a knowledge base as a transaction has it that holds the lock on the base. */
 export interface KbIndex {
@@ -35,32 +72,37 @@ const WORD_BATCH = 10_000;
 /** Rows of the index of a deleted base that one statement removes. */
 const REMOVE_BATCH = 20_000;
 
+const sql = statements("knowledge/kb-index", {
+  readBatch: READ_BATCH,
+  removeBatch: REMOVE_BATCH,
+});
+
 /** Reads the index of a knowledge base that this transaction has locked; null once the base is deleted. */
 export async function loadKbIndex(tx: Db, kbId: string): Promise<KbIndex | null> {
-  const [row] = await tx.query<{
+  const row = await sql.loadKbIndex.one<{
     number: number;
-    next_chunk_number: number;
+    nextChunkNumber: number;
     blocks: number[];
-    dead_numbers: number[];
-  }>("SELECT number, next_chunk_number, blocks, dead_numbers FROM kbs WHERE id = $1 AND deleted_at IS NULL", [kbId]);
-  if (row === undefined) return null;
+    deadNumbers: number[];
+  }>(tx, { kbId });
+  if (row === null) return null;
   return {
     kbId,
     kbNumber: row.number,
-    nextChunkNumber: row.next_chunk_number,
+    nextChunkNumber: row.nextChunkNumber,
     blocks: new Set(row.blocks),
-    dead: runsOf(row.dead_numbers),
+    dead: runsOf(row.deadNumbers),
   };
 }
 
 /** Writes what changed in memory. */
 export async function saveKbIndex(tx: Db, index: KbIndex): Promise<void> {
-  await tx.query("UPDATE kbs SET next_chunk_number = $2, blocks = $3, dead_numbers = $4 WHERE id = $1", [
-    index.kbId,
-    index.nextChunkNumber,
-    [...index.blocks].sort((a, b) => a - b),
-    index.dead.flat(),
-  ]);
+  await sql.saveKbIndex.run(tx, {
+    kbId: index.kbId,
+    nextChunkNumber: index.nextChunkNumber,
+    blocks: [...index.blocks].sort((a, b) => a - b),
+    deadNumbers: index.dead.flat(),
+  });
 }
 
 /** Gives numbers to the passages of a document; null for one without passages. */
@@ -77,7 +119,7 @@ export async function addPostings(
   index: KbIndex,
   documents: readonly { first: number | null; postings: DocumentPostings }[],
 ): Promise<void> {
-  const takeTurns = createTurns();
+  const yieldNow = createYielder();
   const rows = createPostingRows();
   for (const { first, postings } of documents) {
     if (first === null) continue;
@@ -93,7 +135,7 @@ export async function addPostings(
           if (rows.isFull()) await appendRows(tx, index, rows.take());
         }
       }
-      await takeTurns();
+      await yieldNow();
     }
   }
   await appendRows(tx, index, rows.take());
@@ -103,13 +145,14 @@ export async function addPostings(
 async function appendRows(tx: Db, index: KbIndex, rows: PostingRows): Promise<void> {
   if (rows.terms.length === 0) return;
   for (const block of rows.blocks) index.blocks.add(block);
-  await tx.query(
-    `INSERT INTO kb_postings AS p (kb_number, block, term, postings)
-     SELECT $1, r.block, r.term, substring($6::bytea FROM r.start FOR r.length)
-     FROM unnest($2::integer[], $3::text[], $4::integer[], $5::integer[]) AS r (block, term, start, length)
-     ON CONFLICT (kb_number, block, term) DO UPDATE SET postings = p.postings || excluded.postings`,
-    [index.kbNumber, rows.blocks, rows.terms, rows.starts, rows.lengths, rows.bytes],
-  );
+  await sql.appendRows.run(tx, {
+    kbNumber: index.kbNumber,
+    block: rows.blocks,
+    term: rows.terms,
+    start: rows.starts,
+    length: rows.lengths,
+    bytes: rows.bytes,
+  });
 }
 
 /** Adds words to those that a misspelt word may stand for: pieces as `packWords` makes them. */
@@ -117,10 +160,7 @@ export async function addWords(tx: Db, index: KbIndex, pieces: Iterable<string>)
   let words = new Set<string>();
   const flush = async (): Promise<void> => {
     if (words.size === 0) return;
-    await tx.query("INSERT INTO kb_words (kb_number, word) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING", [
-      index.kbNumber,
-      [...words].sort(),
-    ]);
+    await sql.insertWords.run(tx, { kbNumber: index.kbNumber, words: [...words].sort() });
     words = new Set();
   };
   for (const piece of pieces) {
@@ -131,18 +171,12 @@ export async function addWords(tx: Db, index: KbIndex, pieces: Iterable<string>)
 }
 
 /**
- * Removes some of the index of a deleted knowledge base, which nobody searches any more. Called for each of its documents,
- * so that next to nothing is left for the statement that removes the base itself.
+ * Removes some of the index of a deleted knowledge base, which nobody searches any more. Called for each of its
+ * documents, so that next to nothing is left for the statement that removes the base itself.
  */
 export async function removeSomeOfIndex(tx: Db, kbId: string): Promise<void> {
-  for (const table of ["kb_postings", "kb_words"]) {
-    await tx.query(
-      `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-         SELECT t.ctid FROM ${table} t WHERE t.kb_number = (SELECT number FROM kbs WHERE id = $1)
-         LIMIT ${REMOVE_BATCH}))`,
-      [kbId],
-    );
-  }
+  await sql.removeSomePostings.run(tx, { kbId });
+  await sql.removeSomeWords.run(tx, { kbId });
 }
 
 /** Notes that the passages of these numbers are gone. */
@@ -168,12 +202,11 @@ export async function tidyIndex(tx: Db, index: KbIndex): Promise<void> {
   const block = blockToGiveUp(index);
   if (block === null) return;
   const from = block * BLOCK_CHUNKS;
-  const documents = await tx.query<{ id: string; first: number; count: number }>(
-    `SELECT id, first_chunk_number AS first, chunk_count AS count FROM documents
-     WHERE kb_id = $1 AND first_chunk_number < $2 AND first_chunk_number + chunk_count > $3
-     ORDER BY first_chunk_number`,
-    [index.kbId, from + BLOCK_CHUNKS, from],
-  );
+  const documents = await sql.tidyIndex.all<{ id: string; first: number; count: number }>(tx, {
+    kbId: index.kbId,
+    firstChunkNumber: from + BLOCK_CHUNKS,
+    from,
+  });
   const moved = documents.map((document) => ({ ...document, to: numberChunks(index, document.count) ?? 0 }));
   const blocks = new Set(moved.flatMap(({ first, count }) => blocksOf({ first, count })));
   const target = new Map<number, number>();
@@ -191,12 +224,8 @@ export async function tidyIndex(tx: Db, index: KbIndex): Promise<void> {
       if (rows.isFull()) await appendRows(tx, index, rows.take());
     }
   }
-  await tx.query("DELETE FROM kb_postings WHERE kb_number = $1 AND block = $2", [index.kbNumber, block]);
-  await tx.query(
-    `UPDATE documents SET first_chunk_number = m.number FROM unnest($1::uuid[], $2::integer[]) AS m (id, number)
-     WHERE documents.id = m.id`,
-    [moved.map(({ id }) => id), moved.map(({ to }) => to)],
-  );
+  await sql.deleteBlock.run(tx, { kbNumber: index.kbNumber, block });
+  await sql.savePlaces.run(tx, { id: moved.map(({ id }) => id), number: moved.map(({ to }) => to) });
   markDead(index, moved);
   index.dead = index.dead.flatMap(([start, end]) =>
     [
@@ -214,17 +243,17 @@ async function* readBlock(
   index: KbIndex,
   block: number,
 ): AsyncGenerator<{ term: string; postings: Buffer }, void> {
-  const takeTurns = createTurns();
+  const yieldNow = createYielder();
   let last: string | null = null;
   for (;;) {
-    const rows: { term: string; postings: Buffer }[] = await tx.query(
-      `SELECT term, postings FROM kb_postings WHERE kb_number = $1 AND block = $2 AND ($3::text IS NULL OR term > $3)
-       ORDER BY term LIMIT ${READ_BATCH}`,
-      [index.kbNumber, block, last],
-    );
+    const rows: { term: string; postings: Buffer }[] = await sql.readBlock.all(tx, {
+      kbNumber: index.kbNumber,
+      block,
+      last,
+    });
     for (const row of rows) {
       yield row;
-      await takeTurns();
+      await yieldNow();
     }
     last = rows.at(-1)?.term ?? null;
     if (rows.length < READ_BATCH) return;

@@ -2,6 +2,7 @@ import type { CallbackType, MessageState } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
 
 /** A conversation that may have callbacks to make. */
 export interface CallbackRef {
@@ -32,159 +33,83 @@ const TYPE_NOW = `CASE m.state ${Object.entries(TYPE_OF_STATE)
 
 /** How long the sweeper leaves a finished message to its job. */
 const SWEEP_AFTER_MS = 2_000;
-/** A sealed key of a sender is forgotten after this time, whatever became of its message. */
+/** A sealed key of a sender is forgotten after this time, whatever the result of its message. */
 const SECRET_DAYS = 30;
 
 interface RefRow {
-  project_id: string;
-  ticket_id: string;
+  projectId: string;
+  ticketId: string;
 }
+
+const sql = statements("messages/callbacks", {
+  sweepAfterMs: SWEEP_AFTER_MS,
+  secretDays: SECRET_DAYS,
+  typeNow: TYPE_NOW,
+});
 
 function asRef(row: RefRow): CallbackRef {
-  return { project: asProjectId(row.project_id), ticketId: row.ticket_id };
+  return { project: asProjectId(row.projectId), ticketId: row.ticketId };
 }
 
-/** Where the callbacks of webhook messages go, and which of them have been made. */
-export function callbacksTable(db: Db) {
-  // Whoever makes callbacks of a message holds its row, so that each is made once.
-  const LOCK = `
-    SELECT cb.message_id FROM callbacks cb
-    JOIN unnest($1::uuid[], $2::uuid[]) AS i (project_id, ticket_id)
-      ON cb.ticket_id = i.ticket_id AND cb.project_id = i.project_id
-    WHERE cb.has_news
-    ORDER BY cb.message_id FOR UPDATE OF cb`;
+/**
+ * Makes the deliveries that the news of these conversations calls for, in the order of their messages, and answers
+ * them to be published. Safe to repeat: what was sent once is not sent again.
+ */
+export async function settle(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]> {
+  if (refs.length === 0) return [];
+  return db.transaction(async (tx) => {
+    const open = await sql.lock.all<{ messageId: string }>(tx, {
+      projectId: refs.map((ref) => ref.project),
+      ticketId: refs.map((ref) => ref.ticketId),
+    });
+    if (open.length === 0) return [];
+    const made = await sql.make.all<{ id: string; projectId: string; ticketId: string }>(tx, {
+      messageId: open.map((row) => row.messageId),
+      newId: open.map(() => newId()),
+    });
+    return made.map((row) => ({
+      project: asProjectId(row.projectId),
+      ticketId: row.ticketId,
+      deliveryId: row.id,
+      tries: 0,
+    }));
+  });
+}
 
-  // Compares what each sender was told with where its message is and which replies no callback carries yet. A statement
-  // of its own after the lock, so that it sees a message and its replies as they were committed together.
-  const MAKE = `
-    WITH changed AS (
-      SELECT cb.message_id, cb.project_id, cb.ticket_id, cb.url, m.seq, i.new_id, ${TYPE_NOW} AS type, cb.told,
-        cb.is_final_made, cb.delivery_id, coalesce(r.ids, '{}') AS reply_ids
-      FROM unnest($1::uuid[], $2::uuid[]) AS i (message_id, new_id)
-      JOIN callbacks cb USING (message_id)
-      JOIN messages m ON m.id = cb.message_id
-      LEFT JOIN LATERAL (
-        SELECT array_agg(r.id ORDER BY r.seq) AS ids FROM replies r
-        WHERE r.ticket_id = cb.ticket_id AND r.in_reply_to = cb.message_id AND r.delivered_at IS NULL
-          AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = cb.message_id AND r.id = ANY (d.reply_ids))
-      ) r ON true
-    ), made AS (
-      SELECT *, type IN ('message.completed', 'message.rejected') AND NOT is_final_made AS is_final FROM changed
-      WHERE type IS NOT NULL AND (type IS DISTINCT FROM told OR reply_ids <> '{}')
-    ), marked AS (
-      UPDATE callbacks cb SET has_news = false, told = coalesce(made.type, cb.told),
-        timeout_at = CASE WHEN made.type IS NULL THEN cb.timeout_at END,
-        is_final_made = cb.is_final_made OR coalesce(made.is_final, false)
-      FROM changed LEFT JOIN made USING (message_id) WHERE cb.message_id = changed.message_id
-    )
-    INSERT INTO deliveries (id, project_id, ticket_id, message_id, type, url, reply_ids, due_at)
-    SELECT CASE WHEN is_final THEN delivery_id ELSE new_id END, project_id, ticket_id, message_id, type, url, reply_ids,
-      now() + interval '${SWEEP_AFTER_MS} milliseconds'
-    FROM made ORDER BY seq
-    RETURNING id, project_id, ticket_id`;
+/**
+ * Marks the messages whose time is over as news, so that their senders hear it. Returns their conversations, at most
+ * `limit`.
+ */
+export async function markTimeouts(db: Db, limit: number): Promise<CallbackRef[]> {
+  const rows = await sql.markTimeouts.all<RefRow>(db, { limit });
+  return rows.map(asRef);
+}
 
-  return {
-    /**
-     * Makes the deliveries that the news of these conversations calls for, in the order of their messages, and answers
-     * them to be published. Safe to repeat: what was told once is not told again.
-     */
-    async settle(refs: CallbackRef[]): Promise<DueDelivery[]> {
-      if (refs.length === 0) return [];
-      return db.transaction(async (tx) => {
-        const open = await tx.query<{ message_id: string }>(LOCK, [
-          refs.map((ref) => ref.project),
-          refs.map((ref) => ref.ticketId),
-        ]);
-        if (open.length === 0) return [];
-        const made = await tx.query<{ id: string; project_id: string; ticket_id: string }>(MAKE, [
-          open.map((row) => row.message_id),
-          open.map(() => newId()),
-        ]);
-        return made.map((row) => ({
-          project: asProjectId(row.project_id),
-          ticketId: row.ticket_id,
-          deliveryId: row.id,
-          tries: 0,
-        }));
-      });
-    },
+/** Conversations of all projects with news that their job has not settled in time, at most `limit`. */
+export async function findUnsettled(db: Db, limit: number): Promise<CallbackRef[]> {
+  const rows = await sql.findUnsettled.all<RefRow>(db, { limit });
+  return rows.map(asRef);
+}
 
-    /**
-     * Marks the messages whose time is over as news, so that their senders hear it. Answers their conversations, at most
-     * `limit`.
-     */
-    async markTimeouts(limit: number): Promise<CallbackRef[]> {
-      const rows = await db.query<RefRow>(
-        `UPDATE callbacks SET has_news = true, news_at = now()
-         WHERE message_id IN (
-           SELECT message_id FROM callbacks WHERE timeout_at <= now() AND NOT has_news
-           ORDER BY timeout_at LIMIT $1 FOR UPDATE SKIP LOCKED
-         )
-         RETURNING project_id, ticket_id`,
-        [limit],
-      );
-      return rows.map(asRef);
-    },
+/** The id of a message's final callback, or null when the project has no such message of mode webhook. */
+export async function findDeliveryId(db: Db, project: ProjectId, messageId: string): Promise<string | null> {
+  const row = await sql.findDeliveryId.one<{ deliveryId: string }>(db, { project, messageId });
+  return row?.deliveryId ?? null;
+}
 
-    /** Conversations of all projects with news that their job has not settled in time, at most `limit`. */
-    async findUnsettled(limit: number): Promise<CallbackRef[]> {
-      const rows = await db.query<RefRow>(
-        `SELECT DISTINCT project_id, ticket_id FROM callbacks
-         WHERE has_news AND news_at < now() - interval '${SWEEP_AFTER_MS} milliseconds' LIMIT $1`,
-        [limit],
-      );
-      return rows.map(asRef);
-    },
+/** True while the key that sent a message is kept, sealed, to sign its callbacks, and is not revoked. */
+export async function hasSecret(db: Db, project: ProjectId, messageId: string): Promise<boolean> {
+  return (await sql.hasSecret.run(db, { project, messageId })) > 0;
+}
 
-    /** The id of a message's final callback, or null when the project has no such message of mode webhook. */
-    async findDeliveryId(project: ProjectId, messageId: string): Promise<string | null> {
-      const rows = await db.query<{ delivery_id: string }>(
-        "SELECT delivery_id FROM callbacks WHERE message_id = $2 AND project_id = $1",
-        [project, messageId],
-      );
-      return rows[0]?.delivery_id ?? null;
-    },
+/** Forgets the sealed copies of keys that are revoked: they sign nothing. At most `limit`; returns how many. */
+export async function eraseRevokedSecrets(db: Db, limit: number): Promise<number> {
+  const count = await sql.eraseRevokedSecrets.run(db, { limit });
+  return count;
+}
 
-    /** True while the key that sent a message is kept, sealed, to sign its callbacks, and is not revoked. */
-    async hasSecret(project: ProjectId, messageId: string): Promise<boolean> {
-      const rows = await db.query(
-        `SELECT 1 FROM callbacks cb LEFT JOIN api_keys k ON k.id = cb.api_key_id
-         WHERE cb.message_id = $2 AND cb.project_id = $1 AND cb.sealed_secret IS NOT NULL AND k.revoked_at IS NULL`,
-        [project, messageId],
-      );
-      return rows.length > 0;
-    },
-
-    /** Forgets the sealed copies of keys that are revoked: they sign nothing. At most `limit`; answers how many. */
-    async eraseRevokedSecrets(limit: number): Promise<number> {
-      const rows = await db.query(
-        `UPDATE callbacks SET sealed_secret = NULL
-         WHERE message_id IN (
-           SELECT cb.message_id FROM api_keys k JOIN callbacks cb ON cb.api_key_id = k.id
-           WHERE k.revoked_at IS NOT NULL AND cb.sealed_secret IS NOT NULL
-           LIMIT $1 FOR UPDATE OF cb SKIP LOCKED
-         )
-         RETURNING 1`,
-        [limit],
-      );
-      return rows.length;
-    },
-
-    /** Forgets sealed keys that are older than 30 days, at most `limit`; answers how many. */
-    async eraseOldSecrets(limit: number): Promise<number> {
-      // A row that somebody makes callbacks of is left to the next time: waiting for it, in an order of one's own, could
-      // end in two statements that wait for each other.
-      const rows = await db.query(
-        `UPDATE callbacks SET sealed_secret = NULL
-         WHERE message_id IN (
-           SELECT message_id FROM callbacks
-           WHERE sealed_secret IS NOT NULL AND created_at < now() - interval '${SECRET_DAYS} days'
-           LIMIT $1 FOR UPDATE SKIP LOCKED
-         )
-         RETURNING 1`,
-        [limit],
-      );
-      return rows.length;
-    },
-  };
+/** Forgets sealed keys that are older than 30 days, at most `limit`; returns how many. */
+export async function eraseOldSecrets(db: Db, limit: number): Promise<number> {
+  const count = await sql.eraseOldSecrets.run(db, { limit });
+  return count;
 }

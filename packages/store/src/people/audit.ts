@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { v7 } from "uuid";
 import { isUuid } from "@svc/primitives";
-import { createBatcher } from "../batcher.ts";
+import { batched } from "../batcher.ts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
 
-/** Who did what, and what became of it. Holds no secret and nothing that a customer has written. */
+/** Who did what, and with which result. Holds no secret and nothing that a customer has written. */
 export interface NewAuditEvent {
   /** The kind and id of who asked; `anonymous` without a valid key. */
   actor: string;
@@ -72,7 +73,7 @@ export type AuditFaultKind =
   | "truncated"
   /** There are rows after the end of the chain. */
   | "added"
-  /** The row that was told earlier is another one now, or gone. */
+  /** The row that was reported earlier is another one now, or gone. */
   | "unexpected";
 
 /** Where the chain is broken. */
@@ -90,15 +91,15 @@ export interface AuditRange {
   from?: string | undefined;
   /** The last day; to the end where absent. */
   to?: string | undefined;
-  /** In the place of `from`: the check goes on after this row, which must be there and the same. */
+  /** In the place of `from`: the check continues after this row, which must be there and the same. */
   after?: AuditPlace | undefined;
   /** Rows to check at most; all where absent. */
   maxRows?: number | undefined;
-  /** A place that was told earlier: its row must still be there and the same. */
+  /** A place that was reported earlier: its row must still be there and the same. */
   expect?: AuditPlace | undefined;
 }
 
-/** What became of a check of the chain. */
+/** Result of a check of the chain. */
 export interface AuditCheck {
   /** The first place where the chain is broken; null when it is whole. */
   fault: AuditFault | null;
@@ -125,7 +126,7 @@ interface EventRow {
   object: string | null;
   project: string | null;
   result: string;
-  request_id: string | null;
+  requestId: string | null;
   count: number;
   network: string | null;
 }
@@ -133,7 +134,7 @@ interface EventRow {
 interface ChainRow extends EventRow {
   day: string;
   number: number;
-  project_id: string | null;
+  projectId: string | null;
   hash: Buffer;
 }
 
@@ -145,33 +146,18 @@ const CHECK_PAGE = 1_000;
 /** What the hash of a row is made of, in this order. */
 type HashedValues = readonly (string | number | null)[];
 
+const sql = statements("people/audit");
+
 /** The hash of a row: of the one before it, and of every value of its own as JSON. */
 function hashOf(previous: Buffer, values: HashedValues): Buffer {
   return createHash("sha256").update(previous).update(JSON.stringify(values)).digest();
 }
 
 function valuesOf(row: Omit<ChainRow, "hash">): HashedValues {
-  const { id, day, number, at, actor, action, object, project_id, project, result, request_id, count, network } = row;
-  const values = [id, day, number, at.toISOString(), actor, action, object, project_id, project, result, request_id];
+  const { id, day, number, at, actor, action, object, projectId, project, result, requestId, count, network } = row;
+  const values = [id, day, number, at.toISOString(), actor, action, object, projectId, project, result, requestId];
   return [...values, count, network];
 }
-
-const EVENT_COLUMNS = "id, at, actor, action, object, project, result, request_id, count, network";
-/** Whatever style of dates the server has. Beware of `ORDER BY day`, which would be by this text. */
-const DAY = "to_char(day, 'YYYY-MM-DD') AS day";
-const CHAIN_COLUMNS = `${EVENT_COLUMNS}, ${DAY}, number, project_id, hash`;
-
-/** Tables of a project's objects that have a name and can stand in a row. */
-const NAMED_TABLES = ["agents", "kbs", "hooks", "canned_replies"];
-const FIND_NAMES = `
-  SELECT id, name FROM operators WHERE id = ANY($1::uuid[]) OR ($3::uuid IS NULL AND id = ANY($2::uuid[]))
-  UNION ALL SELECT id, name FROM api_keys
-    WHERE id = ANY($1::uuid[]) OR (id = ANY($2::uuid[]) AND ($3 IS NULL OR project_id = $3))
-  UNION ALL SELECT id, name FROM projects WHERE id = ANY($2::uuid[]) AND ($3 IS NULL OR id = $3)
-  ${NAMED_TABLES.map(
-    (table) => `UNION ALL SELECT id, name FROM ${table}
-    WHERE id = ANY($2::uuid[]) AND ($3 IS NULL OR project_id = $3)`,
-  ).join("\n  ")}`;
 
 /** No row of this time or a later one has an id before this one: ids begin with the time in milliseconds (RFC 9562). */
 function firstIdAt(time: Date): string {
@@ -179,8 +165,8 @@ function firstIdAt(time: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-function asEvent({ request_id, ...row }: EventRow): AuditEvent {
-  return { ...row, requestId: request_id };
+function asEvent({ requestId, ...row }: EventRow): AuditEvent {
+  return { ...row, requestId };
 }
 
 const asPlace = ({ day, number, hash }: Pick<HeadRow, "day" | "number" | "hash">): AuditPlace => ({
@@ -206,8 +192,8 @@ function faultOf(last: Pick<HeadRow, "day" | "number" | "hash">, row: ChainRow):
 const REQUEST_HASH_CHARS = 16;
 
 /**
- * What is kept of the id of a request: a UUID as it is; of anything else, which a caller has made up and may be a key or
- * a name, a hash by which it is found again.
+ * What is kept of the id of a request: a UUID as it is; of anything else, which a caller has made up and may be a key
+ * or a name, a hash by which it is found again.
  */
 function requestIdOf(text: string | null): string | null {
   if (text === null || isUuid(text)) return text;
@@ -235,182 +221,154 @@ function chain(head: HeadRow, now: Date, events: readonly NewAuditEvent[]): Chai
       result,
       count,
       network,
-      project_id: project?.id ?? null,
+      projectId: project?.id ?? null,
       project: project?.name ?? null,
-      request_id: requestIdOf(requestId),
+      requestId: requestIdOf(requestId),
     };
     previous = hashOf(previous, valuesOf(row));
     return { ...row, hash: previous };
   });
 }
 
-/** The audit trail: rows are added and never changed. */
-export function auditTable(db: Db) {
-  async function appendAll(events: NewAuditEvent[]): Promise<void[]> {
-    await db.transaction(async (tx) => {
-      // Everybody who appends waits for the lock below: that of a machine that has vanished must not last for hours.
-      await tx.query("SET LOCAL idle_in_transaction_session_timeout = '5s'");
-      // Locks: the one row that says where the chain ends, and nothing before it, so that appends can only wait for each
-      // other. One clock, that of the database, gives all processes their times.
-      const [head] = await tx.query<HeadRow & { now: Date }>(
-        `SELECT ${DAY}, number, at, hash, clock_timestamp()::timestamptz(3) AS now FROM audit_head FOR UPDATE`,
-      );
-      if (head === undefined) throw new Error("the head of the audit log is missing; restore audit_head from a backup");
-      const rows = chain(head, head.now, events);
-      const last = rows.at(-1);
-      if (last === undefined) return;
-      const column = <Name extends keyof ChainRow>(name: Name) => rows.map((row) => row[name]);
-      await tx.query(
-        `INSERT INTO audit_events (id, day, number, at, actor, action, object, project_id, project, result, request_id,
-           count, network, hash)
-         SELECT * FROM unnest($1::uuid[], $2::date[], $3::integer[], $4::timestamptz[], $5::text[], $6::text[],
-           $7::text[], $8::uuid[], $9::text[], $10::text[], $11::text[], $12::integer[], $13::text[], $14::bytea[])`,
-        [
-          column("id"),
-          column("day"),
-          column("number"),
-          rows.map(({ at }) => at.toISOString()),
-          column("actor"),
-          column("action"),
-          column("object"),
-          column("project_id"),
-          column("project"),
-          column("result"),
-          column("request_id"),
-          column("count"),
-          column("network"),
-          column("hash"),
-        ],
-      );
-      await tx.query("UPDATE audit_head SET day = $1, number = $2, at = $3, hash = $4", [
-        last.day,
-        last.number,
-        last.at.toISOString(),
-        last.hash,
-      ]);
+async function appendAll(db: Db, events: NewAuditEvent[]): Promise<void[]> {
+  await db.transaction(async (tx) => {
+    await sql.appendAll.run(tx);
+
+    const head = await sql.lockHead.one<HeadRow & { now: Date }>(tx);
+    if (head === null) throw new Error("the head of the audit log is missing; restore audit_head from a backup");
+    const rows = chain(head, head.now, events);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    const column = <Name extends keyof ChainRow>(name: Name) => rows.map((row) => row[name]);
+    await sql.insertEvents.run(tx, {
+      id: column("id"),
+      day: column("day"),
+      number: column("number"),
+      at: rows.map(({ at }) => at.toISOString()),
+      actor: column("actor"),
+      action: column("action"),
+      object: column("object"),
+      projectId: column("projectId"),
+      project: column("project"),
+      result: column("result"),
+      requestId: column("requestId"),
+      count: column("count"),
+      network: column("network"),
+      hash: column("hash"),
     });
-    return events.map(() => undefined);
+    await sql.moveHead.run(tx, {
+      day: last.day,
+      number: last.number,
+      at: last.at.toISOString(),
+      hash: last.hash,
+    });
+  });
+  return events.map(() => undefined);
+}
+
+async function readHead(db: Db): Promise<HeadRow> {
+  const head = await sql.readHead.one<HeadRow>(db);
+  return head ?? { ...GENESIS, at: new Date(0) };
+}
+
+/** The next rows of the chain after a place. */
+function readAfter(db: Db, { day, number }: { day: string; number: number }): Promise<ChainRow[]> {
+  return sql.readAfter.all<ChainRow>(db, { day, number, checkPage: CHECK_PAGE });
+}
+
+/** The hash of the row at a place, in hexadecimal; null where there is none. */
+async function findHash(db: Db, { day, number }: AuditPlace): Promise<string | null> {
+  const row = await sql.findHash.one<{ hash: Buffer }>(db, { day, number });
+  return row?.hash.toString("hex") ?? null;
+}
+
+/** The last place before a day; that before the first row where there is none. */
+async function findBefore(db: Db, day: string | undefined): Promise<Pick<HeadRow, "day" | "number" | "hash">> {
+  if (day === undefined) return GENESIS;
+  const row = await sql.findBefore.one<Pick<HeadRow, "day" | "number" | "hash">>(db, { day });
+  return row ?? GENESIS;
+}
+
+/**
+ * Adds an event at the end of the chain. What is added at once shares a transaction; processes wait for each other for
+ * as long as one takes.
+ */
+export const append = batched<Db, NewAuditEvent, void>(appendAll, { lanes: 1 });
+
+/** Rows, newest first: those before the one with the id `before`, and as the filter says. */
+export async function listPage(
+  db: Db,
+  filter: AuditFilter,
+  { limit, before }: { limit: number; before?: string | undefined },
+): Promise<AuditEvent[]> {
+  const { project, actor, action, object, result, from, to } = filter;
+
+  const rows = await sql.listPage.all<EventRow>(db, {
+    limit,
+    id: before,
+    id2: from === undefined ? null : firstIdAt(from),
+    id3: to === undefined ? null : firstIdAt(to),
+    projectId: project !== undefined && "id" in project ? project.id : null,
+    project: project !== undefined && "name" in project ? project.name : null,
+    actor,
+    action,
+    object,
+    result,
+  });
+  return rows.map(asEvent);
+}
+
+/**
+ * Returns the current names of operators and keys that acted, and of objects, by their ids. With a project, only
+ * objects that belong to it: a denied row can name one of another project.
+ */
+export async function findNames(
+  db: Db,
+  { actorIds, objectIds }: { actorIds: readonly string[]; objectIds: readonly string[] },
+  project: ProjectId | null,
+): Promise<Map<string, string>> {
+  const rows = await sql.findNames.all<{ id: string; name: string }>(db, { actorIds, objectIds, project });
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/**
+ * Checks the chain row by row, in constant memory: from the first row of the day `from` on, which has to follow from
+ * the one before it, to the last row of the day `to`, from which the one after it has to follow. Rows may be added
+ * meanwhile. Ends at the first fault, and after `maxRows`.
+ */
+export async function check(
+  db: Db,
+  { from, to, after, expect, maxRows = Infinity }: AuditRange = {},
+): Promise<AuditCheck> {
+  let last = after === undefined ? await findBefore(db, from) : { ...after, hash: Buffer.from(after.hash, "hex") };
+  let rows = 0;
+  const outcome = (fault: AuditFault | null): AuditCheck => ({
+    fault,
+    rows,
+    isPartial: false,
+    head: rows === 0 ? null : asPlace(last),
+  });
+  for (const place of [after, expect]) {
+    if (place !== undefined && (await findHash(db, place)) !== place.hash) {
+      return outcome({ kind: "unexpected", day: place.day, number: place.number, id: null });
+    }
   }
-
-  async function readHead(): Promise<HeadRow> {
-    const [head] = await db.query<HeadRow>(`SELECT ${DAY}, number, at, hash FROM audit_head`);
-    return head ?? { ...GENESIS, at: new Date(0) };
+  for (;;) {
+    // Rows and head are committed together, so the rows that are read after the head reach it at least.
+    const head = await readHead(db);
+    const page = await readAfter(db, last);
+    for (const row of page) {
+      const fault = faultOf(last, row);
+      if (fault !== null || (to !== undefined && row.day > to)) return outcome(fault);
+      // One row more than are checked tells that there are more.
+      if (rows === maxRows) return { ...outcome(null), isPartial: true };
+      last = row;
+      rows++;
+    }
+    if (page.length > 0) continue;
+    const next = { day: last.day, number: last.number + 1, id: null };
+    if (isBefore(last, head)) return outcome({ kind: "truncated", ...next });
+    if (isBefore(head, last)) return outcome({ kind: "added", ...next, number: last.number });
+    return outcome(head.hash.equals(last.hash) ? null : { kind: "changed", ...next, number: last.number });
   }
-
-  /** The next rows of the chain after a place. */
-  function readAfter({ day, number }: { day: string; number: number }): Promise<ChainRow[]> {
-    return db.query<ChainRow>(
-      `SELECT ${CHAIN_COLUMNS} FROM audit_events e WHERE (e.day, e.number) > ($1::date, $2::integer)
-       ORDER BY e.day, e.number LIMIT $3`,
-      [day, number, CHECK_PAGE],
-    );
-  }
-
-  /** The hash of the row at a place, in hexadecimal; null where there is none. */
-  async function findHash({ day, number }: AuditPlace): Promise<string | null> {
-    const [row] = await db.query<{ hash: Buffer }>("SELECT hash FROM audit_events WHERE day = $1 AND number = $2", [
-      day,
-      number,
-    ]);
-    return row?.hash.toString("hex") ?? null;
-  }
-
-  /** The last place before a day; that before the first row where there is none. */
-  async function findBefore(day: string | undefined): Promise<Pick<HeadRow, "day" | "number" | "hash">> {
-    if (day === undefined) return GENESIS;
-    const [row] = await db.query<HeadRow>(
-      `SELECT ${DAY}, number, hash FROM audit_events e WHERE e.day < $1 ORDER BY e.day DESC, e.number DESC LIMIT 1`,
-      [day],
-    );
-    return row ?? GENESIS;
-  }
-
-  return {
-    /**
-     * Adds an event at the end of the chain. What is added at once shares a transaction; processes wait for each other for
-     * as long as one takes.
-     */
-    append: createBatcher<NewAuditEvent, void>(appendAll, { lanes: 1 }),
-
-    /** Rows, newest first: those before the one with the id `before`, and as the filter says. */
-    async listPage(
-      filter: AuditFilter,
-      { limit, before }: { limit: number; before?: string | undefined },
-    ): Promise<AuditEvent[]> {
-      const { project, actor, action, object, result, from, to } = filter;
-      // Times are bounds of the id, so that each filter needs but one index.
-      const rows = await db.query<EventRow>(
-        `SELECT ${EVENT_COLUMNS} FROM audit_events
-         WHERE ($2::uuid IS NULL OR id < $2) AND ($3::uuid IS NULL OR id >= $3) AND ($4::uuid IS NULL OR id < $4)
-           AND ($5::uuid IS NULL OR project_id = $5) AND ($6::text IS NULL OR project = $6)
-           AND ($7::text IS NULL OR actor = $7) AND ($8::text IS NULL OR action = $8)
-           AND ($9::text IS NULL OR object = $9) AND ($10::text IS NULL OR result = $10)
-         ORDER BY id DESC LIMIT $1`,
-        [
-          limit,
-          before ?? null,
-          from === undefined ? null : firstIdAt(from),
-          to === undefined ? null : firstIdAt(to),
-          project !== undefined && "id" in project ? project.id : null,
-          project !== undefined && "name" in project ? project.name : null,
-          actor ?? null,
-          action ?? null,
-          object ?? null,
-          result ?? null,
-        ],
-      );
-      return rows.map(asEvent);
-    },
-
-    /**
-     * Returns the current names of operators and keys that acted, and of objects, by their ids. With a project, only
-     * objects that belong to it: a denied row can name one of another project.
-     */
-    async findNames(
-      { actorIds, objectIds }: { actorIds: readonly string[]; objectIds: readonly string[] },
-      project: ProjectId | null,
-    ): Promise<Map<string, string>> {
-      const rows = await db.query<{ id: string; name: string }>(FIND_NAMES, [actorIds, objectIds, project]);
-      return new Map(rows.map(({ id, name }) => [id, name]));
-    },
-
-    /**
-     * Checks the chain row by row, in constant memory: from the first row of the day `from` on, which has to follow from
-     * the one before it, to the last row of the day `to`, from which the one after it has to follow. Rows may be added
-     * meanwhile. Ends at the first fault, and after `maxRows`.
-     */
-    async check({ from, to, after, expect, maxRows = Infinity }: AuditRange = {}): Promise<AuditCheck> {
-      let last = after === undefined ? await findBefore(from) : { ...after, hash: Buffer.from(after.hash, "hex") };
-      let rows = 0;
-      const outcome = (fault: AuditFault | null): AuditCheck => ({
-        fault,
-        rows,
-        isPartial: false,
-        head: rows === 0 ? null : asPlace(last),
-      });
-      for (const place of [after, expect]) {
-        if (place !== undefined && (await findHash(place)) !== place.hash) {
-          return outcome({ kind: "unexpected", day: place.day, number: place.number, id: null });
-        }
-      }
-      for (;;) {
-        // Rows and head are committed together, so the rows that are read after the head reach it at least.
-        const head = await readHead();
-        const page = await readAfter(last);
-        for (const row of page) {
-          const fault = faultOf(last, row);
-          if (fault !== null || (to !== undefined && row.day > to)) return outcome(fault);
-          // One row more than are checked tells that there are more.
-          if (rows === maxRows) return { ...outcome(null), isPartial: true };
-          last = row;
-          rows++;
-        }
-        if (page.length > 0) continue;
-        const next = { day: last.day, number: last.number + 1, id: null };
-        if (isBefore(last, head)) return outcome({ kind: "truncated", ...next });
-        if (isBefore(head, last)) return outcome({ kind: "added", ...next, number: last.number });
-        return outcome(head.hash.equals(last.hash) ? null : { kind: "changed", ...next, number: last.number });
-      }
-    },
-  };
 }

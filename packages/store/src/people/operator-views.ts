@@ -1,6 +1,77 @@
-import type { SavedView } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+import type { SavedView } from "@svc/contracts";
+
+/** Somebody who looks at a ticket. */
+export interface ViewerRecord {
+  operatorId: string;
+  name: string;
+  isTyping: boolean;
+}
+
+/** Where somebody is: one tab of a browser in one session. */
+export interface PresencePlace {
+  sessionId: string;
+  tab: string;
+}
+
+/** A viewer that was silent for this long has left. */
+const GONE_SECONDS = 45;
+
+/** Notes what a tab shows; returns the ticket that it has shown before, where that is another one. */
+export async function putPresence(
+  db: Db,
+  project: ProjectId,
+  { sessionId, tab }: PresencePlace,
+  shown: { operatorId: string; ticketId: string; isTyping: boolean },
+): Promise<string | null> {
+  const row = await sql.putPresence.one<{ before: string | null }>(db, {
+    sessionId,
+    tab,
+    operatorId: shown.operatorId,
+    project,
+    ticketId: shown.ticketId,
+    isTyping: shown.isTyping,
+  });
+  const before = row?.before ?? null;
+  return before === shown.ticketId ? null : before;
+}
+
+/** Notes that a tab shows no ticket any more; returns the one that it has shown, or null. */
+export async function removePresence(db: Db, { sessionId, tab }: PresencePlace): Promise<string | null> {
+  const row = await sql.removePresence.one<{ ticketId: string }>(db, { sessionId, tab });
+  return row?.ticketId ?? null;
+}
+
+/** Removes viewers that disappeared without notice, and returns the tickets that they have looked at. */
+export async function sweepPresence(db: Db): Promise<string[]> {
+  const rows = await sql.sweepPresence.all<{ ticketId: string }>(db, { goneSeconds: GONE_SECONDS });
+  return [...new Set(rows.map(({ ticketId }) => ticketId))];
+}
+
+/** Who looks at each of these tickets, with the project that they do it in; of several tabs, one that types. */
+export async function listViewers(
+  db: Db,
+  ticketIds: readonly string[],
+): Promise<(ViewerRecord & { ticketId: string; project: string })[]> {
+  const rows = await sql.listViewers.all<{
+    ticketId: string;
+    projectId: string;
+    operatorId: string;
+    name: string;
+    isTyping: boolean;
+  }>(db, { ticketIds, goneSeconds: GONE_SECONDS });
+  return rows.map((row) => ({
+    ticketId: row.ticketId,
+    project: row.projectId,
+    operatorId: row.operatorId,
+    name: row.name,
+    isTyping: row.isTyping,
+  }));
+}
+
+const sql = statements("people/operator-views");
 
 interface ViewRow {
   name: string;
@@ -9,52 +80,38 @@ interface ViewRow {
   filters: SavedView["filters"];
 }
 
-/** Views of the inbox that operators have saved, each their own. */
-export function operatorViewsTable(db: Db) {
-  return {
-    /** An operator's views, in the order in which they were saved; those of deleted projects are left out. */
-    async list(operatorId: string): Promise<SavedView[]> {
-      const rows = await db.query<ViewRow>(
-        `SELECT v.name, p.name AS project, v.part, v.filters
-         FROM operator_views v LEFT JOIN projects p ON p.id = v.project_id
-         WHERE v.operator_id = $1 AND (v.project_id IS NULL OR p.deleted_at IS NULL)
-         ORDER BY v.created_at, v.name COLLATE "C"`,
-        [operatorId],
-      );
-      return rows.map(({ name, project, part, filters }) => ({ name, project, view: part, filters }));
-    },
+/** An operator's views, in the order in which they were saved; those of deleted projects are left out. */
+export async function listViews(db: Db, operatorId: string): Promise<SavedView[]> {
+  const rows = await sql.listViews.all<ViewRow>(db, { operatorId });
+  return rows.map(({ name, project, part, filters }) => ({ name, project, view: part, filters }));
+}
 
-    /**
-     * Keeps a view in the place of the one of the same name; `project` null for one of all projects. False where the
-     * operator has `maxCount` others already. Locks the operator's row, so that two calls at once cannot both be the last.
-     */
-    put(
-      operatorId: string,
-      { name, view, filters }: Omit<SavedView, "project">,
-      { project, maxCount }: { project: ProjectId | null; maxCount: number },
-    ): Promise<boolean> {
-      return db.transaction(async (tx) => {
-        await tx.query("SELECT 1 FROM operators WHERE id = $1 FOR NO KEY UPDATE", [operatorId]);
-        const rows = await tx.query(
-          `INSERT INTO operator_views (operator_id, name, project_id, part, filters)
-           SELECT $1::uuid, $2::text, $3::uuid, $4::text, $5::jsonb
-           WHERE (SELECT count(*) FROM operator_views WHERE operator_id = $1 AND name <> $2) < $6
-           ON CONFLICT (operator_id, name) DO UPDATE SET project_id = EXCLUDED.project_id, part = EXCLUDED.part,
-             filters = EXCLUDED.filters
-           RETURNING 1`,
-          [operatorId, name, project, view, JSON.stringify(filters), maxCount],
-        );
-        return rows.length > 0;
-      });
-    },
-
-    /** Deletes a view; false where the operator has none of this name. */
-    async remove(operatorId: string, name: string): Promise<boolean> {
-      const rows = await db.query("DELETE FROM operator_views WHERE operator_id = $1 AND name = $2 RETURNING 1", [
+/**
+ * Keeps a view in the place of the one of the same name; `project` null for one of all projects. False where the
+ * operator has `maxCount` others already. Locks the operator's row, so that two calls at once cannot both be the last.
+ */
+export function putView(
+  db: Db,
+  operatorId: string,
+  { name, view, filters }: Omit<SavedView, "project">,
+  { project, maxCount }: { project: ProjectId | null; maxCount: number },
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    await sql.putView.run(tx, { operatorId });
+    return (
+      (await sql.insertView.run(tx, {
         operatorId,
         name,
-      ]);
-      return rows.length > 0;
-    },
-  };
+        project,
+        view,
+        filters: JSON.stringify(filters),
+        maxCount,
+      })) > 0
+    );
+  });
+}
+
+/** Deletes a view; false where the operator has none of this name. */
+export async function removeView(db: Db, operatorId: string, name: string): Promise<boolean> {
+  return (await sql.removeView.run(db, { operatorId, name })) > 0;
 }

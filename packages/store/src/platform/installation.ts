@@ -1,5 +1,8 @@
 import type { Db } from "../db.ts";
+import { statements } from "../sql.ts";
 import type { Sealer } from "./sealer.ts";
+import { channelsConfigSchema } from "@svc/contracts";
+import type { ChannelsConfig, IntegrationId } from "@svc/contracts";
 
 const CHECK_TEXT = "svc secret key check";
 
@@ -11,55 +14,104 @@ export function opensSecretKeyCheck(sealer: Sealer, sealed: string): boolean {
 /** Number of the advisory lock that an initialisation holds; nothing else of ours takes it. */
 const INITIALIZE_LOCK = 7_305_416;
 
-/** The one row about this installation. */
-export function installationTable(db: Db) {
-  return {
-    /**
-     * Compares the secret key of this process with the one that sealed this store's secrets; the first process to ask
-     * sets it. False: another key, with which nothing sealed could be opened.
-     */
-    async checkSecretKey(sealer: Sealer): Promise<boolean> {
-      await db.query("UPDATE installation SET secret_key_check = $1 WHERE secret_key_check IS NULL", [
-        sealer.seal(CHECK_TEXT).sealed,
-      ]);
-      const rows = await db.query<{ secret_key_check: string }>("SELECT secret_key_check FROM installation");
-      const sealed = rows[0]?.secret_key_check;
-      return sealed !== undefined && opensSecretKeyCheck(sealer, sealed);
-    },
+/**
+ * Compares the secret key of this process with the one that sealed this store's secrets; the first process to ask
+ * sets it. False: another key, with which nothing sealed could be opened.
+ */
+export async function checkSecretKey(db: Db, sealer: Sealer): Promise<boolean> {
+  await sql.setSecretKeyCheck.run(db, { sealed: sealer.seal(CHECK_TEXT).sealed });
+  const row = await sql.readSecretKeyCheck.one<{ secretKeyCheck: string }>(db);
+  const sealed = row?.secretKeyCheck;
+  return sealed !== undefined && opensSecretKeyCheck(sealer, sealed);
+}
 
-    /**
-     * Runs `work` while no other process initialises this store; waits up to 30 s for one that does. Locks: one
-     * advisory lock, which ends with the connection, so that a crash leaves nothing locked.
-     */
-    exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
-      return db.transaction(async (tx) => {
-        await tx.query("SELECT pg_advisory_xact_lock($1)", [INITIALIZE_LOCK]);
-        // On a busy machine the work, in which this connection does nothing, takes longer than transactions may be idle.
-        await tx.query("SET LOCAL idle_in_transaction_session_timeout = '5min'");
-        return work();
+/**
+ * Runs `work` while no other process initialises this store; waits up to 30 s for one that does. Locks: one
+ * advisory lock, which ends with the connection, so that a crash leaves nothing locked.
+ */
+export function exclusively<Result>(db: Db, work: () => Promise<Result>): Promise<Result> {
+  return db.transaction(async (tx) => {
+    await sql.lockInitialization.run(tx, { initializeLock: INITIALIZE_LOCK });
+
+    await sql.setLockTimeout.run(tx);
+    return work();
+  });
+}
+
+/** True once the first initialisation has been finished. */
+export async function isInitialized(db: Db): Promise<boolean> {
+  const row = await sql.isInitialized.one<{ done: boolean }>(db);
+  return row?.done ?? false;
+}
+
+/** True once somebody was shown the first administrator's key. */
+export async function isAdminKeyShown(db: Db): Promise<boolean> {
+  const row = await sql.isAdminKeyShown.one<{ done: boolean }>(db);
+  return row?.done ?? false;
+}
+
+/** Notes that somebody was shown the first administrator's key. */
+export async function markAdminKeyShown(db: Db): Promise<void> {
+  await sql.markAdminKeyShown.run(db);
+}
+
+/** Notes that the first initialisation is finished: what it made is not made again when somebody deletes it. */
+export async function markInitialized(db: Db): Promise<void> {
+  await sql.markInitialized.run(db);
+}
+
+const sql = statements("platform/installation");
+
+/** The integration that is no channel: it has a column of its own and no settings. */
+const TOOL_SERVER = "tool-server";
+
+/** The settings, with the default of every one that is not set. */
+export async function readChannels(db: Db): Promise<ChannelsConfig> {
+  const row = await sql.readChannels.one<{ enabled: string[]; toolServerEnabled: boolean }>(db);
+  const enabled = [...(row?.enabled ?? []), ...(row?.toolServerEnabled === true ? [TOOL_SERVER] : [])];
+  return channelsConfigSchema.parse({ ...row, enabled });
+}
+
+/** Switches a channel on or off; returns whether that changed anything. */
+export async function setEnabled(db: Db, channelId: IntegrationId, enabled: boolean): Promise<boolean> {
+  if (channelId === TOOL_SERVER) {
+    return (await sql.setToolServerEnabled.run(db, { enabled })) > 0;
+  }
+  return (await sql.setEnabled.run(db, { channelId, enabled })) > 0;
+}
+
+/**
+ * Changes settings of one channel, and switches it on or off where that is asked; fields that are not given stay.
+ * Values must have passed their schema. With `ifVersion` nothing is changed once the settings have left that
+ * version, and the widget is given no project that does not exist; returns whether they were changed.
+ */
+export async function updateChannel(
+  db: Db,
+  channelId: IntegrationId,
+  config: object,
+  { ifVersion, enabled }: { ifVersion?: number; enabled?: boolean | undefined } = {},
+): Promise<boolean> {
+  if (channelId === TOOL_SERVER) {
+    return (await sql.updateToolServer.run(db, { version: ifVersion, toolServerEnabled: enabled })) > 0;
+  }
+  return db.transaction(async (tx) => {
+    if (channelId === "widget" && "project" in config) {
+      const count = await sql.lockProject.run(tx, {
+        project: typeof config.project === "string" ? config.project : null,
       });
-    },
-
-    /** True once the first initialisation has been finished. */
-    async isInitialized(): Promise<boolean> {
-      const rows = await db.query<{ done: boolean }>("SELECT initialized_at IS NOT NULL AS done FROM installation");
-      return rows[0]?.done ?? false;
-    },
-
-    /** True once somebody was shown the first administrator's key. */
-    async isAdminKeyShown(): Promise<boolean> {
-      const rows = await db.query<{ done: boolean }>("SELECT admin_key_shown_at IS NOT NULL AS done FROM installation");
-      return rows[0]?.done ?? false;
-    },
-
-    /** Notes that somebody was shown the first administrator's key. */
-    async markAdminKeyShown(): Promise<void> {
-      await db.query("UPDATE installation SET admin_key_shown_at = now() WHERE admin_key_shown_at IS NULL");
-    },
-
-    /** Notes that the first initialisation is finished: what it made is not made again when somebody deletes it. */
-    async markInitialized(): Promise<void> {
-      await db.query("UPDATE installation SET initialized_at = now() WHERE initialized_at IS NULL");
-    },
-  };
+      if (count === 0) return false;
+    }
+    // The column is one of three names that the type allows, so it can stand in the text.
+    const rows = await tx.query(
+      `UPDATE channels_config SET version = version + 1, updated_at = now(),
+       ${channelId} = jsonb_set(${channelId}, '{config}', coalesce(${channelId} -> 'config', '{}') || $1::jsonb),
+       enabled = CASE $3::boolean
+         WHEN true THEN array_remove(enabled, $4::text) || $4::text
+         WHEN false THEN array_remove(enabled, $4::text)
+         ELSE enabled END
+     WHERE $2::integer IS NULL OR version = $2 RETURNING version`,
+      [JSON.stringify(config), ifVersion ?? null, enabled ?? null, channelId],
+    );
+    return rows.length > 0;
+  });
 }

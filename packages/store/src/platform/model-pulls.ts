@@ -1,8 +1,9 @@
 import type { ErrorCode, ModelPullProgress } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
+import { statements } from "../sql.ts";
 
-/** Where a pull is: it goes on, or how it has ended. */
+/** State of a pull: in progress, or how it has ended. */
 export type ModelPullState = "running" | "done" | "failed" | "cancelled";
 
 /** The newest pull of a model. */
@@ -13,7 +14,7 @@ export interface ModelPullRecord extends ModelPullProgress {
   state: ModelPullState;
   /** Grows with everything that there is to tell of it. */
   version: number;
-  /** Why it has failed; null while it goes on and where it has not. */
+  /** Why it has failed; null while it is in progress and if it has succeeded. */
   failure: { code: ErrorCode; detail: string } | null;
 }
 
@@ -47,199 +48,125 @@ const SWEEP_AFTER_MS = 2_000;
 /** How long a pull is kept after its end. */
 const KEPT_DAYS = 30;
 
-/** What is said of a pull that nobody has begun to work on. */
-const QUEUED = "queued";
-
 interface PullRow {
   id: string;
-  catalog_id: string;
+  catalogId: string;
   state: ModelPullState;
   status: string;
-  completed_bytes: number;
-  total_bytes: number | null;
+  completedBytes: number;
+  totalBytes: number | null;
   version: number;
-  error_code: ErrorCode | null;
+  errorCode: ErrorCode | null;
   error: string | null;
 }
 
-const COLUMNS = "id, catalog_id, state, status, completed_bytes, total_bytes, version, error_code, error";
-const LEASE = `now() + interval '${MODEL_PULL_LEASE_MS} milliseconds'`;
+const sql = statements("platform/model-pulls", {
+  sweepAfterMs: SWEEP_AFTER_MS,
+  modelPullLeaseMs: MODEL_PULL_LEASE_MS,
+  keptDays: KEPT_DAYS,
+  queued: "queued",
+});
 
 function asRecord(row: PullRow): ModelPullRecord {
-  const { error_code: code, error: detail } = row;
+  const { errorCode: code, error: detail } = row;
   return {
     id: row.id,
-    catalogId: row.catalog_id,
+    catalogId: row.catalogId,
     state: row.state,
     status: row.status,
-    completedBytes: row.completed_bytes,
-    totalBytes: row.total_bytes,
+    completedBytes: row.completedBytes,
+    totalBytes: row.totalBytes,
     version: row.version,
     failure: row.state === "failed" && code !== null ? { code, detail: detail ?? "" } : null,
   };
 }
 
+/** The newest pull of a model, or null. */
+export async function find(db: Db, catalogId: string): Promise<ModelPullRecord | null> {
+  const row = await sql.find.one<PullRow>(db, { catalogId });
+  return row === null ? null : asRecord(row);
+}
+
+/** All pulls in progress. */
+export async function listRunning(db: Db): Promise<ModelPullRecord[]> {
+  const rows = await sql.listRunning.all<PullRow>(db);
+  return rows.map(asRecord);
+}
+
 /**
- * Pulls of models: begun by whoever asks first, worked on under a lease, followed by anybody. Every statement changes one
- * row, and only that of a pull that goes on.
+ * Begins to pull a model, unless it is in progress already: of any number that ask at once exactly one learns that it
+ * has begun. When this resolves, the model will be pulled.
  */
-export function modelPullsTable(db: Db) {
-  async function find(catalogId: string): Promise<ModelPullRecord | null> {
-    const [row] = await db.query<PullRow>(`SELECT ${COLUMNS} FROM model_pulls WHERE catalog_id = $1`, [catalogId]);
-    return row === undefined ? null : asRecord(row);
+export async function begin(db: Db, catalogId: string): Promise<{ pull: ModelPullRecord; isNew: boolean }> {
+  for (;;) {
+    const row = await sql.begin.one<PullRow>(db, { catalogId, id: newId() });
+    if (row !== null) return { pull: asRecord(row), isNew: true };
+    const pull = await find(db, catalogId);
+    // One that has ended in between is started again.
+    if (pull?.state === "running") return { pull, isNew: false };
   }
+}
 
-  return {
-    /** The newest pull of a model, or null. */
-    find,
+/** Ends the pull of a model by somebody's wish; null if none is in progress. Its worker notices by its lease. */
+export async function cancel(db: Db, catalogId: string): Promise<ModelPullRecord | null> {
+  const row = await sql.cancel.one<PullRow>(db, { catalogId });
+  return row === null ? null : asRecord(row);
+}
 
-    /** All pulls that go on. */
-    async listRunning(): Promise<ModelPullRecord[]> {
-      const rows = await db.query<PullRow>(
-        `SELECT ${COLUMNS} FROM model_pulls WHERE state = 'running' ORDER BY catalog_id`,
-      );
-      return rows.map(asRecord);
-    },
+/**
+ * Claims the lease on what is to be pulled next; null when nothing waits. A claim counts nothing: an attempt is counted
+ * with its failure.
+ */
+export function claim(db: Db): Promise<ClaimedModelPull | null> {
+  return sql.claim.one<ClaimedModelPull>(db, { leaseId: newId() });
+}
 
-    /**
-     * Begins to pull a model, unless that goes on already: of any number that ask at once exactly one is told that it has
-     * begun. When this resolves, the model will be pulled.
-     */
-    async begin(catalogId: string): Promise<{ pull: ModelPullRecord; isNew: boolean }> {
-      for (;;) {
-        // The row is locked by whoever begins; the others wait for that, and then find a pull that goes on.
-        const [row] = await db.query<PullRow>(
-          `INSERT INTO model_pulls AS p (catalog_id, id, state, status, due_at)
-           VALUES ($1, $2, 'running', '${QUEUED}', now() + interval '${SWEEP_AFTER_MS} milliseconds')
-           ON CONFLICT (catalog_id) DO UPDATE SET id = excluded.id, state = 'running', status = excluded.status,
-             completed_bytes = 0, total_bytes = NULL, version = 1, error_code = NULL, error = NULL, attempts = 0,
-             lease_id = NULL, lease_until = NULL, next_at = now(), due_at = excluded.due_at, started_at = now(),
-             updated_at = now()
-           WHERE p.state <> 'running'
-           RETURNING ${COLUMNS}`,
-          [catalogId, newId()],
-        );
-        if (row !== undefined) return { pull: asRecord(row), isNew: true };
-        const pull = await find(catalogId);
-        // One that has ended in between is begun anew.
-        if (pull?.state === "running") return { pull, isNew: false };
-      }
-    },
+/**
+ * Keeps the lease, and notes how far the pull is; the tries are counted again once `hasGrown` is true. False when the
+ * lease was lost: the pull was cancelled, or another worker has it.
+ */
+export async function keep(
+  db: Db,
+  { catalogId, leaseId }: ClaimedModelPull,
+  { status, completedBytes, totalBytes }: ModelPullProgress,
+  { hasGrown }: { hasGrown: boolean },
+): Promise<boolean> {
+  return (await sql.keep.run(db, { catalogId, leaseId, status, completedBytes, totalBytes, hasGrown })) > 0;
+}
 
-    /** Ends the pull of a model by somebody's wish; null when none goes on. Its worker notices by its lease. */
-    async cancel(catalogId: string): Promise<ModelPullRecord | null> {
-      const [row] = await db.query<PullRow>(
-        `UPDATE model_pulls SET state = 'cancelled', status = 'cancelled', lease_id = NULL, lease_until = NULL,
-           version = version + 1, updated_at = now()
-         WHERE catalog_id = $1 AND state = 'running' RETURNING ${COLUMNS}`,
-        [catalogId],
-      );
-      return row === undefined ? null : asRecord(row);
-    },
+/** Ends a pull. False, and nothing done, when the lease was lost. */
+export async function finish(db: Db, { catalogId, leaseId }: ClaimedModelPull, end: ModelPullEnd): Promise<boolean> {
+  const failure = end.state === "failed" ? end : null;
+  return (
+    (await sql.finish.run(db, {
+      catalogId,
+      leaseId,
+      state: end.state,
+      errorCode: failure?.code,
+      error: failure?.detail,
+    })) > 0
+  );
+}
 
-    /**
-     * Claims the lease on what is to be pulled next; null when nothing waits. A claim counts nothing: an attempt is counted
-     * with its failure.
-     */
-    async claim(): Promise<ClaimedModelPull | null> {
-      // The row is locked and taken in one statement; SKIP LOCKED lets two workers take two.
-      const [row] = await db.query<PullRow & { lease_id: string; attempts: number; started_at: Date }>(
-        `WITH next AS (
-           SELECT catalog_id FROM model_pulls
-           WHERE state = 'running' AND next_at <= now() AND (lease_until IS NULL OR lease_until < now())
-           ORDER BY next_at, catalog_id LIMIT 1 FOR UPDATE SKIP LOCKED
-         )
-         UPDATE model_pulls p SET lease_id = $1, lease_until = ${LEASE}
-         FROM next WHERE p.catalog_id = next.catalog_id
-         RETURNING p.id, p.catalog_id, p.status, p.completed_bytes, p.total_bytes, p.lease_id, p.attempts + 1 AS attempts,
-           p.started_at`,
-        [newId()],
-      );
-      if (row === undefined) return null;
-      return {
-        id: row.id,
-        catalogId: row.catalog_id,
-        leaseId: row.lease_id,
-        attempts: row.attempts,
-        status: row.status,
-        completedBytes: row.completed_bytes,
-        totalBytes: row.total_bytes,
-        startedAt: row.started_at,
-      };
-    },
+/**
+ * Releases the lease: the next attempt follows after `delayMs`, and this one is counted as failed only if `counts`.
+ * Does nothing if the lease was lost.
+ */
+export async function retryLater(
+  db: Db,
+  { catalogId, leaseId }: ClaimedModelPull,
+  { delayMs, failure, counts }: { delayMs: number; failure: string | null; counts: boolean },
+): Promise<void> {
+  await sql.retryLater.run(db, { catalogId, leaseId, failure, counted: counts ? 1 : 0, delayMs: Math.round(delayMs) });
+}
 
-    /**
-     * Keeps the lease, and notes how far the pull is; the tries are counted anew once `hasGrown` is true. False when the
-     * lease was lost: the pull was cancelled, or another worker has it.
-     */
-    async keep(
-      { catalogId, leaseId }: ClaimedModelPull,
-      { status, completedBytes, totalBytes }: ModelPullProgress,
-      { hasGrown }: { hasGrown: boolean },
-    ): Promise<boolean> {
-      const rows = await db.query(
-        `UPDATE model_pulls SET lease_until = ${LEASE}, attempts = CASE WHEN $6 THEN 0 ELSE attempts END,
-           version = version
-             + CASE WHEN (status, completed_bytes, total_bytes) IS DISTINCT FROM ($3, $4, $5) THEN 1 ELSE 0 END,
-           status = $3, completed_bytes = $4, total_bytes = $5, updated_at = now()
-         WHERE catalog_id = $1 AND lease_id = $2 AND state = 'running' RETURNING 1`,
-        [catalogId, leaseId, status, completedBytes, totalBytes, hasGrown],
-      );
-      return rows.length > 0;
-    },
+/** Forgets the pulls that ended long ago. */
+export async function purge(db: Db): Promise<void> {
+  await sql.purge.run(db);
+}
 
-    /** Ends a pull. False, and nothing done, when the lease was lost. */
-    async finish({ catalogId, leaseId }: ClaimedModelPull, end: ModelPullEnd): Promise<boolean> {
-      const failure = end.state === "failed" ? end : null;
-      const rows = await db.query(
-        `UPDATE model_pulls SET state = $3, status = CASE WHEN $3 = 'done' THEN 'success' ELSE 'failed' END,
-           completed_bytes = CASE WHEN $3 = 'done' THEN coalesce(total_bytes, completed_bytes) ELSE completed_bytes END,
-           error_code = $4, error = $5, lease_id = NULL, lease_until = NULL, version = version + 1, updated_at = now()
-         WHERE catalog_id = $1 AND lease_id = $2 AND state = 'running' RETURNING 1`,
-        [catalogId, leaseId, end.state, failure?.code ?? null, failure?.detail ?? null],
-      );
-      return rows.length > 0;
-    },
-
-    /**
-     * Releases the lease: the next attempt follows after `delayMs`, and this one is counted as failed only if `counts`. Does
-     * nothing if the lease was lost.
-     */
-    async retryLater(
-      { catalogId, leaseId }: ClaimedModelPull,
-      { delayMs, failure, counts }: { delayMs: number; failure: string | null; counts: boolean },
-    ): Promise<void> {
-      await db.query(
-        `UPDATE model_pulls SET lease_id = NULL, lease_until = NULL, error = coalesce($3, error),
-           attempts = attempts + $4, next_at = now() + $5 * interval '1 millisecond',
-           due_at = now() + $5 * interval '1 millisecond', updated_at = now()
-         WHERE catalog_id = $1 AND lease_id = $2 AND state = 'running'`,
-        [catalogId, leaseId, failure, counts ? 1 : 0, Math.round(delayMs)],
-      );
-    },
-
-    /** Forgets the pulls that ended long ago. */
-    async purge(): Promise<void> {
-      await db.query(
-        `DELETE FROM model_pulls WHERE state <> 'running' AND updated_at < now() - interval '${KEPT_DAYS} days'`,
-      );
-    },
-
-    /** Up to `limit` that are due and that nobody has, for the sweeper to publish; each at most every two seconds. */
-    async takeDue(limit: number): Promise<DueModelPull[]> {
-      const rows = await db.query<{ id: string; catalog_id: string; attempts: number }>(
-        `WITH due AS (
-           SELECT catalog_id FROM model_pulls
-           WHERE state = 'running' AND due_at <= now() AND next_at <= now()
-             AND (lease_until IS NULL OR lease_until < now())
-           ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-         )
-         UPDATE model_pulls p SET due_at = now() + interval '2 seconds'
-         FROM due WHERE p.catalog_id = due.catalog_id RETURNING p.id, p.catalog_id,
-           p.attempts + CASE WHEN p.lease_id IS NULL THEN 0 ELSE 1 END AS attempts`,
-        [limit],
-      );
-      return rows.map((row) => ({ catalogId: row.catalog_id, pullId: row.id, attempts: row.attempts }));
-    },
-  };
+/** Up to `limit` that are due and that nobody has, for the sweeper to publish; each at most every two seconds. */
+export async function takeDue(db: Db, limit: number): Promise<DueModelPull[]> {
+  const rows = await sql.takeDue.all<{ id: string; catalogId: string; attempts: number }>(db, { limit });
+  return rows.map((row) => ({ catalogId: row.catalogId, pullId: row.id, attempts: row.attempts }));
 }

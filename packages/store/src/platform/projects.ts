@@ -4,7 +4,8 @@ import { isUniqueViolation } from "../db.ts";
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { outlastDeadlocks } from "../outlast-deadlocks.ts";
+import { retryOnDeadlock } from "../retries.ts";
+import { statements } from "../sql.ts";
 
 /** What a project may ask of language models; null: any number. */
 export interface ModelLimits {
@@ -49,7 +50,7 @@ export interface NewProject {
 /** What can be changed of a project; what is left out stays as it is. */
 export type ProjectUpdate = Partial<Omit<NewProject, "name">> & Partial<WebhookSecrets> & { name?: string | undefined };
 
-/** What became of a change: `stale` when the project has another version or is gone, `taken` when its new name is. */
+/** Result of a change: `stale` when the project has another version or is gone, `taken` when its new name is. */
 export interface ProjectOutcome {
   result: "changed" | "stale" | "taken";
   /** As it is now; null when there is no such project. */
@@ -59,13 +60,13 @@ export interface ProjectOutcome {
 /** The project that a request without a choice works on. */
 export const DEFAULT_PROJECT = "default";
 
-/** What became of a deletion: `stale` when the project has another version or is gone, `in_use` when it is the widget's. */
+/** Result of a deletion: `stale` when the project has another version or is gone, `in_use` when it is the widget's. */
 export type ProjectRemoval = "removed" | "stale" | "in_use";
 
 /** Enough for a busy chat, and few enough that one project does not take all that a provider allows. */
 const DEFAULT_CONCURRENCY = 8;
 
-/** Long enough to work on a case; as files of strangers fill the disk, they are not kept for ever. */
+/** Long enough to work on a case; as files of strangers fill the disk, they are not kept permanently. */
 const DEFAULT_FILE_RETENTION_DAYS = 90;
 
 const DEFAULT_HANDOFF_TEXT = "Thank you for your message. A member of our team will look at it and reply here.";
@@ -73,17 +74,17 @@ const DEFAULT_HANDOFF_TEXT = "Thank you for your message. A member of our team w
 interface ProjectRow {
   id: string;
   name: string;
-  handoff_text: string;
-  handoff_texts: Record<string, string>;
+  handoffText: string;
+  handoffTexts: Record<string, string>;
   greeting: string;
-  tables_as_xlsx: boolean;
-  retention_days: number | null;
-  file_retention_days: number | null;
-  model_concurrency: number | null;
-  model_tokens_per_day: number | null;
-  webhook_secret: unknown;
-  previous_webhook_secret: unknown;
-  created_at: Date;
+  tablesAsXlsx: boolean;
+  retentionDays: number | null;
+  fileRetentionDays: number | null;
+  modelConcurrency: number | null;
+  modelTokensPerDay: number | null;
+  webhookSecret: unknown;
+  previousWebhookSecret: unknown;
+  createdAt: Date;
   version: number;
 }
 
@@ -95,238 +96,170 @@ const SECRETS = `${secretColumn("webhook_secret", "webhookSecret")}, ${secretCol
 
 const COLUMNS = `${SECRETS}, id, name, handoff_text, handoff_texts, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, created_at, version`;
 
-/** What a deleted project is called until it is gone: no name that can be asked for has a space. */
+/** What precedes the id in the name of a deleted project until it is removed: no valid name has a space. */
 const DELETED_PREFIX = "deleted ";
 
-/** SQL for the project that the widget names. */
-const WIDGET_PROJECT = `coalesce(widget #>> '{config,project}', '${DEFAULT_PROJECT}')`;
+const sql = statements("platform/projects", {
+  secrets: SECRETS,
+  columns: COLUMNS,
+  defaultProject: DEFAULT_PROJECT,
+  deletedPrefix: DELETED_PREFIX,
+});
 
-/** The widget names its project; one that gets another name takes the widget along. */
-const RENAME_IN_WIDGET = `
-  UPDATE channels_config SET version = version + 1, updated_at = now(),
-    widget = jsonb_set(widget, '{config,project}', to_jsonb($2::text))
-  WHERE ${WIDGET_PROJECT} = $1::text`;
-
-/**
- * What others sent to a project goes back to where it came in, without the agent that it had there. Locks the tickets in
- * the order of their ids.
- */
-export const TAKE_TICKETS_BACK = `
-  WITH lent AS MATERIALIZED (
-    SELECT id, home_project_id FROM tickets WHERE project_id = $1 AND home_project_id <> $1 ORDER BY id FOR UPDATE
-  ), told AS (
-    INSERT INTO ticket_events (ticket_id, project_id, actor, data)
-    SELECT id, home_project_id, 'service', jsonb_build_object('decision', 'reroute', 'why', 'its project was deleted')
-    FROM lent
-  ), dropped AS (
-    DELETE FROM drafts d USING lent WHERE d.ticket_id = lent.id
-  )
-  UPDATE tickets t SET project_id = t.home_project_id, agent_id = NULL, assignee = NULL, before_close = NULL,
-    version = t.version + 1, updated_at = now()
-  FROM lent WHERE t.id = lent.id RETURNING 1`;
-
-/** Projects. */
-export function projectsTable(db: Db) {
-  async function findOne(where: string, value: string): Promise<Project | null> {
-    const rows = await db.query<ProjectRow>(
-      `SELECT ${COLUMNS} FROM projects WHERE ${where} = $1 AND deleted_at IS NULL`,
-      [value],
-    );
-    const row = rows[0];
-    return row === undefined ? null : asProject(row);
-  }
-
-  /** Makes a project; null when there is one of this name. */
-  async function insert(project: NewProject): Promise<Project | null> {
-    const rows = await db.query<ProjectRow>(
-      `INSERT INTO projects (
-         id, name, handoff_text, greeting, tables_as_xlsx, retention_days, file_retention_days,
-         model_concurrency, model_tokens_per_day, handoff_texts
-       ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-       ON CONFLICT (name) DO NOTHING RETURNING ${COLUMNS}`,
-      [
-        newId(),
-        project.name,
-        project.handoffText ?? DEFAULT_HANDOFF_TEXT,
-        project.greeting ?? "",
-        project.tablesAsXlsx ?? true,
-        project.retentionDays ?? null,
-        project.fileRetentionDays === undefined ? DEFAULT_FILE_RETENTION_DAYS : project.fileRetentionDays,
-        project.modelLimits?.concurrency === undefined ? DEFAULT_CONCURRENCY : project.modelLimits.concurrency,
-        project.modelLimits?.tokensPerDay ?? null,
-        JSON.stringify(project.handoffTexts ?? {}),
-      ],
-    );
-    const row = rows[0];
-    return row === undefined ? null : asProject(row);
-  }
-
-  return {
-    insert,
-
-    /** The project of this name, or null. */
-    findByName: (name: string): Promise<Project | null> => findOne("name", name),
-
-    /** The project with this id, or null. */
-    find: (id: ProjectId): Promise<Project | null> => findOne("id", id),
-
-    /** What signs the callbacks of a project; null if there is no such project. */
-    async findWebhookSecrets(id: ProjectId): Promise<WebhookSecrets | null> {
-      const [row] = await db.prepared<Pick<ProjectRow, "webhook_secret" | "previous_webhook_secret">>(
-        "projects_find_webhook_secrets",
-        `SELECT ${SECRETS} FROM projects WHERE id = $1 AND deleted_at IS NULL`,
-        [id],
-      );
-      return row === undefined ? null : asSecrets(row);
-    },
-
-    /** All projects by name. */
-    async list(): Promise<Project[]> {
-      const rows = await db.query<ProjectRow>(`SELECT ${COLUMNS} FROM projects WHERE deleted_at IS NULL ORDER BY name`);
-      return rows.map(asProject);
-    },
-
-    /**
-     * Projects, newest first: those made before the project with the id `before`, and with `q` in the name. Ids sort by
-     * time, so that a page stays where it is whatever is added.
-     */
-    async listPage({
-      limit,
-      before,
-      q,
-    }: {
-      limit: number;
-      before?: string | undefined;
-      q?: string | undefined;
-    }): Promise<Project[]> {
-      // strpos takes the text as it is, where LIKE would read signs of it as wildcards.
-      const rows = await db.query<ProjectRow>(
-        `SELECT ${COLUMNS} FROM projects
-         WHERE deleted_at IS NULL AND ($2::uuid IS NULL OR id < $2) AND ($3::text IS NULL OR strpos(lower(name), lower($3)) > 0)
-         ORDER BY id DESC LIMIT $1`,
-        [limit, before ?? null, q ?? null],
-      );
-      return rows.map(asProject);
-    },
-
-    /** Makes a project, or answers the one that has this name. */
-    async ensure(name: string): Promise<{ project: Project; created: boolean }> {
-      const made = await insert({ name });
-      if (made !== null) return { project: made, created: true };
-      const project = await findOne("name", name);
-      if (project === null) throw new Error(`project ${name} disappeared while it was being created`);
-      return { project, created: false };
-    },
-
-    /**
-     * Changes what is named and raises the version, where `versions` has the present one or is null. A new name also
-     * takes the place of the old one in the settings of the widget, in the same moment.
-     */
-    async update(
-      id: ProjectId,
-      change: ProjectUpdate,
-      versions: readonly number[] | null = null,
-    ): Promise<ProjectOutcome> {
-      const columns = {
-        name: change.name,
-        handoff_text: change.handoffText,
-        handoff_texts: change.handoffTexts === undefined ? undefined : JSON.stringify(change.handoffTexts),
-        greeting: change.greeting,
-        tables_as_xlsx: change.tablesAsXlsx,
-        retention_days: change.retentionDays,
-        file_retention_days: change.fileRetentionDays,
-        model_concurrency: change.modelLimits?.concurrency,
-        model_tokens_per_day: change.modelLimits?.tokensPerDay,
-        webhook_secret: change.webhookSecret,
-        previous_webhook_secret: change.previousWebhookSecret,
-      };
-      const given = Object.entries(columns).filter(([, value]) => value !== undefined);
-      const sets = ["version = version + 1", ...given.map(([column], index) => `${column} = $${index + 2}`)];
-      // What is kept for less long than before is looked for at once.
-      if (change.retentionDays !== undefined) sets.push("purge_at = now()");
-      if (change.fileRetentionDays !== undefined) sets.push("file_purge_at = now()");
-      try {
-        const changed = await db.transaction(async (tx) => {
-          const [before] = await tx.query<{ name: string }>(
-            `SELECT name FROM projects
-             WHERE id = $1 AND deleted_at IS NULL AND ($2::integer[] IS NULL OR version = ANY ($2)) FOR UPDATE`,
-            [id, versions],
-          );
-          if (before === undefined) return null;
-          const [row] = await tx.query<ProjectRow>(
-            `UPDATE projects SET ${sets.join(", ")} WHERE id = $1 RETURNING ${COLUMNS}`,
-            [id, ...given.map(([, value]) => value)],
-          );
-          const after = change.name ?? before.name;
-          if (after !== before.name) await tx.query(RENAME_IN_WIDGET, [before.name, after]);
-          return row ?? null;
-        });
-        if (changed !== null) return { result: "changed", project: asProject(changed) };
-        return { result: "stale", project: await findOne("id", id) };
-      } catch (error) {
-        if (!isUniqueViolation(error)) throw error;
-        return { result: "taken", project: await findOne("id", id) };
-      }
-    },
-
-    /**
-     * Deletes a project, where `versions` has its present version or is null: nobody finds it from then on, its name is
-     * free, its keys are revoked, nobody has a role in it, its knowledge bases deleted, and what others sent to it is back where it came in. What
-     * it holds is removed by `erasures.purgeDeleted`, so that this takes no longer however much that is.
-     */
-    remove(id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> {
-      return outlastDeadlocks(db, async (tx) => {
-        // Waits for whoever is adding something that refers to the project, or is giving it to the widget.
-        const [before] = await tx.query<{ name: string }>(
-          `SELECT name FROM projects
-           WHERE id = $1 AND deleted_at IS NULL AND ($2::integer[] IS NULL OR version = ANY ($2)) FOR UPDATE`,
-          [id, versions],
-        );
-        if (before === undefined) return "stale";
-        const widget = await tx.query(`SELECT 1 FROM channels_config WHERE ${WIDGET_PROJECT} = $1::text`, [
-          before.name,
-        ]);
-        if (widget.length > 0) return "in_use";
-        await tx.query(
-          `UPDATE projects SET deleted_at = now(), purge_at = now(), name = '${DELETED_PREFIX}' || id, handoff_text = '', handoff_texts = '{}', greeting = '',
-             webhook_secret = NULL, previous_webhook_secret = NULL
-           WHERE id = $1`,
-          [id],
-        );
-        await tx.query("DELETE FROM operator_roles WHERE project_id = $1", [id]);
-        await tx.query("DELETE FROM operator_views WHERE project_id = $1", [id]);
-        await tx.query("UPDATE api_keys SET revoked_at = now() WHERE project_id = $1 AND revoked_at IS NULL", [id]);
-        await tx.query("UPDATE kbs SET deleted_at = now() WHERE project_id = $1 AND deleted_at IS NULL", [id]);
-        await tx.query(TAKE_TICKETS_BACK, [id]);
-        return "removed";
-      });
-    },
-
-    /** How much a project holds, by what people call it. */
-    async countHeld(id: ProjectId): Promise<Record<string, number>> {
-      // Conversations are counted by their chats, which are there before their tickets.
-      const rows = await db.query<Record<string, number>>(
-        `SELECT (SELECT count(*) FROM agents WHERE project_id = $1) AS agents,
-           (SELECT count(*) FROM kbs WHERE project_id = $1 AND deleted_at IS NULL) AS "knowledge bases",
-           (SELECT count(*) FROM documents d JOIN kbs k ON k.id = d.kb_id
-            WHERE k.project_id = $1 AND k.deleted_at IS NULL) AS documents,
-           (SELECT count(*) FROM chats WHERE project_id = $1 AND chat_id <> '') AS tickets,
-           (SELECT count(*) FROM api_keys WHERE project_id = $1 AND revoked_at IS NULL) AS "API keys",
-           (SELECT count(*) FROM hooks WHERE project_id = $1) AS hooks,
-           (SELECT count(*) FROM gaps WHERE project_id = $1) AS gaps,
-           (SELECT count(*) FROM proposals WHERE project_id = $1) AS proposals,
-           (SELECT count(*) FROM canned_replies WHERE project_id = $1) AS "canned replies"`,
-        [id],
-      );
-      return rows[0] ?? {};
-    },
-  };
+async function findOne(found: Promise<ProjectRow | null>): Promise<Project | null> {
+  const row = await found;
+  return row === null ? null : asProject(row);
 }
 
-function asSecrets(row: Pick<ProjectRow, "webhook_secret" | "previous_webhook_secret">): WebhookSecrets {
+/** Makes a project; null when there is one of this name. */
+export async function insert(db: Db, project: NewProject): Promise<Project | null> {
+  const row = await sql.insert.one<ProjectRow>(db, {
+    id: newId(),
+    name: project.name,
+    handoffText: project.handoffText ?? DEFAULT_HANDOFF_TEXT,
+    greeting: project.greeting ?? "",
+    tablesAsXlsx: project.tablesAsXlsx ?? true,
+    retentionDays: project.retentionDays,
+    fileRetentionDays:
+      project.fileRetentionDays === undefined ? DEFAULT_FILE_RETENTION_DAYS : project.fileRetentionDays,
+    modelConcurrency:
+      project.modelLimits?.concurrency === undefined ? DEFAULT_CONCURRENCY : project.modelLimits.concurrency,
+    modelTokensPerDay: project.modelLimits?.tokensPerDay,
+    handoffTexts: JSON.stringify(project.handoffTexts ?? {}),
+  });
+  return row === null ? null : asProject(row);
+}
+
+/** The project of this name, or null. */
+export const findByName = (db: Db, name: string): Promise<Project | null> =>
+  findOne(sql.findByName.one<ProjectRow>(db, { name }));
+
+/** The project with this id, or null. */
+export const find = (db: Db, id: ProjectId): Promise<Project | null> => findOne(sql.find.one<ProjectRow>(db, { id }));
+
+/** What signs the callbacks of a project; null if there is no such project. */
+export async function findWebhookSecrets(db: Db, id: ProjectId): Promise<WebhookSecrets | null> {
+  const row = await sql.findWebhookSecrets.one<Pick<ProjectRow, "webhookSecret" | "previousWebhookSecret">>(db, {
+    id,
+  });
+  return row === null ? null : asSecrets(row);
+}
+
+/** All projects by name. */
+export async function list(db: Db): Promise<Project[]> {
+  const rows = await sql.list.all<ProjectRow>(db);
+  return rows.map(asProject);
+}
+
+/**
+ * Projects, newest first: those made before the project with the id `before`, and with `q` in the name. Ids sort by
+ * time, so that a page stays where it is whatever is added.
+ */
+export async function listPage(
+  db: Db,
+  {
+    limit,
+    before,
+    q,
+  }: {
+    limit: number;
+    before?: string | undefined;
+    q?: string | undefined;
+  },
+): Promise<Project[]> {
+  const rows = await sql.listPage.all<ProjectRow>(db, { limit, id: before, q });
+  return rows.map(asProject);
+}
+
+/** Makes a project, or returns the one that has this name. */
+export async function ensure(db: Db, name: string): Promise<{ project: Project; created: boolean }> {
+  const made = await insert(db, { name });
+  if (made !== null) return { project: made, created: true };
+  const project = await findByName(db, name);
+  if (project === null) throw new Error(`project ${name} disappeared while it was being created`);
+  return { project, created: false };
+}
+
+/**
+ * Changes what is named and raises the version, where `versions` has the present one or is null. A new name also
+ * takes the place of the old one in the settings of the widget, in the same moment.
+ */
+export async function update(
+  db: Db,
+  id: ProjectId,
+  change: ProjectUpdate,
+  versions: readonly number[] | null = null,
+): Promise<ProjectOutcome> {
+  const columns = {
+    name: change.name,
+    handoff_text: change.handoffText,
+    handoff_texts: change.handoffTexts === undefined ? undefined : JSON.stringify(change.handoffTexts),
+    greeting: change.greeting,
+    tables_as_xlsx: change.tablesAsXlsx,
+    retention_days: change.retentionDays,
+    file_retention_days: change.fileRetentionDays,
+    model_concurrency: change.modelLimits?.concurrency,
+    model_tokens_per_day: change.modelLimits?.tokensPerDay,
+    webhook_secret: change.webhookSecret,
+    previous_webhook_secret: change.previousWebhookSecret,
+  };
+  const given = Object.entries(columns).filter(([, value]) => value !== undefined);
+  const sets = ["version = version + 1", ...given.map(([column], index) => `${column} = $${index + 2}`)];
+  // What is kept for less long than before is looked for at once.
+  if (change.retentionDays !== undefined) sets.push("purge_at = now()");
+  if (change.fileRetentionDays !== undefined) sets.push("file_purge_at = now()");
+  try {
+    const changed = await db.transaction(async (tx) => {
+      const before = await sql.update.one<{ name: string }>(tx, { id, versions });
+      if (before === null) return null;
+      const [row] = await tx.query<ProjectRow>(
+        `UPDATE projects SET ${sets.join(", ")} WHERE id = $1 RETURNING ${COLUMNS}`,
+        [id, ...given.map(([, value]) => value)],
+      );
+      const after = change.name ?? before.name;
+      if (after !== before.name) await sql.renameInWidget.run(tx, { name: before.name, after });
+      return row ?? null;
+    });
+    if (changed !== null) return { result: "changed", project: asProject(changed) };
+    return { result: "stale", project: await find(db, id) };
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return { result: "taken", project: await find(db, id) };
+  }
+}
+
+/**
+ * Deletes a project, where `versions` has its present version or is null: nobody finds it from then on, its name is
+ * free, its keys are revoked, nobody has a role in it, its knowledge bases deleted, and what others sent to it is back
+ * where it came in. What it holds is removed by `erasures.purgeDeleted`, so that this takes no longer however much
+ * that is.
+ */
+export function remove(db: Db, id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> {
+  return retryOnDeadlock(db, async (tx) => {
+    const before = await sql.remove.one<{ name: string }>(tx, { id, versions });
+    if (before === null) return "stale";
+    const count = await sql.isOfWidget.run(tx, { name: before.name });
+    if (count > 0) return "in_use";
+    await sql.markDeleted.run(tx, { id });
+    await sql.deleteRoles.run(tx, { id });
+    await sql.deleteViews.run(tx, { id });
+    await sql.revokeKeys.run(tx, { id });
+    await sql.deleteKbs.run(tx, { id });
+    await sql.takeTicketsBack.run(tx, { id });
+    return "removed";
+  });
+}
+
+/** How much a project holds, by what people call it. */
+export async function countHeld(db: Db, id: ProjectId): Promise<Record<string, number>> {
+  const row = await sql.countHeld.one(db, { id });
+  return { ...row };
+}
+
+function asSecrets(row: Pick<ProjectRow, "webhookSecret" | "previousWebhookSecret">): WebhookSecrets {
   return webhookSecretsSchema.parse({
-    webhookSecret: row.webhook_secret ?? null,
-    previousWebhookSecret: row.previous_webhook_secret ?? null,
+    webhookSecret: row.webhookSecret ?? null,
+    previousWebhookSecret: row.previousWebhookSecret ?? null,
   });
 }
 
@@ -334,15 +267,20 @@ function asProject(row: ProjectRow): Project {
   return {
     id: asProjectId(row.id),
     name: row.name,
-    handoffText: row.handoff_text,
-    handoffTexts: row.handoff_texts,
+    handoffText: row.handoffText,
+    handoffTexts: row.handoffTexts,
     greeting: row.greeting,
-    tablesAsXlsx: row.tables_as_xlsx,
-    retentionDays: row.retention_days,
-    fileRetentionDays: row.file_retention_days,
-    modelLimits: { concurrency: row.model_concurrency, tokensPerDay: row.model_tokens_per_day },
+    tablesAsXlsx: row.tablesAsXlsx,
+    retentionDays: row.retentionDays,
+    fileRetentionDays: row.fileRetentionDays,
+    modelLimits: { concurrency: row.modelConcurrency, tokensPerDay: row.modelTokensPerDay },
     ...asSecrets(row),
-    createdAt: row.created_at,
+    createdAt: row.createdAt,
     version: row.version,
   };
+}
+
+/** Returns to their own projects the tickets that others sent to this one; true if there were any. */
+export async function takeTicketsBack(db: Db, id: ProjectId): Promise<boolean> {
+  return (await sql.takeTicketsBack.run(db, { id })) > 0;
 }

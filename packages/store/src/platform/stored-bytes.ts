@@ -3,6 +3,7 @@ import type { Log } from "@svc/log";
 import type { Db } from "../db.ts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
 
 /** What is counted: whose bytes they are. See the migration. */
 export const STORED_KINDS = [
@@ -28,7 +29,7 @@ export interface StorageLimits {
 const MB = 1024 * 1024;
 const GB = 1024 * MB;
 
-/** Generous for a company that answers customers, and small beside the disk of a server. */
+/** Generous for a company that answers customers, and small compared with the disk of a server. */
 export const STORAGE_LIMITS: StorageLimits = {
   installationMaxBytes: 50 * GB,
   projectMaxBytes: 10 * GB,
@@ -63,7 +64,7 @@ export interface ProjectUsage {
   totalBytes: number;
 }
 
-/** What an installation stores beside its limits. */
+/** What an installation stores, and its limits. */
 export interface StorageUsage {
   projects: ProjectUsage[];
   totalBytes: number;
@@ -77,6 +78,10 @@ interface LimitState {
   /** What it limits, as a subject of a sentence. */
   words: string;
 }
+
+const sql = statements("platform/stored-bytes", {
+  foldMax: FOLD_MAX,
+});
 
 /** A number of bytes for people, as in `1.5 GB`. */
 export function describeBytes(bytes: number): string {
@@ -127,29 +132,6 @@ export function storedBytesTable(
   db: Db,
   { limits, log, isDiskFull }: { limits: StorageLimits; log: Pick<Log, "warn">; isDiskFull: () => boolean },
 ) {
-  // Few rows: one a project and kind, and those that were added since the last fold. Locks nothing.
-  const READ = `
-    SELECT coalesce(sum(bytes) FILTER (WHERE project_id = $1 AND kind = $2), 0)::float8 AS of_kind,
-      coalesce(sum(bytes) FILTER (WHERE project_id = $1), 0)::float8 AS of_project,
-      coalesce(sum(bytes) FILTER (WHERE kind = $2), 0)::float8 AS of_kind_everywhere,
-      coalesce(sum(bytes), 0)::float8 AS of_installation
-    FROM stored_bytes`;
-
-  // Deletes and inserts in one statement: a reader sees the old rows or the new one. SKIP LOCKED shares the work
-  // among replicas.
-  const FOLD = `
-    WITH folded AS (
-      DELETE FROM stored_bytes WHERE id IN (
-        SELECT s.id FROM stored_bytes s JOIN (
-          SELECT project_id, kind FROM stored_bytes GROUP BY project_id, kind HAVING count(*) > 1
-        ) many USING (project_id, kind) LIMIT ${FOLD_MAX} FOR UPDATE OF s SKIP LOCKED
-      ) RETURNING project_id, kind, bytes
-    ), added AS (
-      INSERT INTO stored_bytes (project_id, kind, bytes)
-      SELECT project_id, kind, sum(bytes) FROM folded GROUP BY project_id, kind HAVING sum(bytes) <> 0
-    )
-    SELECT count(*)::integer AS count FROM folded`;
-
   const warnedAt = new Map<string, number>();
   function warn({ words, usedBytes, maxBytes }: LimitState, project: ProjectId): void {
     const key = `${project} ${words}`;
@@ -163,26 +145,30 @@ export function storedBytesTable(
   }
 
   async function readStates(project: ProjectId, kind: StoredKind): Promise<LimitState[]> {
-    const [row] = await db.prepared<
-      Record<"of_kind" | "of_project" | "of_kind_everywhere" | "of_installation", number>
-    >("stored_bytes_read", READ, [project, kind]);
+    const row = await sql.sumKind.one<Record<"ofKind" | "ofProject" | "ofKindEverywhere" | "ofInstallation", number>>(
+      db,
+      {
+        project,
+        kind,
+      },
+    );
     const { installationMaxBytes, projectMaxBytes } = limits;
-    const ofProject = { words: "Storage of this project", usedBytes: row?.of_project ?? 0, maxBytes: projectMaxBytes };
+    const ofProject = { words: "Storage of this project", usedBytes: row?.ofProject ?? 0, maxBytes: projectMaxBytes };
     const ofAll = {
       words: "Storage of this installation",
-      usedBytes: row?.of_installation ?? 0,
+      usedBytes: row?.ofInstallation ?? 0,
       maxBytes: installationMaxBytes,
     };
     if (!isStrangersKind(kind)) return [ofProject, ofAll];
     const own = [
       {
         words: `Storage of this project for ${KIND_WORDS[kind]}`,
-        usedBytes: row?.of_kind ?? 0,
+        usedBytes: row?.ofKind ?? 0,
         maxBytes: projectMaxBytes * OWN_SHARE[kind],
       },
       {
         words: `Storage of this installation for ${KIND_WORDS[kind]}`,
-        usedBytes: row?.of_kind_everywhere ?? 0,
+        usedBytes: row?.ofKindEverywhere ?? 0,
         maxBytes: installationMaxBytes * OWN_SHARE[kind],
       },
     ];
@@ -194,9 +180,9 @@ export function storedBytesTable(
     limits,
 
     /**
-     * Throws storage_full when `bytes` more of this kind pass a limit of the project or of the installation, or while the
-     * disk is full. Nothing is reserved: requests in flight may pass the limit by their own bytes each. Warns in the
-     * log from 80 % of a limit on.
+     * Throws storage_full when `bytes` more of this kind pass a limit of the project or of the installation, or while
+     * the disk is full. Nothing is reserved: requests in flight may pass the limit by their own bytes each. Warns in
+     * the log from 80 % of a limit on.
      */
     async checkRoom(project: ProjectId, kind: StoredKind, bytes: number): Promise<void> {
       if (isDiskFull()) throw storageFull("The disk of the database is full. Retry later.");
@@ -213,10 +199,7 @@ export function storedBytesTable(
 
     /** What a project stores, by kind. */
     async readProject(project: ProjectId): Promise<Pick<ProjectUsage, "kinds" | "totalBytes">> {
-      const rows = await db.query<{ kind: StoredKind; bytes: number }>(
-        "SELECT kind, sum(bytes)::float8 AS bytes FROM stored_bytes WHERE project_id = $1 GROUP BY kind",
-        [project],
-      );
+      const rows = await sql.readProject.all<{ kind: StoredKind; bytes: number }>(db, { project });
       const kinds = noBytes();
       for (const { kind, bytes } of rows) kinds[kind] = bytes;
       return { kinds, totalBytes: rows.reduce((sum, { bytes }) => sum + bytes, 0) };
@@ -224,22 +207,18 @@ export function storedBytesTable(
 
     /** What every project stores, by kind. Projects that were deleted count until all of theirs is removed. */
     async read(): Promise<StorageUsage> {
-      const rows = await db.query<{ project_id: string; name: string | null; kind: StoredKind; bytes: number }>(
-        `SELECT s.project_id, p.name, s.kind, s.bytes::float8 AS bytes FROM (
-           SELECT project_id, kind, sum(bytes) AS bytes FROM stored_bytes GROUP BY project_id, kind
-         ) s LEFT JOIN projects p ON p.id = s.project_id ORDER BY p.name, s.project_id`,
-      );
+      const rows = await sql.read.all<{ projectId: string; name: string | null; kind: StoredKind; bytes: number }>(db);
       const projects = new Map<string, ProjectUsage>();
       for (const row of rows) {
-        const usage = projects.get(row.project_id) ?? {
-          project: asProjectId(row.project_id),
+        const usage = projects.get(row.projectId) ?? {
+          project: asProjectId(row.projectId),
           name: row.name ?? "deleted",
           kinds: noBytes(),
           totalBytes: 0,
         };
         usage.kinds[row.kind] += row.bytes;
         usage.totalBytes += row.bytes;
-        projects.set(row.project_id, usage);
+        projects.set(row.projectId, usage);
       }
       const all = [...projects.values()];
       return { projects: all, totalBytes: all.reduce((sum, { totalBytes }) => sum + totalBytes, 0), limits };
@@ -247,7 +226,7 @@ export function storedBytesTable(
 
     /** Folds the rows of each project and kind into one. Returns true when there may be more to fold. */
     async fold(): Promise<boolean> {
-      const [row] = await db.query<{ count: number }>(FOLD);
+      const row = await sql.fold.one<{ count: number }>(db);
       return (row?.count ?? 0) === FOLD_MAX;
     },
   };

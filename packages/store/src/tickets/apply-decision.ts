@@ -1,19 +1,26 @@
-import type { ReviewAction } from "@svc/contracts";
-import type { AnswerStep } from "../platform/answer-stats.ts";
-import { dropBeforeClosing, isClosed, keepBeforeClosing, restoreClosed } from "./close-ticket.ts";
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { insertReviewEvent } from "./insert-review-event.ts";
-import type { ReviewState } from "./lock-review-state.ts";
+import type { AnswerStep } from "../platform/stats.ts";
+import { statements } from "../sql.ts";
 import { freeOperatorFiles, takeOperatorFiles } from "./operator-files.ts";
-import { findWebhookMessage, noteNews, receiveAgain } from "./review-messages.ts";
-import type { DraftWork, SendWork, WaitingMessage } from "./review-work.ts";
+import {
+  dropBeforeClosing,
+  findWebhookMessage,
+  insertReviewEvent,
+  isClosed,
+  keepBeforeClosing,
+  noteNews,
+  receiveAgain,
+  restoreClosed,
+} from "./review-state.ts";
+import type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./review-state.ts";
 import { RECORD_COLUMNS, RECORD_JOINS, asTicketRecord } from "./ticket-record.ts";
 import type { TicketRecord, TicketRow as RecordRow } from "./ticket-record.ts";
 import type { Ticket } from "./tickets.ts";
 import { decideToolCall } from "./tool-calls.ts";
-import { triageMessagesTable } from "./triage-messages.ts";
+import type { ReviewAction } from "@svc/contracts";
+import * as triageMessages from "./triage-messages.ts";
 
 /** What a person has decided. */
 export interface Decision {
@@ -33,7 +40,7 @@ export interface Decision {
   /** Of which of them it becomes so; of all where absent. */
   only?: readonly string[];
   dropsDraft: boolean;
-  /** True when a run of the pipeline that is under way must begin anew: what it does may depend on the decision. */
+  /** True when a run of the pipeline that is under way must start again: what it does may depend on the decision. */
   interrupts: boolean;
   /** What the pipeline has to do now, if anything. */
   work: SendWork | DraftWork | null;
@@ -75,16 +82,12 @@ const SWEEP_AFTER_MS = 2_000;
 const idsOf = (waiting: readonly WaitingMessage[], state: WaitingMessage["state"]) =>
   waiting.flatMap((message) => (message.state === state ? [message.id] : []));
 
-/** Moves the messages that wait to where the decision sends them; answers those whose senders hear of it. */
+/** Moves the messages that wait to where the decision sends them; returns those whose senders hear of it. */
 const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => Promise<string[]>> = {
   stay: () => Promise.resolve([]),
   async reject(tx, { ticket: { homeProject }, waiting }) {
     const messageIds = waiting.map(({ id }) => id);
-    await tx.query(
-      `UPDATE messages SET state = 'rejected', finished_at = now()
-       WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND state IN ('held', 'failed')`,
-      [homeProject, messageIds],
-    );
+    await sql.reject.run(tx, { homeProject, messageIds });
     await noteNews(tx, homeProject, messageIds);
     return messageIds;
   },
@@ -104,6 +107,12 @@ const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => 
   },
 };
 
+const sql = statements("tickets/apply-decision", {
+  sweepAfterMs: SWEEP_AFTER_MS,
+  recordColumns: RECORD_COLUMNS,
+  recordJoins: RECORD_JOINS,
+});
+
 /** Writes down what the pipeline has to do; the messages that a reply answers are covered from now on. */
 async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Decision): Promise<string | null> {
   const { work, actor } = decision;
@@ -112,32 +121,23 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
   await freeOperatorFiles(tx, ticket.homeProject, ticket.id, failed?.fileIds ?? []);
   const reviewId = newId();
   const send = work.kind === "send" ? work : null;
-  await tx.query(
-    `INSERT INTO reviews (id, project_id, ticket_id, kind, actor, author, text, markdown, sources, answers_message_id,
-       covers, file_ids, due_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + interval '${SWEEP_AFTER_MS} milliseconds')`,
-    [
-      reviewId,
-      ticket.homeProject,
-      ticket.id,
-      work.kind,
-      actor,
-      send?.author ?? null,
-      send?.text ?? null,
-      send?.markdown ?? null,
-      send === null ? null : JSON.stringify(send.sources),
-      work.answers,
-      work.covers,
-      send?.fileIds ?? [],
-    ],
-  );
+  await sql.insertReview.run(tx, {
+    reviewId,
+    homeProject: ticket.homeProject,
+    id: ticket.id,
+    kind: work.kind,
+    actor,
+    author: send?.author,
+    text: send?.text,
+    markdown: send?.markdown,
+    sources: send === null ? null : JSON.stringify(send.sources),
+    answers: work.answers,
+    covers: work.covers,
+    fileIds: send?.fileIds ?? [],
+  });
   if (send !== null) {
     if (!(await takeOperatorFiles(tx, ticket.homeProject, ticket.id, send.fileIds))) throw new OperatorFileGoneError();
-    await tx.query(
-      `UPDATE messages SET covered_by = $3
-       WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND state IN ('held', 'failed')`,
-      [ticket.homeProject, send.covers, send.answers],
-    );
+    await sql.coverMessages.run(tx, { homeProject: ticket.homeProject, covers: send.covers, answers: send.answers });
   }
   return reviewId;
 }
@@ -148,29 +148,18 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
  */
 async function interruptRun(tx: Db, { ticket, isUnderWay, isLeased }: ReviewState & { isLeased: boolean }) {
   if (isUnderWay) return;
-  await tx.query("UPDATE chats SET lease_id = NULL, lease_until = NULL WHERE project_id = $1 AND ticket_id = $2", [
-    ticket.homeProject,
-    ticket.id,
-  ]);
-  await tx.query(
-    `UPDATE messages SET progress = NULL, attempts = greatest(0, attempts - $3::integer)
-     WHERE id = (SELECT id FROM messages WHERE project_id = $1 AND ticket_id = $2 AND state = 'received'
-       ORDER BY seq LIMIT 1)`,
-    [ticket.homeProject, ticket.id, isLeased ? 1 : 0],
-  );
+  await sql.takeLease.run(tx, { homeProject: ticket.homeProject, id: ticket.id });
+  await sql.takeAttemptBack.run(tx, { homeProject: ticket.homeProject, id: ticket.id, uncounted: isLeased ? 1 : 0 });
 }
 
 /** What triage learns goes by the newest message that waits, or else the newest one. */
 async function teach(tx: Db, { ticket, waiting, newest }: ReviewState, decision: Decision): Promise<void> {
   const message = waiting.at(-1) ?? newest;
   if (message === null || decision.lessons.length === 0) return;
-  const [said] = await tx.query<{ text: string }>("SELECT text FROM messages WHERE project_id = $1 AND id = $2", [
-    ticket.homeProject,
-    message.id,
-  ]);
+  const said = await sql.readText.one<{ text: string }>(tx, { homeProject: ticket.homeProject, id: message.id });
   for (const { project, agentId } of decision.lessons) {
     const decided = { messageId: message.id, ticketId: ticket.id, agentId, text: said?.text ?? "" };
-    await triageMessagesTable(tx).note(project, decided);
+    await triageMessages.note(tx, project, decided);
   }
 }
 
@@ -208,30 +197,24 @@ export async function applyDecision(
   }
   const reviewId = await insertWork(tx, state, decision);
   if (reviewId !== null) {
-    await tx.query("UPDATE chats SET review_id = $3 WHERE project_id = $1 AND ticket_id = $2", [
-      before.homeProject,
-      before.id,
-      reviewId,
-    ]);
+    await sql.setReview.run(tx, { homeProject: before.homeProject, id: before.id, reviewId });
   }
   const isClosing = decision.waiting === "reject" && isClosed(after.status);
   // A ticket that is marked as spam after it was resolved keeps what it was before both.
   if (isClosing && !isClosed(before.status)) await keepBeforeClosing(tx, before);
   if (decision.dropsDraft && !isClosing) await dropBeforeClosing(tx, before);
   if (decision.dropsDraft) {
-    await tx.query("DELETE FROM drafts WHERE project_id = $1 AND ticket_id = $2", [before.homeProject, before.id]);
+    await sql.deleteDraft.run(tx, { homeProject: before.homeProject, id: before.id });
   }
-  const [changed] = await tx.query<RecordRow>(
-    `WITH t AS (
-       UPDATE tickets SET project_id = $3, status = $4, stage = $5, assignee = $6, agent_id = $7,
-         resolved_at = CASE WHEN $4 NOT IN ('resolved', 'spam') THEN NULL WHEN status = $4 THEN resolved_at
-           ELSE now() END,
-         version = version + 1, updated_at = now()
-       WHERE project_id = $1 AND id = $2 RETURNING *
-     )
-     SELECT ${RECORD_COLUMNS} FROM t ${RECORD_JOINS}`,
-    [before.project, before.id, after.project, after.status, after.stage, after.assignee, after.agentId],
-  );
+  const changed = await sql.writeTicket.one<RecordRow>(tx, {
+    project: before.project,
+    id: before.id,
+    project2: after.project,
+    status: after.status,
+    stage: after.stage,
+    assignee: after.assignee,
+    agentId: after.agentId,
+  });
   const move = { at: new Date().toISOString(), actor, from: before.stage, to: after.stage, why };
   await insertReviewEvent(tx, {
     project: before.homeProject,
@@ -243,7 +226,7 @@ export async function applyDecision(
     answer: stepOf(decision),
   });
   await teach(tx, state, decision);
-  if (changed === undefined) throw new Error(`ticket ${before.id} does not exist although it is locked`);
+  if (changed === null) throw new Error(`ticket ${before.id} does not exist although it is locked`);
   const runsAgain = decision.waiting === "return" || decision.waiting === "revive";
   return {
     ticket: asTicketRecord(changed),

@@ -1,8 +1,10 @@
-import type { TicketStage, TicketStatus } from "@svc/contracts";
 import type { Db } from "../db.ts";
+import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+import type { ReplyAuthor, TicketStage, TicketStatus } from "@svc/contracts";
 
-/** Something that has happened to a ticket, told to whoever looks at lists of them. */
+/** Something that has happened to a ticket, told to the process that looks at lists of them. */
 export interface TicketChangeRecord {
   /** Of the event; grows with time, but for events of transactions that end late. */
   id: number;
@@ -39,9 +41,9 @@ export interface MentionRecord {
 
 interface ChangeRow {
   id: number;
-  ticket_id: string;
-  project_id: string;
-  former_project_id: string | null;
+  ticketId: string;
+  projectId: string;
+  formerProjectId: string | null;
   version: number;
   status: TicketStatus;
   stage: TicketStage;
@@ -51,64 +53,113 @@ interface ChangeRow {
   mentions: string[];
 }
 
-/** What happens to the tickets of all projects, as it happens. */
-export function ticketChangesOf(db: Db) {
-  return {
-    /** The newest event there is; 0 without any. */
-    async findNewest(): Promise<number> {
-      const rows = await db.query<{ id: number | null }>("SELECT max(id) AS id FROM ticket_events");
-      return rows[0]?.id ?? 0;
-    },
+/** The newest event there is; 0 without any. */
+export async function findNewest(db: Db): Promise<number> {
+  const row = await sql.findNewest.one<{ id: number | null }>(db);
+  return row?.id ?? 0;
+}
 
-    /** Events after this one but those that are known, oldest first, with their tickets as they are now. */
-    async listAfter(id: number, known: readonly number[], limit: number): Promise<TicketChangeRecord[]> {
-      // Along the primary key; tickets are looked up one by one, and so is, for the few events that move a ticket to
-      // another project, the move before: who had it until then, which is where it came in when there was none.
-      const rows = await db.query<ChangeRow>(
-        `SELECT e.id, e.ticket_id, t.project_id, t.version, t.status, t.stage, t.assignee, e.actor,
-           CASE WHEN e.data ? 'projectId' OR e.actor = 'service' AND e.data ->> 'decision' = 'reroute' THEN coalesce((
-             SELECT coalesce((m.data ->> 'projectId')::uuid, m.project_id) FROM ticket_events m
-             WHERE m.ticket_id = e.ticket_id AND m.id < e.id
-               AND (m.data ? 'projectId' OR m.actor = 'service' AND m.data ->> 'decision' = 'reroute')
-             ORDER BY m.id DESC LIMIT 1
-           ), e.project_id) END AS former_project_id,
-           ARRAY(SELECT move ->> 'to' FROM jsonb_array_elements(e.moves) WITH ORDINALITY AS m (move, place)
-                 ORDER BY place) AS stages,
-           ARRAY(SELECT jsonb_array_elements_text(e.data -> 'mentions')) AS mentions
-         FROM (SELECT * FROM ticket_events WHERE id > $1 AND id <> ALL ($2::bigint[]) ORDER BY id LIMIT $3) e
-         JOIN tickets t ON t.id = e.ticket_id ORDER BY e.id`,
-        [id, known, limit],
-      );
-      return rows.map((row) => ({
-        id: row.id,
-        ticketId: row.ticket_id,
-        project: row.project_id,
-        formerProject: row.former_project_id,
-        version: row.version,
-        status: row.status,
-        stage: row.stage,
-        assignee: row.assignee,
-        actor: row.actor,
-        stages: row.stages,
-        mentions: row.mentions,
-      }));
-    },
+/** Events after this one but those that are known, oldest first, with their tickets as they are now. */
+export async function listAfter(
+  db: Db,
+  id: number,
+  known: readonly number[],
+  limit: number,
+): Promise<TicketChangeRecord[]> {
+  const rows = await sql.listAfter.all<ChangeRow>(db, { id, known, limit });
+  return rows.map((row) => ({
+    id: row.id,
+    ticketId: row.ticketId,
+    project: row.projectId,
+    formerProject: row.formerProjectId,
+    version: row.version,
+    status: row.status,
+    stage: row.stage,
+    assignee: row.assignee,
+    actor: row.actor,
+    stages: row.stages,
+    mentions: row.mentions,
+  }));
+}
 
-    /** Notes for this operator in tickets that one of these projects works on, the newest first. */
-    async listMentions(projects: readonly ProjectId[], operatorId: string, limit: number): Promise<MentionRecord[]> {
-      // The index on mentions leads to the few events; a note from when another project had the ticket is that one's own.
-      return db.query<MentionRecord>(
-        `SELECT e.id, e.ticket_id AS "ticketId", t.project_id AS "projectId", t.subject, e.at, e.actor,
-           o.name AS author, e.data ->> 'note' AS text
-         FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id AND t.project_id = ANY ($1::uuid[])
-         LEFT JOIN operators o ON 'operator:' || o.id::text = e.actor
-         WHERE e.data ? 'mentions' AND e.data -> 'mentions' @> to_jsonb($2::text) AND NOT EXISTS (
-           SELECT FROM ticket_events moved WHERE moved.ticket_id = e.ticket_id AND moved.id > e.id
-             AND moved.data ? 'projectId'
-         )
-         ORDER BY e.id DESC LIMIT $3`,
-        [projects, operatorId, limit],
-      );
-    },
-  };
+/** Notes for this operator in tickets that one of these projects works on, the newest first. */
+export async function listMentions(
+  db: Db,
+  projects: readonly ProjectId[],
+  operatorId: string,
+  limit: number,
+): Promise<MentionRecord[]> {
+  return sql.listMentions.all<MentionRecord>(db, { projects, operatorId, limit });
+}
+
+const sql = statements("tickets/ticket-changes");
+
+/** A reply that a person has approved, edited or written, and what it answered. */
+export interface OperatorReply {
+  /** Where the ticket came in: what was said in it belongs to that project. */
+  home: ProjectId;
+  ticketId: string;
+  /** The newest of the messages that it answered. */
+  messageId: string;
+  /** Place of the oldest of them in the chat. */
+  firstSeq: number;
+  /** Their texts, oldest first, each at most 50,000 characters. */
+  questions: string[];
+  /** Of the chat (ISO 639-1); null where no message has said so. */
+  language: string | null;
+  decision: "approve" | "edit" | "reply";
+  author: ReplyAuthor;
+  text: string;
+  decidedAt: Date;
+}
+
+/** Which of them are asked for. */
+export interface OperatorReplyQuery {
+  /** Of the tickets that this agent has; of any where `ticketIds` is given. */
+  agentId: string;
+  ticketIds: readonly string[] | null;
+  from: Date | null;
+  to: Date | null;
+  limit: number;
+}
+
+interface Row {
+  homeProjectId: string;
+  ticketId: string;
+  messageId: string;
+  firstSeq: number;
+  questions: string[];
+  language: string | null;
+  decision: OperatorReply["decision"] | null;
+  author: ReplyAuthor;
+  text: string;
+  createdAt: Date;
+}
+
+/** Those of the tickets that people of a project work on, the newest first. */
+export async function listOperatorReplies(
+  db: Db,
+  project: ProjectId,
+  query: OperatorReplyQuery,
+): Promise<OperatorReply[]> {
+  const { agentId, ticketIds, from, to, limit } = query;
+  const rows = await sql.listOperatorReplies.all<Row>(db, { project, agentId, ticketIds, from, to, limit });
+  return rows.map((row) => ({
+    home: asProjectId(row.homeProjectId),
+    ticketId: row.ticketId,
+    messageId: row.messageId,
+    firstSeq: row.firstSeq,
+    questions: row.questions,
+    language: row.language,
+    decision: row.decision ?? (row.author === "agent" ? "approve" : "reply"),
+    author: row.author,
+    text: row.text,
+    decidedAt: row.createdAt,
+  }));
+}
+
+/** Which of these tickets people of the project work on. */
+export async function findTickets(db: Db, project: ProjectId, ticketIds: readonly string[]): Promise<Set<string>> {
+  const rows = await sql.findTickets.all<{ id: string }>(db, { project, ticketIds });
+  return new Set(rows.map(({ id }) => id));
 }

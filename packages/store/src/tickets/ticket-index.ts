@@ -1,5 +1,160 @@
 import type { Db } from "../db.ts";
-import { LIST_COLUMNS, LIST_VALUES, microsecondsOf } from "./ticket-keys.ts";
+import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+import { LIST_COLUMNS, LIST_VALUES, microsecondsOf } from "./ticket-record.ts";
+import { customerOf } from "@svc/contracts";
+
+/** Words that a ticket must have, all of them. */
+export interface WordQuery {
+  words: readonly string[];
+  /** What a further word must begin with; null for none. */
+  beginning: string | null;
+}
+
+/** What is to be known of a ticket before its words can be indexed. */
+export interface TicketText {
+  ticketId: string;
+  /** The words that its index has already; null to starts again. */
+  indexed: string[] | null;
+  subject: string;
+  /** The customer's name, e-mail address and user id, as far as they are known. */
+  customer: string;
+  /** What was said since, in the order in which it was. */
+  texts: string[];
+  /** Place in the chat of the last of these texts. */
+  seq: number;
+  /** True when there are more. */
+  hasMore: boolean;
+}
+
+/** The words of a ticket, as they are to be indexed. */
+interface IndexedText {
+  ticketId: string;
+  subject: string;
+  seq: number;
+  words: string[];
+  /** When the ticket was made, in microseconds: one that was erased and started again has the same id. */
+  createdUs: number;
+}
+
+/** Tickets of one step, and texts of one ticket in it: at most some 20 MB at once. */
+const STEP = { tickets: 40, texts: 20 };
+
+/** Lexemes that no text has, since words hold neither of their first characters. */
+const projectLexeme = (project: string) => `:p:${project}`;
+const beginningLexeme = (beginning: string) => `:${beginning}`;
+
+/** Characters of a beginning that is looked up as a lexeme of its own: longer ones share theirs with few words. */
+const SHORT_BEGINNING = 2;
+
+/** A lexeme as tsquery reads it. */
+const quote = (lexeme: string) => `'${lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+
+/**
+ * The tsquery of tickets of a project with these words. The project is one of the words, so that the index does not
+ * lead to the tickets of others.
+ */
+export function textQueryOf(project: ProjectId, { words, beginning }: WordQuery): string {
+  const lexemes = [projectLexeme(project), ...words].map(quote);
+  if (beginning !== null) {
+    const isShort = Array.from(beginning).length <= SHORT_BEGINNING;
+    lexemes.push(isShort ? quote(beginningLexeme(beginning)) : `${quote(beginning)}:*`);
+  }
+  return lexemes.join(" & ");
+}
+
+/** Words of which any two are looked for: their pairs grow with the square. */
+const MAX_PAIRED = 8;
+
+/**
+ * The tsquery of tickets of a project with two of these words at least, of the longest of them, which are mostly the
+ * rarest; empty where there are not two.
+ */
+export function anyTwoOf(project: ProjectId, words: readonly string[]): string {
+  const longest = [...new Set(words)].toSorted((a, b) => b.length - a.length).slice(0, MAX_PAIRED);
+  const pairs = longest.flatMap((one, index) =>
+    longest.slice(index + 1).map((other) => `(${quote(one)} & ${quote(other)})`),
+  );
+  return pairs.length === 0 ? "" : `${quote(projectLexeme(project))} & (${pairs.join(" | ")})`;
+}
+
+/** The words and the short beginnings of them. */
+function lexemesOf(words: readonly string[]): string[] {
+  const lexemes = new Set(words);
+  for (const word of words) {
+    const characters = Array.from(word.slice(0, SHORT_BEGINNING * 2));
+    for (let length = 1; length <= Math.min(SHORT_BEGINNING, characters.length); length++) {
+      lexemes.add(beginningLexeme(characters.slice(0, length).join("")));
+    }
+  }
+  return [...lexemes];
+}
+
+/** What a search finds a ticket's customer by. */
+function customerText(userId: string | null, channelMeta: Record<string, unknown>): string {
+  const customer = customerOf(channelMeta);
+  return [customer?.name, customer?.email, userId].filter((part) => typeof part === "string").join(" ");
+}
+
+async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & Pick<IndexedText, "createdUs">)[]> {
+  const tickets = await sql.read.all<{
+    ticketId: string;
+    subject: string;
+    userId: string | null;
+    channelMeta: Record<string, unknown>;
+    createdUs: number;
+    seq: number | null;
+    lexemes: string[] | null;
+  }>(tx, { ticketIds });
+  const said = await sql.readSaid.all<{ ticketId: string; seq: number; text: string }>(tx, {
+    ticketId: tickets.map((row) => row.ticketId),
+    seq: tickets.map((row) => row.seq ?? 0),
+  });
+  return tickets.map((row) => {
+    const own = said.filter((one) => one.ticketId === row.ticketId);
+    const taken = own.slice(0, STEP.texts);
+    return {
+      ticketId: row.ticketId,
+      indexed: row.lexemes?.filter((lexeme) => !lexeme.startsWith(":")) ?? null,
+      subject: row.subject,
+      customer: customerText(row.userId, row.channelMeta),
+      createdUs: row.createdUs,
+      texts: taken.map(({ text }) => text),
+      seq: taken.at(-1)?.seq ?? row.seq ?? 0,
+      hasMore: own.length > taken.length,
+    };
+  });
+}
+
+/**
+ * Indexes the words of some tickets that wait for it, those that changed last first; false when none waits.
+ * `wordsOf` makes the words of a ticket. Safe with any number of replicas and at any crash: what was taken is taken
+ * again.
+ */
+export async function indexNext(db: Db, wordsOf: (text: TicketText) => string[]): Promise<boolean> {
+  const queue = await sql.indexNext.one<{ isEmpty: boolean; isComplete: boolean }>(db);
+  if (queue?.isEmpty === true && queue.isComplete) return false;
+  if (queue?.isEmpty === true) await sql.queueWithoutCustomer.run(db);
+  return db.transaction(async (tx) => {
+    const taken = await sql.take.all<{ ticketId: string }>(tx);
+    if (taken.length === 0) return false;
+    const texts = await read(
+      tx,
+      taken.map((row) => row.ticketId),
+    );
+    const indexed: IndexedText[] = texts.map((text) => ({ ...text, words: wordsOf(text) }));
+    await sql.write.run(tx, {
+      ticketId: indexed.map(({ ticketId }) => ticketId),
+      lexemes: indexed.map(({ words }) => JSON.stringify(lexemesOf(words))),
+      subject: indexed.map(({ subject }) => subject),
+      seq: indexed.map(({ seq }) => seq),
+      createdUs: indexed.map(({ createdUs }) => createdUs),
+    });
+    const unfinished = texts.filter(({ hasMore }) => hasMore).map(({ ticketId }) => ticketId);
+    if (unfinished.length > 0) await sql.queueAgain.run(tx, { unfinished });
+    return true;
+  });
+}
 
 /** Tickets that one step follows. */
 const STEP_TICKETS = 1_000;
@@ -11,71 +166,44 @@ const OVERWRITTEN = LIST_COLUMNS.split(",")
   .map((column) => `${column} = excluded.${column}`)
   .join(", ");
 
-/** What follows the changes of tickets, for their lists and for the search in them. */
-export function ticketIndexTable(db: Db) {
-  // Mostly there is nothing to do, and a lock would write something all the same.
-  const IS_BEHIND = `
-    SELECT settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events) AS is_behind FROM ticket_index`;
+const sql = statements("tickets/ticket-index", {
+  createdUs: microsecondsOf("t.created_at"),
+  stepTexts1: STEP.texts + 1,
+  stepTickets: STEP.tickets,
+  updatedUs: microsecondsOf("t.updated_at"),
+  changedMax: STEP_TICKETS,
+  listColumns: LIST_COLUMNS,
+  listValues: LIST_VALUES,
+  overwritten: OVERWRITTEN,
+});
 
-  // SKIP LOCKED: of several replicas one follows, the others leave it to that one.
-  const HOLD = `
-    SELECT settled_id, reached_id,
-      (SELECT coalesce(max(id), 0) FROM ticket_events) AS top_id,
-      pg_snapshot_xmax(pg_current_snapshot())::text AS top_xmax,
-      reached_xmax <= pg_snapshot_xmin(pg_current_snapshot()) AS is_reached_settled
-    FROM ticket_index FOR UPDATE SKIP LOCKED`;
-
-  // By what tells one state of a ticket from another, so that an event that is looked at again costs next to nothing.
-  const FIND_CHANGED = `
-    SELECT e.ticket_id FROM (SELECT DISTINCT ticket_id FROM ticket_events WHERE id > $1) e
-    JOIN tickets t ON t.id = e.ticket_id
-    LEFT JOIN ticket_list l ON l.ticket_id = t.id
-    WHERE l.ticket_id IS NULL OR l.version <> t.version OR l.updated_us <> ${microsecondsOf("t.updated_at")}
-    LIMIT ${STEP_TICKETS}`;
-
-  // Both in the order of ids. Whoever indexes the words of one of them has deleted its row in the queue and not committed
-  // yet: then this waits, and queues it again.
-  const FOLLOW = `
-    INSERT INTO ticket_list (${LIST_COLUMNS})
-    SELECT ${LIST_VALUES} FROM tickets t WHERE t.id = ANY ($1::uuid[]) ORDER BY t.id
-    ON CONFLICT (ticket_id) DO UPDATE SET ${OVERWRITTEN}`;
-  const QUEUE_TEXTS = `
-    INSERT INTO ticket_text_queue (ticket_id) SELECT id FROM unnest($1::uuid[]) AS i (id) ORDER BY id
-    ON CONFLICT (ticket_id) DO UPDATE SET queued_at = now()`;
-
-  return {
-    /**
-     * Takes over what has changed in tickets since the last step, and queues them for their words; false when there is
-     * no more to take over, or another replica does it. Nothing is lost at any crash: an event counts as followed only
-     * once every transaction that was on its way when it was seen has ended.
-     */
-    async follow(): Promise<boolean> {
-      const [look] = await db.query<{ is_behind: boolean }>(IS_BEHIND);
-      if (look?.is_behind !== true) return false;
-      return db.transaction(async (tx) => {
-        const [state] = await tx.query<{
-          settled_id: number;
-          reached_id: number;
-          top_id: number;
-          top_xmax: string;
-          is_reached_settled: boolean;
-        }>(HOLD);
-        if (state === undefined) return false;
-        const changed = await tx.query<{ ticket_id: string }>(FIND_CHANGED, [state.settled_id]);
-        if (changed.length > 0) {
-          const ids = changed.map((row) => row.ticket_id);
-          await tx.query(FOLLOW, [ids]);
-          await tx.query(QUEUE_TEXTS, [ids]);
-        }
-        if (changed.length === STEP_TICKETS) return true;
-        if (state.is_reached_settled) {
-          await tx.query(
-            "UPDATE ticket_index SET settled_id = reached_id, reached_id = $1, reached_xmax = $2::xid8 WHERE is_only_row",
-            [state.top_id, state.top_xmax],
-          );
-        }
-        return false;
-      });
-    },
-  };
+/**
+ * Takes over what has changed in tickets since the last step, and queues them for their words; false when there is
+ * no more to take over, or another replica does it. Nothing is lost at any crash: an event counts as followed only
+ * once every transaction that was on its way when it was seen has ended.
+ */
+export async function follow(db: Db): Promise<boolean> {
+  const look = await sql.isBehind.one<{ isBehind: boolean }>(db);
+  if (look?.isBehind !== true) return false;
+  return db.transaction(async (tx) => {
+    const state = await sql.hold.one<{
+      settledId: number;
+      reachedId: number;
+      topId: number;
+      topXmax: string;
+      isReachedSettled: boolean;
+    }>(tx);
+    if (state === null) return false;
+    const changed = await sql.findChanged.all<{ ticketId: string }>(tx, { settledId: state.settledId });
+    if (changed.length > 0) {
+      const ids = changed.map((row) => row.ticketId);
+      await sql.follow.run(tx, { ids });
+      await sql.queueTexts.run(tx, { id: ids });
+    }
+    if (changed.length === STEP_TICKETS) return true;
+    if (state.isReachedSettled) {
+      await sql.updateTicketIndex.run(tx, { topId: state.topId, topXmax: state.topXmax });
+    }
+    return false;
+  });
 }

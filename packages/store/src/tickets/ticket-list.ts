@@ -3,13 +3,20 @@ import type { KeyPlace, TicketListQuery, TicketSort } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { asLastMessage, LAST_MESSAGE_COLUMNS, LAST_MESSAGE_JOIN } from "./last-message.ts";
-import type { LastMessageRecord, LastMessageRow } from "./last-message.ts";
-import { LIST_VALUES, urgencySpan } from "./ticket-keys.ts";
-import { asTicketRecord, RECORD_COLUMNS, RECORD_JOINS } from "./ticket-record.ts";
-import type { TicketRecord, TicketRow } from "./ticket-record.ts";
-import { textQueryOf } from "./ticket-texts.ts";
-import type { WordQuery } from "./ticket-texts.ts";
+import {
+  asLastMessage,
+  LAST_MESSAGE_COLUMNS,
+  LAST_MESSAGE_JOIN,
+  LIST_VALUES,
+  urgencySpan,
+  asTicketRecord,
+  RECORD_COLUMNS,
+  RECORD_JOINS,
+} from "./ticket-record.ts";
+import type { LastMessageRecord, LastMessageRow, TicketRecord, TicketRow } from "./ticket-record.ts";
+import { textQueryOf } from "./ticket-index.ts";
+import type { WordQuery } from "./ticket-index.ts";
+import { statements } from "../sql.ts";
 
 /** What is asked of a page of tickets; `words` in place of the text that was asked for. */
 export type TicketPageQuery = Omit<TicketListQuery, "q" | "allProjects"> & {
@@ -25,7 +32,7 @@ export interface ListedTicket extends TicketRecord {
 /** One page of tickets. */
 export interface TicketPage {
   tickets: ListedTicket[];
-  /** After which the next page goes on; null at the end. */
+  /** After which the next page continues; null at the end. */
   next: KeyPlace | null;
 }
 
@@ -49,7 +56,13 @@ const ORDERS = {
   "-priority": { key: "urgency", isDescending: true },
 } as const satisfies Record<TicketSort, { key: string; isDescending: boolean }>;
 
-/** Collects the values of a statement; answers the name of each. */
+const sql = statements("tickets/ticket-list", {
+  maxMatches1: MAX_MATCHES + 1,
+  maxFresh: MAX_FRESH,
+  maxInWork: MAX_IN_WORK,
+});
+
+/** Collects the values of a statement; returns the name of each. */
 function createParameters(first: readonly unknown[]) {
   const values: unknown[] = [...first];
   return { values, add: (value: unknown) => `$${values.push(value)}` };
@@ -77,7 +90,7 @@ interface Walk extends Order {
 
 const microseconds = (time: Date) => time.getTime() * 1_000;
 
-/** Whose tickets a statement is about: what `$1` is, and how tickets `s` are told by it. */
+/** Whose tickets a statement is about: what `$1` is, and how tickets `s` are selected by it. */
 interface Span {
   given: ProjectId | readonly ProjectId[];
   /** Null for several projects. */
@@ -163,158 +176,147 @@ function placeCondition({ key, isDescending }: Order, after: KeyPlace, { add }: 
   return `(s.${key}, s.ticket_id) ${isDescending ? "<" : ">"} ${place}`;
 }
 
-/** Lists of tickets. */
-export function ticketListTable(db: Db) {
-  // Tickets that ticket_list may not have as they are: those with an event that it has not followed yet, of the last
-  // second or two, and those that are in work. Both are read from the end of an index.
-  const LIST_FRESH = `
-    SELECT DISTINCT ticket_id FROM (
-      (SELECT ticket_id FROM ticket_events WHERE id > (SELECT settled_id FROM ticket_index)
-       ORDER BY id DESC LIMIT ${MAX_FRESH})
-      UNION ALL
-      (SELECT ticket_id FROM messages WHERE state = 'received' ORDER BY due_at LIMIT ${MAX_IN_WORK})
-    ) AS changed`;
-
-  // One more than are looked up one by one, so that the answer also says whether the words are frequent.
-  const LIST_MATCHES = `
-    SELECT ticket_id FROM ticket_texts WHERE document @@ $2::tsquery AND project_id = $1 LIMIT ${MAX_MATCHES + 1}`;
-
-  /**
-   * The first tickets of a list that have the words, found by looking into one after the other; null where that would
-   * have to go on for too long. It ends when the page is full or no ticket is left, so that words are never looked up
-   * where other filters leave few tickets, nor frequent ones, that would be found in tens of thousands.
-   */
-  async function walk(list: Walk): Promise<string[] | null> {
-    const { key, isDescending, wanted, conditions, values, text } = list;
-    const direction = isDescending ? "DESC" : "ASC";
-    const matches: string[] = [];
-    let { after } = list;
-    let seen = 0;
-    for (const step of WALK_STEPS) {
-      const parameters = createParameters(values);
-      const { add } = parameters;
-      const further = after === undefined ? [] : [placeCondition(list, after, parameters)];
-      // The tickets of the step first, whatever the planner thinks of the words.
-      const rows = await db.query<{ value: number; ticket_id: string; is_match: boolean | null }>(
-        `WITH step AS MATERIALIZED (
-           SELECT s.${key} AS value, s.ticket_id FROM ticket_list s WHERE ${[...conditions, ...further].join(" AND ")}
-           ORDER BY s.${key} ${direction}, s.ticket_id ${direction} LIMIT ${step}
-         )
-         SELECT value, ticket_id,
-           (SELECT x.document @@ ${add(text)}::tsquery FROM ticket_texts x WHERE x.ticket_id = step.ticket_id) AS is_match
-         FROM step ORDER BY value ${direction}, ticket_id ${direction}`,
-        parameters.values,
-      );
-      seen += rows.length;
-      matches.push(...rows.filter((row) => row.is_match === true).map((row) => row.ticket_id));
-      const last = rows.at(-1);
-      if (matches.length >= wanted || rows.length < step || last === undefined) return matches;
-      // As it has gone so far, the page would not be full at the end either.
-      if ((matches.length / seen) * WALK_MAX < wanted) return null;
-      after = { value: last.value, id: last.ticket_id };
-    }
-    return null;
+/**
+ * The first tickets of a list that have the words, found by looking into one after the other; null where that would
+ * have to continue for too long. It ends when the page is full or no ticket is left, so that words are never looked up
+ * where other filters leave few tickets, nor frequent ones, that would be found in tens of thousands.
+ */
+async function walk(db: Db, list: Walk): Promise<string[] | null> {
+  const { key, isDescending, wanted, conditions, values, text } = list;
+  const direction = isDescending ? "DESC" : "ASC";
+  const matches: string[] = [];
+  let { after } = list;
+  let seen = 0;
+  for (const step of WALK_STEPS) {
+    const parameters = createParameters(values);
+    const { add } = parameters;
+    const further = after === undefined ? [] : [placeCondition(list, after, parameters)];
+    // The tickets of the step first, whatever the planner thinks of the words.
+    const rows = await db.query<{ value: number; ticketId: string; isMatch: boolean | null }>(
+      `WITH step AS MATERIALIZED (
+         SELECT s.${key} AS value, s.ticket_id FROM ticket_list s WHERE ${[...conditions, ...further].join(" AND ")}
+         ORDER BY s.${key} ${direction}, s.ticket_id ${direction} LIMIT ${step}
+       )
+       SELECT value, ticket_id,
+         (SELECT x.document @@ ${add(text)}::tsquery FROM ticket_texts x WHERE x.ticket_id = step.ticket_id) AS is_match
+       FROM step ORDER BY value ${direction}, ticket_id ${direction}`,
+      parameters.values,
+    );
+    seen += rows.length;
+    matches.push(...rows.filter((row) => row.isMatch === true).map((row) => row.ticketId));
+    const last = rows.at(-1);
+    if (matches.length >= wanted || rows.length < step || last === undefined) return matches;
+    // As it has gone so far, the page would not be full at the end either.
+    if ((matches.length / seen) * WALK_MAX < wanted) return null;
+    after = { value: last.value, id: last.ticketId };
   }
+  return null;
+}
 
-  /**
-   * Conditions for the words: of the tickets in ticket_list, and of the fresh ones. Rare words that the walk has not
-   * found are looked up in their index, and few tickets are left to be sorted. Where that would leave very many, the
-   * list goes along its own order and looks into each until the page is full: a subquery, which the planner cannot turn
-   * into the other way.
-   */
-  async function wordConditions(list: Walk, { add }: Parameters): Promise<{ listed: string; fresh: string }> {
-    const { project, text } = list;
-    const oneOf = (ids: readonly string[]) => `s.ticket_id = ANY (${add(ids)}::uuid[])`;
-    const each = () =>
-      `(SELECT x.document @@ ${add(text)}::tsquery FROM ticket_texts x WHERE x.ticket_id = s.ticket_id)`;
-    const walked = await walk(list);
-    if (walked !== null) return { listed: oneOf(walked), fresh: each() };
-    const rows = await db.query<{ ticket_id: string }>(LIST_MATCHES, [project, text]);
-    if (rows.length > MAX_MATCHES) return { listed: each(), fresh: each() };
-    const found = oneOf(rows.map((row) => row.ticket_id));
-    return { listed: found, fresh: found };
+/**
+ * Conditions for the words: of the tickets in ticket_list, and of the fresh ones. Rare words that the walk has not
+ * found are looked up in their index, and few tickets are left to be sorted. Where that would leave very many, the
+ * list goes along its own order and looks into each until the page is full: a subquery, which the planner cannot turn
+ * into the other way.
+ */
+async function wordConditions(db: Db, list: Walk, { add }: Parameters): Promise<{ listed: string; fresh: string }> {
+  const { project, text } = list;
+  const oneOf = (ids: readonly string[]) => `s.ticket_id = ANY (${add(ids)}::uuid[])`;
+  const each = () => `(SELECT x.document @@ ${add(text)}::tsquery FROM ticket_texts x WHERE x.ticket_id = s.ticket_id)`;
+  const walked = await walk(db, list);
+  if (walked !== null) return { listed: oneOf(walked), fresh: each() };
+  const rows = await sql.listMatches.all<{ ticketId: string }>(db, { project, text });
+  if (rows.length > MAX_MATCHES) return { listed: each(), fresh: each() };
+  const found = oneOf(rows.map((row) => row.ticketId));
+  return { listed: found, fresh: found };
+}
+
+/**
+ * A page of the tickets of one project or of several ones as they are now; only their words may be a second old. A
+ * ticket that is read in one page and changed is not read again in the next one of a list that is sorted by what does
+ * not change, or that has the newest changes first. Words and a chat are looked for in one project only.
+ */
+export async function listPage(
+  db: Db,
+  projects: ProjectId | readonly ProjectId[],
+  query: TicketPageQuery,
+): Promise<TicketPage> {
+  const { key, isDescending } = ORDERS[query.sort];
+  const span = spanOf(projects);
+  const freshRows = await sql.listFresh.all<{ ticketId: string }>(db);
+  const parameters = createParameters([span.given, freshRows.map((row) => row.ticketId)]);
+  const { add, values } = parameters;
+  const freshIds = "$2::uuid[]";
+  const { listed, fresh } = conditionsOf(span, query, parameters);
+  listed.push(`s.ticket_id <> ALL (${freshIds})`);
+  const { after } = query;
+  const wanted = query.limit + 1;
+  if (query.words !== null && span.only !== null) {
+    const { only: project } = span;
+    // A copy: PostgreSQL takes no parameter that a statement does not use.
+    const text = textQueryOf(project, query.words);
+    const list = { project, key, isDescending, wanted, after, text, conditions: [...listed], values: [...values] };
+    const words = await wordConditions(db, list, parameters);
+    // Last, since looking into words is the dearest.
+    listed.push(words.listed);
+    fresh.push(words.fresh);
   }
-
+  const place = after === undefined ? [] : [placeCondition({ key, isDescending }, after, parameters)];
+  const limit = add(wanted);
+  const direction = isDescending ? "DESC" : "ASC";
+  const pageOf = (source: string, all: readonly string[]) => `
+    (SELECT s.${key} AS value, s.ticket_id FROM ${source} s WHERE ${[...place, ...all].join(" AND ")}
+     ORDER BY s.${key} ${direction}, s.ticket_id ${direction} LIMIT ${limit})`;
+  // The first part goes along an index of ticket_list, for each project, and ends when the page is full; the second
+  // has the few tickets that are taken from their own rows. Only the page's tickets are read whole. No locks.
+  const rows = await db.query<TicketRow & LastMessageRow & { value: number; ticketId: string }>(
+    `WITH page AS MATERIALIZED (
+       SELECT value, ticket_id FROM (
+         ${span.overAll(pageOf("ticket_list", listed))}
+         UNION ALL
+         ${pageOf(`(SELECT ${LIST_VALUES} FROM tickets t WHERE t.id = ANY (${freshIds}))`, fresh)}
+       ) AS both_parts ORDER BY value ${direction}, ticket_id ${direction} LIMIT ${limit}
+     )
+     SELECT p.value, p.ticket_id, ${RECORD_COLUMNS}, ${LAST_MESSAGE_COLUMNS}
+     FROM page p LEFT JOIN tickets t ON t.id = p.ticket_id AND ${span.has("t.project_id")} ${RECORD_JOINS}
+     ${LAST_MESSAGE_JOIN}
+     ORDER BY p.value ${direction}, p.ticket_id ${direction}`,
+    values,
+  );
+  const page = rows.slice(0, query.limit);
+  const last = page.at(-1);
   return {
-    /**
-     * A page of the tickets of one project or of several ones as they are now; only their words may be a second old. A
-     * ticket that is read in one page and changed is not read again in the next one of a list that is sorted by what does
-     * not change, or that has the newest changes first. Words and a chat are looked for in one project only.
-     */
-    async listPage(projects: ProjectId | readonly ProjectId[], query: TicketPageQuery): Promise<TicketPage> {
-      const { key, isDescending } = ORDERS[query.sort];
-      const span = spanOf(projects);
-      const freshRows = await db.query<{ ticket_id: string }>(LIST_FRESH);
-      const parameters = createParameters([span.given, freshRows.map((row) => row.ticket_id)]);
-      const { add, values } = parameters;
-      const freshIds = "$2::uuid[]";
-      const { listed, fresh } = conditionsOf(span, query, parameters);
-      listed.push(`s.ticket_id <> ALL (${freshIds})`);
-      const { after } = query;
-      const wanted = query.limit + 1;
-      if (query.words !== null && span.only !== null) {
-        const { only: project } = span;
-        // A copy: PostgreSQL takes no parameter that a statement does not use.
-        const text = textQueryOf(project, query.words);
-        const list = { project, key, isDescending, wanted, after, text, conditions: [...listed], values: [...values] };
-        const words = await wordConditions(list, parameters);
-        // Last, since looking into words is the dearest.
-        listed.push(words.listed);
-        fresh.push(words.fresh);
-      }
-      const place = after === undefined ? [] : [placeCondition({ key, isDescending }, after, parameters)];
-      const limit = add(wanted);
-      const direction = isDescending ? "DESC" : "ASC";
-      const pageOf = (source: string, all: readonly string[]) => `
-        (SELECT s.${key} AS value, s.ticket_id FROM ${source} s WHERE ${[...place, ...all].join(" AND ")}
-         ORDER BY s.${key} ${direction}, s.ticket_id ${direction} LIMIT ${limit})`;
-      // The first part goes along an index of ticket_list, for each project, and ends when the page is full; the second
-      // has the few tickets that are taken from their own rows. Only the page's tickets are read whole. No locks.
-      const rows = await db.query<TicketRow & LastMessageRow & { value: number; ticket_id: string }>(
-        `WITH page AS MATERIALIZED (
-           SELECT value, ticket_id FROM (
-             ${span.overAll(pageOf("ticket_list", listed))}
-             UNION ALL
-             ${pageOf(`(SELECT ${LIST_VALUES} FROM tickets t WHERE t.id = ANY (${freshIds}))`, fresh)}
-           ) AS both_parts ORDER BY value ${direction}, ticket_id ${direction} LIMIT ${limit}
-         )
-         SELECT p.value, p.ticket_id, ${RECORD_COLUMNS}, ${LAST_MESSAGE_COLUMNS}
-         FROM page p LEFT JOIN tickets t ON t.id = p.ticket_id AND ${span.has("t.project_id")} ${RECORD_JOINS}
-         ${LAST_MESSAGE_JOIN}
-         ORDER BY p.value ${direction}, p.ticket_id ${direction}`,
-        values,
-      );
-      const page = rows.slice(0, query.limit);
-      const last = page.at(-1);
-      return {
-        // A ticket that was erased or rerouted in this moment is left out.
-        tickets: page
-          .filter((row) => row.id !== null)
-          .map((row) => ({ ...asTicketRecord(row), lastMessage: asLastMessage(row) })),
-        next: rows.length > page.length && last !== undefined ? { value: last.value, id: last.ticket_id } : null,
-      };
-    },
-
-    /** How many tickets meet the filters, up to `max`: then it is `max` or more. Words are not looked at. */
-    async count(projects: ProjectId | readonly ProjectId[], query: TicketPageQuery, max: number): Promise<number> {
-      const span = spanOf(projects);
-      const freshRows = await db.query<{ ticket_id: string }>(LIST_FRESH);
-      const parameters = createParameters([span.given, freshRows.map((row) => row.ticket_id)]);
-      const { listed, fresh } = conditionsOf(span, query, parameters);
-      const limit = parameters.add(max);
-      const branch = `
-        (SELECT 1 FROM ticket_list s WHERE ${listed.join(" AND ")} AND s.ticket_id <> ALL ($2::uuid[]) LIMIT ${limit})`;
-      // Both parts as in a page: along an index, which ends at the limit, and the few that are taken from their own rows.
-      const rows = await db.query<{ count: number }>(
-        `SELECT count(*)::integer AS count FROM (
-           ${span.overAll(branch)}
-           UNION ALL
-           (SELECT 1 FROM (SELECT ${LIST_VALUES} FROM tickets t WHERE t.id = ANY ($2::uuid[])) s
-            WHERE ${fresh.join(" AND ")} LIMIT ${limit})
-           LIMIT ${limit}) AS found`,
-        parameters.values,
-      );
-      return rows[0]?.count ?? 0;
-    },
+    // A ticket that was erased or rerouted in this moment is left out.
+    tickets: page
+      .filter((row) => row.id !== null)
+      .map((row) => ({ ...asTicketRecord(row), lastMessage: asLastMessage(row) })),
+    next: rows.length > page.length && last !== undefined ? { value: last.value, id: last.ticketId } : null,
   };
+}
+
+/** How many tickets meet the filters, up to `max`: then it is `max` or more. Words are not looked at. */
+export async function count(
+  db: Db,
+  projects: ProjectId | readonly ProjectId[],
+  query: TicketPageQuery,
+  max: number,
+): Promise<number> {
+  const span = spanOf(projects);
+  const freshRows = await sql.listFresh.all<{ ticketId: string }>(db);
+  const parameters = createParameters([span.given, freshRows.map((row) => row.ticketId)]);
+  const { listed, fresh } = conditionsOf(span, query, parameters);
+  const limit = parameters.add(max);
+  const branch = `
+    (SELECT 1 FROM ticket_list s WHERE ${listed.join(" AND ")} AND s.ticket_id <> ALL ($2::uuid[]) LIMIT ${limit})`;
+  // Both parts as in a page: along an index, which ends at the limit, and the few that are taken from their own rows.
+  const rows = await db.query<{ count: number }>(
+    `SELECT count(*)::integer AS count FROM (
+       ${span.overAll(branch)}
+       UNION ALL
+       (SELECT 1 FROM (SELECT ${LIST_VALUES} FROM tickets t WHERE t.id = ANY ($2::uuid[])) s
+        WHERE ${fresh.join(" AND ")} LIMIT ${limit})
+       LIMIT ${limit}) AS found`,
+    parameters.values,
+  );
+  return rows[0]?.count ?? 0;
 }

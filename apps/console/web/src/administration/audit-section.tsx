@@ -5,6 +5,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { auditPagesQuery } from "../api/administration.ts";
 import type { AuditFilter } from "../api/administration.ts";
+import { CopyBox } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { PagedList } from "../lists/paged-list.tsx";
@@ -12,7 +13,6 @@ import { useServices } from "../session/services.ts";
 import { usePeople, useProject, useRights, useSession } from "../session/use-session.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { CopyBox } from "../ui/copy-box.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { FaultNotice, Notice, EmptyState } from "../ui/notice.tsx";
 import {

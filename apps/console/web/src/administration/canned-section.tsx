@@ -1,19 +1,20 @@
 import { ServiceFault } from "@svc/client";
 import { useId, useRef, useState, useDeferredValue } from "react";
-import type { SubmitEvent } from "react";
+
 import type { CannedReply, CannedReplyVariable } from "@svc/contracts";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { MessageSquareText, Pencil, Plus, Trash2 } from "lucide-react";
 import { cannedPagesQuery } from "../api/administration.ts";
+import { useAction } from "../forms/use-action.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { FormFault, PagedList } from "../lists/paged-list.tsx";
+import { PagedList } from "../lists/paged-list.tsx";
 import { useCommands } from "../session/command-registry.ts";
 import { useServices } from "../session/services.ts";
-import { useAction } from "../session/use-action.ts";
 import { useProject, useSession, useRights } from "../session/use-session.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+
 import { Field, TextArea } from "../ui/field.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { EmptyState } from "../ui/notice.tsx";
@@ -60,7 +61,6 @@ function CannedForm({
   const { connection } = useServices();
   const { operator } = useSession();
   const project = useProject();
-  const formId = useId();
   const foldersId = useId();
   const area = useRef<HTMLTextAreaElement>(null);
   const [name, setName] = useState(item?.name ?? "");
@@ -69,7 +69,6 @@ function CannedForm({
   const [text, setText] = useState(item?.text ?? "");
   const [version, setVersion] = useState(item?.version ?? 0);
   const [isOvertaken, setOvertaken] = useState(false);
-  const { fault, isBusy, run } = useAction();
   const preview = fillExample(text, {
     ...EXAMPLES,
     "ticket.subject": t("canned.exampleSubject"),
@@ -119,102 +118,92 @@ function CannedForm({
     return (await connection.call("createCannedReply", project, { body: { ...body, ...inFolder } })).item;
   }
 
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    await run(async () => {
-      const saved = item === null ? await make() : await change(item);
-      if (saved !== null) onSaved(saved);
-    });
+  async function submit() {
+    const saved = item === null ? await make() : await change(item);
+    if (saved !== null) onSaved(saved);
   }
 
   return (
-    <Dialog
+    <FormDialog
       title={item === null ? t("canned.make") : t("canned.change", { name: item.name })}
       width="wide"
+      action={t("ui.save")}
+      isDisabled={preview.unknown.length > 0}
+      fault={isOvertaken ? t("canned.overtaken") : null}
+      onSubmit={submit}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look="primary" isBusy={isBusy} disabled={preview.unknown.length > 0}>
-            {t("ui.save")}
-          </Button>
-        </>
-      }
     >
-      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4 p-4">
+      <Field
+        label={t("canned.name")}
+        hint={t("canned.nameHint")}
+        value={name}
+        maxLength={NAME_MAX_CHARS}
+        required
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <div className="grid gap-4 sm:grid-cols-2">
         <Field
-          label={t("canned.name")}
-          hint={t("canned.nameHint")}
-          value={name}
+          label={t("canned.folder")}
+          value={folder}
           maxLength={NAME_MAX_CHARS}
-          required
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          list={foldersId}
+          onChange={({ currentTarget }) => setFolder(currentTarget.value)}
         />
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field
-            label={t("canned.folder")}
-            value={folder}
-            maxLength={NAME_MAX_CHARS}
-            list={foldersId}
-            onChange={({ currentTarget }) => setFolder(currentTarget.value)}
+        <datalist id={foldersId}>
+          {folders.map((known) => (
+            <option key={known} value={known} />
+          ))}
+        </datalist>
+        <Field
+          label={t("canned.tags")}
+          hint={t("canned.tagsHint")}
+          value={tags}
+          onChange={({ currentTarget }) => setTags(currentTarget.value)}
+        />
+      </div>
+      <div className="grid gap-4 md:grid-cols-2">
+        <div className="flex min-w-0 flex-col gap-2">
+          <TextArea
+            ref={area}
+            label={t("canned.text")}
+            hint={t("canned.textHint")}
+            fault={preview.unknown.length === 0 ? undefined : t("canned.unknown", { names: unknown })}
+            rows={10}
+            maxLength={TEXT_MAX_CHARS}
+            required
+            value={text}
+            onChange={({ currentTarget }) => setText(currentTarget.value)}
           />
-          <datalist id={foldersId}>
-            {folders.map((known) => (
-              <option key={known} value={known} />
+          <div role="group" aria-label={t("canned.variables")} className="flex flex-wrap gap-1">
+            {VARIABLES.map((variable) => (
+              <Button
+                key={variable}
+                size="small"
+                title={t(`canned.${variable}`)}
+                aria-label={t("canned.insert", { name: variable, what: t(`canned.${variable}`) })}
+                onClick={() => insert(variable)}
+              >
+                <code className="font-mono">{variable}</code>
+              </Button>
             ))}
-          </datalist>
-          <Field
-            label={t("canned.tags")}
-            hint={t("canned.tagsHint")}
-            value={tags}
-            onChange={({ currentTarget }) => setTags(currentTarget.value)}
-          />
-        </div>
-        <div className="grid gap-4 md:grid-cols-2">
-          <div className="flex min-w-0 flex-col gap-2">
-            <TextArea
-              ref={area}
-              label={t("canned.text")}
-              hint={t("canned.textHint")}
-              fault={preview.unknown.length === 0 ? undefined : t("canned.unknown", { names: unknown })}
-              rows={10}
-              maxLength={TEXT_MAX_CHARS}
-              required
-              value={text}
-              onChange={({ currentTarget }) => setText(currentTarget.value)}
-            />
-            <div role="group" aria-label={t("canned.variables")} className="flex flex-wrap gap-1">
-              {VARIABLES.map((variable) => (
-                <Button
-                  key={variable}
-                  size="small"
-                  title={t(`canned.${variable}`)}
-                  aria-label={t("canned.insert", { name: variable, what: t(`canned.${variable}`) })}
-                  onClick={() => insert(variable)}
-                >
-                  <code className="font-mono">{variable}</code>
-                </Button>
-              ))}
-            </div>
           </div>
-          <section aria-label={t("canned.preview")} className="min-w-0">
-            <h3 className="mb-1 text-sm font-medium">{t("canned.preview")}</h3>
-            <div
-              dir="auto"
-              className="max-h-80 min-h-24 overflow-y-auto rounded-md border border-line bg-sunken px-3 py-2 text-sm wrap-anywhere"
-            >
-              {text.trim() === "" ? (
-                <p className="text-muted">{t("canned.previewEmpty")}</p>
-              ) : (
-                <Markdown text={preview.text} />
-              )}
-            </div>
-            <p className="mt-1 text-xs text-muted">{t("canned.previewHint")}</p>
-          </section>
         </div>
-        <FormFault fault={fault ?? (isOvertaken ? t("canned.overtaken") : null)} />
-      </form>
-    </Dialog>
+        <section aria-label={t("canned.preview")} className="min-w-0">
+          <h3 className="mb-1 text-sm font-medium">{t("canned.preview")}</h3>
+          <div
+            dir="auto"
+            className="max-h-80 min-h-24 overflow-y-auto rounded-md border border-line bg-sunken px-3 py-2 text-sm wrap-anywhere"
+          >
+            {text.trim() === "" ? (
+              <p className="text-muted">{t("canned.previewEmpty")}</p>
+            ) : (
+              <Markdown text={preview.text} />
+            )}
+          </div>
+          <p className="mt-1 text-xs text-muted">{t("canned.previewHint")}</p>
+        </section>
+      </div>
+    </FormDialog>
   );
 }
 

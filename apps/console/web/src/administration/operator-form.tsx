@@ -1,14 +1,14 @@
 import { Plus, X } from "lucide-react";
 import type { OperatorRole, Operator } from "@svc/contracts";
-import { useId, useState } from "react";
-import type { SubmitEvent } from "react";
+import { useState } from "react";
+
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { FormFault } from "../lists/paged-list.tsx";
+
 import { useServices } from "../session/services.ts";
-import { useAction } from "../session/use-action.ts";
 import { useSession, useProject } from "../session/use-session.ts";
 import { Button, IconButton } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+
 import { SelectField, Field } from "../ui/field.tsx";
 
 /** A role in one project, or in all of them (`*`). */
@@ -90,63 +90,49 @@ export function OperatorForm({
   const { t } = useTexts();
   const { connection, queryClient } = useServices();
   const project = useProject();
-  const formId = useId();
   const [name, setName] = useState(item?.name ?? "");
   const [email, setEmail] = useState(item?.email ?? "");
   const [roles, setRoles] = useState<Role[]>(item?.roles ?? [{ project, role: "operator" }]);
-  const { fault, isBusy, run } = useAction();
   const title = item === null ? t("operators.make") : t("operators.change", { name: item.name });
 
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
+  async function submit() {
     const body = { name: name.trim(), email: email.trim(), roles };
-    await run(async () => {
-      const answer =
-        item === null
-          ? await connection.call("createOperator", null, { body })
-          : await connection.call("updateOperator", null, { params: { id: item.id }, body, ifMatch: item.version });
-      void queryClient.invalidateQueries({ queryKey: ["operators"] });
-      // It may be oneself.
-      void queryClient.invalidateQueries({ queryKey: ["session"] });
-      onSaved(answer.item);
-    });
+    const answer =
+      item === null
+        ? await connection.call("createOperator", null, { body })
+        : await connection.call("updateOperator", null, { params: { id: item.id }, body, ifMatch: item.version });
+    void queryClient.invalidateQueries({ queryKey: ["operators"] });
+    // It may be oneself.
+    void queryClient.invalidateQueries({ queryKey: ["session"] });
+    onSaved(answer.item);
   }
 
   return (
-    <Dialog
+    <FormDialog
       title={title}
+      action={t(item === null ? "operators.make" : "ui.save")}
+      onSubmit={submit}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look="primary" isBusy={isBusy}>
-            {t(item === null ? "operators.make" : "ui.save")}
-          </Button>
-        </>
-      }
     >
-      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4 p-4">
-        <Field
-          label={t("operators.name")}
-          value={name}
-          maxLength={200}
-          required
-          autoComplete="off"
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-        />
-        <Field
-          label={t("operators.email")}
-          hint={t("operators.emailHint")}
-          type="email"
-          value={email}
-          maxLength={254}
-          required
-          autoComplete="off"
-          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
-        />
-        <RolesField roles={roles} onChange={setRoles} />
-        <FormFault fault={fault} />
-      </form>
-    </Dialog>
+      <Field
+        label={t("operators.name")}
+        value={name}
+        maxLength={200}
+        required
+        autoComplete="off"
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <Field
+        label={t("operators.email")}
+        hint={t("operators.emailHint")}
+        type="email"
+        value={email}
+        maxLength={254}
+        required
+        autoComplete="off"
+        onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+      />
+      <RolesField roles={roles} onChange={setRoles} />
+    </FormDialog>
   );
 }

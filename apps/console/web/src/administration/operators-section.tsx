@@ -3,11 +3,11 @@ import { Ban, EllipsisVertical, Link2, Pencil, Plus, Trash2, UserCheck, Users } 
 import { useDeferredValue, useState } from "react";
 import type { Operator } from "@svc/contracts";
 import { operatorPagesQuery } from "../api/administration.ts";
+import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { PagedList, ShownOnceDialog } from "../lists/paged-list.tsx";
 import { useCommands } from "../session/command-registry.ts";
 import { useServices } from "../session/services.ts";
-import { useAction } from "../session/use-action.ts";
 import { useSession } from "../session/use-session.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Avatar, Badge } from "../ui/badge.tsx";

@@ -1,21 +1,21 @@
 import { useQuery, useInfiniteQuery } from "@tanstack/react-query";
 import { ServiceFault } from "@svc/client";
-import { useId, useState } from "react";
-import type { SubmitEvent } from "react";
+import { useState } from "react";
+
 import type { ProjectItem } from "@svc/contracts";
 import { useNavigate } from "@tanstack/react-router";
 import { FolderOpen, Pencil, Plus, Trash2 } from "lucide-react";
 import { projectPagesQuery } from "../api/administration.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { FormFault, PagedList } from "../lists/paged-list.tsx";
+import { PagedList } from "../lists/paged-list.tsx";
 import { useCommands } from "../session/command-registry.ts";
 import { useServices } from "../session/services.ts";
-import { useAction } from "../session/use-action.ts";
 import { useProject } from "../session/use-session.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+
 import { Field } from "../ui/field.tsx";
 import { FaultNotice, Notice, Skeleton, EmptyState } from "../ui/notice.tsx";
 import { ProjectForm } from "./project-form.tsx";
@@ -35,9 +35,7 @@ function DeleteProjectDialog({
 }) {
   const { t } = useTexts();
   const { connection } = useServices();
-  const formId = useId();
   const [typed, setTyped] = useState("");
-  const { fault, isBusy, run } = useAction();
   // Asked with an empty confirmation, which no project has as its name, the server refuses and counts what it holds.
   const held = useQuery({
     queryKey: ["project-held", id],
@@ -56,50 +54,34 @@ function DeleteProjectDialog({
     },
   });
 
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
+  async function submit() {
     if (typed !== name) return;
-    await run(async () => {
-      await connection.call("deleteProject", null, { params: { id }, body: { confirm: typed }, ifMatch: version });
-      onDeleted();
-    });
+    await connection.call("deleteProject", null, { params: { id }, body: { confirm: typed }, ifMatch: version });
+    onDeleted();
   }
 
   return (
-    <Dialog
+    <FormDialog
       title={t("projects.delete", { name })}
       width="small"
+      action={t("projects.deleteNow")}
+      look="danger"
+      isDisabled={typed !== name || !held.isSuccess}
+      onSubmit={submit}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button
-            type="submit"
-            form={formId}
-            look="danger"
-            isBusy={isBusy}
-            disabled={typed !== name || !held.isSuccess}
-          >
-            {t("projects.deleteNow")}
-          </Button>
-        </>
-      }
     >
-      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4 p-4">
-        {held.isPending && <Skeleton className="h-12 w-full rounded-lg" />}
-        {held.isError && <FaultNotice fault={held.error} />}
-        {held.isSuccess && <Notice look="bad">{held.data}</Notice>}
-        <p className="text-sm">{t("projects.deleteText")}</p>
-        <Field
-          label={t("projects.typeName", { name })}
-          value={typed}
-          autoComplete="off"
-          spellCheck={false}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-        />
-        <FormFault fault={fault} />
-      </form>
-    </Dialog>
+      {held.isPending && <Skeleton className="h-12 w-full rounded-lg" />}
+      {held.isError && <FaultNotice fault={held.error} />}
+      {held.isSuccess && <Notice look="bad">{held.data}</Notice>}
+      <p className="text-sm">{t("projects.deleteText")}</p>
+      <Field
+        label={t("projects.typeName", { name })}
+        value={typed}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+    </FormDialog>
   );
 }
 

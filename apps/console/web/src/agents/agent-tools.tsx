@@ -1,11 +1,12 @@
-import { useId, useState } from "react";
-import type { SubmitEvent } from "react";
+import { useState } from "react";
+
 import type { AgentTool } from "@svc/contracts";
 import { Pencil, Plus, Trash2 } from "lucide-react";
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
+
 import { Field } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { TOOL_NAME, headersOf, readParameters, rowsOf, NEW_TOOLS } from "./tool-draft.ts";
@@ -26,7 +27,6 @@ function ToolDialog({
   onClose: () => void;
 }) {
   const { t } = useTexts();
-  const formId = useId();
   const [tool, setTool] = useState(first);
   const [rows, setRows] = useState(() => rowsOf(first.headers));
   const [parameters, setParameters] = useState(() =>
@@ -35,8 +35,7 @@ function ToolDialog({
   const [isTried, setTried] = useState(false);
   const isTaken = takenNames.includes(tool.name);
 
-  function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
+  function submit() {
     setTried(true);
     const read = readParameters(parameters);
     if (isTaken || read === null) return;
@@ -45,42 +44,34 @@ function ToolDialog({
   }
 
   return (
-    <Dialog
+    <FormDialog
       title={isNew ? t(`tools.new.${first.type}`) : t("tools.change", { name: first.name })}
+      action={t(isNew ? "tools.add" : "tools.take")}
+      onSubmit={submit}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look="primary">
-            {t(isNew ? "tools.add" : "tools.take")}
-          </Button>
-        </>
-      }
     >
-      <form id={formId} onSubmit={submit} className="flex flex-col gap-4 p-4">
-        <Field
-          label={t("tools.name")}
-          hint={t(tool.type === "http" ? "tools.nameHint" : "tools.mcpNameHint")}
-          fault={isTried && isTaken ? t("tools.nameTaken") : undefined}
-          value={tool.name}
-          pattern={TOOL_NAME}
-          title={t("tools.nameHint")}
-          required
-          spellCheck={false}
-          autoComplete="off"
-          onChange={({ currentTarget }) => setTool({ ...tool, name: currentTarget.value })}
-        />
-        {tool.type === "http" ? (
-          <HttpToolFields tool={tool} parameters={parameters} onChange={setTool} onParameters={setParameters} />
-        ) : (
-          <McpToolFields tool={tool} onChange={setTool} />
-        )}
-        <HeadersField rows={rows} onChange={(next) => setRows([...next])} />
-        {!isNew && Object.keys(first.headers).length > 0 && tool.name !== first.name && (
-          <Notice look="warn">{t("tools.secretsLost")}</Notice>
-        )}
-      </form>
-    </Dialog>
+      <Field
+        label={t("tools.name")}
+        hint={t(tool.type === "http" ? "tools.nameHint" : "tools.mcpNameHint")}
+        fault={isTried && isTaken ? t("tools.nameTaken") : undefined}
+        value={tool.name}
+        pattern={TOOL_NAME}
+        title={t("tools.nameHint")}
+        required
+        spellCheck={false}
+        autoComplete="off"
+        onChange={({ currentTarget }) => setTool({ ...tool, name: currentTarget.value })}
+      />
+      {tool.type === "http" ? (
+        <HttpToolFields tool={tool} parameters={parameters} onChange={setTool} onParameters={setParameters} />
+      ) : (
+        <McpToolFields tool={tool} onChange={setTool} />
+      )}
+      <HeadersField rows={rows} onChange={(next) => setRows([...next])} />
+      {!isNew && Object.keys(first.headers).length > 0 && tool.name !== first.name && (
+        <Notice look="warn">{t("tools.secretsLost")}</Notice>
+      )}
+    </FormDialog>
   );
 }
 

@@ -1,18 +1,18 @@
-import { useId, useState } from "react";
-import type { SubmitEvent } from "react";
+import { useState } from "react";
+
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Bot, Plus } from "lucide-react";
 import type { Agent } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { useCommands } from "../session/command-registry.ts";
 import { useServices } from "../session/services.ts";
 import { useProject, useRights } from "../session/use-session.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-error.ts";
-import { Dialog } from "../ui/dialog.tsx";
+
 import { Field, TextArea } from "../ui/field.tsx";
 import { Notice, EmptyState, FaultNotice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
@@ -27,55 +27,31 @@ function NewAgentDialog({
   onClose: () => void;
 }) {
   const { t } = useTexts();
-  const formId = useId();
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
-  const [fault, setFault] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    setBusy(true);
-    setFault(null);
-    try {
-      await make({ name: name.trim(), description: description.trim() });
-    } catch (cause) {
-      setFault(describeFault(cause, t));
-      setBusy(false);
-    }
-  }
 
   return (
-    <Dialog
+    <FormDialog
       title={t("agents.make")}
+      action={t("agents.makeNow")}
+      onSubmit={() => make({ name: name.trim(), description: description.trim() })}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look="primary" isBusy={isBusy}>
-            {t("agents.makeNow")}
-          </Button>
-        </>
-      }
     >
-      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4 p-4">
-        {fault !== null && <Notice look="bad">{fault}</Notice>}
-        <Field
-          label={t("agents.name")}
-          value={name}
-          maxLength={200}
-          required
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-        />
-        <TextArea
-          label={t("agents.description")}
-          hint={t("agents.descriptionHint")}
-          rows={3}
-          value={description}
-          onChange={({ currentTarget }) => setDescription(currentTarget.value)}
-        />
-      </form>
-    </Dialog>
+      <Field
+        label={t("agents.name")}
+        value={name}
+        maxLength={200}
+        required
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <TextArea
+        label={t("agents.description")}
+        hint={t("agents.descriptionHint")}
+        rows={3}
+        value={description}
+        onChange={({ currentTarget }) => setDescription(currentTarget.value)}
+      />
+    </FormDialog>
   );
 }
 

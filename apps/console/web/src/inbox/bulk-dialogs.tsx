@@ -1,7 +1,6 @@
-import { useId } from "react";
-import type { SubmitEvent } from "react";
 import { ServiceFault } from "@svc/client";
 import type { TicketItem } from "@svc/contracts";
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople } from "../session/use-session.ts";
 import { Avatar } from "../ui/badge.tsx";
@@ -61,32 +60,16 @@ function AssignAll({ onClose, onChoose }: Choosing) {
 /** Asks which tag the tickets are to have besides their own. */
 function TagAll({ onClose, onChoose }: Choosing) {
   const { t } = useTexts();
-  const formId = useId();
-  function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const tag = formText(new FormData(event.currentTarget), "tag").trim();
+  function submit(form: FormData) {
+    const tag = formText(form, "tag").trim();
     if (tag === "") return;
     onClose();
     onChoose({ kind: "tag", tag });
   }
   return (
-    <Dialog
-      title={t("bulk.tag")}
-      width="small"
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look="primary">
-            {t("ui.save")}
-          </Button>
-        </>
-      }
-    >
-      <form id={formId} onSubmit={submit} className="p-4">
-        <Field label={t("filter.tag")} name="tag" maxLength={TAG_MAX_CHARS} required autoFocus />
-      </form>
-    </Dialog>
+    <FormDialog title={t("bulk.tag")} width="small" action={t("ui.save")} onSubmit={submit} onClose={onClose}>
+      <Field label={t("filter.tag")} name="tag" maxLength={TAG_MAX_CHARS} required autoFocus />
+    </FormDialog>
   );
 }
 

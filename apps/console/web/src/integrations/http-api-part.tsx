@@ -1,10 +1,10 @@
 import { Tabs } from "radix-ui";
 import { useState } from "react";
 import type { ChannelOf } from "../api/channels.ts";
+import { CopyBox } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { useProject, useRights } from "../session/use-session.ts";
 import { ChoiceGroup, TabList } from "../ui/choice-fields.tsx";
-import { CopyBox } from "../ui/copy-box.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
 import { Notice } from "../ui/notice.tsx";

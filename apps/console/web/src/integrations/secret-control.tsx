@@ -1,9 +1,9 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
+import { CopyBox } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { CopyBox } from "../ui/copy-box.tsx";
 import { describeFault } from "../ui/describe-error.ts";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Notice } from "../ui/notice.tsx";

@@ -1,11 +1,11 @@
 import { Tabs } from "radix-ui";
 import { useState } from "react";
 import type { Scope } from "@svc/contracts";
+import { CopyBox } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { useProject } from "../session/use-session.ts";
 import { TabList } from "../ui/choice-fields.tsx";
-import { CopyBox } from "../ui/copy-box.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { AddressField } from "./channel-state.tsx";
 import type { KeyRight } from "./key-dialog.tsx";

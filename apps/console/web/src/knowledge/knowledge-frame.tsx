@@ -1,13 +1,14 @@
-import { useId, useState } from "react";
-import type { SubmitEvent, ReactNode } from "react";
+import { useState } from "react";
+import type { ReactNode } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { useProject, useRights } from "../session/use-session.ts";
-import { Button } from "../ui/button.tsx";
+
 import { describeFault } from "../ui/describe-error.ts";
-import { Dialog } from "../ui/dialog.tsx";
+
 import { Field } from "../ui/field.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 
@@ -47,50 +48,31 @@ export function NameDialog({
   onClose: () => void;
 }) {
   const { t } = useTexts();
-  const formId = useId();
   const [name, setName] = useState(first);
   const [fault, setFault] = useState<string | undefined>(undefined);
-  const [isBusy, setBusy] = useState(false);
 
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    setBusy(true);
+  async function submit() {
     setFault(undefined);
     try {
       await save(name.trim());
       onClose();
     } catch (cause) {
       setFault(describeFault(cause, t));
-      setBusy(false);
     }
   }
 
   return (
-    <Dialog
-      title={title}
-      width="small"
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look="primary" isBusy={isBusy}>
-            {action}
-          </Button>
-        </>
-      }
-    >
-      <form id={formId} onSubmit={(event) => void submit(event)} className="p-4">
-        <Field
-          label={t("knowledge.name")}
-          hint={t("knowledge.nameHint")}
-          fault={fault}
-          value={name}
-          maxLength={200}
-          required
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-        />
-      </form>
-    </Dialog>
+    <FormDialog title={title} width="small" action={action} onSubmit={submit} onClose={onClose}>
+      <Field
+        label={t("knowledge.name")}
+        hint={t("knowledge.nameHint")}
+        fault={fault}
+        value={name}
+        maxLength={200}
+        required
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,10 +1,11 @@
-import { useMemo, useId, useState } from "react";
+import { useMemo, useState } from "react";
 import { Link } from "@tanstack/react-router";
 import { Check, FilePen, FilePlus2, X, GitPullRequestArrow } from "lucide-react";
 import type { Proposal, ProposalStatus } from "@svc/contracts";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { decideProposal, proposalsQuery } from "../api/gaps.ts";
 import { kbsQuery } from "../api/knowledge.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { useRowKeys } from "../lists/use-row-keys.ts";
 import { useServices } from "../session/services.ts";
@@ -14,7 +15,6 @@ import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { ChoiceGroup } from "../ui/choice-fields.tsx";
 import { describeFault } from "../ui/describe-error.ts";
-import { Dialog } from "../ui/dialog.tsx";
 import { TextArea } from "../ui/field.tsx";
 import { EmptyState, FaultNotice, Skeleton } from "../ui/notice.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
@@ -168,41 +168,26 @@ function RejectDialog({
   onClose: () => void;
 }) {
   const { t } = useTexts();
-  const formId = useId();
   const [reason, setReason] = useState("");
   return (
-    <Dialog
+    <FormDialog
       title={t("proposal.reject")}
       width="small"
+      action={t("proposal.reject")}
+      look="danger"
+      onSubmit={() => onReject(reason)}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look="danger">
-            {t("proposal.reject")}
-          </Button>
-        </>
-      }
     >
-      <form
-        id={formId}
-        onSubmit={(event) => {
-          event.preventDefault();
-          onReject(reason);
-        }}
-        className="flex flex-col gap-3 p-4"
-      >
-        <p className="text-sm font-medium wrap-anywhere">{title}</p>
-        <TextArea
-          label={t("proposal.reason")}
-          hint={t("proposal.reasonHint")}
-          rows={3}
-          maxLength={REASON_MAX_CHARS}
-          value={reason}
-          onChange={({ currentTarget }) => setReason(currentTarget.value)}
-        />
-      </form>
-    </Dialog>
+      <p className="text-sm font-medium wrap-anywhere">{title}</p>
+      <TextArea
+        label={t("proposal.reason")}
+        hint={t("proposal.reasonHint")}
+        rows={3}
+        maxLength={REASON_MAX_CHARS}
+        value={reason}
+        onChange={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,20 +1,13 @@
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Page } from "../api/administration.ts";
+import { CopyBox } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import type { Command } from "../session/command-registry.ts";
 import { Button } from "../ui/button.tsx";
-import { CopyBox } from "../ui/copy-box.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Notice, FaultNotice, Skeleton } from "../ui/notice.tsx";
 import { useRowKeys } from "./use-row-keys.ts";
-
-/** What is wrong with a form as a whole. It is there before it says anything, so that it is heard. */
-export const FormFault = ({ fault }: { fault: string | null }) => (
-  <p role="alert" className="text-sm wrap-anywhere text-bad empty:hidden">
-    {fault}
-  </p>
-);
 
 /** A secret that is shown this once, to be copied. */
 export function ShownOnceDialog({

@@ -1,11 +1,12 @@
 import type { TicketDetail, TicketChange, TicketPriority } from "@svc/contracts";
 import { UserX, Bot, FolderInput } from "lucide-react";
 import { useId, useState } from "react";
-import type { SubmitEvent } from "react";
+
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { agentsQuery } from "../api/agents.ts";
 import { mayDo } from "../api/session.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { useInbox } from "../inbox/use-ticket-list.ts";
 import { useServices } from "../session/services.ts";
@@ -121,14 +122,11 @@ function ChangeDialog({
   actions: TicketActions;
 }) {
   const { t } = useTexts();
-  const formId = useId();
   const [began] = useState(ticket);
   /** The ticket as it was when the notice said what somebody else has changed; before that, as it began. */
   const [told, setTold] = useState(ticket);
   const [theirs, setTheirs] = useState<TicketChange>({});
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
+  async function submit(form: FormData) {
     const valueOf = (name: string) => formText(form, name);
     const tags = valueOf("tags")
       .split(",")
@@ -158,41 +156,25 @@ function ChangeDialog({
     ...(theirs.tags === undefined ? [] : [`${t("ticket.tags")}: ${theirs.tags.join(", ")}`]),
   ];
   return (
-    <Dialog
-      title={t("action.change")}
-      width="small"
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look="primary" isBusy={actions.busy === "change"}>
-            {t("ui.save")}
-          </Button>
-        </>
-      }
-    >
-      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5 p-4">
-        <Field
-          label={t("ticket.subject")}
-          name="subject"
-          defaultValue={ticket.subject}
-          maxLength={SUBJECT_MAX_CHARS}
-          autoFocus
-        />
-        <SelectField
-          label={t("filter.priority")}
-          name="priority"
-          defaultValue={ticket.priority}
-          options={PRIORITIES.map((value) => ({ value, label: t(`priority.${value}`) }))}
-        />
-        <Field label={t("ticket.tags")} hint={t("ticket.tagsHint")} name="tags" defaultValue={ticket.tags.join(", ")} />
-        <div role="status" className="empty:hidden">
-          {overtaken.length > 0 && (
-            <Notice look="warn">{t("change.overtaken", { what: overtaken.join(" · ") })}</Notice>
-          )}
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={t("action.change")} width="small" action={t("ui.save")} onSubmit={submit} onClose={onClose}>
+      <Field
+        label={t("ticket.subject")}
+        name="subject"
+        defaultValue={ticket.subject}
+        maxLength={SUBJECT_MAX_CHARS}
+        autoFocus
+      />
+      <SelectField
+        label={t("filter.priority")}
+        name="priority"
+        defaultValue={ticket.priority}
+        options={PRIORITIES.map((value) => ({ value, label: t(`priority.${value}`) }))}
+      />
+      <Field label={t("ticket.tags")} hint={t("ticket.tagsHint")} name="tags" defaultValue={ticket.tags.join(", ")} />
+      <div role="status" className="empty:hidden">
+        {overtaken.length > 0 && <Notice look="warn">{t("change.overtaken", { what: overtaken.join(" · ") })}</Notice>}
+      </div>
+    </FormDialog>
   );
 }
 
