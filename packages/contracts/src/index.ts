@@ -154,14 +154,13 @@ export type {
   HookTestResult,
 } from "./hook.ts";
 export {
-  CHANNEL_IDS,
   INTEGRATION_IDS,
   attachmentRefSchema,
   channelIdSchema,
   incomingMessageSchema,
   integrationIdSchema,
 } from "./incoming-message.ts";
-export type { AttachmentRef, ChannelId, IncomingMessage, IntegrationId } from "./incoming-message.ts";
+export type { AttachmentRef, IncomingMessage, IntegrationId } from "./incoming-message.ts";
 export {
   KB_LIMITS,
   TEXT_MIMES,
@@ -283,8 +282,10 @@ export { REPLAY_LIMITS, replayInputSchema, replayItemSchema, replayResultSchema 
 export type { ReplayInput, ReplayItem, ReplayQuery, ReplayResult, ReplaySide } from "./replay.ts";
 export { replyAuthorSchema, replyItemSchema, sourceSchema } from "./reply-item.ts";
 export type { AttachmentDraft, MessageDraft, ReplyAuthor, ReplyDraft, ReplyItem, Source } from "./reply-item.ts";
-export { messengerTestResultSchema, messengerTestSchema } from "./messenger-test.ts";
-export type { MessengerTestInput, MessengerTestResult } from "./messenger-test.ts";
+export { channelTestResultSchema, channelTestSchema } from "./channel-test.ts";
+export type { ChannelTestInput, ChannelTestResult } from "./channel-test.ts";
+export { CHANNELS, CHANNEL_IDS, UPDATES_CHANNEL, mapChannels } from "./channels.ts";
+export type { ChannelDescriptor, ChannelId } from "./channels.ts";
 export { VIEW_FILTERS, VIEW_LIMITS, savedViewNameSchema, savedViewSchema } from "./saved-view.ts";
 export type { SavedView, SavedViewsAnswer } from "./saved-view.ts";
 export {
@@ -318,19 +319,11 @@ export type { RunningService, Service, Stop } from "./service.ts";
 export {
   apiSettingsSchema,
   channelsConfigSchema,
-  messengerSettingsSchema,
   sealedSchema,
   webhookSecretsSchema,
   widgetSettingsSchema,
 } from "./settings.ts";
-export type {
-  ApiSettings,
-  ChannelsConfig,
-  MessengerSettings,
-  Sealed,
-  WebhookSecrets,
-  WidgetSettings,
-} from "./settings.ts";
+export type { ApiSettings, ChannelsConfig, Sealed, WebhookSecrets, WidgetSettings } from "./settings.ts";
 export { modelCallItemSchema, modelUsageSchema, type ModelCallItem, type ModelUsageItem } from "./model-usage.ts";
 export { parseUrl } from "./parse-url.ts";
 export {

@@ -59,7 +59,12 @@ export const ENDPOINT_ROWS = {
   listChannels: {},
   getChannel: { target: "channel" },
   updateChannel: { target: "channel" },
-  testMessenger: { body: () => ({ chatId: name("chat") }), freeIds: PERSON, refusal: 400 },
+  testChannel: {
+    target: "pushingChannel",
+    body: () => ({ chatId: name("chat") }),
+    freeIds: PERSON,
+    refusal: 400,
+  },
   listDeliveries: {},
   getDelivery: { target: "delivery" },
   replayDelivery: { target: "delivery" },

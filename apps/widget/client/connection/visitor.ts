@@ -1,6 +1,11 @@
 import type { Storage } from "../storage.ts";
-import type { Identity } from "./identity.ts";
 import { newId } from "./new-id.ts";
+
+/** Who the site says that the visitor is; the hash proves it to the server. */
+export interface Identity {
+  userId: string;
+  userHash?: string;
+}
 
 /** The visitor of this browser. Its id is a secret: it goes into headers and the socket's first message only. */
 export interface Visitor {

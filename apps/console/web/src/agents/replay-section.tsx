@@ -14,7 +14,7 @@ import type { Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { Markdown } from "../ui/markdown.tsx";
-import { FaultNotice, Notice } from "../ui/notice.tsx";
+import { ErrorNotice, Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { replayInParts } from "./replay-in-parts.ts";
 import type { Replay } from "./replay-in-parts.ts";
@@ -156,7 +156,7 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
   const [limit, setLimit] = useState(String(DEFAULT_LIMIT));
   const [tickets, setTickets] = useState("");
   const [replay, setReplay] = useState<Replay | null>(null);
-  const [fault, setFault] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   const [isRunning, setRunning] = useState(false);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
@@ -167,7 +167,7 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
     const controller = new AbortController();
     running.current = controller;
     setRunning(true);
-    setFault(null);
+    setError(null);
     setReplay(null);
     const ticketIds = readNames(tickets);
     const input = {
@@ -184,7 +184,7 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
       for await (const part of parts) setReplay(part);
     } catch (cause) {
       // What was compared until it was stopped stays.
-      if (!controller.signal.aborted) setFault(cause);
+      if (!controller.signal.aborted) setError(cause);
     } finally {
       if (running.current === controller) setRunning(false);
     }
@@ -251,9 +251,9 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
             )}
           </div>
         )}
-        {fault !== null && <FaultNotice fault={fault} onRetry={() => void run()} />}
+        {error !== null && <ErrorNotice error={error} onRetry={() => void run()} />}
         {!isRunning && replay !== null && total === 0 && <Notice>{t("replay.none")}</Notice>}
-        {!isRunning && fault === null && replay !== null && replay.left.length > 0 && (
+        {!isRunning && error === null && replay !== null && replay.left.length > 0 && (
           <Notice look="warn">
             {t("replay.progress", { done: replay.items.length, total })}
             {running.current?.signal.aborted === false && ` ${t("replay.stuck")}`}
