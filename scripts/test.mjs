@@ -191,7 +191,7 @@ const ON_BOTH_BACKENDS = [
 const ON_ONE_BACKEND = [
   "tests/journeys/cli[-.]",
   "tests/journeys/docs-webhooks",
-  "tests/journeys/widget-browser(?!-replicas)",
+  "tests/journeys/(widget-browser(?!-replicas)|openapi-page)",
 ];
 /** What a soak runs with Redis. */
 const REDIS_COMPOSITIONS = [

@@ -48,7 +48,7 @@ const TABLE: Record<string, Rule> = {
   http: { level: 4, may: { levels: 3, except: ["testing"] } },
   runtime: { level: 5, may: { levels: 4, except: ["testing", "operations", "embedded"] } },
   admin: { level: 5, may: { levels: 4, except: ["testing"] } },
-  api: { level: 6, may: { levels: 5, except: ["testing", "embedded"] } },
+  api: { level: 6, may: { levels: 5, except: ["testing", "embedded"] }, owns: ["@scalar/api-reference"] },
   pipeline: { level: 6, may: { levels: 5, except: ["testing", "embedded"] }, owns: ["exceljs"] },
   widget: {
     level: 6,

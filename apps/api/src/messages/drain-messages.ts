@@ -6,83 +6,83 @@ import { newId, ticketIdOf } from "@svc/store";
 import type { DrainPage, ProjectId } from "@svc/store";
 import type { RequestHandler, Response } from "express";
 import { beginDelivery } from "@svc/channel-manager";
-import type { ApiContext } from "./api-context.ts";
-import { replyJson } from "./reply-json.ts";
-import { readLastCursor } from "./stream/last-event-id.ts";
-import { streamChat } from "./stream/stream-chat.ts";
-import { watchAnswer } from "./watch-answer.ts";
+import type { ApiContext } from "../api-context.ts";
+import { readLastCursor } from "./last-event-id.ts";
+import { replyJson, watchResponse } from "./message-responses.ts";
+import { streamChat } from "./stream-chat.ts";
 
 const DRAIN_LIMITS = { maxReplies: LIMITS.drainMaxReplies, maxBytes: LIMITS.drainMaxBytes };
 
-/** What all looks of one call have in common. */
-interface LookRequest {
+/** A drain of a chat's buffer. */
+interface Drain {
   project: ProjectId;
   ticketId: string;
   query: DrainQuery;
   isHead: boolean;
-  /** For how many days a reply stays in the buffer. */
+  /** Number of days that a reply stays in the buffer. */
   keptDays: number;
 }
 
-/** One look into the buffer, in the way that the query asks for. */
-interface Look {
+/** How a drain reads the buffer. */
+interface BufferReader {
   read(): Promise<DrainPage>;
-  /** What has to happen with a page once it is known whether the caller has it. */
-  settle(page: DrainPage, isFlushed: boolean): Promise<void>;
+  /** Records whether the caller has received a page. */
+  complete(page: DrainPage, isFlushed: boolean): Promise<void>;
 }
 
-function chooseLook(context: ApiContext, { project, ticketId, query, isHead, keptDays }: LookRequest): Look {
-  const { store, persister, presence } = context;
+/** Returns the reader that the query asks for: a plain GET takes the replies that it reads, the others take nothing. */
+function openReader(context: ApiContext, { project, ticketId, query, isHead, keptDays }: Drain): BufferReader {
+  const { store, persister, heartbeat } = context;
   const limits = { ...DRAIN_LIMITS, keptDays };
-  const { instance } = presence;
   const { after } = query;
   if (after !== undefined || query.peek === "1" || isHead) {
     return {
       read: () => store.replies.readBuffer(project, ticketId, after ?? 0, limits),
-      settle: () => Promise.resolve(),
+      complete: () => Promise.resolve(),
     };
   }
   const takeId = newId();
-  const giveBack = () => store.replies.release(project, ticketId, takeId);
+  const release = () => store.replies.release(project, ticketId, takeId);
   return {
     async read() {
       try {
         for (;;) {
-          // What a process takes that counts as dead is free for others at once.
-          await presence.makeSure();
-          const page = await store.replies.takeFromBuffer(project, ticketId, instance, limits, takeId);
-          if (page.replies.length === 0 || presence.isSure()) return page;
-          await giveBack();
+          // Replies that a process takes which counts as dead can be taken by others at once.
+          await heartbeat.ensureAlive();
+          const page = await store.replies.takeFromBuffer(project, ticketId, heartbeat.instance, limits, takeId);
+          if (page.replies.length === 0 || heartbeat.isLeaseFresh()) return page;
+          await release();
         }
       } catch (error) {
-        // The store may have carried it out all the same, and nobody would know what was taken.
-        void persister.persist("releasing replies", giveBack);
+        // The store may have taken replies although it reported an error.
+        void persister.persist("releasing replies", release);
         throw error;
       }
     },
-    async settle(page, isFlushed) {
+    async complete(page, isFlushed) {
       if (isFlushed) await Promise.all(page.replies.map(({ id }) => store.replies.confirm(project, id)));
-      else if (page.replies.length > 0) await giveBack();
+      else if (page.replies.length > 0) await release();
     },
   };
 }
 
-/** Looks until there is something, the time is over, the caller hangs up, or the process stops. */
-async function waitForPage(context: ApiContext, ticketId: string, look: Look, waitMs: number, response: Response) {
-  let page = await look.read();
+/** Reads until there are replies, the time is over, the caller disconnects, or the process shuts down. */
+async function waitForPage(context: ApiContext, { ticketId, query }: Drain, reader: BufferReader, response: Response) {
+  const { wait: waitMs = 0 } = query;
+  let page = await reader.read();
   if (page.replies.length > 0 || waitMs === 0) return page;
   const deadline = performance.now() + waitMs;
   const watch = context.board.watch(ticketId);
-  const endWatch = () => context.board.wake(ticketId);
+  const endWatch = () => watch.end();
   response.once("close", endWatch);
   try {
-    // A reply may have come between the first look and the watch.
-    page = await look.read();
+    // A reply may have arrived between the first read and the watch.
+    page = await reader.read();
     while (page.replies.length === 0 && !response.destroyed && performance.now() < deadline) {
-      const news = await watch.next(deadline - performance.now());
+      const reason = await watch.next(deadline - performance.now());
       if (response.destroyed) break;
-      page = await look.read();
-      if (news !== "look") break;
+      page = await reader.read();
+      if (reason !== "poll") break;
     }
     return page;
   } finally {
@@ -91,8 +91,8 @@ async function waitForPage(context: ApiContext, ticketId: string, look: Look, wa
   }
 }
 
-/** A cursor that no answer of this chat has given: taking it for true would acknowledge what nobody has seen. */
-function beyondEnd(): ServiceError {
+/** Returns the error for a cursor from no response of this chat, which would acknowledge replies nobody has received. */
+function unknownCursor(): ServiceError {
   const detail = "must be a cursor from an earlier response for this chat, or 0";
   return new ServiceError("invalid_request", `The request is not valid: /after ${detail}.`, {
     errors: [{ pointer: "/after", code: "unknown_cursor", detail }],
@@ -117,19 +117,18 @@ export function drainMessages(context: ApiContext): RequestHandler {
     const ticketId = ticketIdOf(project, "api", chatId.data);
     const isHead = request.method === "HEAD";
     const isStream = !isHead && wantsEventStream(request);
-    // A stream that was cut goes on after its last event; the address is still the one it began with.
+    // A stream whose connection dropped resumes after its last event; its URL is still the first one.
     const resumedAfter = isStream ? readLastCursor(request) : null;
     if (isStream || (query.data.wait ?? 0) > 0) context.limitPolls(request, response);
     const after = resumedAfter ?? query.data.after;
     if (after !== undefined && after > 0 && query.data.peek !== "1" && !isHead) {
       const isKnown = await context.store.replies.acknowledge(project, ticketId, after);
-      if (!isKnown) throw beyondEnd();
+      if (!isKnown) throw unknownCursor();
     }
 
     const { bufferDays: keptDays } = await context.readSettings();
     if (isStream) {
       const limits = { ...DRAIN_LIMITS, keptDays };
-      const lastsMs = query.data.wait;
       await streamChat(context, {
         request,
         response,
@@ -138,19 +137,19 @@ export function drainMessages(context: ApiContext): RequestHandler {
         chatId: chatId.data,
         after: after ?? 0,
         isResumed: resumedAfter !== null,
-        lastsMs,
+        durationMs: query.data.wait,
         limits,
       });
       return;
     }
-    const look = chooseLook(context, { project, ticketId, query: query.data, isHead, keptDays });
-    const page = await waitForPage(context, ticketId, look, query.data.wait ?? 0, response);
-    const showing = beginDelivery(context.store, project, page.replies, { way: "drain", link: traceOf(response) });
-    const settle = (isFlushed: boolean) => {
-      showing.end(isFlushed);
-      return context.persister.persist("completing a drain", () => look.settle(page, isFlushed));
-    };
-    void watchAnswer(response).then(settle);
+    const drain = { project, ticketId, query: query.data, isHead, keptDays };
+    const reader = openReader(context, drain);
+    const page = await waitForPage(context, drain, reader, response);
+    const delivery = beginDelivery(context.store, project, page.replies, { way: "drain", link: traceOf(response) });
+    void watchResponse(response).then((isFlushed) => {
+      delivery.end(isFlushed);
+      return context.persister.persist("completing a drain", () => reader.complete(page, isFlushed));
+    });
     if (response.destroyed) return;
     response.status(200).setHeader("Content-Type", "application/json; charset=utf-8");
     response.setHeader("Cache-Control", "no-store");

@@ -9,9 +9,8 @@ import { waitFor } from "@svc/testing";
 import express from "express";
 import type { Request, Response } from "express";
 import type { ApiContext } from "../api-context.ts";
-import { finalSync } from "../modes.ts";
-import { watchAnswer } from "../watch-answer.ts";
-import { eventWriter } from "./event-writer.ts";
+import { finalSync, watchResponse } from "./message-responses.ts";
+import { eventWriter, growText, textOf } from "./response-writer.ts";
 
 const NAMES = { chatId: "c", ticketId: "t", messageId: "m" };
 /** More than sockets take on their own, and than may wait for a reader. */
@@ -68,7 +67,7 @@ async function sendTwo(): Promise<void> {
 
 describe("a large answer in events", () => {
   test("is waited for by a reader that is slow, which gets all of it", async () => {
-    const reached = watchAnswer(response);
+    const reached = watchResponse(response);
     const sending = sendTwo();
     let length = 0;
     let end = "";
@@ -84,11 +83,30 @@ describe("a large answer in events", () => {
   });
 
   test("has not reached a reader that hangs up before its end", async () => {
-    const reached = watchAnswer(response);
+    const reached = watchResponse(response);
     const sending = sendTwo();
     await once(client, "readable");
     client.destroy();
     await sending;
     expect(await reached).toBe(false);
+  });
+});
+
+describe("the delta for a text that grows", () => {
+  test.each([
+    ["is none if the reader has all of it", "abc", "abc", null],
+    ["has the new characters", "ab", "abc", { offset: 2, text: "c" }],
+    ["has the new characters after a surrogate pair", "🚚", "🚚!", { offset: 2, text: "!" }],
+    ["has another text from its beginning", "abc", "abd", { offset: 0, text: "abd" }],
+    ["has a shorter text from its beginning", "abc", "a", { offset: 0, text: "a" }],
+    ["withdraws the text", "abc", "", { offset: 0, text: "" }],
+    ["starts at the beginning if it is unknown what the reader has", null, "", { offset: 0, text: "" }],
+  ])("%s", (_what, before, text, delta) => {
+    expect(growText("m", before, text)).toEqual(delta === null ? null : { messageId: "m", ...delta });
+  });
+
+  test("ends with the text of the first message among the replies", () => {
+    const replies = [{ type: "attachment" }, { type: "message", text: "a" }, { type: "message", text: "b" }];
+    expect([textOf(replies), textOf([])]).toEqual(["a", ""]);
   });
 });

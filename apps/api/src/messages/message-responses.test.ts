@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import express from "express";
 import type { Response } from "express";
 import type { Server } from "node:http";
-import { watchAnswer } from "./watch-answer.ts";
+import { watchResponse } from "./message-responses.ts";
 
 /** More than sockets take on their own, so that an answer of it cannot leave while nobody reads. */
 const LARGE = Buffer.alloc(64 * 1024 * 1024);
@@ -36,20 +36,20 @@ afterEach(async () => {
 describe("an answer", () => {
   test("has reached its caller when all of it was handed to a live connection", async () => {
     client.resume();
-    const reached = watchAnswer(response);
+    const reached = watchResponse(response);
     response.end(LARGE);
     expect(await reached).toBe(true);
   });
 
   test("has reached its caller also where the connection is closed after it", async () => {
     client.resume();
-    const reached = watchAnswer(response);
+    const reached = watchResponse(response);
     response.setHeader("Connection", "close").end("hello");
     expect(await reached).toBe(true);
   });
 
   test("has not when the caller hung up before it began", async () => {
-    const reached = watchAnswer(response);
+    const reached = watchResponse(response);
     client.destroy();
     expect(await reached).toBe(false);
   });
@@ -57,7 +57,7 @@ describe("an answer", () => {
   test("has not when the caller had hung up before anybody watched", async () => {
     client.destroy();
     await once(response, "close");
-    const reached = watchAnswer(response);
+    const reached = watchResponse(response);
     response.end("hello");
     expect(await reached).toBe(false);
   });
@@ -66,7 +66,7 @@ describe("an answer", () => {
     "has not when the caller hangs up in the middle: %s",
     async (way) => {
       client.pause();
-      const reached = watchAnswer(response);
+      const reached = watchResponse(response);
       response.end(LARGE);
       await once(client, "readable");
       client[way]();

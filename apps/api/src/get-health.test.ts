@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { checkModels } from "./check-models.ts";
+import { checkModels } from "./get-health.ts";
 
 const modelsThat = (...faults: (string | null)[]) => ({
   health: () => faults.map((fault, index) => ({ name: `provider-${index}`, fault })),

@@ -3,7 +3,7 @@ import { openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
-import { beginPresence } from "./presence.ts";
+import { startHeartbeat } from "./heartbeat.ts";
 
 let database: TestDatabase;
 let store: Store;
@@ -19,25 +19,25 @@ afterAll(async () => {
 });
 
 describe("a process that holds calls", () => {
-  test("counts as alive from the moment on when its presence has begun until it ends", async () => {
-    const first = await beginPresence(store, testLog());
-    const second = await beginPresence(store, testLog());
+  test("counts as alive from the start of its heartbeat until it stops", async () => {
+    const first = await startHeartbeat(store, testLog());
+    const second = await startHeartbeat(store, testLog());
     expect(first.instance).not.toBe(second.instance);
     expect(await store.instances.countAlive("api")).toBe(2);
-    expect(first.isSure()).toBe(true);
-    await first.end();
+    expect(first.isLeaseFresh()).toBe(true);
+    await first.stop();
     expect(await store.instances.countAlive("api")).toBe(1);
-    await second.end();
+    await second.stop();
     expect(await store.instances.countAlive("api")).toBe(0);
   });
 
-  test("does not begin while the store is away, since nothing could be reserved for its callers", async () => {
+  test("does not start while the store is unavailable, since nothing could be reserved for its callers", async () => {
     const closed = openStore({ url: database.url, secretKey: "presence-secret-of-32-characters!", log: testLog() });
     await closed.close();
-    await expect(beginPresence(closed, testLog())).rejects.toMatchObject({ code: "unavailable" });
+    await expect(startHeartbeat(closed, testLog())).rejects.toMatchObject({ code: "unavailable" });
   });
 
-  test("is not sure of its calls once the store has been away, says at once that it lives where that counts, and soon anyhow", async () => {
+  test("has no fresh lease after an outage of the store, renews it at once before it takes replies, and soon anyway", async () => {
     jest.useFakeTimers();
     try {
       let isAway = false;
@@ -48,19 +48,19 @@ describe("a process that holds calls", () => {
         return Promise.resolve();
       };
       const instances = { beat, end: () => Promise.resolve(), countAlive: () => Promise.resolve(1) };
-      const presence = await beginPresence({ instances }, testLog());
-      await presence.makeSure();
+      const heartbeat = await startHeartbeat({ instances }, testLog());
+      await heartbeat.ensureAlive();
       expect(beats).toBe(1);
       isAway = true;
       await jest.advanceTimersByTimeAsync(3_100);
-      expect(presence.isSure()).toBe(false);
-      await expect(presence.makeSure()).rejects.toThrow("away");
+      expect(heartbeat.isLeaseFresh()).toBe(false);
+      await expect(heartbeat.ensureAlive()).rejects.toThrow("away");
       isAway = false;
-      await presence.makeSure();
-      expect([presence.isSure(), beats]).toEqual([true, 2]);
+      await heartbeat.ensureAlive();
+      expect([heartbeat.isLeaseFresh(), beats]).toEqual([true, 2]);
       await jest.advanceTimersByTimeAsync(250);
       expect(beats).toBe(3);
-      await presence.end();
+      await heartbeat.stop();
     } finally {
       jest.useRealTimers();
     }

@@ -8,35 +8,35 @@ import { isUnavailable } from "@svc/store";
 import type { DrainLimits, DrainPage, ProjectId, StoredReply, UnfinishedReply } from "@svc/store";
 import type { Request, Response } from "express";
 import type { ApiContext } from "../api-context.ts";
-import { replyJson } from "../reply-json.ts";
-import { growText } from "./grow-text.ts";
+import { replyJson } from "./message-responses.ts";
+import { growText } from "./response-writer.ts";
 
-/** A stream that lasts longer ends, and its reader comes again: so that new settings and new replicas are used. */
+/** Longest duration of a stream: its reader reconnects, so that new settings and new replicas are used. */
 const MAX_STREAM_MS = 600_000;
-/** A key that was revoked is noticed within this time. */
+/** Interval of checking whether the key was revoked. */
 const CHECK_KEY_MS = 1_000;
 
-/** Which chat is streamed, to whom, and from where on. */
+/** A stream of a chat: the reader, the chat and the position. */
 export interface ChatStream {
   request: Request;
   response: Response;
   project: ProjectId;
   ticketId: string;
   chatId: string;
-  /** The place up to which the reader has everything. */
+  /** Sequence number up to which the reader has everything. */
   after: number;
-  /** True for a reader whose connection was cut, and who was shown nobody knows what of unfinished replies. */
+  /** True for a reader whose connection dropped: what it received of unfinished replies is unknown. */
   isResumed: boolean;
-  /** How long it lasts at most, in milliseconds; 10 minutes where absent. */
-  lastsMs: number | undefined;
+  /** Maximum duration in milliseconds; default 10 minutes. */
+  durationMs: number | undefined;
   limits: DrainLimits;
 }
 
-/** What a reader of a chat has been shown of unfinished replies, and the events that bring it up to date. */
-function createShow(stream: EventStream, isResumed: boolean, cursorOf: () => string) {
-  /** By message: what the reader has been shown of the reply; null where that is not known. */
+/** Tracks the unfinished replies that a reader has received, and sends the events that bring it up to date. */
+function trackUnfinished(stream: EventStream, isResumed: boolean, cursorOf: () => string) {
+  /** By message: the text that the reader has received of the reply; null if unknown. */
   const shown = new Map<string, string | null>();
-  /** What the reader was told last; null where that is not known. */
+  /** The last state of `typing` that the reader received; null if unknown. */
   let isTyping = isResumed ? null : false;
 
   function type(on: boolean): void {
@@ -51,24 +51,24 @@ function createShow(stream: EventStream, isResumed: boolean, cursorOf: () => str
   }
 
   return {
-    /** The reader may have been shown something of the reply to a message, by an earlier connection. */
+    /** Notes that the reader may have received some text of the reply to a message, on an earlier connection. */
     forget(messageId: string): void {
       shown.set(messageId, null);
     },
 
-    /** A reply is there and goes out next: what was shown of it in pieces says what it says. */
-    settle(reply: StoredReply): void {
+    /** Completes the text of a reply that is sent next. */
+    complete(reply: StoredReply): void {
       const { inReplyTo } = reply;
       if (reply.type !== "message" || inReplyTo === null || !shown.has(inReplyTo)) return;
       showText(inReplyTo, reply.text);
       shown.delete(inReplyTo);
     },
 
-    /** What is being made now, if anything; a text that came to nothing, and to none of these replies, is withdrawn. */
-    show(unfinished: UnfinishedReply | null, { replies }: DrainPage): void {
+    /** Shows the unfinished reply, if there is one; withdraws a text that has become none of these replies. */
+    show(latest: UnfinishedReply | null, { replies }: DrainPage): void {
       const isAnswered = (messageId: string) => replies.some(({ inReplyTo }) => inReplyTo === messageId);
-      const isShown = unfinished?.isCollected === true && !isAnswered(unfinished.messageId);
-      const current = isShown ? unfinished : null;
+      const isShown = latest?.isCollected === true && !isAnswered(latest.messageId);
+      const current = isShown ? latest : null;
       for (const [messageId, text] of shown) {
         const isOver = messageId !== current?.messageId && !isAnswered(messageId);
         if (isOver && text !== "") showText(messageId, "");
@@ -80,58 +80,58 @@ function createShow(stream: EventStream, isResumed: boolean, cursorOf: () => str
 }
 
 /**
- * Answers with the replies of a chat as they come, each with its cursor as id, and with what is being made meanwhile
- * (docs/streaming.md). Nothing is taken or acknowledged: whoever comes again with the id of its last event does so, as
- * with `after`. Ends with `done` when its time is over or the process stops; when the key is not good any more, with
- * `error`. While the store is away it waits.
+ * Responds with the replies of a chat as they arrive, each with its cursor as id, and with the text of unfinished replies
+ * (docs/streaming.md). Nothing is taken or acknowledged: a reader does that by reconnecting with the id of its last event,
+ * as with `after`. Ends with `done` when its time is over or the process shuts down, and with `error` when the key is
+ * revoked. While the store is unavailable it waits.
  */
 export async function streamChat(context: ApiContext, chat: ChatStream): Promise<void> {
   const { store, log, board } = context;
-  const { request, response, project, ticketId, chatId, limits, lastsMs = MAX_STREAM_MS } = chat;
+  const { request, response, project, ticketId, chatId, limits, durationMs = MAX_STREAM_MS } = chat;
   let cursor = chat.after;
   const watch = board.watch(ticketId, { hearsTexts: true });
   const stream = openEventStream(response);
   void stream.closed.then(() => watch.end());
-  const shown = createShow(stream, chat.isResumed, () => String(cursor));
-  const deadline = performance.now() + lastsMs;
-  let isFirstLook = true;
+  const unfinished = trackUnfinished(stream, chat.isResumed, () => String(cursor));
+  const deadline = performance.now() + durationMs;
+  let isFirstRead = true;
   let checkKeyAt = performance.now() + CHECK_KEY_MS;
 
-  /** Throws when the reader may not read on. */
+  /** Throws if the reader may no longer read the chat. */
   async function checkKey(): Promise<void> {
     if (performance.now() < checkKeyAt) return;
     checkKeyAt = performance.now() + CHECK_KEY_MS;
     requireScope(await checkKeyAgain(response), "messages:read");
   }
 
-  /** Sends what there is; true when there may be more at once. */
-  async function look(): Promise<boolean> {
-    // First what is unfinished: a reply that is made between the two reads is in the second one.
-    const unfinished = await store.unfinishedReplies.find(project, ticketId);
+  /** Sends new replies; true if there may be more already. */
+  async function sendNew(): Promise<boolean> {
+    // Unfinished replies first: a reply that is completed between the two reads is in the second one.
+    const latest = await store.unfinishedReplies.find(project, ticketId);
     const page = await store.replies.readBuffer(project, ticketId, cursor, limits);
-    if (isFirstLook && chat.isResumed) {
-      for (const { inReplyTo } of page.replies) if (inReplyTo !== null) shown.forget(inReplyTo);
-      if (unfinished?.isCollected === true) shown.forget(unfinished.messageId);
+    if (isFirstRead && chat.isResumed) {
+      for (const { inReplyTo } of page.replies) if (inReplyTo !== null) unfinished.forget(inReplyTo);
+      if (latest?.isCollected === true) unfinished.forget(latest.messageId);
     }
-    isFirstLook = false;
-    // The last piece of a reply goes before the word that nothing is being made any more.
-    if (page.replies[0] !== undefined) shown.settle(page.replies[0]);
-    shown.show(unfinished, page);
+    isFirstRead = false;
+    // The last delta of a reply is sent before `typing` ends.
+    if (page.replies[0] !== undefined) unfinished.complete(page.replies[0]);
+    unfinished.show(latest, page);
     for (const reply of page.replies) {
-      shown.settle(reply);
+      unfinished.complete(reply);
       if (!stream.send("reply", replyJson(reply), String(reply.seq))) return false;
       beginDelivery(store, project, [reply], { way: "stream", link: traceOf(response) }).end(true);
       cursor = reply.seq;
-      // Whoever reads slowly is waited for.
+      // Waits for a slow reader.
       await stream.drained();
     }
     return page.more;
   }
 
-  async function lookOrWait(): Promise<boolean> {
+  async function sendIfAvailable(): Promise<boolean> {
     try {
       await checkKey();
-      return await look();
+      return await sendNew();
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       return false;
@@ -142,12 +142,12 @@ export async function streamChat(context: ApiContext, chat: ChatStream): Promise
     let isOver = false;
     let hasMore = false;
     while (stream.isOpen()) {
-      hasMore = await lookOrWait();
+      hasMore = await sendIfAvailable();
       if (isOver || !stream.isOpen()) break;
       if (hasMore) continue;
-      const news = await watch.next(deadline - performance.now());
-      // What came in the last moment is still sent.
-      isOver = news !== "look" || performance.now() >= deadline;
+      const reason = await watch.next(deadline - performance.now());
+      // Replies that arrived in the last moment are still sent.
+      isOver = reason !== "poll" || performance.now() >= deadline;
     }
     const end: DrainAnswer = { ok: true, chatId, replies: [], cursor: String(cursor), more: hasMore };
     stream.send("done", end, String(cursor));

@@ -5,33 +5,33 @@ import type { Store } from "@svc/store";
 import type { Request } from "express";
 
 const HEADER = "Last-Event-ID";
-/** Of a call's event: the message, and which event it was. */
+/** ID of a call's event: the message and the number of the event. */
 const CALL_EVENT = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.\d{1,9}$/;
 const CURSOR = /^\d{1,15}$/;
 
-/** An error that says what a caller should do with its `Last-Event-ID`. */
-function faultOf(code: string, detail: string): ServiceError {
+/** Returns the error for an invalid `Last-Event-ID`. */
+function headerError(code: string, detail: string): ServiceError {
   return new ServiceError("invalid_request", `The header ${HEADER} is not valid: ${detail}.`, {
     errors: [{ pointer: `/${HEADER}`, code, detail }],
   });
 }
 
-/** What the header says; null where it says nothing. Throws invalid_request where it was sent twice. */
+/** Returns the value of the header; null if it is absent or empty. Throws invalid_request if it was sent twice. */
 function readHeader(request: Request): string | null {
   const values = request.headersDistinct["last-event-id"] ?? [];
-  if (values.length > 1) throw faultOf("invalid", "send the header once");
+  if (values.length > 1) throw headerError("invalid", "send the header once");
   return values[0] === undefined || values[0] === "" ? null : values[0];
 }
 
-/** The cursor after which the stream of a chat goes on; null for one that begins. Throws invalid_request. */
+/** Returns the cursor after which the stream of a chat resumes; null for a new stream. Throws invalid_request. */
 export function readLastCursor(request: Request): number | null {
   const id = readHeader(request);
   if (id === null) return null;
-  if (!CURSOR.test(id)) throw faultOf("invalid", "must be the id of an event of this chat's stream, or be omitted");
+  if (!CURSOR.test(id)) throw headerError("invalid", "must be the id of an event of this chat's stream, or be omitted");
   return Number(id);
 }
 
-/** A message that a call has sent before. */
+/** The message of an earlier call. */
 export interface ResumedCall {
   messageId: string;
   chatId: string;
@@ -39,8 +39,8 @@ export interface ResumedCall {
 }
 
 /**
- * The message whose call goes on, by the id of an event that its caller got; null for one that begins. Throws
- * invalid_request where there is no such message in this project.
+ * Finds the message whose call is resumed, by the id of an event that its caller received; null for a new message. Throws
+ * invalid_request if there is no such message in this project.
  */
 export async function findResumedCall(
   store: Store,
@@ -52,16 +52,16 @@ export async function findResumedCall(
   const messageId = CALL_EVENT.exec(id)?.[1];
   const call = messageId === undefined ? null : await store.messages.findSyncCall(project, messageId);
   if (messageId === undefined || call === null) {
-    throw faultOf("unknown", "must be the id of an event of the repeated request; omit it to send a new message");
+    throw headerError("unknown", "must be the id of an event of the repeated request; omit it to send a new message");
   }
   return { messageId, ...call };
 }
 
-/** Refuses to take a new message, or one of another mode, for the repeat of an earlier call. Throws invalid_request. */
+/** Checks that a message is the one of the resumed call. Throws invalid_request. */
 export function checkResumedCall(
   call: ResumedCall,
   { mode, chatId = call.chatId, text }: { mode: MessageMode; chatId?: string | undefined; text: string },
 ): void {
   if (mode === "sync" && chatId === call.chatId && text === call.text) return;
-  throw faultOf("mismatch", "belongs to another message; omit it to send a new one");
+  throw headerError("mismatch", "belongs to another message; omit it to send a new one");
 }

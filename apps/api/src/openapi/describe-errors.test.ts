@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { ENDPOINTS } from "@svc/contracts";
 import type { Endpoint } from "@svc/contracts";
 import { z } from "zod";
-import { errorsOf } from "./errors-of.ts";
+import { errorsOf } from "./describe-errors.ts";
 
 const PLAIN: Endpoint = { method: "GET", path: "/api/v1/things", tag: "", summary: "", scope: "kb:read", answers: [] };
 const ofKeys = ["ambiguous_credentials", "invalid_key", "missing_key", "project_mismatch", "rate_limited"];

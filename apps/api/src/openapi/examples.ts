@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./openapi-document.ts";
 
-/** Deeper than this there is no example any more: a schema may contain itself. */
+/** Maximum depth of an example, since a schema may contain itself. */
 const MAX_DEPTH = 24;
 
 const BY_FORMAT: Record<string, unknown> = {
@@ -11,7 +11,7 @@ const BY_FORMAT: Record<string, unknown> = {
   uri: "https://example.org/page",
 };
 
-/** What stands in fields of these names. */
+/** Examples of fields with these names. */
 const BY_NAME: Record<string, unknown> = {
   id: "01a1fe7b-4312-7362-b590-0b7f11541fa3",
   project: "default",
@@ -122,7 +122,7 @@ function exampleOfString({ format, minLength = 0 }: JsonSchema, name: string): u
   return "text".padEnd(Number(minLength), "x");
 }
 
-/** A value that has the shape of a schema, to be shown: the same each time. */
+/** Returns an example of a schema, always the same. */
 export function makeExample(
   schema: JsonSchema,
   components: Record<string, JsonSchema>,
@@ -131,8 +131,8 @@ export function makeExample(
   const inside = (child: JsonSchema, childName = name) =>
     makeExample(child, components, { name: childName, depth: depth + 1 });
   const [example] = Array.isArray(schema["examples"]) ? (schema["examples"] as unknown[]) : [];
-  const said = schema.const ?? example ?? schema["default"] ?? schema.enum?.[0];
-  if (said !== undefined) return said;
+  const stated = schema.const ?? example ?? schema["default"] ?? schema.enum?.[0];
+  if (stated !== undefined) return stated;
   if (schema.$ref !== undefined) return inside(components[schema.$ref.split("/").at(-1) ?? ""] ?? {});
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices !== undefined) return inside(choices.find((choice) => !isNull(choice)) ?? {});
@@ -147,4 +147,43 @@ export function makeExample(
   if (type === "integer" || type === "number") return schema["minimum"] ?? 1;
   if (type === "boolean") return true;
   return type === "string" ? exampleOfString(schema, name) : null;
+}
+
+const isObject = (value: unknown): value is JsonSchema => typeof value === "object" && value !== null;
+
+/** Keywords that already show a value. */
+const SHOWN_BY = ["examples", "const", "enum", "default", "$ref", "anyOf", "oneOf", "allOf", "not"];
+
+/** Returns true if a text has the pattern and length of its field. */
+function isPossible(example: unknown, { pattern, minLength, maxLength }: JsonSchema): boolean {
+  if (typeof example !== "string") return true;
+  if (typeof pattern === "string" && !new RegExp(pattern, "u").test(example)) return false;
+  return example.length >= Number(minLength ?? 0) && example.length <= Number(maxLength ?? Infinity);
+}
+
+/**
+ * Adds an example to each field with a text, a number or a boolean, in place, so that generated documentation and requests
+ * have realistic values. Fields that already show a value are unchanged.
+ */
+export function addExamples(value: unknown): void {
+  if (Array.isArray(value)) value.forEach(addExamples);
+  if (!isObject(value)) return;
+  for (const [name, field] of Object.entries(isObject(value.properties) ? value.properties : {})) {
+    const types = [field.type ?? []].flat();
+    const isPlain = types.some((type) => ["string", "integer", "number", "boolean"].includes(type));
+    if (isPlain && SHOWN_BY.every((keyword) => field[keyword] === undefined)) {
+      const example = makeExample(field, {}, { name });
+      if (isPossible(example, field)) field["examples"] = [example];
+    }
+    // The example of a nullable field belongs to its other type.
+    for (const choice of field.anyOf ?? []) {
+      addExamples({ properties: { [name]: choice } });
+    }
+    if (field.items !== undefined && types.includes("array")) addExamples({ properties: { [name]: field.items } });
+  }
+  for (const [keyword, child] of Object.entries(value)) {
+    // Fields may have names of keywords.
+    if (keyword === "properties" && isObject(child)) Object.values(child).forEach(addExamples);
+    else if (!["examples", "default", "const", "enum"].includes(keyword)) addExamples(child);
+  }
 }
