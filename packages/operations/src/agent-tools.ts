@@ -1,9 +1,8 @@
 import { findSchemaFault } from "@svc/agents";
-import { MASKED_SECRET, parseUrl } from "@svc/contracts";
+import { MASKED_SECRET, invalidInput, parseUrl } from "@svc/contracts";
 import type { AgentTool, FieldFault, Sealed } from "@svc/contracts";
 import type { AddressGuard } from "@svc/outbound";
 import type { Sealer, Store, StoredTool } from "@svc/store";
-import { invalidInput } from "./check-input.ts";
 
 /** What making and changing an agent needs. */
 export interface AgentDeps {

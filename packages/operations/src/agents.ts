@@ -2,7 +2,14 @@ import { HISTORY_LIMIT, NO_CONVERSATION, answerQuestion, offerTools, openHeaders
 import type { HistoryMessage, LanguageModels, ToolOpener } from "@svc/agents";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, agentCallSchema, agentChangeSchema, agentInputSchema } from "@svc/contracts";
+import {
+  ServiceError,
+  agentCallSchema,
+  agentChangeSchema,
+  agentInputSchema,
+  checkInput,
+  invalidInput,
+} from "@svc/contracts";
 import type {
   Agent,
   AgentCall,
@@ -19,7 +26,6 @@ import type { AgentOutcome, Store } from "@svc/store";
 import { sealTools } from "./agent-tools.ts";
 import type { AgentDeps } from "./agent-tools.ts";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";

@@ -1,9 +1,16 @@
 import { isAdministrator, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { AUDIT_LIMITS, auditCheckInputSchema, auditFilterSchema, describeIssue, writeAuditPlace } from "@svc/contracts";
+import {
+  AUDIT_LIMITS,
+  auditCheckInputSchema,
+  auditFilterSchema,
+  checkInput,
+  describeIssue,
+  invalidInput,
+  writeAuditPlace,
+} from "@svc/contracts";
 import type { AuditCheckInput, AuditCheckItem, AuditItem, AuditListInput, FieldFault, ListPage } from "@svc/contracts";
 import type { AuditEvent, AuditFaultKind, AuditFilter, AuditRange, Store } from "@svc/store";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import { readPage, searchFaults } from "./list-page.ts";
 

@@ -5,7 +5,9 @@ import {
   cannedReplyChangeSchema,
   cannedReplyInputSchema,
   cannedReplyRenderSchema,
+  checkInput,
   fillVariables,
+  invalidInput,
 } from "@svc/contracts";
 import type {
   CannedReply,
@@ -19,7 +21,6 @@ import type {
 } from "@svc/contracts";
 import type { CannedReplyRecord, Store, TicketFacts } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";

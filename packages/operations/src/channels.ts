@@ -6,7 +6,9 @@ import {
   INTEGRATION_IDS,
   MASKED_SECRET,
   ServiceError,
+  checkInput,
   integrationIdSchema,
+  invalidInput,
   webhookSecretsSchema,
   widgetSettingsSchema,
 } from "@svc/contracts";
@@ -23,7 +25,6 @@ import type {
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { ReplicaState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 import { generateWidgetKey } from "./widget-key.ts";

@@ -1,7 +1,15 @@
 import { createHash } from "node:crypto";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { KB_LIMITS, ServiceError, documentInputSchema, documentStatusSchema, fileFactsSchema } from "@svc/contracts";
+import {
+  KB_LIMITS,
+  ServiceError,
+  checkInput,
+  documentInputSchema,
+  documentStatusSchema,
+  fileFactsSchema,
+  invalidInput,
+} from "@svc/contracts";
 import type {
   DocumentItem,
   DocumentItemStatus,
@@ -19,7 +27,6 @@ import { publishIngests } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { DocumentState, NewIngest, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 import { requireKb } from "./kbs.ts";

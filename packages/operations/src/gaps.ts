@@ -3,6 +3,7 @@ import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import {
   ServiceError,
+  checkInput,
   encodeGapCursor,
   gapArticleSchema,
   gapChangeSchema,
@@ -14,7 +15,6 @@ import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { GapRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
 import { addDocuments } from "./documents.ts";
 import type { IngestDeps } from "./documents.ts";
 import { isUuid } from "./is-uuid.ts";

@@ -6,10 +6,12 @@ import {
   HOOK_LIMITS,
   HOOK_PRESETS,
   ServiceError,
+  checkInput,
   hookChangeSchema,
   hookInputSchema,
   hookRotateSchema,
   hookTestSchema,
+  invalidInput,
   mappedHookSchema,
 } from "@svc/contracts";
 import type {
@@ -32,7 +34,6 @@ import { isWebhookSecret } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
 import type { Hook, HookBody, HookBodyResult, NewHookBody, ProjectId, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { isDeeperThan } from "./hook-mapping/is-deeper-than.ts";
 import { WEBHOOK_SECRET_FAULT, findMappingFaults, mapBody } from "./hook-mapping/map-body.ts";
 import { isUuid } from "./is-uuid.ts";

@@ -14,7 +14,6 @@ export type { CannedReplyListInput } from "./canned-replies.ts";
 export { getChannel, listChannels, setChannelEnabled, updateChannel } from "./channels.ts";
 export { listDeadLetters, retryDeadLetter } from "./dead-letters.ts";
 export type { DeadLetterItem } from "./dead-letters.ts";
-export { checkInput } from "./check-input.ts";
 export { getDelivery, listDeliveries, replayDelivery } from "./deliveries.ts";
 export type { DeliveryListInput } from "./deliveries.ts";
 export {

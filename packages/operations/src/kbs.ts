@@ -1,6 +1,14 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, kbChangeSchema, kbInputSchema, kbSearchSchema, kbsSearchSchema } from "@svc/contracts";
+import {
+  ServiceError,
+  checkInput,
+  invalidInput,
+  kbChangeSchema,
+  kbInputSchema,
+  kbSearchSchema,
+  kbsSearchSchema,
+} from "@svc/contracts";
 import type {
   KbChange,
   KbHit,
@@ -17,7 +25,6 @@ import { announceDeletion } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { KbState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import { readPage } from "./list-page.ts";
 import type { ExpectedVersions } from "./operation.ts";

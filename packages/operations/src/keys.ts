@@ -1,11 +1,10 @@
 import { generateApiKey, hashApiKey, issueKey, prefixOfApiKey, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, keyInputSchema, rotateInputSchema } from "@svc/contracts";
+import { ServiceError, checkInput, invalidInput, keyInputSchema, rotateInputSchema } from "@svc/contracts";
 import type { KeyInput, KeyItem, ListInput, ListPage, RotateInput, Scope } from "@svc/contracts";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { ApiKeyRecord, Project, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import { readPage } from "./list-page.ts";
 import { MADE_BY_COMMAND_LINE } from "./local-key.ts";

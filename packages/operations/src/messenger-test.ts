@@ -1,13 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, messengerTestSchema } from "@svc/contracts";
+import { ServiceError, checkInput, messengerTestSchema } from "@svc/contracts";
 import type { MessengerTestInput, MessengerTestResult } from "@svc/contracts";
 import { DEFAULT_PROJECT, ticketIdOf } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { getChannel } from "./channels.ts";
-import { checkInput } from "./check-input.ts";
 
 /** What a chat reads. */
 const TEST_TEXT = "This is a test message: your bot can write to this chat.";

@@ -1,14 +1,13 @@
 import type { ModelCatalogue } from "@svc/agents";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, encodeModelCursor, modelListInputSchema, placeOfModel } from "@svc/contracts";
+import { ServiceError, checkInput, encodeModelCursor, modelListInputSchema, placeOfModel } from "@svc/contracts";
 import type { ListInput, Model, ModelPull, ModelPullProgress, UnreachableProvider } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { publishModelPulls } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { ModelPullRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 
 /** What operations on models need. */

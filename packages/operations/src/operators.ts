@@ -1,10 +1,9 @@
 import { hashPassword, makeLink, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, operatorChangeSchema, operatorInputSchema } from "@svc/contracts";
+import { ServiceError, checkInput, invalidInput, operatorChangeSchema, operatorInputSchema } from "@svc/contracts";
 import type { ListInput, ListPage, Operator, OperatorChange, OperatorInput, OperatorLink } from "@svc/contracts";
 import type { NewRole, OperatorOutcome, OperatorRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";

@@ -1,11 +1,10 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { CHANNEL_IDS, privacySubjectSchema, visitorChatId } from "@svc/contracts";
+import { CHANNEL_IDS, checkInput, privacySubjectSchema, visitorChatId } from "@svc/contracts";
 import type { ErasureReceipt, PrivacySubject } from "@svc/contracts";
 import { addCounts, newId, ticketIdOf } from "@svc/store";
 import type { BodyOwner, HeldCounts, HeldRecords, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
 
 /** An export of one person's data. */
 export interface PersonalData {

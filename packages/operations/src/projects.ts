@@ -4,6 +4,8 @@ import {
   CHANNEL_LIMITS,
   MASKED_SECRET,
   ServiceError,
+  checkInput,
+  invalidInput,
   projectChangeSchema,
   projectDeletionSchema,
   projectInputSchema,
@@ -14,7 +16,6 @@ import type { Queues } from "@svc/queue";
 import { DEFAULT_PROJECT, asProjectId } from "@svc/store";
 import type { Project, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";

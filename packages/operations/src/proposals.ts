@@ -4,8 +4,11 @@ import type { Principal } from "@svc/auth";
 import {
   PROPOSAL_LIMITS,
   ServiceError,
+  checkInput,
   countChars,
+  faultsOf,
   grantsScope,
+  invalidInput,
   proposalInputSchema,
   proposalRejectionSchema,
   proposalStatusSchema,
@@ -17,7 +20,6 @@ import type { Log } from "@svc/log";
 import type { NewProposal, ProjectId, ProposalOutcome, ProposalRecord, ProposalTarget, Store } from "@svc/store";
 import { FILE_HEADERS_ONLY, createPatch } from "diff";
 import { audited } from "./audited.ts";
-import { checkInput, faultsOf, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import { requireKb } from "./kbs.ts";
 import type { ExpectedVersions } from "./operation.ts";

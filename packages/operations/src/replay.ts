@@ -2,7 +2,7 @@ import { HISTORY_LIMIT, answerQuestion, sendsAnswer } from "@svc/agents";
 import type { Answer, HistoryMessage, LanguageModels } from "@svc/agents";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { REPLAY_LIMITS, replayInputSchema } from "@svc/contracts";
+import { REPLAY_LIMITS, checkInput, invalidInput, replayInputSchema } from "@svc/contracts";
 import type { Agent, FieldFault, ReplayInput, ReplayItem, ReplayQuery, ReplayResult, ReplaySide } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
@@ -11,7 +11,6 @@ import { isUnavailable } from "@svc/store";
 import type { OperatorReply, Store } from "@svc/store";
 import { faultsOfKbs, readAgent } from "./agents.ts";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { beginningOf, scoreAnswer, summarizeReplay, verdictOf } from "./replay/compare-answers.ts";
 import type { SideUsage } from "./replay/compare-answers.ts";
 

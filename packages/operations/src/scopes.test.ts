@@ -11,7 +11,6 @@ const NO_OPERATIONS: Record<string, string> = {
   SecretKeyMissingError: "an error",
   asModelPull: "works on what it is given",
   audited: "makes operations",
-  checkInput: "looks at a value",
   createMappingCache: "keeps what it has made of what it is given",
   ensureLocalKey: "of whoever can write the data folder",
   ensureLocalSecretKey: "of whoever can write the data folder",

@@ -1,10 +1,9 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { statsInputSchema } from "@svc/contracts";
+import { checkInput, statsInputSchema } from "@svc/contracts";
 import type { AnswerStats, QueueHealth, Stats, StatsInput } from "@svc/contracts";
 import { usedShareOf } from "@svc/store";
 import type { Store } from "@svc/store";
-import { checkInput } from "./check-input.ts";
 
 /**
  * How the principal's project fared in a span of time, by channel and by agent, and the questions that found no answer

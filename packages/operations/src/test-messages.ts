@@ -1,6 +1,6 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { TEST_ORIGIN, testMessageSchema } from "@svc/contracts";
+import { TEST_ORIGIN, checkInput, testMessageSchema } from "@svc/contracts";
 import type { SentTestMessage, TestMessageInput } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { publishIncoming } from "@svc/queue";
@@ -8,7 +8,6 @@ import type { Queues } from "@svc/queue";
 import { newId } from "@svc/store";
 import type { Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 
 /** What sending a test message needs. */

@@ -1,9 +1,8 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, ticketHistoryInputSchema } from "@svc/contracts";
+import { ServiceError, checkInput, ticketHistoryInputSchema } from "@svc/contracts";
 import type { TicketHistory, TicketHistoryInput } from "@svc/contracts";
 import type { Store } from "@svc/store";
-import { checkInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import { asEvent, asMessage, asReply } from "./tickets.ts";
 

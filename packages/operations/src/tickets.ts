@@ -3,6 +3,7 @@ import type { Principal } from "@svc/auth";
 import {
   ISSUE_ORIGIN,
   ServiceError,
+  checkInput,
   customerOf,
   encodeTicketCursor,
   grantsScope,
@@ -41,7 +42,6 @@ import type {
 } from "@svc/store";
 import { searchWords } from "@svc/text";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { plainSnippet } from "./plain-snippet.ts";

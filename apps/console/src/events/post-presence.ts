@@ -1,7 +1,6 @@
 import { requireScope } from "@svc/auth";
-import { LIMITS, ServiceError, presenceSchema } from "@svc/contracts";
+import { LIMITS, ServiceError, checkInput, presenceSchema } from "@svc/contracts";
 import { principalOf, readJsonBody } from "@svc/http";
-import { checkInput } from "@svc/operations";
 import type { RequestHandler } from "express";
 import type { ConsoleContext } from "../console-context.ts";
 import { sessionOf } from "../session/signed-in.ts";

@@ -1,8 +1,7 @@
-import { LIMITS, ServiceError, VIEW_LIMITS, savedViewNameSchema, savedViewSchema } from "@svc/contracts";
+import { LIMITS, ServiceError, VIEW_LIMITS, checkInput, savedViewNameSchema, savedViewSchema } from "@svc/contracts";
 import type { SavedViewsAnswer } from "@svc/contracts";
 import type { LiveSession } from "@svc/auth";
 import { readJsonBody } from "@svc/http";
-import { checkInput } from "@svc/operations";
 import type { RequestHandler, Response } from "express";
 import type { ConsoleContext } from "../console-context.ts";
 import { sessionOf } from "./signed-in.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { CHANNEL_CHANGES, channelItemSchema } from "../channel-item.ts";
-import { messengerTestResultSchema, messengerTestSchema } from "../messenger-test.ts";
+import { CHANNEL_CHANGES, channelItemSchema } from "./channel-item.ts";
+import { messengerTestResultSchema, messengerTestSchema } from "./messenger-test.ts";
 import { itemAnswer, listAnswer } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 
