@@ -13,6 +13,7 @@ import type { AuditCheckInput, AuditCheckItem, AuditItem, AuditListInput, FieldF
 import type { AuditEvent, AuditFaultKind, AuditFilter, AuditRange, Store } from "@svc/store";
 import { isUuid } from "./is-uuid.ts";
 import { readPage, searchFaults } from "./list-page.ts";
+import { requireScopeOf } from "./operation.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -69,7 +70,7 @@ export async function listAuditEvents(
   principal: Principal,
   { limit, cursor, q, ...input }: AuditListInput,
 ): Promise<ListPage<AuditItem>> {
-  requireScope(principal, "audit:read");
+  requireScopeOf(principal, "listAuditEvents");
   const parsed = auditFilterSchema.safeParse(input);
   const issues = parsed.success ? [] : parsed.error.issues;
   const found = issues.map((issue): FieldFault => ({ pointer: `/${issue.path.join("/")}`, ...describeIssue(issue) }));
@@ -119,7 +120,7 @@ export async function verifyAudit(
   input: AuditCheckInput,
   { isUnlimited = false }: { isUnlimited?: boolean } = {},
 ): Promise<AuditCheckItem> {
-  requireScope(principal, "admin:*");
+  requireScopeOf(principal, "verifyAudit");
   const asked = checkInput(auditCheckInputSchema, input, "The query");
   const range = { ...asked, ...(isUnlimited ? {} : limitRange(asked)) };
   const { fault, rows, head: last, isPartial } = await store.audit.check(range);

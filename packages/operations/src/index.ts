@@ -50,6 +50,7 @@ export type { GapListInput } from "./gaps.ts";
 export { FIRST_AGENT, initialize } from "./initialize.ts";
 export type { Initialized } from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";
+export { requireScopeOf } from "./operation.ts";
 export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf, OperationResult } from "./operation.ts";
 export { createKey, getKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
 export { asModelPull, cancelPull, findPull, listModels, pullModel } from "./models.ts";
@@ -57,14 +58,17 @@ export type { AskedModel, ModelDeps } from "./models.ts";
 export { submitIssue } from "./issues.ts";
 export type { IssueDeps, IssueWait } from "./issues.ts";
 export { isUuid } from "./is-uuid.ts";
-export { ensureLocalKey, localKeyFile, readLocalKey, revokeLocalKeys } from "./local-key.ts";
 export {
+  ensureLocalKey,
+  localKeyFile,
+  readLocalKey,
+  revokeLocalKeys,
   SecretKeyMissingError,
   ensureLocalSecretKey,
   localSecretKeyFile,
   readLocalSecretKey,
-} from "./local-secret-key.ts";
-export { writePrivateFile } from "./private-file.ts";
+  writePrivateFile,
+} from "./local-key.ts";
 export { summarizeNotes } from "./notes.ts";
 export type { NotesDeps } from "./notes.ts";
 export {

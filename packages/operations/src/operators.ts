@@ -7,7 +7,7 @@ import { audited } from "./audited.ts";
 import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
-import { staleVersion } from "./stale-version.ts";
+import { requireScopeOf, staleVersion } from "./operation.ts";
 
 const notFound = () => new ServiceError("not_found", "No operator with this ID exists.");
 
@@ -77,13 +77,13 @@ export async function listOperators(
   principal: Principal,
   input: ListInput,
 ): Promise<ListPage<Operator>> {
-  requireScope(principal, "admin:*");
+  requireScopeOf(principal, "listOperators");
   return readPage("operators", input, (query) => store.operators.listPage(query), asItem);
 }
 
 /** The operator with this id. Scope admin:*. Throws not_found. */
 export async function getOperator({ store }: { store: Store }, principal: Principal, id: string): Promise<Operator> {
-  requireScope(principal, "admin:*");
+  requireScopeOf(principal, "getOperator");
   return asItem(await readOperator(store, id));
 }
 
@@ -110,7 +110,7 @@ export const createOperator = audited(
     principal: Principal,
     input: OperatorInput,
   ): Promise<Operator> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "createOperator");
     const { email, name, roles: wanted, password } = checkInput(operatorInputSchema, input, "The operator");
     const roles = await rolesOf(store, wanted);
     const record = await store.operators.insert({ email, name, roles, passwordHash: await hashOf(password) });
@@ -135,7 +135,7 @@ export const updateOperator = audited(
     input: OperatorChange,
     versions: ExpectedVersions = null,
   ): Promise<Operator> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "updateOperator");
     const { roles: wanted, password, ...change } = checkInput(operatorChangeSchema, input, "The operator");
     await readOperator(store, id);
     const roles = await rolesOf(store, wanted);
@@ -159,7 +159,7 @@ export const deleteOperator = audited(
     id: string,
     versions: ExpectedVersions = null,
   ): Promise<Operator> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "deleteOperator");
     const record = await readOperator(store, id);
     const outcome = await store.operators.remove(record.id, versions);
     if (outcome.result !== "changed") changed(outcome, "");
@@ -180,7 +180,7 @@ export const createOperatorLink = audited(
     principal: Principal,
     id: string,
   ): Promise<OperatorLink> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "createOperatorLink");
     const record = await readOperator(store, id);
     if (record.disabledAt !== null) {
       throw new ServiceError("not_found", "This operator is disabled. Enable the operator first.");

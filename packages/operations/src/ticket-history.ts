@@ -1,9 +1,9 @@
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ServiceError, checkInput, ticketHistoryInputSchema } from "@svc/contracts";
 import type { TicketHistory, TicketHistoryInput } from "@svc/contracts";
 import type { Store } from "@svc/store";
 import { isUuid } from "./is-uuid.ts";
+import { requireScopeOf } from "./operation.ts";
 import { asEvent, asMessage, asReply } from "./tickets.ts";
 
 /**
@@ -16,7 +16,7 @@ export async function getTicketHistory(
   id: string,
   input: TicketHistoryInput,
 ): Promise<TicketHistory> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "getTicketHistory");
   const {
     messagesBefore: messages = null,
     repliesBefore: replies = null,
