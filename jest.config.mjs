@@ -1,7 +1,9 @@
-/**
- * One run for the whole repository: unit tests beside the code, whole-product tests under tests/. Build first: tests
- * use the other workspaces, and jest itself packages/testing, from their dist folders.
- */
+import { transpileSources } from "./scripts/prepare.mjs";
+
+// What jest itself loads of packages/testing, and what tests start, is the present state of the sources too.
+await transpileSources();
+
+/** One run for the whole repository: unit tests beside the code, whole-product tests under tests/. */
 export default {
   roots: ["<rootDir>/packages", "<rootDir>/apps", "<rootDir>/tests"],
   testMatch: ["**/*.test.ts"],
@@ -16,8 +18,8 @@ export default {
       },
     ],
   },
-  // Workspaces as one file each, where `npm test` has made them: half of a small test file's time is to load them.
-  resolver: "<rootDir>/scripts/resolve-bundled.mjs",
+  // Tests load workspaces from their sources.
+  testEnvironmentOptions: { customExportConditions: ["@svc/source", "node", "node-addons"] },
   // The longest files first.
   testSequencer: "<rootDir>/scripts/order-tests.mjs",
   // The Postgres and Redis of the run start when the first test asks for them, and end with the run.

@@ -1,21 +1,20 @@
 // Makes one file of each app and all that it loads, for the processes that tests start by the hundred: half of their time
-// is spent on finding a thousand modules; and of each workspace, for the four hundred test files that load them. The code
-// is that of the builds; only the first tests of the program `svc` itself (tests/journeys/cli.test.ts), and `npm run soak`,
-// run the builds as they are.
-import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+// would be spent on finding a thousand modules. `npm start` and containers run `dist`, as do the tests of the program
+// `svc` itself (tests/journeys/cli.test.ts).
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ROOT } from "./prepare.mjs";
+import { ROOT, sourceMark, transpileSources } from "./prepare.mjs";
 
-const OUTPUT = join(ROOT, "node_modules", ".svc-bundles");
-/** Where esbuild is a dependency. It is looked for when it is needed: on a fresh machine it is installed by then. */
-const widgetRequire = createRequire(join(ROOT, "apps", "widget", "package.json"));
+const BUNDLES = join(ROOT, "node_modules", ".cache", "svc-bundles");
+/** Far longer than a run of tests takes, which may still be using an older bundle. */
+const MAX_AGE_MS = 12 * 3_600_000;
 
-/** Modules look for files beside themselves: they are told where they were before they became part of a bundle. */
-const keepPlaces = {
-  name: "keep-places",
+/** Modules read files next to themselves: their paths stay those from before they became part of a bundle. */
+const keepPaths = {
+  name: "keep-paths",
   setup({ onLoad }) {
     onLoad({ filter: /\.[cm]?js$/ }, async ({ path }) => {
       const source = await readFile(path, "utf8");
@@ -24,25 +23,9 @@ const keepPlaces = {
         .replaceAll(/\bimport\.meta\.dirname\b/g, JSON.stringify(dirname(path)));
       const isCommonJs =
         /\b__(dirname|filename)\b/.test(contents) && !/\b(const|let|var) __(dirname|filename)\b/.test(contents);
-      const places = `const __dirname = ${JSON.stringify(dirname(path))}, __filename = ${JSON.stringify(path)};`;
-      return { contents: isCommonJs ? places + contents : contents, loader: "js" };
+      const paths = `const __dirname = ${JSON.stringify(dirname(path))}, __filename = ${JSON.stringify(path)};`;
+      return { contents: isCommonJs ? paths + contents : contents, loader: "js" };
     });
-  },
-};
-
-/** What packages export that test files import beside the workspaces: one copy for both, made from where it is. */
-const SHARED_PACKAGES = { express: "packages/http", pg: "packages/store", zod: "packages/contracts" };
-const SHARED = /^shared-package:/;
-
-/** Gives a shared package an entry of its own. */
-const exportShared = {
-  name: "export-shared",
-  setup({ onLoad, onResolve }) {
-    onResolve({ filter: SHARED }, ({ path }) => ({ path: path.replace(SHARED, ""), namespace: "shared" }));
-    onLoad({ filter: /.*/, namespace: "shared" }, ({ path: name }) => ({
-      contents: `export * from "${name}"; export { default } from "${name}";`,
-      resolveDir: join(ROOT, SHARED_PACKAGES[name]),
-    }));
   },
 };
 
@@ -57,18 +40,27 @@ const tracing = {
   },
 };
 
-/** Workspaces that have a file in their builds, by their names: `@svc/store`. */
-const listWorkspaces = (groups, file) =>
-  groups.flatMap((group) =>
-    readdirSync(join(ROOT, group))
-      .map((folder) => ({ folder: join(ROOT, group, folder), path: join(ROOT, group, folder, "dist", file) }))
-      .filter(({ path }) => existsSync(path))
-      .map(({ folder, path }) => [JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name, path]),
-  );
+/** The apps with a program of their own, by their names. */
+const listMains = () =>
+  readdirSync(join(ROOT, "apps"))
+    .map((name) => [name, join(ROOT, "apps", name, "dist", "main.js")])
+    .filter(([, path]) => existsSync(path));
 
-async function bundle(options) {
+/**
+ * Returns the folder with one file for each app, under its name: `api.mjs`. They are made of the present sources, unless
+ * that was done before.
+ */
+export async function bundleApps() {
+  await transpileSources();
+  const folder = join(BUNDLES, sourceMark());
+  if (existsSync(folder)) return folder;
+  // A dependency of the widget's build.
+  const { build } = createRequire(join(ROOT, "apps", "widget", "package.json"))("esbuild");
   const requireUrl = JSON.stringify(pathToFileURL(join(ROOT, "package.json")).href);
-  await widgetRequire("esbuild").build({
+  const unfinished = `${folder}.${process.pid}`;
+  await build({
+    entryPoints: Object.fromEntries(listMains()),
+    outdir: unfinished,
     outExtension: { ".js": ".mjs" },
     bundle: true,
     splitting: true,
@@ -76,29 +68,23 @@ async function bundle(options) {
     platform: "node",
     target: "node20",
     keepNames: true,
-    // What others load only where it is installed, which it is not; and what jest makes for each test file.
-    external: ["@aws-sdk/client-s3", "bufferutil", "utf-8-validate", "pg-native", "@jest/globals"],
+    // What others load only where it is installed, which it is not.
+    external: ["@aws-sdk/client-s3", "bufferutil", "utf-8-validate", "pg-native"],
     banner: {
       js: `import { createRequire as toRequire } from "node:module"; const require = toRequire(${requireUrl});`,
     },
-    plugins: [tracing, exportShared, keepPlaces],
+    plugins: [tracing, keepPaths],
     logLevel: "error",
-    ...options,
   });
+  removeOldBundles();
+  if (!existsSync(folder)) renameSync(unfinished, folder);
+  return folder;
 }
 
-/**
- * Bundles every app that has a `main.js`, and answers the folder in which each lies under its name: `api.mjs`. What
- * test files import of workspaces lies in `modules` there: `@svc/store.mjs`.
- */
-export async function bundleApps() {
-  rmSync(OUTPUT, { recursive: true, force: true });
-  const mains = listWorkspaces(["apps"], "main.js").map(([name, path]) => [name.replace("@svc/", ""), path]);
-  await bundle({ entryPoints: Object.fromEntries(mains), outdir: OUTPUT });
-  const modules = [
-    ...listWorkspaces(["packages", "apps"], "index.js"),
-    ...Object.keys(SHARED_PACKAGES).map((name) => [name, `shared-package:${name}`]),
-  ];
-  await bundle({ entryPoints: Object.fromEntries(modules), outdir: join(OUTPUT, "modules") });
-  return OUTPUT;
+/** Removes bundles that no run uses any more. */
+function removeOldBundles() {
+  for (const name of readdirSync(BUNDLES)) {
+    const path = join(BUNDLES, name);
+    if (Date.now() - statSync(path).mtimeMs > MAX_AGE_MS) rmSync(path, { recursive: true, force: true });
+  }
 }

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSy
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { takeLock } from "./process-lock.mjs";
+import { transpile } from "./transpile.mjs";
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const STAMP = join(ROOT, "node_modules", ".svc-prepared.json");
@@ -31,6 +32,16 @@ const workspaces = () =>
       .filter((folder) => existsSync(join(folder, "package.json"))),
   );
 
+/** What browsers load, which other tools build: from which files, and the file that shows that it is there. */
+const WEB_BUILDS = [
+  { folder: "apps/widget", inputs: ["client", "build-client.mjs"], output: "dist/client/manifest.json" },
+  {
+    folder: "apps/console",
+    inputs: ["web", "../../packages/client/src", "../../packages/contracts/src"],
+    output: "dist-web/index.html",
+  },
+];
+
 /** Changes when the dependencies do. */
 function installMark() {
   const hash = createHash("sha256");
@@ -40,17 +51,23 @@ function installMark() {
   return hash.digest("hex");
 }
 
-/** Changes when a source file does: names, sizes and times, which takes milliseconds to look at. */
-function buildMark() {
+/** Changes when a source file in these files and folders does: names, sizes and times, which takes milliseconds. */
+function markOf(paths) {
   const hash = createHash("sha256");
   const isSource = (path) => !path.endsWith(".test.ts") && !path.endsWith(".md");
-  const files = workspaces().flatMap((folder) => listFiles(folder, isSource));
-  for (const file of [...files, join(ROOT, "tsconfig.base.json")]) {
+  const files = paths.flatMap((path) => (statSync(path).isDirectory() ? listFiles(path, isSource) : [path]));
+  for (const file of files) {
     const { mtimeMs, size } = statSync(file);
     hash.update(`${relative(ROOT, file)} ${mtimeMs} ${size}\n`);
   }
   return hash.digest("hex");
 }
+
+/** Changes when any source file of the product does. */
+export const sourceMark = () => markOf(workspaces());
+
+/** Brings what Node.js runs up to date with the sources. */
+export const transpileSources = () => transpile(workspaces());
 
 function readStamp() {
   try {
@@ -72,18 +89,10 @@ function installProgress(output) {
   return last === undefined ? "" : `${last[2]} of ${last[1]} packages`;
 }
 
-/** How many workspaces turbo has begun to build. */
-function buildProgress(output) {
-  const total = /Running build in (\d+) packages/.exec(output)?.[1];
-  const begun = new Set(Array.from(output.matchAll(/(\S+):build: cache (?:hit|miss)/g), ([, workspace]) => workspace));
-  return total === undefined ? "" : `workspace ${begun.size} of ${total}`;
-}
-
 /**
- * Runs pnpm, which npx gets in the version that the repository pins. `readProgress` finds in the output so far how much
- * is done. The output is shown when it fails.
+ * Runs a program. `readProgress` finds in the output so far how much is done. The output is shown when it fails.
  */
-export function runPnpm(args, { say, what, readProgress = () => "", env = {} }) {
+function run(command, args, { say, what, cwd = ROOT, readProgress = () => "" }) {
   const startedAt = Date.now();
   say(`${what} …`);
   const ticker = setInterval(() => {
@@ -92,11 +101,11 @@ export function runPnpm(args, { say, what, readProgress = () => "", env = {} }) 
   }, 5_000);
   const output = [];
   return new Promise((resolve, reject) => {
-    const child = spawn("npx", ["--yes", packageManager, ...args], {
-      cwd: ROOT,
+    const child = spawn(command, args, {
+      cwd,
       stdio: ["ignore", "pipe", "pipe"],
       shell: process.platform === "win32",
-      env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1", CI: "true", ...env },
+      env: { ...process.env, CI: "true" },
     });
     child.stdout.on("data", (part) => output.push(part));
     child.stderr.on("data", (part) => output.push(part));
@@ -106,7 +115,7 @@ export function runPnpm(args, { say, what, readProgress = () => "", env = {} }) 
     });
     child.on("close", (code) => {
       clearInterval(ticker);
-      if (code === 0) return resolve(Buffer.concat(output).toString());
+      if (code === 0) return resolve();
       process.stderr.write(Buffer.concat(output));
       reject(new Error(`${what} failed (exit code ${code}). See the output above.`));
     });
@@ -114,7 +123,9 @@ export function runPnpm(args, { say, what, readProgress = () => "", env = {} }) 
 }
 
 function isPrepared(stamp, { install, build }) {
-  const isBuilt = workspaces().every((folder) => existsSync(join(folder, "dist", "index.js")));
+  const isBuilt =
+    workspaces().every((folder) => existsSync(join(folder, "dist", "index.js"))) &&
+    WEB_BUILDS.every(({ folder, output }) => existsSync(join(ROOT, folder, output)));
   return stamp.install === install && stamp.build === build && isBuilt;
 }
 
@@ -126,7 +137,7 @@ export async function prepare(say) {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1]))
     throw new Error(`Node.js ${process.versions.node} is too old. Install version ${MIN_NODE.join(".")} or newer.`);
-  if (isPrepared(readStamp(), { install: installMark(), build: buildMark() })) return;
+  if (isPrepared(readStamp(), { install: installMark(), build: sourceMark() })) return;
   mkdirSync(dirname(LOCK), { recursive: true });
   const release = await takeLock(LOCK, ({ pid }) =>
     say(`Process ${pid} is installing or building in this checkout; waiting …`),
@@ -139,22 +150,32 @@ export async function prepare(say) {
 }
 
 async function installAndBuild(say) {
-  const stamp = readStamp();
+  let stamp = readStamp();
+  const keep = (change) => {
+    stamp = { ...stamp, ...change };
+    writeStamp(stamp);
+  };
   const install = installMark();
   if (stamp.install !== install) {
-    await runPnpm(["install", "--frozen-lockfile"], {
+    // npx gets pnpm in the version that the repository pins.
+    await run("npx", ["--yes", packageManager, "install", "--frozen-lockfile"], {
       say,
       what: "Installing dependencies (first start or after an update)",
       readProgress: installProgress,
     });
-    writeStamp({ install });
+    stamp = {};
+    keep({ install });
   }
-  const build = buildMark();
-  if (!isPrepared(stamp, { install, build })) {
-    const args = ["exec", "turbo", "run", "build", "--output-logs=new-only"];
-    await runPnpm(args, { say, what: "Building", readProgress: buildProgress });
-    writeStamp({ install, build });
+  const build = sourceMark();
+  await transpileSources();
+  for (const { folder, inputs, output } of WEB_BUILDS) {
+    const cwd = join(ROOT, folder);
+    const mark = markOf(inputs.map((path) => join(cwd, path)));
+    if (stamp[folder] === mark && existsSync(join(cwd, output))) continue;
+    await run("npm", ["run", "build:web"], { say, what: `Building ${folder}`, cwd });
+    keep({ [folder]: mark });
   }
+  keep({ build });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

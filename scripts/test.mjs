@@ -1,13 +1,16 @@
 // `npm test`: static checks; every test on the queues' Postgres backend with the standalone composition, but for those of
 // several processes side by side; then these, and what the queues carry, on Redis with separate processes and on the
 // oldest PostgreSQL that is installed, with its default settings. `npm run soak`: all four compositions in full.
+// `npm test -- FILE … [-t NAME]`: only these, with the options of jest.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, delimiter, join, relative } from "node:path";
-import { bundleApps } from "./bundle-apps.mjs";
 import { ROOT, prepare } from "./prepare.mjs";
 
 const isSoak = process.argv.includes("--soak");
+/** What was asked for: files, and options of jest. */
+const asked = process.argv.slice(2).filter((word) => word !== "--soak");
+const JEST = ["--experimental-vm-modules", "--no-warnings", join(ROOT, "node_modules", "jest", "bin", "jest.js")];
 const startedAt = Date.now();
 const say = (line) => console.log(`[${String(Math.round((Date.now() - startedAt) / 1000)).padStart(4)} s] ${line}`);
 const bin = (name) => join(ROOT, "node_modules", ".bin", name);
@@ -53,9 +56,7 @@ function check(what, command, args) {
 
 /** All static checks, one after the other: each of them keeps every core busy. */
 async function runChecks() {
-  await check("type check of the tests", bin("tsc"), ["-p", "tsconfig.test.json"]);
-  await check("type check of the widget's browser tests", bin("tsc"), ["-p", "apps/widget/client/tsconfig.test.json"]);
-  await check("type check of the console's page tests", bin("tsc"), ["-p", "apps/console/web/tsconfig.test.json"]);
+  await check("types", "npm", ["run", "--silent", "typecheck"]);
   await check("lint", bin("oxlint"), ["--type-aware", "--deny-warnings"]);
   await check("format", bin("oxfmt"), ["--check", "."]);
 }
@@ -63,14 +64,9 @@ async function runChecks() {
 /** Runs jest once. Answers its results, null where it has written none, and how it ended. */
 async function jestOnce(output, args, env) {
   rmSync(output, { force: true });
-  const jest = join(ROOT, "node_modules", "jest", "bin", "jest.js");
   const reporters = ["--reporters=default", `--reporters=${join(ROOT, "scripts", "report-progress.mjs")}`];
   const report = ["--json", `--outputFile=${output}`, "--testLocationInResults", ...reporters];
-  const code = await run(
-    process.execPath,
-    ["--experimental-vm-modules", "--no-warnings", jest, ...report, ...args],
-    env,
-  );
+  const code = await run(process.execPath, [...JEST, ...report, ...args], env);
   try {
     return { code, outcome: JSON.parse(readFileSync(output, "utf8")) };
   } catch {
@@ -124,7 +120,7 @@ const broken = [];
  * files fail, those run once more, one after the other on the machine that is quiet then: what fails again is a failure;
  * what passes is named at the end, to be looked into all the same. The results that stay are those of the last try.
  */
-async function runJest({ backend, composition, bundles, postgresBinDir, only = [], but = [] }) {
+async function runJest({ backend, composition, postgresBinDir, only = [], but = [] }) {
   const database = postgresBinDir === undefined ? "the bundled PostgreSQL" : postgresBinDir;
   const what = `${backend} backend, ${composition} composition, ${database}`;
   say(`tests on the ${what}`);
@@ -132,7 +128,7 @@ async function runJest({ backend, composition, bundles, postgresBinDir, only = [
     TEST_QUEUE_BACKEND: backend,
     TEST_COMPOSITION: composition,
     ...(postgresBinDir === undefined ? {} : { TEST_POSTGRES_BIN_DIR: postgresBinDir }),
-    ...(isSoak ? { SVC_SOAK: "1" } : { TEST_BUNDLE_DIR: bundles }),
+    ...(isSoak ? { SVC_SOAK: "1" } : {}),
   };
   const output = join(results, `${backend}-${composition}.json`);
   const ignored = but.flatMap((path) => ["--testPathIgnorePatterns", path]);
@@ -186,7 +182,7 @@ const ON_BOTH_BACKENDS = [
   "tests/journeys",
   "tests/packages/queue",
   "packages/channel-manager",
-  "apps/api/src/(api-channel|callbacks/sweeper|openapi/make-openapi)",
+  "apps/api/src/(api-channel|callbacks/callback-sweeps|openapi/make-openapi)",
 ];
 /**
  * What starts the product itself, as `npm start` does, does not start it, or looks at it in a browser: the same on every
@@ -207,8 +203,8 @@ const QUEUED = [
   "tests/journeys/durability-(outages|pipeline)",
   "tests/journeys/http-(privacy|rate-limit|sync|webhooks\\.test)",
   "tests/packages/queue",
-  "packages/channel-manager/src/(accept-message|channel-manager|deliver-reply)",
-  "apps/api/src/callbacks/sweeper",
+  "packages/channel-manager/src/(accept-message|channel-manager|deliver-replies)",
+  "apps/api/src/callbacks/callback-sweeps",
 ];
 /**
  * What is about several processes side by side, and about those that are killed: on Redis with separate processes, which
@@ -224,19 +220,20 @@ const BETWEEN_PROCESSES = [
   "tests/journeys/widget-browser-replicas",
 ];
 
+if (asked.length > 0) {
+  await prepare(console.log);
+  process.exit(await run(process.execPath, [...JEST, ...asked]));
+}
 try {
   await prepare(say);
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results, { recursive: true });
-  say("bundle the apps");
-  const bundles = await bundleApps();
   say("checks of types, lint and format, beside the first tests");
   await Promise.all([
     runChecks(),
     runJest({
       backend: "postgres",
       composition: "standalone",
-      bundles,
       but: hasRedis() && !isSoak ? BETWEEN_PROCESSES : [],
     }),
   ]);
@@ -249,7 +246,6 @@ try {
     await runJest({
       backend: "redis",
       composition: "separate",
-      bundles,
       postgresBinDir: await installedPostgres(),
       only,
     });

@@ -49,9 +49,8 @@ const KINDS: Kind[] = [
     read: (text, path) => lex(text, path).filter(({ kind, text: literal }) => kind === "literal" && isProse(literal)),
     exempt: [
       // Words of customers and speakers, which their texts are compared with.
-      "packages/agents/data/talk/",
+      "packages/agents/data/",
       "packages/agents/src/notes/words/",
-      "packages/agents/src/grounded/claim-words.ts",
     ],
   },
   {

@@ -1,5 +1,5 @@
-// Fits the weights of corrections (packages/agents/src/notes/repair-weights.ts):
-//   node scripts/eval/fit-repairs.mjs TRAIN.jsonl > packages/agents/src/notes/repair-weights.ts
+// Fits the weights of corrections (packages/agents/data/repair-weights.json):
+//   node scripts/eval/fit-repairs.mjs TRAIN.jsonl > packages/agents/data/repair-weights.json
 // A line has a sentence with its slips, `text`, and without them, `fluent`, as in Disfl-QA (Gupta et al. 2021). A
 // multinomial logistic model over the readings of each sentence, by AdaGrad; the same file always gives the same weights.
 import { readFileSync } from "node:fs";
@@ -75,11 +75,6 @@ function learn(readings) {
 }
 
 const kept = [...weights].filter(([, weight]) => Math.abs(weight) >= MIN_WEIGHT).sort(([a], [b]) => (a < b ? -1 : 1));
-console.log(`/**
- * What speaks for each reading of a correction: weights of a log-linear model, fitted by scripts/eval/fit-repairs.mjs on the
- * training part of Disfl-QA (Gupta et al. 2021) and a few sentences of our own. The names are those of
- * repair-candidates.ts.
- */
-export const REPAIR_WEIGHTS: Readonly<Record<string, number>> = {
-${kept.map(([name, weight]) => `  ${/^\w+$/.test(name) ? name : JSON.stringify(name)}: ${weight.toFixed(2)},`).join("\n")}
-};`);
+console.log(
+  JSON.stringify(Object.fromEntries(kept.map(([name, weight]) => [name, Number(weight.toFixed(2))])), null, 2),
+);

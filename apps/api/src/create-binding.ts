@@ -1,5 +1,6 @@
 import type { Listening } from "@svc/http";
 import type { Log } from "@svc/log";
+import { errorMessage } from "@svc/primitives";
 
 /** After a failed change of the host, the next attempt is made after this time: each one closes the port for a moment. */
 const RETRY_MS = 10_000;
@@ -38,7 +39,7 @@ export function createBinding(log: Log): Binding {
         failed = null;
         log.info({ host, port: bound.listening.port }, "HTTP API now listens on another host");
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorMessage(error);
         const text = `Cannot listen on ${host}; still listening on ${bound.host}. ${reason}`;
         failed = { host, text, retryAt: Date.now() + RETRY_MS };
         log.warn({ error, host }, "HTTP API cannot listen on the new host");

@@ -1,4 +1,3 @@
-import { withinMs } from "@svc/channel-manager";
 import { messageModeSchema } from "@svc/contracts";
 import type {
   AsyncAnswer,
@@ -8,6 +7,7 @@ import type {
   SyncAnswer,
   WebhookAnswer,
 } from "@svc/contracts";
+import { withinMs } from "@svc/primitives";
 import { asProjectId, isUnavailable } from "@svc/store";
 import { count, startSpan } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";

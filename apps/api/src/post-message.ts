@@ -1,9 +1,9 @@
 import { LIMITS, ServiceError } from "@svc/contracts";
 import type { CallbackTarget, ErrorCode, MessageRequest } from "@svc/contracts";
 import { readApiKey, requireScope } from "@svc/auth";
-import { withinMs } from "@svc/channel-manager";
 import type { Principal } from "@svc/auth";
 import { principalOf, problemAnswer, readJsonBytes, traceOf, wantsEventStream } from "@svc/http";
+import { withinMs } from "@svc/primitives";
 import { traceIdOf } from "@svc/telemetry";
 import { newId, ticketIdOf } from "@svc/store";
 import type { Request, RequestHandler, Response } from "express";

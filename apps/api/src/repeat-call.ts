@@ -1,5 +1,5 @@
-import { withinMs } from "@svc/channel-manager";
 import type { Principal } from "@svc/auth";
+import { withinMs } from "@svc/primitives";
 import { ticketIdOf } from "@svc/store";
 import type { Response } from "express";
 import type { ApiContext } from "./api-context.ts";

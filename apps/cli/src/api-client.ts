@@ -3,6 +3,7 @@ import type { Client, SentMessage } from "@svc/client";
 import { localUrl, runningChannelSchema } from "@svc/contracts";
 import type { DrainAnswer } from "@svc/contracts";
 import { z } from "zod";
+import { errorCode } from "@svc/primitives";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-codes.ts";
 import type { ExitCode } from "./exit-codes.ts";
@@ -163,7 +164,7 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
     });
   } catch (error) {
     const cause: unknown = error instanceof Error ? error.cause : undefined;
-    const isRefused = cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
+    const isRefused = errorCode(cause) === "ECONNREFUSED";
     return { kind: isRefused ? "nothing" : "other_program" };
   }
   const body = await readJson(response);

@@ -1,6 +1,7 @@
 import type { Principal } from "@svc/auth";
 import type { KeyItem } from "@svc/contracts";
-import { isUuid, listKeys } from "@svc/operations";
+import { listKeys } from "@svc/operations";
+import { isUuid } from "@svc/primitives";
 import type { Store } from "@svc/store";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-codes.ts";

@@ -1,4 +1,5 @@
 import { localKeyFile, readLocalKey } from "@svc/operations";
+import { errorCode } from "@svc/primitives";
 import type { EarlyConfig } from "@svc/runtime";
 import type { Cli } from "./cli.ts";
 import { CliError } from "./cli-error.ts";
@@ -10,7 +11,7 @@ export async function findKey({ adminKey, dataDir }: EarlyConfig): Promise<strin
   try {
     return await readLocalKey(dataDir);
   } catch (error) {
-    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code !== "EACCES" && code !== "EPERM") throw error;
     throw new CliError(
       "no_key",

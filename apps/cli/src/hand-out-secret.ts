@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { writePrivateFile } from "@svc/operations";
+import { errorMessage } from "@svc/primitives";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-codes.ts";
 import type { Terminal } from "./terminal.ts";
@@ -22,7 +23,7 @@ export async function handOutSecret(
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writePrivateFile(path, secret);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessage(cause);
     throw new CliError(
       "no_place_for_secret",
       EXIT.configuration,

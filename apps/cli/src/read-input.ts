@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
+import { errorCode } from "@svc/primitives";
 import type { Cli, InputStream } from "./cli.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -55,7 +56,7 @@ export async function readInput(cli: Cli, file: string | undefined, expectation:
 
 /** Why a file could not be read, as CliError `bad_input`; an error of another kind stays what it is. */
 export function explainReadFault(file: string, error: unknown): unknown {
-  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  const reason = typeof code === "string" ? READ_FAULTS[code] : undefined;
+  const code = errorCode(error);
+  const reason = code === undefined ? undefined : READ_FAULTS[code];
   return reason === undefined ? error : bad(`Cannot read ${safeLine(file)}: ${reason}.`, error);
 }

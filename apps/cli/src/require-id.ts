@@ -1,4 +1,4 @@
-import { isUuid } from "@svc/operations";
+import { isUuid } from "@svc/primitives";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-codes.ts";
 

@@ -4,10 +4,9 @@ import type { RateLimit } from "@svc/http";
 import type { Queues } from "@svc/queue";
 import type { Store } from "@svc/store";
 import type { EventHub } from "./events/create-event-hub.ts";
-import type { OidcClient } from "./session/open-oidc.ts";
+import type { DeviceCookie, SessionCookie } from "./session/cookies.ts";
 import type { SignInLimit } from "./session/create-sign-in-limit.ts";
-import type { DeviceCookie } from "./session/device-cookie.ts";
-import type { SessionCookie } from "./session/session-cookie.ts";
+import type { OidcClient } from "./session/open-oidc.ts";
 
 /** What the console's own routes work with. */
 export interface ConsoleContext {

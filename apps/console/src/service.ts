@@ -1,32 +1,62 @@
-import { addAdminRoutes } from "@svc/admin";
-import { createSessionCheck } from "@svc/auth";
+import { createHookIntake, addAdminRoutes } from "@svc/admin";
+import type { HookIntakeContext } from "@svc/admin";
+import { acceptMessage } from "@svc/channel-manager";
 import { ServiceError, localUrl } from "@svc/contracts";
-import type { RunningService, Service } from "@svc/contracts";
+import type { Channel, RunningService, Service } from "@svc/contracts";
 import { createRateLimit, findRoute, methodNotAllowed, serveHttp } from "@svc/http";
-import { isAudited } from "@svc/operations";
+import type { AddressGuard } from "@svc/outbound";
 import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
+import { createSessionCheck } from "@svc/auth";
+import { isAudited } from "@svc/operations";
 import type { Express } from "express";
 import type { ConsoleContext } from "./console-context.ts";
 import { createEventHub } from "./events/create-event-hub.ts";
-import { postPresence } from "./events/post-presence.ts";
-import { streamEvents } from "./events/stream-events.ts";
-import { checkHost } from "./session/check-host.ts";
-import { checkPage } from "./session/check-page.ts";
+import { postPresence, streamEvents } from "./events/stream-events.ts";
+import { checkHost, checkPage } from "./session/check-page.ts";
+import { createDeviceCookie, createSessionCookie } from "./session/cookies.ts";
 import { createSignInLimit } from "./session/create-sign-in-limit.ts";
-import { createDeviceCookie } from "./session/device-cookie.ts";
 import { addOidcRoutes } from "./session/oidc-routes.ts";
 import { openOidc } from "./session/open-oidc.ts";
-import { createSessionCookie } from "./session/session-cookie.ts";
-import { deleteSavedView, listSavedViews, putSavedView } from "./session/saved-views.ts";
+import {
+  deleteSavedView,
+  listSavedViews,
+  putSavedView,
+  getColleagues,
+  getMentions,
+  getServicePorts,
+} from "./session/operator-routes.ts";
 import { addSessionRoutes } from "./session/session-routes.ts";
 import { inProject, signedIn } from "./session/signed-in.ts";
-import { tellColleagues } from "./session/tell-colleagues.ts";
-import { tellMentions } from "./session/tell-mentions.ts";
-import { tellPlaces } from "./session/tell-places.ts";
-import { createBodyTaker } from "./take-hook-bodies.ts";
-import { securityHeaders } from "./web/security-headers.ts";
-import { addWebRoutes } from "./web/serve-web.ts";
+import { securityHeaders, addWebRoutes } from "./web/serve-web.ts";
+
+const neverHere = () => Promise.reject(new Error("replies on the HTTP API channel are announced by its own processes"));
+
+/** The HTTP API's channel, as far as a message that is taken here needs it: its replies are announced where it runs. */
+const API_CHANNEL: Channel = {
+  id: "api",
+  start: () => Promise.resolve(),
+  stop: () => Promise.resolve(),
+  onMessage: () => undefined,
+  sendMessage: neverHere,
+  sendAttachment: neverHere,
+};
+
+/** Makes what tries the body of a hook again: as the HTTP API would take it that moment. */
+function createBodyTaker(resources: Resources, guard: AddressGuard): ReturnType<typeof createHookIntake> {
+  const { store } = resources;
+  const receive: HookIntakeContext["receive"] = async (message, context) => {
+    const { enabled } = await store.channelsConfig.read();
+    if (!enabled.includes("api")) {
+      throw new ServiceError("channel_disabled", "The HTTP API channel is disabled. Enable it under Integrations.", {
+        headers: { "Retry-After": "30" },
+      });
+    }
+    return acceptMessage(resources, API_CHANNEL, message, context);
+  };
+  const readSettings = async () => (await store.channelsConfig.read()).api.config;
+  return createHookIntake({ store, guard, readSettings, receive });
+}
 
 const FOLLOW_SETTINGS_MS = 1_000;
 
@@ -98,16 +128,16 @@ export function consoleService(resources: Resources): Service {
       const choose = inProject(context);
       routes
         .route("/session/colleagues")
-        .get(check, choose, tellColleagues(context))
+        .get(check, choose, getColleagues(context))
         .all(methodNotAllowed("GET", "HEAD"));
-      routes.route("/session/mentions").get(check, choose, tellMentions(context)).all(methodNotAllowed("GET", "HEAD"));
+      routes.route("/session/mentions").get(check, choose, getMentions(context)).all(methodNotAllowed("GET", "HEAD"));
       routes
         .route("/session/views")
         .get(check, listSavedViews(context))
         .put(check, choose, putSavedView(context))
         .delete(check, choose, deleteSavedView(context))
         .all(methodNotAllowed("GET", "HEAD", "PUT", "DELETE"));
-      routes.route("/session/places").get(check, tellPlaces(config)).all(methodNotAllowed("GET", "HEAD"));
+      routes.route("/session/places").get(check, getServicePorts(config)).all(methodNotAllowed("GET", "HEAD"));
       routes.route("/events").get(check, streamEvents(context)).all(methodNotAllowed("GET", "HEAD"));
       routes.route("/presence").post(check, choose, postPresence(context)).all(methodNotAllowed("POST"));
       routes.use("/api/v1", check, choose);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defaultClientConditions, defineConfig } from "vite";
 import type { Plugin } from "vite";
 
 /** Where the console's server answers while the web app is developed. */
@@ -37,6 +37,7 @@ const textParts: Plugin = {
 
 export default defineConfig({
   plugins: [textParts, react(), tailwindcss(), preloadFont],
+  resolve: { conditions: ["@svc/source", ...defaultClientConditions] },
   build: {
     outDir: "../dist-web",
     emptyOutDir: true,
@@ -67,7 +68,7 @@ export default defineConfig({
             // What several pages need is a few files rather than dozens; none has what its pages do not need.
             {
               name: "pages",
-              test: /[\\/](?:node_modules|src[\\/](?:api|app|ui))[\\/]/,
+              test: /[\\/](?:node_modules|src[\\/](?:api|lists|session|ui))[\\/]/,
               minShareCount: 3,
               entriesAware: true,
               entriesAwareMergeThreshold: 4_000,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Embedder } from "@svc/knowledge";
 import type { Log } from "@svc/log";
+import { errorMessage } from "@svc/primitives";
 import { isUnavailable } from "@svc/store";
 import type { ChunkEmbedding, ClaimedChunk, EmbeddingModel, Store } from "@svc/store";
 
@@ -67,7 +68,7 @@ export async function embedKnowledge(
       });
     } catch (error) {
       if (signal.aborted) return;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       if (!isAway && !isUnavailable(error)) {
         log.warn({ model: embedder.model }, `embedding failed, will retry: ${reason}`);
         isAway = true;

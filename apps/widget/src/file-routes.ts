@@ -2,6 +2,7 @@ import { pipeline } from "node:stream/promises";
 import { cleanFileName, sniffMime } from "@svc/channel-manager";
 import { ServiceError } from "@svc/contracts";
 import { clientAddress } from "@svc/http";
+import { errorCode, isUuid } from "@svc/primitives";
 import type { OpenedFile } from "@svc/store";
 import type { RequestHandler, Response } from "express";
 import { readFormFile } from "./read-form-file.ts";
@@ -12,8 +13,6 @@ import type { WidgetContext } from "./widget-context.ts";
 /** Files that a process takes at once, and from one address: each is held in memory until it is stored. */
 const MAX_UPLOADS = 16;
 const MAX_UPLOADS_OF_ADDRESS = 4;
-const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
 /**
  * Sends a file as a download that no browser shows or runs, whatever it is. A visitor who reads slowly holds a piece of it
  * in memory. Rejects if it cannot be sent in full.
@@ -39,8 +38,7 @@ async function sendDownload(response: Response, { filename, mime, sizeBytes, pie
   }
 }
 
-const isPrematureClose = (error: unknown) =>
-  error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
+const isPrematureClose = (error: unknown) => errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
 
 /** Counts the files that are being sent, so that neither slow nor many senders fill the memory or keep all others out. */
 function createUploadPlaces() {
@@ -113,7 +111,7 @@ export function getFile({ store, queues, readSite }: WidgetContext): RequestHand
     await countCall(queues, "files", { request, response, key, site });
     const { project, ticketId } = readVisitor(request, site);
     const fileId = String(request.params["fileId"]);
-    const file = UUID.test(fileId) ? await store.widgetFiles.open(project, ticketId, fileId) : null;
+    const file = isUuid(fileId) ? await store.widgetFiles.open(project, ticketId, fileId) : null;
     if (file === null)
       throw new ServiceError("not_found", "There is no such file in this conversation, or it has expired.");
     await sendDownload(response, file);

@@ -3,9 +3,10 @@ import { ServiceError } from "@svc/contracts";
 import { makeFixedAnswer, sendFixedAnswer } from "@svc/http";
 import type { FixedAnswer } from "@svc/http";
 import type { Express, Request, RequestHandler, Response } from "express";
+import { errorCode } from "@svc/primitives";
 
 /** Where the build puts the script, its chunks and the list of them. */
-const CLIENT_DIR = new URL("./client/", import.meta.url);
+const CLIENT_DIR = new URL("../dist/client/", import.meta.url);
 
 const SCRIPT_CACHE = "public, max-age=86400, stale-while-revalidate=604800";
 const CHUNK_CACHE = "public, max-age=31536000, immutable";
@@ -39,7 +40,7 @@ function createClientFiles() {
       try {
         return await read(name);
       } catch (error) {
-        if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+        if (errorCode(error) === "ENOENT") return null;
         throw error;
       }
     },

@@ -224,6 +224,31 @@ describe("answerQuestion", () => {
     expect(await chunkOf("When do backups run?")).toBe("here");
   });
 
+  test("a question that goes on with another gets the sentence about its own word, or no sure answer", async () => {
+    const text =
+      "On a desktop computer, beginners install the stable release.\n\nOn a server, install the stable release too.";
+    const words = ["stable", "release", "beginners", "computer", "server"].map((word) => ({ word, weight: 2 }));
+    const history = [
+      { author: "customer" as const, text: "Which release should beginners install on a desktop computer?" },
+    ];
+    const goOn = (hit: Passage) =>
+      answerQuestion({
+        agent: TEST_AGENT,
+        text: "and on a server?",
+        history,
+        search: searchFor({ ...found(hit), words }).search,
+      });
+    expect((await goOn(passage({ text }))).text).toMatch(/^On a server/);
+    const [desktop = ""] = text.split("\n\n");
+    expect((await goOn(passage({ text: desktop }))).confidence).toBeLessThanOrEqual(0.4);
+  });
+
+  test("names the words of the question that the passage lacks, but no everyday words", async () => {
+    const words = ["backups", "want", "refrigerator"].map((word) => ({ word, weight: 5 }));
+    const { why } = await ask("I want backups of my refrigerator", { ...found(passage({})), words });
+    expect(why).toContain('does not mention "refrigerator".');
+  });
+
   test("who only asks why gets what was not said before, or nothing", async () => {
     const said = passage({ chunkId: "said" });
     const more = passage({ chunkId: "more", headingPath: ["Why backups run at night"], text: "Nobody waits then." });

@@ -36,11 +36,12 @@ export interface AnswerModel {
 /**
  * Answers a question from the agent's knowledge bases: with a language model where there is one, grounded in passages;
  * else, and whenever the model gives no usable answer in time, in the documents' own words. An agent with a fixed reply
- * answers that to anything; who asks for a person, complains or tells a person something gets no answer but `needsPerson`;
- * small talk and questions about the assistant are answered in their language. `text` is null when nothing relevant was found. `history` is what was said in the chat
- * before the question, oldest first: with it "And on Windows?" is understood, and "Why?" is not answered with what was
- * said already; ten utterances are plenty. `language` is that of the chat (ISO 639-1), for words that several languages
- * share. Only the agent's own knowledge bases are searched.
+ * answers that to anything; a request for a person, a complaint or a statement to a person gets no answer but
+ * `needsPerson`; small talk and questions about the assistant are answered in their language. `text` is null when
+ * nothing relevant was found. `history` is what was said in the chat before the question, oldest first: with it "And on
+ * Windows?" is understood, and "Why?" is not answered with what was said already; ten utterances are plenty. `language`
+ * is that of the chat (ISO 639-1), for words that several languages share. Only the agent's own knowledge bases are
+ * searched.
  */
 export async function answerQuestion(question: {
   agent: Agent;
@@ -52,7 +53,7 @@ export async function answerQuestion(question: {
 }): Promise<Answer> {
   const { agent, text, history = [], model = null } = question;
   const language = question.language ?? undefined;
-  // Whoever writes a fixed reply may use Markdown, as in an answer.
+  // A fixed reply may hold Markdown, as an answer does.
   const author = history.findLast((message) => message.author !== "customer")?.author;
   const said = classifyMessage(text, {
     language,

@@ -1,10 +1,35 @@
-import type { ReplyAuthor, Source } from "@svc/contracts";
+import type { ReplyAuthor, Source, Agent, ReviewPolicy } from "@svc/contracts";
+import { promisesPerson } from "./promises-person.ts";
 import type { ModelUsage } from "./models/language-model.ts";
+
+/** Whether an answer goes out without a person, and why so. */
+export interface SendingChoice {
+  sends: boolean;
+  why: string;
+  /** True when it is sent, and a person has to look all the same: it promises one, or the customer asks for one. */
+  needsPerson?: true;
+}
+
+/** What an agent's policy says about an answer of this confidence; `why` says how the agent came to it. */
+const POLICIES: Record<ReviewPolicy, (threshold: number, confidence: number, why: string) => SendingChoice> = {
+  auto: (_threshold, confidence) => ({ sends: true, why: `sent automatically (confidence ${percentOf(confidence)})` }),
+  review: () => ({ sends: false, why: "the agent's answers are always reviewed" }),
+  auto_if: (threshold, confidence, why) =>
+    confidence >= threshold
+      ? { sends: true, why: `confidence ${percentOf(confidence)}` }
+      : {
+          sends: false,
+          why: `confidence ${percentOf(confidence)} (threshold ${percentOf(threshold)}); ${why}`,
+        },
+};
+
+const ASKED = "the customer asks for a person";
+const PROMISED = "the answer promises a follow-up by a person";
 
 /** Passages of a search among which an answer is chosen. */
 export const SEARCH_LIMIT = 15;
 
-/** So much of what was said before is enough to know what a message goes on with. */
+/** Number of earlier messages that is enough to know what a message refers to. */
 export const HISTORY_LIMIT = 10;
 
 /** A passage of a knowledge base, as a search finds it. */
@@ -71,8 +96,8 @@ export interface ModelPart {
 }
 
 /**
- * Returns a confidence as people read it: in whole percent, never rounded up, so that one that misses a threshold does not look
- * as if it reached it.
+ * Returns a confidence as people read it: in whole percent, never rounded up, so that one that misses a threshold does
+ * not look as if it reached it.
  */
 export function percentOf(confidence: number): string {
   return `${Math.floor(confidence * 100 + 1e-9)}%`;
@@ -87,4 +112,26 @@ export interface HistoryMessage {
   text: string;
   /** What a reply has quoted. */
   sources?: readonly Source[];
+}
+
+/**
+ * Whether an agent's answer goes out without a person, in a conversation that no person has: when it says something,
+ * nothing in it asks for a person, and the agent's policy allows it. A promise of a person is kept: such an answer is
+ * held, or, where it goes out whatever it says (a fixed reply, the policy `auto`), a person has to look behind it.
+ */
+export function sendsAnswer(
+  { reviewPolicy, autoThreshold, fixedReply }: Pick<Agent, "reviewPolicy" | "autoThreshold" | "fixedReply">,
+  { text, confidence, why, needsPerson, model }: Pick<Answer, "text" | "confidence" | "why" | "needsPerson" | "model">,
+): SendingChoice {
+  if (text === null) return { sends: false, why };
+  if (model?.mustReview === true) return { sends: false, why };
+  const choice = POLICIES[reviewPolicy](autoThreshold, confidence, why);
+  if (!choice.sends) return choice;
+  if (needsPerson === true) {
+    return fixedReply === null ? { sends: false, why } : { ...choice, why: `${choice.why}; ${ASKED}`, needsPerson };
+  }
+  if (!promisesPerson(text)) return choice;
+  return fixedReply === null && reviewPolicy !== "auto"
+    ? { sends: false, why: PROMISED }
+    : { ...choice, why: `${choice.why}; ${PROMISED}`, needsPerson: true };
 }

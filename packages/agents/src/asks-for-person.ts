@@ -8,7 +8,7 @@ import { JOINED_LANGUAGES, sharedTalk, talkByLanguage } from "./talk/read-talk.t
 const GAP_WORDS = 3;
 const WANTED_GAP_WORDS = 1;
 
-/** Whoever asks for a person says so in a few words; of a longer text the beginning and the end are read. */
+/** A request for a person takes a few words; of a longer text the beginning and the end are read. */
 const MAX_READ_CHARS = 2_000;
 
 /** What languages say of people who help. */
@@ -32,7 +32,7 @@ const personWords = lazily(
     ),
 );
 
-/** Who needs "a manager role" wants something else: behind whoever is wanted stands no word that says more. */
+/** "I need a manager role" asks for something else: no further noun may follow the person who is asked for. */
 function wantedAlone(match: WordingMatcher, language: string): WordingMatcher {
   const foldedStopWords = lazily(() => new Set([...stopWords(language)].map(foldWords)));
   return (words) => {
@@ -64,7 +64,9 @@ const matchers = lazily((): readonly WordingMatcher[] =>
   }),
 );
 
-/** True when a message asks for a person ("talk to a human", "agent please"), in one of the languages of `data/talk`. */
+/**
+ * True when a message asks for a person ("talk to a human", "agent please"), in one of the languages of `data/talk`.
+ */
 export function asksForPerson(message: string): boolean {
   const text = ends(message);
   const words = foldWords(text);
@@ -82,7 +84,10 @@ const reluctant = lazily(() => phrasesOf(sharedTalk().courtesies?.reluctant ?? [
 /** A message with more words says more than whom it wants. */
 const MAX_NAMING_WORDS = 12;
 
-/** The last words of whoever is wanted: to read a message for courtesies takes ten times as long as to look for them. */
+/**
+ * The last words of persons who are asked for: reading a message for courtesies takes ten times as long as finding
+ * them.
+ */
 const lastWords = lazily(() => new Set([...personNames()].map((person) => person.split(" ").at(-1))));
 
 /** True when a message is nothing but whom it wants, and courtesies. */

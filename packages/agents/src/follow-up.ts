@@ -15,7 +15,7 @@ export interface FollowUp {
    * for more, those of the earlier question. None for "How much is it?".
    */
   keyWords: string[];
-  /** What it wants beside what was answered ("why", "example"); none when it asks something else. */
+  /** What it wants in addition to the last answer ("why", "example"); empty if it asks something else. */
   wanted: string[];
 }
 
@@ -29,7 +29,7 @@ const MAX_OWN_WORDS = 2;
 /** The same of a message that begins with "and" or its like. */
 const MAX_OWN_WORDS_GOING_ON = 4;
 
-/** So many messages of the customer, at most, are looked back to. */
+/** Maximum number of earlier messages of the customer that are read. */
 const MAX_LOOK_BACK = 6;
 
 /** Of an earlier message so much is read. */
@@ -39,7 +39,7 @@ const MAX_EARLIER_CHARS = 4_000;
 const MAX_EARLIER_WORDS = 24;
 
 /**
- * Understands a message that goes on with the customer's messages before it: "And on Windows?", "What about the Pro
+ * Reads a message that follows up on the customer's messages before it: "And on Windows?", "What about the Pro
  * plan?", "How much is it?", "Why?", "Und unter Linux?". Null for one that stands for itself. A word that takes the
  * place of an earlier one replaces it ("for Windows" replaces "for Mac"). Knows the languages that PostgreSQL has a
  * stemmer for, by lists of words; `language` is that of the chat, where it is known. `history` is in the order of time.
@@ -59,7 +59,7 @@ export function readFollowUp(text: string, history: readonly HistoryMessage[], l
   return goOn(text, topic, lexicon);
 }
 
-/** What tells words with a topic from others in a language. */
+/** What distinguishes words with a topic from others in a language. */
 interface Lexicon {
   beginnings: ReadonlySet<string>;
   phrases: readonly (readonly string[])[];
@@ -115,7 +115,7 @@ function lexiconOf(language: string): Lexicon {
   return lexicon;
 }
 
-/** What a message asks when `topic` was asked before; null when it does not go on with that. */
+/** Returns what a message asks after `topic` was asked; null if it does not follow up on that. */
 function goOn(text: string, topic: string, lexicon: Lexicon): FollowUp | null {
   const tokens = tokenize(text.slice(0, MAX_CHARS + 1));
   const terms = tokens.map(({ term }) => term);
@@ -150,7 +150,7 @@ function isPronoun(terms: readonly string[], place: number, lexicon: Lexicon): b
   return lexicon.pronouns.has(term);
 }
 
-/** The earlier question with the new words in the place of those that they replace, or beside it. */
+/** Returns the earlier question with the new words in place of those that they replace, or added to it. */
 function merge(text: string, own: readonly Token[], topic: string, lexicon: Lexicon): string {
   const replaced = findReplaced(text, own, topic, lexicon);
   if (replaced === null) return `${text}\n${topicWords(topic, lexicon).join(" ")}`;
@@ -166,8 +166,8 @@ interface Place {
 
 /**
  * What of the earlier question the new words replace: what stands there behind the same word ("for Mac", "for
- * Windows"), beside the same word ("Basic plan", "Pro plan"), or is the only name in it when the new one is a name. Only
- * when there is one such place.
+ * Windows"), beside the same word ("Basic plan", "Pro plan"), or is the only name in it when the new one is a name.
+ * Only when there is one such place.
  */
 function findReplaced(text: string, own: readonly Token[], topic: string, lexicon: Lexicon): Place | null {
   if (!lexicon.hasStopWords) return null;

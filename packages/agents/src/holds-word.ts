@@ -1,7 +1,7 @@
 import { findCodes, foldAccents, tokenize } from "@svc/text";
 import { isSameWord } from "@svc/text";
 
-/** Answers whether a text holds a word in any of its forms; accents and case do not count. */
+/** Returns a function that says whether the text holds a word in any of its forms; accents and case do not count. */
 export function holdsWord(text: string): (word: string) => boolean {
   const terms = termsOf(text);
   return (word) => {

@@ -29,8 +29,8 @@ export function phrasesOf(list: readonly string[]): string[] {
 }
 
 /**
- * Makes the matcher of a wording: its lists one after the other, with at most so many words between them. Where words
- * are not spaced, spaces do not count.
+ * Makes the matcher of a wording: its lists one after the other, with at most the given number of words between them.
+ * Where words are not spaced, spaces do not count.
  */
 export function matchWording(
   wording: Wording,

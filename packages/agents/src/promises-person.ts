@@ -4,10 +4,10 @@ import { foldWords, matchWording, phrasesOf } from "./match-wording.ts";
 import type { WordingMatcher } from "./match-wording.ts";
 import { JOINED_LANGUAGES, sharedTalk, talkByLanguage } from "./talk/read-talk.ts";
 
-/** So many words may stand between who helps and what is done. */
+/** Maximum number of words between the person who helps and what is done. */
 const GAP_WORDS = 4;
 
-/** A negation before who helps is looked for in so many words: "nobody of our team". */
+/** Number of words before the person who helps in which a negation counts: "nobody of our team". */
 const WORDS_BEFORE = 2;
 
 /** A sentence is no longer; what has no sentences is looked at in its beginning. */

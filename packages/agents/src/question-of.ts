@@ -4,10 +4,10 @@ import { isSmallTalk as isTalk, smallTalkOf } from "./talk/find-talk.ts";
 import { sharedTalk } from "./talk/read-talk.ts";
 import type { Talk } from "./talk/read-talk.ts";
 
-/** Courtesies stand among the first and the last of so many sentences. */
+/** Number of sentences at each end in which courtesies are looked for. */
 const EDGE_SENTENCES = 20;
 
-/** Of a longer message the middle is not read: nobody asks there, and what follows is bounded by it. */
+/** Of a longer message the middle is not read: questions are rarely there, and it bounds the work. */
 const MAX_CHARS = 12_000;
 
 /** A salutation is no longer. */
@@ -32,19 +32,19 @@ const leadInPhrases = lazily(() => phraseSet("leadIns"));
 const pleasePhrases = lazily(() => phraseSet("please"));
 
 /**
- * What a message asks, without the courtesies around it: salutation, thanks, closing and signature, "could you please tell
- * me". Of several sentences those that ask are kept, with as many of the others as it takes to know what they are about,
- * and names with digits (`E07`) wherever they stand; a message that asks nothing keeps all it says. The result has words
- * wherever the message has, and is the message itself where there is nothing to leave out. Of a very long message its
- * beginning and its end are read.
+ * What a message asks, without the courtesies around it: salutation, thanks, closing and signature, "could you please
+ * tell me". Of several sentences those that ask are kept, with as many of the others as it takes to know what they are
+ * about, and names with digits (`E07`) wherever they stand; a message that asks nothing keeps all it says. The result
+ * has words wherever the message has, and is the message itself where there is nothing to leave out. Of a very long
+ * message its beginning and its end are read.
  */
 export function questionOf(text: string): string {
   return readQuestion(text).question;
 }
 
 /**
- * The same sentences as those of `questionOf`, each word for word: for people, who read "Please delete my account" and not
- * "delete my account".
+ * The same sentences as those of `questionOf`, each word for word: for people, who read "Please delete my account" and
+ * not "delete my account".
  */
 export function questionAsWritten(text: string): string {
   return readQuestion(text).written;
@@ -69,8 +69,8 @@ function readQuestion(text: string): { question: string; written: string } {
 }
 
 /**
- * What somebody says without greeting, thanks, closing and signature around it, otherwise as it stands; empty for a text
- * that is nothing but these.
+ * What somebody says without greeting, thanks, closing and signature around it, otherwise as it stands; empty for a
+ * text that is nothing but these.
  */
 export function withoutCourtesies(text: string): string {
   const parts = withoutClosing(sentencesOf(text).map((sentence) => ({ text: sentence, asks: isQuestion(sentence) })));
@@ -158,7 +158,7 @@ function withoutSalutation(sentence: string): string {
   const rest = sentence.trimStart().slice(clause.length);
   const tokens = tokenize(clause);
   const length = startsWith(tokens, salutationPhrases());
-  // "Hi-res images" greets nobody.
+  // "Hi-res images" is no greeting.
   if (length === 0 || clause.charAt(tokens[length - 1]?.end ?? 0) === "-") return sentence;
   const beyond = tokens.slice(length);
   const isNamed = beyond.every(

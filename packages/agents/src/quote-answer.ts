@@ -4,21 +4,22 @@ import type { Answer, HistoryMessage, Passage, Search, SearchResult } from "./an
 import { chooseAnswer, isInOtherLanguage } from "./answers/choose-answer.ts";
 import type { AnswerPreference, ChosenAnswer } from "./answers/choose-answer.ts";
 import { readQuestion } from "./answers/read-question.ts";
+import type { AnswerPart } from "./answers/read-passages.ts";
 import type { ReadQuestion } from "./answers/read-question.ts";
 import { writeAnswer } from "./answers/write-answer.ts";
 import { readFollowUp } from "./follow-up.ts";
 import type { FollowUp } from "./follow-up.ts";
 import { holdsWord } from "./holds-word.ts";
 import { questionOf } from "./question-of.ts";
-import { sourceOf } from "./source-of.ts";
+import { sourceOf } from "./source-url.ts";
 
-/** What speaks for a passage of the document that was quoted last, when the question goes on with that. */
+/** Bonus of a passage of the document that was quoted last, if the question follows up on that. */
 const SAME_DOCUMENT_BONUS = 0.5;
 
-/** What speaks for a passage that holds all that a question which goes on with another is about. */
+/** Bonus of a passage or part that holds all words of a follow-up. */
 const KEY_WORDS_BONUS = 3;
 
-/** A passage that holds none of those words may well answer another question: a person should look at it. */
+/** An answer that holds none of those words may well be one to another question: a person should look at it. */
 const MAX_CONFIDENCE_WITHOUT_KEY_WORDS = 0.4;
 
 /** Documents in another language than the question have the same words by chance only: names, numbers. */
@@ -27,15 +28,15 @@ const MAX_CONFIDENCE_IN_OTHER_LANGUAGE = 0.2;
 /** Below this confidence what was found has next to nothing to do with the question. */
 const MIN_CONFIDENCE = 0.1;
 
-/** What a question is about is named in so many characters. */
+/** Maximum number of characters of a question that are read. */
 const MAX_ASKED_CHARS = 2_000;
 
-/** So many missing words are named in a reason. */
+/** Maximum number of missing words that a reason names. */
 const MAX_NAMED_WORDS = 3;
 
 /**
- * Answers a question in the documents' own words, without a model: the sentence, row or item that answers and what belongs
- * to it, with its sources and a confidence. `text` is null when nothing relevant was found.
+ * Answers a question in the documents' own words, without a model: the sentence, row or item that answers and what
+ * belongs to it, with its sources and a confidence. `text` is null when nothing relevant was found.
  */
 export async function quoteAnswer({
   kbIds,
@@ -96,7 +97,7 @@ export function supportOf(asked: string, found: SearchResult): Support {
   return { confidence: qualify(chosen, { followUp: null, question, found }).confidence, odds: chosen.routing };
 }
 
-/** Which passages a question that goes on with an earlier one prefers, and what it does not want again. */
+/** Returns which passages and parts a follow-up prefers, and what it does not want again. */
 function preferenceOf(followUp: FollowUp | null, history: readonly HistoryMessage[]): AnswerPreference {
   if (followUp === null) return {};
   const { wanted, keyWords } = followUp;
@@ -105,8 +106,9 @@ function preferenceOf(followUp: FollowUp | null, history: readonly HistoryMessag
   return {
     bonusOf: (passage) =>
       (documents.has(passage.documentId) ? SAME_DOCUMENT_BONUS : 0) +
-      KEY_WORDS_BONUS * (keyWords.length === 0 ? 0 : shareHeld(passage, keyWords)) +
-      KEY_WORDS_BONUS * (wanted.length === 0 ? 0 : shareHeld(passage, wanted)),
+      KEY_WORDS_BONUS * (shareHeld(passage, keyWords) + shareHeld(passage, wanted)),
+    partBonusOf: (passage, part) =>
+      KEY_WORDS_BONUS * (shareHeld(passage, keyWords, part) + shareHeld(passage, wanted, part)),
     ...(wanted.length === 0
       ? {}
       : {
@@ -120,7 +122,7 @@ function preferenceOf(followUp: FollowUp | null, history: readonly HistoryMessag
 
 /** The confidence with what only the conversation and the languages tell, and what lowered it. */
 function qualify(
-  { confidence, missing, read: { passage } }: ChosenAnswer,
+  { confidence, missing, best, read: { passage } }: ChosenAnswer,
   { followUp, question, found }: { followUp: FollowUp | null; question: ReadQuestion; found: SearchResult },
 ): { confidence: number; caveat: string } {
   if (isInOtherLanguage(question, found)) {
@@ -133,13 +135,15 @@ function qualify(
   const caveat = named.length === 0 ? "" : ` The passage does not mention ${named.join(", ")}.`;
   const { keyWords = [], wanted = [] } = followUp ?? {};
   const isElsewhere =
-    (keyWords.length > 0 && shareHeld(passage, keyWords) === 0) ||
+    (keyWords.length > 0 && shareHeld(passage, keyWords, best) === 0) ||
     (wanted.length > 0 && shareHeld(passage, wanted) === 0);
   return { confidence: isElsewhere ? Math.min(confidence, MAX_CONFIDENCE_WITHOUT_KEY_WORDS) : confidence, caveat };
 }
 
-function shareHeld({ title, headingPath, text }: Passage, words: readonly string[]): number {
-  const holds = holdsWord([title, ...headingPath, text].join("\n"));
+/** Returns which share of words stands in the title, the headings or the text of a passage, or of a part of it. */
+function shareHeld({ title, headingPath, text }: Passage, words: readonly string[], part?: AnswerPart): number {
+  if (words.length === 0) return 0;
+  const holds = holdsWord([title, ...headingPath, text.slice(part?.start, part?.end)].join("\n"));
   return words.filter(holds).length / words.length;
 }
 

@@ -1,6 +1,9 @@
 import { cutText } from "@svc/text";
+import type { Source } from "@svc/contracts";
+import { excerptOf } from "./readable-markdown.ts";
+import type { Passage } from "./answer.ts";
 
-/** So many words at the beginning and at the end of a quote name it; a shorter quote is named whole. */
+/** Number of words at the beginning and at the end of a quote that identify it; a shorter quote is used whole. */
 const NAMED_WORDS = 6;
 const MAX_NAMED_CHARS = 80;
 
@@ -9,8 +12,8 @@ const FILE_ENDING = /\.(?:pdf|docx?|xlsx?|pptx?|odt|ods|epub|zip|csv|tsv|json|pn
 
 /**
  * The address of the place that a quote was taken from: with `#page=` for a paged document (PDF Open Parameters), and
- * with a text fragment (`#:~:text=start,end`, WICG's Scroll to Text Fragment) for a page of the web. An address that has a
- * fragment of its own, is no http(s) address or is that of a file stays as it is.
+ * with a text fragment (`#:~:text=start,end`, WICG's Scroll to Text Fragment) for a page of the web. An address that
+ * has a fragment of its own, is no http(s) address or is that of a file stays as it is.
  */
 export function sourceUrl(url: string, place: { quote: string; page?: number | null }): string {
   const parsed = URL.canParse(url) ? new URL(url) : null;
@@ -58,4 +61,10 @@ function encode(text: string): string {
     /[-!'()*~]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
+}
+
+/** Returns the source that a quote of a passage is shown with. The quote stands in the passage word for word. */
+export function sourceOf({ title, url, documentId, chunkId, page = null, markdown }: Passage, quote: string): Source {
+  const link = url === undefined ? {} : { url: sourceUrl(url, { quote, page }) };
+  return { title, ...link, documentId, chunkId, quote, excerpt: excerptOf(quote, markdown) };
 }

@@ -45,7 +45,7 @@ export interface CallAnswer {
 
 function urlOf({ baseUrl }: Connection, { path, query = {} }: CallRequest): string {
   if (!path.startsWith("/")) throw new ServiceError("invalid_options", "A path must start with a slash.");
-  const parameters = Object.entries(query).flatMap(([name, value]) =>
+  const parameters = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );
   const search = new URLSearchParams(parameters).toString();

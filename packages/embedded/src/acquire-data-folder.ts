@@ -3,7 +3,8 @@ import { link, mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises
 import { uptime } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { DataFolderInUseError, EmbeddedPostgresError, messageOf, systemErrorCode } from "./errors.ts";
+import { errorCode, errorMessage } from "@svc/primitives";
+import { DataFolderInUseError, EmbeddedPostgresError } from "./errors.ts";
 import { identifyProcess, isStillRunning } from "./identify-process.ts";
 import { nullIfMissing } from "./null-if-missing.ts";
 
@@ -66,7 +67,7 @@ async function openFolder(dataDir: string): Promise<string> {
 function folderUnusable(dataDir: string, cause: unknown): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     "folder_unusable",
-    `The data folder ${dataDir} cannot be used (${messageOf(cause)}). ` +
+    `The data folder ${dataDir} cannot be used (${errorMessage(cause)}). ` +
       `Run as its owner, or choose another folder with SVC_DATA_DIR.`,
     { cause },
   );
@@ -84,7 +85,7 @@ async function createLock(lockFile: string, mine: LockRecord): Promise<boolean> 
     await link(draft, lockFile);
     return true;
   } catch (error) {
-    if (systemErrorCode(error) === "EEXIST") return false;
+    if (errorCode(error) === "EEXIST") return false;
     throw folderUnusable(dirname(lockFile), error);
   } finally {
     await rm(draft, { force: true });

@@ -41,15 +41,3 @@ export class DataFolderInUseError extends Error {
     this.pid = pid;
   }
 }
-
-/** The system's code of an error ("ENOENT", "EEXIST"), or undefined for anything else that was thrown. */
-export function systemErrorCode(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
-}
-
-/** What a thrown value says of itself. */
-export function messageOf(error: unknown): string {
-  if (typeof error !== "object" || error === null || !("message" in error)) return String(error);
-  return String(error.message);
-}

@@ -2,7 +2,8 @@ import { access, chmod, constants, lstat, readFile, realpath, symlink } from "no
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { EmbeddedPostgresError, systemErrorCode } from "./errors.ts";
+import { errorCode } from "@svc/primitives";
+import { EmbeddedPostgresError } from "./errors.ts";
 import { nullIfMissing } from "./null-if-missing.ts";
 
 /** The programs of one Postgres release; all paths are absolute. */
@@ -73,7 +74,7 @@ export async function completeInstall(nativeDir: string, programs: string[]): Pr
       await symlink(relative(dirname(target), source), link);
     } catch (error) {
       // Another process that starts at the same time may have made it.
-      if (systemErrorCode(error) !== "EEXIST") throw error;
+      if (errorCode(error) !== "EEXIST") throw error;
     }
   }
   if (process.platform === "win32") return;
@@ -81,7 +82,7 @@ export async function completeInstall(nativeDir: string, programs: string[]): Pr
     try {
       await access(program, constants.X_OK);
     } catch (error) {
-      if (systemErrorCode(error) !== "EACCES") throw error;
+      if (errorCode(error) !== "EACCES") throw error;
       await chmod(program, 0o755);
     }
   }

@@ -1,7 +1,8 @@
 import { join } from "node:path";
+import { errorCode } from "@svc/primitives";
 import { clusterDirOf, markOfPassword, readPassword } from "./cluster.ts";
 import { connectionUrl } from "./connection-url.ts";
-import { EmbeddedPostgresError, systemErrorCode } from "./errors.ts";
+import { EmbeddedPostgresError } from "./errors.ts";
 import { acceptsConnections } from "./local-port.ts";
 import { waitForReady } from "./postmaster-file.ts";
 import { readState } from "./remembered-state.ts";
@@ -37,7 +38,7 @@ export async function findRunningPostgres(dataDir: string, database = DEFAULT_DA
     if (password === null || !(await acceptsConnections(port, PROBE_TIMEOUT_MS))) return null;
     return { url: connectionUrl(password, port, database), pid: identity.pid, port };
   } catch (error) {
-    if (systemErrorCode(error) !== "EACCES") throw error;
+    if (errorCode(error) !== "EACCES") throw error;
     throw new EmbeddedPostgresError(
       "folder_unusable",
       `The data folder ${dataDir} belongs to another user. Run this as the user that started the product, or as root.`,

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { systemErrorCode } from "./errors.ts";
+import { errorCode } from "@svc/primitives";
 
 /** A live process; `startMark` tells it from a later process with the same pid, null where the system cannot say. */
 export type ProcessIdentity = { pid: number; startMark: string | null };
@@ -38,8 +38,8 @@ function probePid(pid: number): "ours" | "foreign" | "gone" {
     process.kill(pid, 0);
     return "ours";
   } catch (error) {
-    if (systemErrorCode(error) === "EPERM") return "foreign";
-    if (systemErrorCode(error) === "ESRCH") return "gone";
+    if (errorCode(error) === "EPERM") return "foreign";
+    if (errorCode(error) === "ESRCH") return "gone";
     throw error;
   }
 }
@@ -49,7 +49,7 @@ async function readProcFile(file: string): Promise<string | null> {
     return await readFile(file, "utf8");
   } catch (error) {
     // A process may end between opening and reading its file, which gives ESRCH.
-    if (["ENOENT", "ESRCH", "EACCES"].includes(systemErrorCode(error) ?? "")) return null;
+    if (["ENOENT", "ESRCH", "EACCES"].includes(errorCode(error) ?? "")) return null;
     throw error;
   }
 }

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { EmbeddedPostgresError, systemErrorCode } from "./errors.ts";
+import { errorCode } from "@svc/primitives";
+import { EmbeddedPostgresError } from "./errors.ts";
 import { ROLE } from "./cluster.ts";
 
 const HOST = "127.0.0.1";
@@ -67,7 +68,7 @@ export async function checkLoopback(): Promise<void> {
     await once(socket, "connect");
     socket.destroy();
   } catch (error) {
-    const code = systemErrorCode(error);
+    const code = errorCode(error);
     throw code === "EADDRNOTAVAIL" || code === "ENETUNREACH" ? noLoopback(error) : error;
   } finally {
     server.close();
@@ -80,7 +81,7 @@ async function listenOnce(port: number): Promise<number | null> {
   try {
     await once(server, "listening");
   } catch (error) {
-    const code = systemErrorCode(error);
+    const code = errorCode(error);
     if (code === "EADDRINUSE" || code === "EACCES") return null;
     if (code === "EADDRNOTAVAIL") throw noLoopback(error);
     throw error;

@@ -3,7 +3,8 @@ import { chmod, copyFile, constants, lstat, mkdir, readdir, rename, rm } from "n
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { EmbeddedPostgresError, messageOf, systemErrorCode } from "./errors.ts";
+import { errorCode, errorMessage } from "@svc/primitives";
+import { EmbeddedPostgresError } from "./errors.ts";
 import { completeInstall, readLibraryLinks } from "./find-binaries.ts";
 import type { PostgresBinaries } from "./find-binaries.ts";
 import { nullIfMissing } from "./null-if-missing.ts";
@@ -86,7 +87,7 @@ async function problemOf(attempt: () => Promise<void>): Promise<string | null> {
     await attempt();
     return null;
   } catch (error) {
-    return messageOf(error);
+    return errorMessage(error);
   }
 }
 
@@ -143,7 +144,7 @@ async function makeCopy(installed: PostgresBinaries, copy: PostgresBinaries, fil
     await rename(dirname(draft.nativeDir), place);
   } catch (error) {
     // Another process was faster; its copy is verified like any other.
-    if (!["EEXIST", "ENOTEMPTY"].includes(systemErrorCode(error) ?? "")) throw error;
+    if (!["EEXIST", "ENOTEMPTY"].includes(errorCode(error) ?? "")) throw error;
   } finally {
     await rm(dirname(draft.nativeDir), { recursive: true, force: true });
   }

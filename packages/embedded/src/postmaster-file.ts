@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { systemErrorCode } from "./errors.ts";
+import { errorCode } from "@svc/primitives";
 import { identifyProcess } from "./identify-process.ts";
 import type { ProcessIdentity } from "./identify-process.ts";
 import { nullIfMissing } from "./null-if-missing.ts";
@@ -108,7 +108,7 @@ async function isPostgresOn(pid: number, clusterDir: string): Promise<boolean> {
     return await check(pid, clusterDir);
   } catch (error) {
     // The process ended in between, or it belongs to a user whose processes we may not look into; ours we may.
-    if (["ENOENT", "ESRCH", "EACCES"].includes(systemErrorCode(error) ?? "")) return false;
+    if (["ENOENT", "ESRCH", "EACCES"].includes(errorCode(error) ?? "")) return false;
     throw error;
   }
 }

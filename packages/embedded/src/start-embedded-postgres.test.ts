@@ -8,8 +8,8 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { errorCode } from "@svc/primitives";
 import { Client } from "pg";
-import { systemErrorCode } from "./errors.ts";
 import { findBinaries } from "./find-binaries.ts";
 import { findRunningPostgres } from "./find-running-postgres.ts";
 import { identifyProcess } from "./identify-process.ts";
@@ -139,7 +139,7 @@ async function queryWhenUp(url: string, text: string): Promise<Record<string, un
     try {
       return await query(url, text);
     } catch (error) {
-      if (!["ECONNREFUSED", "ECONNRESET", "57P03"].includes(systemErrorCode(error) ?? "")) throw error;
+      if (!["ECONNREFUSED", "ECONNRESET", "57P03"].includes(errorCode(error) ?? "")) throw error;
       await delay(20);
     }
   }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { EmbeddedPostgresError, systemErrorCode } from "./errors.ts";
+import { errorCode } from "@svc/primitives";
+import { EmbeddedPostgresError } from "./errors.ts";
 import type { PostgresBinaries } from "./find-binaries.ts";
 import { isStillRunning } from "./identify-process.ts";
 import type { ProcessIdentity } from "./identify-process.ts";
@@ -43,7 +44,7 @@ async function signal(identity: ProcessIdentity, name: "INT" | "QUIT", binaries:
   try {
     process.kill(identity.pid, `SIG${name}`);
   } catch (error) {
-    if (systemErrorCode(error) !== "ESRCH") throw error;
+    if (errorCode(error) !== "ESRCH") throw error;
   }
 }
 

@@ -9,7 +9,7 @@ import { chunkDocument } from "./chunk-document.ts";
 import { asIndexed, countChunks } from "./index-words.ts";
 import type { CountedChunks } from "./index-words.ts";
 
-/** What became of a document that was added. */
+/** Result of adding a document. */
 export interface AddedDocument {
   documentId: string;
   status: PutDocument["status"];
@@ -31,19 +31,20 @@ export interface CutDocument extends CountedChunks {
   document: NewDocument;
 }
 
-/** Raised whenever passages are cut in another way, so that documents added again are read anew. */
-export const CUT_VERSION = 2;
+/** Raised whenever passages are cut differently, so that documents that are added again are read again. */
+export const CUT_VERSION = 3;
 
 /** More passages than a document of 10 MB has when it is no attack. */
 const MAX_CHUNKS = 25_000;
 
-/** Titles are shown in lists and beside answers. */
+/** Titles are shown in lists and next to answers. */
 const TITLE_CHARS = 300;
 
 /**
  * Adds a document to a knowledge base, or replaces the one with the same key; one that has not changed is left as it
  * is. It can be found as soon as this resolves. Throws a `ServiceError` for what cannot be read (`invalid_request`,
- * `payload_too_large`, `unsupported_media_type`), `storage_full`, and `not_found` for a knowledge base that this project does not have.
+ * `payload_too_large`, `unsupported_media_type`), `storage_full`, and `not_found` for a knowledge base that this
+ * project does not have.
  */
 export async function addDocument(
   deps: { store: Store; log: Log },

@@ -1,21 +1,21 @@
-import { ServiceError } from "@svc/contracts";
+import { ServiceError, KB_LIMITS, kbNameSchema } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import type { IndexedChunks, NewDocument, ProjectId, PutDocument, Store } from "@svc/store";
+import type { IndexedChunks, NewDocument, ProjectId, PutDocument, Store, Kb } from "@svc/store";
 import { identifyDocument } from "./add-document.ts";
 import type { AddedDocument, CheckedDocument } from "./add-document.ts";
 import type { DocumentInput } from "./check-document.ts";
 
-/** What became of one of several documents. */
+/** Result of adding one of several documents. */
 export type AddedOrRefused = AddedDocument | { status: "refused"; error: ServiceError };
 
 /** Documents of one transaction at most, and characters of all of them unless one alone has more. */
 const BATCH = { documents: 50, chars: 1_000_000 } as const;
 
 /**
- * Adds documents to a knowledge base as `addDocument` does, about 50 in one transaction, which is several times as fast.
- * A document that cannot be read is refused and harms no other one. Answers in the order of the documents; of those with
- * the same key the last one stays. Throws `not_found` for a knowledge base that this project does not have, and
- * `storage_full`.
+ * Adds documents to a knowledge base as `addDocument` does, about 50 in one transaction, which is several times as
+ * fast. A document that cannot be read is rejected and does not affect the others. Returns results in the order of the
+ * documents; of those with the same key the last one stays. Throws `not_found` for a knowledge base that this project
+ * does not have, and `storage_full`.
  */
 export async function addDocuments(
   deps: { store: Pick<Store, "documents" | "storedBytes">; log: Log },
@@ -122,4 +122,26 @@ function batchesOf(inputs: readonly DocumentInput[]): DocumentInput[][] {
   }
   if (batch.length > 0) batches.push(batch);
   return batches;
+}
+
+/**
+ * The knowledge base of this name in this project; it is made when there is none. Throws `invalid_request` for a name
+ * that is empty, longer than 200 characters or holds NUL or a lone surrogate.
+ */
+export async function ensureKb(
+  deps: { store: Store },
+  project: ProjectId,
+  name: string,
+): Promise<{ kb: Kb; created: boolean }> {
+  if (!kbNameSchema.safeParse(name).success) {
+    const { nameMaxChars } = KB_LIMITS;
+    throw new ServiceError(
+      "invalid_request",
+      `The name of a knowledge base must have 1 to ${nameMaxChars} characters.`,
+      {
+        errors: [{ pointer: "/name", code: "invalid_name", detail: `1 to ${nameMaxChars} characters` }],
+      },
+    );
+  }
+  return deps.store.kbs.ensure(project, name);
 }

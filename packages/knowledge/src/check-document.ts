@@ -31,8 +31,8 @@ const MIMES: Readonly<Record<string, "text/markdown" | "text/plain">> = {
 };
 
 /**
- * Checks a document before it is read. Throws a `ServiceError` that tells how to mend it: `invalid_request` with all
- * faults, `payload_too_large`, or `unsupported_media_type`. Answers its plain media type and its size in bytes.
+ * Checks a document before it is read. Throws a `ServiceError` that says how to fix it: `invalid_request` with all
+ * problems, `payload_too_large`, or `unsupported_media_type`. Returns its plain media type and its size in bytes.
  */
 export function checkDocument(input: DocumentInput): { mime: "text/markdown" | "text/plain"; sizeBytes: number } {
   const mime = MIMES[input.mime.split(";", 1)[0]?.trim().toLowerCase() ?? ""];

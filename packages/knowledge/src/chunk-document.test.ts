@@ -56,6 +56,19 @@ describe("chunkDocument", () => {
     expect(chunks.map((chunk) => chunk.text)).toEqual([text]);
   });
 
+  test("a question in a paragraph of its own is the heading of its answer, in Markdown and in plain text", () => {
+    const text =
+      "Orders\n\n**(1) It is late. Can I return it?**\n\nYes.\n\nFor 30 days.\n\nWho pays?\n\nHow much?\n\nYou do. Why? It is heavy.";
+    const cut = (mime: string) =>
+      chunkDocument({ text, mime }).chunks.map((chunk) => [...chunk.headingPath, chunk.text]);
+    const answers = [
+      ["(1) It is late. Can I return it?", "Yes.\n\nFor 30 days.\n\nWho pays?"],
+      ["How much?", "You do. Why? It is heavy."],
+    ];
+    expect(cut("text/markdown")).toEqual([["Orders"], ...answers]);
+    expect(cut("text/plain").slice(2)).toEqual(answers.slice(1));
+  });
+
   test("cuts a long section between sentences into passages of about one length, 1,200 characters at most", () => {
     const text = `# Long\n\n${Array.from({ length: 12 }, (_, index) => sentence(`part ${index}`)).join(" ")}`;
     const { chunks } = markdown(text);

@@ -1,10 +1,14 @@
 import { cutText, splitSentences } from "@svc/text";
 import type { BlockKind } from "@svc/text";
-import { readHeading } from "./read-heading.ts";
 
-/** A passage of a document: `text` is what stands from `startOffset` to `endOffset` (UTF-16 units), unchanged. */
+/** A heading longer than this is cut: it is shown in lists and is in the path of every passage under it. */
+const MAX_HEADING_CHARS = 200;
+
+/**
+ * A passage of a document: `text` is the document's text from `startOffset` to `endOffset` (UTF-16 units), unchanged.
+ */
 export interface Chunk {
-  /** The headings that it stands under, outermost first. */
+  /** Headings above it, outermost first. */
   headingPath: string[];
   text: string;
   startOffset: number;
@@ -23,20 +27,22 @@ interface Span {
   end: number;
 }
 
-/** A sentence, or what stands for one; later also a paragraph or a table of them. */
+/** A sentence or a block in its place; later also a paragraph or a table of them. */
 interface Part extends Span {
-  kind: BlockKind;
+  kind: BlockKind | "question";
 }
 
-/** A heading, the headings above it, and what stands under it before the next heading. */
+/** A heading, the headings above it, and the text under it up to the next heading. */
 interface Section {
   headingPath: string[];
   headingLine: Span | null;
+  /** Whether the heading is marked as one, and not a question in a paragraph of its own. */
+  isMarked: boolean;
   body: Part[];
   hasSubsections: boolean;
 }
 
-/** A passage of running text is at most so long; sections that are longer are cut into passages of about one length. */
+/** Maximum length of a passage of running text; longer sections are cut into passages of about equal length. */
 const MAX_PASSAGE_CHARS = 1_200;
 
 /** Up to this length a table or a code fence is kept whole, however long a passage gets by it. */
@@ -46,8 +52,9 @@ const MAX_WHOLE_CHARS = 8_000;
  * Cuts a document into passages of at most about 1,200 characters: by heading, then by paragraph, then by sentence.
  * No passage reaches over a heading; tables and code fences stay whole up to 8,000 characters and are cut between
  * lines beyond that. Together the passages hold every word of the document but its headings, which are in the heading
- * paths; a heading with nothing under it is a passage of its own. Takes `text/markdown`, and `text/plain`, which has
- * no headings. Time grows with the length of the text only.
+ * paths; a heading with nothing under it is a passage of its own. A question in a paragraph of its own, above its
+ * answer, is a heading too. Takes `text/markdown`, and `text/plain`, which has no other headings. Time grows with the
+ * length of the text only.
  */
 export function chunkDocument(document: { text: string; mime: string }): ChunkedDocument {
   const { text } = document;
@@ -68,16 +75,17 @@ export function chunkDocument(document: { text: string; mime: string }): Chunked
       endOffset: end,
     })),
   );
-  const heading = sections.find(({ headingLine }) => headingLine !== null)?.headingPath.at(-1) ?? null;
+  const heading = sections.find(({ isMarked }) => isMarked)?.headingPath.at(-1) ?? null;
   return { heading, chunks };
 }
 
 function splitSections(text: string, parts: readonly Part[]): Section[] {
-  let open: { level: number; title: string }[] = [];
-  let section: Section = { headingPath: [], headingLine: null, body: [], hasSubsections: false };
+  let open: Heading[] = [];
+  let section: Section = { headingPath: [], headingLine: null, isMarked: false, body: [], hasSubsections: false };
   const sections = [section];
-  for (const part of parts) {
-    const heading = part.kind === "heading" ? readHeading(text.slice(part.start, part.end)) : null;
+  for (const part of joinQuestions(text, parts)) {
+    const isMarked = part.kind === "heading";
+    const heading = isMarked || part.kind === "question" ? readAnyHeading(text, part) : null;
     if (heading === null) {
       section.body.push(part);
       continue;
@@ -88,12 +96,60 @@ function splitSections(text: string, parts: readonly Part[]): Section[] {
     section = {
       headingPath: open.map(({ title }) => title),
       headingLine: { start: part.start, end: part.end },
+      isMarked,
       body: [],
       hasSubsections: false,
     };
     sections.push(section);
   }
   return sections;
+}
+
+interface Heading {
+  level: number;
+  title: string;
+}
+
+/** Level of a question: below all marked headings. */
+const QUESTION_LEVEL = 7;
+
+function readAnyHeading(text: string, { kind, start, end }: Part): Heading {
+  const source = text.slice(start, end);
+  return kind === "heading" ? readHeading(source) : { level: QUESTION_LEVEL, title: plainTitle(source) };
+}
+
+/** A longer question is no heading. */
+const MAX_QUESTION_CHARS = 200;
+
+/** A paragraph that is one question: `Can I return it?`, `Q: Can I return it?`. */
+const QUESTION_LINE = /^[\p{L}\p{N}¿"'“„«([][^\n]*[?？؟]$/u;
+
+/** A paragraph in bold that ends with a question: `**(2) It came too late. Can I return it?**`. */
+const BOLD_QUESTION = /^(\*\*|__)(?!\s)(?:(?!\1)[^])+[?？؟]\1$/;
+
+/**
+ * Joins the sentences of each question that stands in a paragraph of its own above its answer, as in a list of
+ * frequently asked questions without marked headings. Of several questions in a row only the last has an answer.
+ */
+function joinQuestions(text: string, parts: readonly Part[]): Part[] {
+  const paragraphs = paragraphsOf(text, parts).map((paragraph) => ({
+    paragraph,
+    isQuestion: isQuestion(text, paragraph),
+  }));
+  return paragraphs.flatMap(({ paragraph, isQuestion }, index) => {
+    const next = paragraphs[index + 1];
+    const hasAnswer = next !== undefined && !next.isQuestion && next.paragraph[0].kind !== "heading";
+    const { end } = paragraph.at(-1) ?? paragraph[0];
+    return isQuestion && hasAnswer ? [{ kind: "question" as const, start: paragraph[0].start, end }] : paragraph;
+  });
+}
+
+function isQuestion(text: string, paragraph: Group): boolean {
+  const { start } = paragraph[0];
+  const { end } = paragraph.at(-1) ?? paragraph[0];
+  if (end - start > MAX_QUESTION_CHARS || paragraph.some(({ kind }) => kind !== "prose")) return false;
+  const source = text.slice(start, end);
+  return BOLD_QUESTION.test(source) || (paragraph.length === 1 && QUESTION_LINE.test(source));
 }
 
 /** What a passage of this section may be cut between: paragraphs, tables and code, or parts of those too long. */
@@ -118,6 +174,13 @@ type Group = [Part, ...Part[]];
  * next to that row belongs to it. Rules between paragraphs are dropped.
  */
 function joinParts(text: string, parts: readonly Part[]): Group[] {
+  return paragraphsOf(text, parts)
+    .map((group) => (group.some((part) => isDelimiter(text, part)) ? asTable(group) : group))
+    .filter((group) => group.some(({ kind }) => kind !== "mark"));
+}
+
+/** Groups what follows each other without a blank line; code stands apart. */
+function paragraphsOf(text: string, parts: readonly Part[]): Group[] {
   const groups: Group[] = [];
   for (const part of parts) {
     const group = groups.at(-1);
@@ -126,9 +189,7 @@ function joinParts(text: string, parts: readonly Part[]): Group[] {
     if (group !== undefined && isNext && (part.kind === "code") === (previous.kind === "code")) group.push(part);
     else groups.push([part]);
   }
-  return groups
-    .map((group) => (group.some((part) => isDelimiter(text, part)) ? asTable(group) : group))
-    .filter((group) => group.some(({ kind }) => kind !== "mark"));
+  return groups;
 }
 
 function isDelimiter(text: string, part: Part): boolean {
@@ -191,4 +252,38 @@ function packSpans(spans: readonly Span[]): Span[] {
   }
   passages.push(open);
   return passages;
+}
+
+/**
+ * Reads the source of a Markdown heading: its level, 1 to 6, and its text without the marks of Markdown (bold, code,
+ * links). The text may be empty.
+ */
+export function readHeading(source: string): { level: number; title: string } {
+  const lines = source.trim().split("\n");
+  const hashes = /^#{1,6}(?=\s|$)/.exec(lines[0] ?? "")?.[0] ?? "";
+  if (hashes !== "")
+    return { level: hashes.length, title: plainTitle(trimHashes((lines[0] ?? "").slice(hashes.length))) };
+  return {
+    level: lines.at(-1)?.trim().startsWith("=") === true ? 1 : 2,
+    title: plainTitle(lines.slice(0, -1).join(" ")),
+  };
+}
+
+/** Drops the optional closing hashes. */
+function trimHashes(text: string): string {
+  const trimmed = text.trim();
+  let end = trimmed.length;
+  while (end > 0 && trimmed[end - 1] === "#") end -= 1;
+  return end === 0 || /\s/.test(trimmed.charAt(end - 1)) ? trimmed.slice(0, end) : trimmed;
+}
+
+/** Returns a heading's text without the marks of Markdown (bold, code, links), cut to its longest length. */
+function plainTitle(markdown: string): string {
+  // Cut first with room for the marks: on a bounded text no expression can take long.
+  const plain = cutText(markdown.trim(), 4 * MAX_HEADING_CHARS)
+    .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, "$1")
+    .replace(/[*`]|\\(?=\p{P})/gu, "")
+    .replace(/\s+/g, " ")
+    .trim();
+  return cutText(plain, MAX_HEADING_CHARS);
 }

@@ -1,9 +1,19 @@
-import { cutText, findCodes, foldAccents, stopWords, tokenize } from "@svc/text";
+import { cutText, findCodes, foldAccents, stopWords, tokenize, postgresConfigOf } from "@svc/text";
 import { POSTING_UNITS, createTurns, formBit, packCounts, packLength, packWords, unpackWords } from "@svc/store";
-import type { DocumentPostings, IndexedChunks, NewChunk } from "@svc/store";
-import { createTableHeaderFinder } from "./table-header.ts";
+import type { DocumentPostings, IndexedChunks, NewChunk, OutdatedDocument, Store } from "@svc/store";
+import type { Log } from "@svc/log";
 
-/** Raised whenever passages are counted in another way: documents that were indexed before are indexed anew. */
+/** Documents that are looked up at once, and passages of one transaction unless one document has more. */
+const MAX_DOCUMENTS = 50;
+const MAX_CHUNKS = 500;
+
+/** Row below the header of a table: bars, dashes and colons only. */
+const DELIMITER = /^(?=[^\n]*\|)(?=[^\n]*-)[|:\- \t]+$/;
+
+/** A header longer than this is cut: its words are counted with every passage of the table. */
+const MAX_HEADER_CHARS = 500;
+
+/** Raised whenever passages are counted differently: documents that were indexed before are indexed again. */
 export const INDEX_VERSION = 2;
 
 /** No word is longer; the rest of an encoded blob or of text without spaces is not indexed. */
@@ -26,7 +36,7 @@ export function formsToStem(word: string): string[] {
 }
 
 /**
- * The terms that a word is indexed and searched as, without accents: its stem, and the stem that it has for whoever
+ * The terms that a word is indexed and searched as, without accents: its stem, and the stem that it has for users who
  * leaves the accents out, where that is another.
  */
 export function termsOf(word: string, stems: ReadonlyMap<string, string>): string[] {
@@ -63,8 +73,8 @@ export interface CountedChunks {
 /**
  * Counts the words of a document's passages by field for the index. Stop words of the body are left out: they stand
  * nearly everywhere. Those of title and headings stay, so that a question of stop words only ("Who are you?") finds the
- * heading that asks it. A heading that repeats the title counts once, and the header of a table with each of the passages
- * that it is cut into. `pageStarts` is where each page begins.
+ * heading that asks it. A heading that repeats the title counts once, and the header of a table with each of the
+ * passages that it is cut into. `pageStarts` is where each page begins.
  */
 export async function countChunks(
   chunks: readonly Omit<NewChunk, "termCount" | "page">[],
@@ -122,7 +132,7 @@ function* formsOf(words: Iterable<string>): Generator<string> {
 /** Makes postings of counted words. `stems` has the stem of each of `counted.forms`, in the same pieces. */
 export type PostWords = (counted: CountedWords, stems: readonly string[]) => Promise<DocumentPostings>;
 
-/** What the store has to know of counted passages; `post` makes the postings, here unless it is told otherwise. */
+/** Counted passages as the store takes them; `post` makes the postings, by default in this thread. */
 export function asIndexed({ chunks, counted }: CountedChunks, post: PostWords = postWords): IndexedChunks {
   return {
     chunks,
@@ -154,7 +164,8 @@ export async function postWords(counted: CountedWords, stems: readonly string[])
   const { units, ends, lengths } = counted;
   const words = await findTerms(counted.forms, stems);
   const termCount = words.terms.size;
-  // The postings in the order of the passages; they are put into the order of the terms when it is known how many each has.
+  // The postings in the order of the passages; they are put into the order of the terms when it is known how many each
+  // has.
   const postings: number[] = [];
   const counts = createFieldCounts();
   const forms = new Uint16Array(termCount);
@@ -190,7 +201,7 @@ export async function postWords(counted: CountedWords, stems: readonly string[])
     // Each place has moved on from where the term's postings begin to where they end.
     ends: places.subarray(0, termCount),
     units: sorted,
-    // Stems too: of a word that stands there in the plural only, the singular may be misspelt.
+    // Stems too: if a word occurs in the plural only, its singular may be misspelled.
     words: packWords(new Set([...words.plain, ...words.terms.keys()])),
   };
 }
@@ -238,7 +249,7 @@ async function findTerms(forms: readonly string[], stems: readonly string[]) {
 /** Counts of title, headings and body by id, for one passage after the other. */
 function createFieldCounts(): {
   add(id: number, field: number, count: number): void;
-  /** Gives the counts of each id that has some, in the order in which they came, and begins anew. */
+  /** Returns the counts of each id that has some, in order of arrival, and resets them. */
   drain(take: (id: number, title: number, heading: number, body: number) => void): void;
 } {
   const sums: number[] = [];
@@ -261,4 +272,88 @@ function createFieldCounts(): {
       touched = [];
     },
   };
+}
+
+/**
+ * Finds, for the passages of a document in their order, the header of the table that a passage continues: a long
+ * table is cut between its rows, and only its first passage has the header. Empty for any other passage.
+ */
+export function createTableHeaderFinder(): (passage: { text: string; headingPath: readonly string[] }) => string {
+  let open = { header: "", path: "" };
+  return ({ text, headingPath }) => {
+    const lines = text.split("\n");
+    const path = JSON.stringify(headingPath);
+    const goesOn = isRow(lines[0]) && !isDelimiter(lines[1]) && open.path === path;
+    const carried = goesOn ? open.header : "";
+    const delimiter = lines.findLastIndex(isDelimiter);
+    const own = delimiter > 0 ? (lines[delimiter - 1] ?? "").slice(0, MAX_HEADER_CHARS) : "";
+    open = { header: isRow(lines.at(-1)) ? own || carried : "", path };
+    return carried;
+  };
+}
+
+function isRow(line: string | undefined): boolean {
+  return line?.trimStart().startsWith("|") === true;
+}
+
+function isDelimiter(line: string | undefined): boolean {
+  return line !== undefined && DELIMITER.test(line);
+}
+
+/**
+ * Indexes documents again that an older version of the program has indexed, from the stored passages, until none is
+ * left or `signal` is aborted; returns their number. They are found again from then on, a batch at a time. Safe to
+ * repeat, beside any change, and on several replicas at once: each batch is one transaction, which leaves out what
+ * another one has done or changed.
+ */
+export async function reindexOutdated(
+  deps: { store: Pick<Store, "documents" | "chunks">; log: Log },
+  options: { signal?: AbortSignal } = {},
+): Promise<{ documents: number }> {
+  const { store, log } = deps;
+  let documents = 0;
+  let last: OutdatedDocument | null = null;
+  while (options.signal?.aborted !== true) {
+    const outdated: OutdatedDocument[] = await store.documents.findOutdated(INDEX_VERSION, MAX_DOCUMENTS, last);
+    const [first] = outdated;
+    if (first === undefined) break;
+    if (documents === 0) log.info({}, "reindexing documents for this version's search");
+    documents += await indexBatch(store, batchWith(first, outdated));
+    last = first;
+  }
+  if (documents > 0) log.info({ documents }, "documents reindexed");
+  return { documents };
+}
+
+/** Documents of the same knowledge base, as many as one transaction takes. */
+function batchWith(first: OutdatedDocument, outdated: readonly OutdatedDocument[]): OutdatedDocument[] {
+  let chunks = 0;
+  return outdated
+    .filter(({ kbId }) => kbId === first.kbId)
+    .filter(({ chunkCount }, index) => (chunks += chunkCount) <= MAX_CHUNKS || index === 0);
+}
+
+async function indexBatch(
+  store: Pick<Store, "documents" | "chunks">,
+  batch: readonly OutdatedDocument[],
+): Promise<number> {
+  const [first] = batch;
+  if (first === undefined) return 0;
+  const chunks = await store.chunks.list(
+    first.project,
+    batch.map(({ id }) => id),
+  );
+  const items = await Promise.all(
+    batch.map(async ({ id, title, language }) => ({
+      id,
+      textSearchConfig: postgresConfigOf(language),
+      indexed: asIndexed(
+        await countChunks(
+          chunks.filter(({ documentId }) => documentId === id),
+          { title, language },
+        ),
+      ),
+    })),
+  );
+  return store.documents.indexAgain(first.project, first.kbId, items);
 }

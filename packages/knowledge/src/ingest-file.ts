@@ -28,8 +28,8 @@ export interface DocumentReader {
   readDocument(file: FileToIngest, signal?: AbortSignal): Promise<DocumentOfFile>;
 }
 
-/** Raised whenever files are read in another way, so that files that are added again are read anew. */
-const READER_VERSION = 2;
+/** Raised whenever files are read differently, so that files that are added again are read again. */
+const READER_VERSION = 3;
 
 /** Titles that files name of themselves may be anything. */
 const TITLE_CHARS = 300;
@@ -37,8 +37,9 @@ const TITLE_CHARS = 300;
 /**
  * Reads a file (PDF, DOCX, XLSX, HTML, CSV, Markdown, text) and adds what it says to a knowledge base, or replaces the
  * document with the same key. The same bytes again are left as they are without being read, and so is a file that says
- * the same as before; what waits to be read for the document is dropped, since this is newer. Throws a `ServiceError` for a file that cannot be read (`invalid_request`, `payload_too_large`,
- * `unsupported_media_type`) and `not_found` for a knowledge base that this project does not have.
+ * the same as before; what waits to be read for the document is dropped, since this is newer. Throws a `ServiceError`
+ * for a file that cannot be read (`invalid_request`, `payload_too_large`, `unsupported_media_type`) and `not_found` for
+ * a knowledge base that this project does not have.
  */
 export async function ingestFile(
   deps: { store: Store; log: Log; reader: DocumentReader },

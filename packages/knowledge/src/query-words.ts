@@ -1,5 +1,32 @@
-import { findCodes, questionWords, stopWords } from "@svc/text";
-import { wordsOf } from "./index-words.ts";
+import { findCodes, questionWords, stopWords, postgresConfigOf } from "@svc/text";
+import type { Store } from "@svc/store";
+import { wordsOf, formsToStem, termsOf } from "./index-words.ts";
+
+/** Words of a question that are looked at: those of a longer one say no more of what it asks. */
+const MAX_WORDS = 40;
+
+/**
+ * Words by which people ask whether something can be had or done, whatever it is: unlike stop words they may say what a
+ * document is about, but not what a question is.
+ */
+const ASKING_WORDS: Readonly<Record<string, string>> = {
+  en: `able accept accepted allow allowed get getting give guys help know like let looking mean means need needed offer
+    please possible possibly provide question tell thing things trying want wanted wanting wish wondering work works`,
+  de: `bekomme bekommen bitte brauche brauchen erlaubt frage funktioniert gehen geht gern gerne gibt hilfe machen
+    möchte möchten möglich möglichkeit sagen suche weiß will wissen wollen würde`,
+  fr: `aide aimerais besoin cherche demande faire possible question savoir souhaite trouve trouver veux voudrais`,
+  es: `ayuda busco desea hacer necesito necesita posible pregunta puedo quiero quisiera saber tienen`,
+  it: `aiuto bisogno cerco domanda fare possibile posso sapere vorrei voglio`,
+  pt: `ajuda gostaria pergunta possível posso preciso procuro quero saber`,
+  nl: `graag hulp kan mogelijk nodig vraag weten wil zoek`,
+  pl: `chcę chciałbym chciałabym możliwe można pomoc potrzebuję pytanie`,
+  ru: `возможно хочу хотел хотела можно нужно помогите вопрос`,
+  tr: `istiyorum lazım mümkün soru var yapabilir`,
+};
+
+const askingSets = new Map<string, ReadonlySet<string>>(
+  Object.entries(ASKING_WORDS).map(([language, words]) => [language, new Set(words.trim().split(/\s+/))]),
+);
 
 /** Distinct words of a query that are looked at; the rest of a longer one is not. */
 const MAX_QUERY_WORDS = 400;
@@ -31,4 +58,27 @@ function wordsWithCodes(query: string): string[] {
   }
   for (const word of wordsOf(query.slice(from))) words.push(word);
   return words;
+}
+
+/**
+ * What a question is about, as the stems of its words without those that carry no topic or only ask, each once:
+ * questions with the same ones ask the same. None for a text without words. `language` is ISO 639-1; null where it is not known.
+ */
+export async function questionTerms(
+  deps: { store: Pick<Store, "chunks"> },
+  question: string,
+  language: string | null,
+): Promise<string[]> {
+  const words = tellingWords(queryWords(question, language === null ? [] : [language]), language).slice(0, MAX_WORDS);
+  if (words.length === 0) return [];
+  const config = postgresConfigOf(language ?? "und");
+  const stems = await deps.store.chunks.stem(config, words.flatMap(formsToStem));
+  return [...new Set(words.flatMap((word) => termsOf(word, stems).slice(0, 1)))];
+}
+
+/** Those that do not only ask; all of them where there are no others. */
+function tellingWords(words: readonly string[], language: string | null): readonly string[] {
+  const asking = askingSets.get(language ?? "");
+  const telling = asking === undefined ? words : words.filter((word) => !asking.has(word));
+  return telling.length > 0 ? telling : words;
 }

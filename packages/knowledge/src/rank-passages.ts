@@ -9,7 +9,7 @@ export interface QueryPlace {
   form: number;
   /** What its matches count against those of other words: 1, less for a word that only may have been meant. */
   factor: number;
-  /** True for a code or number: wherever it stands, in the longest table, it means the very thing. */
+  /** True for a code or number: it means the same thing anywhere, even in the longest table. */
   isExact?: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface QueryPlace {
 export interface PlaceWeight {
   /** Inverse document frequency of the word in all its forms: the higher the rarer. */
   weight: number;
-  /** What a passage gets more where the word stands in the form that was asked for. */
+  /** Bonus of a passage that has the word in the form that was asked for. */
   formWeight: number;
 }
 
@@ -45,7 +45,7 @@ export interface PassageRanking {
  */
 const RANKING = { titleWeight: 3, headingWeight: 2, k1: 1.2, b: 0.6, formShare: 0.2, documentShare: 0.3 } as const;
 
-/** The score of a word is at most this many times its weight: BM25's limit for ever more matches. */
+/** The score of a word is at most this many times its weight: BM25's limit for any number of matches. */
 export const MAX_SATURATION = RANKING.k1 + 1;
 
 /** Words of a query that are scored, rarest first. */
@@ -199,13 +199,15 @@ function countPlace(
 interface Matches {
   count: number;
   formCount: number;
-  /** Places of the passages, how often the word stands in each, and 1 where in the form that was asked for. */
+  /** Positions of the passages, how often the word occurs in each, and 1 where in the form that was asked for. */
   indexes: Int32Array;
   frequencies: Float64Array;
   hasForm: Uint8Array;
 }
 
-/** The passages that have a word. Where it has several terms, a passage counts once, by the term that it has most of. */
+/**
+ * The passages that have a word. Where it has several terms, a passage counts once, by the term that it has most of.
+ */
 function matchPlace(place: QueryPlace, { size, byTerm, dead }: Space, meanLength: number): Matches {
   const terms = place.terms.map((term) => byTerm.get(term) ?? []).filter((list) => list.length > 0);
   const blocks = terms.flat();
@@ -295,7 +297,7 @@ function bestOf(scores: Float64Array, touched: readonly number[], depth: number)
   return heap.sort((a, b) => (isWorse(a, b) ? 1 : -1));
 }
 
-/** How often a word stands in a document, its title and headings counted once. */
+/** How often a word occurs in a document, its title and headings counted once. */
 function frequencyInDocument(
   place: QueryPlace,
   document: NumberedDocument,

@@ -17,8 +17,8 @@ const MAX_CHARS = 1_000_000;
 
 /**
  * A document with other words in one place. Of a document only its passages are kept, so it is put together from them
- * again, and cut anew as a proof: null when that gives other passages, when the document has pages, when `before` does not
- * stand in it exactly once, or when it is longer than a million characters.
+ * again, and cut again as a check: null when that gives other passages, when the document has pages, when `before` does
+ * not stand in it exactly once, or when it is longer than a million characters.
  */
 export function rewriteDocument(
   document: KeptDocument,

@@ -1,3 +1,4 @@
+import { isUuid } from "@svc/primitives";
 import { formBit } from "@svc/store";
 import type { FoundChunk, NumberedDocument, ProjectId, Store } from "@svc/store";
 import { findSynonyms, foldAccents, postgresConfigOf } from "@svc/text";
@@ -16,9 +17,9 @@ export interface SearchHit {
   url?: string;
   /** Its place among the passages of its document, from 0. */
   ordinal: number;
-  /** The headings that it stands under, outermost first. */
+  /** Headings above it, outermost first. */
   headingPath: string[];
-  /** The passage as it stands in the document. */
+  /** The passage as in the document. */
   text: string;
   /** Page of the document that it begins on, from 1, where it has pages. */
   page?: number;
@@ -36,19 +37,19 @@ export interface SearchResult {
   bestPossible: number;
   /**
    * What the query was searched for, and how rare each word is in these knowledge bases: the rarer the heavier. Another
-   * form of a word that has come before weighs nothing. In place of a misspelt word stands the one that was searched for.
+   * form of a word that has come before weighs nothing. A misspelled word is replaced by the one that was searched for.
    */
   words: { word: string; weight: number }[];
-  /** Passages in the knowledge bases that were searched: in few, rarity tells little. */
+  /** Passages in the knowledge bases that were searched: in few, rarity means little. */
   passageCount: number;
   /** Languages of the documents that were searched, as ISO 639-1. */
   languages: string[];
 }
 
-/** Passages that are compared by their documents as well: at least so many, and at least twice as many as are wanted. */
+/** Least number of passages that are also compared by their documents; at least twice as many as are wanted. */
 const MIN_CANDIDATES = 100;
 
-/** How often a search begins anew because a document that it had found was replaced meanwhile. */
+/** How often a search is repeated because a document that it had found was replaced meanwhile. */
 const MAX_ATTEMPTS = 4;
 
 /** Words that stand nowhere and are looked up as misspelt ones; each costs a look at the list of words. */
@@ -70,12 +71,10 @@ const MAX_SYNONYMS = 32;
 /** A word with letters and digits names one thing. */
 const CODE = /^(?=.*\p{L})(?=.*\p{N})/u;
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /**
  * Finds the passages that match a query best, by BM25 over text, headings and title, in those of the knowledge bases
  * that belong to this project. Any query is fine, however long and whatever it holds; one without words finds nothing.
- * A word that stands nowhere is taken for a misspelt one. What a search sees is committed, and of one moment. What it
+ * A word that occurs nowhere is treated as misspelled. What a search sees is committed, and of one moment. What it
  * costs is bounded: at most the 32 rarest words are scored, from 400,000 postings at most.
  */
 export async function searchKnowledge(
@@ -88,9 +87,9 @@ export async function searchKnowledge(
 }
 
 /**
- * Searches several groups of knowledge bases for one query, each by itself: what a word weighs in a group, and so a score,
- * does not depend on the others. Returns the result of each group in their order. The groups are searched side by side;
- * otherwise as `searchKnowledge`.
+ * Searches several groups of knowledge bases for one query, each by itself: what a word weighs in a group, and so a
+ * score, does not depend on the others. Returns the result of each group in their order. The groups are searched side
+ * by side; otherwise as `searchKnowledge`.
  */
 export async function searchEach(
   deps: { store: Pick<Store, "kbs" | "chunks"> },
@@ -98,7 +97,7 @@ export async function searchEach(
   search: { query: string; kbGroups: readonly (readonly string[])[]; limit: number },
 ): Promise<SearchResult[]> {
   const { store } = deps;
-  const wanted = [...new Set(search.kbGroups.flat())].filter((id) => UUID.test(id));
+  const wanted = [...new Set(search.kbGroups.flat())].filter(isUuid);
   const kbs = wanted.length === 0 ? [] : await store.kbs.findAll(project, wanted);
   return Promise.all(
     search.kbGroups.map(async (group): Promise<SearchResult> => {

@@ -34,9 +34,9 @@ import type {
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { AddressGuard } from "@svc/outbound";
+import { isUuid } from "@svc/primitives";
 import type { AgentOutcome, Sealer, Store, StoredTool } from "@svc/store";
 import { audited } from "./audited.ts";
-import { isUuid } from "./is-uuid.ts";
 import { readPage } from "./list-page.ts";
 import { requireScopeOf, staleVersion } from "./operation.ts";
 import type { ExpectedVersions } from "./operation.ts";

@@ -10,8 +10,8 @@ import {
   writeAuditPlace,
 } from "@svc/contracts";
 import type { AuditCheckInput, AuditCheckItem, AuditItem, AuditListInput, FieldFault, ListPage } from "@svc/contracts";
+import { isUuid } from "@svc/primitives";
 import type { AuditEvent, AuditFaultKind, AuditFilter, AuditRange, Store } from "@svc/store";
-import { isUuid } from "./is-uuid.ts";
 import { readPage, searchFaults } from "./list-page.ts";
 import { requireScopeOf } from "./operation.ts";
 

@@ -1,8 +1,8 @@
 import type { Principal } from "@svc/auth";
 import { ServiceError, integrationIdSchema } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import { isUuid } from "@svc/primitives";
 import type { Store } from "@svc/store";
-import { isUuid } from "./is-uuid.ts";
 
 /** What an audited operation is given at least. */
 interface AuditDeps {

@@ -18,9 +18,9 @@ import type {
   ListPage,
   RenderedReply,
 } from "@svc/contracts";
+import { isUuid } from "@svc/primitives";
 import type { CannedReplyRecord, Store, TicketFacts } from "@svc/store";
 import { audited } from "./audited.ts";
-import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
 import { requireScopeOf, staleVersion } from "./operation.ts";

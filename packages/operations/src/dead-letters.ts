@@ -1,12 +1,12 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import type { Log } from "@svc/log";
-import { publishIncoming } from "@svc/queue";
+import { isUuid } from "@svc/primitives";
+import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { DeadLetter, DueMessage, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { noDeadLetter, reviveOne } from "./decision-rules.ts";
-import { isUuid } from "./is-uuid.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 
 const LIST_LIMIT = 200;
@@ -80,6 +80,8 @@ export const retryDeadLetter = audited(
       if (isAgain) return;
       throw noDeadLetter();
     }
-    await leaveToSweeper(log, { messageId }, () => publishIncoming(queues, [{ ...revived, attempts: 0 }]));
+    await leaveToSweeper(log, { messageId }, () =>
+      announceWork(queues, "incoming-messages", [{ ...revived, attempts: 0 }]),
+    );
   },
 );

@@ -12,11 +12,11 @@ import {
 import type { Agent, AnsweredGap, Gap, GapArticle, GapChange, GapDetail, ListInput, ListPage } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
+import { isUuid } from "@svc/primitives";
 import type { GapRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { addDocuments } from "./documents.ts";
 import type { IngestDeps } from "./documents.ts";
-import { isUuid } from "./is-uuid.ts";
 import { requireKb } from "./kbs.ts";
 import type { ExpectedVersions, ItemResult } from "./operation.ts";
 import { requireScopeOf, staleVersion } from "./operation.ts";

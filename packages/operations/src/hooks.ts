@@ -31,11 +31,11 @@ import type {
 } from "@svc/contracts";
 import { isWebhookSecret } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
+import { isUuid } from "@svc/primitives";
 import type { Hook, HookBody, HookBodyResult, NewHookBody, ProjectId, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { isDeeperThan } from "./hook-mapping/is-deeper-than.ts";
 import { WEBHOOK_SECRET_FAULT, findMappingFaults, mapBody } from "./hook-mapping/map-body.ts";
-import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
 import { requireScopeOf, staleVersion } from "./operation.ts";

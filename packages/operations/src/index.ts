@@ -57,7 +57,6 @@ export { asModelPull, cancelPull, findPull, listModels, pullModel } from "./mode
 export type { AskedModel, ModelDeps } from "./models.ts";
 export { submitIssue } from "./issues.ts";
 export type { IssueDeps, IssueWait } from "./issues.ts";
-export { isUuid } from "./is-uuid.ts";
 export {
   ensureLocalKey,
   localKeyFile,

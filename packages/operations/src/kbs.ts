@@ -21,11 +21,11 @@ import type {
 } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings, SearchHit } from "@svc/knowledge";
+import { isUuid } from "@svc/primitives";
 import { announceDeletion } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { KbState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { isUuid } from "./is-uuid.ts";
 import { readPage } from "./list-page.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { requireScopeOf, staleVersion } from "./operation.ts";

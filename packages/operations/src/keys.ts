@@ -2,10 +2,10 @@ import { generateApiKey, hashApiKey, issueKey, prefixOfApiKey } from "@svc/auth"
 import type { Principal } from "@svc/auth";
 import { ServiceError, checkInput, invalidInput, keyInputSchema, rotateInputSchema } from "@svc/contracts";
 import type { KeyInput, KeyItem, ListInput, ListPage, RotateInput, Scope } from "@svc/contracts";
+import { isUuid } from "@svc/primitives";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { ApiKeyRecord, Project, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { isUuid } from "./is-uuid.ts";
 import { readPage } from "./list-page.ts";
 import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
 import { requireScopeOf } from "./operation.ts";

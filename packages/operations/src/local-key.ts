@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { hashApiKey, issueKey } from "@svc/auth";
+import { errorCode } from "@svc/primitives";
 import type { Store } from "@svc/store";
 
 const KEY_FILE = "cli-key";
@@ -50,7 +51,7 @@ export async function readPrivateFile(file: string): Promise<string | null> {
     const text = (await readFile(file, "utf8")).trim();
     return text === "" ? null : text;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
 }

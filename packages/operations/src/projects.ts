@@ -10,12 +10,12 @@ import {
   projectInputSchema,
 } from "@svc/contracts";
 import type { ListInput, ListPage, ProjectChange, ProjectDeletion, ProjectInput, ProjectItem } from "@svc/contracts";
+import { isUuid } from "@svc/primitives";
 import { announceDeletion } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { DEFAULT_PROJECT, asProjectId } from "@svc/store";
 import type { Project, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
 import { requireScopeOf, staleVersion } from "./operation.ts";

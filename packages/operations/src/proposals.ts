@@ -17,10 +17,10 @@ import type { ListInput, ListPage, Proposal, ProposalInput, ProposalRejection, S
 import { identifyDocument, rewriteDocument } from "@svc/knowledge";
 import type { DocumentInput } from "@svc/knowledge";
 import type { Log } from "@svc/log";
+import { isUuid } from "@svc/primitives";
 import type { NewProposal, ProjectId, ProposalOutcome, ProposalRecord, ProposalTarget, Store } from "@svc/store";
 import { FILE_HEADERS_ONLY, createPatch } from "diff";
 import { audited } from "./audited.ts";
-import { isUuid } from "./is-uuid.ts";
 import { requireKb } from "./kbs.ts";
 import { requireScopeOf } from "./operation.ts";
 import type { ExpectedVersions } from "./operation.ts";

@@ -18,7 +18,6 @@ const NO_OPERATIONS: Record<string, string> = {
   initialize: "the service itself, on its first start",
   isAudited: "looks at an error",
   isDeeperThan: "looks at a value",
-  isUuid: "looks at a text",
   localKeyFile: "a path",
   localSecretKeyFile: "a path",
   makeFirstLink: "of whoever works on the machine itself, as the command line does",

@@ -1,8 +1,8 @@
 import type { Principal } from "@svc/auth";
 import { ServiceError, checkInput, ticketHistoryInputSchema } from "@svc/contracts";
 import type { TicketHistory, TicketHistoryInput } from "@svc/contracts";
+import { isUuid } from "@svc/primitives";
 import type { Store } from "@svc/store";
-import { isUuid } from "./is-uuid.ts";
 import { requireScopeOf } from "./operation.ts";
 import { asEvent, asMessage, asReply } from "./tickets.ts";
 

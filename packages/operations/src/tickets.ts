@@ -26,6 +26,7 @@ import type {
   TicketReply,
   ToolCall,
 } from "@svc/contracts";
+import { isUuid } from "@svc/primitives";
 import type {
   EventRecord,
   FileContent,
@@ -42,7 +43,6 @@ import type {
 } from "@svc/store";
 import { searchWords } from "@svc/text";
 import { audited } from "./audited.ts";
-import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { plainSnippet } from "./plain-snippet.ts";
 import { requireScopeOf, staleVersion } from "./operation.ts";

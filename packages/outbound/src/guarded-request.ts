@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage 
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
 import { FRAMING_HEADERS, parseUrl } from "@svc/contracts";
+import { errorCode } from "@svc/primitives";
 import { bareHost, type AddressGuard } from "./address-guard.ts";
 import {
   BlockedAddressError,
@@ -222,6 +223,5 @@ export function nextHop(hop: Hop, status: number, location: string): Hop {
 /** What the guard and the limits say passes as it is; whatever the network did gets one type. */
 function toOutboundError(error: unknown, url: URL): Error {
   if (error instanceof BlockedAddressError || error instanceof ResponseTooLargeError) return error;
-  const hasCode = typeof error === "object" && error !== null && "code" in error;
-  return new OutboundConnectionError(url.host, hasCode ? String(error.code) : "UNKNOWN", error);
+  return new OutboundConnectionError(url.host, errorCode(error) ?? "UNKNOWN", error);
 }

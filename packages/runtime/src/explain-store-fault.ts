@@ -1,4 +1,5 @@
 import { explainCertificateFault } from "@svc/contracts";
+import { errorCode } from "@svc/primitives";
 import { isRejectedSetting } from "@svc/store";
 
 /** Why a start did not reach PostgreSQL. */
@@ -35,17 +36,12 @@ const FAULTS: Readonly<Record<string, StoreFault>> = {
   ENETUNREACH: { words: "there is no route to the host in DATABASE_URL", isLasting: false },
 };
 
-function codeOf(error: unknown): string | undefined {
-  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : undefined;
-}
-
 /** Says in words why PostgreSQL was not reached, and whether waiting for it can help. */
 export function explainStoreFault(error: unknown): StoreFault {
   const certificate = explainCertificateFault(error);
   if (certificate !== null) return { words: certificate, isLasting: true };
   if (isRejectedSetting(error)) return POOLER;
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  const known = FAULTS[codeOf(error) ?? codeOf(first) ?? ""];
+  const known = FAULTS[errorCode(error) ?? errorCode(first) ?? ""];
   return known ?? { words: "see the attached error", isLasting: false };
 }

@@ -18,6 +18,4 @@ export { runServices } from "./run-services.ts";
 export type { Running } from "./run-services.ts";
 export { SETTINGS } from "./settings-schema.ts";
 export type { SettingName } from "./settings-schema.ts";
-export { startSweeps } from "./start-sweeps.ts";
-export type { SweepStep, Sweeps } from "./start-sweeps.ts";
 export { createWebhookGuard } from "./webhook-guard.ts";

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ModelProviderConfig, ModelsConfig } from "@svc/agents";
 import type { OperatorRole } from "@svc/contracts";
+import { errorCode } from "@svc/primitives";
 import type { StorageLimits } from "@svc/store";
 import type { TracingConfig } from "@svc/telemetry";
 import type { z } from "zod";
@@ -112,10 +113,8 @@ function readText(env: Environment, name: SettingName, faults: string[]): string
   try {
     return readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
-    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-    faults.push(
-      `${name}_FILE is the path of a file that cannot be read (${typeof code === "string" ? code : "unknown error"})`,
-    );
+    const code = errorCode(error);
+    faults.push(`${name}_FILE is the path of a file that cannot be read (${code ?? "unknown error"})`);
     return undefined;
   }
 }

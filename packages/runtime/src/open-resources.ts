@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createToolOpener, openLanguageModels, openModelCatalogue } from "@svc/agents";
 import type { LanguageModels, ModelCatalogue, ToolOpener } from "@svc/agents";
 import { EmbeddingError, openEmbeddings, readModelFolder } from "@svc/knowledge";
 import type { EmbeddingSource, Embeddings } from "@svc/knowledge";
 import { createLog } from "@svc/log";
 import type { Log } from "@svc/log";
+import { errorCode } from "@svc/primitives";
 import { openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { openStore, readSchemaState } from "@svc/store";
@@ -46,8 +48,8 @@ const RETRY_MS = 500;
 const REPORT_EVERY = 20;
 
 function codeIn(error: unknown): string {
-  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? ` (${code})` : "";
+  const code = errorCode(error);
+  return code === undefined ? "" : ` (${code})`;
 }
 
 /** Waits until the store answers; says so at once and every ten seconds. Throws StartError where waiting cannot help. */
@@ -63,7 +65,7 @@ export async function waitForStore(
       // A wrong password or certificate does not mend itself by waiting.
       if (isLasting) throw new StartError(`PostgreSQL rejected the connection${codeIn(error)}: ${words}`);
       if (round % REPORT_EVERY === 0) log.warn({ error }, `PostgreSQL is not reachable yet (${words}); waiting`);
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await sleep(RETRY_MS);
     }
   }
 }

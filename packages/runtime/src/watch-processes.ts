@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import type { Log } from "@svc/log";
+import { errorCode, withinMs } from "@svc/primitives";
 import { SILENT_MS } from "@svc/store";
 import type { Store, VanishedProcess } from "@svc/store";
 import { describeVanished } from "./describe-vanished.ts";
@@ -22,7 +23,7 @@ export function isRunning(pid: number): boolean {
     return true;
   } catch (error) {
     // Anything else, such as EPERM, says that there is such a process.
-    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+    return errorCode(error) !== "ESRCH";
   }
 }
 
@@ -99,13 +100,6 @@ export function watchProcesses(
   return async ({ hasCrashed = false } = {}) => {
     isEnded = true;
     clearTimeout(timer);
-    let deadline: NodeJS.Timeout | undefined;
-    await Promise.race([
-      end(hasCrashed),
-      new Promise<void>((resolve) => {
-        deadline = setTimeout(resolve, END_WAIT_MS);
-      }),
-    ]);
-    clearTimeout(deadline);
+    await withinMs(end(hasCrashed), END_WAIT_MS);
   };
 }

@@ -1,9 +1,16 @@
+import { stateOf } from "./context.ts";
 import { isUnavailable } from "./db.ts";
 
 interface Waiting<Item, Result> {
   item: Item;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
+}
+
+interface BatchOptions<Item> {
+  maxItems?: number;
+  lanes?: number;
+  keyOf?: (item: Item) => string;
 }
 
 /**
@@ -13,9 +20,9 @@ interface Waiting<Item, Result> {
  * that a bad one harms nobody else; when the store is unavailable, all of them fail. Items with the same `keyOf` are never
  * on their way in two statements at once, so that they keep the order of their calls.
  */
-export function createBatcher<Item, Result>(
+function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  options: { maxItems?: number; lanes?: number; keyOf?: (item: Item) => string } = {},
+  options: BatchOptions<Item> = {},
 ): (item: Item) => Promise<Result> {
   const { maxItems = 200, lanes = 2, keyOf } = options;
   const onTheWay = new Set<string>();
@@ -63,4 +70,16 @@ export function createBatcher<Item, Result>(
       armed = true;
       setImmediate(pump);
     });
+}
+
+/**
+ * Turns a function on many items into one on a single item; concurrent calls on the same database, or context, share a
+ * statement (see `createBatcher`).
+ */
+export function batched<Owner extends object, Item, Result>(
+  run: (owner: Owner, items: Item[]) => Promise<Result[]>,
+  options: BatchOptions<Item> = {},
+): (owner: Owner, item: Item) => Promise<Result> {
+  const batcherOf = stateOf((owner: Owner) => createBatcher((items: Item[]) => run(owner, items), options));
+  return (owner, item) => batcherOf(owner)(item);
 }

@@ -1,14 +1,24 @@
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import pg from "pg";
-import type { DiskWatch } from "./disk-watch.ts";
-import type { LineWatch } from "./line-watch.ts";
+import { errorCode, toError } from "@svc/primitives";
+import type { DiskWatch } from "./platform/disk-watch.ts";
+import { camelCase } from "./sql.ts";
+import type { LineWatch } from "./platform/line-watch.ts";
 
-/** Runs SQL with parameters; every fault of the connection becomes `unavailable`. */
+/** SQL with its values; a named one is planned once per connection. */
+export interface Query {
+  name?: string;
+  text: string;
+  values: unknown[];
+}
+
+/** Runs SQL with parameters. Columns get camelCase names; every connection error becomes `unavailable`. */
 export interface Db {
+  /** Returns its rows, and the number of rows that it wrote or returned. */
+  run(query: Query): Promise<{ rows: Record<string, unknown>[]; count: number }>;
+  /** Returns the rows of SQL that is put together for one call, such as the filters of a list. */
   query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** A statement of the hot path: planned once a connection under this name. */
-  prepared<Row extends object = Record<string, unknown>>(name: string, text: string, values: unknown[]): Promise<Row[]>;
   /** Runs `work` in one transaction, rolled back when it throws. No network call belongs in `work`. */
   transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
 }
@@ -59,15 +69,15 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof ServiceError) return error.code === "unavailable";
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   if (!(error instanceof Error)) return false;
-  const code: unknown = "code" in error ? error.code : undefined;
-  if (typeof code === "string" && (CONNECTION_FAULTS.has(code) || code.startsWith("08"))) return true;
+  const code = errorCode(error);
+  if (code !== undefined && (CONNECTION_FAULTS.has(code) || code.startsWith("08"))) return true;
   return error instanceof PoolBusyError || POOL_TIMEOUT.test(error.message) || CONNECTION_MESSAGES.test(error.message);
 }
 
 /** SQLSTATE of a database error, or undefined. */
 export function sqlStateOf(error: unknown): string | undefined {
-  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+  const code = errorCode(error);
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
 /** True when a row was not written because there is one with the same unique values. */
@@ -90,6 +100,29 @@ function asServiceError(error: unknown): unknown {
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 
+/** Column names that were seen, in camelCase: there are some hundred of them. */
+const camelNames = new Map<string, string>();
+
+function camelNameOf(column: string): string {
+  const known = camelNames.get(column);
+  if (known !== undefined) return known;
+  const name = camelCase(column);
+  camelNames.set(column, name);
+  return name;
+}
+
+/** Turns rows into records: the only place where columns become properties. */
+function toRecords(fields: readonly pg.FieldDef[], rows: readonly unknown[][]): Record<string, unknown>[] {
+  const names = fields.map(({ name }) => camelNameOf(name));
+  return rows.map((values) => {
+    const record: Record<string, unknown> = {};
+    names.forEach((name, index) => {
+      record[name] = values[index];
+    });
+    return record;
+  });
+}
+
 type Queryable = Pick<pg.ClientBase, "query">;
 
 /** For statements on a pool, whose connections tell by themselves when they are used. */
@@ -101,19 +134,21 @@ function dbOn(
   noteError: (error: unknown) => unknown,
   around: { begin(): void; end(): void } = UNWATCHED,
 ): Db {
-  async function run<Row extends object>(config: pg.QueryConfig): Promise<Row[]> {
+  const run: Db["run"] = async (query) => {
     around.begin();
     try {
-      return (await queryable.query<Row>(config)).rows;
+      const { fields, rows, rowCount } = await queryable.query<unknown[]>({ ...query, rowMode: "array" });
+      return { rows: toRecords(fields, rows), count: rowCount ?? 0 };
     } catch (error) {
       throw noteError(error);
     } finally {
       around.end();
     }
-  }
+  };
   return {
-    query: (text, values = []) => run({ text, values }),
-    prepared: (name, text, values) => run({ name, text, values }),
+    run,
+    query: async <Row extends object>(text: string, values: unknown[] = []) =>
+      (await run({ text, values })).rows as Row[],
     transaction,
   };
 }
@@ -249,7 +284,7 @@ export function openDb(options: {
       return result;
     } catch (error) {
       await tx.query("ROLLBACK").catch((rollbackError: unknown) => {
-        broken = rollbackError instanceof Error ? rollbackError : new Error(String(rollbackError));
+        broken = toError(rollbackError);
       });
       throw error;
     } finally {

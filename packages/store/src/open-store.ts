@@ -1,66 +1,68 @@
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { agentsTable } from "./agents.ts";
-import { apiKeysTable } from "./api-keys.ts";
-import { auditTable } from "./audit.ts";
-import { callbacksTable } from "./callbacks.ts";
-import { channelStatesTable } from "./channel-states.ts";
-import { cannedRepliesTable } from "./canned-replies.ts";
-import { channelsConfigTable } from "./channels-config.ts";
-import { chatsTable } from "./chats.ts";
-import { chunkEmbeddingsTable } from "./chunk-embeddings.ts";
-import { chunksTable } from "./chunks.ts";
+import * as agents from "./knowledge/agents.ts";
+import * as apiKeys from "./people/api-keys.ts";
+import * as audit from "./people/audit.ts";
+import * as callbacks from "./messages/callbacks.ts";
+import * as channelStates from "./platform/channel-states.ts";
+import * as cannedReplies from "./tickets/canned-replies.ts";
+import * as channelsConfig from "./platform/channels-config.ts";
+import * as chats from "./messages/chats.ts";
+import * as chunkEmbeddings from "./knowledge/chunk-embeddings.ts";
+import * as chunks from "./knowledge/chunks.ts";
+import { bind } from "./context.ts";
+import type { Context } from "./context.ts";
 import { isBusy, openDb } from "./db.ts";
-import { deliveriesTable } from "./deliveries.ts";
-import { documentsTable } from "./documents.ts";
-import { erasuresTable } from "./erasures.ts";
-import { gapsTable } from "./gaps.ts";
-import { historyOf } from "./history.ts";
-import { hooksTable } from "./hooks.ts";
-import { idempotencyKeysTable } from "./idempotency-keys.ts";
-import { importsTable } from "./imports.ts";
-import { ingestsTable } from "./ingests.ts";
-import { installationTable } from "./installation.ts";
-import { instancesTable } from "./instances.ts";
-import { issuesTable } from "./issues.ts";
-import { kbsTable } from "./kbs.ts";
+import * as deliveries from "./messages/deliveries.ts";
+import * as documents from "./knowledge/documents.ts";
+import * as erasures from "./people/erasures.ts";
+import * as gaps from "./knowledge/gaps.ts";
+import * as history from "./messages/history.ts";
+import * as hooks from "./platform/hooks.ts";
+import * as idempotencyKeys from "./messages/idempotency-keys.ts";
+import * as imports from "./knowledge/imports.ts";
+import * as ingests from "./knowledge/ingests.ts";
+import * as installation from "./platform/installation.ts";
+import * as instances from "./platform/instances.ts";
+import * as issues from "./tickets/issues.ts";
+import * as kbs from "./knowledge/kbs.ts";
 import { newId } from "./ids.ts";
-import { createDiskWatch } from "./disk-watch.ts";
-import { createLineWatch } from "./line-watch.ts";
-import { messagesTable } from "./messages.ts";
-import { operatorRepliesOf } from "./operator-replies.ts";
-import { messengerUpdatesTable } from "./messenger-updates.ts";
-import { modelPullsTable } from "./model-pulls.ts";
-import { modelCallsTable } from "./model-calls.ts";
-import { operatorFilesTable } from "./operator-files.ts";
-import { operatorLinksTable } from "./operator-links.ts";
-import { operatorPresenceTable } from "./operator-presence.ts";
-import { operatorSessionsTable } from "./operator-sessions.ts";
-import { operatorViewsTable } from "./operator-views.ts";
-import { operatorsTable } from "./operators.ts";
-import { outboxesTable } from "./outboxes.ts";
-import { processesTable } from "./processes.ts";
-import { projectsTable } from "./projects.ts";
-import { proposalsTable } from "./proposals.ts";
-import { queueDepthsOf } from "./queue-depths.ts";
-import { repliesTable } from "./replies.ts";
-import { reviewsTable } from "./reviews.ts";
-import { createSealer } from "./sealer.ts";
-import { serviceLeasesTable } from "./service-leases.ts";
-import { statsOf } from "./stats.ts";
-import { STORAGE_LIMITS, storedBytesTable } from "./stored-bytes.ts";
-import type { StorageLimits } from "./stored-bytes.ts";
-import { ticketChangesOf } from "./ticket-changes.ts";
-import { ticketDetailsTable } from "./ticket-details.ts";
-import { ticketIndexTable } from "./ticket-index.ts";
-import { ticketListTable } from "./ticket-list.ts";
-import { ticketTextsTable } from "./ticket-texts.ts";
-import { ticketsTable } from "./tickets.ts";
-import { toolCallsTable } from "./tool-calls.ts";
-import { triageMessagesTable } from "./triage-messages.ts";
-import { unfinishedRepliesTable } from "./unfinished-replies.ts";
-import { visitorsTable } from "./visitors.ts";
-import { widgetFilesTable } from "./widget-files.ts";
+import { createDiskWatch } from "./platform/disk-watch.ts";
+import { createLineWatch } from "./platform/line-watch.ts";
+import * as messages from "./messages/messages.ts";
+import * as operatorReplies from "./tickets/operator-replies.ts";
+import * as messengerUpdates from "./messages/messenger-updates.ts";
+import * as modelPulls from "./platform/model-pulls.ts";
+import * as modelCalls from "./platform/model-calls.ts";
+import * as operatorFiles from "./tickets/operator-files.ts";
+import * as operatorLinks from "./people/operator-links.ts";
+import * as operatorPresence from "./people/operator-presence.ts";
+import * as operatorSessions from "./people/operator-sessions.ts";
+import * as operatorViews from "./people/operator-views.ts";
+import * as operators from "./people/operators.ts";
+import * as outboxes from "./messages/outboxes.ts";
+import * as processes from "./platform/processes.ts";
+import * as projects from "./platform/projects.ts";
+import * as proposals from "./knowledge/proposals.ts";
+import * as queueDepths from "./platform/queue-depths.ts";
+import * as replies from "./messages/replies.ts";
+import * as reviews from "./tickets/reviews.ts";
+import { createSealer } from "./platform/sealer.ts";
+import * as serviceLeases from "./platform/service-leases.ts";
+import * as stats from "./platform/stats.ts";
+import { STORAGE_LIMITS, storedBytesTable } from "./platform/stored-bytes.ts";
+import type { StorageLimits } from "./platform/stored-bytes.ts";
+import * as ticketChanges from "./tickets/ticket-changes.ts";
+import * as ticketDetails from "./tickets/ticket-details.ts";
+import * as ticketIndex from "./tickets/ticket-index.ts";
+import * as ticketList from "./tickets/ticket-list.ts";
+import * as ticketTexts from "./tickets/ticket-texts.ts";
+import * as tickets from "./tickets/tickets.ts";
+import * as toolCalls from "./tickets/tool-calls.ts";
+import * as triageMessages from "./tickets/triage-messages.ts";
+import * as unfinishedReplies from "./messages/unfinished-replies.ts";
+import * as visitors from "./messages/visitors.ts";
+import * as widgetFiles from "./messages/widget-files.ts";
 
 /** Connections of each pool at most: concurrent messages share statements, so a few carry many. */
 const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1, notes: 2 };
@@ -90,6 +92,7 @@ export function openStore(options: {
   const notes = open("notes");
 
   const storedBytes = storedBytesTable(db, { limits: storageLimits, log, isDiskFull: disk.isFull });
+  const context: Context = { db, hot, leases, notes, reports, processId, storedBytes };
 
   async function findFault(): Promise<string | null> {
     try {
@@ -107,61 +110,64 @@ export function openStore(options: {
   }
 
   return {
-    agents: agentsTable(db),
-    apiKeys: apiKeysTable(db),
-    audit: auditTable(db),
-    callbacks: callbacksTable(hot),
-    channelStates: channelStatesTable(leases),
-    cannedReplies: cannedRepliesTable(db),
-    channelsConfig: channelsConfigTable(db),
-    chats: chatsTable(leases),
-    chunkEmbeddings: chunkEmbeddingsTable(db),
-    chunks: chunksTable(db),
-    deliveries: deliveriesTable(hot),
-    documents: documentsTable(db),
-    erasures: erasuresTable(db),
-    gaps: gapsTable(db),
-    history: historyOf(hot),
-    hooks: hooksTable(db),
-    idempotencyKeys: idempotencyKeysTable(hot, notes),
-    imports: importsTable(db),
-    ingests: ingestsTable(db, leases, processId, storedBytes),
-    installation: installationTable(db),
-    instances: instancesTable(leases),
-    issues: issuesTable(db),
-    kbs: kbsTable(db),
-    messages: messagesTable(hot, leases, processId),
-    messengerUpdates: messengerUpdatesTable(hot),
-    operatorReplies: operatorRepliesOf(db),
-    modelPulls: modelPullsTable(db),
-    modelCalls: modelCallsTable(db),
-    operatorFiles: operatorFilesTable(db, storedBytes),
-    operatorLinks: operatorLinksTable(db),
-    operatorPresence: operatorPresenceTable(db),
-    operatorSessions: operatorSessionsTable(db),
-    operatorViews: operatorViewsTable(db),
-    operators: operatorsTable(db),
-    outboxes: outboxesTable(hot, processId),
-    processes: processesTable(leases, processId),
-    projects: projectsTable(db),
-    proposals: proposalsTable(db),
-    queueDepths: queueDepthsOf(db),
-    replies: repliesTable(hot, notes),
-    reviews: reviewsTable(db, hot, leases, processId),
-    serviceLeases: serviceLeasesTable(leases),
-    stats: statsOf(reports),
+    agents: bind(db, agents),
+    apiKeys: bind(db, apiKeys),
+    audit: bind(db, audit),
+    callbacks: bind(hot, callbacks),
+    channelStates: bind(leases, channelStates),
+    cannedReplies: bind(db, cannedReplies),
+    channelsConfig: bind(db, channelsConfig),
+    chats: bind(leases, chats),
+    chunkEmbeddings: bind(db, chunkEmbeddings),
+    chunks: bind(db, chunks),
+    deliveries: bind(hot, deliveries),
+    documents: bind(db, documents),
+    erasures: bind(db, erasures),
+    gaps: bind(db, gaps),
+    history: bind(hot, history),
+    hooks: bind(db, hooks),
+    idempotencyKeys: bind(context, idempotencyKeys),
+    imports: bind(db, imports),
+    ingests: bind(context, ingests),
+    installation: {
+      ...bind(db, installation),
+      exclusively: <Result>(work: () => Promise<Result>) => installation.exclusively(db, work),
+    },
+    instances: bind(leases, instances),
+    issues: bind(db, issues),
+    kbs: bind(db, kbs),
+    messages: bind(context, messages),
+    messengerUpdates: bind(hot, messengerUpdates),
+    operatorReplies: bind(db, operatorReplies),
+    modelPulls: bind(db, modelPulls),
+    modelCalls: bind(db, modelCalls),
+    operatorFiles: bind(context, operatorFiles),
+    operatorLinks: bind(db, operatorLinks),
+    operatorPresence: bind(db, operatorPresence),
+    operatorSessions: bind(db, operatorSessions),
+    operatorViews: bind(db, operatorViews),
+    operators: bind(db, operators),
+    outboxes: bind(context, outboxes),
+    processes: { ownId: processId, ...bind(context, processes) },
+    projects: bind(db, projects),
+    proposals: bind(db, proposals),
+    queueDepths: bind(db, queueDepths),
+    replies: bind(context, replies),
+    reviews: bind(context, reviews),
+    serviceLeases: bind(leases, serviceLeases),
+    stats: bind(reports, stats),
     storedBytes,
-    ticketChanges: ticketChangesOf(db),
-    ticketDetails: ticketDetailsTable(db),
-    ticketIndex: ticketIndexTable(db),
-    ticketList: ticketListTable(db),
-    ticketTexts: ticketTextsTable(db),
-    tickets: ticketsTable(hot, leases),
-    toolCalls: toolCallsTable(db, hot),
-    triageMessages: triageMessagesTable(db),
-    unfinishedReplies: unfinishedRepliesTable(hot, leases),
-    visitors: visitorsTable(hot),
-    widgetFiles: widgetFilesTable(db, storedBytes),
+    ticketChanges: bind(db, ticketChanges),
+    ticketDetails: bind(db, ticketDetails),
+    ticketIndex: bind(db, ticketIndex),
+    ticketList: bind(db, ticketList),
+    ticketTexts: bind(db, ticketTexts),
+    tickets: bind(context, tickets),
+    toolCalls: bind(context, toolCalls),
+    triageMessages: bind(db, triageMessages),
+    unfinishedReplies: bind(context, unfinishedReplies),
+    visitors: bind(hot, visitors),
+    widgetFiles: bind(context, widgetFiles),
     sealer: createSealer(options.secretKey),
 
     /** The clock of the database, in milliseconds since 1970. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client, DatabaseError, escapeIdentifier } from "pg";
 
 /** SQLSTATE object_in_use: somebody is still connected to the database. */
@@ -31,7 +32,7 @@ async function runOnUnused(adminUrl: string, text: string): Promise<void> {
       return;
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.code !== OBJECT_IN_USE || trial === TRIALS) throw error;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await sleep(PAUSE_MS);
     }
   }
 }

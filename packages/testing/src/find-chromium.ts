@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { errorCode } from "@svc/primitives";
 import { childEnvironment, readTestSettings } from "./test-settings.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
@@ -22,7 +23,7 @@ function canRun(path: string): boolean {
     return true;
   } catch (error) {
     // Not there, or not for us: another place may have it. Anything else is a fault of this machine.
-    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code !== "ENOENT" && code !== "EACCES" && code !== "ENOTDIR") throw error;
     return false;
   }

@@ -1,5 +1,6 @@
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { errorCode } from "@svc/primitives";
 import { childEnvironment } from "./test-settings.ts";
 
 /** The path of `redis-server`, or null when the PATH has none. */
@@ -11,7 +12,7 @@ export async function findRedisServer(): Promise<string | null> {
       return path;
     } catch (error) {
       // Not there, or not for us: the next folder may have it. Anything else is a fault of this machine.
-      const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+      const code = errorCode(error);
       if (code !== "ENOENT" && code !== "EACCES" && code !== "ENOTDIR") throw error;
     }
   }

@@ -16,6 +16,7 @@ export { parseTelegramHtml } from "./bot-api/parse-telegram-html.ts";
 export type { TelegramEntity, TelegramText } from "./bot-api/parse-telegram-html.ts";
 export type { UploadedFile } from "./bot-api/read-payload.ts";
 export type { BotUpdate } from "./bot-api/update-queue.ts";
+export { findProgram } from "./ask-shared-server.ts";
 export { spawnChild } from "./child-process.ts";
 export type { ChildProcess, Exit } from "./child-process.ts";
 export { countRedisKeysWith } from "./count-redis-keys-with.ts";

@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { errorMessage } from "@svc/primitives";
 import { createDatabase, dropDatabase, runAsAdmin, urlOfDatabase } from "./admin-database.ts";
 import { findRedisServer } from "./find-redis-server.ts";
+import { repositoryPath } from "./repository-path.ts";
 import { startInstalledPostgres } from "./start-installed-postgres.ts";
 import { startPostgres } from "./start-postgres.ts";
 import { startRedis } from "./start-redis.ts";
@@ -23,10 +25,16 @@ export interface SharedRedis {
   url: string;
 }
 
+/** The programs of the apps, each as one file under its name: `api.mjs`. */
+export interface SharedPrograms {
+  folder: string;
+}
+
 /** What can be asked for, by the last part of the address. */
 export interface SharedServers {
   postgres: SharedPostgres;
   redis: SharedRedis;
+  programs: SharedPrograms;
 }
 
 interface Opened<Server> {
@@ -44,6 +52,7 @@ export async function openSharedServers(
   const openers = {
     postgres: () => openPostgres(settings),
     redis: () => openRedis(settings.redisUrl),
+    programs: makePrograms,
   } satisfies { [Name in keyof SharedServers]: () => Promise<Opened<SharedServers[Name]>> };
   const opened = new Map<string, Promise<Opened<object>>>();
 
@@ -56,7 +65,7 @@ export async function openSharedServers(
     opened.set(path, opening);
     opening.then(
       ({ server }) => response.writeHead(200).end(JSON.stringify(server)),
-      (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => response.writeHead(500).end(errorMessage(error)),
     );
   });
   // A line that is closed for having been idle could be the one that a test has just asked on.
@@ -78,6 +87,12 @@ export async function openSharedServers(
       await Promise.all(running.map((server) => server.close()));
     },
   };
+}
+
+/** Bundles the apps from the present sources. The bundles stay for the next run. */
+async function makePrograms(): Promise<Opened<SharedPrograms>> {
+  const script = (await import(repositoryPath("scripts/bundle-apps.mjs"))) as { bundleApps(): Promise<string> };
+  return { server: { folder: await script.bundleApps() }, close: () => Promise.resolve() };
 }
 
 /** The bundled server gets back PostgreSQL's defaults for what its own settings switch off, as far as it has it. */

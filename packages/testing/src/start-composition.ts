@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
+import { findProgram } from "./ask-shared-server.ts";
 import type { Exit } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
-import { repositoryPath } from "./repository-path.ts";
 import { startProcess } from "./start-process.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { readTestSettings } from "./test-settings.ts";
@@ -161,12 +160,6 @@ async function freePorts() {
   };
 }
 
-/** The program of an app: its build, or its bundle where this run has them, which starts in half the time. */
-function mainOf(app: string): string {
-  const { bundleDir } = readTestSettings();
-  return bundleDir === undefined ? repositoryPath(`apps/${app}/dist/main.js`) : join(bundleDir, `${app}.mjs`);
-}
-
 async function startApp(options: {
   app: string;
   name: string;
@@ -183,7 +176,7 @@ async function startApp(options: {
   const metricsUrl = `http://127.0.0.1:${env.SVC_METRICS_PORT}`;
   const healthUrl = apiUrl === undefined ? `${metricsUrl}${HEALTH_PATH}` : `${apiUrl}${API_HEALTH_PATH}`;
   const launch = async () => {
-    const child = await startProcess({ file: mainOf(app), env, name });
+    const child = await startProcess({ file: await findProgram(app), env, name });
     try {
       await child.ready(healthUrl);
       // It makes the link of the first administrator once its apps are up: one that a test makes before would be void.

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { chown, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { errorCode } from "@svc/primitives";
 import { spawnChild } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
@@ -25,7 +26,7 @@ export async function findInstalledPostgres(): Promise<string | null> {
     const versions = (await readdir(DEBIAN_FOLDER)).map(Number).filter((version) => version >= 14);
     return versions.length === 0 ? null : join(DEBIAN_FOLDER, String(Math.min(...versions)), "bin");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
 }

@@ -11,7 +11,6 @@ test("without settings a run uses the Postgres backend and the standalone compos
     logLevel: "silent",
     chromium: undefined,
     screenshotDir: undefined,
-    bundleDir: undefined,
     runUrl: undefined,
   });
 });

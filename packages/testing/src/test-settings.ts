@@ -24,8 +24,6 @@ export interface TestSettings {
   chromium: string | undefined;
   /** Where tests in a browser put pictures of what they see, for somebody to look at; absent where nobody has asked. */
   screenshotDir: string | undefined;
-  /** Where each app lies as one file, as `npm test` makes them; absent where the builds are to be run as they are. */
-  bundleDir: string | undefined;
   /** Where the servers of this run are asked for; set by jest's global setup. */
   runUrl: string | undefined;
 }
@@ -35,8 +33,8 @@ export const RUN_URL_VARIABLE = "SVC_TEST_RUN_URL";
 
 /**
  * Reads the settings of this test run: `TEST_DATABASE_URL`, `TEST_POSTGRES_BIN_DIR`, `REDIS_URL`, `TEST_QUEUE_BACKEND`
- * (default postgres), `TEST_COMPOSITION` (default standalone), `TEST_LOG` (default silent), `TEST_BUNDLE_DIR`,
- * `TEST_SCREENSHOTS` and `SVC_CHROMIUM`. The only place of the tests that reads the environment. Throws on a value that
+ * (default postgres), `TEST_COMPOSITION` (default standalone), `TEST_LOG` (default silent), `TEST_SCREENSHOTS`
+ * and `SVC_CHROMIUM`. The only place of the tests that reads the environment. Throws on a value that
  * is not one of those allowed.
  */
 export function readTestSettings(env: NodeJS.ProcessEnv = process.env): TestSettings {
@@ -49,7 +47,6 @@ export function readTestSettings(env: NodeJS.ProcessEnv = process.env): TestSett
     logLevel: oneOf("TEST_LOG", env["TEST_LOG"] || "silent", LOG_LEVELS),
     chromium: env["SVC_CHROMIUM"] || undefined,
     screenshotDir: env["TEST_SCREENSHOTS"] || undefined,
-    bundleDir: env["TEST_BUNDLE_DIR"] || undefined,
     runUrl: env[RUN_URL_VARIABLE] || undefined,
   };
 }

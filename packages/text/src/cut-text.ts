@@ -10,7 +10,7 @@ const LOOKAHEAD_CHARS = 200;
  * at least half of them, else up to the last whole word under the same condition, else up to the last whole
  * grapheme, so that no surrogate pair, accent or emoji is cut. White space at the end is dropped and no ellipsis is
  * added. A text that fits is returned as it is. A single grapheme longer than `maxChars` is cut between its code
- * points, so that a caller who goes on with the rest always gets further.
+ * points, so that a caller who continues with the rest always advances.
  */
 export function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
@@ -39,4 +39,13 @@ function wordEnd(text: string, limit: number): number {
   let end = limit;
   while (end > 0 && !/\s/.test(text.charAt(end))) end -= 1;
   return end;
+}
+
+/**
+ * Whether a text holds NUL, which PostgreSQL stores in no text, or a lone surrogate, which is no character and has no
+ * UTF-8 form. Such texts are refused at the door; nothing is repaired.
+ */
+export function hasBadCharacters(text: string): boolean {
+  // With the flag `u`, a surrogate that is part of a pair is seen as its character and does not match.
+  return text.includes("\0") || /\p{Surrogate}/u.test(text);
 }

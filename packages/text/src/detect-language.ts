@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type * as Tinyld from "tinyld";
-import { FUNCTION_WORD_WEIGHTS } from "./function-words.ts";
-import { primaryLanguage } from "./language-tag.ts";
+import { functionWordWeights } from "./stop-words.ts";
+import { primaryLanguage } from "./language-data.ts";
 import { tokenize } from "./tokenize.ts";
 
 /** A guess at the language of a text. */
@@ -41,7 +41,9 @@ const EXPECTATIONS = {
 
 type Expected = { readonly language: string; readonly bonus: number; readonly leastConfidence: number };
 
-/** Without a single known word the guess stays unsure: n-grams alone take Catalan for French and Basque for Hungarian. */
+/**
+ * Without a single known word the guess stays unsure: n-grams alone take Catalan for French and Basque for Hungarian.
+ */
 const MOST_WITHOUT_WORDS = 0.45;
 
 /**
@@ -123,7 +125,7 @@ const SHARED_SCRIPTS: readonly (readonly [
  * Guesses the language of a text by its script, its function words, its letters and, for the rest, the n-grams of
  * tinyld: among the languages that PostgreSQL has a stemmer for, and those that would else be mistaken for them.
  * `hint` (a tag such as `de-AT`: the language of the page, the chat or the project) decides where the text does not;
- * texts of one or two words are often clear to nobody.
+ * texts of one or two words are often ambiguous.
  * Looks at a bounded part of the text; never throws.
  */
 export function detectLanguage(text: string, hint?: string): DetectedLanguage {
@@ -166,7 +168,7 @@ function findByWords(
 /** Function words: what share of the words is one of this language, less where several languages have it. */
 function addWordScores(scores: Scores, words: readonly string[]): void {
   for (const word of words) {
-    for (const [language, weight] of FUNCTION_WORD_WEIGHTS.get(word) ?? []) {
+    for (const [language, weight] of functionWordWeights(word)) {
       add(scores, language, weight / Math.max(words.length, 3));
     }
   }
@@ -219,7 +221,7 @@ function decide(
   if (first === undefined) return { language: expected.language, confidence: 0 };
   const [language, best] = first;
   const lead = best - (second?.[1] ?? 0);
-  // In a short text the height of the lead tells, in a long one the number of words that it stands for.
+  // In a short text the size of the lead counts, in a long one the number of words behind it.
   const byHeight = Math.max(0, Math.min(1, best)) * 0.5 + Math.min(0.5, lead * 1.5);
   const byCount = 0.95 * (1 - Math.exp((-lead * wordCount) / 2));
   const confidence = withWords.has(language) ? Math.max(byHeight, byCount) : Math.min(byHeight, MOST_WITHOUT_WORDS);

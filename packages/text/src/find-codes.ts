@@ -1,7 +1,7 @@
 /** A word with parts that are joined by marks: `K-1050`, `covid-19`, `SVC_DATA_DIR`. */
 const JOINED = /(?<![\p{L}\p{N}])[\p{L}\p{N}]{1,12}(?:[-_/.][\p{L}\p{N}]{1,12}){1,3}(?![\p{L}\p{N}])/gu;
 
-/** A part with so many letters is a word of its own. */
+/** Least number of letters of a part that is a word of its own. */
 const WORD = /^\p{L}{4,}$/u;
 
 /**

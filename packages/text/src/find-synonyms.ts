@@ -15,7 +15,7 @@ interface Groups {
   byStart: ReadonlyMap<string, readonly Entry[]>;
 }
 
-/** Two forms of one word have at least so many first letters in common; shorter words are compared as they are. */
+/** Least number of first letters that two forms of a word have in common; shorter words are compared as they are. */
 const START_CHARS = 4;
 
 /** Synonyms of one word of a text, at most: of a word with many meanings the first groups count. */
@@ -41,8 +41,8 @@ function readGroups(lines: readonly string[]): Groups {
 }
 
 /**
- * Returns words that mean the same as words of a text, by the text's word, all without accents: "send a bike back" gives
- * `return` for `send` and `back`, and `bicycle` for `bike`. Empty for a language without a list.
+ * Returns words that mean the same as words of a text, by the text's word, all without accents: "send a bike back"
+ * gives `return` for `send` and `back`, and `bicycle` for `bike`. Empty for a language without a list.
  */
 export function findSynonyms(text: string, language: string): Map<string, string[]> {
   const { groups, byStart } = synonymsOf(language);
@@ -65,8 +65,8 @@ export function findSynonyms(text: string, language: string): Map<string, string
 }
 
 /**
- * Returns how many words and phrases of a text belong to each topic of everyday business (billing, delivery, staff), by the
- * topic's number. Empty for a language without a list.
+ * Returns how many words and phrases of a text belong to each topic of everyday business (billing, delivery, staff), by
+ * the topic's number. Empty for a language without a list.
  */
 export function findTopics(text: string, language: string): Map<number, number> {
   const { byStart } = topicsOf(language);

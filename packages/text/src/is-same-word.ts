@@ -1,4 +1,4 @@
-/** So many letters at the end may differ: endings such as -s, -ing, -en, -tion. */
+/** How many letters at the end may differ: endings such as -s, -ing, -en, -tion. */
 const MAX_ENDING_CHARS = 3;
 
 /** Words that share fewer letters at their beginning are different words. */

@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { primaryLanguage } from "./language-tag.ts";
+
+/** Codes that mean a language which this package knows under another one. */
+const ALIASES: Readonly<Record<string, string>> = { nb: "no", nn: "no", iw: "he", in: "id", ji: "yi" };
 
 /**
  * Makes a reader of the lists in `data/<folder>`, one text file per language (ISO 639-1): reads a language when it is first
@@ -18,4 +20,13 @@ export function createLanguageData<T>(folder: string, make: (lines: readonly str
     }
     return data;
   };
+}
+
+/**
+ * The language of a tag as ISO 639-1 in lower case: `pt-BR` → `pt`, `nb` → `no`. What is no tag comes back as it is in
+ * lower case; nothing throws.
+ */
+export function primaryLanguage(tag: string): string {
+  const primary = tag.trim().toLowerCase().split(/[-_]/, 1)[0] ?? "";
+  return ALIASES[primary] ?? primary;
 }

@@ -1,4 +1,4 @@
-import { primaryLanguage } from "./language-tag.ts";
+import { primaryLanguage } from "./language-data.ts";
 
 /** The text search configurations of PostgreSQL 18 that have a stemmer. 17 and earlier lack `estonian`. */
 const CONFIGS: Readonly<Record<string, string>> = {

@@ -74,7 +74,7 @@ export function splitBlocks(text: string): Block[] {
     }
   }
   close();
-  // As CommonMark says, a fence that nobody closes goes on to the end.
+  // In CommonMark, a fence that is not closed extends to the end.
   if (fence !== undefined) blocks.push({ kind: "code", start: fence.start, end: text.length });
   return blocks;
 }
@@ -106,7 +106,9 @@ function startsItem(content: string, open: OpenBlock): boolean {
   return open.container === "list" || match[2] === undefined || match[2] === "1";
 }
 
-/** One line that ends like no sentence. Below anything else a line of dashes is meant as a rule, as in mails and notes. */
+/**
+ * One line that ends like no sentence. Below anything else a line of dashes is meant as a rule, as in mails and notes.
+ */
 function isTitle(open: OpenBlock | undefined, text: string): boolean {
   return open?.container === "paragraph" && /^[^\n\r]*[^\n\r.!?:;,]$/.test(text.slice(open.start, open.end).trimEnd());
 }

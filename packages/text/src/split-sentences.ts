@@ -1,14 +1,38 @@
-import {
-  AMBIGUOUS_ABBREVIATIONS,
-  CONTINUING_ABBREVIATIONS,
-  GERMAN_ORDINAL_NOUNS,
-  NUMBERED_ABBREVIATIONS,
-  SENTENCE_STARTERS,
-  TRAILING_ABBREVIATIONS,
-} from "./abbreviations.ts";
+import { readFileSync } from "node:fs";
 import { splitBlocks, type Block, type BlockKind } from "./split-blocks.ts";
 
-/** A sentence of a text, or what stands for one: a heading, a code fence, a row of a table. */
+const setOf = (lines: readonly string[]): ReadonlySet<string> => new Set(lines.flatMap((line) => line.split(" ")));
+
+/**
+ * Abbreviations of the languages that customers of European services write, in lower case and without their full stop: a
+ * choice of common ones, not a dictionary. All languages share them, so none is also a word that ends sentences somewhere
+ * (`me`, `ir`, `max`).
+ */
+const abbreviations = JSON.parse(
+  readFileSync(new URL("../data/abbreviations.json", import.meta.url), "utf8"),
+) as Readonly<
+  Record<"continuing" | "numbered" | "ambiguous" | "trailing" | "sentenceStarters" | "germanOrdinalNouns", string[]>
+>;
+
+/** After these a sentence always continues. */
+const CONTINUING_ABBREVIATIONS = setOf(abbreviations.continuing);
+
+/** Abbreviations before a number; before anything else the word is an ordinary one: `No. I don't.` */
+const NUMBERED_ABBREVIATIONS = setOf(abbreviations.numbered);
+
+/** Abbreviations that are as often the last word of a sentence: it ends only before a usual first word. */
+const AMBIGUOUS_ABBREVIATIONS = setOf(abbreviations.ambiguous);
+
+/** After these a sentence continues in lower case, even in a text that begins its sentences in lower case. */
+const TRAILING_ABBREVIATIONS = setOf(abbreviations.trailing);
+
+/** Words that begin many sentences and few names. In lower case. */
+const SENTENCE_STARTERS = setOf(abbreviations.sentenceStarters);
+
+/** Capitalized words that follow a German ordinal: `am 3. Oktober`. */
+const GERMAN_ORDINAL_NOUNS = setOf(abbreviations.germanOrdinalNouns);
+
+/** A sentence of a text, or a block in its place: a heading, a code fence, a row of a table. */
 export type Sentence = {
   /** Exactly `text.slice(start, end)` of the whole text: Markdown and line breaks within are kept. */
   readonly text: string;
@@ -78,7 +102,7 @@ function addProse(sentences: Sentence[], text: string, block: Block): void {
 type Candidate = {
   /** Where the sentence that may end begins. */
   readonly start: number;
-  /** Where the sign stands that may end it. */
+  /** Offset of the sign that may end it. */
   readonly index: number;
   readonly sign: string;
   /** Behind the sign, its closing quotes and emoji. */
@@ -93,7 +117,7 @@ function endsSentence(prose: string, candidate: Candidate): boolean {
   const nextStart = matchEnd(OPENERS, prose, end);
   const next = codePointAt(prose, nextStart);
   if (next === "") return true;
-  // Spaced dots and marks (`. . .`, `? !`) are one sign; a comma says that the sentence goes on.
+  // Spaced dots and marks (`. . .`, `? !`) are one sign; a comma means that the sentence continues.
   if (/[\p{Sentence_Terminal}…,;:)\]}]/u.test(next)) return false;
   if (!/[.!?…;\u037E]/.test(sign)) return true;
   if (!/\s/.test(prose.charAt(end)) && !isUnspaced(next)) return false;

@@ -1,3 +1,8 @@
+import { foldAccents } from "./fold-accents.ts";
+
+/** Characters of a word that count; longer words are not typed in full. */
+const MAX_WORD_CHARS = 64;
+
 /** A word or number of a text. */
 export type Token = {
   /**
@@ -23,12 +28,14 @@ const RUN =
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-/** What English joins with an apostrophe. Any other Latin word is cut there: `l'eau` → l, eau; `Ankara'da` → ankara, da. */
+/**
+ * What English joins with an apostrophe. Any other Latin word is cut there: `l'eau` → l, eau; `Ankara'da` → ankara, da.
+ */
 const ENGLISH_CLITIC = /^(?:t|s|re|ve|ll|d|m)$/i;
 
 /**
- * ICU's time grows with the square of what it is given at once (14 s for 100,000 characters), so long runs are given in
- * parts. Real ones are much shorter, since punctuation ends them.
+ * ICU's time grows with the square of what it is given at once (14 s for 100,000 characters), so long texts are given
+ * in parts. Real ones are much shorter, since punctuation ends them.
  */
 const LONGEST_SEGMENTED_CHARS = 1000;
 
@@ -104,4 +111,17 @@ function toTerm(word: string): string {
     .replace(/i\u0307/g, "i")
     .replace(/\s+/g, "");
   return term.normalize("NFC");
+}
+
+/**
+ * The different words of a text in the form in which a search by words compares them: lower case, without accents, the
+ * first 64 characters of each, in the order in which they come first.
+ */
+export function searchWords(text: string): string[] {
+  return [...new Set(tokenize(text).map(({ term }) => formOf(term)))];
+}
+
+function formOf(term: string): string {
+  const folded = foldAccents(term);
+  return folded.length <= MAX_WORD_CHARS ? folded : Array.from(folded).slice(0, MAX_WORD_CHARS).join("");
 }

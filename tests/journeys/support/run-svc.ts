@@ -1,13 +1,12 @@
 import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
-import { readTestSettings, repositoryPath } from "@svc/testing";
+import { delimiter, dirname } from "node:path";
+import { findProgram, repositoryPath } from "@svc/testing";
 
-const { bundleDir } = readTestSettings();
 /** The command line as it is built. */
 export const SVC_BUILD = repositoryPath("apps/cli/dist/main.js");
-/** The command line: its build, or its bundle where this run has them, which starts in half the time. */
-export const SVC_MAIN = bundleDir === undefined ? SVC_BUILD : join(bundleDir, "cli.mjs");
+/** The command line as one file, which starts in half the time. */
+export const SVC_MAIN = await findProgram("cli");
 
 /** The PATH of what is run. */
 export const PATH = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);

@@ -1,8 +1,8 @@
 import { HOOK_HEADERS, HOOK_LIMITS, LIMITS, ServiceError } from "@svc/contracts";
 import type { TakenBody } from "@svc/admin";
-import { isUuid } from "@svc/operations";
 import { methodNotAllowed, readBodyBytes } from "@svc/http";
 import type { RateLimit } from "@svc/http";
+import { isUuid } from "@svc/primitives";
 import { newId } from "@svc/store";
 import type { Hook, HookBodyResult, NewHookBody } from "@svc/store";
 import type { Request, RequestHandler, Response } from "express";

@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import { errorCode } from "@svc/primitives";
 import { createSealer, takeStoreCopy } from "@svc/store";
 import type { Cli } from "../cli.ts";
 import { CliError } from "../cli-error.ts";
@@ -48,8 +49,8 @@ const FILE_FAULTS: Readonly<Record<string, (name: string) => string>> = {
 };
 
 function explainFileFault(file: string, error: unknown): unknown {
-  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  const explain = typeof code === "string" ? FILE_FAULTS[code] : undefined;
+  const code = errorCode(error);
+  const explain = code === undefined ? undefined : FILE_FAULTS[code];
   if (explain === undefined) return error;
   return new CliError("bad_input", EXIT.failed, explain(safeLine(file, 200)), { cause: error });
 }

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { errorCode } from "@svc/primitives";
 import { BackupFileError } from "./backup-file-error.ts";
 
 const CHUNK_BYTES = 262_144;
@@ -26,8 +27,8 @@ export async function* unpackBackup(packed: Readable): AsyncGenerator<Buffer> {
       yield piece;
     }
   } catch (error) {
-    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-    const explain = typeof code === "string" ? ZLIB_FAULTS[code] : undefined;
+    const code = errorCode(error);
+    const explain = code === undefined ? undefined : ZLIB_FAULTS[code];
     throw explain?.(isBegun, error) ?? error;
   } finally {
     gunzip.destroy();

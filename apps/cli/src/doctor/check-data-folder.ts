@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { errorCode } from "@svc/primitives";
 import type { EarlyConfig } from "@svc/runtime";
 import type { Check } from "./check.ts";
 
@@ -13,7 +14,7 @@ async function modeOf(path: string): Promise<number | null> {
   try {
     return (await stat(path)).mode;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { explainCertificateFault } from "@svc/contracts";
+import { errorCode } from "@svc/primitives";
 import type { Check } from "./check.ts";
 import { readRedisInfo } from "./read-redis-info.ts";
 import type { RedisInfo } from "./read-redis-info.ts";
@@ -41,7 +42,7 @@ export async function checkRedis(redisUrl: string, isProduction: boolean): Promi
       return { name: NAME, status: "fail", detail, advice: "For TLS, see docs/recipes/managed.md." };
     }
     // An AggregateError of several addresses has no text, but a code.
-    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     const reason = error instanceof Error && error.message !== "" ? error.message : String(code);
     return {
       name: NAME,

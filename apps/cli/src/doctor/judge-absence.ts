@@ -1,3 +1,4 @@
+import { errorCode } from "@svc/primitives";
 import type { RunningCount } from "@svc/store";
 import type { Cli } from "../cli.ts";
 import type { Check } from "./check.ts";
@@ -13,8 +14,8 @@ export function judgeFailedProbe(error: unknown): "nothing" | "silent" | "other"
   if (error instanceof DOMException) return "silent";
   if (!(error instanceof TypeError)) throw error;
   const { cause } = error;
-  const code: unknown = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return typeof code === "string" && NOTHING_LISTENS.has(code) ? "nothing" : "other";
+  const code = errorCode(cause);
+  return code !== undefined && NOTHING_LISTENS.has(code) ? "nothing" : "other";
 }
 
 /** A failed check for an address where something listens and does not respond. */

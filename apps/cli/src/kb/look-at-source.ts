@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { PageFetcher } from "@svc/knowledge";
+import { errorCode } from "@svc/primitives";
 import type { Cli } from "../cli.ts";
 import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -34,7 +35,7 @@ async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
   } catch (error) {
-    return !(error instanceof Error && "code" in error && NOT_THERE.has(error.code));
+    return !NOT_THERE.has(errorCode(error));
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorCode } from "@svc/primitives";
 import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";
 
@@ -17,8 +18,8 @@ export const badFile = (message: string, cause?: unknown): CliError =>
 /** Why a path cannot be read, as a CliError. Rethrows what is no fault of the path. */
 export function faultOfPath(error: unknown): CliError {
   if (error instanceof CliError) return error;
-  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  const reason = typeof code === "string" ? READ_FAULTS[code] : undefined;
+  const code = errorCode(error);
+  const reason = code === undefined ? undefined : READ_FAULTS[code];
   if (reason === undefined) throw error;
   return badFile(reason, error);
 }

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { exportPersonalData } from "@svc/operations";
 import type { PersonalData } from "@svc/operations";
+import { errorCode } from "@svc/primitives";
 import type { Cli } from "../cli.ts";
 import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -21,7 +22,7 @@ async function writeFile(cli: Cli, out: string, data: PersonalData): Promise<voi
   try {
     await writeNewFile(resolve(cli.folder, out), data.itemJson);
   } catch (error) {
-    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code !== "EEXIST") throw error;
     throw new CliError("bad_input", EXIT.failed, `${safeLine(out, 200)} already exists. Choose another file.`);
   }

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { AGENT_LIMITS } from "@svc/contracts";
 import type { Agent, ReplayInput } from "@svc/contracts";
 import { parse } from "yaml";
+import { errorMessage } from "@svc/primitives";
 import { pickAgent } from "../agents/find-agent.ts";
 import type { Cli } from "../cli.ts";
 import { CliError } from "../cli-error.ts";
@@ -28,7 +29,7 @@ export async function readChange(cli: Cli, file: string): Promise<ReplayInput["a
     // Without aliases, so that a small file cannot become a large value.
     change = parse(text, { maxAliasCount: 0, schema: "core" });
   } catch (error) {
-    throw bad(safeLine(error instanceof Error ? error.message : String(error), 300));
+    throw bad(safeLine(errorMessage(error), 300));
   }
   if (typeof change === "object" && change !== null && !Array.isArray(change)) return change;
   throw bad('it must be an object with the changed fields, such as {"autoThreshold": 0.6}.');

@@ -1,6 +1,7 @@
 import type { Principal } from "@svc/auth";
 import type { TicketDetail } from "@svc/contracts";
-import { getTicket, isUuid, listTickets } from "@svc/operations";
+import { getTicket, listTickets } from "@svc/operations";
+import { isUuid } from "@svc/primitives";
 import type { Store } from "@svc/store";
 import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";

@@ -5,12 +5,12 @@ import type { OperatorRecord } from "@svc/store";
 import type { IRouter, Request, RequestHandler, Response } from "express";
 import { z } from "zod";
 import type { ConsoleContext } from "../console-context.ts";
+import { unknownHost } from "./check-page.ts";
+import type { ConsoleAddresses } from "./check-page.ts";
+import { readCookie } from "./cookies.ts";
 import { accountOf } from "./create-sign-in-limit.ts";
-import { unknownHost } from "./check-host.ts";
 import type { OidcClient, OidcPerson } from "./open-oidc.ts";
-import type { ConsoleAddresses } from "./check-host.ts";
-import { readCookie } from "./session-cookie.ts";
-import { endFormer, placeOf } from "./session-routes.ts";
+import { endFormer, signInOriginOf } from "./session-routes.ts";
 
 const PATH = "/oidc";
 /** What is remembered while somebody is at the provider, sealed. It is sent when the provider sends the browser back. */
@@ -116,7 +116,7 @@ export function addOidcRoutes(
   }
 
   const callback = (): RequestHandler => async (request, response) => {
-    const place = placeOf(request, response);
+    const place = signInOriginOf(request, response);
     try {
       const check = readCheck(request);
       response.clearCookie(COOKIE, options(request));

@@ -11,7 +11,7 @@ import { sessionOf, signedIn } from "./signed-in.ts";
 const linkLookSchema = linkUseSchema.pick({ token: true });
 
 /** From where a request comes, as the audit trail keeps it. */
-export function placeOf(request: Request, response: Response): SignInPlace {
+export function signInOriginOf(request: Request, response: Response): SignInPlace {
   return { network: clientNetwork(request), requestId: String(response.getHeader("X-Request-Id")) };
 }
 
@@ -59,7 +59,7 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     const deviceId = devices.find(request, accountOf(input.email));
     const end = await signInLimit.beginPassword(request, input.email, deviceId);
     try {
-      const token = await signIn(store, input, placeOf(request, response));
+      const token = await signIn(store, input, signInOriginOf(request, response));
       await endFormer(context, request);
       await answerSession(context, request, response, token);
     } finally {
@@ -74,21 +74,21 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     await store.operatorSessions.remove(id);
     cookie.clear(request, response);
     noContent(response);
-    await auditSession(store, "session.sign_out", operatorId, "ok", placeOf(request, response));
+    await auditSession(store, "session.sign_out", operatorId, "ok", signInOriginOf(request, response));
   };
   const deleteSessions = (): RequestHandler => async (request, response) => {
     const { operatorId } = sessionOf(response);
     await store.operatorSessions.removeOf(operatorId);
     cookie.clear(request, response);
     noContent(response);
-    await auditSession(store, "session.sign_out_everywhere", operatorId, "ok", placeOf(request, response));
+    await auditSession(store, "session.sign_out_everywhere", operatorId, "ok", signInOriginOf(request, response));
   };
   const postPassword = (): RequestHandler => async (request, response) => {
     const { operator, id: sessionId } = sessionOf(response);
     const input = checkInput(passwordChangeSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The change");
     const end = await signInLimit.beginPassword(request, operator.email, sessionId);
     try {
-      const token = await changePassword(store, operator, input, placeOf(request, response));
+      const token = await changePassword(store, operator, input, signInOriginOf(request, response));
       await answerSession(context, request, response, token);
     } finally {
       end();
@@ -105,7 +105,7 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
   const postLink = (): RequestHandler => async (request, response) => {
     const input = checkInput(linkUseSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The link");
     await signInLimit.count(request, "link");
-    const token = await useLink(store, input, placeOf(request, response));
+    const token = await useLink(store, input, signInOriginOf(request, response));
     await endFormer(context, request);
     await answerSession(context, request, response, token);
   };

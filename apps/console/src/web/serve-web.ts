@@ -1,12 +1,82 @@
+import { projectNameSchema, ServiceError } from "@svc/contracts";
+import type { RequestHandler, Express, Request, Response } from "express";
 import { randomBytes } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { extname } from "node:path";
-import { ServiceError } from "@svc/contracts";
 import { makeFixedAnswer, sendFixedAnswer } from "@svc/http";
 import type { FixedAnswer } from "@svc/http";
-import type { Express, Request, RequestHandler, Response } from "express";
-import { isPagePath } from "./page-paths.ts";
-import { contentPolicy } from "./security-headers.ts";
+import { errorCode } from "@svc/primitives";
+
+/** The addresses of the console's pages, as their router has them: what begins with `$` stands for anything. */
+export const PAGE_PATHS: readonly string[] = [
+  "/",
+  "/sign-in",
+  "/link",
+  "/$project",
+  "/$project/start",
+  "/$project/inbox/$view",
+  "/$project/inbox/$view/$ticketId",
+  "/$project/knowledge",
+  "/$project/knowledge/gaps",
+  "/$project/knowledge/proposals",
+  "/$project/knowledge/$kbId",
+  "/$project/agents",
+  "/$project/agents/$agentId",
+  "/$project/integrations",
+  "/$project/integrations/$integration",
+  "/$project/administration",
+  "/$project/administration/$section",
+  "/$project/overview",
+];
+
+const partsOf = (path: string) => path.split("/").filter((part) => part !== "");
+const PAGES = PAGE_PATHS.map(partsOf);
+
+const fits = (wanted: string, part: string) =>
+  wanted === "$project" ? projectNameSchema.safeParse(part).success : wanted.startsWith("$") || wanted === part;
+
+/**
+ * True when there is a page at this path. A path of one part that could be a project's name is one only for whoever asks
+ * for a page (`wantsPage`): a program that looks for `/metrics` here is to learn that there is none.
+ */
+export function isPagePath(path: string, wantsPage: boolean): boolean {
+  const parts = partsOf(path);
+  return PAGES.some((page) => {
+    if (page.length !== parts.length) return false;
+    const isProjectAlone = page.length === 1 && page[0] === "$project";
+    return (wantsPage || !isProjectAlone) && page.every((wanted, index) => fits(wanted, parts[index] ?? ""));
+  });
+}
+
+/** What pages of the console may load: their own assets and nothing else; `nonce` is for styles that they insert. */
+function contentPolicy(nonce?: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self'${nonce === undefined ? "" : ` 'nonce-${nonce}'`}`,
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+/** Headers of every answer of the console. */
+export const securityHeaders: RequestHandler = (_request, response, next) => {
+  response.set({
+    "Content-Security-Policy": contentPolicy(),
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+  });
+  next();
+};
 
 /** Where the build puts the pages. */
 const WEB_DIR = new URL("../../dist-web/", import.meta.url);
@@ -42,8 +112,7 @@ interface WebFile extends FixedAnswer {
   type: string;
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && ["ENOENT", "EISDIR", "ENOTDIR"].includes(String(error.code));
+const isMissing = (error: unknown): boolean => ["ENOENT", "EISDIR", "ENOTDIR"].includes(errorCode(error) ?? "");
 
 /** Reads files of the build, each once as long as it does not change. */
 function createWebFiles(folder: URL) {

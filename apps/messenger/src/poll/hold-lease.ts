@@ -1,5 +1,5 @@
-import { withinMs } from "@svc/channel-manager";
 import type { Log } from "@svc/log";
+import { withinMs } from "@svc/primitives";
 import { isUnavailable, newId } from "@svc/store";
 import type { Store } from "@svc/store";
 import { waitMs } from "./wait-ms.ts";

@@ -1,5 +1,6 @@
 import { DeliveryError, LIMITS } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import { errorMessage } from "@svc/primitives";
 import { isUnavailable } from "@svc/store";
 import type { SettledState, Store, WaitingUpdate } from "@svc/store";
 import { cleanLine } from "../read/clean-text.ts";
@@ -44,7 +45,7 @@ function awayMs(error: unknown): number | null {
   return null;
 }
 
-const textOf = (error: unknown) => cleanLine(error instanceof Error ? error.message : String(error), FAILURE_CHARS);
+const textOf = (error: unknown) => cleanLine(errorMessage(error), FAILURE_CHARS);
 
 /**
  * Takes the stored updates of a bot until the signal is aborted: several conversations at once, each in its order. One

@@ -1,5 +1,6 @@
 import { VISITOR_FRAMES, WIDGET_FRAME_VERSION, clientMessageIdSchema, describeIssue } from "@svc/contracts";
 import type { VisitorFrameData, VisitorFrameType } from "@svc/contracts";
+import { isRecord } from "@svc/primitives";
 
 /** A frame of a visitor that has passed its schema. */
 export type VisitorFrame = {
@@ -14,11 +15,8 @@ export interface FrameFault {
   clientMessageId: string | null;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 function fault(detail: string, data?: unknown): { fault: FrameFault } {
-  const id = clientMessageIdSchema.safeParse(isObject(data) ? data["clientMessageId"] : null);
+  const id = clientMessageIdSchema.safeParse(isRecord(data) ? data["clientMessageId"] : null);
   return { fault: { code: "invalid_request", detail, clientMessageId: id.success ? id.data : null } };
 }
 
@@ -28,7 +26,7 @@ function isVisitorType(type: unknown): type is VisitorFrameType {
 
 /** Reads what a visitor has sent, of which nothing is certain. Fields that are not known are ignored. Never throws. */
 export function readFrame(sent: unknown): { frame: VisitorFrame } | { fault: FrameFault } {
-  if (!isObject(sent)) return fault("A frame must be a JSON object with type and data.");
+  if (!isRecord(sent)) return fault("A frame must be a JSON object with type and data.");
   const { v = WIDGET_FRAME_VERSION, type, data = {} } = sent;
   if (v !== WIDGET_FRAME_VERSION)
     return fault(`This server supports version ${WIDGET_FRAME_VERSION} of the frame protocol.`);

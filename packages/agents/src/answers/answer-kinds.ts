@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
+import { createLanguageFiles } from "../language-files.ts";
 import { foldWords, matchWording, phrasesOf } from "../match-wording.ts";
 import type { WordingMatcher } from "../match-wording.ts";
 import { JOINED_LANGUAGES } from "../talk/read-talk.ts";
@@ -34,7 +34,7 @@ interface LanguageKinds {
   holds: ReadonlyMap<AnswerKind, readonly string[]>;
 }
 
-const read = new Map<string, LanguageKinds | null>();
+const compiled = new Map<string, LanguageKinds | null>();
 
 /** Returns the kind of answer that a question asks for in one of the languages (ISO 639-1); null for none. */
 export function kindOf(asked: string, languages: readonly string[]): AnswerKind | null {
@@ -61,14 +61,14 @@ export function holdsKind(
   });
 }
 
-/** Reads the file of a language once; null where there is none. A language is added by adding its file. */
+const fileOf = createLanguageFiles("answer-kinds", fileSchema);
+
 function kindsOf(language: string): LanguageKinds | null {
-  const known = read.get(language);
+  const known = compiled.get(language);
   if (known !== undefined) return known;
-  const file = new URL(`../../data/answer-kinds/${language}.json`, import.meta.url);
-  const isKnown = /^[a-z]{2,3}$/.test(language) && existsSync(file);
-  const kinds = isKnown ? compile(fileSchema.parse(JSON.parse(readFileSync(file, "utf8"))), language) : null;
-  read.set(language, kinds);
+  const file = fileOf(language);
+  const kinds = file === null ? null : compile(file, language);
+  compiled.set(language, kinds);
   return kinds;
 }
 

@@ -16,7 +16,9 @@ export interface AnswerWeights {
   part: Weights;
   /** Whether what was chosen answers: `bias`, and the figures that `gateFigures` returns. */
   gate: Weights;
-  /** Which of several groups of knowledge bases a question is for, by the same figures; a wrong one has 0 on average. */
+  /**
+   * Which of several groups of knowledge bases a question is for, by the same figures; a wrong one has 0 on average.
+   */
   route: Weights;
 }
 
@@ -38,11 +40,13 @@ export interface ChosenAnswer {
 export interface AnswerPreference {
   /** Added to what speaks for a passage; -Infinity leaves it out. */
   bonusOf?: (passage: Passage) => number;
+  /** Added to what speaks for a part of a passage. */
+  partBonusOf?: (passage: Passage, part: AnswerPart) => number;
   /** Parts of an answer that were said already. */
   wasSaid?: (passage: Passage, part: AnswerPart) => boolean;
 }
 
-/** An answer has at most so many characters, unless its best part alone is longer; and at most so many parts. */
+/** Maximum length of an answer, unless its best part alone is longer, and of the parts added to it. */
 const MAX_ANSWER_CHARS = 420;
 const MAX_OTHER_PARTS = 2;
 
@@ -57,19 +61,23 @@ const STEPS_BONUS = 3;
 const LEAST_TOPIC_SHARE = 0.4;
 
 /**
- * Title and headings that hold so much of a question, and headings so much by themselves, repeat it, as in a list of questions
- * and answers: what follows at once answers.
+ * Title and headings that hold so much of a question, and headings so much by themselves, repeat it, as in a list of
+ * questions and answers: the text right below is the answer.
  */
 const REPEATED_BY_ALL = 0.8;
 const REPEATED_BY_HEADINGS = 0.4;
 const BEGIN_BONUS = 1.5;
 
 /**
- * What one standard deviation of similarity among the passages found speaks for a passage: models differ in how high their
- * similarities are, less in their order. One without an embedding counts as a little less similar than the others.
+ * What one standard deviation of similarity among the passages found speaks for a passage: models differ in how high
+ * their similarities are, less in their order. One without an embedding counts as a little less similar than the
+ * others.
  */
 const SIMILARITY_BONUS = 0.6;
 const UNKNOWN_SIMILARITY = -0.5;
+
+/** Words more common than this in everyday language ("work", "want") say little by their absence. */
+const LEAST_MISSED_RARITY = 0.3;
 
 /** Passages of a knowledge base whose size is not said. */
 const USUAL_PASSAGES = 200;
@@ -97,7 +105,7 @@ export function answerWeights(): AnswerWeights {
 export function chooseAnswer(
   question: ReadQuestion,
   found: SearchResult,
-  { bonusOf = () => 0, wasSaid = () => false }: AnswerPreference = {},
+  { bonusOf = () => 0, partBonusOf = () => 0, wasSaid = () => false }: AnswerPreference = {},
   weights = answerWeights(),
 ): ChosenAnswer | null {
   const ranked = rankPassages(question, found, weights, bonusOf).flatMap((ranked) => {
@@ -106,7 +114,7 @@ export function chooseAnswer(
   });
   const first = ranked[0];
   if (first === undefined) return null;
-  const { best, others, lead } = chooseParts(first, weights);
+  const { best, others, lead } = chooseParts(first, weights, (part) => partBonusOf(first.read.passage, part));
   const figures = gateFigures(question, found, ranked, { best, lead });
   const odds = (weights.gate["bias"] ?? 0) + weigh(figures, weights.gate);
   // What holds no word of the question is no answer to it, however well its documents suit.
@@ -173,13 +181,14 @@ export function stepsBonus({ hasSteps = 0, headSynonyms = 0 }: Figures): number 
 export function chooseParts(
   { parts, read, figures: { headSynonyms = 0, headingRarity = 0 } }: RatedPassage,
   weights: AnswerWeights,
+  bonusOf: (part: AnswerPart) => number = () => 0,
 ): { best: RatedPart; others: AnswerPart[]; lead: number } {
   const isRepeated = headSynonyms >= REPEATED_BY_ALL && headingRarity >= REPEATED_BY_HEADINGS;
   const ranked = parts
     .map((rated) => {
       const isBegin = rated.figures["isFirst"] === 1 && isRepeated;
       const bonus = stepsBonus({ hasSteps: rated.figures["isStep"] ?? 0, headSynonyms }) + (isBegin ? BEGIN_BONUS : 0);
-      return { rated, value: weigh(rated.figures, weights.part) + bonus };
+      return { rated, value: weigh(rated.figures, weights.part) + bonus + bonusOf(rated.part) };
     })
     .sort((a, b) => b.value - a.value);
   const [first, ...rest] = ranked;
@@ -203,7 +212,9 @@ export function chooseParts(
   return { best: first.rated, others, lead: Math.min(3, first.value - (rest[0]?.value ?? -Infinity)) };
 }
 
-/** What says whether a chosen answer is right: the figures of its passage and part, its lead, the question, the base. */
+/**
+ * What says whether a chosen answer is right: the figures of its passage and part, its lead, the question, the base.
+ */
 export function gateFigures(
   question: ReadQuestion,
   found: SearchResult,
@@ -242,7 +253,7 @@ function missingWords(question: ReadQuestion, { headingTerms, titleTerms, parts 
   const terms = [...headingTerms, ...titleTerms, ...parts.flatMap((part) => [...part.terms])];
   const held = new Set(terms.flatMap((term) => [...question.placesOf(term), ...question.synonymPlacesOf(term)]));
   return question.words
-    .filter((_, place) => !held.has(place))
+    .filter(({ rarity }, place) => rarity >= LEAST_MISSED_RARITY && !held.has(place))
     .sort((a, b) => b.rarity * b.weight - a.rarity * a.weight)
     .map(({ term }) => term);
 }

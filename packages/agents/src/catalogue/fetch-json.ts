@@ -1,4 +1,35 @@
-import { ProviderError } from "./provider-error.ts";
+import { errorCode } from "@svc/primitives";
+import type { ErrorCode } from "@svc/contracts";
+
+/** A model could not be pulled: `message` says why and what to do. */
+export class PullError extends Error {
+  readonly code: ErrorCode;
+  /** True when another try would end the same. */
+  readonly isFinal: boolean;
+
+  constructor(code: ErrorCode, message: string, options: { isFinal: boolean; cause?: unknown }) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = "PullError";
+    this.code = code;
+    this.isFinal = options.isFinal;
+  }
+}
+
+/** A provider did not return what it was asked for: `message` continues after its name and holds none of its words. */
+export class ProviderError extends Error {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = "ProviderError";
+  }
+}
+
+/** What a provider has sent, as far as it is an object. */
+type Fields = Readonly<Record<string, unknown>>;
+
+const NAME = /^[^\s\p{C}]{1,250}$/u;
+
+/** Models of one provider that are read at most. */
+export const MAX_MODELS = 2_000;
 
 /** An answer is at most this long: the list of the largest provider is a tenth of it. */
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -21,8 +52,8 @@ interface JsonRequest {
 /** The code of the system where a request could not be made at all. */
 function faultCode(error: unknown): string {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
-  const code: unknown = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return typeof code === "string" && /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : "";
+  const code = errorCode(cause);
+  return code !== undefined && /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : "";
 }
 
 /** The error that a failed request means; what ends by `signal` has taken too long. */
@@ -74,4 +105,25 @@ function parse(text: string): unknown {
   } catch (error) {
     throw new ProviderError("did not return JSON", { cause: error });
   }
+}
+
+/** An object's fields; of anything else there are none. */
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
+}
+
+/** A list's entries, at most `max`; of anything else there are none. */
+export function entriesOf(value: unknown, max: number): Fields[] {
+  return Array.isArray(value) ? value.slice(0, max).map(fieldsOf) : [];
+}
+
+/** The first of these that is a count of something; null where none is. */
+export function countOf(...values: unknown[]): number | null {
+  const found = values.find((value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 0);
+  return typeof found === "number" ? found : null;
+}
+
+/** A model's name; null for what can be none, such as a text with spaces or controls in it. */
+export function nameOf(value: unknown): string | null {
+  return typeof value === "string" && NAME.test(value) ? value : null;
 }

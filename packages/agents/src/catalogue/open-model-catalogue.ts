@@ -1,15 +1,81 @@
 import { MODEL_LIMITS, ServiceError } from "@svc/contracts";
-import type { UnreachableProvider } from "@svc/contracts";
-import type { ModelProviderConfig, ModelsConfig } from "../models/models-config.ts";
+import type { UnreachableProvider, Model } from "@svc/contracts";
+import type { ModelProviderConfig, ModelsConfig, ModelApi } from "../models/language-model.ts";
 import { createOllama } from "./create-ollama.ts";
 import type { Ollama } from "./create-ollama.ts";
-import { asProviderError } from "./fetch-json.ts";
-import { listHostedModels } from "./list-hosted-models.ts";
-import type { CatalogueModel, ModelCatalogue } from "./model-catalogue.ts";
-import { readOllamaName } from "./ollama-name.ts";
-import type { ProviderError } from "./provider-error.ts";
-import { PullError } from "./pull-error.ts";
+import {
+  asProviderError,
+  fetchJson,
+  PullError,
+  MAX_MODELS,
+  countOf,
+  entriesOf,
+  fieldsOf,
+  nameOf,
+} from "./fetch-json.ts";
+import type { ProviderError } from "./fetch-json.ts";
 import { pullFromOllama } from "./pull-from-ollama.ts";
+import type { PullOptions } from "./pull-from-ollama.ts";
+
+/** A model of the catalogue, without what is known of its pull. */
+export type CatalogueModel = Omit<Model, "pull">;
+
+/** A model that can be pulled, and whether it need be. */
+export interface PullableModel {
+  /** Its id in the catalogue, written out: with its tag. */
+  catalogId: string;
+  /** What it takes on the disk, in bytes; null while it is not installed. */
+  installedBytes: number | null;
+}
+
+/** The models that there are: those of every configured provider, and those that can be installed on Ollama. */
+export interface ModelCatalogue {
+  /**
+   * Returns what every provider has. Providers that do not respond within two seconds are listed in `unreachable`.
+   * Never rejects.
+   */
+  list(): Promise<{ models: CatalogueModel[]; unreachable: UnreachableProvider[] }>;
+  /**
+   * The model that an id stands for, if it can be pulled. `ollama:` begins the ids of every Ollama, whatever its
+   * provider is called. Throws ServiceError: not_found for an unknown provider, invalid_request for an id that stands
+   * for no model, or for one that cannot be pulled, unavailable while Ollama does not answer.
+   */
+  findPullable(catalogId: string): Promise<PullableModel>;
+  /**
+   * The ids, written out, that an id may stand for: more than one where `ollama:` names no provider. None for no model.
+   */
+  idsOf(catalogId: string): string[];
+  /**
+   * Pulls the model with this id, as `findPullable` has answered it, and resolves when it is installed. What an earlier
+   * pull has downloaded is not downloaded again. Rejects with a `PullError`, or with the reason of the signal.
+   */
+  pull(catalogId: string, options: PullOptions): Promise<void>;
+}
+
+/** Registries that Ollama may be sent to; any other host would let a caller choose whom this network calls. */
+const HOSTS: ReadonlySet<string> = new Set(["registry.ollama.ai", "ollama.com", "hf.co", "huggingface.co"]);
+
+const PART = String.raw`[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.))*`;
+const NAME = new RegExp(`^${PART}(?:/${PART}){0,2}(?::${PART})?$`);
+const MAX_CHARS = 250;
+
+/** The tag that a name without one stands for. */
+const DEFAULT_TAG = "latest";
+
+/** Where models are listed, and what is sent along. */
+const REQUESTS: Record<ModelApi, (provider: ModelProviderConfig) => { path: string; headers: Record<string, string> }> =
+  {
+    openai: ({ apiKey }) => ({
+      path: "/models",
+      headers: apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` },
+    }),
+    anthropic: ({ apiKey = "" }) => ({
+      path: "/models?limit=1000",
+      headers: { "x-api-key": apiKey, "anthropic-version": "2023-06-01" },
+    }),
+  };
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /** How long a provider may take to say what it has. */
 const ANSWER_MS = 2_000;
@@ -23,7 +89,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 const settingOf = ({ name }: ModelProviderConfig) => SETTINGS[name] ?? "SVC_LLM_BASE_URL and SVC_LLM_API_KEY";
 
-/** What a caller is told of a provider that does not answer. */
+/** Message to a caller about a provider that does not respond. */
 function away(provider: ModelProviderConfig, error: ProviderError): ServiceError {
   const start = provider.name === OLLAMA ? "Start it with: ollama serve. Or check" : "Check";
   const detail = `${provider.name} ${error.message}. ${start} ${settingOf(provider)}.`;
@@ -37,8 +103,8 @@ interface Entry {
 }
 
 /**
- * Opens the catalogue of a configuration; without one there are no models. Nothing is asked before it is used. A provider
- * may take `answerMs` to say what it has.
+ * Opens the catalogue of a configuration; without one there are no models. Nothing is asked before it is used. A
+ * provider may take `answerMs` to say what it has.
  */
 export function openModelCatalogue(
   config: ModelsConfig | undefined,
@@ -165,4 +231,49 @@ export function openModelCatalogue(
       await pullFromOllama(ollama.target, name, options);
     },
   };
+}
+
+/** The models of a provider that has them ready, in the shape of its API. Rejects with a `ProviderError`. */
+async function listHostedModels(provider: ModelProviderConfig, signal: AbortSignal): Promise<CatalogueModel[]> {
+  const { path, headers } = REQUESTS[provider.api](provider);
+  const answer = await fetchJson(`${provider.baseUrl.replace(/\/+$/, "")}${path}`, { headers, signal });
+  const local = LOOPBACK.test(new URL(provider.baseUrl).hostname);
+  return entriesOf(fieldsOf(answer)["data"], MAX_MODELS).flatMap((entry): CatalogueModel[] => {
+    const name = nameOf(entry["id"]);
+    if (name === null) return [];
+    const meta = fieldsOf(entry["meta"]);
+    return [
+      {
+        catalogId: `${provider.name}:${name}`,
+        name,
+        provider: provider.name,
+        local,
+        // llama.cpp tells the size of its file.
+        sizeBytes: countOf(meta["size"]),
+        installed: true,
+        // No two servers call it the same: vLLM, OpenRouter, LM Studio, Groq, Anthropic, llama.cpp.
+        contextWindow: countOf(
+          entry["max_model_len"],
+          entry["context_length"],
+          entry["max_context_length"],
+          entry["context_window"],
+          entry["max_input_tokens"],
+          meta["n_ctx_train"],
+        ),
+      },
+    ];
+  });
+}
+
+/**
+ * A model's name as Ollama has it, with its tag: `llama3.2` is `llama3.2:latest`, and `hf.co/user/model:Q4_K_M` stays
+ * as it is. Null for what is no name, and for one of a registry that is none of those that are known.
+ */
+export function readOllamaName(text: string): string | null {
+  if (text.length > MAX_CHARS || !NAME.test(text)) return null;
+  const [path = "", tag = DEFAULT_TAG] = text.split(":");
+  const parts = path.split("/");
+  const [host = ""] = parts;
+  if (parts.length === 3 && !HOSTS.has(host.toLowerCase())) return null;
+  return `${path}:${tag}`;
 }

@@ -1,11 +1,45 @@
 import { StringDecoder } from "node:string_decoder";
-import type { ModelPullProgress } from "@svc/contracts";
+import type { ModelPullProgress, ErrorCode } from "@svc/contracts";
 import { authorizationOf } from "./create-ollama.ts";
 import type { OllamaTarget } from "./create-ollama.ts";
 import { asProviderError } from "./fetch-json.ts";
-import { excerptOf, explainPullFault } from "./explain-pull-fault.ts";
-import { PullError } from "./pull-error.ts";
-import { countOf, fieldsOf } from "./read-fields.ts";
+import { PullError } from "./fetch-json.ts";
+import { countOf, fieldsOf } from "./fetch-json.ts";
+
+interface KnownFault {
+  /** What Ollama says. */
+  said: RegExp;
+  code: ErrorCode;
+  explain: (name: string) => string;
+}
+
+/** What Ollama says of pulls that another try would not help. */
+const KNOWN_FAULTS: readonly KnownFault[] = [
+  {
+    said: /no space left|not enough (?:disk )?space|disk (?:is )?full|enospc/i,
+    code: "disk_full",
+    explain: (name) =>
+      `The disk of the Ollama machine is full. Free disk space there (for example with ollama rm <model>), then pull ${name} again to resume.`,
+  },
+  {
+    said: /file does not exist|manifest unknown|model .*not found|repository not found|not a valid model|invalid model name/i,
+    code: "not_found",
+    explain: (name) => `The model ${name} does not exist. Check its name and tag at https://ollama.com/library.`,
+  },
+  {
+    said: /newer version of ollama|requires a newer|upgrade ollama/i,
+    code: "pull_failed",
+    explain: (name) => `${name} needs a newer Ollama than the one that is running. Update Ollama, then pull it again.`,
+  },
+  {
+    said: /unauthorized|access denied|authentication required|forbidden/i,
+    code: "pull_failed",
+    explain: (name) =>
+      `The registry allows only the owner of ${name} to download it. Sign in on the Ollama machine (ollama signin).`,
+  },
+];
+
+const EXCERPT_CHARS = 200;
 
 /** How a pull is followed and ended. */
 export interface PullOptions {
@@ -34,7 +68,7 @@ function createTally() {
   const layers = new Map<string, { total: number; completed: number }>();
   let status = "pulling manifest";
   return {
-    /** Takes one line in, and answers how far the whole is. */
+    /** Reads one line and returns the progress of the whole pull. */
     add(line: Readonly<Record<string, unknown>>): ModelPullProgress {
       if (typeof line["status"] === "string") status = excerptOf(line["status"]);
       const total = countOf(line["total"]);
@@ -115,7 +149,7 @@ async function post(target: OllamaTarget, name: string, signal: AbortSignal): Pr
 }
 
 /**
- * Pulls a model to an Ollama and resolves when it is installed there. Ollama goes on where an earlier pull
+ * Pulls a model to an Ollama and resolves when it is installed there. Ollama continues where an earlier pull
  * was cut off. Rejects with a `PullError`, or with the reason of the signal.
  */
 export async function pullFromOllama(target: OllamaTarget, name: string, options: PullOptions): Promise<void> {
@@ -157,3 +191,20 @@ export async function pullFromOllama(target: OllamaTarget, name: string, options
 
 // oxlint-disable-next-line require-yield -- There is nothing to yield.
 async function* neverAnything(): AsyncGenerator<Uint8Array> {}
+
+/** The beginning of what a server says, in one line without controls. */
+function excerptOf(text: string): string {
+  return text.slice(0, 2_000).replaceAll(/\s+/g, " ").replaceAll(/\p{C}/gu, "").trim().slice(0, EXCERPT_CHARS);
+}
+
+/** The error that Ollama means by what it says of a pull. What is not known may pass by itself. */
+function explainPullFault(name: string, said: string): PullError {
+  const known = KNOWN_FAULTS.find((fault) => fault.said.test(said));
+  if (known !== undefined) return new PullError(known.code, known.explain(name), { isFinal: true });
+  const words = excerptOf(said);
+  return new PullError(
+    "pull_failed",
+    `Ollama could not pull ${name}${words === "" ? "" : `: ${words}`}. Check its log, then pull it again.`,
+    { isFinal: false },
+  );
+}

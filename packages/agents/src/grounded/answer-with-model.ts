@@ -1,30 +1,33 @@
-import type { Agent } from "@svc/contracts";
 import { cutText, detectLanguage } from "@svc/text";
-import type { AnswerModel } from "../answer-question.ts";
+import type { Agent } from "@svc/contracts";
 import { percentOf } from "../answer.ts";
 import type { Answer, HistoryMessage, Passage, Search } from "../answer.ts";
 import { readFollowUp } from "../follow-up.ts";
 import { ModelError } from "../models/model-error.ts";
-import type { ModelUsage } from "../models/language-model.ts";
 import { questionOf } from "../question-of.ts";
-import { askedMessages, secretsOf, systemPrompt } from "./answer-prompt.ts";
-import { answerSchema } from "./answer-schema.ts";
-import type { Claim } from "./answer-schema.ts";
-import { defuseText } from "./defuse-text.ts";
+import type { AnswerModel, CallResult } from "../answer-question.ts";
+import type { ModelUsage, ChatTool } from "../models/language-model.ts";
+import { askedMessages, secretsOf, systemPrompt, PROMPT_LIMITS, resultLabel } from "./answer-prompt.ts";
+import { answerSchema } from "./answer-prompt.ts";
+import type { Claim } from "./answer-prompt.ts";
+import { defuseText } from "./fence.ts";
 import { collectEvidence } from "./evidence.ts";
+import type { Evidence } from "./evidence.ts";
 import { createFence } from "./fence.ts";
+import type { Fence } from "./fence.ts";
 import { givesOrders } from "./gives-orders.ts";
 import { judgeAnswer } from "./judge-answer.ts";
 import type { JudgedAnswer } from "./judge-answer.ts";
 import { judgeClaim } from "./judge-claim.ts";
 import type { ClaimContext, JudgedClaim } from "./judge-claim.ts";
-import { fenceResults, numberTools } from "./number-tools.ts";
-import { passOnClaims } from "./pass-on-claims.ts";
+import { passOnClaims } from "./stream-text.ts";
 import { rateConfidence } from "./rate-confidence.ts";
-import { repeatsRules } from "./repeats-rules.ts";
+import { repeatsRules } from "./gives-orders.ts";
 import { rewriteQuery } from "./rewrite-query.ts";
-import type { TextStream } from "./stream-text.ts";
 import { verifyClaims } from "./verify-claims.ts";
+import type { TextStream } from "./stream-text.ts";
+
+const LEFT_OUT = "This result is left out: it contains instructions to its reader.";
 
 /** A question that a model is to answer. */
 export interface ModelQuestion {
@@ -43,10 +46,10 @@ export interface ModelQuestion {
   stream: TextStream;
 }
 
-/** So many passages a model is given: what answers need not be the very best. */
+/** Number of passages that a model gets: the one that answers need not be the best. */
 const MODEL_PASSAGE_LIMIT = 10;
 
-/** With tools the model is asked again after each round of calls, so many times at most. */
+/** Maximum number of requests to a model with tools, which is asked again after each round of calls. */
 const MAX_ROUNDS = 5;
 
 const MAX_OUTPUT_TOKENS = 4_000;
@@ -54,7 +57,7 @@ const MAX_CLAIMS = 100;
 const MAX_CLAIM_CHARS = 4_000;
 const MAX_ANSWER_CHARS = 20_000;
 
-/** So many titles say where an answer has it from, at such a length. */
+/** Maximum number and length of the titles that name the sources of an answer. */
 const MAX_TITLES = 3;
 const MAX_TITLE_CHARS = 80;
 
@@ -68,10 +71,10 @@ const SURE_SEARCH = 0.6;
 const MIN_SUPPORT = 0.5;
 
 /**
- * Answers with a language model, grounded in passages: what it says is sent as far as text that it cites supports it. A
- * person has to look when too little is supported, when anything in it looks planted, or when the model says that the
- * passages do not answer. What it supports with nothing, quotes answer where they are sure enough.
- * Rejects with a `ModelError` when the model gives no usable answer.
+ * Writes an answer with a language model, grounded in passages: a claim is sent if the text that it cites supports it.
+ * A person has to look when too little is supported, when anything in it looks planted, or when the model says that the
+ * passages do not answer. What it supports with nothing, quotes answer where they are sure enough. Rejects with a
+ * `ModelError` when the model gives no usable answer.
  */
 export async function answerWithModel(question: ModelQuestion): Promise<Answer> {
   const { agent, text, history, language, model, stream } = question;
@@ -121,8 +124,8 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
 }
 
 /**
- * What a search finds, and how sure it is. Where the words of the question leave it unsure, the model is asked for other
- * words first, those of the documents' languages among them: what they find is read as well.
+ * What a search finds, and how sure it is. Where the words of the question leave it unsure, the model is asked for
+ * other words first, those of the documents' languages among them: what they find is read as well.
  */
 async function lookUp(
   { agent, text, history, search, quote, model }: ModelQuestion,
@@ -156,7 +159,7 @@ function mergeHits(lists: readonly (readonly Passage[])[]): Passage[] {
 function keepJudgements(context: ClaimContext): (claim: Claim) => JudgedClaim {
   const known = new Map<string, JudgedClaim>();
   return (claim) => {
-    // What a tool answers can be cited from then on.
+    // The result of a tool can be cited from then on.
     const key = JSON.stringify([context.evidence.count(), claim]);
     const judged = known.get(key) ?? judgeClaim({ ...claim, text: defuseText(claim.text, MAX_CLAIM_CHARS) }, context);
     known.set(key, judged);
@@ -287,4 +290,27 @@ function inReadingOrder(hits: readonly Passage[]): Passage[] {
   const sections = new Map<string, Passage[]>();
   for (const hit of hits) sections.set(keyOf(hit), [...(sections.get(keyOf(hit)) ?? []), hit]);
   return [...sections.values()].flatMap((section) => section.sort((a, b) => (a.ordinal ?? 0) - (b.ordinal ?? 0)));
+}
+
+/**
+ * Tools whose results come fenced and numbered, so that claims can cite them. A result that gives orders to a model is
+ * left out.
+ */
+function numberTools(tools: readonly ChatTool[], evidence: Evidence, fence: Fence): ChatTool[] {
+  return tools.map((tool) => ({
+    ...tool,
+    execute: async (input, options) => fenceResult(tool.name, await tool.execute(input, options), evidence, fence),
+  }));
+}
+
+/** What came of calls that were made before the model is asked, as the results of its own calls come. */
+function fenceResults(results: readonly CallResult[], evidence: Evidence, fence: Fence): string[] {
+  return results.map(({ tool, text }) => fenceResult(tool, `${tool} ${text}`, evidence, fence));
+}
+
+function fenceResult(tool: string, result: string, evidence: Evidence, fence: Fence): string {
+  const said = defuseText(result, PROMPT_LIMITS.result);
+  const text = givesOrders(said) ? LEFT_OUT : said;
+  const number = text === LEFT_OUT ? null : evidence.addResult(tool, text);
+  return fence.around(number === null ? "result" : resultLabel(number), text, PROMPT_LIMITS.result);
 }

@@ -1,8 +1,22 @@
-import { stopWords } from "@svc/text";
-import { CLAIM_WORDS, TURNS } from "./claim-words.ts";
-import type { ClaimWords } from "./claim-words.ts";
+import { z } from "zod";
+import { stopWords, foldAccents } from "@svc/text";
+import { createLanguageFiles, phrases } from "../language-files.ts";
 import { fold } from "./read-amounts.ts";
 import type { Token } from "./read-amounts.ts";
+
+/** A file of `data/turns`: words that deny or restrict a statement; "*" at the end stands for all words that begin so. */
+const turnsSchema = z.strictObject({ denial: phrases, restriction: phrases });
+
+const turnsOf = createLanguageFiles("turns", turnsSchema);
+
+/** In scripts without spaces a sign within the text denies or restricts it. */
+const UNSPACED = {
+  denial: /[不没沒無无非勿未別别]|ない|なく|ません|ずに|できかね/u,
+  restriction: /[只仅僅]|のみ|だけ|以外|除外|除く/u,
+} as const;
+
+/** What turns a statement into another one. */
+type Turn = "denial" | "restriction";
 
 /** What a statement has besides words and numbers. */
 export type Mark =
@@ -30,6 +44,8 @@ export interface Lexicon {
   /** Stop words that tell nothing apart. */
   empty: ReadonlySet<string>;
   lets: ReadonlySet<string>;
+  /** Words that begin another statement within a sentence. */
+  turns: readonly string[];
 }
 
 const MAX_PHRASE_WORDS = 4;
@@ -39,21 +55,69 @@ const KINDS = "light all free only except if unless even less more we you pay as
   "turn"
 >[];
 
-const LEXICONS = new Map(
-  Object.entries(CLAIM_WORDS).map(([language, words]) => [language, lexiconOf(language, words)]),
-);
+/**
+ * A file of `data/claims`: phrases that decide what a statement says. Phrases are in lower case, but for German "Sie" and
+ * "Ihnen".
+ */
+const claimsSchema = z.strictObject({
+  /** Denies. */
+  not: phrases,
+  /** Says the opposite of the word behind the colon: "closed:open". */
+  flips: phrases,
+  /** Costs nothing. */
+  free: phrases,
+  /** Restricts. */
+  only: phrases,
+  except: phrases,
+  /** Begins a condition. */
+  if: phrases,
+  unless: phrases,
+  /** Removes a condition. */
+  even: phrases,
+  /** Without exception. */
+  all: phrases,
+  /** Up to a number or a time. */
+  less: phrases,
+  /** From a number or a time on. */
+  more: phrases,
+  /** Who acts. */
+  we: phrases,
+  you: phrases,
+  /** Bears costs. */
+  pay: phrases,
+  /** What a text asks its reader to do. */
+  ask: phrases,
+  /** What no reply may ask for. */
+  secret: phrases,
+  /** Stop words that distinguish things. */
+  telling: phrases,
+  /** What is said to somebody rather than about somebody. */
+  lets: phrases,
+  /** Says nothing by itself. */
+  light: phrases,
+  /** Groups of words with one meaning. */
+  same: z.array(z.string()),
+  /** Begins another statement within a sentence. */
+  turns: phrases,
+});
+type ClaimWords = z.infer<typeof claimsSchema>;
+
+const wordsOf = createLanguageFiles("claims", claimsSchema);
+const lexicons = new Map<string, Lexicon>();
+
 function lexiconOf(language: string, words: ClaimWords): Lexicon {
-  const phrases = new Map<string, Kind>();
-  for (const kind of KINDS) for (const phrase of words[kind].split(",")) phrases.set(foldOwn(phrase), kind);
-  for (const phrase of (TURNS[language] ?? "").split(",")) phrases.set(foldOwn(phrase), "turn");
-  const telling = new Set(words.telling.split(",").map(fold));
-  const groups = words.same.split("|").map((group) => group.split(" ").map((word) => foldOwn(word.replace("-", " "))));
+  const kinds = new Map<string, Kind>();
+  for (const kind of KINDS) for (const phrase of words[kind]) kinds.set(foldOwn(phrase), kind);
+  for (const phrase of words.turns) kinds.set(foldOwn(phrase), "turn");
+  const telling = new Set(words.telling.map(fold));
+  const groups = words.same.map((group) => group.split(" ").map((word) => foldOwn(word.replace("-", " "))));
   return {
-    phrases,
-    flips: new Map(words.flips.split(",").map((pair) => pair.split(":").map(fold) as [string, string])),
+    phrases: kinds,
+    flips: new Map(words.flips.map((pair) => pair.split(":").map(fold) as [string, string])),
     same: new Map(groups.flatMap((group) => group.map((word) => [word, group[0] ?? word] as const))),
     empty: new Set([...stopWords(language)].map(fold).filter((word) => !telling.has(word))),
-    lets: new Set(words.lets.split(",").map(fold)),
+    lets: new Set(words.lets.map(fold)),
+    turns: words.turns,
   };
 }
 
@@ -64,7 +128,12 @@ function foldOwn(phrase: string): string {
 
 /** Returns the lexicon of a language; undefined where its words are not known in full. */
 export function lexiconFor(language: string): Lexicon | undefined {
-  return LEXICONS.get(language);
+  const known = lexicons.get(language);
+  const words = known === undefined ? wordsOf(language) : null;
+  if (words === null) return known;
+  const lexicon = lexiconOf(language, words);
+  lexicons.set(language, lexicon);
+  return lexicon;
 }
 
 /** Returns what the longest phrase at a place does, and its length in tokens; null where none begins there. */
@@ -79,4 +148,22 @@ export function phraseAt(
     if (kind !== undefined) return { kind, length };
   }
   return null;
+}
+
+/** Returns whether a text denies or restricts what it states; null where no words of its language are known. */
+export function hasTurn(text: string, turn: Turn, language: string): boolean | null {
+  if (language === "zh" || language === "ja") return UNSPACED[turn].test(text);
+  // Norwegian has two codes: "nb" is Bokmål.
+  const known = turnsOf(language === "nb" ? "no" : language)?.[turn].map(foldAccents);
+  if (known === undefined) return null;
+  const words = foldAccents(text.toLowerCase().replace(/[’ʼ]/g, "'")).match(/[\p{L}\p{M}']+/gu) ?? [];
+  return words.some((word) => {
+    // "can't", "n'est", "l'aucun": what stands before or behind the apostrophe is a word as well.
+    if (turn === "denial" && language === "en" && word.endsWith("n't")) return true;
+    return word.split("'").some((part) => known.some((one) => isWord(part, one)));
+  });
+}
+
+function isWord(word: string, listed: string): boolean {
+  return listed.endsWith("*") ? word.startsWith(listed.slice(0, -1)) : word === listed;
 }

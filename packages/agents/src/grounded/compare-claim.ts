@@ -1,8 +1,8 @@
+import { CONVERSIONS } from "./read-amounts.ts";
 import { detectLanguage, foldAccents, splitSentences } from "@svc/text";
-import { CONVERSIONS } from "./claim-words.ts";
 import { compareBest, compareTurns } from "./compare-statements.ts";
-import { SAME, different, holdsForm, isSameAmount, unsure, worstOf } from "./comparison.ts";
-import type { Comparison } from "./comparison.ts";
+import { SAME, different, holdsForm, isSameAmount, unsure, worstOf } from "./compare-statements.ts";
+import type { Comparison } from "./compare-statements.ts";
 import { numbersIn, numberWordsIn } from "./find-foreign-parts.ts";
 import { findQuote, findQuotePlace } from "./find-quote.ts";
 import { lexiconFor } from "./claim-lexicon.ts";

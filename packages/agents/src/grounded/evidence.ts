@@ -15,9 +15,9 @@ export interface Evidence {
   find(number: number): CitableText | null;
   /** How much can be cited by now. */
   count(): number;
-  /** Takes the result of a tool in, and answers its number. */
+  /** Adds the result of a tool and returns its number. */
   addResult(tool: string, text: string): number;
-  /** Titles of what was left out because it gives orders to whoever reads it. */
+  /** Titles of passages that were left out because they give orders to their reader. */
   readonly leftOut: readonly string[];
   /** Those that were not, with their numbers. */
   readonly passages: readonly { number: number; cited: CitableText }[];

@@ -42,7 +42,9 @@ const LIST_NUMBER = /^[ \t>]*\d{1,3}[.)][ \t]/gm;
 
 const MIN_PHONE_DIGITS = 7;
 
-/** What a claim holds of links, images, HTML, addresses and numbers that stands in nothing that it may be taken from. */
+/**
+ * What a claim holds of links, images, HTML, addresses and numbers that stands in nothing that it may be taken from.
+ */
 export function findForeignParts(text: string, { texts, question }: KnownParts): ForeignPart[] {
   const given = withPlainDots(texts.join("\n"));
   const foreign: ForeignPart[] = [];
@@ -70,7 +72,7 @@ export function findForeignParts(text: string, { texts, question }: KnownParts):
   return foreign;
 }
 
-/** Without what nobody sees, and with one kind of dot: browsers take several for the one of an address. */
+/** Removes invisible characters and normalizes dots: browsers accept several as the dot of an address. */
 function withPlainDots(text: string): string {
   return text
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
@@ -132,7 +134,9 @@ function isPhone(found: string): boolean {
 /** A day in numbers, in any order. */
 const DATE = /(?<!\p{Nd})(\p{Nd}{1,4})([./-])(\p{Nd}{1,2})\2(\p{Nd}{2,4})(?!\p{Nd})/gu;
 
-/** Numbers without separators and leading zeros: 1,000 and 1000 are one, as are 05 and 5; those of a date one by one. */
+/**
+ * Numbers without separators and leading zeros: 1,000 and 1000 are one, as are 05 and 5; those of a date one by one.
+ */
 export function numbersIn(text: string): Set<string> {
   const found = text.replace(LIST_NUMBER, "").replace(DATE, "$1 / $3 / $4").match(NUMBER) ?? [];
   return new Set(

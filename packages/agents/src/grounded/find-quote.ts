@@ -22,9 +22,9 @@ interface Folded {
 }
 
 /**
- * Finds a quote in a text: white space, punctuation, typographic quotes, case and Markdown marks do not count, words and
- * numbers do. Answers what stands in the text, letter by letter; null when it does not hold the quote, or when the quote
- * says next to nothing.
+ * Finds a quote in a text: white space, punctuation, typographic quotes, case and Markdown marks do not count, words
+ * and numbers do. Returns the passage of the text as it is; null if it does not hold the quote, or when the quote says
+ * next to nothing.
  */
 export function findQuote(quote: string, text: string): string | null {
   const place = findQuotePlace(quote, text);

@@ -1,3 +1,11 @@
+import { tokenize } from "@svc/text";
+
+/** Number of words in the same order that is no coincidence. */
+const RUN_WORDS = 8;
+
+/** What an administrator has put in quotes is meant to be said. */
+const SAYINGS = /"[^"\n]{1,500}"|“[^”\n]{1,500}”|„[^“”\n]{1,500}[“”]|«[^»\n]{1,500}»|'[^'\n]{20,500}'/g;
+
 /** How texts speak to a model rather than to a reader, in the languages in which that is done most. */
 const ORDERS: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget)\b[^.!?\n]{0,60}\b(?:instruction|rule|prompt|direction|guideline)s?\b/i,
@@ -21,12 +29,36 @@ const ORDERS: readonly RegExp[] = [
 ];
 
 /**
- * True when a text gives orders to a model that reads it ("ignore all rules", chat markup), in the words in which this is
- * mostly done. It is one guard of several: what it does not know is caught, at the latest, where claims are checked.
+ * True when a text gives orders to a model that reads it ("ignore all rules", chat markup), in the words in which this
+ * is mostly done. It is one guard of several: what it does not know is caught, at the latest, where claims are checked.
  */
 export function givesOrders(text: string): boolean {
   const shown = text.replace(/\p{Default_Ignorable_Code_Point}/gu, "").normalize("NFKC");
-  // A sentence may go on in the next line, and markup stands on lines of its own.
+  // A sentence may continue in the next line, and markup is on lines of its own.
   const unwrapped = shown.replace(/(?<=\S)[ \t]{0,8}\r?\n[ \t]{0,8}(?=\p{Ll})/gu, " ");
   return ORDERS.some((order) => order.test(shown) || order.test(unwrapped));
+}
+
+/**
+ * Makes the check whether a text reveals the model's instructions: runs of its words that are in the rules and in
+ * nothing that may be said.
+ */
+export function repeatsRules(rules: string): (text: string, sayable: string) => boolean {
+  const told = runsOf(rules.replace(SAYINGS, "\n"));
+  return (text, sayable) => {
+    const runs = [...runsOf(text)].filter((run) => told.has(run));
+    if (runs.length === 0) return false;
+    const said = runsOf(sayable);
+    return runs.some((run) => !said.has(run));
+  };
+}
+
+/** What an administrator wants to have said word for word. */
+export function sayingsOf(instructions: string): string[] {
+  return (instructions.match(SAYINGS) ?? []).map((quoted) => quoted.slice(1, -1));
+}
+
+function runsOf(text: string): Set<string> {
+  const words = tokenize(text).map(({ term }) => term);
+  return new Set(words.slice(RUN_WORDS - 1).map((_, at) => words.slice(at, at + RUN_WORDS).join(" ")));
 }

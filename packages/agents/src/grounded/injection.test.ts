@@ -4,7 +4,7 @@ import { answerQuestion } from "../answer-question.ts";
 import type { AnswerModel } from "../answer-question.ts";
 import type { HistoryMessage, Passage } from "../answer.ts";
 import type { ChatRequest } from "../models/language-model.ts";
-import { sendsAnswer } from "../sends-answer.ts";
+import { sendsAnswer } from "../answer.ts";
 import { TEST_AGENT, answerModelOf, scriptModel, searchOf, testPassage } from "./scripted-model.ts";
 import type { ScriptedAnswer } from "./scripted-model.ts";
 

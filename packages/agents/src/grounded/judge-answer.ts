@@ -1,6 +1,6 @@
 import type { Source } from "@svc/contracts";
 import { cutText } from "@svc/text";
-import { joinClaims } from "./join-claims.ts";
+import { joinClaims } from "./stream-text.ts";
 import type { JudgedClaim } from "./judge-claim.ts";
 
 /** What an answer of a model is worth. */

@@ -1,21 +1,31 @@
+import { detectLanguage, stopWords, tokenize } from "@svc/text";
 import type { Source } from "@svc/contracts";
-import type { Claim } from "./answer-schema.ts";
-import { sourceOf } from "../source-of.ts";
-import type { CitableText, Evidence } from "./evidence.ts";
+import { sourceOf } from "../source-url.ts";
+import { holdsPart } from "../holds-word.ts";
 import { compareClaim, quotedSentences } from "./compare-claim.ts";
 import { findForeignParts } from "./find-foreign-parts.ts";
 import { findQuote } from "./find-quote.ts";
-import { givesOrders } from "./gives-orders.ts";
-import { isAbout } from "./is-about.ts";
+import { givesOrders, sayingsOf } from "./gives-orders.ts";
 import { isCourtesy } from "./is-courtesy.ts";
-import { sayingsOf } from "./repeats-rules.ts";
+import type { Claim } from "./answer-prompt.ts";
+import type { CitableText, Evidence } from "./evidence.ts";
+
+/**
+ * So much of what a sentence says has to stand in what it cites: it may be said in other words, not be about something
+ * else.
+ */
+const MIN_SHARE = 1 / 3;
+/** A shorter sentence may well say it in other words alone. */
+const MIN_WORDS = 3;
+/** The language of a text shows in its beginning. */
+const MAX_DETECTED_CHARS = 1_000;
 
 /** What a claim turned out to be. */
 export interface JudgedClaim {
   text: string;
   /**
-   * A courtesy states nothing and needs no support. `unsure`: nothing contradicts it, and words alone cannot show it; it
-   * counts as supported only after a second opinion.
+   * A courtesy states nothing and needs no support. `unsure`: nothing contradicts it, and words alone cannot show it;
+   * it counts as supported only after a second opinion.
    */
   kind: "supported" | "courtesy" | "unsure" | "unsupported";
   /** Why it is not supported, for an operator; empty where it is. */
@@ -30,7 +40,7 @@ export interface JudgedClaim {
   evidence: string;
   /** True when only results of tools support it. */
   isByResults: boolean;
-  /** False when it could not be told whether what it cites is about the same. */
+  /** False if it could not be decided whether what it cites is about the same. */
   isCompared: boolean;
 }
 
@@ -41,7 +51,7 @@ export interface ClaimContext {
   /** That of the question, as ISO 639-1. */
   language: string;
   instructions: string;
-  /** Whether a text gives away what the model was told; `sayable` may be said all the same. */
+  /** Whether a text reveals the model's instructions; `sayable` may be said in spite of that. */
   repeatsRules: (text: string, sayable: string) => boolean;
 }
 
@@ -50,9 +60,9 @@ const MAX_QUOTE_CHARS = 4_000;
 const MAX_CITATIONS = 20;
 
 /**
- * Judges a claim by itself: supported when each of its citations that counts stands in what it names, and when the claim
- * holds nothing that must be taken from there and is not. The same arguments give the same result, so that what was
- * passed on while the answer came stays true.
+ * Judges a claim by itself: supported when each of its citations that counts stands in what it names, and when the
+ * claim holds nothing that must be taken from there and is not. The same arguments give the same result, so that what
+ * was passed on while the answer came stays true.
  */
 export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   const { evidence, question, language, instructions, repeatsRules } = context;
@@ -117,4 +127,21 @@ function addressOf({ passage }: CitableText): string {
 /** A sentence that the agent's instructions want to have said, word for word. */
 function isSaying(text: string, instructions: string): boolean {
   return sayingsOf(instructions).some((saying) => saying.trim() === text);
+}
+
+/**
+ * Whether a claim is about what the cited texts are about, by the words that they share; null where that cannot be
+ * decided, because they are in different languages or the claim is too short. `language` is that of the question.
+ */
+export function isAbout(claim: string, cited: string, language: string): boolean | null {
+  const own = detectLanguage(claim, language).language;
+  const theirs = detectLanguage(cited.slice(0, MAX_DETECTED_CHARS), own).language;
+  if (own !== theirs) return null;
+  const empty = stopWords(own);
+  const words = [...new Set(tokenize(claim).map(({ term }) => term))].filter(
+    (term) => !empty.has(term) && /\p{L}/u.test(term),
+  );
+  if (words.length < MIN_WORDS) return null;
+  const holds = holdsPart(cited);
+  return words.filter(holds).length >= MIN_SHARE * words.length;
 }

@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { foldAccents } from "@svc/text";
-import { MEASURES } from "./claim-words.ts";
+import { z } from "zod";
 import { DIGITS_OF, numbersIn } from "./find-foreign-parts.ts";
 
 /** A number and what it counts: a unit, `clock` for a time of day (then the value is minutes after midnight), or null. */
@@ -26,8 +27,22 @@ export function tokensOf(text: string): Token[] {
   });
 }
 
+const measuresSchema = z.strictObject({
+  /** How many of the smaller unit make the larger one: `[larger, smaller, factor]`. */
+  conversions: z.array(z.tuple([z.string(), z.string(), z.number()])),
+  /** Units, days and months by what they measure, with their words in all known languages. */
+  words: z.record(z.string(), z.record(z.string(), z.string())),
+});
+
+const measures = measuresSchema.parse(
+  JSON.parse(readFileSync(new URL("../../data/measures.json", import.meta.url), "utf8")),
+);
+
+/** How many of the smaller unit make the larger one: `[larger, smaller, factor]`. */
+export const CONVERSIONS = measures.conversions;
+
 const MEASURE_OF = new Map(
-  Object.entries(MEASURES).flatMap(([dimension, units]) =>
+  Object.entries(measures.words).flatMap(([dimension, units]) =>
     Object.entries(units).flatMap(([unit, words]) =>
       words.split(" ").map((word) => [fold(word), { unit, dimension }] as const),
     ),

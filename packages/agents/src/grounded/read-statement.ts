@@ -1,11 +1,10 @@
 import { splitSentences, stopWords } from "@svc/text";
 import { lexiconFor, phraseAt } from "./claim-lexicon.ts";
 import type { Kind, Lexicon, Mark } from "./claim-lexicon.ts";
-import { TURNS } from "./claim-words.ts";
 import { DIGITS_OF } from "./find-foreign-parts.ts";
 import { amountAt, fold, isFrequency, joinRanges, measureAt, tokensOf } from "./read-amounts.ts";
 import type { Amount, Token } from "./read-amounts.ts";
-import { hasTurn } from "./turning-words.ts";
+import { hasTurn } from "./claim-lexicon.ts";
 
 /** What decides about a part of a sentence that says one thing. */
 export interface Statement {
@@ -27,7 +26,7 @@ export interface Statement {
   marks: ReadonlySet<Mark>;
   /** What it says "all" of: the words behind it, "" for "always". */
   allOf: ReadonlySet<string>;
-  /** Whether it tells the customer what is possible or needed, rather than who does something. */
+  /** Whether it says what is possible or needed, rather than who does something. */
   letsYou: boolean;
   /** Words with a capital letter within a sentence. */
   names: ReadonlySet<string>;
@@ -35,7 +34,7 @@ export interface Statement {
   codes: ReadonlySet<string>;
   /** The first of its words, which is mostly whom it is about. */
   subject: string | null;
-  /** Words of the part before it, where it goes on with that: "€80 for a city bicycle, for an electric one €250". */
+  /** Words of the part before it, where it continues that: "€80 for a city bicycle, for an electric one €250". */
   inherited: ReadonlySet<string>;
 }
 
@@ -65,7 +64,7 @@ export function readStatements(text: string, language: string): Statement[] {
 
 const VERBS = "is|are|was|were|can|may|must|will|ist|sind|wird|werden|kann|können|es|son|está|están|se|puede|pueden";
 
-/** A part of a sentence, and whether it goes on with the words of the one before. */
+/** A part of a sentence, and whether it continues the one before. */
 interface SentencePart {
   part: string;
   goesOn: boolean;
@@ -73,7 +72,7 @@ interface SentencePart {
 
 /** Cuts a sentence where it goes over to something else. */
 function cutStatements(sentence: string, language: string): SentencePart[] {
-  const turns = (TURNS[language] ?? "").split(",").filter(Boolean).join("|");
+  const turns = (lexiconFor(language)?.turns ?? []).join("|");
   const denials = "not|never|no|kein|keine|nicht|nie|nunca|ni";
   // ", not by post" is a part of its own, ", no refund is possible" goes with what stands before.
   const pattern =

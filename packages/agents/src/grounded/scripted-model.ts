@@ -4,7 +4,7 @@ import type { AnswerModel } from "../answer-question.ts";
 import type { OnText, Passage, Search, SearchResult } from "../answer.ts";
 import type { ChatRequest, LanguageModel } from "../models/language-model.ts";
 
-/** What a scripted model answers, in the words of the answer's schema; an error is what it fails with. */
+/** Response of a scripted model, by the answer's schema; an error is thrown. */
 export interface ScriptedAnswer {
   answered?: boolean;
   needsPerson?: boolean;
@@ -25,8 +25,8 @@ export interface ScriptedOpinions {
 const MAX_VERDICTS = 100;
 
 /**
- * A language model for tests that answers by a script, claim by claim, and keeps what it was asked. Without `opinions` it
- * is unsure of every claim and has no other words.
+ * A language model for tests that answers by a script, claim by claim, and keeps what it was asked. Without `opinions`
+ * it is unsure of every claim and has no other words.
  */
 export function scriptModel(
   script: ModelScript,

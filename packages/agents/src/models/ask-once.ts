@@ -1,8 +1,8 @@
 import type { LanguageModel as SdkModel, ModelMessage, ToolSet } from "ai";
-import { openCallBounds } from "./call-bounds.ts";
+import { openCallBounds } from "./language-model.ts";
 import type { ChatTool } from "./language-model.ts";
 import { ModelError } from "./model-error.ts";
-import { modelErrorOf } from "./model-error-of.ts";
+import { modelErrorOf } from "./model-error.ts";
 
 /** What a call has used and done so far, whatever becomes of it. */
 export interface CallTally {
@@ -37,7 +37,7 @@ const MAX_TOOL_CALLS = 20;
 /** Characters of an answer; far more than the most tokens give. */
 const MAX_TEXT_CHARS = 100_000;
 
-/** About so many characters are a token, for providers that do not count. */
+/** Approximate characters per token, for providers that do not count. */
 const CHARS_PER_TOKEN = 4;
 
 /** Tokens of one round; who says that there were more has not counted. */
@@ -62,7 +62,7 @@ async function toolSetOf(question: Question, mayCall: () => boolean): Promise<To
 }
 
 /**
- * Asks a model once and answers the text of its last round. Rejects with a `ModelError`, or with the reason of the
+ * Asks a model once and returns the text of its last round. Rejects with a `ModelError`, or with the reason of the
  * signal as soon as that is aborted, whatever the model or a tool does then. Counts in `tally`.
  */
 export async function askOnce(question: Question, tally: CallTally): Promise<string> {
@@ -70,7 +70,7 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
   const { signal, maxRounds, apiKey } = question;
   const bounds = openCallBounds(signal);
   let round = 0;
-  // Nobody would read what comes of a tool in the last round.
+  // The result of a tool in the last round would not be read.
   const mayCall = () => round < maxRounds && tally.toolCalls < MAX_TOOL_CALLS && ++tally.toolCalls > 0;
   const { fullStream } = streamText({
     model: question.model,
@@ -90,7 +90,7 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
     // Requests are tried again below the client library, where the time that is left is known.
     maxRetries: 0,
     abortSignal: bounds.signal,
-    // The fault is a part of the stream, too; without this it is written to the console.
+    // The error is a part of the stream, too; without this it is written to the console.
     onError: () => undefined,
   });
   const reader = fullStream.getReader();
@@ -147,7 +147,7 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
     }
     reader.cancel(error).catch(() => undefined);
     signal.throwIfAborted();
-    // The client library keeps the line to the provider open as long as nobody says that it is not wanted.
+    // The client library keeps the connection to the provider open until it is cancelled.
     bounds.end(error);
     throw error;
   } finally {
@@ -159,7 +159,7 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
   return text;
 }
 
-/** What the ends of answers mean that may be faults. */
+/** Finish reasons that may be errors, with their meaning. */
 const FINISH_FAULTS: Readonly<Record<string, (text: string) => ModelError | null>> = {
   "tool-calls": () => new ModelError("tool_loop", "the model kept calling tools and gave no answer"),
   "content-filter": () => new ModelError("refused", "the model refused to answer"),
@@ -187,7 +187,7 @@ function endOf(signal: AbortSignal): Promise<never> {
     if (signal.aborted) end();
     else signal.addEventListener("abort", end, { once: true });
   });
-  // Nobody waits for it any more when the answer was complete before.
+  // It is no longer awaited if the answer was complete before.
   ended.catch(() => undefined);
   return ended;
 }

@@ -1,16 +1,42 @@
-import type { ModelMessage } from "ai";
+import type { ModelMessage, LanguageModel as SdkModel } from "ai";
 import { askOnce } from "./ask-once.ts";
 import type { CallTally } from "./ask-once.ts";
-import { openCallBounds } from "./call-bounds.ts";
-import type { CallManners } from "./call-manners.ts";
+import { openCallBounds } from "./language-model.ts";
 import { createModelFetch } from "./create-model-fetch.ts";
-import { createSdkModel } from "./create-sdk-model.ts";
-import type { ChatRequest } from "./language-model.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelFault } from "./model-error.ts";
-import type { ModelPrice, ModelProviderConfig } from "./models-config.ts";
-import { jsonPartOf, readJsonOutput } from "./read-json-output.ts";
-import type { LearnedQuirks } from "./request-quirks.ts";
+import type { CallManners } from "./language-model.ts";
+import type { ChatRequest } from "./language-model.ts";
+import type { ModelPrice, ModelProviderConfig, ModelApi } from "./language-model.ts";
+import type { LearnedQuirks } from "./create-model-fetch.ts";
+
+/** What models think aloud, before their answer. */
+const THOUGHTS = /^\s*<think(?:ing)?>[\s\S]*?(?:<\/think(?:ing)?>|$)/i;
+
+/** JSON that comes in a fence, which need not be closed yet. */
+const FENCE = /```(?:json)?[ \t]*\n?([\s\S]*?)(?:```|$)/i;
+
+/** The SDK's model for a name at a provider. The provider's package is loaded when it is first needed. */
+type ModelMaker = (provider: ModelProviderConfig, name: string, fetch: typeof globalThis.fetch) => Promise<SdkModel>;
+
+const MAKERS: Record<ModelApi, ModelMaker> = {
+  async openai({ name: provider, baseUrl, apiKey }, name, fetch) {
+    const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+    return createOpenAICompatible({
+      name: provider,
+      baseURL: baseUrl,
+      ...(apiKey === undefined ? {} : { apiKey }),
+      includeUsage: true,
+      supportsStructuredOutputs: true,
+      fetch,
+    }).chatModel(name);
+  },
+  async anthropic({ baseUrl, apiKey = "" }, name, fetch) {
+    const { createAnthropic } = await import("@ai-sdk/anthropic");
+    // An empty key rather than none: the SDK would look for one in the environment, which one place alone reads.
+    return createAnthropic({ baseURL: baseUrl, apiKey, fetch }).languageModel(name);
+  },
+};
 
 /** The model that is asked, and how. */
 export interface ModelTarget {
@@ -24,7 +50,7 @@ export interface ModelTarget {
 }
 
 /**
- * Faults that another try may mend: models are not always of the same mind, and connections break. Requests that fail
+ * Errors that a retry may resolve: models do not always respond alike, and connections break. Requests that fail
  * before anything of an answer has come are tried again below.
  */
 const MENDABLE: ReadonlySet<ModelFault> = new Set(["cut", "empty", "invalid_output"]);
@@ -46,8 +72,8 @@ interface Misfit {
 
 /**
  * Asks a model, with the rounds of its tools, until its answer fits the schema: twice at most, and only once when a
- * tool was called, or something was handed out that may not begin anew. Rejects with a `ModelError` when there is no usable answer in time, and
- * with the reason of the signal when that is aborted. Counts in `tally`.
+ * tool was called, or text was streamed that cannot be withdrawn. Rejects with a `ModelError` when there is no usable
+ * answer in time, and with the reason of the signal when that is aborted. Counts in `tally`.
  */
 export async function chatWithModel<Output>(
   target: ModelTarget,
@@ -152,4 +178,40 @@ function writeJson(value: unknown): string | undefined {
     if (!(error instanceof RangeError)) throw error;
     throw new ModelError("invalid_output", "the answer is nested too deeply", { cause: error });
   }
+}
+
+/** Makes the SDK's model for a name at a provider; nothing is asked yet. */
+function createSdkModel(
+  provider: ModelProviderConfig,
+  name: string,
+  fetch: typeof globalThis.fetch,
+): Promise<SdkModel> {
+  return MAKERS[provider.api](provider, name, fetch);
+}
+
+/**
+ * The JSON of an answer from its beginning on, as far as it has come: models that were not bound to JSON put it in a
+ * fence, or words before it. Empty where none has begun.
+ */
+export function jsonPartOf(text: string): string {
+  if (text.startsWith("{")) return text;
+  const said = text.replace(THOUGHTS, "");
+  const start = said.search(/[[{]/);
+  if (start === -1) return "";
+  const fence = FENCE.exec(said);
+  return fence !== null && fence.index < start ? (fence[1] ?? "").trim() : said.slice(start);
+}
+
+/** The value of an answer's JSON, whatever words stand around it; undefined where it is none. */
+export function readJsonOutput(text: string): unknown {
+  const part = jsonPartOf(text);
+  const end = Math.max(part.lastIndexOf("}"), part.lastIndexOf("]"));
+  for (const candidate of [text, part, part.slice(0, end + 1)]) {
+    try {
+      return JSON.parse(candidate) as unknown;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  return undefined;
 }

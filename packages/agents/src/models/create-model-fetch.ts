@@ -1,11 +1,59 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { CallManners } from "./call-manners.ts";
-import { explainStatus } from "./explain-status.ts";
-import type { RequestFault } from "./explain-status.ts";
+import { errorCode, withinMs, isRecord } from "@svc/primitives";
+import { explainStatus } from "./model-error.ts";
+import type { RequestFault } from "./model-error.ts";
 import { ModelError } from "./model-error.ts";
-import { adaptRequest, learnQuirk } from "./request-quirks.ts";
-import type { LearnedQuirks } from "./request-quirks.ts";
-import { watchBody } from "./watch-body.ts";
+import type { CallManners } from "./language-model.ts";
+
+/** The body of a request as OpenAI's API has it. */
+type RequestBody = Record<string, unknown>;
+
+/** Something of the API that some servers and models do not know. */
+interface Quirk {
+  /** What a refusal says that means this. */
+  told: RegExp;
+  /** The body without it; the same body where it has nothing of it. */
+  adapt(body: RequestBody): RequestBody;
+}
+
+/** What a provider was found not to know, by name; requests to it go without. */
+export type LearnedQuirks = Set<string>;
+
+/** How JSON in text is asked for: a model reads it, no server. */
+const JSON_IN_TEXT =
+  "Answer with one JSON value and nothing else: no words before or after it. It must conform to this JSON Schema:\n";
+
+/** In the order in which they are looked for. */
+const QUIRKS: Readonly<Record<string, Quirk>> = {
+  // Newer models of OpenAI call the bound of an answer so, and refuse the name that all other servers know.
+  maxCompletionTokens: {
+    told: /max_completion_tokens/i,
+    adapt: ({ max_tokens: bound, ...body }) => (bound === undefined ? body : { ...body, max_completion_tokens: bound }),
+  },
+  noUsage: {
+    told: /stream_options|include_usage/i,
+    adapt: (body) => Object.fromEntries(Object.entries(body).filter(([name]) => name !== "stream_options")),
+  },
+  // llama.cpp cannot bind an answer that may call tools instead; older servers know no schema at all.
+  jsonInText: {
+    told: /response_format|json_schema|json schema|structured output|grammar/i,
+    adapt: withSchemaInText,
+  },
+};
+
+/** A quirk counts for requests with tools, or for those without: some servers know a thing in one of them only. */
+const keyOf = (name: string, body: RequestBody) => `${name}${"tools" in body ? " with tools" : ""}`;
+
+/** What an answer may take. */
+interface BodyBounds {
+  /** From now to the first piece. */
+  firstByteMs: number;
+  /** From one piece to the next. */
+  silenceMs: number;
+  maxBytes: number;
+  /** Gives the body up; it belongs to one call. */
+  signal?: AbortSignal | null | undefined;
+}
 
 /** What of an error's text is read, and for how long. */
 const ERROR_BYTES = 65_536;
@@ -26,8 +74,8 @@ type Outcome = { response: Response } | { fault: RequestFault; refusal?: string 
 /**
  * Makes what a client library calls a provider with in one call of a model. It tries again where that may help and fits
  * `deadlineAt` (as of `performance.now`): before anything of an answer was handed out. It follows no redirects, reads
- * answers up to a bound, ends with silence, and learns what the provider does not know. Every fault is a `ModelError`;
- * rejects with the reason of the request's signal when that is aborted.
+ * bodies up to a limit, ends if nothing arrives, and remembers what the provider does not support. Every error is a
+ * `ModelError`; rejects with the reason of the request's signal when that is aborted.
  */
 export function createModelFetch(options: {
   apiKey: string | undefined;
@@ -114,9 +162,85 @@ async function readError(body: ReadableStream<Uint8Array> | null): Promise<strin
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** The code of a connection's fault, as in ECONNREFUSED. */
+/** The code of a connection error, such as ECONNREFUSED. */
 function codeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  const code: unknown = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  return typeof code === "string" ? code : "no connection";
+  const code = errorCode(cause);
+  return code ?? "no connection";
+}
+
+/** An answer with bounds: it breaks off with a `ModelError` when it is cut, falls silent or gets too long. */
+function watchBody(
+  body: ReadableStream<Uint8Array>,
+  { firstByteMs, silenceMs, maxBytes, signal }: BodyBounds,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let bytes = 0;
+  // A request that is aborted once its answer is there leaves a read of that answer waiting.
+  signal?.addEventListener("abort", () => void reader.cancel(signal.reason).catch(() => undefined), { once: true });
+
+  function breakOff(error: ModelError): never {
+    // The connection is no longer read, so its errors do not matter.
+    reader.cancel(error).catch(() => undefined);
+    throw error;
+  }
+
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const waitMs = bytes === 0 ? firstByteMs : silenceMs;
+      const read = await withinMs(readNext(reader), waitMs);
+      if (read === undefined) {
+        return breakOff(new ModelError("timeout", `the provider has sent nothing for ${Math.round(waitMs)} ms`));
+      }
+      if (read.done) return controller.close();
+      bytes += read.value.byteLength;
+      if (bytes > maxBytes) return breakOff(new ModelError("too_long", `the answer is longer than ${maxBytes} bytes`));
+      controller.enqueue(read.value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+async function readNext(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  try {
+    return await reader.read();
+  } catch (error) {
+    throw new ModelError("cut", "the connection dropped during the answer", { cause: error });
+  }
+}
+
+/** The rules of a call with the schema after them, where the server is not asked to see to it. */
+function withSchemaInText({ response_format: format, ...body }: RequestBody): RequestBody {
+  const described = isRecord(format) && isRecord(format["json_schema"]) ? format["json_schema"]["schema"] : undefined;
+  if (described === undefined) return format === undefined ? body : { ...body, response_format: format };
+  const messages: unknown[] = Array.isArray(body["messages"]) ? body["messages"] : [];
+  const [first, ...rest] = messages;
+  const rules = `${JSON_IN_TEXT}${JSON.stringify(described)}`;
+  const isSystem = isRecord(first) && first["role"] === "system" && typeof first["content"] === "string";
+  const system = { role: "system", content: isSystem ? `${String(first["content"])}\n\n${rules}` : rules };
+  return { ...body, messages: isSystem ? [system, ...rest] : [system, ...messages] };
+}
+
+/** The request as this provider takes it, as far as that is known. */
+export function adaptRequest(text: string, learned: LearnedQuirks): string {
+  if (learned.size === 0) return text;
+  const body: unknown = JSON.parse(text);
+  if (!isRecord(body)) return text;
+  const names = Object.keys(QUIRKS).filter((name) => learned.has(keyOf(name, body)));
+  return JSON.stringify(names.reduce((adapted, name) => QUIRKS[name]?.adapt(adapted) ?? adapted, body));
+}
+
+/** Learns from a refusal of a request what the provider does not know; true when there is something new to try. */
+export function learnQuirk(text: string, said: string, learned: LearnedQuirks): boolean {
+  const body: unknown = JSON.parse(text);
+  if (!isRecord(body)) return false;
+  const before = adaptRequest(text, learned);
+  for (const [name, { told }] of Object.entries(QUIRKS)) {
+    const key = keyOf(name, body);
+    if (!told.test(said) || learned.has(key)) continue;
+    learned.add(key);
+    if (adaptRequest(text, learned) !== before) return true;
+    learned.delete(key);
+  }
+  return false;
 }

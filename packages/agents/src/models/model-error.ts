@@ -1,3 +1,63 @@
+import { isRecord } from "@svc/primitives";
+import { excerptOf } from "@svc/outbound";
+
+/** Error of one request, and whether a retry may resolve it. */
+export interface RequestFault {
+  error: ModelError;
+  canRetry: boolean;
+  /** How long the provider asks to be left alone, in milliseconds, or null. */
+  retryAfterMs: number | null;
+}
+
+const EXCERPT_CHARS = 120;
+
+const STATUS_FAULTS: Readonly<Record<number, { fault: ModelFault; text: string }>> = {
+  401: { fault: "unauthorized", text: "the provider rejected the API key (401)" },
+  402: { fault: "unauthorized", text: "the provider requires payment (402)" },
+  403: { fault: "unauthorized", text: "the provider rejected the API key (403)" },
+  404: { fault: "unknown_model", text: "the provider does not know this model or URL (404)" },
+  413: { fault: "too_long", text: "the question is too long for the model (413)" },
+};
+
+/** What refusals with other statuses say of their reason. */
+const TOLD_FAULTS: readonly { told: RegExp; fault: ModelFault; text: string }[] = [
+  {
+    told: /context.{0,20}(?:length|window|size)|too (?:long|large)|maximum context|prompt is too/i,
+    fault: "too_long",
+    text: "the question is too long for the model",
+  },
+  {
+    told: /content.?(?:filter|policy|management)|safety|moderation/i,
+    fault: "refused",
+    text: "the provider's content filter blocked the question",
+  },
+  {
+    told: /model.{0,80}(?:not found|not exist|not a valid|unknown|not loaded)|(?:unknown|invalid|not a valid) model/i,
+    fault: "unknown_model",
+    text: "the provider does not know this model",
+  },
+];
+
+/** A request that came too early or while the server was busy: the same one may go through later. */
+const MENDABLE: ReadonlySet<number> = new Set([408, 409, 425]);
+
+/** A quota that is used up does not come back in seconds. */
+const USED_UP = /insufficient_quota|quota.{0,40}exceeded|billing/i;
+
+/** An error's cause has a cause, and so on; no deeper than this is looked. */
+const MAX_DEPTH = 6;
+
+/** What errors of the client library mean, by their names. */
+const NAMED_FAULTS: ReadonlyMap<string, () => ModelError> = new Map(
+  Object.entries({
+    AI_InvalidResponseDataError: () => new ModelError("cut", "the answer ended before it was complete"),
+    AI_JSONParseError: () => new ModelError("invalid_output", "the provider's response cannot be parsed"),
+    AI_TypeValidationError: () => new ModelError("invalid_output", "the provider's response cannot be parsed"),
+    AI_NoOutputGeneratedError: () => new ModelError("cut", "the answer ended before it was complete"),
+    AI_EmptyResponseBodyError: () => new ModelError("empty", "the model returned an empty answer"),
+  }),
+);
+
 /** Why a model gave no usable answer. */
 export type ModelFault =
   | "unreachable"
@@ -25,4 +85,80 @@ export class ModelError extends Error {
     this.name = "ModelError";
     this.fault = fault;
   }
+}
+
+/**
+ * The `ModelError` that an error of the client library comes from or means. What it says of a provider's text is short
+ * and without the key.
+ */
+export function modelErrorOf(error: unknown, apiKey: string | undefined): ModelError {
+  let cause = error;
+  for (let depth = 0; depth < MAX_DEPTH && isRecord(cause); depth += 1) {
+    if (cause instanceof ModelError) return cause;
+    cause = cause["cause"];
+  }
+  if (!isRecord(error)) return new ModelError("provider_fault", "the provider failed");
+  const named = NAMED_FAULTS.get(String(error["name"]));
+  if (named !== undefined) return named();
+  const said = typeof error["responseBody"] === "string" ? error["responseBody"] : saidBy(error);
+  const status = typeof error["statusCode"] === "number" ? error["statusCode"] : statusOf(error);
+  const explained = explainStatus({ status, headers: new Headers() }, said, apiKey).error;
+  // What fails after its answer has begun has broken off.
+  return explained.fault === "provider_fault" ? new ModelError("cut", explained.message, { cause: error }) : explained;
+}
+
+/** What an error says; of those of the client library only that, since they carry the whole question with them. */
+function saidBy(error: Record<string, unknown>): string {
+  return error instanceof Error ? error.message : JSON.stringify(error);
+}
+
+/** The status of an error within a response, by its type. */
+function statusOf(error: Record<string, unknown>): number {
+  return /rate_limit|429/.test(`${String(error["type"])} ${String(error["code"])}`) ? 429 : 500;
+}
+
+/** What an answer means that is no success. */
+export function explainStatus(
+  { status, headers }: Pick<Response, "status" | "headers">,
+  body: string,
+  secret: string | undefined,
+): RequestFault {
+  const retryAfterMs = retryAfterOf(headers);
+  const known = STATUS_FAULTS[status];
+  // The message about a wrong key omits the server's own: some servers repeat half of the key.
+  if (known !== undefined) return lasting(known.fault, known.text);
+  if (status >= 300 && status < 400) {
+    return lasting("provider_fault", `the provider redirects to another URL (${status}); set that URL instead`);
+  }
+  const excerpt = excerptOf(body, { secret, maxChars: EXCERPT_CHARS });
+  const said = excerpt === "" ? "" : `: ${excerpt}`;
+  if (status === 429) {
+    const error = new ModelError("rate_limited", `the provider's rate limit is exceeded (429${said})`);
+    return { error, canRetry: !USED_UP.test(body), retryAfterMs };
+  }
+  const told = TOLD_FAULTS.find((fault) => fault.told.test(excerpt));
+  if (status < 500 && !MENDABLE.has(status)) {
+    return told === undefined
+      ? lasting("refused", `the provider rejected the request (${status}${said})`)
+      : lasting(told.fault, `${told.text} (${status}${said})`);
+  }
+  // llama.cpp responds with 500 to a question that is too long.
+  if (told?.fault === "too_long") return lasting(told.fault, `${told.text} (${status}${said})`);
+  return {
+    error: new ModelError("provider_fault", `the provider returned ${status}${said}`),
+    canRetry: true,
+    retryAfterMs,
+  };
+}
+
+function lasting(fault: ModelFault, text: string): RequestFault {
+  return { error: new ModelError(fault, text), canRetry: false, retryAfterMs: null };
+}
+
+/** `Retry-After` in milliseconds: it comes as seconds or as a date. Null without one that can be read. */
+function retryAfterOf(headers: Headers): number | null {
+  const given = headers.get("retry-after")?.trim() ?? "";
+  if (given === "") return null;
+  const ms = /^\d+(?:\.\d+)?$/.test(given) ? Number(given) * 1_000 : Date.parse(given) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : null;
 }

@@ -1,21 +1,25 @@
-import type { Log } from "@svc/log";
+import { z } from "zod";
 import { createBreaker } from "@svc/outbound";
 import type { Breaker } from "@svc/outbound";
-import type { ProjectId, Store } from "@svc/store";
 import { count, fewValues, observe } from "@svc/telemetry";
+import { asProjectId } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
+import type { Log } from "@svc/log";
 import { estimateTokens } from "./ask-once.ts";
 import type { CallTally } from "./ask-once.ts";
-import { openCallBounds } from "./call-bounds.ts";
-import { DEFAULT_MANNERS } from "./call-manners.ts";
-import type { CallManners } from "./call-manners.ts";
+import { openCallBounds } from "./language-model.ts";
+import { DEFAULT_MANNERS } from "./language-model.ts";
+import type { CallManners } from "./language-model.ts";
 import { chatWithModel } from "./chat-with-model.ts";
 import type { ModelTarget } from "./chat-with-model.ts";
-import { findModelFault } from "./find-model-fault.ts";
-import type { ChatRequest, ChatResult, LanguageModel, LanguageModels, ModelUsage } from "./language-model.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelFault } from "./model-error.ts";
-import type { ModelProviderConfig, ModelsConfig } from "./models-config.ts";
 import { keepProjectLimits } from "./project-limits.ts";
+import type { ChatRequest, ChatResult, LanguageModel, LanguageModels, ModelUsage } from "./language-model.ts";
+import type { ModelProviderConfig, ModelsConfig } from "./language-model.ts";
+
+/** Of no project: the question is not recorded. */
+const NOBODY = asProjectId("00000000-0000-0000-0000-000000000000");
 
 /** The name by which an agent says that it wants no model. */
 const NO_MODEL = "none";
@@ -23,13 +27,15 @@ const NO_MODEL = "none";
 /** Begins the ids of an Ollama's models, whatever its provider is called. */
 const OLLAMA = "ollama";
 
-/** What providers are called. A model of one that is not configured is asked nowhere: its question is not for others. */
+/**
+ * What providers are called. A model of one that is not configured is asked nowhere: its question is not for others.
+ */
 const PROVIDER_NAMES: ReadonlySet<string> = new Set(["openai", "anthropic", OLLAMA]);
 
 /** Models that are remembered with what was learned of them; agents may name any number. */
 const MAX_MODELS = 1_000;
 
-/** Faults of the provider as a whole; after several in a row it is left alone. */
+/** Errors of the provider as a whole; after several in a row it is not called for a while. */
 const PROVIDER_FAULTS: ReadonlySet<ModelFault> = new Set([
   "unreachable",
   "timeout",
@@ -39,7 +45,7 @@ const PROVIDER_FAULTS: ReadonlySet<ModelFault> = new Set([
   "provider_fault",
 ]);
 
-/** Faults that a model gives whatever it is asked, though its provider is well: it is not there, or not up to it. */
+/** Errors of a model for any request while its provider works: it is missing, or not capable enough. */
 const MODEL_FAULTS: ReadonlySet<ModelFault> = new Set(["unknown_model", "invalid_output", "empty", "tool_loop"]);
 
 /** A call that gave up sooner than this, or than most of the time that is usual, says little of its provider. */
@@ -58,9 +64,9 @@ export interface LanguageModelsDeps {
 }
 
 /**
- * Opens the models of a configuration. Nothing is asked, and no client library loaded, before the first call. A provider
- * that fails several times in a row is left alone for a while; the log has one line when it goes and one when it is back.
- * Each call is written down when it has ended, without delaying its answer.
+ * Opens the models of a configuration. Nothing is asked, and no client library loaded, before the first call. A
+ * provider that fails several times in a row is left alone for a while; the log has one line when it goes and one when
+ * it is back. Each call is written down when it has ended, without delaying its answer.
  */
 export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDeps): LanguageModels {
   const { log, store } = deps;
@@ -128,7 +134,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     return { id, provider, name, price, timeoutMs: config.timeoutMs, learned: new Set() };
   }
 
-  /** Writes a call down. An answer is worth more than its row: what fails here is told to the log alone. */
+  /** Records a call. An answer is worth more than its row: an error here is only logged. */
   function note(project: ProjectId, call: Parameters<Store["modelCalls"]["insert"]>[1]): void {
     limits.use(project, call.inputTokens + call.outputTokens);
     const written = store.modelCalls.insert(project, call).catch((error: unknown) => {
@@ -145,7 +151,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     trouble.fail(error.message);
   }
 
-  /** Asks, and tells the breaker of the provider what became of it. */
+  /** Asks, and reports the result to the breaker of the provider. */
   async function chatWatched<Output>(
     target: ModelTarget,
     request: ChatRequest<Output>,
@@ -282,7 +288,7 @@ function noteFigures(
 
 const closedError = () => new Error("the service is shutting down");
 
-/** Whether a fault says something of the provider: a call that had little time does not. */
+/** Whether an error says something about the provider: one of a call that had little time does not. */
 function blamesProvider({ fault }: ModelError, target: ModelTarget, timeoutMs = target.timeoutMs): boolean {
   const fairMs = Math.min(FAIR_TIMEOUT_MS, target.timeoutMs * FAIR_SHARE);
   return PROVIDER_FAULTS.has(fault) && (fault !== "timeout" || timeoutMs >= fairMs);
@@ -291,4 +297,30 @@ function blamesProvider({ fault }: ModelError, target: ModelTarget, timeoutMs = 
 function usageOf({ id, price }: ModelTarget, { inputTokens, outputTokens }: CallTally): ModelUsage {
   const costUsd = price === null ? null : (inputTokens * price.input + outputTokens * price.output) / PER_MILLION;
   return { model: id, inputTokens, outputTokens, costUsd };
+}
+
+/**
+ * Asks a model one tiny question, to see whether it works; null, or what is wrong. It is asked whatever happened
+ * before, and not written down. Rejects with the reason of the signal when that is aborted.
+ */
+async function findModelFault(
+  target: ModelTarget,
+  { manners, signal }: { manners: CallManners; signal: AbortSignal },
+): Promise<ModelError | null> {
+  const tally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
+  const request = {
+    caller: { project: NOBODY, ticketId: null, purpose: "answer" },
+    system: "You check that you can answer. Answer in JSON.",
+    messages: [{ role: "user", text: "How many days has a week?" }],
+    schema: z.object({ days: z.number() }),
+    schemaName: "answer",
+    signal,
+  } as const;
+  try {
+    await chatWithModel(target, request, { manners, tally });
+    return null;
+  } catch (error) {
+    if (error instanceof ModelError) return error;
+    throw error;
+  }
 }

@@ -12,9 +12,9 @@ const MAX_REMEMBERED = 2_000;
 export interface ProjectLimits {
   /**
    * Does the work in its turn. `tokens` is what it may use at most, about: so much is held until it has ended, so that
-   * many calls at once do not pass the limit together. Rejects with a `ModelError`: `over_budget` when the tokens of the
-   * day are used up or held by others, `busy` when its turn does not come in time; and with the reason of the signal when
-   * that is aborted before.
+   * many calls at once do not pass the limit together. Rejects with a `ModelError`: `over_budget` when the tokens of
+   * the day are used up or held by others, `busy` when its turn does not come in time; and with the reason of the
+   * signal when that is aborted before.
    */
   run<Result>(
     project: ProjectId,
@@ -31,7 +31,7 @@ interface Lane {
   waiting: (() => void)[];
 }
 
-/** What a call that may be made is told. */
+/** What a call that may be made gets. */
 interface Admission {
   concurrency: number | null;
   giveBack: () => void;
@@ -51,7 +51,7 @@ export function keepProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: n
   /** Tokens that calls on their way may use. */
   const held = new Map<ProjectId, number>();
 
-  /** Holds the tokens of a call, and answers what gives them back. */
+  /** Reserves the tokens of a call, and returns a function that releases them. */
   function hold(project: ProjectId, tokens: number): () => void {
     if (tokens === 0) return () => undefined;
     held.set(project, (held.get(project) ?? 0) + tokens);
@@ -63,7 +63,7 @@ export function keepProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: n
   }
 
   /**
-   * Looks whether a project has tokens left, and holds so many of them at once: of two calls that look together one sees
+   * Reserves tokens of a project if it has enough left: of two concurrent calls one sees
    * what the other holds. Throws `over_budget`.
    */
   async function admit(project: ProjectId, tokens: number): Promise<Admission> {

@@ -1,11 +1,11 @@
 import { stopWords } from "@svc/text";
-import { capitalOf } from "./capital-of.ts";
+import { capitalOf } from "./note-words.ts";
 import { mendSentence } from "./mend-sentence.ts";
 import type { MendBudget } from "./mend-sentence.ts";
 import { noteWords } from "./note-words.ts";
 import type { NoteWord } from "./note-words.ts";
 import { findFillers, pausesOf } from "./repair-cues.ts";
-import { trimEnd } from "./trim-end.ts";
+import { trimEnd } from "./note-words.ts";
 
 /** Words that are rightly said twice. */
 const SAID_TWICE = new Set(
@@ -15,12 +15,12 @@ const SAID_TWICE = new Set(
 /** Of these, what is a slip where a sentence begins with it: "the man that that concerns", but not "that that man". */
 const SLIPS_AT_START = new Set("that der die das dass".split(" "));
 
-/** So many words that are said again are one slip. */
+/** Maximum number of repeated words that are one slip. */
 const LONGEST_REPEAT = 4;
 
 /**
- * A part of dictated notes as it was meant: without what was taken back, sounds of thinking and words said twice. Begins
- * with a capital; as it was written, where nothing is left of it.
+ * A part of dictated notes as it was meant: without what was taken back, sounds of thinking and words said twice.
+ * Begins with a capital; as it was written, where nothing is left of it.
  */
 export function cleanPart(text: string, language: string, budget: MendBudget): string {
   const mended = mendSentence(text.replaceAll(TRANSCRIPT_MARKS, " "), language, budget);

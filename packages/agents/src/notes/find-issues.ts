@@ -41,7 +41,7 @@ export interface CleanPart extends NotePart {
 /** Bounds of what is found; characters are UTF-16 units. */
 export const ISSUE_LIMITS = { issues: 50, titleMaxChars: TITLE_MAX_CHARS, descriptionMaxChars: 4_000 } as const;
 
-/** Sentences that go on about the same: so many at most. */
+/** Maximum number of sentences that continue about the same. */
 const LONGEST_ISSUE = 5;
 
 /** A sentence of so few words that stands for something named before has nothing of its own. */
@@ -50,10 +50,10 @@ const SHORT_WORDS = 12;
 const FEW_WORDS = 5;
 
 /**
- * The issues that notes tell of, without a model: each sentence or list item with words of trouble or of something to do,
- * and the sentences behind it that go on about it. Where nothing has such words, the first sentence that says anything, or
- * else the first of a single word or two. `alsoLanguages` (ISO 639-1) are those that the parts may be in just as well;
- * `today` is the day on which they were said.
+ * The issues that notes tell of, without a model: each sentence or list item with words of trouble or of something to
+ * do, and the sentences after it that continue about it. Where nothing has such words, the first sentence that says
+ * anything, or else the first of a single word or two. `alsoLanguages` (ISO 639-1) are those that the parts may be in
+ * just as well; `today` is the day on which they were said.
  */
 export function findIssues(
   notes: string,
@@ -101,7 +101,7 @@ export function findIssues(
   });
 }
 
-/** So many words say something. */
+/** Least number of words that say something. */
 const SAYS_ENOUGH = 3;
 
 /** Marks of a list: of what is done, and of what is to be done. */
@@ -111,7 +111,10 @@ const TO_DO = /\[ ?\]/;
 const tells = ({ mark, text, language }: CleanPart, also: readonly string[]) =>
   TO_DO.test(mark) || tellsIssue(unsettled(text, language), language, ...also);
 
-/** What of a sentence is not said to be settled: of one that goes on without a full stop, clauses, else all or nothing. */
+/**
+ * What of a sentence is not said to be settled: of one that continues without a full stop, clauses, else all or
+ * nothing.
+ */
 function unsettled(text: string, language: string): string {
   if (!isSettled(text, language)) return text;
   const clauses = text.split(/\s+/).length > RUN_ON_WORDS ? clausesOf([text], language) : [];
@@ -124,7 +127,7 @@ const linkWords = perLanguage(({ goesOn, next, nextSpoken = [], refersBack }) =>
   refersBack: new RegExp(sourceOf(refersBack), "u"),
 }));
 
-/** Whether a part goes on about the same as those before it, in the same paragraph. */
+/** Whether a part continues about the same as those before it, in the same paragraph. */
 function goesOn(open: readonly CleanPart[], part: CleanPart, also: readonly string[]): boolean {
   const { language, text } = part;
   if (part.kind === "item" || part.begins === "paragraph" || part.speaker !== open[0]?.speaker) return false;
@@ -167,8 +170,8 @@ export function cut(text: string, maxChars: number): string {
 }
 
 /**
- * Makes ids: of the words of the part in which an issue's first quote begins, so that they do not depend on how an issue
- * is worded; the second one of the same words gets another.
+ * Makes ids: of the words of the part in which an issue's first quote begins, so that they do not depend on how an
+ * issue is worded; the second one of the same words gets another.
  */
 export function createIssueIds(notes: string, parts: readonly NotePart[]): (quotes: readonly NoteQuote[]) => string {
   const counts = new Map<string, number>();

@@ -2,26 +2,26 @@ import { questionWords, stopWords, tokenize } from "@svc/text";
 import type { CleanPart, NoteQuote } from "./find-issues.ts";
 import { stemOf, topicTest } from "./topic-words.ts";
 
-/** So many places are told. */
+/** Maximum number of passages that are returned. */
 const MAX_PASSAGES = 10;
 
-/** What is said in one line belongs together, up to so many words. */
+/** Maximum number of words of one line that belong together. */
 const PASSAGE_WORDS = 80;
 
-/** BM25: how soon a repeated word tells no more, and how much a long passage loses; speech repeats itself. */
+/** BM25: how soon a repeated word counts no more, and how much a long passage loses; speech repeats itself. */
 const SATURATION = 1.2;
 const LENGTH = 0.3;
 
 /**
- * What is said beside a passage counts for it, the nearer the more, and passages that are told stand apart: in long notes
+ * Text near a passage counts for it, the nearer the more, and returned passages lie apart: in long notes
  * a thing is talked about over several lines. Both grow with the notes, up to so many passages.
  */
 const BESIDE = { weight: 0.3, share: 40, most: 8 } as const;
 const APART = { share: 50, most: 10 } as const;
 
 /**
- * The question is widened by what stands near the places that it finds, as people ask in other words than were spoken: by
- * so many words of so many places, each counting so much at most, that stand there at least twice.
+ * The question is widened by what stands near the places that it finds, as people ask in other words than were spoken:
+ * by so many words of so many places, each counting so much at most, that stand there at least twice.
  */
 const WIDEN = { places: 20, near: 2, words: 20, weight: 0.3, least: 2 } as const;
 
@@ -37,10 +37,10 @@ interface Index {
 }
 
 /**
- * The places of notes that are most about a question, best first, none twice: by the rarer words that they share with it
- * (BM25), by what is said beside them, and by words that go with it in these notes. None where nothing in them has a word
- * of the question. Measured on the meetings of QMSum (dev): of ten places one is of the part that was asked for in 86 % of
- * the questions.
+ * The places of notes that are most about a question, best first, none twice: by the rarer words that they share with
+ * it (BM25), by what is said beside them, and by words that go with it in these notes. None where nothing in them has a
+ * word of the question. Measured on the meetings of QMSum (dev): of ten places one is of the part that was asked for in
+ * 86 % of the questions.
  */
 export function findPassages(parts: readonly CleanPart[], question: string, language: string): NoteQuote[] {
   const passages = passagesOf(parts);

@@ -1,8 +1,15 @@
 import { stopWords } from "@svc/text";
-import { calendarWords } from "./calendar-words.ts";
 import { ANY_WORDS, hasPhrase, perLanguage, sourceOf } from "./language-words.ts";
 import type { DueData } from "./language-words.ts";
-import { wordKinds } from "./word-kinds.ts";
+import { wordKinds } from "./repair-words.ts";
+
+/** What a word of the calendar names: a day of the week from 0, Sunday, or a month from 0, January. */
+interface CalendarWord {
+  type: "weekday" | "month";
+  number: number;
+}
+
+const known = new Map<string, ReadonlyMap<string, CalendarWord>>();
 
 const NAMES: ReadonlySet<string> = new Set(ANY_WORDS.names.map((name) => name.toLowerCase()));
 
@@ -227,4 +234,28 @@ export function withoutDue(text: string, language: string): string {
   if (day === undefined) return text;
   const rest = `${text.slice(0, day.start).trim()} ${text.slice(day.end).trim()}`.trim();
   return /\p{L}+\s+\p{L}+/u.test(rest) ? rest : text;
+}
+
+/** The names of days and months in a language (ISO 639-1), in lower case, as they stand alone and in a date. */
+export function calendarWords(language: string): ReadonlyMap<string, CalendarWord> {
+  const found = known.get(language) ?? readCalendar(language);
+  known.set(language, found);
+  return found;
+}
+
+function readCalendar(language: string): ReadonlyMap<string, CalendarWord> {
+  const formats = [{ weekday: "long" }, { month: "long" }, { month: "long", day: "numeric" }] as const;
+  // Every day of a year whose months and weekdays all come up.
+  const days = Array.from({ length: 92 }, (_, index) => new Date(Date.UTC(2026, 0, 1 + index * 4)));
+  return new Map(
+    formats.flatMap((format) => {
+      const written = new Intl.DateTimeFormat(language, { ...format, timeZone: "UTC" });
+      return days.flatMap((day) =>
+        written.formatToParts(day).flatMap(({ type, value }): [string, CalendarWord][] => {
+          if (type !== "weekday" && type !== "month") return [];
+          return [[value.toLowerCase(), { type, number: type === "month" ? day.getUTCMonth() : day.getUTCDay() }]];
+        }),
+      );
+    }),
+  );
 }

@@ -1,4 +1,4 @@
-import { capitalOf } from "./capital-of.ts";
+import { capitalOf } from "./note-words.ts";
 import { withoutDue } from "./issue-facts.ts";
 import { tellsIssue, withoutRating } from "./issue-words.ts";
 import { hasPhrase, perLanguage, sourceOf } from "./language-words.ts";
@@ -15,9 +15,9 @@ import {
   withoutRunUp,
 } from "./note-clauses.ts";
 import { noteWords } from "./note-words.ts";
-import { trimEnd } from "./trim-end.ts";
+import { trimEnd } from "./note-words.ts";
 
-/** So long a title may be, in UTF-16 units: it fits into a line of a list. */
+/** Maximum length of a title, in UTF-16 units: it fits into a line of a list. */
 export const TITLE_MAX_CHARS = 80;
 
 /** What an issue is about is said in its first clauses. */
@@ -47,9 +47,9 @@ const titleWords = perLanguage(({ articles, due, objects, trim }) => ({
 }));
 
 /**
- * What an issue is about in a line, from the sentences that tell of it: the clause that says it best without those around
- * it, as what is to be done or as what is wrong, and behind the latter what is to be done. A pronoun at the beginning gives
- * way to what was named before. Weights were chosen by hand on the set `notes` of the folder eval.
+ * What an issue is about in a line, from the sentences that tell of it: the clause that says it best without those
+ * around it, as what is to be done or as what is wrong, and behind the latter what is to be done. A pronoun at the
+ * beginning gives way to what was named before. Weights were chosen by hand on the set `notes` of the folder eval.
  */
 export function issueTitle(texts: readonly string[], language: string): string {
   const clauses = clausesOf(texts, language)
@@ -111,7 +111,7 @@ function nextTopic(
   return text === null || (isAlone && named.isAlone) ? { ...named, isAlone } : { text, isAlone };
 }
 
-/** What a clause says as a title, with the name of what it goes on about. */
+/** Returns a clause as a title, with the name of what it continues about. */
 function readClause(clause: string, named: Topic | null, language: string): ClauseReading {
   const action = actionOf(clause, language);
   return action === null ? readStatement(clause, named, language) : readAction({ clause, action }, named, language);

@@ -1,5 +1,5 @@
-import { calendarWords } from "./calendar-words.ts";
-import { negationTest } from "./negations.ts";
+import { calendarWords } from "./issue-facts.ts";
+import { negationTest } from "./repair-words.ts";
 import type { NoteWord } from "./note-words.ts";
 import type { RepairReading } from "./repair-candidates.ts";
 import { isClearCue, pausesOf } from "./repair-cues.ts";
@@ -13,8 +13,8 @@ const AGAIN_WITHIN = 3;
 const NEAR = 3;
 
 /**
- * In a statement, which may be one of many in a row without a full stop, a correction reaches back so many words at most:
- * what is lost of it is worse than a slip that stays. Only what takes back all that was said reaches further.
+ * In a statement, which may be one of many in a row without a full stop, a correction reaches back so many words at
+ * most: what is lost of it is worse than a slip that stays. Only what takes back all that was said reaches further.
  */
 const STATEMENT_DROPS = 6;
 const STATEMENT_REACH = 14;
@@ -35,9 +35,9 @@ interface Statement {
 }
 
 /**
- * Makes the function that tells which readings a place in a statement may have at all. A slip that stays does less harm
- * than a word that goes and was meant: what turns the meaning round stays in any case, and a word that mostly means itself
- * ("no", "wait") has to be set off by the writing, or by what follows being like what came before.
+ * Returns a function that says which readings a place in a statement may have at all. A slip that stays does less harm
+ * than a word that goes and was meant: what turns the meaning round stays in any case, and a word that mostly means
+ * itself ("no", "wait") has to be set off by the writing, or by what follows being like what came before.
  */
 export function readingTest(statement: Statement): (reading: RepairReading) => boolean {
   const { words, cue, language, takesAllBack } = statement;
@@ -65,7 +65,10 @@ function reachesTooFar(reading: RepairReading, { from }: RepairCue): boolean {
   return reading.how === "replace" && from - reading.from > STATEMENT_REACH;
 }
 
-/** Whether what is said at the end is surely meant for a place further ahead: it begins as that does, or is one of its kind. */
+/**
+ * Whether what is said at the end is surely meant for a place further ahead: it begins as that does, or is one of its
+ * kind.
+ */
 function fitsPlace(
   words: readonly NoteWord[],
   { from, to }: { from: number; to: number },
@@ -140,7 +143,10 @@ interface Exchange {
   isNegation: (word: NoteWord | undefined) => boolean;
 }
 
-/** Whether as much is denied afterwards as was meant: no "not" is lost, put in by chance, or left where it denies the new. */
+/**
+ * Whether as much is denied afterwards as was meant: no "not" is lost, put in by chance, or left where it denies the
+ * new.
+ */
 function keepsMeaning({ words, from, to, put, isNegation }: Exchange): boolean {
   // What a pause divides from it does not deny it.
   const pause = words.slice(0, from + 1).findLastIndex(({ isSetOff }) => isSetOff);

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { isSameKind, readingTest } from "./may-be-meant.ts";
 import { noteWords } from "./note-words.ts";
 import type { NoteWord } from "./note-words.ts";
@@ -5,10 +6,17 @@ import { repairCandidates } from "./repair-candidates.ts";
 import type { RepairCandidate, RepairReading } from "./repair-candidates.ts";
 import { findRepairCues } from "./repair-cues.ts";
 import type { RepairCue } from "./repair-cues.ts";
-import { REPAIR_WEIGHTS } from "./repair-weights.ts";
-import { trimEnd } from "./trim-end.ts";
+import { trimEnd } from "./note-words.ts";
 
-/** A correction within a correction, and one more; nobody goes further. */
+/**
+ * What speaks for each reading of a correction, by the names of `repair-candidates.ts`: weights of a log-linear model that
+ * `scripts/eval/fit-repairs.mjs` fits on the training part of Disfl-QA (Gupta et al. 2021) and a few sentences of our own.
+ */
+const REPAIR_WEIGHTS = JSON.parse(
+  readFileSync(new URL("../../data/repair-weights.json", import.meta.url), "utf8"),
+) as Readonly<Record<string, number>>;
+
+/** Maximum depth of corrections within corrections. */
 const MAX_ROUNDS = 4;
 
 /** What is said before and behind a correction decides; of what goes on for longer, so many words are looked at. */
@@ -38,9 +46,9 @@ export interface MendBudget {
 
 /**
  * A sentence without what its speaker took back: "on Tuesday, no sorry, on Wednesday" becomes "on Wednesday". Also a
- * correction at the end that belongs further ahead is put there. Each reading of each correction is scored by a log-linear
- * model (`REPAIR_WEIGHTS`) that was fitted on English; in other languages it goes by the same signs, where their words
- * are known. Costs the budget one for each place that is weighed; at none left, the rest stays as it is.
+ * correction at the end that belongs further ahead is put there. Each reading of each correction is scored by a
+ * log-linear model (`REPAIR_WEIGHTS`) that was fitted on English; in other languages it goes by the same signs, where
+ * their words are known. Costs the budget one for each place that is weighed; at none left, the rest stays as it is.
  */
 export function mendSentence(text: string, language: string, budget: MendBudget): string {
   let mended = text;
@@ -95,11 +103,14 @@ function isExchange(
   return reading.from === from - 1 && isSetOff && !isLonger && isSameKind(before, behind, language);
 }
 
-/** A question begins with a word that asks, or with a verb, and ends in a question mark: "When they call, no one answers." */
+/**
+ * A question begins with a word that asks, or with a verb, and ends in a question mark: "When they call, no one
+ * answers."
+ */
 const isQuestion = (text: string, [first]: readonly NoteWord[]) =>
   (first?.kind === "ask" || first?.kind === "verb") && /\?\W*$/.test(text);
 
-/** The place of the word with which somebody begins anew who has taken back what was said; -1 where there is none. */
+/** Index of the word that starts over after a withdrawn phrase; -1 if there is none. */
 const beginsAgainAt = (words: readonly NoteWord[], { from, to }: RepairCue) =>
   words.slice(0, from).findLastIndex(({ word }) => word === words[to]?.word);
 

@@ -2,12 +2,12 @@ import { isGivenName, namedDays, withoutDue } from "./issue-facts.ts";
 import { ANY_WORDS, hasPhrase, languageWords, perLanguage, sourceOf } from "./language-words.ts";
 import { noteWords } from "./note-words.ts";
 import { topicTest } from "./topic-words.ts";
-import { trimEnd } from "./trim-end.ts";
+import { trimEnd } from "./note-words.ts";
 
-/** What a clause is about is named in so many words at most. */
+/** Maximum number of words that name what a clause is about. */
 const LONGEST_TOPIC = 8;
 
-/** So many words has a clause at least, of speech without commas. */
+/** Least number of words of a clause, in speech without commas. */
 const LEAST_WORDS = 4;
 
 const clauseWords = perLanguage(
@@ -62,7 +62,7 @@ function splitAfterDays(clause: string, language: string): string[] {
   return bounds.slice(1).map((end, index) => clause.slice(bounds[index], end).trim());
 }
 
-/** Where a text goes on behind a day with another clause. */
+/** Where a text continues after a day with another clause. */
 export function dayEnds(text: string, language: string): number[] {
   const days = namedDays(text, language, new Date(0));
   const words = days.length === 0 ? [] : noteWords(text, language);
@@ -73,7 +73,8 @@ export function dayEnds(text: string, language: string): number[] {
 }
 
 /**
- * A text without what speech begins it with, as far as a word stays: "So, and the lamp is broken" is "the lamp is broken".
+ * A text without what speech begins it with, as far as a word stays: "So, and the lamp is broken" is "the lamp is
+ * broken".
  */
 export function withoutRunUp(text: string, language: string): string {
   const { runUp } = clauseWords(language);
@@ -85,11 +86,13 @@ export function withoutRunUp(text: string, language: string): string {
   }
 }
 
-/** A text that goes on in a line: with a small letter. */
+/** A text that continues a line: with a small letter. */
 export const withoutCapital = (text: string): string =>
   text.replace(/^\p{Lu}(?=\p{Ll})/u, (letter) => letter.toLowerCase());
 
-/** A German clause with its subject first: "ist die Tür verklemmt", behind a word that went, is "die Tür ist verklemmt". */
+/**
+ * A German clause with its subject first: "ist die Tür verklemmt", behind a word that went, is "die Tür ist verklemmt".
+ */
 export const uninverted = (clause: string, language: string): string =>
   language === "de"
     ? withoutCapital(clause).replace(clauseWords(language).verbFirst, "$<subject> $<verb>$<rest>")
@@ -108,7 +111,7 @@ export function topicOf(clause: string, language: string): string | null {
   return isName && countTopics(head, language) > 0 ? head : null;
 }
 
-/** A clause that names its topic and goes on with a pronoun for it, in two: the card reader, it's broken. */
+/** A clause that names its topic and continues with a pronoun for it, in two: the card reader, it's broken. */
 export function splitDoubled(clause: string, language: string): { topic: string | null; rest: string } {
   const match = clauseWords(language).doubled.exec(clause);
   const topic = match?.groups?.["topic"]?.trim() ?? null;

@@ -21,10 +21,10 @@ export interface NotePart {
 const MARK = /^(?:[ \t]*(?:[-*+•–]|\d{1,3}[.)]|\[[ xX]?\])[ \t]+)+/u;
 const HEADING_MARK = /^#{1,6}[ \t]+/u;
 
-/** Speech without full stops is cut when it goes on for so many words, before what begins another thought. */
+/** Number of words after which speech without full stops is cut, before what begins another thought. */
 export const RUN_ON_WORDS = 30;
 const LEAST_WORDS = 6;
-/** And in any case after so many. */
+/** Number of words after which it is cut in any case. */
 const MOST_WORDS = 80;
 
 /** A name before what somebody says, in the transcript of a talk. */
@@ -32,8 +32,8 @@ const LABEL =
   /^(?:\[?\d{1,2}(?::\d{2}){1,2}\]?[ \t]+)?\*{0,2}(?<name>\p{Lu}[\p{L}\p{M}\p{N}'’.-]*(?: [\p{Lu}\p{N}][\p{L}\p{M}\p{N}'’.-]*){0,2})(?: \([^()\n]{1,40}\))?\*{0,2}:\*{0,2}[ \t]+/u;
 
 /**
- * The parts of notes in a language (ISO 639-1), in reading order; together they hold all of the notes but white space and
- * marks.
+ * The parts of notes in a language (ISO 639-1), in reading order; together they hold all of the notes but white space
+ * and marks.
  */
 export function noteParts(notes: string, language: string): NotePart[] {
   const parts: NotePart[] = [];
@@ -69,7 +69,7 @@ export function noteParts(notes: string, language: string): NotePart[] {
   return parts;
 }
 
-/** Makes the function that tells a name before what somebody says from "Important:": it is known, or stands there again. */
+/** Returns a function that distinguishes a speaker's name from "Important:": it is known, or occurs again. */
 function speakerTest(notes: string): (name: string) => boolean {
   const counts = new Map<string, number>();
   for (const line of notes.split("\n")) {
@@ -85,7 +85,7 @@ function beginsOf(gap: string): NotePart["begins"] {
   return gap === "" ? "nothing" : "word";
 }
 
-/** Who dictates ends lines, and not sentences: a line never goes on in the next one. */
+/** Dictation ends lines, not sentences: a line never continues in the next one. */
 function linesOf(notes: string): { text: string; start: number }[] {
   let start = 0;
   return notes.split("\n").map((text) => {

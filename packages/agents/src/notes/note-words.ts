@@ -1,5 +1,8 @@
-import { wordKinds } from "./word-kinds.ts";
-import type { WordKind } from "./word-kinds.ts";
+import { wordKinds } from "./repair-words.ts";
+import type { WordKind } from "./repair-words.ts";
+
+/** Adds the full stop that speech lacks. */
+export const stopped = (text: string) => (/[\p{L}\p{N}]$/u.test(text) && /\s/.test(text) ? `${text}.` : text);
 
 /** A word of a note, with its place there. */
 export interface NoteWord {
@@ -39,4 +42,19 @@ export function noteWords(text: string, language: string): NoteWord[] {
     before = start + written.length;
     return { word, kind: kinds.get(word) ?? plainKind(word, isCapital), isCapital, isSetOff, start, end: before };
   });
+}
+
+/** A text without the characters at its end that are of a kind; takes time in proportion to these, as `/x+$/` does not. */
+export function trimEnd(text: string, kind: RegExp): string {
+  let end = text.length;
+  while (end > 0 && kind.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
+/** A letter as a sentence in a language (ISO 639-1) begins with it; unchanged where its capital is that of another letter. */
+export function capitalOf(letter: string, language: string): string {
+  // Two letters i, each with a capital of its own.
+  if (language === "tr" || language === "az") return letter.toLocaleUpperCase(language);
+  const capital = letter.toUpperCase();
+  return capital.toLowerCase() === letter ? capital : letter;
 }

@@ -1,11 +1,11 @@
 import type { NoteWord } from "./note-words.ts";
 import type { RepairCue } from "./repair-cues.ts";
-import type { WordKind } from "./word-kinds.ts";
+import type { WordKind } from "./repair-words.ts";
 
 /**
- * How a correction can be meant: it is none (`keep`); only the words that announce it go (`cue`); the words from `from` on
- * go with them (`drop`); or what follows takes the place of the words from `from` up to `to`, and the rest of what was
- * said before stays (`replace`).
+ * How a correction can be meant: it is none (`keep`); only the words that announce it go (`cue`); the words from `from`
+ * on go with them (`drop`); or what follows takes the place of the words from `from` up to `to`, and the rest of what
+ * was said before stays (`replace`).
  */
 export type RepairReading =
   | { how: "keep" }
@@ -21,9 +21,9 @@ export interface RepairCandidate {
 
 /** So far back somebody takes back what was said, in words. */
 const MAX_BACK = 30;
-/** So long may a correction at the end be that belongs further ahead. */
+/** Longest correction at the end that belongs further ahead, in words. */
 const MAX_REPLACEMENT = 8;
-/** So many words more than it takes the place of. */
+/** How many words it may be longer than what it replaces. */
 const MAX_LONGER = 3;
 
 type Kinds = readonly (WordKind | undefined)[];
@@ -33,14 +33,16 @@ type Features = (readonly [name: string, value: number])[];
 const LENGTH_STEPS = [1, 2, 3, 4, 5, 7, 10, 14];
 const stepOf = (length: number) => LENGTH_STEPS.filter((from) => length >= from).length;
 
-/** How two words that come to stand beside each other fit. */
+/** How well two words fit that become neighbors. */
 const join = (left: WordKind | undefined, right: WordKind | undefined) =>
   [`join:${left ?? "end"}>${right ?? "end"}`, 1] as const;
 
 /** Words that stand in most sentences, so that two of them say nothing. */
 const COMMON = new Set(["of", "the", "in", "to", "a"]);
 
-/** All that a correction can mean, with its features. `isWhole` says that the words are a sentence from its beginning. */
+/**
+ * All that a correction can mean, with its features. `isWhole` says that the words are a sentence from its beginning.
+ */
 export function repairCandidates(words: readonly NoteWord[], cue: RepairCue, isWhole: boolean): RepairCandidate[] {
   const said = words.slice(0, cue.from);
   const put = words.slice(cue.to);

@@ -1,5 +1,5 @@
 import type { NoteWord } from "./note-words.ts";
-import { REPAIR_WORDS } from "./repair-words.ts";
+import { repairWords } from "./repair-words.ts";
 
 /** What somebody says who corrects what was just said. */
 export type CueKind = "pause" | "no" | "single" | "phrase";
@@ -14,9 +14,9 @@ export interface RepairCue {
 type Phrases = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 /** Phrases by their first word, the longest first. */
-function phrasesOf(list: string): Phrases {
+function phrasesOf(list: readonly string[]): Phrases {
   const byFirst = new Map<string, string[][]>();
-  for (const phrase of list.split(",").map((one) => one.split(" "))) {
+  for (const phrase of list.map((one) => one.split(" "))) {
     const [first = ""] = phrase;
     byFirst.set(
       first,
@@ -36,19 +36,24 @@ interface CuePhrases {
   not: string;
 }
 
-const PHRASES: ReadonlyMap<string, CuePhrases> = new Map(
-  Object.entries(REPAIR_WORDS).map(([language, { pauses, edits, links, tails = "", fillers, not = "" }]) => [
-    language,
-    {
-      pauses: new Set(pauses.split(",")),
-      edits: phrasesOf(`${edits},${pauses}`),
-      links: phrasesOf(links),
-      tails: phrasesOf(tails),
-      fillers: phrasesOf(fillers),
-      not,
-    },
-  ]),
-);
+const cuePhrases = new Map<string, CuePhrases>();
+
+/** Returns what people say who correct themselves, in a language (ISO 639-1); nothing for one that is not known. */
+function cuePhrasesOf(language: string): CuePhrases {
+  const known = cuePhrases.get(language);
+  if (known !== undefined) return known;
+  const { pauses = [], edits = [], links = [], tails = [], fillers = [], not = "" } = repairWords(language);
+  const phrases = {
+    pauses: new Set(pauses),
+    edits: phrasesOf([...edits, ...pauses]),
+    links: phrasesOf(links),
+    tails: phrasesOf(tails),
+    fillers: phrasesOf(fillers),
+    not,
+  };
+  cuePhrases.set(language, phrases);
+  return phrases;
+}
 
 /** How many words from `from` on are one of these phrases. */
 function matchLength(words: readonly NoteWord[], from: number, phrases: Phrases): number {
@@ -56,20 +61,22 @@ function matchLength(words: readonly NoteWord[], from: number, phrases: Phrases)
   return candidates.find((phrase) => phrase.every((word, index) => words[from + index]?.word === word))?.length ?? 0;
 }
 
-/** Whoever says no with one of these behind it declines something. */
+/** "No" followed by one of these declines something. */
 const THANKS = new Set("thanks thank danke merci gracias grazie obrigado obrigada bedankt".split(" "));
 
-/** So many links may stand before one phrase. */
+/** Maximum number of links before one phrase. */
 const MAX_LINKS = 3;
 
 /** The sounds of a language that mean nothing, which can be left out wherever they stand. */
 export function pausesOf(language: string): ReadonlySet<string> {
-  return PHRASES.get(language)?.pauses ?? new Set();
+  return cuePhrasesOf(language).pauses;
 }
 
-/** The phrases that fill a pause, in order: those that the writing sets off on both sides. Elsewhere they say something. */
+/**
+ * The phrases that fill a pause, in order: those that the writing sets off on both sides. Elsewhere they say something.
+ */
 export function findFillers(words: readonly NoteWord[], language: string): Pick<NoteWord, "start" | "end">[] {
-  const fillers = PHRASES.get(language)?.fillers;
+  const fillers = cuePhrasesOf(language).fillers;
   if (fillers === undefined) return [];
   return words.flatMap((first, from) => {
     if (from > 0 && !first.isSetOff) return [];
@@ -81,9 +88,11 @@ export function findFillers(words: readonly NoteWord[], language: string): Pick<
   });
 }
 
-/** Where somebody may correct himself, in reading order. Many of these places are no corrections: see `mendSentence`. */
+/**
+ * Where somebody may correct himself, in reading order. Many of these places are no corrections: see `mendSentence`.
+ */
 export function findRepairCues(words: readonly NoteWord[], language: string): RepairCue[] {
-  const phrases = PHRASES.get(language);
+  const phrases = cuePhrasesOf(language);
   if (phrases === undefined) return [];
   const cues: RepairCue[] = [];
   for (let from = 0; from < words.length;) {
@@ -108,7 +117,8 @@ function endOfCue(words: readonly NoteWord[], from: number, { edits, links, tail
     }
     const length = matchLength(words, place, edits);
     if (length === 0) break;
-    // What a pause divides is one only where all of it is set off: "no, wait, on Monday", but not "they wait, no one comes".
+    // What a pause divides is one only where all of it is set off: "no, wait, on Monday", but not "they wait, no one
+    // comes".
     if (to > from && hasPause(words, to, place + length) && !isSetOffAsOne(words, from, place + length)) break;
     to = place + length;
   }

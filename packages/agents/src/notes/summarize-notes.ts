@@ -1,33 +1,60 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { detectLanguage } from "@svc/text";
+import { detectLanguage, stopWords, tokenize } from "@svc/text";
 import { ModelError } from "../models/model-error.ts";
 import { cleanPart } from "./clean-part.ts";
 import { findPassages } from "./find-passages.ts";
-import { findIssues } from "./find-issues.ts";
-import type { CleanPart } from "./find-issues.ts";
+import { findIssues, cut } from "./find-issues.ts";
+import type { CleanPart, NoteIssue } from "./find-issues.ts";
 import { noteParts } from "./note-parts.ts";
 import { NOTES_LIMITS } from "./notes-summary.ts";
 import type { NotesModel, NotesSummary } from "./notes-summary.ts";
-import { partLanguages } from "./part-language.ts";
-import { stopped } from "./stopped.ts";
-import { sumUp } from "./sum-up.ts";
+import { stopped } from "./note-words.ts";
 import { readNotesWithModel } from "./read-notes-with-model.ts";
+import { pickSentences } from "./pick-sentences.ts";
+import type { IssueSeverity } from "./issue-words.ts";
+
+/** Maximum number of words of a summary, and its maximum share of a longer text. */
+const SUMMARY_WORDS = 170;
+const SUMMARY_SHARE = 0.4;
+/** Notes of so few words are their own summary. */
+const SHORT_WORDS = 40;
+
+/** In which order things are said. What is no issue is like a normal one. */
+const RANKS: Readonly<Record<IssueSeverity, number>> = { urgent: 0, high: 1, normal: 2, low: 3 };
+
+interface Statement {
+  text: string;
+  severity: IssueSeverity;
+  /** Sentences of one issue have its number, any other has one of its own. */
+  topic: number;
+  place: number;
+}
+
+/** A shorter part is taken for one in the language of the notes: names and single words are clear to nobody. */
+const LEAST_WORDS = 3;
+/** From this share of its words on that are stop words of the language of the notes, a part is in it. */
+const CLEARLY_OWN = 0.25;
+/** From this confidence on a part is in a language of its own. */
+const CLEARLY_OTHER = 0.5;
+/** Maximum number of parts that are examined this closely, since that takes longer than all the rest. */
+const MAX_DETECTED = 400;
 
 /** From here on a text itself says what language it is in: see `detectLanguage`. */
 const CLEAR_LANGUAGE = 0.5;
 
-/** So long it works on notes before whatever else the process does has its turn, in milliseconds. */
+/** How long it works on notes before other work of the process gets a turn, in milliseconds. */
 const TURN_MS = 20;
 
-/** So many places are weighed at which somebody may have corrected himself: more are left as they are. */
+/** Maximum number of possible corrections that are weighed; further ones stay as they are. */
 const MAX_CUES = 300;
 
 /**
- * Makes something of dictated notes: cleaned of fillers, repeats and what the speaker took back, summed up, and the issues
- * that they tell of, each with its places in the notes. With a model it reads better; whenever that gives no usable answer
- * in time, and without one, it is done by rules and statistics. Of longer notes the first 200,000 UTF-16 units are looked
- * at. With a `question`, also the places that are most about it. `locale` says the language (BCP 47) where the notes are too
- * short to tell, `date` (`YYYY-MM-DD`) on which day they were dictated; today in UTC without one. Long notes are read in short turns, between which others have theirs; an aborted signal ends it with its reason.
+ * Makes something of dictated notes: cleaned of fillers, repeats and what the speaker took back, summed up, and the
+ * issues that they tell of, each with its places in the notes. With a model it reads better; whenever that gives no
+ * usable answer in time, and without one, it is done by rules and statistics. Of longer notes the first 200,000 UTF-16
+ * units are looked at. With a `question`, also the places that are most about it. `locale` says the language (BCP 47)
+ * where the notes are too short to tell, `date` (`YYYY-MM-DD`) on which day they were dictated; today in UTC without
+ * one. Long notes are read in short turns, between which others have theirs; an aborted signal ends it with its reason.
  */
 export async function summarizeNotes({
   notes: given,
@@ -88,7 +115,9 @@ async function cleanParts(notes: string, language: string, signal: AbortSignal |
   return parts;
 }
 
-/** Makes the function that lets others have their turn where it is time for that; it rejects with the signal's reason. */
+/**
+ * Makes the function that lets others have their turn where it is time for that; it rejects with the signal's reason.
+ */
 function createPause(signal: AbortSignal | undefined): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
@@ -110,4 +139,56 @@ function joinParts(parts: readonly CleanPart[]): string {
         `${index === 0 ? "" : BETWEEN[part.begins]}${part.mark}${part.kind === "sentence" ? stopped(part.text) : part.text}`,
     )
     .join("");
+}
+
+/** Returns a function that detects the language (ISO 639-1) of a part of notes, which are mostly in one. */
+function partLanguages(language: string): (text: string) => string {
+  const common = stopWords(language);
+  let detected = 0;
+  return (text) => {
+    const words = tokenize(text);
+    const isOwn = words.filter(({ term }) => common.has(term)).length >= CLEARLY_OWN * words.length;
+    if (words.length < LEAST_WORDS || isOwn || detected >= MAX_DETECTED) return language;
+    detected += 1;
+    const found = detectLanguage(text, language);
+    return found.confidence >= CLEARLY_OTHER ? found.language : language;
+  };
+}
+
+/**
+ * What notes say in short, in their own sentences: all of short ones, else those that cover most of what they are
+ * about. What hurts most comes first, then what says most; sentences of one issue stay together, in their order.
+ */
+function sumUp(parts: readonly CleanPart[], issues: readonly NoteIssue[], language: string): string {
+  const said = statementsOf(parts, issues);
+  const words = said.reduce((sum, { text }) => sum + tokenize(text).length, 0);
+  const maxWords = Math.min(SUMMARY_WORDS, Math.max(SHORT_WORDS, Math.round(words * SUMMARY_SHARE)));
+  const picked =
+    words <= SHORT_WORDS
+      ? []
+      : pickSentences(
+          said.map(({ text, severity }) => ({ text, comesFirst: severity === "urgent" })),
+          { maxWords, language },
+        );
+  const chosen = picked.length === 0 ? said : picked.flatMap((place) => said[place] ?? []);
+  const order = new Map<number, number>();
+  for (const { topic } of chosen) if (!order.has(topic)) order.set(topic, order.size);
+  const orderOf = ({ topic }: Statement) => order.get(topic) ?? 0;
+  return cut(
+    chosen
+      .toSorted((a, b) => RANKS[a.severity] - RANKS[b.severity] || orderOf(a) - orderOf(b) || a.place - b.place)
+      .map(({ text }) => stopped(text))
+      .join(" "),
+    NOTES_LIMITS.summaryMaxChars,
+  );
+}
+
+function statementsOf(parts: readonly CleanPart[], issues: readonly NoteIssue[]): Statement[] {
+  const issueAt = new Map(
+    issues.flatMap(({ severity, quotes }, topic) => quotes.map(({ start }) => [start, { severity, topic }] as const)),
+  );
+  return parts.flatMap(({ kind, text, start }, place): Statement[] => {
+    if (kind === "heading" || text === "") return [];
+    return [{ text, place, ...(issueAt.get(start) ?? { severity: "normal", topic: issues.length + place }) }];
+  });
 }

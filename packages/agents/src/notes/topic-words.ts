@@ -16,7 +16,7 @@ const STEM_CHARS = 6;
 /** A word in the form in which words of notes are compared. */
 export const stemOf = (term: string): string => (/^\p{L}+$/u.test(term) ? term.slice(0, STEM_CHARS) : term);
 
-/** Makes the function that tells whether a word says what notes are about, in a language. */
+/** Returns a function that says whether a word says what notes are about, in a language. */
 export function topicTest(language: string): (term: string) => boolean {
   const common = stopWords(language);
   return (term) => !common.has(term) && !SPOKEN_WORDS.has(term) && !SHORT.test(term) && !term.includes("'");

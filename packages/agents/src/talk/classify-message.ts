@@ -17,13 +17,13 @@ export interface MessageContext {
   language?: string | null | undefined;
   /** True when an agent's answer is what was said last. */
   isAfterAnswer?: boolean;
-  /** True when an operator's reply is what was said last: what asks nothing tells that person something. */
+  /** True if an operator replied last: a message that asks nothing is a statement to that person. */
   isAfterOperator?: boolean;
 }
 
 /**
- * What a message is. It is talk when every word of it belongs to the phrases of one language, or is empty or a name; a complaint
- * may hold other words, as long as it asks nothing. Knows the languages of `data/talk`.
+ * What a message is. It is talk when every word of it belongs to the phrases of one language, or is empty or a name; a
+ * complaint may hold other words, as long as it asks nothing. Knows the languages of `data/talk`.
  */
 export function classifyMessage(text: string, context: MessageContext = {}): MessageClass {
   const chatLanguage = context.language?.toLowerCase().split("-")[0] ?? null;

@@ -9,10 +9,10 @@ const MAX_CHARS = 200;
 /** A complaint may be longer, and its reasons are of any words. */
 const MAX_COMPLAINT_CHARS = 600;
 
-/** Somebody who is greeted or thanked has a name of at most so many words. */
+/** Maximum number of words of a name that is greeted or thanked. */
 const MAX_NAME_WORDS = 2;
 
-/** So many words of a message that thanks may be of any kind, and no more than half of them. */
+/** Maximum number of other words in a message that thanks; at most half of all. */
 const MAX_LOOSE_WORDS = 2;
 
 /** "ok?" with no more words than this asks back; a longer question asks something. */
@@ -27,7 +27,9 @@ const SOCIAL: readonly TalkKind[] = ["greeting", "praise", "solved", "thanks", "
 /** What states nothing, whatever else is said of it. */
 const BARE: ReadonlySet<string> = new Set(["greeting", "thanks", "goodbye", "help", "filler"]);
 
-/** True when a text is nothing but greetings, thanks, goodbyes or a call for help without a subject: it states nothing. */
+/**
+ * True when a text is nothing but greetings, thanks, goodbyes or a call for help without a subject: it states nothing.
+ */
 export function isSmallTalk(text: string): boolean {
   return smallTalkOf(text) !== null;
 }
@@ -82,7 +84,7 @@ function makeLexicon(language: string): Lexicon {
   const isProblem = (term: string) => problems.has(term) || /\p{N}/u.test(term);
   // What somebody states is no statement of a problem.
   const isBlocked = (term: string, kind: string) => isTurn(term) || (kind === "statement" && problems.has(term));
-  // Where nobody has listed what turns a message, an empty word may be just that.
+  // Where no list names the words that turn a message, an empty word may be one.
   const empty = turn.length === 0 ? new Set<string>() : foldAll(stopWords(language));
   const { problem: _, ...ownPhrases } = own?.phrases ?? {};
   const phrases = Object.fromEntries(
@@ -116,7 +118,7 @@ interface Reading {
   /** True when a word that changes nothing stands first. */
   beginsEmpty: boolean;
   uncovered: TalkToken[];
-  /** How many empty words stand beside the phrases. */
+  /** Number of empty words between the phrases. */
   emptyWords: number;
   isTurned: boolean;
 }

@@ -5,7 +5,7 @@ export interface TalkToken {
   term: string;
   /** True if punctuation stands before it: it begins a clause. */
   startsClause: boolean;
-  /** Begins with a capital and goes on in small letters, as names do. */
+  /** Begins with a capital and continues in small letters, as names do. */
   isCapitalized: boolean;
 }
 
@@ -25,7 +25,10 @@ export type PhraseMatcher = (tokens: readonly TalkToken[], start: number) => Map
 const MAX_GAP_WORDS = 2;
 const MAX_TAIL_WORDS = 12;
 
-/** The words of a text as phrases are compared: without case and accents; of a letter that is repeated ("hiii") one remains. */
+/**
+ * The words of a text as phrases are compared: without case and accents; of a letter that is repeated ("hiii") one
+ * remains.
+ */
 export function talkTokens(text: string): TalkToken[] {
   let before = 0;
   return tokenize(text).map(({ term, start, end }) => {
@@ -56,9 +59,9 @@ export function talkCharacters(tokens: readonly TalkToken[]): TalkToken[] {
 type Part = { words: string[] } | { prefix: string } | { gap: number } | { either: Part[][]; isOptional: boolean };
 
 /**
- * Makes the matcher of phrases by kind. In a phrase, `(a|b c)` stands for either, `[a|b]` for either or nothing, `<name>` for one
- * of the phrases that `words` has by that name, `a~` for a word that begins with a, `*` for up to two words and `…` for up to
- * twelve words of the same clause, of which `isBlocked` is true for none.
+ * Makes the matcher of phrases by kind. In a phrase, `(a|b c)` stands for either, `[a|b]` for either or nothing,
+ * `<name>` for one of the phrases that `words` has by that name, `a~` for a word that begins with a, `*` for up to two
+ * words and `…` for up to twelve words of the same clause, of which `isBlocked` is true for none.
  */
 export function compilePhrases(
   phrases: Readonly<Record<string, readonly string[]>>,

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { createLanguageFiles, phrases } from "../language-files.ts";
 import { lazily } from "../lazily.ts";
 
 /** What a message can say when it asks the documents nothing. */
@@ -18,14 +18,13 @@ export const TALK_KINDS = [
 ] as const;
 export type TalkKind = (typeof TALK_KINDS)[number];
 
-/** Phrases, separated by commas; a list may have several lines. */
-const phrases = z
-  .array(z.string())
-  .transform((lines) => lines.flatMap((line) => line.split(",").map((phrase) => phrase.trim())));
 /** Lists of phrases, one after the other with a few words between them; accents, case and punctuation do not count. */
 const wording = z.array(phrases);
 
-/** How people talk in one language; `mul.json` holds what is written in all of them. Phrases are as `compilePhrases` reads them. */
+/**
+ * How people talk in one language; `mul.json` holds what is written in all of them. Phrases are as `compilePhrases`
+ * reads them.
+ */
 const talkSchema = z.strictObject({
   /** True of scripts without spaces between words. */
   isUnspaced: z.boolean().default(false),
@@ -48,7 +47,10 @@ const talkSchema = z.strictObject({
       promises: z.array(wording),
       /** What makes a sentence an instruction instead: "if you send us …, a colleague will call". */
       conditions: phrases,
-      /** A message with one of these right before whom it wants, the second list of the first of `asks`, asks for a person. */
+      /**
+       * A message with one of these right before whom it wants, the second list of the first of `asks`, asks for a
+       * person.
+       */
       wants: phrases,
       /** A message with one of these asks for a person; two lists stand in any order. */
       asks: z.array(wording),
@@ -56,10 +58,10 @@ const talkSchema = z.strictObject({
       persons: phrases,
     })
     .optional(),
-  /** How a message goes on with the one before. */
+  /** How a message follows up on the one before. */
   followUp: z
     .strictObject({
-      /** A message that begins with one of these goes on with the one before. */
+      /** A message that begins with one of these follows up on the one before. */
       beginnings: phrases,
       phrases,
       /** Words that stand for what was spoken of. */
@@ -68,7 +70,7 @@ const talkSchema = z.strictObject({
       articles: phrases,
       /** Words that ask for more than was said, and those that ask why. */
       more: phrases,
-      /** Verbs that say no more beside such a word: "give an example". */
+      /** Verbs that add nothing to such a word: "give an example". */
       requests: phrases.default([]),
     })
     .optional(),
@@ -77,7 +79,7 @@ const talkSchema = z.strictObject({
     .strictObject({
       /** What a letter begins with before somebody is named; greetings count too. */
       salutations: phrases,
-      /** What may stand in a salutation beside names. */
+      /** Words of a salutation in addition to names. */
       addressed: phrases,
       /** What a message ends with: what follows is a signature. */
       closings: phrases,
@@ -85,7 +87,7 @@ const talkSchema = z.strictObject({
       leadIns: phrases,
       /** What asks kindly wherever it stands. */
       please: phrases,
-      /** What stands beside whom somebody wants to talk to: "agent please". */
+      /** Words around the person who is asked for: "agent please". */
       kind: phrases,
       /** The same of when. */
       soon: phrases,
@@ -99,8 +101,6 @@ const talkSchema = z.strictObject({
   negations: phrases.optional(),
 });
 export type Talk = z.infer<typeof talkSchema>;
-
-const FOLDER = new URL("../../data/talk/", import.meta.url);
 
 /** What is written in chats of any language: it does not tell the language. */
 export const SHARED = "mul";
@@ -139,14 +139,16 @@ export function isInScriptOf(text: string, language: string): boolean {
   return language === SHARED || (SCRIPTS[language] ?? /\p{Script=Latin}/u).test(text);
 }
 
+const talkOf = createLanguageFiles("talk", talkSchema);
+
 /** How people talk, by language. */
 export const talkByLanguage = lazily(
   (): ReadonlyMap<string, Talk> =>
     new Map(
-      LANGUAGES.split(" ").map((language): [string, Talk] => [
-        language,
-        talkSchema.parse(JSON.parse(readFileSync(new URL(`${language}.json`, FOLDER), "utf8"))),
-      ]),
+      LANGUAGES.split(" ").flatMap((language): [string, Talk][] => {
+        const talk = talkOf(language);
+        return talk === null ? [] : [[language, talk]];
+      }),
     ),
 );
 

@@ -4,7 +4,7 @@ import type { MessageClass, MessageKind } from "./classify-message.ts";
 import { DEFAULT_LANGUAGE, talkByLanguage } from "./read-talk.ts";
 import type { Talk } from "./read-talk.ts";
 
-/** What a message is that no document answers, in words for an operator. */
+/** Kind of a message that no document answers, in words for an operator. */
 const WHY: Record<Exclude<MessageKind, "question">, string> = {
   person: "The customer asks for a person.",
   greeting: "The message is only a greeting.",
@@ -35,7 +35,7 @@ export function needsNoReply(kind: MessageKind): boolean {
   return kind === "thanks" || kind === "agreement" || kind === "goodbye" || kind === "greeting";
 }
 
-/** Words of an automatic reply, beside those that the project sets. */
+/** Text of an automatic reply, unless the project sets its own. */
 export type AutomaticText = "added" | "handoff";
 
 /** An automatic text in a language, or null where there is none in it. */
@@ -50,13 +50,13 @@ export function automaticTextLanguages(): string[] {
 
 const TALK_CONFIDENCE = 0.95;
 
-/** So many topics of agents are named, at most, and so many characters of each. */
+/** Maximum number of topics of agents that are named, and of characters of each. */
 const MAX_TOPICS = 8;
 const MAX_TOPIC_CHARS = 160;
 
 /**
- * The reply to small talk or to a question about the assistant, in its language; what the assistant can do is said in the words
- * of the agents' names and descriptions. Null for a question, and for what a person has to see.
+ * The reply to small talk or to a question about the assistant, in its language; what the assistant can do is said in
+ * the words of the agents' names and descriptions. Null for a question, and for what a person has to see.
  */
 export function replyToTalk(
   { kind, language }: MessageClass,

@@ -1,7 +1,8 @@
 import type { ArgumentSource } from "@svc/contracts";
+import { isRecord } from "@svc/primitives";
 import type { CallableTool } from "./callable-tool.ts";
 
-/** Who a run answers, as far as that is proven. */
+/** The customer of a run, as far as the identity is verified. */
 export interface ToolCustomer {
   /** True for somebody who has not proven who they are, so that they may ask for anybody's data. */
   isAnonymous: boolean;
@@ -13,9 +14,6 @@ export interface ToolCustomer {
 export const NO_CONVERSATION: ToolCustomer = { isAnonymous: false, values: {} };
 
 type Bindings = Readonly<Record<string, ArgumentSource>>;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const propertiesOf = ({ properties }: Record<string, unknown>): Record<string, unknown> =>
   isRecord(properties) ? properties : {};
@@ -51,9 +49,9 @@ export const REFUSED =
   "Not called: the customer is not authenticated, and this tool could return data of other people. Do not call it again.";
 
 /**
- * Returns the arguments of a call with the bound ones, which win over whatever a model has sent under their names; or why
- * the call is not made: the conversation lacks a bound value, or an anonymous customer could ask for anybody's data by it.
- * What waits for an operator's approval is left to the operator.
+ * Returns the arguments of a call with the bound ones, which win over whatever a model has sent under their names; or
+ * why the call is not made: the conversation lacks a bound value, or an anonymous customer could ask for anybody's data
+ * by it. What waits for an operator's approval is left to the operator.
  */
 export function bindArguments(
   { bind, anonymous, approval }: Pick<CallableTool, "bind" | "anonymous" | "approval">,

@@ -1,6 +1,13 @@
-import { isMalformedText } from "@svc/contracts";
+import { Script, createContext } from "node:vm";
+import { errorCode } from "@svc/primitives";
 import type { ErrorObject } from "ajv";
-import { testPattern } from "./test-pattern.ts";
+import { isMalformedText } from "@svc/contracts";
+
+const SCRIPT = new Script("run()");
+const SCOPE: { run: () => void } = { run: () => undefined };
+const CONTEXT = createContext(SCOPE);
+
+const isTimeout = (error: unknown): boolean => errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 
 /** Bytes of the arguments of one call, as JSON. */
 const ARGUMENTS_MAX_BYTES = 16 * 1024;
@@ -52,7 +59,7 @@ function withoutReferences(schema: unknown, isNames = false, level = 0): unknown
 
 type Validate = ((input: unknown) => boolean) & { errors?: ErrorObject[] | null };
 
-/** Compiles a schema, whoever has written it: no references are followed, no expression runs for long. */
+/** Compiles a schema of any origin: no references are followed, no expression runs for long. */
 async function compile(schema: Record<string, unknown>): Promise<Validate> {
   // By its default: a bundle has no other name of a CommonJS module that is loaded when it is needed.
   const {
@@ -64,7 +71,7 @@ async function compile(schema: Record<string, unknown>): Promise<Validate> {
       const compiled = new RegExp(pattern, flags);
       return {
         test: (text: string) => ++tested <= PATTERNS_MAX_COUNT && testPattern(compiled, text, PATTERN_LIMIT_MS),
-        // By this the library tells one expression from another.
+        // The library distinguishes expressions by this.
         toString: () => compiled.toString(),
       };
     },
@@ -108,13 +115,13 @@ function findTextFault(input: unknown): string | null {
   return null;
 }
 
-/** Arguments that may be sent, or what is wrong with them, for the model to mend. */
+/** Arguments that may be sent, or their errors, for the model to correct. */
 export type CheckedArguments = { arguments: Record<string, unknown> } | { fault: string };
 
 const asObject = (input: unknown): Record<string, unknown> | null =>
   typeof input === "object" && input !== null && !Array.isArray(input) ? { ...input } : null;
 
-/** Checks what a model wants to call a tool with against the tool's JSON Schema, whoever has written that. */
+/** Checks what a model wants to call a tool with against the tool's JSON Schema, which may be of any origin. */
 export async function checkArguments(schema: Record<string, unknown>, input: unknown): Promise<CheckedArguments> {
   const given = asObject(input ?? {});
   if (given === null) return { fault: "the arguments must be an object" };
@@ -130,5 +137,26 @@ export async function checkArguments(schema: Record<string, unknown>, input: unk
     return { fault: faults.map(({ instancePath, message }) => `${instancePath || "/"} ${message ?? ""}`).join("; ") };
   } catch (error) {
     return { fault: `the tool's schema cannot be used: ${error instanceof Error ? error.message.slice(0, 200) : ""}` };
+  }
+}
+
+/**
+ * Whether a text matches a regular expression of unknown origin; false, too, if that cannot be decided within
+ * `limitMs`: some expressions never end.
+ */
+function testPattern(pattern: RegExp, text: string, limitMs: number): boolean {
+  let matches = false;
+  SCOPE.run = () => {
+    matches = pattern.test(text);
+  };
+  try {
+    // Node's watchdog of `timeout` also stops what runs outside of the script, regular expressions included.
+    SCRIPT.runInContext(CONTEXT, { timeout: limitMs });
+    return matches;
+  } catch (error) {
+    if (isTimeout(error)) return false;
+    throw error;
+  } finally {
+    SCOPE.run = () => undefined;
   }
 }

@@ -8,7 +8,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import type { AddressGuard } from "@svc/outbound";
 import { guardedFetch } from "./guarded-fetch.ts";
-import { wasNeverSent } from "./was-never-sent.ts";
+import { wasNeverSent } from "./callable-tool.ts";
 
 /** Of connecting, of a whole list with all its pages, and of a call. */
 const TIMEOUT_MS = 10_000;
@@ -68,7 +68,7 @@ async function connected<Result>(
     prior: McpPrior;
     /** Hears why the exchange of a call gave no answer. */
     onFault?: (error: unknown) => void;
-    /** Hears of a call that is about to be sent, and answers the headers that it gets besides. */
+    /** Called before a call is sent; returns additional headers. */
     onCall: () => Record<string, string>;
   },
   use: (client: Client) => Promise<Result>,
@@ -78,10 +78,10 @@ async function connected<Result>(
     requestInit: { headers },
     fetch: guardedFetch(guard, {
       headersFor: (body) => (isCall(body) ? onCall() : {}),
-      // What is said behind a call, such as that it is given up, tells nothing of whether the call was sent.
+      // Messages after a call, such as its cancellation, do not show whether the call was sent.
       onFault: (error, body) => (isCall(body) ? onFault(error) : undefined),
     }),
-    // A call that broke off is not taken up again: whoever reads its result decides what that means.
+    // An interrupted call is not resumed: the reader of its result decides what that means.
     reconnectionOptions: {
       maxRetries: 0,
       initialReconnectionDelay: 0,
@@ -94,7 +94,7 @@ async function connected<Result>(
     {
       versionNegotiation: { mode: "auto" },
       jsonSchemaValidator: UNCHECKED,
-      // Nobody is there who could be asked.
+      // There is no user who could be asked.
       inputRequired: { autoFulfill: false },
       listMaxPages: PAGES_MAX_COUNT,
     },

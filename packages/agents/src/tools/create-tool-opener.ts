@@ -1,8 +1,9 @@
 import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
-import type { CallableTool, OpenedTool } from "./callable-tool.ts";
+import type { Sealer, StoredTool } from "@svc/store";
 import { httpTool } from "./http-tool.ts";
 import { createMcpTools } from "./mcp-tools.ts";
+import type { CallableTool, OpenedTool } from "./callable-tool.ts";
 
 /** Tools that one agent offers its model at most. */
 const TOOLS_MAX_COUNT = 100;
@@ -38,4 +39,20 @@ export function createToolOpener({ guard, log }: { guard: AddressGuard; log: Log
     // No server can take the name or the place of a tool that the administrator has written down.
     return withUniqueNames([...own, ...(await Promise.all(servers)).flat()].slice(0, TOOLS_MAX_COUNT));
   };
+}
+
+/**
+ * Tools with the values of their headers, for their calls. A tool of which one cannot be opened any more (it was sealed
+ * with another key) is left out.
+ */
+export function openHeaders(tools: readonly StoredTool[], sealer: Pick<Sealer, "open">): OpenedTool[] {
+  return tools.flatMap((tool) => {
+    const headers: Record<string, string> = {};
+    for (const [name, sealed] of Object.entries(tool.headers)) {
+      const value = sealer.open(sealed);
+      if (value === null) return [];
+      headers[name] = value;
+    }
+    return [{ ...tool, headers }];
+  });
 }

@@ -7,14 +7,14 @@ const TIMEOUT_MS = 10_000;
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
 const METHODS: Readonly<Record<string, OutboundMethod>> = { POST: "POST", DELETE: "DELETE" };
-/** Statuses whose answers have no body, also where a server sends one. */
+/** Statuses whose responses have no body, even if a server sends one. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** What an exchange may be given besides, and what is told of it. */
+/** Options of an exchange, and callbacks about it. */
 export interface FetchHooks {
   /** Further headers of a request with this body. */
   headersFor(body: string): Record<string, string>;
-  /** Hears why the exchange with this body gave no answer; the client is told so too. */
+  /** Called with the reason why the exchange with this body had no response; the client gets it too. */
   onFault(error: unknown, body: string): void;
 }
 

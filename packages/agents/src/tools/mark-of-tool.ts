@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import type { HttpTool, McpTool } from "@svc/contracts";
-import { canonicalJson } from "./canonical-json.ts";
 
 /** What of a tool says where its calls go and what they are. */
 type ToolFacts =
@@ -34,4 +33,13 @@ export function markOfRemoteTool(server: ToolFacts, remoteName: string): string 
 export function isMarkOf(tool: ToolFacts, mark: string): boolean {
   const own = markOfTool(tool);
   return mark === own || (tool.type === "mcp" && mark.startsWith(`${own}:`));
+}
+
+/** JSON in which the fields of each object stand in the order of their names: the same text for the same value. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) => {
+    if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
+    const fields = Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return Object.fromEntries(fields);
+  });
 }

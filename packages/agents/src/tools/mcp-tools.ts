@@ -4,17 +4,17 @@ import { TOOL_LIMITS } from "@svc/contracts";
 import type { McpTool, ToolAccess } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
-import { defuseText } from "../grounded/defuse-text.ts";
+import { defuseText } from "../grounded/fence.ts";
 import { givesOrders } from "../grounded/gives-orders.ts";
 import { findUnboundIdentifiers, withoutBound } from "./bound-arguments.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson } from "./mark-of-tool.ts";
 import { McpCallError, callMcpTool, listMcpTools } from "./connect-mcp.ts";
 import type { McpListing, McpPrior } from "./connect-mcp.ts";
 import { markOfRemoteTool } from "./mark-of-tool.ts";
 import { toolText } from "./tool-text.ts";
 
-/** So long a list of a server counts, and so long it is not asked again after it could not be reached. */
+/** How long the list of a server is valid, and how long an unreachable server is not asked again. */
 const LIST_MS = 60_000;
 const FAULT_MS = 30_000;
 /** Servers whose lists are kept. */
@@ -29,7 +29,7 @@ const DESCRIPTION_MAX_CHARS = 1_000;
 
 type Content = CallToolResult["content"][number];
 
-/** What is told of each kind of content; bytes are told of, not shown. */
+/** Description of each kind of content; bytes are described, not shown. */
 function contentText(content: Content): string {
   switch (content.type) {
     case "text":
@@ -152,15 +152,15 @@ function callable(server: McpTool, tool: Tool, prior: McpPrior, guard: AddressGu
   };
 }
 
-/** A list that is kept for a while; what could not be listed is kept too, so that nobody waits for it each time. */
+/** A list that is kept for a while; an error is kept too, so that it does not delay every call. */
 interface KeptList {
   until: number;
   listing: Promise<McpListing | null>;
 }
 
 /**
- * Makes the function that finds the tools of an MCP server that an agent may have. Lists are kept for a minute; a server
- * that cannot be reached has no tools, which the log says.
+ * Makes the function that finds the tools of an MCP server that an agent may have. Lists are kept for a minute; a
+ * server that cannot be reached has no tools, which the log says.
  */
 export function createMcpTools({ guard, log }: { guard: AddressGuard; log: Log }) {
   const kept = new Map<string, KeptList>();
@@ -173,7 +173,7 @@ export function createMcpTools({ guard, log }: { guard: AddressGuard; log: Log }
     const known = kept.get(key);
     if (known !== undefined && known.until > performance.now()) return known.listing;
     const entry: KeptList = { until: performance.now() + LIST_MS, listing: Promise.resolve(null) };
-    // Whoever asks shares the answer, so that nobody's leaving ends it.
+    // Callers share the response, so that one that leaves does not end it.
     entry.listing = listMcpTools({ url, headers }, { guard }).then(
       ({ tools, prior }) => {
         const picked = pickTools(tools);

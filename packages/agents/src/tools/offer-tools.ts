@@ -3,7 +3,7 @@ import type { ChatTool } from "../models/language-model.ts";
 import { bindArguments } from "./bound-arguments.ts";
 import type { ToolCustomer } from "./bound-arguments.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson } from "./mark-of-tool.ts";
 import { checkArguments } from "./check-arguments.ts";
 
 /** Calls of tools that are made for one message at most. */
@@ -19,18 +19,18 @@ export interface AskedCall {
   occurrence: number;
 }
 
-/** Decides about each call, makes those that are to be made, and says what the model is told. */
+/** Decides about each call, makes the allowed ones, and returns the text for the model. */
 export type ToolDesk = (call: AskedCall, signal: AbortSignal) => Promise<string>;
 
-/** What a model is told of a call that was made. */
+/** Text for the model about a call that was made. */
 export function tellOutcome({ state, text }: ToolOutcome): string {
   return state === "done" ? text : `${state === "failed" ? "The call failed." : "The call was aborted."}\n${text}`;
 }
 
 /**
- * Offers tools to a model: checks what it calls them with, adds the bound arguments of this customer, and leaves the rest
- * to the desk. `onRefused` learns of calls that are not made for this customer. The same call that writes is
- * made once, however often it is asked for, also at the same time. The tools never reject but with what the desk rejects
+ * Offers tools to a model: checks what it calls them with, adds the bound arguments of this customer, and leaves the
+ * rest to the desk. `onRefused` learns of calls that are not made for this customer. The same call that writes is made
+ * once, however often it is asked for, also at the same time. The tools never reject but with what the desk rejects
  * with.
  */
 export function offerTools(

@@ -23,7 +23,7 @@ const MAX_SHARPNESS_MESSAGES = 1_000;
 /** Steps of the search for the best sharpness; each narrows it to two thirds. */
 const SEARCH_STEPS = 16;
 
-/** Of the messages that would reach the right agent, so many may be taken for nobody's. */
+/** Share of messages for the right agent that may be treated as messages for no agent. */
 const LOST_SHARE = 0.005;
 
 /** With fewer messages nothing can be said about so small a share. */
@@ -31,7 +31,9 @@ const LEAST_NONE_MESSAGES = 20;
 
 const MOST_NONE_LEAD = 4;
 
-/** The share of messages that are less like a sample than what is called usual, and that likeness where none is known. */
+/**
+ * The share of messages that are less like a sample than what is called usual, and that likeness where none is known.
+ */
 const UNUSUAL_SHARE = 0.25;
 const USUAL_LIKENESS = 0.35;
 
@@ -81,7 +83,7 @@ function surpriseOf({ scores, label }: HeldOutScores, sharpness: number): number
 }
 
 /**
- * How far "none of the agents" may be behind and still be chosen. Messages for nobody are of any kind, so that a few
+ * How far "none of the agents" may be behind and still be chosen. Messages for no agent are of any kind, so that a few
  * examples of them are never like the next one: they get a lead, as large as it can be while hardly any message that
  * would reach its agent is lost.
  */

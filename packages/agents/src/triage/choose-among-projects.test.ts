@@ -8,8 +8,8 @@ import { ModelError } from "../models/model-error.ts";
 import { chooseAmongProjects } from "./choose-among-projects.ts";
 import type { PoolChoice } from "./choose-among-projects.ts";
 import { keepTriageModels } from "./keep-triage-models.ts";
-import { createAgentPool } from "./pool-agents.ts";
-import type { PooledProject } from "./pool-agents.ts";
+import { createAgentPool } from "./triage-model.ts";
+import type { PooledProject } from "./triage-model.ts";
 
 const agent = (name: string, change: Partial<Agent> = {}): Agent => ({ ...TEST_AGENT, id: name, name, ...change });
 

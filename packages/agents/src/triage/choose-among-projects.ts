@@ -7,7 +7,7 @@ import type { Support } from "../quote-answer.ts";
 import { decide, decideWithoutModel } from "./decide.ts";
 import type { TriageDecision } from "./decide.ts";
 import type { TriageModels } from "./keep-triage-models.ts";
-import type { AgentPool } from "./pool-agents.ts";
+import type { AgentPool } from "./triage-model.ts";
 
 /** What an agent of all projects is to be chosen for, and by what. */
 export interface PoolChoice {
@@ -28,7 +28,7 @@ export interface PoolDecision extends AdvisedDecision {
 }
 
 /**
- * Less sure than this, nobody gets it: a wrong project would see what is none of its business. Measured on CLINC150 with
+ * Below this confidence no project gets it: a wrong project would see foreign data. Measured on CLINC150 with
  * its ten domains as projects, of one agent with 100 examples each: 88 % of what is for one of them goes to the right
  * project, 7 % to another one, and 53 % of what is for none stays; with an agent for each of 150 intents, 81 %, 5 % and
  * 83 %.
@@ -42,9 +42,10 @@ const UNSURE = "No agent stood out.";
 const NOBODY = "The message clearly matches no agent of any project.";
 
 /**
- * Chooses the agent for a text among those of all projects, by what `chooseAgent` goes by in one project. Only when that
- * is sure enough: else nobody gets it. The reason names no other agent than the one that was chosen, so that whoever works
- * with it learns nothing of other projects. Rejects when a search does, and with the reason of the adviser's signal.
+ * Chooses the agent for a text among those of all projects, by what `chooseAgent` goes by in one project. Only when
+ * that is sure enough: else no project gets it. The reason names no other agent than the one that was chosen, so that
+ * an operator who works with it learns nothing of other projects. Rejects when a search does, and with the reason of
+ * the adviser's signal.
  */
 export async function chooseAmongProjects(choice: PoolChoice): Promise<PoolDecision> {
   const { pool, text, adviser } = choice;

@@ -21,7 +21,7 @@ export interface AdvisedDecision extends TriageDecision {
   model?: ModelPart;
 }
 
-/** From this confidence on nobody else is asked: it costs time. */
+/** From this confidence on the model is not asked: it costs time. */
 const SURE = 0.5;
 
 /** A customer waits meanwhile. */
@@ -31,7 +31,7 @@ const MAX_OUTPUT_TOKENS = 500;
 /** Where statistics are unsure and a model has chosen, it is right about so often. */
 const CHOSEN_CONFIDENCE = 0.7;
 
-/** More agents than this are not told apart by a line each. */
+/** More agents than this cannot be distinguished by a line each. */
 const MAX_AGENTS = 100;
 const MAX_DESCRIPTION_CHARS = 600;
 const MAX_MESSAGE_CHARS = 6_000;

@@ -3,8 +3,8 @@ import type { Agent } from "@svc/contracts";
 import type { Support } from "../quote-answer.ts";
 import { decide } from "./decide.ts";
 import { trainTriage } from "./train-triage.ts";
-import { samplesOf } from "./triage-sample.ts";
-import type { LearnedMessage } from "./triage-sample.ts";
+import { samplesOf } from "./triage-model.ts";
+import type { LearnedMessage } from "./triage-model.ts";
 
 const agent = (name: string, change: Partial<Agent> = {}): Agent => ({
   id: name,

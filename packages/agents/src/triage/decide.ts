@@ -1,9 +1,9 @@
 import type { Agent } from "@svc/contracts";
 import { cutText } from "@svc/text";
 import type { Support } from "../quote-answer.ts";
-import { findClosest } from "./closest-sample.ts";
+import { findClosest } from "./shared-meaning.ts";
 import type { SparseVector } from "./feature-space.ts";
-import { readMessage } from "./read-message.ts";
+import { readMessage } from "./extract-features.ts";
 import { likenessOf, readMeaning, sharedMeaning } from "./shared-meaning.ts";
 import type { Meaning } from "./shared-meaning.ts";
 import { scoreClasses } from "./triage-model.ts";
@@ -85,7 +85,7 @@ export interface TriageQuestion {
   currentAgentId: string | null;
   /** By agent: what its knowledge bases have for the message. */
   support?: ReadonlyMap<string, Support>;
-  /** True where whoever reads the reason must not hear of other agents than the one that was chosen. */
+  /** True if the reason must not name other agents than the chosen one. */
   hidesOthers?: boolean;
   /** True where also a single agent gets only what it fits. */
   mustFit?: boolean;
@@ -105,7 +105,7 @@ export function decideWithoutModel(agents: readonly Agent[]): TriageDecision | n
  * Chooses the agent for a message among those that are enabled and that the model knows. A single enabled agent gets
  * everything. The agent that has the conversation keeps it unless the message points elsewhere. "None of them" is an
  * answer once there are messages to learn that from; a message like nothing goes to an agent without description and
- * examples if there is one, else to nobody. The same arguments give the same decision. Takes about 0.2 ms.
+ * examples if there is one, else to no agent. The same arguments give the same decision. Takes about 0.2 ms.
  */
 export function decide(model: TriageModel, question: TriageQuestion): TriageDecision {
   const sure = decideWithoutModel(question.agents);
@@ -129,7 +129,7 @@ export function decide(model: TriageModel, question: TriageQuestion): TriageDeci
     const general = agents.find((agent) => agent.description.trim() === "" && agent.examples.length === 0);
     return { agentId: general?.id ?? null, confidence: 0, why: "The message matches no agent." };
   }
-  // Where nothing is known that is for nobody, a message unlike any sample may well be that.
+  // Without samples for no agent, a message unlike any sample may well be one.
   const isForSomebody = isKept || candidates.some(({ agent }) => agent === null);
   const clarity = Math.max(likeness / model.calibration.usualLikeness, best.support / CLEAR_SUPPORT, best.meaning);
   const evidence = isForSomebody ? 1 : Math.min(1, clarity);
@@ -177,8 +177,8 @@ function rate(
 }
 
 /**
- * How much the classifier's scores count, 0 to 1: without messages it has learned from descriptions alone, whose few words
- * say less than their meaning does.
+ * How much the classifier's scores count, 0 to 1: without messages it has learned from descriptions alone, whose few
+ * words say less than their meaning does.
  */
 function experienceOf({ classes, samples }: TriageModel): number {
   const ofAgents = samples.filter((_, label) => classes[label] !== null);

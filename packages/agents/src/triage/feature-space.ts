@@ -49,8 +49,8 @@ export function* createFeatureSpace(samples: readonly TextFeatures[]): Generator
 }
 
 /**
- * Takes in the words of a further sample. Changes `space`. Its new pieces stay unknown until all is learned anew: the
- * pieces of a language soon are known.
+ * Takes in the words of a further sample. Changes `space`. Its new pieces stay unknown until the next full training:
+ * the pieces of a language soon are known.
  */
 export function extendFeatureSpace(space: FeatureSpace, sample: TextFeatures): void {
   for (const hash of new Set(sample.words)) {
@@ -58,7 +58,9 @@ export function extendFeatureSpace(space: FeatureSpace, sample: TextFeatures): v
   }
 }
 
-/** The known features of a text as a vector: TF-IDF with a logarithmic count, words and pieces each scaled as a whole. */
+/**
+ * The known features of a text as a vector: TF-IDF with a logarithmic count, words and pieces each scaled as a whole.
+ */
 export function toVector(space: FeatureSpace, text: TextFeatures): SparseVector {
   const words = weigh(space, text.words);
   const pieces = weigh(space, text.pieces);

@@ -3,7 +3,7 @@ import type { Agent } from "@svc/contracts";
 import { decide } from "./decide.ts";
 import { keepTriageModels } from "./keep-triage-models.ts";
 import type { TriageModels } from "./keep-triage-models.ts";
-import type { LearnedMessage } from "./triage-sample.ts";
+import type { LearnedMessage } from "./triage-model.ts";
 
 const agent = (name: string, examples: string[], version = 1): Agent => ({
   id: name,

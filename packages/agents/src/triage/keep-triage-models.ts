@@ -1,9 +1,19 @@
 import type { Agent } from "@svc/contracts";
 import { trainTriageInSlices } from "./train-triage.ts";
-import type { TriageModel } from "./triage-model.ts";
-import { samplesOf } from "./triage-sample.ts";
-import type { LearnedMessage, TriageSample } from "./triage-sample.ts";
-import { compareSamples, updateTriage } from "./update-triage.ts";
+import { samplesOf } from "./triage-model.ts";
+import type { LearnedMessage, TriageSample } from "./triage-model.ts";
+import { extractFeatures, termsOf } from "./extract-features.ts";
+import { extendFeatureSpace, toVector } from "./feature-space.ts";
+import { addClass, forget, learnOne, makeRoom, unlearned } from "./linear-classifier.ts";
+import { addBayesClass, countSample } from "./naive-bayes.ts";
+import { addWords, removeWords } from "./spelling.ts";
+import type { TriageModel, LearnedSample } from "./triage-model.ts";
+
+/** What has to be learned and unlearned for a model to know other samples than it does. */
+interface SampleChanges {
+  added: TriageSample[];
+  removed: LearnedSample[];
+}
 
 /** What is known of a project, as it was read last. */
 export interface TriageKnowledge {
@@ -19,7 +29,7 @@ export interface TriageModels {
    * first call for a project waits until there is a model, at most 12 s; later ones take milliseconds.
    */
   modelOf(project: string, knowledge: TriageKnowledge): Promise<TriageModel>;
-  /** Ends what goes on in the background. */
+  /** Stops background work. */
   close(): void;
 }
 
@@ -34,10 +44,12 @@ interface Entry {
   isTraining: boolean;
 }
 
-/** So many changes are learned at once, at a few milliseconds each at most; more wait until all is learned anew. */
+/**
+ * Maximum number of changes that are learned at once, at a few milliseconds each; more wait for the next full training.
+ */
 const MAX_CHANGES_AT_ONCE = 50;
 
-/** All is learned anew, in the background, after changes of this share of the samples. */
+/** Share of changed samples after which a full training runs in the background. */
 const RETRAINED_SHARE = 0.02;
 
 /** Memory that all models take together, about. */
@@ -80,7 +92,7 @@ export function keepTriageModels(onError: (error: unknown) => void): TriageModel
         entry.model = model;
         dropUnused(entries);
       },
-      // Whoever waits hears of it; the next call tries again.
+      // The waiting caller gets the error; the next call tries again.
       () => entries.delete(project),
     );
     return entry;
@@ -129,4 +141,57 @@ function dropUnused(entries: Map<string, Entry>): void {
 function bytesOf({ linear, bayes, samples }: TriageModel): number {
   const sampleCount = samples.reduce((sum, ofClass) => sum + ofClass.length, 0);
   return linear.weights.byteLength + bayes.counts.byteLength + sampleCount * BYTES_OF_A_SAMPLE;
+}
+
+/** Compares what a model knows with what it is to know. A sample that stands there twice counts twice. */
+export function compareSamples(model: TriageModel, samples: readonly TriageSample[]): SampleChanges {
+  const known = new Map<string, LearnedSample[]>();
+  for (const sample of model.samples.flat()) known.set(keyOf(sample), [...(known.get(keyOf(sample)) ?? []), sample]);
+  const added = samples.filter((sample) => known.get(keyOf(sample))?.pop() === undefined);
+  return { added, removed: [...known.values()].flat() };
+}
+
+/**
+ * Lets a model learn and unlearn samples, in about a millisecond each: a text that was added is known from then on, a
+ * new agent too. How sure the model may be, and which features are rare, is determined only by a full training.
+ * Changes `model`.
+ */
+export function updateTriage(model: TriageModel, { added, removed }: SampleChanges): void {
+  for (const sample of removed) unlearn(model, sample);
+  const gone = new Set(removed);
+  model.samples = model.samples.map((samples) => samples.filter((sample) => !gone.has(sample)));
+  for (const sample of added) learn(model, sample);
+}
+
+function learn(model: TriageModel, sample: TriageSample): void {
+  const terms = termsOf(sample.text);
+  const features = extractFeatures(terms);
+  extendFeatureSpace(model.space, features);
+  makeRoom(model.linear, model.space.idf.length);
+  const label = labelOf(model, sample.agentId);
+  const learned = { ...sample, terms, ...unlearned(toVector(model.space, features), label) };
+  addWords(model.spelling, terms);
+  countSample(model.bayes, learned.vector, label, 1);
+  learnOne(model.linear, learned);
+  model.samples[label]?.push(learned);
+}
+
+function unlearn(model: TriageModel, sample: LearnedSample): void {
+  removeWords(model.spelling, sample.terms);
+  countSample(model.bayes, sample.vector, sample.label, -1);
+  forget(model.linear, sample);
+}
+
+function labelOf(model: TriageModel, agentId: string | null): number {
+  const label = model.classes.indexOf(agentId);
+  if (label !== -1) return label;
+  model.classes.push(agentId);
+  addBayesClass(model.bayes);
+  const added = addClass(model.linear, model.samples.flat());
+  model.samples.push([]);
+  return added;
+}
+
+function keyOf({ agentId, text, isPurpose }: TriageSample): string {
+  return JSON.stringify([agentId, isPurpose, text]);
 }

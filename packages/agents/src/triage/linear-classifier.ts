@@ -1,5 +1,4 @@
 import type { SparseVector } from "./feature-space.ts";
-import { createRandom, shuffle } from "./random-order.ts";
 
 /**
  * For each class the weights that tell it from all others: linear support vector machines with squared hinge loss.
@@ -127,7 +126,7 @@ export function forget(classifier: LinearClassifier, sample: LearnedVector): voi
 
 /**
  * Adds a class that none of the samples so far belongs to, and makes all of them speak against it. Changes the
- * classifier and the samples. Answers the number of the class.
+ * classifier and the samples. Returns the number of the class.
  */
 export function addClass(classifier: LinearClassifier, samples: readonly LearnedVector[]): number {
   if (classifier.classCount === classifier.stride) widen(classifier);
@@ -164,7 +163,7 @@ export function scoreLinear(classifier: LinearClassifier, vector: SparseVector, 
   }
 }
 
-/** Looks at all classes, and notes which of them are near enough for the passes between. Answers the worst violation. */
+/** Examines all classes, and records which are near enough for the passes between. Returns the worst violation. */
 function learnAllClasses(classifier: LinearClassifier, sample: LearnedVector, scratch: Scratch): number {
   scoreLinear(classifier, sample.vector, scratch.scores);
   const classes: number[] = [];
@@ -186,7 +185,7 @@ function learnAllClasses(classifier: LinearClassifier, sample: LearnedVector, sc
   return applyMoves(classifier, sample, scratch);
 }
 
-/** Looks only at the classes that were near. Answers the worst violation. */
+/** Examines only the classes that were near. Returns the worst violation. */
 function learnNearClasses(classifier: LinearClassifier, sample: LearnedVector, scratch: Scratch): number {
   scoreSome(classifier, sample.vector, sample.classes, scratch.scores);
   for (let place = 0; place < sample.classes.length; place += 1) {
@@ -223,7 +222,7 @@ function improve(
   return best;
 }
 
-/** Makes the moves that were noted and answers the worst violation among them. */
+/** Makes the recorded moves and returns the worst violation among them. */
 function applyMoves(classifier: LinearClassifier, sample: LearnedVector, scratch: Scratch): number {
   if (scratch.moved.length === 0) return 0;
   move(classifier, sample.vector, scratch.moved, scratch.by);
@@ -293,4 +292,25 @@ function widen(classifier: LinearClassifier): void {
   const bias = new Float32Array(stride);
   bias.set(classifier.bias);
   Object.assign(classifier, { stride, weights, bias });
+}
+
+/** Always the same sequence of numbers from 0 to 1 (mulberry32), so that the same samples teach the same. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d_2b_79_f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Puts numbers in random order, in place (Fisher and Yates). */
+function shuffle(order: Int32Array, random: () => number): void {
+  for (let last = order.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(random() * (last + 1));
+    const moved = order[last] ?? 0;
+    order[last] = order[other] ?? 0;
+    order[other] = moved;
+  }
 }

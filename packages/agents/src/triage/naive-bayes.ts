@@ -1,6 +1,8 @@
 import type { SparseVector } from "./feature-space.ts";
 
-/** In how many samples of each class each piece of a word stands (multinomial naive Bayes, each piece once a sample). */
+/**
+ * In how many samples of each class each piece of a word stands (multinomial naive Bayes, each piece once a sample).
+ */
 export interface NaiveBayes {
   stride: number;
   classCount: number;
@@ -43,7 +45,7 @@ export function countSample(bayes: NaiveBayes, vector: SparseVector, label: numb
   }
 }
 
-/** Adds a class without samples and answers its number. Changes `bayes`. */
+/** Adds a class without samples and returns its number. Changes `bayes`. */
 export function addBayesClass(bayes: NaiveBayes): number {
   if (bayes.classCount === bayes.stride) widen(bayes);
   bayes.classCount += 1;
@@ -51,8 +53,8 @@ export function addBayesClass(bayes: NaiveBayes): number {
 }
 
 /**
- * Adds to the score of each class the mean logarithm of the probabilities of the text's pieces in it, times `scale`. The
- * mean, since pieces of one word are far from independent.
+ * Adds to the score of each class the mean logarithm of the probabilities of the text's pieces in it, times `scale`.
+ * The mean, since pieces of one word are far from independent.
  */
 export function addBayesScores(bayes: NaiveBayes, vector: SparseVector, scores: Float32Array, scale: number): void {
   const { stride, classCount, pieceCount, counts, totals } = bayes;

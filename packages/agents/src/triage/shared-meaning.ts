@@ -11,6 +11,10 @@ import {
   wordRarity,
 } from "@svc/text";
 import type { Meaning as Direction } from "@svc/text";
+import type { SparseVector } from "./feature-space.ts";
+
+/** Samples that a message is compared with, the most; of more, the last ones. */
+const MAX_COMPARED = 1_000;
 
 /** What a word of a message counts that stands in a description, means the same as one there, or is akin to one. */
 const KINSHIP = { same: 1, synonym: 0.8, akin: 0.35 } as const;
@@ -76,4 +80,26 @@ function topicsShared(message: Meaning, description: Meaning): number {
   const named = [...description.topics].sort(([, a], [, b]) => b - a).slice(0, MAX_TOPICS);
   const counts = named.map(([topic]) => Math.min(TOPIC.maxWords, message.topics.get(topic) ?? 0));
   return TOPIC.weight * Math.max(0, ...counts);
+}
+
+/** The sample that a vector is most like, and how much: 0 to 1, the cosine. Null when there are no samples. */
+export function findClosest<Sample extends { vector: SparseVector }>(
+  samples: readonly Sample[],
+  vector: SparseVector,
+  featureCount: number,
+): { sample: Sample; likeness: number } | null {
+  const weights = new Float32Array(featureCount);
+  for (let place = 0; place < vector.features.length; place += 1) {
+    weights[vector.features[place] ?? 0] = vector.weights[place] ?? 0;
+  }
+  let closest: { sample: Sample; likeness: number } | null = null;
+  for (const sample of samples.slice(-MAX_COMPARED)) {
+    const { features, weights: sampleWeights } = sample.vector;
+    let likeness = 0;
+    for (let place = 0; place < features.length; place += 1) {
+      likeness += (weights[features[place] ?? 0] ?? 0) * (sampleWeights[place] ?? 0);
+    }
+    if (closest === null || likeness > closest.likeness) closest = { sample, likeness };
+  }
+  return closest;
 }

@@ -11,7 +11,7 @@ export interface Spelling {
 /** Shorter words are too close to each other to say which was meant; longer ones are no words. */
 const CORRECTED_CHARS = { least: 4, most: 30 } as const;
 
-/** Forms of one word begin alike, in any language: by so many letters, or all of a word that is as long as the least. */
+/** Forms of one word begin alike, in any language: by this number of letters, or all of a word that short. */
 const BEGINNING_CHARS = { least: 4, most: 5 } as const;
 
 /** A spelling that knows no word yet. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { trainTriage, trainTriageInSlices } from "./train-triage.ts";
-import type { TriageSample } from "./triage-sample.ts";
+import type { TriageSample } from "./triage-model.ts";
 
 const THINGS = ["invoice", "password", "parcel", "battery", "invitation", "camera", "contract", "keyboard"];
 const PHRASES = [

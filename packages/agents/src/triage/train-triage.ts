@@ -1,16 +1,16 @@
 import { calibrate } from "./calibrate.ts";
 import type { HeldOutScores } from "./calibrate.ts";
-import { findClosest } from "./closest-sample.ts";
+import { findClosest } from "./shared-meaning.ts";
 import { extractFeatures, termsOf } from "./extract-features.ts";
 import type { TextFeatures } from "./extract-features.ts";
 import { createFeatureSpace, toVector } from "./feature-space.ts";
 import { createLinearClassifier, learnAll, unlearned } from "./linear-classifier.ts";
 import { countSample, createNaiveBayes } from "./naive-bayes.ts";
-import { readMessage } from "./read-message.ts";
+import { readMessage } from "./extract-features.ts";
 import { addWords, createSpelling } from "./spelling.ts";
 import { scoreClasses } from "./triage-model.ts";
 import type { LearnedSample, TriageModel } from "./triage-model.ts";
-import type { TriageSample } from "./triage-sample.ts";
+import type { TriageSample } from "./triage-model.ts";
 
 /** A sample with what is needed of it again and again. */
 interface ReadSample {
@@ -29,7 +29,7 @@ interface Learned {
   heldOut: HeldOutScores[];
 }
 
-/** In so many parts the messages are divided; a part is held out, what the rest teaches is tried on it. */
+/** Number of folds: each is held out once and tested with what the rest teaches. */
 const PARTS = 5;
 
 /** Up to this number of samples every part is held out once, else only the first. */
@@ -54,8 +54,8 @@ export function trainTriage(samples: readonly TriageSample[]): TriageModel {
 }
 
 /**
- * As `trainTriage`, but lets the process do something else every few milliseconds. Rejects with the signal's reason when
- * it is aborted.
+ * As `trainTriage`, but lets the process do something else every few milliseconds. Rejects with the signal's reason
+ * when it is aborted.
  */
 export async function trainTriageInSlices(
   samples: readonly TriageSample[],

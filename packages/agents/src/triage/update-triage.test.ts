@@ -3,8 +3,8 @@ import type { Agent } from "@svc/contracts";
 import { decide } from "./decide.ts";
 import { trainTriage } from "./train-triage.ts";
 import type { TriageModel } from "./triage-model.ts";
-import type { TriageSample } from "./triage-sample.ts";
-import { compareSamples, updateTriage } from "./update-triage.ts";
+import type { TriageSample } from "./triage-model.ts";
+import { compareSamples, updateTriage } from "./keep-triage-models.ts";
 
 const message = (agentId: string | null, text: string): TriageSample => ({ agentId, text, isPurpose: false });
 

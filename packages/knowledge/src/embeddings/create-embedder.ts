@@ -1,15 +1,50 @@
-import type { Log } from "@svc/log";
 import { createBreaker } from "@svc/outbound";
+import { errorMessage, withinMs } from "@svc/primitives";
 import { cutText } from "@svc/text";
+import type { Log } from "@svc/log";
+import type { Store } from "@svc/store";
 import { embedTexts } from "./embed-texts.ts";
-import { EmbeddingError } from "./embedding-error.ts";
-import { promptsOf } from "./prompts-of.ts";
-import type { EmbeddingPrompts } from "./prompts-of.ts";
-import type { ModelFolder } from "./read-model-folder.ts";
-import { createEmbeddingRequest } from "./request-embeddings.ts";
+import { EmbeddingError, createEmbeddingRequest } from "./request-embeddings.ts";
 import type { EmbeddingEndpoint, EmbeddingRequest } from "./request-embeddings.ts";
 import { runLocalModel } from "./run-local-model.ts";
 import type { LocalModelOptions } from "./run-local-model.ts";
+import { keepVectors } from "./keep-vectors.ts";
+import type { KeepVectorsOptions, KeptVectors } from "./keep-vectors.ts";
+import type { ModelFolder } from "./read-model-folder.ts";
+
+/** What a process needs to search by meaning: one for all its searches. */
+export interface Embeddings {
+  readonly embedder: Embedder;
+  readonly vectors: KeptVectors;
+  readonly log: Log;
+  /** Ends requests that are on their way; to be called before the store is closed. */
+  close(): Promise<void>;
+}
+
+/** What a model wants to have before a query and before a passage. */
+export interface EmbeddingPrompts {
+  query: string;
+  document: string;
+}
+
+const NONE: EmbeddingPrompts = { query: "", document: "" };
+const SEARCHING = { query: "Represent this sentence for searching relevant passages: ", document: "" };
+
+/** Models that were trained with such words, by their names, as their model cards say. The first that fits counts. */
+const PROMPTS: readonly (readonly [RegExp, EmbeddingPrompts])[] = [
+  [/nomic-embed-text/, { query: "search_query: ", document: "search_document: " }],
+  [
+    /e5-mistral|e5-.*-instruct/,
+    { query: "Instruct: Given a question, retrieve passages that answer it\nQuery: ", document: "" },
+  ],
+  [/\be5-/, { query: "query: ", document: "passage: " }],
+  [/mxbai-embed-large/, SEARCHING],
+  [/bge-(?:small|base|large)-en/, SEARCHING],
+  [/snowflake-arctic-embed(?:2|-.*v2)/, { query: "query: ", document: "" }],
+  [/snowflake-arctic-embed/, SEARCHING],
+  [/embeddinggemma/, { query: "task: search result | query: ", document: "title: none | text: " }],
+  [/qwen3-embedding/, { query: "Instruct: Given a question, retrieve passages that answer it\nQuery:", document: "" }],
+];
 
 /** Makes embeddings of texts by a server, or by a model in this process. All of them have length 1. */
 export interface Embedder {
@@ -52,7 +87,7 @@ const MAX_FAILURES = 3;
 const REST_MS = 30_000;
 
 /**
- * A request for a query goes on for so long when nobody waits for it any more: the server may be loading its model, and
+ * Timeout of a request for a query that no search waits for any longer: the server may be loading its model, and
  * the next query gains by it.
  */
 const QUERY_TIMEOUT_MS = 15_000;
@@ -68,9 +103,9 @@ const SHORT_QUERY_CHARS = 400;
 const MAX_REMEMBERED = 500;
 
 /**
- * Makes an embedder for an OpenAI-compatible endpoint or a model in a folder. For queries it is left alone for 30 s after three failures in a
- * row (an answer later than 0.8 s is one), then tried by one query; the log has one line when it goes and one when it
- * is back. The key is in no line of the log.
+ * Makes an embedder for an OpenAI-compatible endpoint or a model in a folder. For queries it is left alone for 30 s
+ * after three failures in a row (an answer later than 0.8 s is one), then tried by one query; the log has one line when
+ * it goes and one when it is back. The key is in no line of the log.
  */
 export function createEmbedder(options: EmbedderOptions): Embedder {
   const { log, queryDeadlineMs = QUERY_DEADLINE_MS, restMs = REST_MS, firstRetryMs } = options;
@@ -120,7 +155,10 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     }
   }
 
-  /** Asks, tells the breaker what became of it within the deadline, and remembers what comes, even if it comes late. */
+  /**
+   * Sends the request, reports its result within the deadline to the breaker, and stores the embedding even if it is
+   * late.
+   */
   function askWatched(query: string): Promise<Float32Array | null> {
     let isJudged = false;
     const judge = (fault: string | null) => {
@@ -137,7 +175,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
         return embedding;
       },
       (error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorMessage(error);
         log.debug({ model, error }, "failed to embed a query");
         judge(reason);
         return null;
@@ -176,11 +214,11 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
       const query = cutText(text.trim(), MAX_QUERY_CHARS);
       if (query === "" || closing.signal.aborted) return null;
       const known = recall(query);
-      if (known !== undefined) return withinMs(known, queryDeadlineMs);
+      if (known !== undefined) return (await withinMs(known, queryDeadlineMs)) ?? null;
       if (queriesAtOnce >= MAX_QUERIES_AT_ONCE || !breaker.allows()) return null;
       const asked = askWatched(query);
       remember(query, asked);
-      return withinMs(asked, queryDeadlineMs);
+      return (await withinMs(asked, queryDeadlineMs)) ?? null;
     },
     keepLoaded: () => source.keepLoaded(),
     async close() {
@@ -219,13 +257,29 @@ function openSource(options: EmbedderOptions): OpenSource {
   };
 }
 
-/** What comes within the time, else null; the promise must not reject. */
-async function withinMs(promise: Promise<Float32Array | null>, timeoutMs: number): Promise<Float32Array | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, null);
-  });
-  const first = await Promise.race([promise, late]);
-  clearTimeout(timer);
-  return first;
+/**
+ * The words that a model wants before its texts; none for a model that is not known to want any. Without them the
+ * models that were trained with them still work, but worse. Changed words mean other embeddings: after a change of this
+ * list, the passages of the model must be embedded again.
+ */
+export function promptsOf(model: string): EmbeddingPrompts {
+  const name = model.toLowerCase();
+  return PROMPTS.find(([pattern]) => pattern.test(name))?.[1] ?? NONE;
+}
+
+/** Opens what it takes to search by meaning. Nothing is asked or read before the first search. */
+export function openEmbeddings(
+  options: EmbedderOptions & Omit<KeepVectorsOptions, "model"> & { store: Store },
+): Embeddings {
+  const embedder = createEmbedder(options);
+  const vectors = keepVectors({ ...options, model: embedder.model });
+  return {
+    embedder,
+    vectors,
+    log: options.log,
+    async close() {
+      await embedder.close();
+      await vectors.close();
+    },
+  };
 }

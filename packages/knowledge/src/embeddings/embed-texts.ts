@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { cutText } from "@svc/text";
-import { EmbeddingError } from "./embedding-error.ts";
+import { EmbeddingError } from "./request-embeddings.ts";
 import type { EmbeddingRequest } from "./request-embeddings.ts";
 
 /** Limits of one request: some servers take no more than 32 texts. */
@@ -32,9 +32,9 @@ export interface EmbedTextsOptions {
 }
 
 /**
- * Embeds texts in their order, each after `prompt`, in requests of at most 32 texts and 48,000 characters. Faults of the
- * endpoint are tried again up to three times, after 0.5 and 2 seconds or as long as it asks for. What it does not take
- * is tried one by one, and shorter: null for a text that it does not take at any length although it takes others.
+ * Embeds texts in their order, each after `prompt`, in requests of at most 32 texts and 48,000 characters. Faults of
+ * the endpoint are tried again up to three times, after 0.5 and 2 seconds or as long as it asks for. What it does not
+ * take is tried one by one, and shorter: null for a text that it does not take at any length although it takes others.
  * Rejects with the last `EmbeddingError` when the endpoint does not work, and with the reason of the signal.
  */
 export async function embedTexts(
@@ -97,7 +97,7 @@ async function embedShorter(
       if (!(error instanceof EmbeddingError) || !error.isRefusal) throw error;
     }
   }
-  // Whoever refuses even this refuses everything: then it is not the text's fault.
+  // An endpoint that rejects even this rejects everything: then the text is not the cause.
   const [probe] = await requestPatiently(request, [PROBE], options);
   if (probe == null) throw options.refusal;
   return null;

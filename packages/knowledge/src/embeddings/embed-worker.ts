@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { InferenceSession, Tensor, env } from "onnxruntime-web";
+import { errorMessage } from "@svc/primitives";
 import { detachWeights } from "./detach-weights.ts";
 import { readTokenizer } from "./read-model-folder.ts";
 import type { ModelFolder } from "./read-model-folder.ts";
@@ -10,7 +11,7 @@ import type { ModelFolder } from "./read-model-folder.ts";
 /** What the thread reports: that the model is loaded or cannot be, then one outcome for each text, in their order. */
 export type EmbedWorkerMessage = { kind: "loaded" } | { kind: "failed"; reason: string } | EmbedOutcome;
 
-/** What became of a text. */
+/** Result for a text. */
 export type EmbedOutcome = { kind: "embedded"; embedding: Float32Array } | { kind: "refused"; reason: string };
 
 /** Outputs that hold the embedding of the whole text or of its tokens, by preference. */
@@ -111,7 +112,7 @@ async function load(): Promise<(text: string) => Promise<Float32Array>> {
   };
 }
 
-const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const reasonOf = (error: unknown) => errorMessage(error);
 
 function post(message: EmbedWorkerMessage): void {
   port?.postMessage(message, message.kind === "embedded" ? [message.embedding.buffer as ArrayBuffer] : []);

@@ -1,4 +1,5 @@
 import type { Log } from "@svc/log";
+import { withinMs } from "@svc/primitives";
 import { createBriefCache } from "@svc/store";
 import type { EmbeddedKb, ProjectId, Store } from "@svc/store";
 import { addRows, createVectorTable, removeRow, sizeOfTable } from "./vector-table.ts";
@@ -7,12 +8,12 @@ import type { VectorTable } from "./vector-table.ts";
 /** Embeddings of whole knowledge bases, kept in the memory of this process. */
 export interface KeptVectors {
   /**
-   * The embeddings of all passages of those of these bases that the project has, or null when they cannot be compared as
-   * a whole: the bases have more than 20,000 passages together, need more memory than there is, or are still being read.
-   * A change is there within about two seconds. Rejects when the store does.
+   * The embeddings of all passages of those of these bases that the project has, or null when they cannot be compared
+   * as a whole: the bases have more than 20,000 passages together, need more memory than there is, or are still being
+   * read. A change is there within about two seconds. Rejects when the store does.
    */
   find(project: ProjectId, kbIds: readonly string[], dimensions: number): Promise<VectorTable[] | null>;
-  /** Ends what goes on in the background and resolves when the store is not used any more. */
+  /** Stops background work and resolves when the store is no longer used. */
   close(): Promise<void>;
 }
 
@@ -35,13 +36,13 @@ const MAX_COMPARED_CHUNKS = 20_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 const FRESH_MS = 1_000;
 
-/** A search waits so long for bases that are read for the first time. */
+/** How long a search waits for knowledge bases that are read for the first time. */
 const FIRST_READ_WAIT_MS = 300;
 
 /** What was used within this time is not thrown out for something else, so that two bases do not chase each other. */
 const KEPT_MS = 30_000;
 
-/** After a read that failed, or found no room, the next one waits so long. */
+/** Wait after a read that failed or found no room. */
 const REST_MS = 5_000;
 
 /** Rows that are read at once: some 5 ms of this process's time for 768 numbers. */
@@ -173,13 +174,4 @@ export function keepVectors(options: KeepVectorsOptions): KeptVectors {
       entries.clear();
     },
   };
-}
-
-async function withinMs(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }

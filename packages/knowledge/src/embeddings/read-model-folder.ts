@@ -2,14 +2,16 @@ import { createHash } from "node:crypto";
 import type { Hash } from "node:crypto";
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { EmbeddingError } from "./embedding-error.ts";
-import { promptsOf } from "./prompts-of.ts";
-import type { EmbeddingPrompts } from "./prompts-of.ts";
+import { EmbeddingError } from "./request-embeddings.ts";
+import { promptsOf } from "./create-embedder.ts";
+import type { EmbeddingPrompts } from "./create-embedder.ts";
 
 /** How the vectors of a text's tokens become one: their mean, the first one, or the last one. */
 export type Pooling = "mean" | "cls" | "last";
 
-/** A sentence-embedding model in a folder, as published for transformers.js. Plain data: it is sent to a worker thread. */
+/**
+ * A sentence-embedding model in a folder, as published for transformers.js. Plain data: it is sent to a worker thread.
+ */
 export interface ModelFolder {
   dir: string;
   /** The model's name, and a fingerprint of all that its embeddings depend on: `intfloat/e5-small-v2@0f3a9c1b22d4`. */
@@ -42,7 +44,10 @@ const POOLINGS: Readonly<Record<string, Pooling>> = {
   pooling_mode_lasttoken: "last",
 };
 
-/** Models without a `1_Pooling/config.json` that were trained on their first token, by their names. Others take the mean. */
+/**
+ * Models without a `1_Pooling/config.json` that were trained on their first token, by their names. Others take the
+ * mean.
+ */
 const CLS_MODELS = /bge-|mxbai-embed|snowflake-arctic-embed|gte-(?:multilingual|modernbert|.*-v1\.5)/;
 const LAST_TOKEN_MODELS = /qwen3-embedding/;
 
@@ -53,7 +58,7 @@ const SAMPLE_BYTES = 65_536;
 /** Digits of a fingerprint. */
 const FINGERPRINT_CHARS = 12;
 
-/** An identifier on a hub, not a path on the machine of whoever published the model. */
+/** An identifier on a hub, not a path on the publisher's machine. */
 const HUB_ID = /^[\w-]+\/[\w.-]+$/;
 
 /**
@@ -83,7 +88,7 @@ export function readModelFolder(folder: string): ModelFolder {
   const tokenizer = readConfig(dir, TOKENIZER_CONFIG);
   const hubId = config["_name_or_path"];
   const name = typeof hubId === "string" && HUB_ID.test(hubId) ? hubId : basename(dir);
-  // Whoever publishes a model anew names it in one of them.
+  // A publisher names a new version of a model in one of them.
   const names = `${name} ${basename(dir)}`.toLowerCase();
   const prompts = readPrompts(dir) ?? promptsOf(names);
   const pooling = readPooling(dir) ?? poolingOf(names);

@@ -1,11 +1,18 @@
+import { isUuid } from "@svc/primitives";
 import type { ProjectId, Store } from "@svc/store";
-import { fuseRanks } from "./fuse-ranks.ts";
-import type { Embeddings } from "./open-embeddings.ts";
+import { NOTHING_FOUND, searchEach } from "../search-knowledge.ts";
+import type { SearchResult } from "../search-knowledge.ts";
 import { addRows, createVectorTable, findClosestRows, findCosine } from "./vector-table.ts";
+import type { Embeddings } from "./create-embedder.ts";
+
+/** What the first ranks count against the further ones (Cormack, Clarke and Büttcher, SIGIR 2009). */
+const RANK_CONSTANT = 60;
+
+const worthOf = (rank: number) => 1 / (RANK_CONSTANT + rank + 1);
 
 /**
- * How many passages found by words a search should hand over to be put in order: the best ones. A search for so many
- * ranks as one for a few does.
+ * How many of the best passages found by words a search passes on to be reordered. A search for this many ranks them as
+ * a search for a few does.
  */
 export const EMBEDDING_CANDIDATES = 100;
 
@@ -14,8 +21,6 @@ const MAX_BY_MEANING = 200;
 
 /** Passages that are read beyond what is wanted, since one that was deleted a moment ago may be among them. */
 const SPARE = 10;
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** What a passage found by words needs to have to be put in order. */
 export interface LexicalHit {
@@ -42,14 +47,15 @@ export interface MeaningHit {
 export type ReorderedHit<Hit> = (Hit | MeaningHit) & { similarity?: number };
 
 /**
- * Puts the passages that a search found by words in the order of reciprocal rank fusion of their rank by words and their
- * rank by meaning, and cuts them to `limit`. In knowledge bases of up to 20,000 passages together, all passages are
- * compared with the query, so that one without any common word is found too; beyond that, or while their embeddings are
- * still being read into memory, only `hits`. Scores stay what they were; a passage found by its meaning alone has 0.
+ * Puts the passages that a search found by words in the order of reciprocal rank fusion of their rank by words and
+ * their rank by meaning, and cuts them to `limit`. In knowledge bases of up to 20,000 passages together, all passages
+ * are compared with the query, so that one without any common word is found too; beyond that, or while their embeddings
+ * are still being read into memory, only `hits`. Scores stay what they were; a passage found by its meaning alone has
+ * 0.
  *
  * Nothing depends on it: without an embedding of the query within 0.8 s, or when anything fails, the order by words
- * stands. Never rejects. `hits` are the best ones by words, best first, about `EMBEDDING_CANDIDATES` of them; `asked` is
- * the embedding of the query where it is on its way already.
+ * stands. Never rejects. `hits` are the best ones by words, best first, about `EMBEDDING_CANDIDATES` of them; `asked`
+ * is the embedding of the query where it is on its way already.
  */
 export async function reorderByEmbeddings<Hit extends LexicalHit>(
   deps: { store: Store; embeddings: Embeddings },
@@ -65,7 +71,7 @@ export async function reorderByEmbeddings<Hit extends LexicalHit>(
   const { embeddings } = deps;
   try {
     const embedding = await (search.asked ?? embeddings.embedder.embedQuery(search.query));
-    const kbIds = search.kbIds.filter((id) => UUID.test(id));
+    const kbIds = search.kbIds.filter(isUuid);
     if (embedding !== null) return await reorder(deps, project, { ...search, kbIds, embedding });
   } catch (error) {
     embeddings.log.warn({ error }, "failed to rank passages by meaning; using the keyword ranking");
@@ -113,4 +119,56 @@ async function reorder<Hit extends LexicalHit>(
     addRows(table, rows);
     return table;
   }
+}
+
+/**
+ * Puts two orders together by reciprocal rank: the best of `byWords` and the best of `byMeaning`, best first. What has
+ * no embedding yet (`hasMeaning` is false) is taken to mean as much as its words say, so that a new document does not
+ * fall behind. Among equals the one with the better rank by words comes first.
+ */
+export function fuseRanks(
+  byWords: readonly string[],
+  byMeaning: readonly string[],
+  hasMeaning: (id: string) => boolean,
+): string[] {
+  const worths = new Map<string, number>();
+  const add = (id: string, worth: number) => worths.set(id, (worths.get(id) ?? 0) + worth);
+  for (const [rank, id] of byWords.entries()) add(id, worthOf(rank) * (hasMeaning(id) ? 1 : 2));
+  for (const [rank, id] of byMeaning.entries()) add(id, worthOf(rank));
+  // The sort is stable, and what was found by words was noted first.
+  return [...worths].sort(([, a], [, b]) => b - a).map(([id]) => id);
+}
+
+/**
+ * `searchKnowledge`, and where embeddings are configured, its passages in the order of words and meaning, with their
+ * similarity to the query (see `reorderByEmbeddings`). Scores are those of the search by words: a passage found by its
+ * meaning alone has 0, and the first passage need not have the highest score.
+ */
+export async function searchWithEmbeddings(
+  deps: { store: Store; embeddings: Embeddings | null },
+  project: ProjectId,
+  search: { query: string; kbIds: readonly string[]; limit: number },
+): Promise<SearchResult> {
+  const [found] = await searchEachWithEmbeddings(deps, project, { ...search, kbGroups: [search.kbIds] });
+  return found ?? NOTHING_FOUND;
+}
+
+/** `searchEach`, each group as by `searchWithEmbeddings`; the query is embedded once. */
+export async function searchEachWithEmbeddings(
+  deps: { store: Store; embeddings: Embeddings | null },
+  project: ProjectId,
+  search: { query: string; kbGroups: readonly (readonly string[])[]; limit: number },
+): Promise<SearchResult[]> {
+  const { store, embeddings } = deps;
+  if (embeddings === null) return searchEach({ store }, project, search);
+  const { query, limit } = search;
+  // Both are on their way at once. This never rejects, so nothing is lost when the search does.
+  const asked = embeddings.embedder.embedQuery(query);
+  const results = await searchEach({ store }, project, { ...search, limit: Math.max(limit, EMBEDDING_CANDIDATES) });
+  return Promise.all(
+    results.map(async (found, at): Promise<SearchResult> => {
+      const wanted = { query, kbIds: search.kbGroups[at] ?? [], hits: found.hits, limit, asked };
+      return { ...found, hits: await reorderByEmbeddings({ store, embeddings }, project, wanted) };
+    }),
+  );
 }

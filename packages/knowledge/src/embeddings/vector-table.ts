@@ -1,4 +1,6 @@
-/** Embeddings of passages in memory, one after the other in one array. Made and changed by the functions of this file. */
+/**
+ * Embeddings of passages in memory, one after the other in one array. Made and changed by the functions of this file.
+ */
 export interface VectorTable {
   readonly dimensions: number;
   /** By row. */
@@ -14,12 +16,12 @@ const ROW_BYTES = 160;
 /** More room than is asked for, so that a few rows more do not copy all. */
 const SPARE_SHARE = 1.1;
 
-/** An empty table with room for so many rows. */
+/** An empty table with room for the given number of rows. */
 export function createVectorTable(dimensions: number, rowCount: number): VectorTable {
   return { dimensions, ids: [], rows: new Map(), numbers: new Float32Array(rowCount * dimensions) };
 }
 
-/** What a table of so many rows takes in memory, about, in bytes. */
+/** Approximate memory of a table with the given number of rows, in bytes. */
 export function sizeOfTable(rowCount: number, dimensions: number): number {
   return Math.ceil(rowCount * (dimensions * Float32Array.BYTES_PER_ELEMENT * SPARE_SHARE + ROW_BYTES));
 }

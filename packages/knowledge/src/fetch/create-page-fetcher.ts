@@ -1,10 +1,19 @@
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError, parseUrl } from "@svc/contracts";
 import { BlockedAddressError, guardedRequest } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
 import { ACCEPTED_ENCODINGS, decodeBody } from "./decode-body.ts";
 import { faultOfFetch, faultOfStatus } from "./fetch-faults.ts";
-import { createHostPace } from "./host-pace.ts";
+
+/** Lets requests to one host begin no closer together than an interval. */
+interface HostPace {
+  /** Resolves when it is this request's turn. Rejects with the reason of the signal. */
+  takeTurn(host: string, signal: AbortSignal): Promise<void>;
+}
+
+/** As many hosts are remembered before those whose interval is over are forgotten. */
+const MAX_HOSTS = 1_000;
 
 /** What was found at a URL. */
 export interface FetchedPage {
@@ -19,8 +28,8 @@ export interface FetchedPage {
 /** Fetches what strangers name. */
 export interface PageFetcher {
   /**
-   * What is at this URL. Throws ServiceError that says what to do and never tells what a name resolved to:
-   * `unavailable` for what may pass by itself (5xx, 429, no connection, too slow), `payload_too_large`, and
+   * Returns the content at this URL. Throws a ServiceError that says what to do and never reveals what a name resolved
+   * to: `unavailable` for what may pass by itself (5xx, 429, no connection, too slow), `payload_too_large`, and
    * `invalid_request` for everything that will be the same at the next try. Rejects with the reason of the signal.
    */
   fetch(url: string, signal?: AbortSignal): Promise<FetchedPage>;
@@ -30,9 +39,9 @@ export interface PageFetcher {
 
 /** What a fetcher is made of. */
 export interface PageFetcherOptions {
-  /** Says which addresses may be called; its refusals reach whoever gave the URL. */
+  /** Decides which addresses may be called; the caller who gave the URL sees its errors. */
   guard: AddressGuard;
-  /** For look-up, connection, redirects and the last byte together, so that a server cannot drip for ever. */
+  /** For lookup, connection, redirects and the last byte together, so that a server cannot send slowly without end. */
   timeoutMs?: number;
   /** Of a body, both as it comes and when it is unpacked. */
   maxBytes?: number;
@@ -79,9 +88,9 @@ function parsePageUrl(text: string): URL {
 }
 
 /**
- * Makes a fetcher of pages and files for knowledge bases ("Which addresses can be called" in docs/webhooks.md): GET only, every hop through
- * the guard and to the address that it checked, at most 5 redirects, 50 MB and 30 seconds, two requests a second to one
- * host. No cookies, no credentials, no scripts.
+ * Makes a fetcher of pages and files for knowledge bases ("Which addresses can be called" in docs/webhooks.md): GET
+ * only, every hop through the guard and to the address that it checked, at most 5 redirects, 50 MB and 30 seconds, two
+ * requests a second to one host. No cookies, no credentials, no scripts.
  */
 export function createPageFetcher(options: PageFetcherOptions): PageFetcher {
   const { guard, timeoutMs = TIMEOUT_MS, maxBytes = FETCH_MAX_BYTES, intervalMs = INTERVAL_MS } = options;
@@ -133,6 +142,31 @@ export function createPageFetcher(options: PageFetcherOptions): PageFetcher {
     async close() {
       closing.abort(new ServiceError("unavailable", "The service is shutting down. Retry later."));
       await Promise.allSettled(underWay);
+    },
+  };
+}
+
+/** Makes a pace; each caller waits for its own turn, hosts do not wait for each other. */
+function createHostPace(intervalMs: number): HostPace {
+  const nextTurns = new Map<string, number>();
+
+  function forgetIdle(now: number): void {
+    for (const [host, at] of nextTurns) if (at <= now) nextTurns.delete(host);
+  }
+
+  return {
+    async takeTurn(host, signal) {
+      signal.throwIfAborted();
+      const now = performance.now();
+      if (nextTurns.size >= MAX_HOSTS) forgetIdle(now);
+      const at = Math.max(now, nextTurns.get(host) ?? 0);
+      nextTurns.set(host, at + intervalMs);
+      if (at <= now) return;
+      try {
+        await sleep(at - now, undefined, { signal });
+      } catch (error) {
+        throw signal.aborted ? signal.reason : error;
+      }
     },
   };
 }

@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
 import type { ZlibOptions } from "node:zlib";
 import { ServiceError } from "@svc/contracts";
+import { errorCode } from "@svc/primitives";
 
 type Undo = (bytes: Uint8Array, options: ZlibOptions) => Promise<Buffer>;
 
@@ -32,8 +33,6 @@ const tooLarge = (maxBytes: number) =>
     `The response has more than ${Math.round(maxBytes / 1024 / 1024)} MB when decompressed, which is the maximum.`,
   );
 
-const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);
-
 async function undo(bytes: Uint8Array, coding: string, maxBytes: number): Promise<Uint8Array> {
   const decode = UNDO[coding];
   if (decode === undefined) {
@@ -42,7 +41,7 @@ async function undo(bytes: Uint8Array, coding: string, maxBytes: number): Promis
   try {
     return await decode(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
-    if (codeOf(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
+    if (errorCode(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
     throw new ServiceError("invalid_request", `The response is not valid ${coding} data, or is truncated. Retry.`, {
       cause: error,
     });
@@ -77,7 +76,7 @@ export async function decodeBody(
   return bytes;
 }
 
-/** A file that is packed with gzip, as it stands in it; any other bytes as they are. Throws as `decodeBody` does. */
+/** Returns the content of a file that is packed with gzip; any other bytes unchanged. Throws as `decodeBody` does. */
 export function unpackGzipFile(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
   return isPacked ? undo(bytes, "gzip", maxBytes) : Promise.resolve(bytes);

@@ -11,7 +11,7 @@ import type { OutboundResponse } from "@svc/outbound";
 
 type FaultCode = "invalid_request" | "payload_too_large" | "unavailable";
 
-/** A fault of an address, with where it stands in a request that names it. */
+/** An error of an address, with its position in the request that names it. */
 function fault(code: FaultCode, detail: string, more: { cause?: unknown; headers?: Record<string, string> } = {}) {
   return new ServiceError(code, detail, {
     ...more,

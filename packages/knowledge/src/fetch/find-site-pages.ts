@@ -13,13 +13,13 @@ export interface FindSitePagesOptions {
   maxPages?: number;
   signal?: AbortSignal;
   /**
-   * Told of each sitemap whose pages are not all looked at: one of several that cannot be read, one that breaks off or
-   * names too much, and those that lie too deep or are too many. Whoever is told of none has seen all that the site
+   * Called for each sitemap whose pages are not all read: one of several that cannot be read, one that breaks off or
+   * names too much, and those that lie too deep or are too many. If it is never called, the result is all that the site
    * names, up to `maxPages`. Without it such a sitemap is thrown as a fault of the whole, and so is always one that may
    * be there at the next try (`unavailable`).
    */
   onBadSitemap?: (url: string, error: ServiceError) => void;
-  /** Told of each page that is left out because robots.txt forbids it. */
+  /** Called for each page that is left out because robots.txt disallows it. */
   onForbidden?: (url: string) => void;
 }
 
@@ -63,9 +63,8 @@ const notWhole = (url: string, why: string) => {
  * of others (one level, 100 sitemaps); at the root of a site those that its robots.txt names, else `/sitemap.xml`.
  * Addresses of other sites and longer ones than a document may have are left out, and pages that robots.txt forbids to
  * us or to everybody (RFC 9309). Each page comes once and without a fragment, in the order of the sitemaps. However
- * hostile the site, the process is never kept from its other work for long.
- * Throws ServiceError as the fetcher does: nobody gets part of a site and takes it for the whole, unless
- * `onBadSitemap` is there to be told.
+ * hostile the site, the process is never kept from its other work for long. Throws ServiceError as the fetcher does: a
+ * part of a site is never mistaken for the whole, unless `onBadSitemap` is given.
  */
 export async function findSitePages(
   fetcher: PageFetcher,
@@ -125,7 +124,7 @@ export async function findSitePages(
     }
   }
 
-  /** Reads sitemaps and takes their pages; answers the further sitemaps that each names. */
+  /** Reads sitemaps and their pages; returns the further sitemaps that each names. */
   async function addSitemaps(urls: readonly string[], isOnly: boolean): Promise<Map<string, string[]>> {
     const further = new Map<string, string[]>();
     for (const url of urls) {

@@ -17,7 +17,7 @@ const MAX_ENTRIES = 50_000;
 const ENTRY_MAX_CHARS = 2_000;
 /** Deeper than any sitemap is; beyond it nothing is read. */
 const MAX_DEPTH = 20;
-/** More in one element than any sitemap has, and so many that they take long to keep apart. */
+/** More in one element than any sitemap has, and enough to take long to compare. */
 const MAX_ATTRIBUTES = 1_000;
 /**
  * Read between two looks at the clock. Small, since an end tag that fits nowhere is compared with all that are open: as
@@ -109,7 +109,7 @@ function createXmlReader(): SitemapReader {
     onerror(error: Error) {
       // A comment, name or value without an end would fill the memory.
       if (error.message.startsWith("Max buffer length")) state.isDone = true;
-      // The parser goes on after a fault once it is taken back; many real sitemaps have one.
+      // The parser continues after an error once it is cleared; many real sitemaps have one.
       Reflect.set(parser, "error", null);
     },
   });
@@ -162,8 +162,9 @@ function createLineReader(): SitemapReader {
 }
 
 /**
- * Reads a sitemap (sitemaps.org): XML, an index of sitemaps, or text with one address a line. At most 50,000 entries are
- * read; a file of nothing is no whole one. Throws ServiceError `invalid_request` for what is none, and what `work` does.
+ * Reads a sitemap (sitemaps.org): XML, an index of sitemaps, or text with one address a line. At most 50,000 entries
+ * are read; a file of nothing is no whole one. Throws ServiceError `invalid_request` for what is none, and what `work`
+ * does.
  */
 export async function readSitemap(bytes: Uint8Array, work: WorkSlices): Promise<Sitemap> {
   let reader: SitemapReader | undefined;

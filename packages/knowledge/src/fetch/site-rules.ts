@@ -1,9 +1,26 @@
 import { ServiceError } from "@svc/contracts";
 import { USER_AGENT_NAME } from "./create-page-fetcher.ts";
 import type { PageFetcher } from "./create-page-fetcher.ts";
-import { comparablePath, parsePathRule } from "./path-rule.ts";
-import type { PathRule } from "./path-rule.ts";
 import type { WorkSlices } from "./work-slices.ts";
+
+/** A line of a robots.txt that allows or forbids paths (RFC 9309, section 2.2.2). */
+interface PathRule {
+  isAllowed: boolean;
+  /** Length of the pattern: of the rules that match, the longest decides. */
+  length: number;
+  /**
+   * Whether a path, with its query, is one that this rule speaks of. Takes time in proportion to both lengths at worst.
+   */
+  matches(path: string): boolean;
+  /** Whether comparing may take long. */
+  isCostly: boolean;
+}
+
+/** Hexadecimal digits of an escape are the same in upper and lower case (RFC 3986, section 6.2.2.1). */
+const upperEscapes = (text: string) => text.replace(/%[0-9a-f]{2}/gi, (escape) => escape.toUpperCase());
+
+/** A path as rules compare it. */
+export const comparablePath = ({ pathname, search }: URL): string => upperEscapes(`${pathname}${search}`);
 
 /** What a site asks of crawlers (RFC 9309). */
 export interface SiteRules {
@@ -17,7 +34,7 @@ export interface SiteRules {
 const MAX_BYTES = 500 * 1024;
 /** Longer lines hold no rule that anybody wrote. */
 const LINE_MAX_CHARS = 1_000;
-/** Comparing so many simple rules, or reading so many lines, takes no time to speak of. */
+/** Number of simple rules to compare, or of lines to read, that takes negligible time. */
 const CHEAP_COUNT = 250;
 
 /** Names that mean us: our own, and the one of everybody. Anybody else's rules are not kept. */
@@ -120,4 +137,29 @@ async function fetchRobots(fetcher: PageFetcher, origin: string, signal: AbortSi
     if (!(error instanceof ServiceError) || error.code === "unavailable") throw error;
     return new Uint8Array();
   }
+}
+
+/** Compares from left to right with no way back: each part between two stars is found where it comes first. */
+function matchParts(path: string, { start, parts, end }: { start: string; parts: string[]; end: string }): boolean {
+  if (!path.startsWith(start)) return false;
+  let at = start.length;
+  for (const part of parts) {
+    const found = path.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return path.length - end.length >= at && path.endsWith(end);
+}
+
+/** Reads a pattern: `*` is any text, `$` at its end is the end of the path, and without it a path may go on. */
+export function parsePathRule(text: string, isAllowed: boolean): PathRule {
+  const pattern = upperEscapes(encodeURI(text.toWellFormed()).replace(/%25/g, "%"));
+  const isAnchored = pattern.endsWith("$");
+  const [start = "", ...parts] = (isAnchored ? pattern.slice(0, -1) : pattern).split("*");
+  const isCostly = parts.length > 0;
+  const base = { isAllowed, length: pattern.length, isCostly };
+  if (!isCostly) return { ...base, matches: (path) => (isAnchored ? path === start : path.startsWith(start)) };
+  const end = isAnchored ? (parts.pop() ?? "") : "";
+  const between = parts.filter((part) => part !== "");
+  return { ...base, matches: (path) => matchParts(path, { start, parts: between, end }) };
 }

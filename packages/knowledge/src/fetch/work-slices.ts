@@ -6,15 +6,15 @@ export interface WorkSlices {
   /** Whether as much was done in one piece as the rest of the process can wait for. */
   isDue(): boolean;
   /**
-   * Lets everything else have its turn. Throws ServiceError `invalid_request` when the whole has taken too long, and the
-   * reason of the signal.
+   * Lets everything else have its turn. Throws ServiceError `invalid_request` when the whole has taken too long, and
+   * the reason of the signal.
    */
   pause(): Promise<void>;
   /** Waits for what is done elsewhere, which does not count. Throws the reason of the signal. */
   wait<Result>(work: Promise<Result>): Promise<Result>;
 }
 
-/** Nobody notices a pause of this length, and turns are not so many that they take longer than the work. */
+/** A pause of this length is not noticeable, and turns are too few to take longer than the work. */
 const SLICE_MS = 10;
 
 /** Makes the slices of one piece of work, which may take `budgetMs` altogether. */

@@ -2,8 +2,8 @@ import { parseUrl } from "@svc/contracts";
 import { load } from "cheerio";
 import type { CheerioAPI } from "cheerio";
 import { mainContent } from "./main-content.ts";
-import { selectWithin } from "./select-within.ts";
-import type { PagePart } from "./select-within.ts";
+import { selectWithin } from "./main-content.ts";
+import type { PagePart } from "./main-content.ts";
 
 /** HTML that says only what its page says, and what the page calls itself. */
 export interface CleanHtml {
@@ -188,7 +188,9 @@ function cleanImages($: CheerioAPI, root: PagePart): void {
   });
 }
 
-/** Tables that only lay out become their contents; what spans rows is repeated in each, so that each row can be read. */
+/**
+ * Tables that only lay out become their contents; what spans rows is repeated in each, so that each row can be read.
+ */
 function cleanTables($: CheerioAPI, root: PagePart): void {
   selectWithin($, root, "table").each((_, table) => {
     const grid = $(table);
@@ -262,7 +264,7 @@ function unwrapTable($: CheerioAPI, table: Node): void {
   if ("tagName" in table) table.tagName = "div";
 }
 
-/** Lists of terms and what folds out have no form in Markdown: the term stands in bold above what it means. */
+/** Markdown has no lists of terms and no disclosure elements: the term is written in bold above its definition. */
 function cleanDefinitions($: CheerioAPI, root: PagePart): void {
   selectWithin($, root, "dt, summary, legend").each((_, term) => {
     if ($(term).find(BLOCKS).length > 0 || $(term).text().trim() === "") return;

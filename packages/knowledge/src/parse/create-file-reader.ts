@@ -7,23 +7,22 @@ import type { FileText, FileToRead } from "./file-text.ts";
 import { unpackDocument } from "./packed-document.ts";
 import { READ_LIMITS } from "./read-limits.ts";
 import type { ReadLimits } from "./read-limits.ts";
-import type { WorkerAnswer, WorkerJob, WorkerJobs } from "./worker-answer.ts";
+import type { WorkerAnswer, WorkerJob, WorkerJobs } from "./read-limits.ts";
 
 /** Turns files into text and documents, in a thread of its own. */
 export interface FileReader {
   /**
    * Reads text, Markdown, HTML, PDF, DOCX, XLSX and CSV; what the bytes are decides, the name is a hint. `bytes` stays
-   * untouched. Files are read one after the other, in the order of the calls; small ones (`smallFileBytes`) do not wait for
-   * larger ones. Throws a `ServiceError` that names the
-   * file and says what to do: `unsupported_media_type`, `payload_too_large`, or `invalid_request` with the pointer
-   * `/file`. When `signal` aborts, its reason is thrown and the reading ended;
-   * a file that waits for its turn hears of it then.
+   * untouched. Files are read one after the other, in the order of the calls; small ones (`smallFileBytes`) do not wait
+   * for larger ones. Throws a `ServiceError` that names the file and says what to do: `unsupported_media_type`,
+   * `payload_too_large`, or `invalid_request` with the pointer `/file`. When `signal` aborts, its reason is thrown and
+   * the reading ended; a file that waits for its turn hears of it then.
    */
   read(file: FileToRead, signal?: AbortSignal): Promise<FileText>;
   /**
-   * Reads a file as a document: as `read`, and cuts what it says into passages and counts their words in the same thread
-   * and under the same limits, so that nothing that grows with the file holds up this one. A text that cannot be cut is
-   * `invalid_request` with the pointer `/text`.
+   * Reads a file as a document: as `read`, and cuts what it says into passages and counts their words in the same
+   * thread and under the same limits, so that nothing that grows with the file holds up this one. A text that cannot be
+   * cut is `invalid_request` with the pointer `/text`.
    */
   readDocument(file: FileToIngest, signal?: AbortSignal): Promise<DocumentOfFile>;
   /** Ends the worker thread; what is still being read fails with `unavailable`. */
@@ -132,7 +131,7 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
   }
 
   function startWorker(lane: Lane): Worker {
-    const started = new Worker(new URL("./read-file-worker.js", import.meta.url), {
+    const started = new Worker(new URL("../../dist/parse/read-file-worker.js", import.meta.url), {
       workerData: { limits },
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
       // Libraries write warnings about odd files; what matters of them is in the answer.
@@ -141,7 +140,7 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
     });
     started.stdout.resume();
     started.stderr.resume();
-    // Whoever waits for it hears of its end as well; without anybody it is only replaced.
+    // A caller who waits for it gets its end as well; without one it is only replaced.
     started.on("error", () => undefined);
     started.on("exit", () => {
       if (lane.worker === started) lane.worker = null;
@@ -158,7 +157,10 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
 
 /** The time that is left for a file, in milliseconds. Each of its jobs takes what it has used. */
 interface TimeLimit {
-  /** Of the processor: what the whole process uses meanwhile, so that a file does not fail because its host is overloaded. */
+  /**
+   * Of the processor: what the whole process uses meanwhile, so that a file does not fail because its host is
+   * overloaded.
+   */
   ms: number;
   /** Of the clock. */
   wallMs: number;

@@ -9,7 +9,7 @@ const SAMPLE_BYTES = 64 * 1024;
 const MIN_CONFIDENCE = 40;
 
 /**
- * Encodings that show in the bytes themselves. Those of one byte a character are too alike to be told apart by a
+ * Encodings that show in the bytes themselves. Those of one byte a character are too similar to be distinguished by a
  * detector, but for Cyrillic, Greek, Hebrew, Arabic and Thai, whose letters fill the upper half.
  */
 const DETECTABLE = new Set(

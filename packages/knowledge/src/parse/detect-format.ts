@@ -53,7 +53,7 @@ const MAGICS: readonly Magic[] = [
   { at: 0, bytes: "bplist00", detail: "is a binary property list, which is not supported; convert it to text" },
 ];
 
-/** Tells the format of a file by its bytes alone. What is none of the formats known here is `text` until it is decoded. */
+/** Returns the format of a file by its bytes alone. Anything else is `text` until it is decoded. */
 export function detectSignature(bytes: Uint8Array): Signature {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, PDF_SEARCH_BYTES));
   if (
@@ -128,8 +128,8 @@ const MIMES: Readonly<Record<string, TextFormat>> = {
 const HEAD_CHARS = 2_048;
 
 /**
- * Tells the format of a decoded text: what it plainly is (HTML, XML) before what its name ends in, and that before what
- * a server declared; servers send Markdown and CSV as text/plain.
+ * Returns the format of a decoded text: what it plainly is (HTML, XML) before what its name ends in, and that before
+ * what a server declared; servers send Markdown and CSV as text/plain.
  */
 export function detectTextFormat(text: string, hints: { name: string; mime?: string }): TextFormat {
   const head = text.slice(0, HEAD_CHARS).replace(/^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)*/, "");

@@ -1,7 +1,7 @@
 /**
  * Escapes plain text so that Markdown shows it as it is, with as few backslashes as that takes: passages are searched,
  * quoted and shown as they stand, and `max_connections` should stay one word (CommonMark 0.31, section 2.4).
- * What begins with a space stands behind something else, where no list or quote can begin.
+ * A text that begins with a space follows other text, where no list or quote can begin.
  */
 export function escapeMarkdown(text: string): string {
   return escapeInline(text)
@@ -9,7 +9,7 @@ export function escapeMarkdown(text: string): string {
     .replace(/^(\d{1,9})([.)](?=\s|$))/gm, "$1\\$2");
 }
 
-/** Escapes text that stands behind something on its line, as in a heading or a cell, where no list or quote can begin. */
+/** Escapes text that follows other text on its line, as in a heading or a cell, where no list or quote can begin. */
 export function escapeInline(text: string): string {
   return text
     .replace(/\\(?=[!-/:-@[-`{-~])/g, "\\\\")

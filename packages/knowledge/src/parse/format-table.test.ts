@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { formatCell } from "./format-cell.ts";
+import { formatCell } from "./read-xlsx.ts";
 import { formatTable } from "./format-table.ts";
 
 test("a table has no empty rows and columns, and its cells stay on their line and in their column", () => {

@@ -10,7 +10,7 @@ const MAX_TABLE_CHARS = 4_000;
  * Formats rows of plain or already marked up cells as a table of GitHub Flavored Markdown (section 4.10); the first row
  * is the header. A row is a list of cells, or a map from columns to cells where most are empty. Empty rows and columns
  * are dropped, line ends in cells become spaces and pipes are escaped. A long table becomes several with the same
- * header. Answers the empty string when no cell says anything.
+ * header. Returns the empty string if all cells are empty.
  */
 export function formatTable(rows: readonly (readonly string[] | ReadonlyMap<number, string>)[]): string {
   const cleaned = rows.map(cleanRow).filter((row) => row.size > 0);
@@ -27,7 +27,9 @@ export function formatTable(rows: readonly (readonly string[] | ReadonlyMap<numb
     .join("\n\n");
 }
 
-/** Cuts rows into runs of at most so many characters, or of one row; at least one run, which may be empty. */
+/**
+ * Cuts rows into runs of at most the given number of characters, or of one row; at least one run, which may be empty.
+ */
 function splitRows(rows: readonly string[], maxChars: number): string[][] {
   const parts: string[][] = [[]];
   let chars = 0;

@@ -20,9 +20,9 @@ interface DomNode {
 }
 
 /**
- * Converts cleaned HTML into Markdown: ATX headings, `-` lists, fenced code with its language, tables of GitHub Flavored
- * Markdown, links as they are. Text is escaped as little as possible. Every link and every element that is there is
- * converted: clean first (`cleanHtml`).
+ * Converts cleaned HTML into Markdown: ATX headings, `-` lists, fenced code with its language, tables of GitHub
+ * Flavored Markdown, links as they are. Text is escaped as little as possible. Every link and every element that is
+ * there is converted: clean first (`cleanHtml`).
  */
 export function htmlToMarkdown(html: string): string {
   const markdown = createTurndown().turndown(html.replaceAll(CELL, "").replaceAll(ROW, ""));
@@ -103,7 +103,7 @@ function markerOf(item: DomNode): string {
   return `${(Number.isSafeInteger(start) && start >= 0 ? start : 1) + index}.`;
 }
 
-/** What stands in a cell on one line: paragraphs follow each other, items of a list are separated by semicolons. */
+/** Returns the content of a cell on one line: paragraphs follow each other, list items are separated by semicolons. */
 function cellText(content: string): string {
   const lines = content
     .split("\n")

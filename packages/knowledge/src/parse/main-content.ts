@@ -1,6 +1,10 @@
 import type { CheerioAPI } from "cheerio";
-import { selectWithin } from "./select-within.ts";
-import type { PagePart } from "./select-within.ts";
+
+/** A part of a page as cheerio selects it. */
+export type PagePart = ReturnType<ReturnType<CheerioAPI["root"]>["find"]>;
+
+/** Number of children below which these comparisons cost nothing. */
+const FEW_CHILDREN = 500;
 
 /** Parts that a reader does not see, or that serve to get about rather than to say something. */
 const FURNITURE =
@@ -35,7 +39,7 @@ const LINK_SHARE = 0.5;
 /**
  * The part of a page that is about its subject: `main`, else the one `article`, else the body; without hidden elements,
  * navigation, headers and footers of the page, asides that are no notes, and consent banners. The page's h1 is put in
- * front when it stands outside. Changes the document; answers an empty part when nothing is left.
+ * front when it stands outside. Changes the document; returns an empty part if nothing is left.
  */
 export function mainContent($: CheerioAPI): PagePart {
   const body = $("body");
@@ -124,11 +128,11 @@ function removePageParts($: CheerioAPI, root: PagePart): void {
   });
 }
 
-/** A table of contents has at least so many links, and nearly no text beside them. */
+/** Least number of links of a table of contents, which has nearly no other text. */
 const CONTENTS_LINKS = 3;
 const CONTENTS_SHARE = 0.9;
 
-/** Lists of links to places of the page itself: what they name comes again where it stands. */
+/** Lists of links within the page: the headings that they name follow on the page. */
 function removeContents($: CheerioAPI, root: PagePart): void {
   selectWithin($, root, "ul, ol").each((_, element) => {
     const list = $(element);
@@ -151,4 +155,27 @@ function lengthOf($: CheerioAPI, part: PagePart, selector: string): number {
   return selectWithin($, part, selector)
     .toArray()
     .reduce((sum, element) => sum + textLength($(element)), 0);
+}
+
+/**
+ * Returns what `part.find(selector)` does, in time that grows with the size of the page: cheerio compares all children
+ * of the part with each other first, which takes minutes on a page of 100,000 paragraphs.
+ */
+export function selectWithin(
+  $: CheerioAPI,
+  part: PagePart | ReturnType<PagePart["contents"]>,
+  selector: string,
+): PagePart {
+  const top = part.get(0);
+  if (part.length > 1 || top === undefined || !("children" in top) || top.children.length < FEW_CHILDREN) {
+    return part.find(selector);
+  }
+  return $.root()
+    .find(selector)
+    .filter((_, element) => {
+      for (let above = element.parent; above !== null; above = above.parent) {
+        if (above === top) return true;
+      }
+      return false;
+    });
 }

@@ -40,8 +40,8 @@ const NUMBER = /^(?:\d{1,3}|[a-z])[.)]\s+/;
 
 /**
  * Puts the lines of pages together: lines of a paragraph are joined, also over the end of a page, words that were
- * hyphenated at a line end are mended, running headers, footers and page numbers dropped. Headings, list items and tables
- * are told by their looks, and only where they are clear.
+ * hyphenated at a line end are joined, running headers, footers and page numbers dropped. Headings, list items and
+ * tables are recognized by their layout, and only where it is clear.
  */
 export function pdfText(pages: readonly (readonly PdfLine[])[]): PdfText {
   const bodySize = commonest(pages.flat().map(({ size, text }) => [size, text.length]));
@@ -81,7 +81,7 @@ const RUNNING_WINDOW = 5;
 const PAGE_NUMBER =
   /^(?:[-–—|\s]*)(?:page|seite|p\.|pág(?:ina)?\.?|стр\.?)?\s*(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|\/)\s*\d{1,4})?(?:[-–—|\s]*)$/iu;
 
-/** An entry of a table of contents: what it names comes again where it stands. */
+/** An entry of a table of contents: the heading that it names follows in the document. */
 const CONTENTS_ENTRY = /(?:\.\s?){6,}\s*[\divxlc]+$/i;
 
 /** Drops what pages repeat at their edges, page numbers, and tables of contents. */
@@ -111,7 +111,7 @@ function dropRunningLines(pages: readonly (readonly PdfLine[])[], bodySize: numb
   );
 }
 
-/** In sizes of a letter: a running line stands apart from the text by more than this. */
+/** Least distance of a running header from the text, in font sizes. */
 const APART = 1.8;
 const APART_PAGES = 5;
 
@@ -207,15 +207,15 @@ function continues(
   if (Math.abs(above.size - line.size) > line.size * 0.08 || (look.kind === "heading") !== (block.kind === "heading"))
     return false;
   if (block.kind === "heading") return isNear || (gap > 0 && gap < line.size * 1.6);
-  // At the top of the next column, a paragraph goes on when its sentence has not ended.
+  // At the top of the next column, a paragraph continues if its sentence has not ended.
   if (gap <= 0) return !endsSentence(above.text) && /^\p{Ll}/u.test(line.text);
   if (!isNear) return false;
-  // The text of a list item is indented; what stands further left comes after the list.
+  // The text of a list item is indented; text further left comes after the list.
   if (block.kind === "item" && line.left < (block.lines[0]?.left ?? 0) + 1 && endsSentence(above.text)) return false;
   return !isShort(above, line, look.right);
 }
 
-/** The right end of the column that a line stands in. */
+/** Right end of the column of a line. */
 function columnRight(lines: readonly PdfLine[], index: number): number {
   const left = lines[index]?.left ?? 0;
   const near = lines.slice(Math.max(0, index - COLUMN_LINES), index + COLUMN_LINES);
@@ -281,7 +281,7 @@ function sourceOf(block: Block, levels: ReadonlyMap<number, number>): string {
   return escapeMarkdown(joined);
 }
 
-/** Joins two lines; a word that was hyphenated at the end of the first is mended. */
+/** Joins two lines and a word that is hyphenated between them. */
 function joinLines(one: string, other: string): string {
   if (one.endsWith("\u00ad")) return one.slice(0, -1) + other;
   if (/\p{L}[-‐]$/u.test(one)) return /^\p{Ll}/u.test(other) ? one.slice(0, -1) + other : one + other;

@@ -48,7 +48,7 @@ async function readAnyFormat(file: FileToRead, limits: ReadLimits): Promise<File
   }
   const signature = detectSignature(bytes);
   if (signature.format === "pdf") return (await import("./read-pdf.ts")).readPdf(file, limits);
-  if (signature.format === "zip") return (await import("./read-office.ts")).readOffice(file, limits);
+  if (signature.format === "zip") return (await import("./read-docx.ts")).readOffice(file, limits);
   if (signature.format === "other") throw fileUnsupported(name, signature.detail);
   if (signature.format === "ole") {
     const { isEncrypted, detail } = describeOle(bytes);

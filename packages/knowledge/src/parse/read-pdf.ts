@@ -9,7 +9,7 @@ import { createLineBuilder } from "./pdf-lines.ts";
 import type { PdfLine } from "./pdf-lines.ts";
 import { pdfText } from "./pdf-text.ts";
 import type { ReadLimits } from "./read-limits.ts";
-import { sensibleTitle } from "./sensible-title.ts";
+import { sensibleTitle } from "./file-text.ts";
 
 /** pdfjs brings the tables with it that text in Chinese, Japanese and Korean fonts is read with. */
 const PDFJS = dirname(createRequire(import.meta.url).resolve("pdfjs-dist/package.json"));
@@ -19,7 +19,7 @@ const TAIL_BYTES = 4_096;
 
 /**
  * Reads the text of a PDF (ISO 32000) in the order in which its pages write it: as Markdown, with headings where the
- * size of the letters tells them, and where each page begins. Throws `encrypted`, `truncated`, `damaged`,
+ * size of the letters shows them, and where each page begins. Throws `encrypted`, `truncated`, `damaged`,
  * `too_many_pages`, and `no_text` for scanned pages.
  */
 export async function readPdf(file: { name: string; bytes: Uint8Array }, limits: ReadLimits): Promise<FileText> {

@@ -1,4 +1,5 @@
 import { Script, createContext } from "node:vm";
+import { errorCode } from "@svc/primitives";
 
 /** Thrown in place of a result that took too long. */
 export class TookTooLongError extends Error {
@@ -12,8 +13,7 @@ const SCRIPT = new Script("run()");
 const SCOPE: { run: () => void } = { run: () => undefined };
 const CONTEXT = createContext(SCOPE);
 
-const isTimeout = (error: unknown): boolean =>
-  typeof error === "object" && error !== null && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+const isTimeout = (error: unknown): boolean => errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 
 /** A process that gets no turn while the time passes has not been slow: it is given twice the time, so often. */
 const MAX_ATTEMPTS = 3;

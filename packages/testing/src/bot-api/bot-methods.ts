@@ -1,3 +1,4 @@
+import { errorMessage } from "@svc/primitives";
 import { badRequest, BotApiRefusal } from "./bot-api-refusal.ts";
 import { noteMessage, requireChat, setWebhook } from "./fake-bot.ts";
 import type { BotState, SentMessage } from "./fake-bot.ts";
@@ -230,7 +231,7 @@ function readOr<Read>(problem: string, read: () => Read): Read {
   try {
     return read();
   } catch (error) {
-    throw badRequest(`${problem}: ${error instanceof Error ? error.message : String(error)}`);
+    throw badRequest(`${problem}: ${errorMessage(error)}`);
   }
 }
 

@@ -1,20 +1,39 @@
+import type { RequiredScope } from "@svc/contracts";
 import { Link, useParams } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import type { ReactNode } from "react";
-import { MissingPage } from "../app/error-page.tsx";
-import { useProject, useRights } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { ModelsSection } from "../models/models-section.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
+import { useProject, useRights } from "../session/use-session.ts";
 import { Notice } from "../ui/notice.tsx";
+import { MissingPage } from "../ui/error-page.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { AuditSection } from "./audit-section.tsx";
 import { CannedSection } from "./canned-section.tsx";
 import { DeliveriesSection } from "./deliveries-section.tsx";
 import { KeysSection } from "./keys-section.tsx";
+import { ModelsSection } from "./models-section.tsx";
 import { OperatorsSection } from "./operators-section.tsx";
 import { ProjectsSection } from "./projects-section.tsx";
-import { SECTIONS } from "./sections.ts";
-import type { AdministrationSection } from "./sections.ts";
+
+/** A part of the administration, with a tab of its own. */
+interface AdministrationSection {
+  id: "keys" | "operators" | "projects" | "models" | "canned-replies" | "deliveries" | "audit";
+  title: TextKey;
+  /** What somebody must be allowed to see it. */
+  scope: RequiredScope;
+}
+
+/** The parts of the administration, in the order of their tabs. */
+const SECTIONS: readonly AdministrationSection[] = [
+  { id: "keys", title: "administration.keys", scope: "admin:*" },
+  { id: "operators", title: "administration.operators", scope: "admin:*" },
+  { id: "projects", title: "administration.projects", scope: "admin:*" },
+  { id: "models", title: "administration.models", scope: "models:read" },
+  { id: "canned-replies", title: "administration.canned", scope: "tickets:read" },
+  { id: "deliveries", title: "administration.deliveries", scope: "webhooks:read" },
+  { id: "audit", title: "administration.audit", scope: "audit:read" },
+];
 
 const TAB =
   "-mb-px inline-flex shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 text-sm font-medium text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink";

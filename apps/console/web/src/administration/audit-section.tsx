@@ -1,20 +1,20 @@
+import { ShieldCheck, ScrollText } from "lucide-react";
+import { useEffect, useRef, useState, Fragment } from "react";
+import type { AuditCheckItem, AuditItem } from "@svc/contracts";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ScrollText } from "lucide-react";
-import { Fragment, useState } from "react";
-import type { AuditItem } from "@svc/contracts";
 import { auditPagesQuery } from "../api/administration.ts";
 import type { AuditFilter } from "../api/administration.ts";
-import { useServices } from "../app/services.ts";
-import { usePeople } from "../app/use-names.ts";
-import { useProject, useRights, useSession } from "../app/use-session.ts";
-import type { TextKey } from "../i18n/text-table.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { CopyBox } from "../forms/copy-box.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
+import { PagedList } from "../lists/paged-list.tsx";
+import { useServices } from "../session/services.ts";
+import { usePeople, useProject, useRights, useSession } from "../session/use-session.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
-import { AuditCheck } from "./audit-check.tsx";
+import { FaultNotice, Notice, EmptyState } from "../ui/notice.tsx";
 import {
   AUDIT_ACTIONS,
   AUDIT_ACTORS,
@@ -24,7 +24,92 @@ import {
   describeObject,
   describeResult,
 } from "./audit-words.ts";
-import { PagedList } from "./paged-list.tsx";
+
+const FAULTS: Record<NonNullable<AuditCheckItem["fault"]>["kind"], TextKey> = {
+  changed: "auditCheck.changed",
+  missing: "auditCheck.missing",
+  unlinked: "auditCheck.unlinked",
+  truncated: "auditCheck.truncated",
+  added: "auditCheck.added",
+  unexpected: "auditCheck.unexpected",
+};
+
+/** How far a check is, and what it found in the end. */
+interface Check {
+  rows: number;
+  /** Null while it goes on. */
+  result: AuditCheckItem | null;
+}
+
+/** Checks the chain of the last 31 days of the audit trail, part by part, and says what it found. */
+function AuditCheck() {
+  const { number, t } = useTexts();
+  const { connection } = useServices();
+  const [check, setCheck] = useState<Check | null>(null);
+  const [fault, setFault] = useState<unknown>(null);
+  const running = useRef<AbortController | null>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  const isRunning = check !== null && check.result === null && fault === null;
+
+  async function run() {
+    const controller = new AbortController();
+    running.current = controller;
+    setFault(null);
+    setCheck({ rows: 0, result: null });
+    try {
+      let rows = 0;
+      for (let after: string | null = null; ;) {
+        const query: { after?: string } = after === null ? {} : { after };
+        const { item }: { item: AuditCheckItem } = await connection.call("verifyAudit", null, {
+          query,
+          signal: controller.signal,
+        });
+        rows += item.rows;
+        const isOver = item.next === null || item.fault !== null;
+        setCheck({ rows, result: isOver ? item : null });
+        if (isOver) return;
+        after = item.next;
+      }
+    } catch (cause) {
+      // Who has left the page asks for nothing more.
+      if (!controller.signal.aborted) setFault(cause);
+    }
+  }
+
+  const result = check?.result ?? null;
+  return (
+    <div className="mb-4 flex flex-col gap-3">
+      <Button className="self-start" isBusy={isRunning} onClick={() => void run()}>
+        <ShieldCheck aria-hidden className="size-4" />
+        {t("auditCheck.run")}
+      </Button>
+      <div aria-live="polite" className="flex flex-col gap-2 empty:hidden">
+        {isRunning && <p className="text-sm text-muted">{t("auditCheck.running", { n: check.rows })}</p>}
+        {fault !== null && <FaultNotice fault={fault} onRetry={() => void run()} />}
+        {result !== null && result.fault === null && (
+          <Notice>
+            <p>{t("auditCheck.intact", { n: check?.rows ?? 0 })}</p>
+            {result.head !== null && (
+              <div className="mt-2">
+                <p className="mb-1 text-xs text-muted">
+                  {t("auditCheck.keep", { command: "svc audit verify --expect" })}
+                </p>
+                <CopyBox label={t("auditCheck.head")} text={result.head} isWrapped />
+              </div>
+            )}
+          </Notice>
+        )}
+        {result !== null && result.fault !== null && (
+          <Notice look="bad">
+            <p className="font-medium">{t(FAULTS[result.fault.kind])}</p>
+            <p>{t("auditCheck.place", { day: result.fault.day, number: number(result.fault.number) })}</p>
+            <p className="text-xs text-muted">{result.fault.detail}</p>
+          </Notice>
+        )}
+      </div>
+    </div>
+  );
+}
 
 const NOTHING: AuditFilter = { actor: "", action: "", object: "", result: "", project: "", from: "", to: "" };
 

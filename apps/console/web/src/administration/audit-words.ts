@@ -1,5 +1,5 @@
 import type { AuditItem } from "@svc/contracts";
-import type { Texts } from "../i18n/create-texts.ts";
+import type { Texts } from "../i18n/texts.ts";
 
 /** Actions that have a text, in the order of the filter before it is sorted by these texts. */
 export const AUDIT_ACTIONS = [

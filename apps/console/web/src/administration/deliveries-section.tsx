@@ -1,17 +1,107 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { Send } from "lucide-react";
-import { useState } from "react";
+import { Link } from "@tanstack/react-router";
+import { ChevronRight, RotateCcw, Send } from "lucide-react";
+import { useId, useState } from "react";
 import type { DeliveryItem, DeliveryState } from "@svc/contracts";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { deliveryPagesQuery } from "../api/administration.ts";
-import { useServices } from "../app/services.ts";
-import { useProject, useRights } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { ChoiceGroup } from "../ui/choice-group.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
-import { Notice } from "../ui/notice.tsx";
-import { DeliveryRow } from "./delivery-row.tsx";
-import { PagedList } from "./paged-list.tsx";
-import { useAction } from "./use-action.ts";
+import { useAction } from "../forms/use-action.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { PagedList } from "../lists/paged-list.tsx";
+import { useServices } from "../session/services.ts";
+import { useProject, useRights } from "../session/use-session.ts";
+import { Ago } from "../ui/ago.tsx";
+import { Badge } from "../ui/badge.tsx";
+import type { Tone } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { ChoiceGroup } from "../ui/choice-fields.tsx";
+import { EmptyState, Notice } from "../ui/notice.tsx";
+
+const TONES = { pending: "warn", delivered: "ok", dead: "bad" } as const satisfies Record<DeliveryState, Tone>;
+
+/** A callback; opened, with the result of every try. `onReplay` is null for whoever may not make it again. */
+function DeliveryRow({
+  item,
+  isBusy,
+  onReplay,
+}: {
+  item: DeliveryItem;
+  isBusy: boolean;
+  onReplay: (() => void) | null;
+}) {
+  const { dateTime, duration, t } = useTexts();
+  const project = useProject();
+  const detailsId = useId();
+  const [isOpen, setOpen] = useState(false);
+  const { attempts, createdAt, nextAt, state, ticketId, type, url } = item;
+  return (
+    <div>
+      <div className="flex items-start gap-3">
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? detailsId : undefined}
+          onClick={() => setOpen(!isOpen)}
+          className="flex min-w-0 flex-1 items-start gap-2 rounded-md text-left"
+        >
+          <ChevronRight
+            aria-hidden
+            className={`mt-0.5 size-4 shrink-0 text-faint transition-transform ${isOpen ? "rotate-90" : ""}`}
+          />
+          <span className="min-w-0 flex-1">
+            <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+              <span className="text-sm font-medium" title={type}>
+                {t(`delivery.type.${type}`)}
+              </span>
+              <Badge tone={TONES[state]}>{t(`delivery.${state}`)}</Badge>
+              <span className="text-xs text-muted">{t("delivery.tries", { n: attempts.length })}</span>
+            </span>
+            <span className="block truncate text-xs text-muted" title={url}>
+              {url}
+            </span>
+          </span>
+        </button>
+        <Ago time={createdAt} className="shrink-0 pt-0.5 text-xs text-muted max-sm:hidden" />
+        {onReplay !== null && (
+          <Button size="small" isBusy={isBusy} onClick={onReplay}>
+            <RotateCcw aria-hidden className="size-3.5" />
+            {t(state === "pending" ? "delivery.tryNow" : "delivery.replay")}
+          </Button>
+        )}
+      </div>
+      {isOpen && (
+        <div id={detailsId} className="mt-2 ml-6 flex flex-col gap-2 text-xs">
+          {attempts.length === 0 ? (
+            <p className="text-muted">{t("delivery.noTry")}</p>
+          ) : (
+            <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
+              {attempts.map(({ at, error, ms, status }, place) => (
+                <li key={`${at} ${place}`} className="flex flex-wrap gap-x-3 gap-y-0.5 px-2.5 py-1.5 tabular-nums">
+                  <time dateTime={at}>{dateTime(at)}</time>
+                  <span className={error === null ? "text-ok" : "text-bad"}>
+                    {status === null ? t("delivery.noStatus") : t("delivery.status", { status })}
+                  </span>
+                  <span className="text-muted">{ms === null ? t("delivery.noEnd") : duration(ms)}</span>
+                  {error !== null && <span className="basis-full wrap-anywhere text-muted">{error}</span>}
+                </li>
+              ))}
+            </ol>
+          )}
+          <p className="text-muted">{t("delivery.event", { type })}</p>
+          {nextAt !== null && <p className="text-muted">{t("delivery.next", { time: dateTime(nextAt) })}</p>}
+          <p>
+            <Link
+              to="/$project/inbox/$view/$ticketId"
+              params={{ project, view: "review", ticketId }}
+              className="rounded-sm font-medium text-accent hover:underline"
+            >
+              {t("delivery.openTicket")}
+            </Link>
+          </p>
+        </div>
+      )}
+    </div>
+  );
+}
 
 const CHOICES = ["all", "pending", "dead", "delivered"] as const satisfies readonly (DeliveryState | "all")[];
 

@@ -3,23 +3,20 @@ import { Ban, EllipsisVertical, Link2, Pencil, Plus, Trash2, UserCheck, Users } 
 import { useDeferredValue, useState } from "react";
 import type { Operator } from "@svc/contracts";
 import { operatorPagesQuery } from "../api/administration.ts";
-import { useCommands } from "../app/command-registry.ts";
-import { useServices } from "../app/services.ts";
-import { useSession } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useAction } from "../forms/use-action.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { PagedList, ShownOnceDialog } from "../lists/paged-list.tsx";
+import { useCommands } from "../session/command-registry.ts";
+import { useServices } from "../session/services.ts";
+import { useSession } from "../session/use-session.ts";
 import { Ago } from "../ui/ago.tsx";
-import { Avatar } from "../ui/avatar.tsx";
-import { Badge } from "../ui/badge.tsx";
-import { Button } from "../ui/button.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
+import { Avatar, Badge } from "../ui/badge.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
+import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
-import { IconButton } from "../ui/icon-button.tsx";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
+import { EmptyState } from "../ui/notice.tsx";
 import { OperatorForm } from "./operator-form.tsx";
-import { PagedList } from "./paged-list.tsx";
-import { ShownOnceDialog } from "./shown-once-dialog.tsx";
-import { useAction } from "./use-action.ts";
 
 /** What can be done with an operator. */
 interface RowActions {

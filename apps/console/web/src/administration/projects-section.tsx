@@ -1,21 +1,89 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useQuery, useInfiniteQuery } from "@tanstack/react-query";
+import { ServiceFault } from "@svc/client";
+import { useState } from "react";
+
+import type { ProjectItem } from "@svc/contracts";
 import { useNavigate } from "@tanstack/react-router";
 import { FolderOpen, Pencil, Plus, Trash2 } from "lucide-react";
-import { useState } from "react";
-import type { ProjectItem } from "@svc/contracts";
 import { projectPagesQuery } from "../api/administration.ts";
-import { useCommands } from "../app/command-registry.ts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { PagedList } from "../lists/paged-list.tsx";
+import { useCommands } from "../session/command-registry.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
-import { Button } from "../ui/button.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
-import { IconButton } from "../ui/icon-button.tsx";
-import { DeleteProjectDialog } from "./delete-project-dialog.tsx";
-import { PagedList } from "./paged-list.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
+
+import { Field } from "../ui/field.tsx";
+import { FaultNotice, Notice, Skeleton, EmptyState } from "../ui/notice.tsx";
 import { ProjectForm } from "./project-form.tsx";
+
+/** Where the server begins to say how a program agrees, which nobody here needs. */
+const HOW_TO_AGREE = /\s*To agree, send .*$/s;
+
+/** Says what would be deleted with a project, and deletes it once its name is typed. */
+function DeleteProjectDialog({
+  item: { id, name, version },
+  onDeleted,
+  onClose,
+}: {
+  item: ProjectItem;
+  onDeleted: () => void;
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const [typed, setTyped] = useState("");
+  // Asked with an empty confirmation, which no project has as its name, the server refuses and counts what it holds.
+  const held = useQuery({
+    queryKey: ["project-held", id],
+    gcTime: 0,
+    staleTime: Infinity,
+    retry: false,
+    queryFn: async () => {
+      try {
+        await connection.call("deleteProject", null, { params: { id }, body: { confirm: "" }, ifMatch: version });
+      } catch (cause) {
+        const isAsked = cause instanceof ServiceFault && cause.errors.some(({ code }) => code === "not_confirmed");
+        if (isAsked) return cause.detail.replace(HOW_TO_AGREE, "");
+        throw cause;
+      }
+      return "";
+    },
+  });
+
+  async function submit() {
+    if (typed !== name) return;
+    await connection.call("deleteProject", null, { params: { id }, body: { confirm: typed }, ifMatch: version });
+    onDeleted();
+  }
+
+  return (
+    <FormDialog
+      title={t("projects.delete", { name })}
+      width="small"
+      action={t("projects.deleteNow")}
+      look="danger"
+      isDisabled={typed !== name || !held.isSuccess}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {held.isPending && <Skeleton className="h-12 w-full rounded-lg" />}
+      {held.isError && <FaultNotice fault={held.error} />}
+      {held.isSuccess && <Notice look="bad">{held.data}</Notice>}
+      <p className="text-sm">{t("projects.deleteText")}</p>
+      <Field
+        label={t("projects.typeName", { name })}
+        value={typed}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+    </FormDialog>
+  );
+}
 
 function ProjectRow({
   item: { createdAt, handoffText, name, retentionDays },

@@ -1,12 +1,79 @@
-import { Pencil, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
+
 import type { AgentTool } from "@svc/contracts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { Pencil, Plus, Trash2 } from "lucide-react";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { useTexts } from "../i18n/texts.ts";
 import { Badge } from "../ui/badge.tsx";
-import { Button } from "../ui/button.tsx";
-import { IconButton } from "../ui/icon-button.tsx";
-import { NEW_TOOLS } from "./tool-draft.ts";
-import { ToolDialog } from "./tool-dialog.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
+
+import { Field } from "../ui/field.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { TOOL_NAME, headersOf, readParameters, rowsOf, NEW_TOOLS } from "./tool-draft.ts";
+import { HeadersField, HttpToolFields, McpToolFields } from "./tool-fields.tsx";
+
+/** Makes a tool of an agent, or changes one. Nothing is saved before the agent is. */
+function ToolDialog({
+  tool: first,
+  isNew,
+  takenNames,
+  onDone,
+  onClose,
+}: {
+  tool: AgentTool;
+  isNew: boolean;
+  takenNames: readonly string[];
+  onDone: (tool: AgentTool) => void;
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
+  const [tool, setTool] = useState(first);
+  const [rows, setRows] = useState(() => rowsOf(first.headers));
+  const [parameters, setParameters] = useState(() =>
+    JSON.stringify(first.type === "http" ? first.parameters : {}, null, 2),
+  );
+  const [isTried, setTried] = useState(false);
+  const isTaken = takenNames.includes(tool.name);
+
+  function submit() {
+    setTried(true);
+    const read = readParameters(parameters);
+    if (isTaken || read === null) return;
+    const headers = headersOf(rows);
+    onDone(tool.type === "http" ? { ...tool, headers, parameters: read } : { ...tool, headers });
+  }
+
+  return (
+    <FormDialog
+      title={isNew ? t(`tools.new.${first.type}`) : t("tools.change", { name: first.name })}
+      action={t(isNew ? "tools.add" : "tools.take")}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field
+        label={t("tools.name")}
+        hint={t(tool.type === "http" ? "tools.nameHint" : "tools.mcpNameHint")}
+        fault={isTried && isTaken ? t("tools.nameTaken") : undefined}
+        value={tool.name}
+        pattern={TOOL_NAME}
+        title={t("tools.nameHint")}
+        required
+        spellCheck={false}
+        autoComplete="off"
+        onChange={({ currentTarget }) => setTool({ ...tool, name: currentTarget.value })}
+      />
+      {tool.type === "http" ? (
+        <HttpToolFields tool={tool} parameters={parameters} onChange={setTool} onParameters={setParameters} />
+      ) : (
+        <McpToolFields tool={tool} onChange={setTool} />
+      )}
+      <HeadersField rows={rows} onChange={(next) => setRows([...next])} />
+      {!isNew && Object.keys(first.headers).length > 0 && tool.name !== first.name && (
+        <Notice look="warn">{t("tools.secretsLost")}</Notice>
+      )}
+    </FormDialog>
+  );
+}
 
 const KINDS = ["http", "mcp"] as const satisfies readonly AgentTool["type"][];
 

@@ -1,21 +1,59 @@
+import { useState } from "react";
+
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Bot, Plus } from "lucide-react";
-import { useState } from "react";
 import type { Agent } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
-import { useCommands } from "../app/command-registry.ts";
-import { useServices } from "../app/services.ts";
-import { useProject, useRights } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { useCommands } from "../session/command-registry.ts";
+import { useServices } from "../session/services.ts";
+import { useProject, useRights } from "../session/use-session.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
-import { FaultNotice } from "../ui/fault-notice.tsx";
-import { Notice } from "../ui/notice.tsx";
+
+import { Field, TextArea } from "../ui/field.tsx";
+import { Notice, EmptyState, FaultNotice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { Skeleton } from "../ui/skeleton.tsx";
-import { NewAgentDialog } from "./new-agent-dialog.tsx";
+
+/** Asks what a new agent is called, and what it is for. */
+function NewAgentDialog({
+  make,
+  onClose,
+}: {
+  /** Throws what went wrong. */
+  make: (input: { name: string; description: string }) => Promise<void>;
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
+  const [name, setName] = useState("");
+  const [description, setDescription] = useState("");
+
+  return (
+    <FormDialog
+      title={t("agents.make")}
+      action={t("agents.makeNow")}
+      onSubmit={() => make({ name: name.trim(), description: description.trim() })}
+      onClose={onClose}
+    >
+      <Field
+        label={t("agents.name")}
+        value={name}
+        maxLength={200}
+        required
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <TextArea
+        label={t("agents.description")}
+        hint={t("agents.descriptionHint")}
+        rows={3}
+        value={description}
+        onChange={({ currentTarget }) => setDescription(currentTarget.value)}
+      />
+    </FormDialog>
+  );
+}
 
 function Card({ agent }: { agent: Agent }) {
   const { t, percent } = useTexts();

@@ -1,23 +1,146 @@
+import { Link } from "@tanstack/react-router";
+import type { ReplayItem, ReplaySide, Agent, AgentChange } from "@svc/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { History } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { SubmitEvent } from "react";
-import type { Agent, AgentChange } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
+import { Badge } from "../ui/badge.tsx";
+import type { Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { FaultNotice } from "../ui/fault-notice.tsx";
-import { Field, SelectField } from "../ui/field.tsx";
-import { Notice } from "../ui/notice.tsx";
+import { Field, SelectField, TextArea } from "../ui/field.tsx";
+import { Markdown } from "../ui/markdown.tsx";
+import { FaultNotice, Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import { TextArea } from "../ui/text-area.tsx";
-import { ReplayCard } from "./replay-card.tsx";
 import { replayInParts } from "./replay-in-parts.ts";
 import type { Replay } from "./replay-in-parts.ts";
-import { ReplaySummary } from "./replay-summary.tsx";
 import { readNames } from "./tool-draft.ts";
+
+const VERDICTS: Record<ReplayItem["verdict"], { title: TextKey; tone: Tone }> = {
+  better: { title: "replay.better", tone: "ok" },
+  worse: { title: "replay.worse", tone: "bad" },
+  same: { title: "replay.same", tone: "plain" },
+};
+
+function Side({ title, side }: { title: string; side: ReplaySide }) {
+  const { percent, t } = useTexts();
+  const { confidence, markdown, model, sends, sendsWhy, text, tokenF1 } = side;
+  return (
+    <div className="min-w-0 rounded-lg border border-line p-3">
+      <h4 className="flex flex-wrap items-center justify-between gap-2 text-xs font-semibold">
+        {title}
+        <span title={sendsWhy}>
+          <Badge tone={sends ? "ok" : "plain"}>{t(sends ? "replay.wouldSend" : "replay.wouldHold")}</Badge>
+        </span>
+      </h4>
+      <div className="mt-1.5 max-h-60 overflow-y-auto text-sm wrap-anywhere" tabIndex={0} dir="auto">
+        {text === null ? (
+          <p className="text-muted">{t("replay.noAnswer")}</p>
+        ) : markdown ? (
+          <Markdown text={text} />
+        ) : (
+          <p className="whitespace-pre-line">{text}</p>
+        )}
+      </div>
+      <p className="mt-2 text-xs text-muted">
+        {[
+          t("replay.sure", { share: percent(confidence) }),
+          `${t("replay.nearness")}: ${percent(tokenF1)}`,
+          ...(model === null ? [] : [model]),
+        ].join(" · ")}
+      </p>
+    </div>
+  );
+}
+
+/** One past reply: what was asked, what a person sent, and what the agent would answer before and after. */
+function ReplayCard({ item }: { item: ReplayItem }) {
+  const { dateTime, t } = useTexts();
+  const project = useProject();
+  const { after, before, decidedAt, question, sent, ticketId, verdict } = item;
+  const { title, tone } = VERDICTS[verdict];
+  return (
+    <li className="flex flex-col gap-3 px-4 py-4">
+      <div className="flex items-start gap-2">
+        <Badge tone={tone}>{t(title)}</Badge>
+        <p className="min-w-0 flex-1 text-sm font-medium wrap-anywhere whitespace-pre-line" dir="auto">
+          {question}
+        </p>
+      </div>
+      <div>
+        <p className="mb-1 text-xs text-muted">
+          {t("replay.sent")} · {dateTime(decidedAt)} ·{" "}
+          <Link
+            to="/$project/inbox/$view/$ticketId"
+            params={{ project, view: "all", ticketId }}
+            className="font-medium text-accent underline"
+          >
+            {t("replay.openTicket")}
+          </Link>
+        </p>
+        <p
+          className="max-h-40 overflow-y-auto rounded-lg bg-sunken px-3 py-2 text-sm wrap-anywhere whitespace-pre-line"
+          tabIndex={0}
+          dir="auto"
+        >
+          {sent.text}
+        </p>
+      </div>
+      <div className="grid gap-3 md:grid-cols-2">
+        <Side title={t("replay.before")} side={before} />
+        <Side title={t("replay.after")} side={after} />
+      </div>
+    </li>
+  );
+}
+
+const meanOf = (values: readonly number[]) =>
+  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** What a replay has found so far, in figures, before beside after. */
+function ReplaySummary({ replay: { items, usage } }: { replay: Replay }) {
+  const { number, percent, t } = useTexts();
+  const countOf = (verdict: "better" | "worse" | "same") => items.filter((item) => item.verdict === verdict).length;
+  const both = (of: (side: ReplaySide) => number, write: (values: readonly number[]) => string) =>
+    (["before", "after"] as const).map((side) => write(items.map((item) => of(item[side])))).join(" → ");
+  const tokens = (["before", "after"] as const)
+    .map((side) => number(usage[side].inputTokens + usage[side].outputTokens))
+    .join(" → ");
+  const facts = [
+    { title: t("replay.better"), value: number(countOf("better")) },
+    { title: t("replay.worse"), value: number(countOf("worse")) },
+    { title: t("replay.same"), value: number(countOf("same")) },
+    {
+      title: t("replay.sends"),
+      value: both(
+        ({ sends }) => (sends ? 1 : 0),
+        (values) => number(values.filter((value) => value === 1).length),
+      ),
+    },
+    {
+      title: t("replay.nearness"),
+      value: both(
+        ({ tokenF1 }) => tokenF1,
+        (values) => percent(meanOf(values)),
+      ),
+    },
+    { title: t("replay.usage"), value: tokens },
+  ];
+  return (
+    <dl aria-label={t("replay.summary")} className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-6">
+      {facts.map(({ title, value }) => (
+        <div key={title} className="rounded-lg bg-sunken px-3 py-2">
+          <dt className="text-xs text-muted">{title}</dt>
+          <dd className="text-sm font-semibold tabular-nums">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;

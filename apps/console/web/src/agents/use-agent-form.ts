@@ -2,13 +2,13 @@ import { ServiceFault } from "@svc/client";
 import { useState } from "react";
 import type { Agent, AgentChange } from "@svc/contracts";
 import { agentQuery, changeAgent } from "../api/agents.ts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
 import { addEdit, changesOf, conflictsOf, onTopOf, withEdits } from "../integrations/settings-draft.ts";
 import type { Edits } from "../integrations/settings-draft.ts";
 import type { SettingsForm } from "../integrations/use-channel.ts";
-import { describeFault } from "../ui/describe-fault.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
+import { describeFault } from "../ui/describe-error.ts";
 
 /** What the editor changes. */
 export type AgentFields = Omit<Agent, "id" | "version">;

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { ChannelChange, ChannelConfigs, ChannelItem } from "@svc/contracts";
+import type { ChannelChange, ChannelConfigs, ChannelItem, PlacesAnswer, ServicePlace } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 
 /** Ids of the channels. */
@@ -38,3 +38,17 @@ export async function changeChannel(
   const answer = await connection.call("updateChannel", project, { params: { id }, body: change, ifMatch: version });
   return answer.item;
 }
+
+/** The parts of the service that others call. */
+export type PlaceId = ServicePlace["id"];
+
+const PORTS_FOLLOW_MS = 5_000;
+
+/** Where the parts of the service are, and whether they answer, followed. */
+export const placesQuery = (connection: Connection) =>
+  queryOptions({
+    queryKey: ["places"],
+    queryFn: async ({ signal }): Promise<ServicePlace[]> =>
+      ((await connection.send("GET", "/session/places", { signal })) as PlacesAnswer).items,
+    refetchInterval: PORTS_FOLLOW_MS,
+  });

@@ -1,6 +1,15 @@
 import { queryOptions } from "@tanstack/react-query";
 import { ServiceFault } from "@svc/client";
-import type { RequiredScope, SessionAnswer } from "@svc/contracts";
+import type {
+  RequiredScope,
+  SessionAnswer,
+  Colleague,
+  ColleaguesAnswer,
+  Mention,
+  MentionsAnswer,
+  SavedView,
+  SavedViewsAnswer,
+} from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 
 /** Who is signed in, and what they may do in which project. */
@@ -62,3 +71,47 @@ export function mayDo({ projects }: Session, project: string, scope: RequiredSco
 
 /** What stands for an operator as actor and assignee. */
 export const actorOf = (operatorId: string) => `operator:${operatorId}`;
+
+const STALE_MS = 60_000;
+
+/** Who has a role in a project: for assigning, for mentions, and for the names of those who did something. */
+export const colleaguesQuery = (connection: Connection, project: string) =>
+  queryOptions({
+    queryKey: ["colleagues", project],
+    staleTime: STALE_MS,
+    queryFn: async ({ signal }): Promise<Colleague[]> => {
+      const answer = await connection.send("GET", "/session/colleagues", { project, signal });
+      return (answer as ColleaguesAnswer).items;
+    },
+  });
+
+/** The notes for whoever is signed in, in the tickets of all their projects, the newest first. */
+export const mentionsQuery = (connection: Connection) =>
+  queryOptions({
+    queryKey: ["mentions"],
+    staleTime: STALE_MS,
+    queryFn: async ({ signal }): Promise<Mention[]> => {
+      const answer = await connection.send("GET", "/session/mentions", { signal });
+      return (answer as MentionsAnswer).items;
+    },
+  });
+
+const itemsOf = (answer: unknown): SavedView[] => (answer as SavedViewsAnswer).items;
+
+/** Keeps one of one's own views, in the place of the one of the same name; answers all. */
+export const putView = async (connection: Connection, view: SavedView): Promise<SavedView[]> =>
+  itemsOf(await connection.send("PUT", "/session/views", { body: view }));
+
+/** Deletes one of one's own views; answers the others. */
+export const deleteView = async (connection: Connection, name: string): Promise<SavedView[]> =>
+  itemsOf(await connection.send("DELETE", "/session/views", { query: { name } }));
+
+/** One's own saved views, of all projects. `prepare` is done before they are read. */
+export const viewsQuery = (connection: Connection, operatorId: string, prepare: () => Promise<void>) =>
+  queryOptions({
+    queryKey: ["views", operatorId],
+    queryFn: async ({ signal }): Promise<SavedView[]> => {
+      await prepare();
+      return itemsOf(await connection.send("GET", "/session/views", { signal }));
+    },
+  });

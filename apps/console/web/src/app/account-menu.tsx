@@ -1,23 +1,85 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Bell, BellOff, Compass, KeyRound, LogOut, MonitorX } from "lucide-react";
-import { Suspense, lazy, useState } from "react";
+import { useState } from "react";
 import type { ReactElement, ReactNode } from "react";
 import type { Session } from "../api/session.ts";
 import { mayBeLed } from "../first-run/first-run-state.ts";
-import { LANGUAGES } from "../i18n/languages.ts";
-import type { Language } from "../i18n/languages.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts, LANGUAGES } from "../i18n/texts.ts";
+import type { Language } from "../i18n/texts.ts";
+import { useCommands } from "../session/command-registry.ts";
+import { THEMES } from "../session/preferences.ts";
+import type { Theme } from "../session/preferences.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
+import { Avatar } from "../ui/badge.tsx";
 import { useStore } from "../ui/create-store.ts";
-import { describeFault } from "../ui/describe-fault.ts";
+import { describeFault } from "../ui/describe-error.ts";
+import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Menu, MenuChoice, MenuItem, MenuLine } from "../ui/menu.tsx";
-import { PendingDialog } from "../ui/pending-dialog.tsx";
-import { useCommands } from "./command-registry.ts";
-import { THEMES } from "./preferences.ts";
-import type { Theme } from "./preferences.ts";
-import { useServices } from "./services.ts";
-import { useProject } from "./use-session.ts";
 
-const PasswordDialog = lazy(() => import("../sign-in/password-dialog.tsx"));
+interface Projects {
+  projects: readonly string[];
+  project: string;
+}
+
+/** Goes to the inbox of a project. */
+function useGoToProject(): (name: string) => void {
+  const navigate = useNavigate();
+  return (name) => void navigate({ to: "/$project/inbox/$view", params: { project: name, view: "review" } });
+}
+
+/** Offers the other projects as commands. */
+export function useProjectCommands({ projects, project }: Projects): void {
+  const { t } = useTexts();
+  const goTo = useGoToProject();
+  useCommands(
+    projects
+      .filter((name) => name !== project)
+      .map((name) => ({
+        id: `project-${name}`,
+        title: t("command.project", { project: name }),
+        group: "go",
+        run: () => goTo(name),
+      })),
+  );
+}
+
+/** Which project is worked on, and the others, within a menu. */
+export function ProjectChoice({ projects, project }: Projects) {
+  const { t } = useTexts();
+  return (
+    <MenuChoice
+      label={t("project.label")}
+      value={project}
+      onChange={useGoToProject()}
+      options={projects.map((name) => ({ value: name, label: name }))}
+    />
+  );
+}
+
+/** Which project is worked on, and the others. */
+export function ProjectMenu({ projects, project }: Projects) {
+  const { t } = useTexts();
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <button
+          type="button"
+          aria-label={t("project.choose", { project })}
+          title={t("project.choose", { project })}
+          className="flex items-center justify-center rounded-lg p-1 hover:bg-hover"
+        >
+          <Avatar name={project} size="large" />
+        </button>
+      }
+    >
+      <ProjectChoice projects={projects} project={project} />
+    </Menu>
+  );
+}
+
+const PasswordDialog = lazyDialog(async () => (await import("../sign-in/password-dialog.tsx")).PasswordDialog);
 
 /** Who is signed in, how the console looks, and the ways out. */
 export function AccountMenu({
@@ -121,9 +183,7 @@ export function AccountMenu({
           {t("account.signOut")}
         </MenuItem>
       </Menu>
-      <Suspense fallback={<PendingDialog />}>
-        {isChangingPassword && <PasswordDialog onClose={() => setChangingPassword(false)} />}
-      </Suspense>
+      {isChangingPassword && <PasswordDialog onClose={() => setChangingPassword(false)} />}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { BookOpen, Bot, ChartColumn, Inbox, Plug, ShieldCheck } from "lucide-rea
 import type { LucideIcon } from "lucide-react";
 import { linkOptions } from "@tanstack/react-router";
 import type { LinkOptions } from "@tanstack/react-router";
-import type { TextKey } from "../i18n/text-table.ts";
+import type { TextKey } from "../i18n/texts.ts";
 
 /** A page that the navigation shows. */
 export interface Page {

@@ -11,9 +11,8 @@ import { needsFirstRun } from "../first-run/first-run-state.ts";
 import { readInboxSearch } from "../inbox/inbox-search.ts";
 import { findView } from "../inbox/views.ts";
 import { readOverviewSearch } from "../overview/overview-search.ts";
-import { ErrorPage, MissingPage } from "./error-page.tsx";
-import { PageSkeleton } from "./page-skeleton.tsx";
-import type { Services } from "./services.ts";
+import type { Services } from "../session/services.ts";
+import { ErrorPage, MissingPage, PageSkeleton } from "../ui/error-page.tsx";
 import { Shell } from "./shell.tsx";
 
 const rootRoute = createRootRouteWithContext<Services>()({ component: Outlet, notFoundComponent: MissingPage });
@@ -54,7 +53,7 @@ const signInRoute = createRoute({
 const linkRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/link",
-  component: lazyRouteComponent(() => import("../sign-in/link-page.tsx"), "LinkPage"),
+  component: lazyRouteComponent(() => import("../sign-in/sign-in-page.tsx"), "LinkPage"),
 });
 
 const projectRoute = createRoute({

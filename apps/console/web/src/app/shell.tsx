@@ -1,31 +1,97 @@
+import { useEffect, useCallback, useState } from "react";
 import { useQuery } from "@tanstack/react-query";
+import type { Mention } from "@svc/contracts";
 import { Outlet, useNavigate } from "@tanstack/react-router";
 import { ShieldX } from "lucide-react";
-import { Suspense, lazy, useEffect, useState } from "react";
-import { sessionQuery } from "../api/session.ts";
+import { mentionsQuery, mayDo, sessionQuery } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { EmptyState } from "../ui/empty-state.tsx";
-import { PendingDialog } from "../ui/pending-dialog.tsx";
-import { ToastList } from "../ui/toast-list.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { useCommands } from "../session/command-registry.ts";
+import type { Command } from "../session/command-registry.ts";
+import { ReachBanner } from "../session/reach-banner.tsx";
+import { useServices } from "../session/services.ts";
+import { useSession, useProject, useRights } from "../session/use-session.ts";
+import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { EmptyState } from "../ui/notice.tsx";
 import { useIsWide } from "../ui/use-is-wide.ts";
-import { BottomBar } from "./bottom-bar.tsx";
-import { useCommands } from "./command-registry.ts";
-import type { Command } from "./command-registry.ts";
+import { ToastList } from "../ui/toasts.tsx";
+import { useProjectCommands } from "./account-menu.tsx";
+import { BottomBar, SideBar } from "./navigation.tsx";
 import { PAGES } from "./pages.ts";
 import type { Page } from "./pages.ts";
-import { useProjectCommands } from "./project-menu.tsx";
-import { ReachBanner } from "./reach-banner.tsx";
-import { useServices } from "./services.ts";
-import { SideBar } from "./side-bar.tsx";
-import { useLiveData } from "./use-live-data.ts";
-import { useMentions } from "./use-mentions.ts";
 import { useNotifications } from "./use-notifications.ts";
-import { useProject, useRights } from "./use-session.ts";
 
-const CommandPalette = lazy(() => import("./command-palette.tsx"));
-const MentionsDialog = lazy(() => import("./mentions-dialog.tsx"));
-const KeysSheet = lazy(() => import("./keys-sheet.tsx"));
+/**
+ * What is not read anew after the line was cut: who is signed in is asked for by itself, and a list of tickets takes in
+ * what has come (`followList`), so that nobody loses the place that he has scrolled to.
+ */
+const FOLLOWED_ELSEWHERE: readonly unknown[] = ["session", "tickets"];
+/** What is read anew when something is told of it: what has happened before the line was open was told to nobody. */
+const FOLLOWED: readonly unknown[] = ["ticket", "mentions", "counts"];
+
+/**
+ * Keeps what is shown as it is on the server: when the line is first open, what it tells of is read anew, and after it
+ * was cut everything; who is signed in, too, where another tab of this browser has signed in somebody else. A ticket that
+ * has changed is old from then on, so that one that was fetched ahead is read anew when it is opened.
+ */
+function useLiveData(): void {
+  const { live, queryClient, reach } = useServices();
+  const { operator } = useSession();
+  useEffect(() => {
+    let wasOpen = false;
+    const markOld = ({ ticketId }: { ticketId: string }) =>
+      void queryClient.invalidateQueries({
+        predicate: ({ queryKey: [kind, , id] }) => kind === "ticket" && id === ticketId,
+        refetchType: "none",
+      });
+    const ends = [
+      live.on("hello", ({ operatorId }) => {
+        reach.set("reached");
+        if (operatorId !== operator.id) void queryClient.invalidateQueries({ queryKey: ["session"] });
+        const isOld = wasOpen
+          ? (kind: unknown) => !FOLLOWED_ELSEWHERE.includes(kind)
+          : (kind: unknown) => FOLLOWED.includes(kind);
+        void queryClient.invalidateQueries({ predicate: ({ queryKey }) => isOld(queryKey[0]) });
+        wasOpen = true;
+      }),
+      live.on("ticket", markOld),
+      live.on("gone", markOld),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  }, [live, operator.id, queryClient, reach]);
+}
+
+/** The notes of all projects that are for whoever is signed in, and how many of them were not looked at in this browser. */
+function useMentions(): { mentions: readonly Mention[]; unread: number; markRead: () => void } {
+  const { connection, live, queryClient, storage } = useServices();
+  const session = useSession();
+  const { operator } = session;
+  const mayRead = session.projects.some(({ name }) => mayDo(session, name, "tickets:read"));
+  const { data: mentions = [] } = useQuery({ ...mentionsQuery(connection), enabled: mayRead });
+  const key = `console.mentions.${operator.id}`;
+  const [seen, setSeen] = useState({ key: "", id: 0 });
+  const seenId = seen.key === key ? seen.id : Number(storage.getItem(key) ?? 0);
+  useEffect(
+    () =>
+      live.on("ticket", ({ mentions: whom }) => {
+        if (whom.includes(operator.id)) void queryClient.invalidateQueries({ queryKey: ["mentions"] });
+      }),
+    [live, operator.id, queryClient],
+  );
+  const newest = mentions[0]?.id ?? 0;
+  const markRead = useCallback(() => {
+    if (newest === 0) return;
+    storage.setItem(key, String(newest));
+    setSeen({ key, id: newest });
+  }, [key, newest, storage]);
+  return { mentions, unread: mentions.filter(({ id }) => id > seenId).length, markRead };
+}
+
+const CommandPalette = lazyDialog(async () => (await import("./shell-dialogs.tsx")).CommandPalette);
+const MentionsDialog = lazyDialog(async () => (await import("./shell-dialogs.tsx")).MentionsDialog);
+const KeysSheet = lazyDialog(async () => (await import("./shell-dialogs.tsx")).KeysSheet);
 
 function SignedIn({ session }: { session: Session }) {
   const { t } = useTexts();
@@ -94,11 +160,9 @@ function SignedIn({ session }: { session: Session }) {
         </main>
       </div>
       <ToastList toasts={toasts} />
-      <Suspense fallback={<PendingDialog />}>
-        {open === "palette" && <CommandPalette onClose={() => setOpen(null)} />}
-        {open === "mentions" && <MentionsDialog mentions={mentions} onRead={markRead} onClose={() => setOpen(null)} />}
-        {open === "keys" && <KeysSheet onClose={() => setOpen(null)} />}
-      </Suspense>
+      {open === "palette" && <CommandPalette onClose={() => setOpen(null)} />}
+      {open === "mentions" && <MentionsDialog mentions={mentions} onRead={markRead} onClose={() => setOpen(null)} />}
+      {open === "keys" && <KeysSheet onClose={() => setOpen(null)} />}
     </div>
   );
 }

@@ -1,13 +1,72 @@
-import { useNavigate } from "@tanstack/react-router";
-import { useServices } from "../app/services.ts";
-import { useProject, useSession } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { ChevronRight } from "lucide-react";
+import { keysQuery } from "../api/administration.ts";
+import { channelOf } from "../api/channels.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { StateLine } from "../integrations/channel-state.tsx";
+import { INTEGRATIONS } from "../integrations/integrations.ts";
+import { useChannels } from "../integrations/use-channel.ts";
+import { useServices } from "../session/services.ts";
+import { useProject, useRights, useSession } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
+import { FaultNotice } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
-import { ChannelStep } from "./channel-step.tsx";
-import { skipFirstRun } from "./first-run-state.ts";
+import { isReachable, skipFirstRun } from "./first-run-state.ts";
+import { Step } from "./step.tsx";
 import { TeachStep } from "./teach-step.tsx";
 import { TestStep } from "./test-step.tsx";
+
+const FOLLOW_MS = 3_000;
+const SHOWN = [INTEGRATIONS.widget, INTEGRATIONS.messenger, INTEGRATIONS.api] as const;
+
+/** Where people should be able to write. Each way is set up on its own page. */
+function ChannelStep({ number }: { number: number }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const mayDo = useRights();
+  const channels = useChannels();
+  const keys = useQuery({ ...keysQuery(connection), enabled: mayDo("admin:*"), refetchInterval: FOLLOW_MS });
+  const known = channels.data;
+  return (
+    <Step
+      number={number}
+      title={t("firstRun.channel")}
+      text={t("firstRun.channelText")}
+      isDone={known === undefined ? undefined : isReachable(known, keys.data ?? [])}
+      done={t("firstRun.channelDone")}
+    >
+      {channels.isError && known === undefined && (
+        <FaultNotice fault={channels.error} onRetry={() => void channels.refetch()} />
+      )}
+      <ul className="grid gap-2 sm:grid-cols-3">
+        {SHOWN.map(({ icon: Icon, id, title }) => {
+          const channel = known === undefined ? undefined : channelOf(known, id);
+          return (
+            <li
+              key={id}
+              className="relative flex flex-col gap-1.5 rounded-lg border border-line p-3 transition-colors hover:border-edge"
+            >
+              <p className="flex items-center gap-2 text-sm font-medium">
+                <Icon aria-hidden className="size-4 shrink-0 text-accent" />
+                <Link
+                  to="/$project/integrations/$integration"
+                  params={{ project, integration: id }}
+                  className="min-w-0 flex-1 truncate rounded-sm after:absolute after:inset-0 after:rounded-lg"
+                >
+                  {t(title)}
+                </Link>
+                <ChevronRight aria-hidden className="size-4 shrink-0 text-faint" />
+              </p>
+              <div className="min-h-5">{channel !== undefined && <StateLine doing={channel} />}</div>
+            </li>
+          );
+        })}
+      </ul>
+    </Step>
+  );
+}
 
 /** Leads an administrator from an empty installation to a first message that is answered. */
 export function FirstRunPage() {

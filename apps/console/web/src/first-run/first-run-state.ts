@@ -1,10 +1,10 @@
 import type { ChannelItem, KbItem, KeyItem } from "@svc/contracts";
 import { channelOf } from "../api/channels.ts";
 import type { Connection } from "../api/connection.ts";
+import { ownKb } from "../api/knowledge.ts";
 import { mayDo } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
-import type { KeptTexts } from "../app/safe-storage.ts";
-import { ownKb } from "../knowledge/own-kb.ts";
+import type { KeptTexts } from "../session/services.ts";
 
 /** True when the agents can know something besides the service's own guide. */
 export const isTaught = (kbs: readonly KbItem[]): boolean => (ownKb(kbs)?.documents ?? 0) > 0;

@@ -1,7 +1,7 @@
 import { Check } from "lucide-react";
 import { useId } from "react";
 import type { ReactNode } from "react";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
 
 /** One step of the guide: what it is for, what to do, and whether it is done. */
 export function Step({

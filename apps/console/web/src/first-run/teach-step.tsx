@@ -1,24 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { FileUp, Globe, PenLine } from "lucide-react";
-import { Suspense, lazy, useRef, useState } from "react";
-import { kbsQuery } from "../api/kb.ts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { ownKb } from "../knowledge/own-kb.ts";
+import { useRef, useState } from "react";
+import { kbsQuery, ownKb } from "../api/knowledge.ts";
+import { useTexts } from "../i18n/texts.ts";
 import type { SourceKind } from "../knowledge/source-dialog.tsx";
 import { UploadList } from "../knowledge/upload-list.tsx";
-import { useFileDrop } from "../knowledge/use-file-drop.ts";
-import { ACCEPTED_FILES, useUploads } from "../knowledge/use-uploads.ts";
+import { ACCEPTED_FILES, useUploads } from "../knowledge/upload-queue.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
-import { PendingDialog } from "../ui/pending-dialog.tsx";
+import { describeFault } from "../ui/describe-error.ts";
+import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { useFileDrop } from "../ui/use-file-drop.ts";
 import { isTaught } from "./first-run-state.ts";
 import { Step } from "./step.tsx";
 import { useOwnKb } from "./use-own-kb.ts";
 
-const SourceDialog = lazy(async () => ({ default: (await import("../knowledge/source-dialog.tsx")).SourceDialog }));
+const SourceDialog = lazyDialog(async () => (await import("../knowledge/source-dialog.tsx")).SourceDialog);
 
 /** What the agents should know: files, pages of the web, or a text that is written here. */
 export function TeachStep({ number }: { number: number }) {
@@ -98,9 +97,7 @@ export function TeachStep({ number }: { number: number }) {
           {t("firstRun.seeKb", { name: kb.name })}
         </Link>
       )}
-      <Suspense fallback={<PendingDialog />}>
-        {source !== null && <SourceDialog {...source} onClose={() => setSource(null)} />}
-      </Suspense>
+      {source !== null && <SourceDialog {...source} onClose={() => setSource(null)} />}
     </Step>
   );
 }

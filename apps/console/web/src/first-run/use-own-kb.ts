@@ -1,11 +1,23 @@
+import type { Agent, AgentChange, KbItem } from "@svc/contracts";
 import { useRef } from "react";
 import { agentsQuery, changeAgent } from "../api/agents.ts";
-import { kbsQuery } from "../api/kb.ts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { ownKb } from "../knowledge/own-kb.ts";
-import { giveOwnKb } from "./give-own-kb.ts";
+import { GUIDE_KB, kbsQuery, ownKb } from "../api/knowledge.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
+
+/** What the first agent is said to do as long as it answers from the service's own guide alone. */
+const GUIDE_DESCRIPTION = "Answers questions about this service from its guide.";
+
+/**
+ * What lets an agent answer from one's own documents. One that answered from nothing but the service's own guide does so no
+ * more: who asks about a shop should not read how this service is run.
+ */
+export function giveOwnKb(agent: Agent, kbId: string, kbs: readonly KbItem[]): AgentChange {
+  const guides = new Set(kbs.flatMap(({ id, name }) => (name === GUIDE_KB ? [id] : [])));
+  if (agent.kbIds.length === 0 || !agent.kbIds.every((id) => guides.has(id))) return { kbIds: [...agent.kbIds, kbId] };
+  return { kbIds: [kbId], ...(agent.description === GUIDE_DESCRIPTION ? { description: "" } : {}) };
+}
 
 /** The agent that is made where there is none. */
 const NEW_AGENT = { name: "assistant", reviewPolicy: "auto_if", autoThreshold: 0.5 } as const;

@@ -1,23 +1,21 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, EllipsisVertical, OctagonX, RotateCcw, Tag, UserPlus, Users, X } from "lucide-react";
-import { Suspense, lazy, useState } from "react";
+import { useState } from "react";
 import type { TicketItem } from "@svc/contracts";
 import { mayDo } from "../api/session.ts";
 import { isWaiting, showTicket } from "../api/tickets.ts";
-import { useCommands } from "../app/command-registry.ts";
-import { useServices } from "../app/services.ts";
-import { useSession } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { Button } from "../ui/button.tsx";
-import { IconButton } from "../ui/icon-button.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { useCommands } from "../session/command-registry.ts";
+import { useServices } from "../session/services.ts";
+import { useSession } from "../session/use-session.ts";
+import { Button, IconButton } from "../ui/button.tsx";
+import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
-import { PendingDialog } from "../ui/pending-dialog.tsx";
-import { BULK_TEXTS, applyBulk, undoBulk } from "./bulk-changes.ts";
+import { BULK_TEXTS, applyBulk, undoBulk, runAll } from "./bulk-changes.ts";
 import type { BulkChange } from "./bulk-changes.ts";
 import type { BulkDialog, BulkFaults } from "./bulk-dialogs.tsx";
-import { runAll } from "./run-all.ts";
 
-const BulkDialogs = lazy(() => import("./bulk-dialogs.tsx"));
+const BulkDialogs = lazyDialog(async () => (await import("./bulk-dialogs.tsx")).BulkDialogs);
 
 const ACTIONS = {
   takeover: { title: "bulk.takeover", icon: UserPlus },
@@ -169,11 +167,9 @@ export function BulkBar({
         </>
       )}
       <IconButton icon={X} size="small" label={t("bulk.clear")} keys="Escape" onClick={() => onSelect(new Set())} />
-      <Suspense fallback={<PendingDialog />}>
-        {dialog !== null && (
-          <BulkDialogs dialog={dialog} onClose={() => setDialog(null)} onChoose={(change) => void run(change)} />
-        )}
-      </Suspense>
+      {dialog !== null && (
+        <BulkDialogs dialog={dialog} onClose={() => setDialog(null)} onChoose={(change) => void run(change)} />
+      )}
     </div>
   );
 }

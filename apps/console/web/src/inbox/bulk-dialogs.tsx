@@ -1,16 +1,13 @@
-import { useId } from "react";
-import type { SubmitEvent } from "react";
 import { ServiceFault } from "@svc/client";
 import type { TicketItem } from "@svc/contracts";
-import { usePeople } from "../app/use-names.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { Avatar } from "../ui/avatar.tsx";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { usePeople } from "../session/use-session.ts";
+import { Avatar } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { Field } from "../ui/field.tsx";
-import { formText } from "../ui/form-text.ts";
+import { describeFault } from "../ui/describe-error.ts";
+import { ConfirmDialog, Dialog } from "../ui/dialog.tsx";
+import { Field, formText } from "../ui/field.tsx";
 import { PickList } from "../ui/pick-list.tsx";
 import type { BulkChange } from "./bulk-changes.ts";
 
@@ -63,32 +60,16 @@ function AssignAll({ onClose, onChoose }: Choosing) {
 /** Asks which tag the tickets are to have besides their own. */
 function TagAll({ onClose, onChoose }: Choosing) {
   const { t } = useTexts();
-  const formId = useId();
-  function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const tag = formText(new FormData(event.currentTarget), "tag").trim();
+  function submit(form: FormData) {
+    const tag = formText(form, "tag").trim();
     if (tag === "") return;
     onClose();
     onChoose({ kind: "tag", tag });
   }
   return (
-    <Dialog
-      title={t("bulk.tag")}
-      width="small"
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look="primary">
-            {t("ui.save")}
-          </Button>
-        </>
-      }
-    >
-      <form id={formId} onSubmit={submit} className="p-4">
-        <Field label={t("filter.tag")} name="tag" maxLength={TAG_MAX_CHARS} required autoFocus />
-      </form>
-    </Dialog>
+    <FormDialog title={t("bulk.tag")} width="small" action={t("ui.save")} onSubmit={submit} onClose={onClose}>
+      <Field label={t("filter.tag")} name="tag" maxLength={TAG_MAX_CHARS} required autoFocus />
+    </FormDialog>
   );
 }
 
@@ -132,7 +113,7 @@ function FaultList({ faults, onClose }: { faults: BulkFaults; onClose: () => voi
 }
 
 /** What is asked or told about many tickets. */
-export default function BulkDialogs({ dialog, onClose, onChoose }: Choosing & { dialog: BulkDialog }) {
+export function BulkDialogs({ dialog, onClose, onChoose }: Choosing & { dialog: BulkDialog }) {
   if (dialog.kind === "faults") return <FaultList faults={dialog.faults} onClose={onClose} />;
   if (dialog.kind === "resolve") return <ResolveAll {...dialog} onClose={onClose} onChoose={onChoose} />;
   const Asked = { assign: AssignAll, tag: TagAll }[dialog.kind];

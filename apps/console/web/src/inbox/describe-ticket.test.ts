@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { TicketItem } from "@svc/contracts";
-import { createTexts } from "../i18n/create-texts.ts";
 import en from "../i18n/en.json" with { type: "json" };
+import { createTexts } from "../i18n/texts.ts";
 import { customerName, isOverdue, otherMeta, snippetOf, taskDue, taskPerson, taskText } from "./describe-ticket.ts";
 
 const { t } = createTexts("en", en.first);

@@ -1,5 +1,5 @@
 import type { Customer, TicketItem } from "@svc/contracts";
-import type { Texts } from "../i18n/create-texts.ts";
+import type { Texts } from "../i18n/texts.ts";
 
 type T = Texts["t"];
 

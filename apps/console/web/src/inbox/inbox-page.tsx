@@ -1,25 +1,23 @@
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { MailOpen } from "lucide-react";
-import { Suspense, lazy, useDeferredValue, useMemo, useState } from "react";
-import { useCommands } from "../app/command-registry.ts";
-import { usePeople } from "../app/use-names.ts";
-import { useProject, useSession } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { EmptyState } from "../ui/empty-state.tsx";
-import { PendingDialog } from "../ui/pending-dialog.tsx";
+import { useDeferredValue, useMemo, useState } from "react";
+import { useTexts } from "../i18n/texts.ts";
+import { useCommands } from "../session/command-registry.ts";
+import { usePeople, useProject, useSession } from "../session/use-session.ts";
+import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { EmptyState } from "../ui/notice.tsx";
 import { useIsWide } from "../ui/use-is-wide.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import type { BulkFaults } from "./bulk-dialogs.tsx";
-import { InboxContext } from "./inbox-context.ts";
-import type { InboxPlace } from "./inbox-context.ts";
 import { isNarrowed, queryOf, spanOnly } from "./inbox-search.ts";
 import { ListHead } from "./list-head.tsx";
 import { TicketList } from "./ticket-list.tsx";
-import { useTicketList } from "./use-ticket-list.ts";
-import { SHARED_VIEW, VIEWS, findView } from "./views.ts";
+import { InboxContext, useTicketList } from "./use-ticket-list.ts";
+import type { InboxPlace } from "./use-ticket-list.ts";
 import { ViewSidebar } from "./view-sidebar.tsx";
+import { SHARED_VIEW, VIEWS, findView } from "./views.ts";
 
-const BulkDialogs = lazy(() => import("./bulk-dialogs.tsx"));
+const BulkDialogs = lazyDialog(async () => (await import("./bulk-dialogs.tsx")).BulkDialogs);
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -158,15 +156,13 @@ export function InboxPage() {
           {selected.size > 0 && (
             <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onSelect={select} onFaults={setFaults} />
           )}
-          <Suspense fallback={<PendingDialog />}>
-            {faults !== null && (
-              <BulkDialogs
-                dialog={{ kind: "faults", faults }}
-                onClose={() => setFaults(null)}
-                onChoose={() => undefined}
-              />
-            )}
-          </Suspense>
+          {faults !== null && (
+            <BulkDialogs
+              dialog={{ kind: "faults", faults }}
+              onClose={() => setFaults(null)}
+              onChoose={() => undefined}
+            />
+          )}
         </section>
         <section
           aria-label={t("inbox.ticket")}

@@ -1,24 +1,94 @@
 import { useQuery } from "@tanstack/react-query";
+import { ListFilter, BookmarkPlus, Search, X } from "lucide-react";
+import { Popover } from "radix-ui";
 import { useNavigate } from "@tanstack/react-router";
-import { BookmarkPlus, Search, X } from "lucide-react";
-import { Suspense, lazy, useEffect, useRef, useState } from "react";
-import { useCommands } from "../app/command-registry.ts";
-import { useServices } from "../app/services.ts";
-import { usePeople } from "../app/use-names.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { IconButton } from "../ui/icon-button.tsx";
-import { SelectField } from "../ui/field.tsx";
-import { PendingDialog } from "../ui/pending-dialog.tsx";
+import { useEffect, useRef, useState } from "react";
 import { agentsQuery } from "../api/agents.ts";
-import { describeFilter } from "./describe-filter.ts";
-import { FilterPopover } from "./filter-popover.tsx";
-import { ProjectSpan } from "./project-span.tsx";
-import { chosenFilters, spanOnly } from "./inbox-search.ts";
-import type { InboxSearch } from "./inbox-search.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useCommands } from "../session/command-registry.ts";
+import { useServices } from "../session/services.ts";
+import { usePeople, useProject } from "../session/use-session.ts";
+import { Button, IconButton } from "../ui/button.tsx";
+import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { Field, SelectField } from "../ui/field.tsx";
+import { FILTER_TITLES, filterOptions, spanOnly, describeFilter, chosenFilters } from "./inbox-search.ts";
+import type { FilterName, InboxSearch } from "./inbox-search.ts";
+import { ProjectSpan } from "./view-sidebar.tsx";
 import { VIEWS } from "./views.ts";
 
-const SaveViewDialog = lazy(() => import("./save-view-dialog.tsx"));
+const CHOICES = ["sort", "priority", "channelId", "stage", "status", "agentId", "assignee"] as const;
+const TYPED = ["tag", "userId", "language"] as const;
+
+/** What narrows the list down, and in what order it is. */
+function FilterPopover({ search, onChange }: { search: InboxSearch; onChange: (next: InboxSearch) => void }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const { people } = usePeople();
+  const { data: agents = [] } = useQuery(agentsQuery(connection, project));
+  const set = (name: FilterName, value: string) => {
+    const { [name]: _, ...rest } = search;
+    onChange(value.trim() === "" ? rest : { ...rest, [name]: value.trim() });
+  };
+  const options = {
+    agentId: agents.map(({ id, name }) => ({ value: id, label: name })),
+    assignee: [
+      { value: "none", label: t("filter.nobody") },
+      ...people.map(({ actor, name }) => ({ value: actor, label: name })),
+    ],
+  };
+  // An agent belongs to its project.
+  const choices = CHOICES.filter((name) => name !== "agentId" || search.projects !== "all");
+  const optionsOf = (name: (typeof CHOICES)[number]) =>
+    name === "agentId" || name === "assignee" ? options[name] : filterOptions(name, t);
+
+  return (
+    <Popover.Root>
+      <Popover.Trigger asChild>
+        <IconButton icon={ListFilter} label={t("filter.open")} />
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          align="end"
+          sideOffset={4}
+          collisionPadding={8}
+          aria-label={t("filter.open")}
+          className="animate-appear z-40 max-h-(--radix-popover-content-available-height) w-72 overflow-y-auto rounded-lg border border-line bg-raised p-3 shadow-pop"
+        >
+          <div className="flex flex-col gap-2.5">
+            {choices.map((name) => (
+              <SelectField
+                key={name}
+                label={t(FILTER_TITLES[name])}
+                value={search[name] ?? (name === "sort" ? "-updatedAt" : "")}
+                options={[...(name === "sort" ? [] : [{ value: "", label: t("filter.any") }]), ...optionsOf(name)]}
+                onChange={({ currentTarget }) =>
+                  set(name, currentTarget.value === "-updatedAt" ? "" : currentTarget.value)
+                }
+              />
+            ))}
+            {TYPED.map((name) => (
+              <Field
+                key={`${name} ${search[name] ?? ""}`}
+                label={t(FILTER_TITLES[name])}
+                defaultValue={search[name] ?? ""}
+                onBlur={({ currentTarget }) => set(name, currentTarget.value)}
+                onKeyDown={(event) => event.key === "Enter" && set(name, event.currentTarget.value)}
+              />
+            ))}
+            <Button
+              onClick={() => onChange({ ...spanOnly(search), ...(search.q === undefined ? {} : { q: search.q }) })}
+            >
+              {t("filter.clear")}
+            </Button>
+          </div>
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}
+
+const SaveViewDialog = lazyDialog(async () => (await import("./save-view-dialog.tsx")).SaveViewDialog);
 
 /** While somebody types, the list is not asked for every letter. */
 const TYPING_MS = 200;
@@ -129,9 +199,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
         </ul>
       )}
       {isLoading && <span aria-hidden className="animate-shimmer absolute inset-x-0 -bottom-px h-0.5 bg-accent" />}
-      <Suspense fallback={<PendingDialog />}>
-        {isSaving && <SaveViewDialog view={viewId} search={search} onClose={() => setSaving(false)} />}
-      </Suspense>
+      {isSaving && <SaveViewDialog view={viewId} search={search} onClose={() => setSaving(false)} />}
     </header>
   );
 }

@@ -1,38 +1,26 @@
-import { useId, useState } from "react";
-import type { SubmitEvent } from "react";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { formText } from "../ui/form-text.ts";
-import { Field } from "../ui/field.tsx";
+import { useState } from "react";
+
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
+
+import { formText, Field } from "../ui/field.tsx";
 import type { InboxSearch } from "./inbox-search.ts";
-import { filtersOf } from "./move-kept-views.ts";
-import { useSavedViews } from "./saved-views.ts";
+import { filtersOf, useSavedViews } from "./saved-views.ts";
 
 /** As the server has it; the pages import no code of the contracts. */
 const VIEW_NAME_MAX_CHARS = 60;
 
 /** Gives the view with its filters a name, so that it stands beside the others. */
-export default function SaveViewDialog({
-  view,
-  search,
-  onClose,
-}: {
-  view: string;
-  search: InboxSearch;
-  onClose: () => void;
-}) {
+export function SaveViewDialog({ view, search, onClose }: { view: string; search: InboxSearch; onClose: () => void }) {
   const { t } = useTexts();
   const { toasts } = useServices();
   const { save, find } = useSavedViews();
   const project = useProject();
   const [fault, setFault] = useState<string | undefined>(undefined);
-  const formId = useId();
-  function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const name = formText(new FormData(event.currentTarget), "name").trim();
+  function submit(form: FormData) {
+    const name = formText(form, "name").trim();
     if (name === "") return;
     const owner = search.projects === "all" ? null : project;
     const known = find(name);
@@ -46,30 +34,16 @@ export default function SaveViewDialog({
     });
   }
   return (
-    <Dialog
-      title={t("inbox.saveView")}
-      width="small"
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look="primary">
-            {t("ui.save")}
-          </Button>
-        </>
-      }
-    >
-      <form id={formId} onSubmit={submit} className="p-4">
-        <Field
-          label={t("inbox.viewName")}
-          hint={t("inbox.saveHint")}
-          fault={fault}
-          name="name"
-          maxLength={VIEW_NAME_MAX_CHARS}
-          required
-          autoFocus
-        />
-      </form>
-    </Dialog>
+    <FormDialog title={t("inbox.saveView")} width="small" action={t("ui.save")} onSubmit={submit} onClose={onClose}>
+      <Field
+        label={t("inbox.viewName")}
+        hint={t("inbox.saveHint")}
+        fault={fault}
+        name="name"
+        maxLength={VIEW_NAME_MAX_CHARS}
+        required
+        autoFocus
+      />
+    </FormDialog>
   );
 }

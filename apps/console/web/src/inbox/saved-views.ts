@@ -1,13 +1,72 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { ServiceFault } from "@svc/client";
 import type { SavedView } from "@svc/contracts";
-import { deleteView, putView, viewsQuery } from "../api/views.ts";
-import { useServices } from "../app/services.ts";
-import { useProject, useSession } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { describeFault } from "../ui/describe-fault.ts";
-import { readInboxSearch } from "./inbox-search.ts";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { deleteView, putView, viewsQuery } from "../api/session.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import type { KeptTexts } from "../session/services.ts";
+import { useProject, useSession } from "../session/use-session.ts";
+import { describeFault } from "../ui/describe-error.ts";
+import { FILTER_NAMES, readInboxSearch } from "./inbox-search.ts";
 import type { InboxSearch } from "./inbox-search.ts";
-import { moveKeptViews } from "./move-kept-views.ts";
+
+/** The filters of a search, as a saved view has them. */
+export function filtersOf(search: InboxSearch): SavedView["filters"] {
+  const found: SavedView["filters"] = {};
+  for (const name of FILTER_NAMES) {
+    const value = search[name];
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}
+
+/** The views that a text of a browser's storage stands for; what is wrong in it is left out. */
+export function readKeptViews(stored: string | null, project: string): SavedView[] {
+  let given: unknown = [];
+  try {
+    given = JSON.parse(stored ?? "[]");
+  } catch {
+    // Somebody else's text: there are no views in it.
+  }
+  if (!Array.isArray(given)) return [];
+  return (given as { name?: unknown; view?: unknown; search?: object }[]).flatMap((item) =>
+    typeof item?.name === "string" && typeof item.view === "string"
+      ? [{ name: item.name, project, view: item.view, filters: filtersOf(readInboxSearch({ ...item.search })) }]
+      : [],
+  );
+}
+
+/**
+ * Gives the server the views that an earlier version has kept in this browser, once. Two of the same name, of two
+ * projects, are told apart by the project's name. What the server refuses stays in the browser; while it is away all does.
+ */
+export async function moveKeptViews(
+  storage: KeptTexts,
+  operatorId: string,
+  put: (view: SavedView) => Promise<unknown>,
+): Promise<void> {
+  const prefix = `console.views.${operatorId}.`;
+  const taken = new Set<string>();
+  for (const key of storage.keys().filter((one) => one.startsWith(prefix))) {
+    const project = key.slice(prefix.length);
+    const stored = storage.getItem(key);
+    const refused: SavedView[] = [];
+    for (const view of readKeptViews(stored, project)) {
+      const name = taken.has(view.name) ? `${view.name} (${project})` : view.name;
+      try {
+        await put({ ...view, name });
+        taken.add(name);
+      } catch (fault) {
+        if (!(fault instanceof ServiceFault) || fault.status === null || fault.status >= 500 || fault.status === 401)
+          return;
+        refused.push(view);
+      }
+    }
+    if (refused.length === 0) storage.removeItem(key);
+    else
+      storage.setItem(key, JSON.stringify(refused.map(({ filters, name, view }) => ({ name, view, search: filters }))));
+  }
+}
 
 const NONE: readonly SavedView[] = [];
 

@@ -1,11 +1,11 @@
 import { ArrowUp, Bot, CalendarClock, ChevronsUp, ClipboardList, Globe, MessageCircle, Send } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import type { ChannelId, TicketItem, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
-import type { TextKey } from "../i18n/text-table.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
+import { useNow } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
-import { useNow } from "../ui/use-now.ts";
 import { isOverdue, isTask, taskDue } from "./describe-ticket.ts";
 
 interface Channel {

@@ -1,13 +1,101 @@
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import type { InfiniteData } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo } from "react";
+import { createContext, useContext, useEffect, useCallback, useMemo } from "react";
 import type { TicketItem } from "@svc/contracts";
-import { useServices } from "../app/services.ts";
-import { followList } from "./follow-list.ts";
-import type { TicketQuery } from "./inbox-search.ts";
-import { nameOfQuery } from "./name-of-query.ts";
-import { mergeHead } from "./merge-head.ts";
-import type { TicketPage } from "./merge-head.ts";
+import { useQueryClient, useInfiniteQuery } from "@tanstack/react-query";
+import type { InfiniteData } from "@tanstack/react-query";
+import { ticketQuery } from "../api/tickets.ts";
+import { useServices } from "../session/services.ts";
+import { followList, mergeHead } from "./follow-list.ts";
+import type { TicketPage } from "./follow-list.ts";
+import type { InboxSearch, TicketQuery } from "./inbox-search.ts";
+import { nameOfQuery } from "./views.ts";
+
+/** What the page of a ticket knows of the list that it was opened from. */
+export interface InboxPlace {
+  view: string;
+  search: InboxSearch;
+  items: readonly TicketItem[];
+  /** Opens the ticket so many places further down. */
+  move: (by: number) => void;
+  /** Goes on to the ticket after this one, once it is done with. */
+  advance: (ticketId: string) => void;
+}
+
+export const InboxContext = createContext<InboxPlace | null>(null);
+
+/** The list that a ticket was opened from. Throws outside of the inbox. */
+export function useInbox(): InboxPlace {
+  const place = useContext(InboxContext);
+  if (place === null) throw new Error("useInbox is for components within the inbox.");
+  return place;
+}
+
+interface Row {
+  id: string;
+}
+
+/**
+ * By how many places the rows from `first` to `last` of a list stand lower in the list as it is now; below zero where
+ * they stand higher. Most of them decide: one that has changed may have gone to the top by itself.
+ */
+export function rowsMoved(
+  before: readonly Row[],
+  { first, last }: { first: number; last: number },
+  after: readonly Row[],
+): number {
+  const places = new Map(after.map(({ id }, index) => [id, index]));
+  const votes = new Map<number, number>();
+  let most = 0;
+  let moved = 0;
+  for (const [offset, { id }] of before.slice(first, last + 1).entries()) {
+    const place = places.get(id);
+    if (place === undefined) continue;
+    const by = place - (first + offset);
+    const count = (votes.get(by) ?? 0) + 1;
+    votes.set(by, count);
+    if (count > most || (count === most && Math.abs(by) < Math.abs(moved))) {
+      most = count;
+      moved = by;
+    }
+  }
+  return moved;
+}
+
+/** A list that stands still for so long is being read. */
+const STILL_MS = 80;
+
+/**
+ * Fetches the tickets that are in sight before they are opened: one after the other, once the list stands still, and not
+ * what is known already. What is opened from here is asked for anew when it is old, as everything that is kept.
+ */
+export function useFetchAhead(inSight: readonly Pick<TicketItem, "id" | "project">[]): void {
+  const { connection } = useServices();
+  const queryClient = useQueryClient();
+  const names = JSON.stringify(inSight.map(({ project, id }) => [project, id]));
+
+  useEffect(() => {
+    if (savesData()) return undefined;
+    const state = { isOver: false };
+    const fetchAll = async () => {
+      for (const [project, id] of JSON.parse(names) as [string, string][]) {
+        if (state.isOver || document.hidden) return;
+        const query = ticketQuery(connection, project, id);
+        const known = queryClient.getQueryState(query.queryKey);
+        if (known?.data === undefined || known.isInvalidated) await queryClient.prefetchQuery(query);
+      }
+    };
+    const timer = setTimeout(() => void fetchAll(), STILL_MS);
+    return () => {
+      state.isOver = true;
+      clearTimeout(timer);
+    };
+  }, [connection, names, queryClient]);
+}
+
+/** Whether whoever pays for the line has asked to be spared (Save Data API; not in every browser). */
+function savesData(): boolean {
+  const { connection } = navigator as { connection?: { saveData?: boolean } };
+  return connection?.saveData === true;
+}
 
 const PAGE_ITEMS = 100;
 

@@ -1,17 +1,113 @@
-import { Link } from "@tanstack/react-router";
-import { X } from "lucide-react";
+import { useNavigate, Link } from "@tanstack/react-router";
+import { useQueries, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { ServiceFault } from "@svc/client";
 import type { TicketCount } from "@svc/contracts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { IconButton } from "../ui/icon-button.tsx";
-import { nameOfQuery } from "./name-of-query.ts";
+import { X } from "lucide-react";
+import { useTexts } from "../i18n/texts.ts";
+import { useCommands } from "../session/command-registry.ts";
+import { useServices } from "../session/services.ts";
+import { useProject, useSession, usePeople } from "../session/use-session.ts";
+import { IconButton } from "../ui/button.tsx";
+import { SelectField } from "../ui/field.tsx";
 import { spanOnly } from "./inbox-search.ts";
 import type { InboxSearch } from "./inbox-search.ts";
-import { ProjectSpan } from "./project-span.tsx";
-import { useViewCounts } from "./use-view-counts.ts";
 import { searchOf, useSavedViews } from "./saved-views.ts";
-import { SAVED_ICON as SavedIcon, VIEWS } from "./views.ts";
+import { VIEWS, nameOfQuery, SAVED_ICON as SavedIcon } from "./views.ts";
+
+const ALL = "*";
+
+/** Whose tickets are shown: those of one project, or of all. For those who have a role in more than one. */
+export function ProjectSpan({ search, className }: { search: InboxSearch; className: string }) {
+  const { t } = useTexts();
+  const { projects } = useSession();
+  const project = useProject();
+  const navigate = useNavigate();
+  const ofAll = search.projects === "all";
+  const { projects: _, ...ofOne } = search;
+  const choose = (name: string) =>
+    void navigate({
+      from: "/$project/inbox/$view",
+      to: "/$project/inbox/$view",
+      params: (place) => ({ ...place, project: name === ALL ? project : name }),
+      search: name === ALL ? { ...ofOne, projects: "all" } : ofOne,
+    });
+  const isOffered = projects.length > 1;
+  useCommands(
+    isOffered
+      ? [
+          {
+            id: "all-projects",
+            title: t(ofAll ? "inbox.oneProject" : "inbox.allProjects"),
+            group: "list",
+            run: () => choose(ofAll ? project : ALL),
+          },
+        ]
+      : [],
+  );
+  if (!isOffered) return null;
+  return (
+    <SelectField
+      label={t("inbox.projects")}
+      hidesLabel
+      value={ofAll ? ALL : project}
+      options={[
+        { value: ALL, label: t("inbox.allProjects") },
+        ...projects.map(({ name }) => ({ value: name, label: name })),
+      ]}
+      onChange={({ currentTarget }) => choose(currentTarget.value)}
+      className={className}
+    />
+  );
+}
+
+/** News come in bursts: the counts are asked for at most so often. */
+const NEWS_MS = 2_000;
+
+/**
+ * How many tickets the views have that somebody works off, of the project or of all, by the id of the view; absent while
+ * that is not known.
+ */
+function useViewCounts(ofAll: boolean): ReadonlyMap<string, TicketCount> {
+  const { connection, live } = useServices();
+  const queryClient = useQueryClient();
+  const project = useProject();
+  const { me } = usePeople();
+  const views = VIEWS.filter(({ isCounted }) => isCounted === true);
+  const counts = useQueries({
+    queries: views.map(({ filters, id }) => ({
+      queryKey: ["counts", ofAll ? "*" : project, id],
+      queryFn: async ({ signal }: { signal: AbortSignal }) => {
+        const { origin: _, ...own } = filters(me);
+        const query = ofAll ? { ...own, allProjects: "1" as const } : own;
+        return (await connection.call("countTickets", project, { query, signal })).item;
+      },
+      // The inbox is as useful without.
+      retry: (failures: number, fault: Error) =>
+        !(fault instanceof ServiceFault && fault.status !== null && fault.status < 500) && failures < 3,
+    })),
+  });
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void queryClient.invalidateQueries({ queryKey: ["counts"] });
+      }, NEWS_MS);
+    };
+    const ends = [live.on("ticket", look), live.on("gone", look)];
+    return () => {
+      clearTimeout(timer);
+      for (const end of ends) end();
+    };
+  }, [live, queryClient]);
+  return new Map(
+    views.flatMap(({ id }, index) => {
+      const data = counts[index]?.data;
+      return data === undefined ? [] : [[id, data] as const];
+    }),
+  );
+}
 
 const LINK =
   "flex h-8 min-w-0 flex-1 items-center gap-2.5 rounded-md px-2.5 text-sm text-muted hover:bg-hover hover:text-ink aria-[current]:bg-accent-soft aria-[current]:font-semibold aria-[current]:text-accent";

@@ -1,6 +1,6 @@
 import { Archive, CircleCheck, CircleUser, Hourglass, Inbox, Layers, OctagonX, Share2, UserX } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
-import type { TextKey } from "../i18n/text-table.ts";
+import type { TextKey } from "../i18n/texts.ts";
 import type { TicketQuery } from "./inbox-search.ts";
 
 /** A part of the inbox that everybody has. */
@@ -74,3 +74,9 @@ export const SAVED_ICON = Archive;
 
 /** The view of this id; null where there is none. */
 export const findView = (id: string): InboxView | null => VIEWS.find((view) => view.id === id) ?? null;
+
+/** The same filters have the same name, in whatever order they were put together. */
+export function nameOfQuery(query: object): string {
+  const entries = Object.entries(query) as [string, unknown][];
+  return JSON.stringify(entries.sort(([one], [other]) => (one < other ? -1 : 1)));
+}

@@ -1,26 +1,23 @@
 import { Tabs } from "radix-ui";
 import { useState } from "react";
 import type { ChannelOf } from "../api/channels.ts";
-import { useProject, useRights } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { ChoiceGroup } from "../ui/choice-group.tsx";
-import { CopyBox } from "../ui/copy-box.tsx";
+import { CopyBox } from "../forms/copy-box.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { useProject, useRights } from "../session/use-session.ts";
+import { ChoiceGroup, TabList } from "../ui/choice-fields.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
+import { OutLink } from "../ui/markdown.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import { OutLink } from "../ui/markdown.tsx";
-import { TabList } from "../ui/tab-list.tsx";
-import { AddressField } from "./address-field.tsx";
-import { ArrivalTest } from "./arrival-test.tsx";
+import { AddressField, ArrivalTest } from "./channel-state.tsx";
 import type { KeyRight } from "./key-dialog.tsx";
 import { KeysSection } from "./keys-section.tsx";
-import { makeWebhookSecret } from "./make-secret.ts";
 import { SaveBar } from "./save-bar.tsx";
-import { SecretControl } from "./secret-control.tsx";
+import { makeWebhookSecret, SecretControl } from "./secret-control.tsx";
+import { wholeNumber } from "./settings-draft.ts";
 import { KEY_PLACE, clientCall, curlCall } from "./snippets.ts";
 import { useAddress } from "./use-address.ts";
 import { useChannelChange, useSettingsForm } from "./use-channel.ts";
-import { wholeNumber } from "./whole-number.ts";
 
 const RIGHTS: readonly KeyRight[] = [
   { id: "send", text: "right.send", scopes: ["messages:write"], isUsual: true },

@@ -1,8 +1,42 @@
+import type { ChannelItem } from "@svc/contracts";
 import { Bot, Braces, MessagesSquare, Send } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
-import type { ChannelId } from "../api/channels.ts";
-import type { PlaceId } from "../api/places.ts";
-import type { TextKey } from "../i18n/text-table.ts";
+import { channelOf } from "../api/channels.ts";
+import type { ChannelId, PlaceId } from "../api/channels.ts";
+import type { Texts, TextKey } from "../i18n/texts.ts";
+
+/** What a card says of a channel's settings: a few facts, the ones that matter for whoever looks in passing. */
+export function describeFacts(channel: ChannelItem, { t, number }: Texts): { label: string; value: string }[] {
+  const api = channelOf([channel], "api");
+  if (api !== undefined) {
+    const { bindHost, webhookSecret } = api.config;
+    return [
+      { label: t("api.reach"), value: t(bindHost === "127.0.0.1" ? "api.reachLocal" : "api.reachNetwork") },
+      { label: t("api.callbacks"), value: t(webhookSecret === null ? "api.signedByKey" : "api.signedBySecret") },
+    ];
+  }
+  const widget = channelOf([channel], "widget");
+  if (widget !== undefined) {
+    const { allowedOrigins, project } = widget.config;
+    const [first = ""] = allowedOrigins;
+    const sites =
+      allowedOrigins.length === 0
+        ? t("widget.anySite")
+        : allowedOrigins.length === 1
+          ? first
+          : t("widget.sites", { first, count: number(allowedOrigins.length - 1) });
+    return project === null
+      ? [{ label: t("widget.project"), value: t("widget.otherProject") }]
+      : [
+          { label: t("widget.originsShort"), value: sites },
+          { label: t("widget.project"), value: project },
+        ];
+  }
+  const messenger = channelOf([channel], "messenger");
+  if (messenger === undefined) return [];
+  const value = t(messenger.config.botToken === null ? "messenger.noToken" : "messenger.hasToken");
+  return [{ label: t("messenger.token"), value }];
+}
 
 /** Ids of all integrations, as in their addresses. */
 export type IntegrationId = ChannelId;

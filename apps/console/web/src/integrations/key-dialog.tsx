@@ -1,16 +1,16 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useId, useState } from "react";
-import type { SubmitEvent } from "react";
+import { useState } from "react";
+
 import type { Scope } from "@svc/contracts";
-import { createKey, keysQuery } from "../api/keys.ts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import type { TextKey } from "../i18n/text-table.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { createKey, keysQuery } from "../api/administration.ts";
+import { CopyBox } from "../forms/copy-box.tsx";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
-import { CheckBox } from "../ui/check-box.tsx";
-import { CopyBox } from "../ui/copy-box.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
+import { CheckBox } from "../ui/choice-fields.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
@@ -40,29 +40,19 @@ export function KeyDialog({
   const { connection } = useServices();
   const queryClient = useQueryClient();
   const project = useProject();
-  const formId = useId();
   const [name, setName] = useState(suggestedName);
   const [chosen, setChosen] = useState(() => new Set(rights.filter(({ isUsual }) => isUsual).map(({ id }) => id)));
   const [made, setMade] = useState<string | null>(null);
-  const [fault, setFault] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const [isMissing, setMissing] = useState(false);
   const scopes = [...new Set(rights.filter(({ id }) => chosen.has(id)).flatMap((right) => right.scopes))];
 
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    if (scopes.length === 0) return setFault(t("apiKeys.needsRight"));
-    setBusy(true);
-    setFault(null);
-    try {
-      const { key = "" } = await createKey(connection, { name: name.trim(), scopes, project });
-      setMade(key);
-      onMade(key);
-      void queryClient.invalidateQueries({ queryKey: keysQuery(connection).queryKey });
-    } catch (cause) {
-      setFault(describeFault(cause, t));
-    } finally {
-      setBusy(false);
-    }
+  async function submit() {
+    setMissing(scopes.length === 0);
+    if (scopes.length === 0) return;
+    const { key = "" } = await createKey(connection, { name: name.trim(), scopes, project });
+    setMade(key);
+    onMade(key);
+    void queryClient.invalidateQueries({ queryKey: keysQuery(connection).queryKey });
   }
 
   const toggle = (id: string, isOn: boolean) =>
@@ -93,43 +83,33 @@ export function KeyDialog({
     );
   }
   return (
-    <Dialog
+    <FormDialog
       title={t("apiKeys.make")}
+      action={t("apiKeys.make")}
+      fault={isMissing ? t("apiKeys.needsRight") : null}
+      onSubmit={submit}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look="primary" isBusy={isBusy}>
-            {t("apiKeys.make")}
-          </Button>
-        </>
-      }
     >
-      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4 p-4">
-        <Field
-          label={t("apiKeys.name")}
-          hint={t("apiKeys.nameHint")}
-          value={name}
-          maxLength={100}
-          required
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
-        />
-        <fieldset className="flex flex-col gap-2">
-          <legend className="mb-2 text-sm font-medium">{t("apiKeys.rights", { project })}</legend>
-          {rights.map(({ id, scopes: needed, text }) => (
-            <CheckBox
-              key={id}
-              label={t(text)}
-              hint={<code className="font-mono text-2xs">{needed.join(" ")}</code>}
-              isOn={chosen.has(id)}
-              onChange={(isOn) => toggle(id, isOn)}
-            />
-          ))}
-        </fieldset>
-        <p role="alert" className="text-sm text-bad empty:hidden">
-          {fault}
-        </p>
-      </form>
-    </Dialog>
+      <Field
+        label={t("apiKeys.name")}
+        hint={t("apiKeys.nameHint")}
+        value={name}
+        maxLength={100}
+        required
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <fieldset className="flex flex-col gap-2">
+        <legend className="mb-2 text-sm font-medium">{t("apiKeys.rights", { project })}</legend>
+        {rights.map(({ id, scopes: needed, text }) => (
+          <CheckBox
+            key={id}
+            label={t(text)}
+            hint={<code className="font-mono text-2xs">{needed.join(" ")}</code>}
+            isOn={chosen.has(id)}
+            onChange={(isOn) => toggle(id, isOn)}
+          />
+        ))}
+      </fieldset>
+    </FormDialog>
   );
 }

@@ -1,24 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, Plus, Trash2 } from "lucide-react";
-import { Suspense, lazy, useState } from "react";
+import { useState } from "react";
 import type { KeyItem } from "@svc/contracts";
-import { keysQuery, revokeKey } from "../api/keys.ts";
-import { useServices } from "../app/services.ts";
-import { useProject, useRights } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { keysQuery, revokeKey } from "../api/administration.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject, useRights } from "../session/use-session.ts";
 import { Ago } from "../ui/ago.tsx";
-import { Button } from "../ui/button.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
-import { FaultNotice } from "../ui/fault-notice.tsx";
-import { IconButton } from "../ui/icon-button.tsx";
-import { Notice } from "../ui/notice.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
+import { describeFault } from "../ui/describe-error.ts";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { lazyDialog } from "../ui/lazy-dialog.tsx";
+import { FaultNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import { PendingDialog } from "../ui/pending-dialog.tsx";
-import { Skeleton } from "../ui/skeleton.tsx";
 import type { KeyRight } from "./key-dialog.tsx";
 
-const KeyDialog = lazy(async () => ({ default: (await import("./key-dialog.tsx")).KeyDialog }));
+const KeyDialog = lazyDialog(async () => (await import("./key-dialog.tsx")).KeyDialog);
 
 /** What keys can be used now. */
 const isUsable = ({ revokedAt, expiresAt }: KeyItem) =>
@@ -110,11 +107,9 @@ export function KeysSection({
           ))}
         </ul>
       )}
-      <Suspense fallback={<PendingDialog />}>
-        {isMaking && (
-          <KeyDialog suggestedName={suggestedName} rights={rights} onMade={onMade} onClose={() => setMaking(false)} />
-        )}
-      </Suspense>
+      {isMaking && (
+        <KeyDialog suggestedName={suggestedName} rights={rights} onMade={onMade} onClose={() => setMaking(false)} />
+      )}
       {leaving !== null && (
         <ConfirmDialog
           title={t("apiKeys.revoke", { name: leaving.name })}

@@ -3,20 +3,18 @@ import { useId, useState } from "react";
 import type { SubmitEvent } from "react";
 import type { ProjectItem } from "@svc/contracts";
 import type { ChannelOf } from "../api/channels.ts";
-import { useServices } from "../app/services.ts";
-import { useProject, useRights } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject, useRights } from "../session/use-session.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
-import { FaultNotice } from "../ui/fault-notice.tsx";
-import { Field } from "../ui/field.tsx";
+import { describeFault } from "../ui/describe-error.ts";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { Field, TextArea } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
+import { FaultNotice, Skeleton } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import { Skeleton } from "../ui/skeleton.tsx";
-import { TextArea } from "../ui/text-area.tsx";
-import { ArrivalTest } from "./arrival-test.tsx";
+import { ArrivalTest } from "./channel-state.tsx";
 import { useChannelChange } from "./use-channel.ts";
 
 function Token({ channel, isDisabled }: { channel: ChannelOf<"messenger">; isDisabled: boolean }) {

@@ -1,9 +1,9 @@
 import { useBlocker } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { useCommands } from "../app/command-registry.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useCommands } from "../session/command-registry.ts";
 import { Button } from "../ui/button.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
+import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Notice } from "../ui/notice.tsx";
 import type { SettingsForm } from "./use-channel.ts";
 

@@ -1,12 +1,33 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
-import { useTexts } from "../i18n/use-texts.ts";
+import { CopyBox } from "../forms/copy-box.tsx";
+import { useTexts } from "../i18n/texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { CopyBox } from "../ui/copy-box.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
+import { describeFault } from "../ui/describe-error.ts";
+import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Notice } from "../ui/notice.tsx";
+
+const SECRET_BYTES = 32;
+
+const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes));
+
+function randomBytes(count: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(count));
+}
+
+/** Makes a webhook secret as Standard Webhooks writes them: `whsec_` and the base64 of 32 random bytes. */
+export const makeWebhookSecret = (): string => `whsec_${base64(randomBytes(SECRET_BYTES))}`;
+
+/** Makes a secret of 32 random bytes, in hex. */
+export const makeIdentitySecret = (): string =>
+  [...randomBytes(SECRET_BYTES)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+const WIDGET_KEY_BYTES = 24;
+
+/** Makes a key of the widget. It stands in pages, so it is no secret; it only has to be another one each time. */
+export const makeWidgetKey = (): string =>
+  `wk_${base64(randomBytes(WIDGET_KEY_BYTES)).replaceAll("+", "-").replaceAll("/", "_")}`;
 
 /** A secret that the service keeps sealed: made here and shown this once, changed, or taken away. */
 export function SecretControl({

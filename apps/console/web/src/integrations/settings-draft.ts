@@ -1,3 +1,6 @@
+/** A whole number out of what was typed; what is none goes to the server as zero, which says what it takes. */
+export const wholeNumber = (text: string): number => Math.round(Number(text)) || 0;
+
 /** What somebody has changed and not saved yet: by field, the value before and the one that is meant. */
 export type Edits<Settings> = { readonly [Name in keyof Settings]?: { before: Settings[Name]; value: Settings[Name] } };
 

@@ -1,9 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { placesQuery } from "../api/places.ts";
-import type { PlaceId } from "../api/places.ts";
-import { useServices } from "../app/services.ts";
-import { readAddress } from "./read-address.ts";
+import { placesQuery } from "../api/channels.ts";
+import type { PlaceId } from "../api/channels.ts";
+import { useServices } from "../session/services.ts";
+
+/** Characters of addresses that are no signs of a shell, of HTML or of JSON: what is said is put into snippets. */
+const ADDRESS = /^https?:\/\/[\w.:[\]-]+(?:\/[\w./~%-]*)?$/i;
+
+/** An address as it is put before paths: http or https, without a slash at its end. Null for anything else. */
+export function readAddress(text: string): string | null {
+  const trimmed = text.trim().replace(/\/+$/, "");
+  return ADDRESS.test(trimmed) && URL.canParse(trimmed) ? trimmed : null;
+}
 
 /** The parts of the service, followed. */
 export function usePlaces() {

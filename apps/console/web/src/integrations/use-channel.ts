@@ -1,15 +1,42 @@
+import type { TicketItem, TicketStage, ChannelChange, ChannelConfigs, ChannelItem } from "@svc/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { ServiceFault } from "@svc/client";
 import { useState } from "react";
-import type { ChannelChange, ChannelConfigs, ChannelItem } from "@svc/contracts";
 import { changeChannel, channelOf, channelsQuery } from "../api/channels.ts";
 import type { ChannelId, ChannelOf } from "../api/channels.ts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { describeFault } from "../ui/describe-fault.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
+import { describeFault } from "../ui/describe-error.ts";
 import { addEdit, changesOf, conflictsOf, onTopOf, withEdits } from "./settings-draft.ts";
 import type { Edits } from "./settings-draft.ts";
+
+/** What has become of a message, as far as whoever tries a channel wants to know. */
+export type Arrival = "waiting" | "working" | "answered" | "held" | "failed";
+
+const BY_STAGE = {
+  received: "working",
+  triage: "working",
+  retrieval: "working",
+  agent: "working",
+  delivering: "working",
+  review: "held",
+  done: "answered",
+  failed: "failed",
+} as const satisfies Record<TicketStage, Arrival>;
+
+/**
+ * How far the newest message is, against the newest ticket when the test began: null where there was none, undefined
+ * while that is not known.
+ */
+export function arrivalOf(
+  first: Pick<TicketItem, "id" | "version"> | null | undefined,
+  now: Pick<TicketItem, "id" | "version" | "stage"> | null,
+): Arrival {
+  if (first === undefined || now === null) return "waiting";
+  if (first !== null && first.id === now.id && first.version === now.version) return "waiting";
+  return BY_STAGE[now.stage];
+}
 
 /** All channels, followed. */
 export function useChannels() {

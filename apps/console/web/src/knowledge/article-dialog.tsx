@@ -1,19 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
-import { useId, useState } from "react";
-import type { SubmitEvent } from "react";
+import { useState } from "react";
+
 import { ServiceFault } from "@svc/client";
 import type { Gap } from "@svc/contracts";
-import { kbsQuery } from "../api/kb.ts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { Field, SelectField } from "../ui/field.tsx";
+import { kbsQuery, ownKb } from "../api/knowledge.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
+
+import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { TextArea } from "../ui/text-area.tsx";
-import { ownKb } from "./own-kb.ts";
 
 const TITLE_MAX_CHARS = 300;
 
@@ -41,7 +38,6 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
   const { t } = useTexts();
   const { connection, storage, toasts } = useServices();
   const project = useProject();
-  const formId = useId();
   const name = `console.article.${gap.id}`;
   const [kept] = useState(() => readDraft(storage.getItem(name)));
   const [title, setTitle] = useState(kept.title ?? gap.question.slice(0, TITLE_MAX_CHARS));
@@ -49,7 +45,6 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
   const [kbId, setKbId] = useState<string | null>(null);
   const [version, setVersion] = useState(gap.version);
   const [fault, setFault] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
   const kbs = useQuery(kbsQuery(connection, project));
   const known = kbs.data ?? [];
   // One's own first: articles of a shop do not belong into the guide of this service.
@@ -59,93 +54,69 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
 
   const keep = (next: { title: string; text: string }) => storage.setItem(name, JSON.stringify(next));
 
-  /** Why it could not be written; where somebody else has changed the gap, the next try is for what it is now. */
-  async function explain(cause: unknown): Promise<string> {
-    const isConflict = cause instanceof ServiceFault && cause.code === "version_conflict";
-    if (!isConflict) return describeFault(cause, t);
+  async function submit() {
+    setFault(null);
+    const input = { params: { id: gap.id }, body: { kbId: target, title: title.trim(), text }, ifMatch: version };
     try {
+      await connection.call("writeGapArticle", project, input);
+    } catch (cause) {
+      if (!(cause instanceof ServiceFault) || cause.code !== "version_conflict") throw cause;
+      // Somebody else has changed the gap: the next attempt is for what it is now.
       const { item } = await connection.call("getGap", project, { params: { id: gap.id } });
       setVersion(item.version);
-      return t(item.article === null ? "gap.changed" : "gap.hasArticle");
-    } catch (unread) {
-      return describeFault(unread, t);
+      setFault(t(item.article === null ? "gap.changed" : "gap.hasArticle"));
+      return;
     }
-  }
-
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    setBusy(true);
-    setFault(null);
-    try {
-      await connection.call("writeGapArticle", project, {
-        params: { id: gap.id },
-        body: { kbId: target, title: title.trim(), text },
-        ifMatch: version,
-      });
-      storage.removeItem(name);
-      toasts.show({ kind: "done", text: t("gap.written") });
-      onWritten();
-      onClose();
-    } catch (cause) {
-      setFault(await explain(cause));
-    } finally {
-      setBusy(false);
-    }
+    storage.removeItem(name);
+    toasts.show({ kind: "done", text: t("gap.written") });
+    onWritten();
+    onClose();
   }
 
   return (
-    <Dialog
+    <FormDialog
       title={t("gap.write")}
       width="wide"
       keepsText
+      action={t("gap.writeNow")}
+      isDisabled={target === ""}
+      fault={fault}
+      onSubmit={submit}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look="primary" isBusy={isBusy} disabled={target === ""}>
-            {t("gap.writeNow")}
-          </Button>
-        </>
-      }
     >
-      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5 p-4">
-        {gap.article !== null && <Notice look="warn">{t("gap.replaces")}</Notice>}
-        {kbs.data?.length === 0 && <Notice look="warn">{t("gap.noBase")}</Notice>}
-        <div className="grid gap-3.5 sm:grid-cols-[1fr_14rem]">
-          <Field
-            label={t("source.title")}
-            hint={t("gap.titleHint")}
-            value={title}
-            maxLength={TITLE_MAX_CHARS}
-            required
-            onChange={({ currentTarget }) => {
-              setTitle(currentTarget.value);
-              keep({ title: currentTarget.value, text });
-            }}
-          />
-          <SelectField
-            label={t("gap.base")}
-            value={target}
-            onChange={({ currentTarget }) => setKbId(currentTarget.value)}
-            options={(kbs.data ?? []).map((kb) => ({ value: kb.id, label: kb.name }))}
-          />
-        </div>
-        <TextArea
-          label={t("gap.text")}
-          hint={t("source.textHint")}
-          rows={12}
+      {gap.article !== null && <Notice look="warn">{t("gap.replaces")}</Notice>}
+      {kbs.data?.length === 0 && <Notice look="warn">{t("gap.noBase")}</Notice>}
+      <div className="grid gap-3.5 sm:grid-cols-[1fr_14rem]">
+        <Field
+          label={t("source.title")}
+          hint={t("gap.titleHint")}
+          value={title}
+          maxLength={TITLE_MAX_CHARS}
           required
-          data-autofocus
-          value={text}
           onChange={({ currentTarget }) => {
-            setText(currentTarget.value);
-            keep({ title, text: currentTarget.value });
+            setTitle(currentTarget.value);
+            keep({ title: currentTarget.value, text });
           }}
         />
-        <p role="alert" className="text-sm text-bad empty:hidden">
-          {fault}
-        </p>
-      </form>
-    </Dialog>
+        <SelectField
+          label={t("gap.base")}
+          value={target}
+          onChange={({ currentTarget }) => setKbId(currentTarget.value)}
+          options={(kbs.data ?? []).map((kb) => ({ value: kb.id, label: kb.name }))}
+        />
+      </div>
+      <TextArea
+        label={t("gap.text")}
+        hint={t("source.textHint")}
+        rows={12}
+        required
+        data-autofocus
+        value={text}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value);
+          keep({ title, text: currentTarget.value });
+        }}
+      />
+    </FormDialog>
   );
 }

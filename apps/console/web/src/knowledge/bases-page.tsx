@@ -3,19 +3,15 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { BookOpen, Plus, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import type { KbItem } from "@svc/contracts";
-import { kbsQuery } from "../api/kb.ts";
-import { useCommands } from "../app/command-registry.ts";
-import { useServices } from "../app/services.ts";
-import { useProject, useRights } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { kbsQuery } from "../api/knowledge.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useCommands } from "../session/command-registry.ts";
+import { useServices } from "../session/services.ts";
+import { useProject, useRights } from "../session/use-session.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Button } from "../ui/button.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
-import { FaultNotice } from "../ui/fault-notice.tsx";
-import { Skeleton } from "../ui/skeleton.tsx";
-import { KnowledgeFrame } from "./knowledge-frame.tsx";
-import { NameDialog } from "./name-dialog.tsx";
-import { ReadingBar } from "./reading-bar.tsx";
+import { EmptyState, FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { KnowledgeFrame, NameDialog, ReadingBar } from "./knowledge-frame.tsx";
 
 function Card({ kb }: { kb: KbItem }) {
   const texts = useTexts();

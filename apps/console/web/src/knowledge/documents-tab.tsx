@@ -1,26 +1,205 @@
+import {
+  FileCode,
+  FileSpreadsheet,
+  FileText,
+  Globe,
+  RotateCw,
+  Trash2,
+  Network,
+  FileUp,
+  PenLine,
+  Search,
+  Upload as UploadIcon,
+} from "lucide-react";
+import type { LucideIcon } from "lucide-react";
+import { useState, useDeferredValue, useEffect, useRef } from "react";
+import type { DocumentItem, DocumentItemStatus, ImportItem, KbItem } from "@svc/contracts";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { FileText, FileUp, Globe, Network, PenLine, Search, Upload as UploadIcon } from "lucide-react";
-import { Suspense, lazy, useDeferredValue, useEffect, useRef, useState } from "react";
-import type { DocumentItemStatus, KbItem } from "@svc/contracts";
-import { documentsQuery, importsQuery } from "../api/kb.ts";
-import { useCommands } from "../app/command-registry.ts";
-import { useServices } from "../app/services.ts";
-import { useProject, useRights } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { Button } from "../ui/button.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
-import { FaultNotice } from "../ui/fault-notice.tsx";
+import { addDocument, documentsQuery, importsQuery } from "../api/knowledge.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useCommands } from "../session/command-registry.ts";
+import { useServices } from "../session/services.ts";
+import { useProject, useRights } from "../session/use-session.ts";
+import { Ago } from "../ui/ago.tsx";
+import { Badge } from "../ui/badge.tsx";
+import type { Tone } from "../ui/badge.tsx";
+import { IconButton, Button } from "../ui/button.tsx";
+import { describeFault } from "../ui/describe-error.ts";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { SelectField } from "../ui/field.tsx";
-import { PendingDialog } from "../ui/pending-dialog.tsx";
-import { Skeleton } from "../ui/skeleton.tsx";
-import { DocumentRow } from "./document-row.tsx";
-import { ImportList } from "./import-list.tsx";
+import { OutLink } from "../ui/markdown.tsx";
+import { EmptyState, FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { useFileDrop } from "../ui/use-file-drop.ts";
+import { formatBytes } from "./format-bytes.ts";
+import { ReadingBar } from "./knowledge-frame.tsx";
 import type { SourceKind } from "./source-dialog.tsx";
 import { UploadList } from "./upload-list.tsx";
-import { useFileDrop } from "./use-file-drop.ts";
-import { ACCEPTED_FILES, useUploads } from "./use-uploads.ts";
+import { ACCEPTED_FILES, useUploads } from "./upload-queue.ts";
 
-const SourceDialog = lazy(async () => ({ default: (await import("./source-dialog.tsx")).SourceDialog }));
+const TONES = { queued: "accent", ready: "ok", failed: "bad" } as const satisfies Record<DocumentItemStatus, Tone>;
+
+function iconOf({ mime, url }: DocumentItem): LucideIcon {
+  if (mime.includes("sheet") || mime === "text/csv") return FileSpreadsheet;
+  if (mime === "text/html") return url === null ? FileCode : Globe;
+  return FileText;
+}
+
+/** True for what was fetched from its address, and was not written by somebody who only names one. */
+const isPage = ({ key, mime, url }: DocumentItem) => key === url && mime !== "text/markdown" && mime !== "text/plain";
+
+/** A document: how far it is, why it could not be read, and ways to take it out and to fetch a page anew. */
+function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean }) {
+  const texts = useTexts();
+  const { t } = texts;
+  const { connection, queryClient, toasts } = useServices();
+  const project = useProject();
+  const [isDeleting, setDeleting] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const { bytes, chunks, error, id, kbId, key, language, status, title, updatedAt, url } = item;
+  const Icon = iconOf(item);
+
+  async function change(work: () => Promise<unknown>, done: string) {
+    setBusy(true);
+    try {
+      await work();
+      toasts.show({ kind: "done", text: done });
+    } catch (fault) {
+      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } finally {
+      setBusy(false);
+      setDeleting(false);
+      await queryClient.invalidateQueries({ queryKey: ["documents", project, kbId] });
+      await queryClient.invalidateQueries({ queryKey: ["kbs", project] });
+    }
+  }
+
+  const remove = () =>
+    change(
+      () => connection.call("deleteDocument", project, { params: { id: kbId, docId: id } }),
+      t("document.deleted", { title }),
+    );
+  // What is added again under its address takes its own place.
+  const fetchAnew = (address: string) =>
+    change(() => addDocument(connection, { project, kbId }, { url: address }), t("document.fetched", { title }));
+
+  // A key that was made of the title, or of the content, says nothing more.
+  const isOwnName = key === title || /^text:[0-9a-f]{32}$/.test(key);
+  const facts = [
+    ...(chunks > 0 ? [t("knowledge.passages", { n: chunks })] : []),
+    ...(bytes > 0 ? [formatBytes(bytes, texts)] : []),
+    ...(language === null ? [] : [language.toUpperCase()]),
+  ];
+  return (
+    <li className="flex items-start gap-3 px-3 py-2.5">
+      <Icon aria-hidden className="mt-0.5 size-4 shrink-0 text-faint" />
+      <div className="min-w-0 flex-1">
+        <p className="truncate text-sm font-medium" dir="auto" title={title}>
+          {title}
+        </p>
+        <p className="truncate text-xs text-muted [&_a]:hover:underline" dir="auto">
+          {url === null ? isOwnName ? null : key : <OutLink href={url}>{url}</OutLink>}
+        </p>
+        <p className="text-xs text-muted sm:hidden">{facts.join(" · ")}</p>
+        {error !== null && (
+          <p className={`mt-0.5 text-xs wrap-anywhere ${status === "failed" ? "text-bad" : "text-warn"}`}>{error}</p>
+        )}
+      </div>
+      <p className="shrink-0 pt-0.5 text-right text-xs text-muted tabular-nums max-sm:hidden">
+        {facts.join(" · ")}
+        <Ago time={updatedAt} className="block" />
+      </p>
+      <div className="flex w-20 shrink-0 justify-end pt-0.5">
+        <Badge tone={TONES[status]}>{t(`document.${status}`)}</Badge>
+      </div>
+      {mayWrite && url !== null && isPage(item) && (
+        <IconButton
+          icon={RotateCw}
+          size="small"
+          label={t("document.fetch", { title })}
+          disabled={isBusy || status === "queued"}
+          onClick={() => void fetchAnew(url)}
+        />
+      )}
+      {mayWrite && (
+        <IconButton
+          icon={Trash2}
+          size="small"
+          label={t("document.delete", { title })}
+          onClick={() => setDeleting(true)}
+        />
+      )}
+      {isDeleting && (
+        <ConfirmDialog
+          title={t("document.delete", { title })}
+          action={t("document.deleteNow")}
+          isBusy={isBusy}
+          onConfirm={() => void remove()}
+          onClose={() => setDeleting(false)}
+        >
+          {t("document.deleteText")}
+        </ConfirmDialog>
+      )}
+    </li>
+  );
+}
+
+const isGoing = ({ status }: ImportItem) => status === "queued" || status === "running";
+/** So many are shown that are over, until all are asked for. */
+const OVER_SHOWN = 1;
+
+function Import({ item }: { item: ImportItem }) {
+  const { t } = useTexts();
+  const { createdAt, done, error, failed, found, sitemap, skipped, status } = item;
+  const read = done + failed + skipped;
+  return (
+    <li className="flex items-start gap-2.5 px-3 py-2.5">
+      <Network aria-hidden className="mt-0.5 size-4 shrink-0 text-faint" />
+      <div className="min-w-0 flex-1">
+        <p className="truncate text-sm font-medium" title={sitemap}>
+          {sitemap}
+        </p>
+        {status === "queued" && <p className="text-xs text-muted">{t("import.queued")}</p>}
+        {status === "running" && (
+          <ReadingBar done={read} all={found ?? 0} label={t("import.progress", { done: read, all: found ?? 0 })} />
+        )}
+        {(status === "ready" || status === "failed") && (
+          <p className={`text-xs wrap-anywhere ${status === "failed" ? "text-bad" : "text-muted"}`}>
+            {status === "failed" ? (error ?? t("document.failed")) : t("import.ready", { n: done, failed, skipped })}
+          </p>
+        )}
+      </div>
+      <Ago time={createdAt} className="shrink-0 text-xs text-muted" />
+    </li>
+  );
+}
+
+/** Sites whose pages are being read, and the last that was. */
+function ImportList({ imports }: { imports: readonly ImportItem[] }) {
+  const { t } = useTexts();
+  const [showsAll, setShowsAll] = useState(false);
+  if (imports.length === 0) return null;
+  const over = imports.filter((item) => !isGoing(item));
+  const shown = [...imports.filter(isGoing), ...(showsAll ? over : over.slice(0, OVER_SHOWN))];
+  return (
+    <section aria-label={t("import.title")} className="rounded-xl border border-line bg-surface">
+      <ul className="divide-y divide-line">
+        {shown.map((item) => (
+          <Import key={item.id} item={item} />
+        ))}
+      </ul>
+      {over.length > OVER_SHOWN && (
+        <div className="border-t border-line px-2 py-1">
+          <Button size="small" look="quiet" onClick={() => setShowsAll(!showsAll)}>
+            {showsAll ? t("import.fewer") : t("import.all", { n: over.length })}
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+const SourceDialog = lazyDialog(async () => (await import("./source-dialog.tsx")).SourceDialog);
 
 const STATUSES = ["all", "queued", "ready", "failed"] as const;
 
@@ -179,9 +358,7 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
           {t("ui.more")}
         </Button>
       )}
-      <Suspense fallback={<PendingDialog />}>
-        {source !== null && <SourceDialog kind={source} kbId={kb.id} onClose={() => setSource(null)} />}
-      </Suspense>
+      {source !== null && <SourceDialog kind={source} kbId={kb.id} onClose={() => setSource(null)} />}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import type { Texts } from "../i18n/create-texts.ts";
+import type { Texts } from "../i18n/texts.ts";
 
 const UNITS = ["kilobyte", "megabyte", "gigabyte"] as const;
 const STEP = 1_000;

@@ -1,10 +1,80 @@
+import { useState } from "react";
+import type { ReactNode } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
-import { useServices } from "../app/services.ts";
-import { useProject, useRights } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject, useRights } from "../session/use-session.ts";
+
+import { describeFault } from "../ui/describe-error.ts";
+
+import { Field } from "../ui/field.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
+
+/** How far something is that is being read. */
+export function ReadingBar({ done, all, label }: { done: number; all: number; label: string }) {
+  const percent = all === 0 ? 0 : Math.round((Math.min(done, all) / all) * 100);
+  return (
+    <div className="flex min-w-0 flex-1 items-center gap-2.5">
+      <div
+        role="progressbar"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={percent}
+        className="h-1.5 min-w-16 flex-1 overflow-hidden rounded-full bg-line"
+      >
+        <div className="h-full rounded-full bg-accent transition-[width]" style={{ width: `${percent}%` }} />
+      </div>
+      <span className="shrink-0 text-xs text-muted tabular-nums">{label}</span>
+    </div>
+  );
+}
+
+/** Asks for the name of a knowledge base, new or not. */
+export function NameDialog({
+  title,
+  action,
+  first = "",
+  save,
+  onClose,
+}: {
+  title: string;
+  action: string;
+  first?: string;
+  /** Throws what went wrong. */
+  save: (name: string) => Promise<void>;
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
+  const [name, setName] = useState(first);
+  const [fault, setFault] = useState<string | undefined>(undefined);
+
+  async function submit() {
+    setFault(undefined);
+    try {
+      await save(name.trim());
+      onClose();
+    } catch (cause) {
+      setFault(describeFault(cause, t));
+    }
+  }
+
+  return (
+    <FormDialog title={title} width="small" action={action} onSubmit={submit} onClose={onClose}>
+      <Field
+        label={t("knowledge.name")}
+        hint={t("knowledge.nameHint")}
+        fault={fault}
+        value={name}
+        maxLength={200}
+        required
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+    </FormDialog>
+  );
+}
 
 const TAB =
   "-mb-px inline-flex shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 text-sm font-medium text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink";

@@ -1,10 +1,9 @@
 import { CircleAlert, CircleCheck, Clock, LoaderCircle, RotateCw, X } from "lucide-react";
-import { useTexts } from "../i18n/use-texts.ts";
-import { Button } from "../ui/button.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { Button, IconButton } from "../ui/button.tsx";
 import { useStore } from "../ui/create-store.ts";
-import { IconButton } from "../ui/icon-button.tsx";
 import { formatBytes } from "./format-bytes.ts";
-import { ReadingBar } from "./reading-bar.tsx";
+import { ReadingBar } from "./knowledge-frame.tsx";
 import type { Upload, UploadQueue } from "./upload-queue.ts";
 
 const SIGNS = {

@@ -1,5 +1,11 @@
+import { useState } from "react";
+import { uploadFile } from "../api/knowledge.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
 import { createStore } from "../ui/create-store.ts";
 import type { Store } from "../ui/create-store.ts";
+import { describeFault } from "../ui/describe-error.ts";
 
 /** A file on its way into a knowledge base. */
 export interface Upload {
@@ -100,4 +106,29 @@ export function createUploadQueue({ send, describe, onSent, refuse }: UploadQueu
     },
     stop: () => stopping.abort(),
   };
+}
+
+/** KB_LIMITS of the contracts say the same; the server checks. */
+const FILE_MAX_BYTES = 50 * 1024 * 1024;
+/** What a chooser of files offers. */
+export const ACCEPTED_FILES = ".txt,.md,.markdown,.html,.htm,.pdf,.docx,.xlsx,.csv";
+
+/** The files that somebody puts into a knowledge base; `findKb` says into which, when the first is sent. */
+export function useUploads(findKb: () => Promise<string>): UploadQueue {
+  const { connection, queryClient } = useServices();
+  const project = useProject();
+  const { t } = useTexts();
+  const [queue] = useState(() =>
+    createUploadQueue({
+      async send(file, signal) {
+        const kbId = await findKb();
+        await uploadFile(connection, { project, kbId, signal }, file);
+        void queryClient.invalidateQueries({ queryKey: ["documents", project, kbId] });
+      },
+      describe: (fault) => describeFault(fault, t),
+      refuse: ({ size }) => (size > FILE_MAX_BYTES ? t("upload.tooLarge") : size === 0 ? t("upload.empty") : null),
+      onSent: () => void queryClient.invalidateQueries({ queryKey: ["kbs", project] }),
+    }),
+  );
+  return queue;
 }

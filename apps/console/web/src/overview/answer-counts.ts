@@ -1,6 +1,6 @@
 import type { AnswerCounts, AnswerStats } from "@svc/contracts";
-import type { Texts } from "../i18n/create-texts.ts";
-import type { BarPart } from "./plot-frame.tsx";
+import type { Texts } from "../i18n/texts.ts";
+import type { BarPart } from "./plots.tsx";
 
 /** What became of the answers of one agent. */
 export type AgentAnswers = AnswerStats["agents"][number];

@@ -1,25 +1,131 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useSearch } from "@tanstack/react-router";
+import { useNavigate, Link, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import { ChartColumn } from "lucide-react";
 import type { Stats } from "@svc/contracts";
-import { statsQuery } from "../api/stats.ts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { agentsQuery } from "../api/agents.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject, useRights } from "../session/use-session.ts";
 import { Ago } from "../ui/ago.tsx";
-import { EmptyState } from "../ui/empty-state.tsx";
-import { FaultNotice } from "../ui/fault-notice.tsx";
-import { Notice } from "../ui/notice.tsx";
+import { Field, SelectField } from "../ui/field.tsx";
+import { EmptyState, FaultNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame, Section } from "../ui/page-frame.tsx";
-import { Skeleton } from "../ui/skeleton.tsx";
 import { AnswersSection } from "./answers-section.tsx";
-import { BarPlot } from "./bar-plot.tsx";
-import { QueueSection } from "./queue-section.tsx";
-import { SpanBar } from "./span-bar.tsx";
-import { TimeSection } from "./time-section.tsx";
-import { countCells, countColumns, outcomeParts, outcomesOf, timeCells, timeColumns, timeParts } from "./outcomes.ts";
-import type { Counts } from "./outcomes.ts";
+import { DEFAULT_SPAN, SPANS, faultOfDates, nameDay, readOverviewSearch } from "./overview-search.ts";
 import type { OverviewSearch } from "./overview-search.ts";
+import { BarPlot } from "./plots.tsx";
+import { QueueSection } from "./queue-section.tsx";
+import { statsQuery } from "./stats.ts";
+import {
+  TimeSection,
+  countCells,
+  countColumns,
+  outcomeParts,
+  outcomesOf,
+  timeCells,
+  timeColumns,
+  timeParts,
+} from "./time-section.tsx";
+import type { Counts } from "./time-section.tsx";
+
+const DATES = "dates";
+const ALL = "";
+const DAY_MS = 86_400_000;
+
+/** The first and the last day; they hold as soon as both are right. */
+function Dates({ from, to, onChange }: { from: string; to: string; onChange: (from: string, to: string) => void }) {
+  const { t } = useTexts();
+  const [first, setFirst] = useState(from);
+  const [last, setLast] = useState(to);
+  const fault = faultOfDates(first, last);
+  const today = nameDay(new Date());
+  function change(nextFirst: string, nextLast: string) {
+    setFirst(nextFirst);
+    setLast(nextLast);
+    if (faultOfDates(nextFirst, nextLast) === null) onChange(nextFirst, nextLast);
+  }
+  return (
+    <>
+      <Field
+        label={t("overview.from")}
+        type="date"
+        max={today}
+        value={first}
+        fault={fault === null ? undefined : t(`overview.dates.${fault}`)}
+        className="w-36"
+        onChange={({ currentTarget }) => change(currentTarget.value, last)}
+      />
+      <Field
+        label={t("overview.to")}
+        type="date"
+        max={today}
+        value={last}
+        className="w-36"
+        onChange={({ currentTarget }) => change(first, currentTarget.value)}
+      />
+    </>
+  );
+}
+
+/** What is looked at: the time, and one channel or one agent. All of it is in the page's address. */
+function SpanBar({ search }: { search: OverviewSearch }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const mayDo = useRights();
+  const navigate = useNavigate();
+  const agents = useQuery({ ...agentsQuery(connection, project), enabled: mayDo("agents:read") });
+  const { agent, channel, days = DEFAULT_SPAN, from, to } = search;
+  const hasDates = from !== undefined && to !== undefined;
+  const show = (change: Record<string, unknown>) =>
+    void navigate({ to: ".", search: readOverviewSearch({ ...search, ...change }), replace: true });
+  function chooseSpan(value: string) {
+    if (value !== DATES) {
+      show({ days: Number(value), from: undefined, to: undefined });
+      return;
+    }
+    const now = Date.now();
+    show({ days: undefined, from: nameDay(new Date(now - days * DAY_MS)), to: nameDay(new Date(now)) });
+  }
+  return (
+    <div className="mb-4 flex flex-wrap items-start gap-3">
+      <SelectField
+        label={t("overview.span")}
+        value={hasDates ? DATES : String(days)}
+        onChange={({ currentTarget }) => chooseSpan(currentTarget.value)}
+        options={[
+          ...SPANS.map((span) => ({ value: String(span), label: t("overview.days", { n: span }) })),
+          { value: DATES, label: t("overview.dates") },
+        ]}
+        className="w-40"
+      />
+      {hasDates && <Dates from={from} to={to} onChange={(first, last) => show({ from: first, to: last })} />}
+      <SelectField
+        label={t("overview.channel")}
+        value={channel ?? ALL}
+        onChange={({ currentTarget }) => show({ channel: currentTarget.value })}
+        options={[
+          { value: ALL, label: t("overview.all") },
+          ...(["api", "widget", "messenger"] as const).map((id) => ({ value: id, label: t(`channel.${id}`) })),
+        ]}
+        className="w-40"
+      />
+      {agents.data !== undefined && agents.data.length > 1 && (
+        <SelectField
+          label={t("overview.agent")}
+          value={agent ?? ALL}
+          onChange={({ currentTarget }) => show({ agent: currentTarget.value })}
+          options={[
+            { value: ALL, label: t("overview.all") },
+            ...agents.data.map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+          className="w-40"
+        />
+      )}
+    </div>
+  );
+}
 
 /** As the log, `svc doctor` and the alert. */
 const STORAGE_WARNING_SHARE = 0.8;

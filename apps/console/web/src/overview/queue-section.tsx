@@ -1,20 +1,28 @@
+import type { QueueHealth } from "@svc/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { QueueHealth } from "@svc/contracts";
-import { queuesQuery } from "../api/stats.ts";
-import { useServices } from "../app/services.ts";
-import { useProject, useRights } from "../app/use-session.ts";
-import type { TextKey } from "../i18n/text-table.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { Ago } from "../ui/ago.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject, useRights } from "../session/use-session.ts";
+import { Ago, useNow } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
-import { FaultNotice } from "../ui/fault-notice.tsx";
+import { FaultNotice, Skeleton } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import { Skeleton } from "../ui/skeleton.tsx";
-import { useNow } from "../ui/use-now.ts";
-import { stateOfQueue } from "./state-of-queue.ts";
-import type { QueueState } from "./state-of-queue.ts";
+import { queuesQuery } from "./stats.ts";
+
+/** How a queue is: as it should be, later than it should be, or with something that somebody has to look at. */
+type QueueState = "good" | "slow" | "failed";
+
+/** What is due and waits longer than that is late. */
+const SLOW_MS = 60_000;
+
+/** How a queue is at this time. What was given up says more than what is late. */
+function stateOfQueue({ failed, oldestDueAt }: QueueHealth, nowMs: number): QueueState {
+  if (failed > 0) return "failed";
+  return oldestDueAt !== null && nowMs - Date.parse(oldestDueAt) > SLOW_MS ? "slow" : "good";
+}
 
 const STATES = {
   good: { tone: "ok", text: "queue.good" },

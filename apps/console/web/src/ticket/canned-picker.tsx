@@ -1,19 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { TicketDetail } from "@svc/contracts";
-import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { describeFault } from "../ui/describe-fault.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject } from "../session/use-session.ts";
+import { describeFault } from "../ui/describe-error.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { FaultNotice } from "../ui/fault-notice.tsx";
+import { FaultNotice, Skeleton } from "../ui/notice.tsx";
 import { PickList } from "../ui/pick-list.tsx";
-import { Skeleton } from "../ui/skeleton.tsx";
 
 const LIMIT = 200;
 
 /** The texts that are sent again and again; the chosen one is filled in for this ticket. */
-export default function CannedPicker({
+export function CannedPicker({
   ticket,
   onClose,
   onPick,

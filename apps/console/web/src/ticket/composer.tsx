@@ -1,29 +1,25 @@
 import { MessageSquareReply, Paperclip, StickyNote, Wand } from "lucide-react";
-import { Suspense, lazy, useEffect, useImperativeHandle, useRef, useState } from "react";
+import { useEffect, useImperativeHandle, useRef, useState } from "react";
 import type { KeyboardEvent, Ref } from "react";
 import { flushSync } from "react-dom";
 import type { TicketDetail } from "@svc/contracts";
-import { useServices } from "../app/services.ts";
-import { usePeople } from "../app/use-names.ts";
-import type { Person } from "../app/use-names.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { useFileDrop } from "../knowledge/use-file-drop.ts";
+import { useTexts } from "../i18n/texts.ts";
 import { isTask } from "../inbox/describe-ticket.ts";
-import { Button } from "../ui/button.tsx";
-import { IconButton } from "../ui/icon-button.tsx";
+import { useServices } from "../session/services.ts";
+import { usePeople } from "../session/use-session.ts";
+import type { Person } from "../session/use-session.ts";
+import { Button, IconButton } from "../ui/button.tsx";
+import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Markdown } from "../ui/markdown.tsx";
-import { PendingDialog } from "../ui/pending-dialog.tsx";
-import { ChangesNotice } from "./changes-notice.tsx";
-import { describeChanges, isInTheWay, seenOf } from "./describe-changes.ts";
-import type { SeenTicket } from "./describe-changes.ts";
+import { useFileDrop } from "../ui/use-file-drop.ts";
+import { ChangesNotice, MentionList, ReplyFileList } from "./composer-parts.tsx";
 import { findMention, mentionsIn } from "./find-mention.ts";
-import { MentionList } from "./mention-list.tsx";
-import { ReplyFileList } from "./reply-file-list.tsx";
+import { describeChanges, isInTheWay, seenOf } from "./own-drafts.ts";
+import type { SeenTicket, ComposeMode, KeptFile, OwnDraft, OwnDrafts } from "./own-drafts.ts";
 import { useReplyFiles } from "./use-reply-files.ts";
-import type { ComposeMode, KeptFile, OwnDraft, OwnDrafts } from "./own-drafts.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
-const CannedPicker = lazy(() => import("./canned-picker.tsx"));
+const CannedPicker = lazyDialog(async () => (await import("./canned-picker.tsx")).CannedPicker);
 
 /** What commands do with the place where one writes. */
 export interface ComposeTarget {
@@ -395,18 +391,16 @@ export function Composer({
           </div>
         )}
       </div>
-      <Suspense fallback={<PendingDialog />}>
-        {isChoosing && (
-          <CannedPicker
-            ticket={ticket}
-            onClose={() => {
-              setChoosing(false);
-              focus();
-            }}
-            onPick={(words) => insert(caret, caret, words)}
-          />
-        )}
-      </Suspense>
+      {isChoosing && (
+        <CannedPicker
+          ticket={ticket}
+          onClose={() => {
+            setChoosing(false);
+            focus();
+          }}
+          onPick={(words) => insert(caret, caret, words)}
+        />
+      )}
     </div>
   );
 }

@@ -1,13 +1,287 @@
-import { memo, useMemo } from "react";
-import type { Source, TicketDetail } from "@svc/contracts";
-import { usePeople } from "../app/use-names.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { buildTimeline } from "./build-timeline.ts";
-import type { History } from "./merge-history.ts";
-import { EventLine } from "./event-line.tsx";
-import { MessageView } from "./message-view.tsx";
-import { NoteView } from "./note-view.tsx";
-import { ReplyView } from "./reply-view.tsx";
+import { FileText, Download, ClipboardList, Link2, Bot, Check, CheckCheck, User, Zap, StickyNote } from "lucide-react";
+import type { Source, TicketDetail, TicketMessage, TicketReply, TicketEvent } from "@svc/contracts";
+import { useState, memo, useMemo } from "react";
+import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
+import { customerName, isTask, taskText } from "../inbox/describe-ticket.ts";
+import { useServices } from "../session/services.ts";
+import { usePeople } from "../session/use-session.ts";
+import { Avatar, Badge } from "../ui/badge.tsx";
+import { describeFault } from "../ui/describe-error.ts";
+import { Markdown, OutLink, PlainText } from "../ui/markdown.tsx";
+import { sizeText } from "../ui/size-text.ts";
+import { describeReason } from "./describe-reason.ts";
+import type { ReasonWords } from "./describe-reason.ts";
+import { buildTimeline } from "./history.ts";
+import type { History } from "./history.ts";
+
+/** The documents that an answer quotes, one chip each; it opens the passage. */
+function SourceChips({ sources, onSource }: { sources: readonly Source[]; onSource: (source: Source) => void }) {
+  const { t } = useTexts();
+  if (sources.length === 0) return null;
+  return (
+    <ul aria-label={t("draft.sources")} className="mt-2 flex flex-wrap gap-1">
+      {sources.map((source, index) => (
+        <li key={`${source.chunkId}-${index}`} className="max-w-full">
+          <button
+            type="button"
+            onClick={() => onSource(source)}
+            className="flex max-w-56 items-center gap-1 rounded bg-surface/70 px-1.5 py-0.5 text-2xs font-medium text-muted hover:bg-surface hover:text-ink"
+          >
+            <FileText aria-hidden className="size-3 shrink-0" />
+            <span className="truncate">{source.title}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** How files and links of a conversation look. */
+const FILE_CHIP =
+  "inline-flex max-w-full items-center gap-1.5 rounded-md border border-line bg-surface px-2 py-1 text-xs font-medium hover:bg-hover";
+
+/** A file of a ticket. Whatever it is, it is handed to the computer as a file, never shown or run here. */
+function FileButton({
+  ticket,
+  fileId,
+  name,
+  size,
+}: {
+  ticket: { id: string; project: string };
+  fileId: string;
+  name: string;
+  size?: string;
+}) {
+  const { t } = useTexts();
+  const { connection, toasts } = useServices();
+  const [isBusy, setBusy] = useState(false);
+  async function save() {
+    setBusy(true);
+    try {
+      const bytes = await connection.fetchFile(`/api/v1/admin/tickets/${ticket.id}/files/${fileId}`, ticket.project);
+      // Of no type that a browser would show.
+      const address = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
+      const link = Object.assign(document.createElement("a"), { href: address, download: name });
+      link.click();
+      URL.revokeObjectURL(address);
+    } catch (fault) {
+      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <button type="button" aria-busy={isBusy} onClick={() => void save()} className={FILE_CHIP}>
+      <Download aria-hidden className="size-3.5 shrink-0 text-faint" />
+      <span dir="auto" className="truncate">
+        {name}
+      </span>
+      {size !== undefined && <span className="shrink-0 font-normal text-muted">{size}</span>}
+      <span className="sr-only">({t("ticket.download")})</span>
+    </button>
+  );
+}
+
+const WEB = /^https?:\/\//i;
+/** A file that the service keeps itself. */
+const OWN_FILE = /^\/api\/v1\/admin\/tickets\/[\w-]+\/files\/([\w-]+)$/;
+
+/** A file that came with a message. Whatever it is, it is handed to the computer as a file, never shown or run here. */
+function AttachmentChip({
+  ticket,
+  attachment: { expired = false, name, type, url },
+}: {
+  ticket: TicketDetail;
+  attachment: TicketMessage["attachments"][number];
+}) {
+  const { t } = useTexts();
+  const label = name ?? type;
+  if (expired) {
+    return (
+      <span className={FILE_CHIP} title={t("ticket.fileExpiredHint")}>
+        <bdi className="truncate">{label}</bdi>
+        <span className="shrink-0 font-normal text-muted">{t("ticket.fileExpired")}</span>
+      </span>
+    );
+  }
+  const fileId = OWN_FILE.exec(url ?? "")?.[1];
+  if (url === undefined || (fileId === undefined && !WEB.test(url))) return <span className={FILE_CHIP}>{label}</span>;
+  if (fileId === undefined) {
+    return (
+      <span className={FILE_CHIP}>
+        <Link2 aria-hidden className="size-3.5 shrink-0 text-faint" />
+        <span className="truncate">
+          <OutLink href={url}>{label}</OutLink>
+        </span>
+      </span>
+    );
+  }
+  return <FileButton ticket={ticket} fileId={fileId} name={label} />;
+}
+
+/** What a customer has written. */
+function MessageView({ ticket, message }: { ticket: TicketDetail; message: TicketMessage }) {
+  const { dateTime, t, timeOfDay } = useTexts();
+  const { attachments, attempts, createdAt, failure, state } = message;
+  const isOfTask = isTask(ticket);
+  const name = isOfTask ? t("task.description") : customerName(ticket, t);
+  const text = isOfTask ? taskText(message.text, ticket.subject) : message.text;
+  return (
+    <article aria-label={isOfTask ? name : t("ticket.messageOf", { name })} className="flex gap-2.5 pr-12 max-sm:pr-4">
+      {isOfTask ? <ClipboardList aria-hidden className="mx-1 size-5 shrink-0 text-faint" /> : <Avatar name={name} />}
+      <div className="min-w-0">
+        <p className="mb-1 flex items-baseline gap-2 text-xs text-muted">
+          <bdi className="truncate font-medium text-ink">{name}</bdi>
+          <time dateTime={createdAt} title={dateTime(createdAt)} className="shrink-0 text-faint">
+            {timeOfDay(createdAt)}
+          </time>
+          {state === "failed" && <Badge tone="bad">{t("message.failed", { count: attempts })}</Badge>}
+          {state === "rejected" && <Badge>{t("message.rejected")}</Badge>}
+          {state === "received" && <Badge tone="accent">{t("message.received")}</Badge>}
+        </p>
+        {text !== "" && (
+          <div className="w-fit max-w-full rounded-2xl rounded-tl-sm bg-sunken px-3.5 py-2.5">
+            <Markdown text={text} />
+          </div>
+        )}
+        {failure !== null && state === "failed" && <p className="mt-1 text-xs text-bad">{failure}</p>}
+        {attachments.length > 0 && (
+          <ul aria-label={t("ticket.files")} className="mt-1.5 flex flex-wrap gap-1.5">
+            {attachments.map((attachment, index) => (
+              <li key={index} className="max-w-full">
+                <AttachmentChip ticket={ticket} attachment={attachment} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </article>
+  );
+}
+
+const AUTHORS = {
+  agent: { icon: Bot, title: "author.agent" },
+  operator: { icon: User, title: "author.operator" },
+  system: { icon: Zap, title: "author.system" },
+} as const satisfies Record<TicketReply["author"], { icon: typeof Bot; title: TextKey }>;
+
+/** What the customer was answered. */
+function ReplyView({
+  reply,
+  ticket,
+  onSource,
+}: {
+  reply: TicketReply;
+  ticket: Pick<TicketDetail, "id" | "project">;
+  onSource: (source: Source) => void;
+}) {
+  const { dateTime, number, t, timeOfDay } = useTexts();
+  const { author, createdAt, deliveredAt } = reply;
+  const { icon: Icon, title } = AUTHORS[author];
+  const Tick = deliveredAt === null ? Check : CheckCheck;
+  const delivery = deliveredAt === null ? t("reply.waiting") : t("reply.delivered", { time: dateTime(deliveredAt) });
+  return (
+    <article aria-label={t(title)} className="flex flex-col items-end pl-12 max-sm:pl-4">
+      <p className="mb-1 flex items-center gap-1.5 text-xs text-muted">
+        <Icon aria-hidden className="size-3.5 text-faint" />
+        <span className="font-medium text-ink">{t(title)}</span>
+        <time dateTime={createdAt} title={dateTime(createdAt)} className="text-faint">
+          {timeOfDay(createdAt)}
+        </time>
+        <span
+          role="img"
+          aria-label={delivery}
+          title={delivery}
+          className={deliveredAt === null ? "text-faint" : "text-ok"}
+        >
+          <Tick aria-hidden className="size-3.5" />
+        </span>
+      </p>
+      {reply.type === "message" ? (
+        <div className="w-fit max-w-full rounded-2xl rounded-tr-sm bg-accent-soft px-3.5 py-2.5">
+          {reply.markdown ? <Markdown text={reply.text} /> : <PlainText text={reply.text} />}
+          <SourceChips sources={reply.sources} onSource={onSource} />
+        </div>
+      ) : (
+        <FileButton ticket={ticket} fileId={reply.id} name={reply.filename} size={sizeText(reply.sizeBytes, number)} />
+      )}
+    </article>
+  );
+}
+
+/** What operators have written for each other. */
+function NoteView({ name, at, text }: { name: string; at: string; text: string }) {
+  const { dateTime, t, timeOfDay } = useTexts();
+  return (
+    <article
+      aria-label={t("note.of", { name })}
+      className="rounded-lg border border-warn/25 bg-warn-soft px-3.5 py-2.5"
+    >
+      <p className="mb-1 flex items-center gap-1.5 text-xs text-muted">
+        <StickyNote aria-hidden className="size-3.5 text-warn" />
+        <span className="font-medium text-ink">{name}</span>
+        <time dateTime={at} title={dateTime(at)}>
+          {timeOfDay(at)}
+        </time>
+        <span>· {t("note.internal")}</span>
+      </p>
+      <Markdown text={text} />
+    </article>
+  );
+}
+
+/** Decisions that have words of their own. */
+const DECISIONS: Readonly<Record<string, TextKey>> = {
+  approve: "event.approve",
+  edit: "event.edit",
+  reject: "event.reject",
+  regenerate: "event.regenerate",
+  takeover: "event.takeover",
+  assign: "event.assign",
+  unassign: "event.unassign",
+  reply: "event.reply",
+  reroute: "event.reroute",
+  resolve: "event.resolve",
+  reopen: "event.reopen",
+  retry: "event.retry",
+  change: "event.change",
+  approveToolCall: "event.approveToolCall",
+  rejectToolCall: "event.rejectToolCall",
+};
+
+const textOf = (value: unknown) => (typeof value === "string" ? value : "");
+
+/** What somebody has decided, in words. */
+function describeEvent({ actor, data, moves }: TicketEvent, words: ReasonWords): string {
+  const { t, nameOf } = words;
+  const decision = textOf(data["decision"]);
+  const { comment, score } = data;
+  if (decision === "rate" && typeof score === "number") {
+    return typeof comment === "string" ? t("event.rateComment", { score, comment }) : t("event.rate", { score });
+  }
+  const name = nameOf(actor);
+  const to = textOf(data["assignee"]);
+  const why = describeReason(moves.at(-1)?.why ?? "", words);
+  const key = Object.hasOwn(DECISIONS, decision) ? DECISIONS[decision] : undefined;
+  return key === undefined
+    ? t("event.other", { name, what: why === "" ? decision : why })
+    : t(key, { name, to: to === "" ? "" : nameOf(to), why });
+}
+
+/** What somebody has decided, in a line. */
+function EventLine({ event, nameOf }: { event: TicketEvent; nameOf: (actor: string) => string }) {
+  const { dateTime, percent, t, timeOfDay } = useTexts();
+  const { at } = event;
+  return (
+    <p className="flex items-baseline justify-center gap-2 px-4 text-center text-xs text-muted">
+      <span className="min-w-0 wrap-anywhere">{describeEvent(event, { t, percent, nameOf })}</span>
+      <time dateTime={at} title={dateTime(at)} className="shrink-0 text-faint">
+        {timeOfDay(at)}
+      </time>
+    </p>
+  );
+}
 
 /** What was said and decided, as the customer sees it, with the notes that the customer does not see. */
 export const Conversation = memo(function Conversation({

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
-import { createTexts } from "../i18n/create-texts.ts";
-import type { Texts } from "../i18n/create-texts.ts";
 import de from "../i18n/de.json" with { type: "json" };
 import en from "../i18n/en.json" with { type: "json" };
+import { createTexts } from "../i18n/texts.ts";
+import type { Texts } from "../i18n/texts.ts";
 import { describeReason, describeWeakDraft, shownBelow } from "./describe-reason.ts";
 import type { ReasonWords } from "./describe-reason.ts";
 

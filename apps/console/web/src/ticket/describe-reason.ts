@@ -1,5 +1,4 @@
-import type { Texts } from "../i18n/create-texts.ts";
-import type { TextKey } from "../i18n/text-table.ts";
+import type { Texts, TextKey } from "../i18n/texts.ts";
 
 /**
  * Reasons as the pipeline writes them and as earlier versions wrote them, with the texts that say the same. Groups are

@@ -5,15 +5,14 @@ import { Tabs } from "radix-ui";
 import type { ReactNode } from "react";
 import type { Source, TicketDetail } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
-import { useServices } from "../app/services.ts";
-import { usePeople } from "../app/use-names.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
 import { isTask, otherMeta, taskDue, taskPerson } from "../inbox/describe-ticket.ts";
 import { StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
+import { useServices } from "../session/services.ts";
+import { usePeople, useProject } from "../session/use-session.ts";
 import { Badge } from "../ui/badge.tsx";
-import { IconButton } from "../ui/icon-button.tsx";
-import { flattenValues } from "./flatten-values.ts";
+import { IconButton } from "../ui/button.tsx";
+import { flattenValues } from "./read-ticket.ts";
 import { Trace } from "./trace.tsx";
 
 function Fact({ label, children }: { label: string; children: ReactNode }) {

@@ -1,8 +1,8 @@
 import { Bot, ChevronDown, FileText, TriangleAlert } from "lucide-react";
 import type { Source, TicketDraft } from "@svc/contracts";
 import { useId, useState } from "react";
-import { usePeople } from "../app/use-names.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { usePeople } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
 import { describeReason, describeWeakDraft, shownBelow } from "./describe-reason.ts";

@@ -4,13 +4,12 @@ import { useEffect, useRef } from "react";
 import type { RefObject } from "react";
 import { ServiceFault } from "@svc/client";
 import type { Source, TicketDetail } from "@svc/contracts";
-import { useServices } from "../app/services.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { FaultNotice } from "../ui/fault-notice.tsx";
 import { OutLink } from "../ui/markdown.tsx";
-import { Skeleton } from "../ui/skeleton.tsx";
-import { splitQuote } from "./split-quote.ts";
+import { FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { splitQuote } from "./read-ticket.ts";
 
 function QuotedPassage({ text, quote, mark }: { text: string; quote: string; mark: RefObject<HTMLElement | null> }) {
   const parts = splitQuote(text, quote);

@@ -1,19 +1,327 @@
-import { Suspense, lazy } from "react";
-import type { TicketDetail } from "@svc/contracts";
-import { PendingDialog } from "../ui/pending-dialog.tsx";
+import type { TicketDetail, TicketChange, TicketPriority } from "@svc/contracts";
+import { UserX, Bot, FolderInput } from "lucide-react";
+import { useId, useState } from "react";
+
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { agentsQuery } from "../api/agents.ts";
+import { mayDo } from "../api/session.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { useInbox } from "../inbox/use-ticket-list.ts";
+import { useServices } from "../session/services.ts";
+import { usePeople, useSession } from "../session/use-session.ts";
+import { Avatar } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { ConfirmDialog, Dialog } from "../ui/dialog.tsx";
+import { formText, Field, SelectField } from "../ui/field.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { PickList } from "../ui/pick-list.tsx";
+import { shownBelow } from "./describe-reason.ts";
+import { differenceOf, pickOf } from "./read-ticket.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
-const AssignDialog = lazy(() => import("./assign-dialog.tsx"));
-const RejectDialog = lazy(() => import("./reject-dialog.tsx"));
-const ResolveDialog = lazy(() => import("./resolve-dialog.tsx"));
-const ApproveDialog = lazy(() => import("./approve-dialog.tsx"));
-const RerouteDialog = lazy(() => import("./reroute-dialog.tsx"));
-const ChangeDialog = lazy(() => import("./change-dialog.tsx"));
+/** Asks before a draft is sent that the agent would not send by itself. */
+function ApproveDialog({
+  ticket: { draft },
+  threshold,
+  onClose,
+  onApprove,
+}: {
+  ticket: TicketDetail;
+  /** The threshold of the agent. */
+  threshold: number;
+  onClose: () => void;
+  onApprove: () => void;
+}) {
+  const { percent, t } = useTexts();
+  const submit = () => {
+    onClose();
+    onApprove();
+  };
+  return (
+    <ConfirmDialog title={t("approve.title")} action={t("action.approve")} onClose={onClose} onConfirm={submit}>
+      <p className="mb-2">
+        {t("approve.text", {
+          share: percent(shownBelow(draft?.confidence ?? 0, threshold)),
+          threshold: percent(threshold),
+        })}
+      </p>
+      <blockquote dir="auto" className="line-clamp-4 border-l-2 border-line pl-3 text-muted">
+        {draft?.text}
+      </blockquote>
+    </ConfirmDialog>
+  );
+}
+
+const NOBODY = "nobody";
+
+/** Gives the ticket to somebody, or back. */
+function AssignDialog({
+  ticket,
+  onClose,
+  onAssign,
+}: {
+  ticket: TicketDetail;
+  onClose: () => void;
+  onAssign: (assignee: string | null) => void;
+}) {
+  const { t } = useTexts();
+  const { people } = usePeople();
+  const nobody = {
+    id: NOBODY,
+    words: t("action.unassign"),
+    view: (
+      <>
+        <UserX aria-hidden className="size-4 text-muted" />
+        {t("action.unassign")}
+      </>
+    ),
+  };
+  return (
+    <Dialog title={t("action.assign")} width="small" onClose={onClose}>
+      <PickList
+        label={t("action.assign")}
+        empty={t("people.none")}
+        onPick={(id) => {
+          onClose();
+          onAssign(id === NOBODY ? null : id);
+        }}
+        items={[
+          ...people
+            .filter(({ actor, mayWrite }) => mayWrite && actor !== ticket.assignee)
+            .map(({ actor, isMe, name }) => ({
+              id: actor,
+              words: name,
+              view: (
+                <>
+                  <Avatar name={name} size="small" />
+                  <span className="truncate">{isMe ? t("people.me", { name }) : name}</span>
+                </>
+              ),
+            })),
+          ...(ticket.assignee === null ? [] : [nobody]),
+        ]}
+      />
+    </Dialog>
+  );
+}
+
+const PRIORITIES = ["low", "normal", "high", "urgent"] as const satisfies readonly TicketPriority[];
+/** TICKET_LIMITS of the contracts say the same; the server checks. */
+const SUBJECT_MAX_CHARS = 200;
+
+/** Changes subject, priority and tags: only what was changed here, and nothing of what somebody else has changed since. */
+function ChangeDialog({
+  ticket,
+  onClose,
+  actions,
+}: {
+  ticket: TicketDetail;
+  onClose: () => void;
+  actions: TicketActions;
+}) {
+  const { t } = useTexts();
+  const [began] = useState(ticket);
+  /** The ticket as it was when the notice said what somebody else has changed; before that, as it began. */
+  const [told, setTold] = useState(ticket);
+  const [theirs, setTheirs] = useState<TicketChange>({});
+  async function submit(form: FormData) {
+    const valueOf = (name: string) => formText(form, name);
+    const tags = valueOf("tags")
+      .split(",")
+      .map((tag) => tag.trim().replace(/^#/, ""))
+      .filter((tag) => tag !== "");
+    const written = { subject: valueOf("subject"), priority: valueOf("priority") as TicketPriority, tags };
+    const change = differenceOf(began, written);
+    if (Object.keys(change).length === 0) {
+      onClose();
+      return;
+    }
+    const overtaken = pickOf(differenceOf(told, ticket), change);
+    if (Object.keys(overtaken).length > 0) {
+      setTold(ticket);
+      setTheirs(overtaken);
+      return;
+    }
+    const isDone = await actions.change(change, {
+      done: t("done.change"),
+      undo: (after) => void actions.change(differenceOf(after, ticket), { version: after.version }),
+    });
+    if (isDone) onClose();
+  }
+  const overtaken = [
+    ...(theirs.subject === undefined ? [] : [`${t("ticket.subject")}: ${theirs.subject}`]),
+    ...(theirs.priority === undefined ? [] : [`${t("filter.priority")}: ${t(`priority.${theirs.priority}`)}`]),
+    ...(theirs.tags === undefined ? [] : [`${t("ticket.tags")}: ${theirs.tags.join(", ")}`]),
+  ];
+  return (
+    <FormDialog title={t("action.change")} width="small" action={t("ui.save")} onSubmit={submit} onClose={onClose}>
+      <Field
+        label={t("ticket.subject")}
+        name="subject"
+        defaultValue={ticket.subject}
+        maxLength={SUBJECT_MAX_CHARS}
+        autoFocus
+      />
+      <SelectField
+        label={t("filter.priority")}
+        name="priority"
+        defaultValue={ticket.priority}
+        options={PRIORITIES.map((value) => ({ value, label: t(`priority.${value}`) }))}
+      />
+      <Field label={t("ticket.tags")} hint={t("ticket.tagsHint")} name="tags" defaultValue={ticket.tags.join(", ")} />
+      <div role="status" className="empty:hidden">
+        {overtaken.length > 0 && <Notice look="warn">{t("change.overtaken", { what: overtaken.join(" · ") })}</Notice>}
+      </div>
+    </FormDialog>
+  );
+}
+
+/** REVIEW_LIMITS of the contracts say the same; the server checks. */
+const REASON_MAX_CHARS = 2_000;
+
+/** Ends what waits without an answer, and may say why. */
+function RejectDialog({ onClose, onReject }: { onClose: () => void; onReject: (reason?: string) => void }) {
+  const { t } = useTexts();
+  const id = useId();
+  const [reason, setReason] = useState("");
+  const submit = () => {
+    onClose();
+    onReject(reason.trim() === "" ? undefined : reason.trim());
+  };
+  return (
+    <Dialog
+      title={t("reject.title")}
+      width="small"
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t("ui.cancel")}</Button>
+          <Button look="danger" keys="mod+Enter" onClick={submit}>
+            {t("action.reject")}
+          </Button>
+        </>
+      }
+    >
+      <div className="p-4">
+        <p className="mb-3 text-sm text-muted">{t("reject.text")}</p>
+        <label htmlFor={id} className="mb-1 block text-sm font-medium">
+          {t("reject.reason")}
+        </label>
+        <textarea
+          id={id}
+          autoFocus
+          rows={3}
+          maxLength={REASON_MAX_CHARS}
+          value={reason}
+          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+          onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && submit()}
+          className="block w-full resize-none rounded-md border border-edge bg-surface px-2.5 py-1.5 text-base"
+        />
+      </div>
+    </Dialog>
+  );
+}
+
+const NO_AGENT = "none";
+
+/** Gives the ticket to another agent; who may write in another project's tickets, also to one of that project. */
+function RerouteDialog({
+  ticket,
+  onClose,
+  actions,
+}: {
+  ticket: TicketDetail;
+  onClose: () => void;
+  actions: TicketActions;
+}) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const navigate = useNavigate();
+  const { view } = useInbox();
+  const session = useSession();
+  const targets = session.projects.filter(
+    ({ name }) =>
+      name === ticket.project || (mayDo(session, name, "tickets:write") && mayDo(session, name, "agents:read")),
+  );
+  const [project, setProject] = useState(ticket.project);
+  const { data: agents = [] } = useQuery(agentsQuery(connection, project));
+  const isMoved = project !== ticket.project;
+  async function pick(id: string) {
+    onClose();
+    const name = agents.find((agent) => agent.id === id)?.name ?? t("reroute.noAgent");
+    const input = { agentId: id === NO_AGENT ? null : id, ...(isMoved ? { project } : {}) };
+    const isDone = await actions.act("reroute", input, { done: t("done.reroute", { name }) });
+    if (!isDone || !isMoved) return;
+    // It is not to be seen in the former project any more.
+    await navigate({ to: "/$project/inbox/$view/$ticketId", params: { project, view, ticketId: ticket.id } });
+  }
+  return (
+    <Dialog title={t("action.reroute")} width="small" onClose={onClose}>
+      {targets.length > 1 && (
+        <SelectField
+          label={t("project.label")}
+          value={project}
+          options={targets.map(({ name }) => ({ value: name, label: name }))}
+          onChange={({ currentTarget }) => setProject(currentTarget.value)}
+          className="border-b border-line p-4"
+        />
+      )}
+      <PickList
+        label={t("action.reroute")}
+        empty={t("reroute.none")}
+        onPick={(id) => void pick(id)}
+        items={[
+          ...agents
+            .filter(({ enabled, id }) => enabled && (isMoved || id !== ticket.agentId))
+            .map(({ description, id, name }) => ({
+              id,
+              words: `${name} ${description}`,
+              view: (
+                <>
+                  <Bot aria-hidden className="size-4 shrink-0 text-faint" />
+                  <span className="min-w-0">
+                    <span className="block truncate font-medium">{name}</span>
+                    <span className="block truncate text-xs text-muted">{description}</span>
+                  </span>
+                </>
+              ),
+            })),
+          {
+            id: NO_AGENT,
+            words: t("reroute.noAgent"),
+            view: (
+              <>
+                <FolderInput aria-hidden className="size-4 shrink-0 text-faint" />
+                {t("reroute.noAgent")}
+              </>
+            ),
+          },
+        ]}
+      />
+    </Dialog>
+  );
+}
+
+/** Asks before a ticket is resolved whose customer still waits: a slip would leave them without an answer. */
+function ResolveDialog({ onClose, onResolve }: { onClose: () => void; onResolve: () => void }) {
+  const { t } = useTexts();
+  const submit = () => {
+    onClose();
+    onResolve();
+  };
+  return (
+    <ConfirmDialog title={t("resolve.title")} action={t("resolve.confirm")} onClose={onClose} onConfirm={submit}>
+      {t("resolve.text")}
+    </ConfirmDialog>
+  );
+}
 
 /** What is asked before something is done with a ticket. */
 export type TicketDialog = "assign" | "reject" | "resolve" | "approve" | "reroute" | "change";
 
-/** The dialog that is open; its script is fetched when it is first needed. */
+/** The dialog that is open. */
 export function TicketDialogs({
   dialog,
   ticket,
@@ -25,7 +333,7 @@ export function TicketDialogs({
   onApprove,
   actions,
 }: {
-  dialog: TicketDialog | null;
+  dialog: TicketDialog;
   ticket: TicketDetail;
   threshold: number;
   onClose: () => void;
@@ -36,7 +344,7 @@ export function TicketDialogs({
   actions: TicketActions;
 }) {
   return (
-    <Suspense fallback={<PendingDialog />}>
+    <>
       {dialog === "assign" && <AssignDialog ticket={ticket} onClose={onClose} onAssign={onAssign} />}
       {dialog === "reject" && <RejectDialog onClose={onClose} onReject={onReject} />}
       {dialog === "resolve" && <ResolveDialog onClose={onClose} onResolve={onResolve} />}
@@ -45,6 +353,6 @@ export function TicketDialogs({
       )}
       {dialog === "reroute" && <RerouteDialog ticket={ticket} onClose={onClose} actions={actions} />}
       {dialog === "change" && <ChangeDialog ticket={ticket} onClose={onClose} actions={actions} />}
-    </Suspense>
+    </>
   );
 }

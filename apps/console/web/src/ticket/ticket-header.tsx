@@ -1,4 +1,6 @@
+import { Link } from "@tanstack/react-router";
 import {
+  ArrowLeft,
   CircleCheck,
   Copy,
   EllipsisVertical,
@@ -12,16 +14,33 @@ import {
 } from "lucide-react";
 import type { TicketDetail } from "@svc/contracts";
 import type { PresenceNews } from "../api/live.ts";
-import { useRights } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
 import { customerName, isTask, taskPerson } from "../inbox/describe-ticket.ts";
 import { DueMark, PriorityMark, StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
-import { Avatar } from "../ui/avatar.tsx";
-import { Button } from "../ui/button.tsx";
-import { IconButton } from "../ui/icon-button.tsx";
+import { useInbox } from "../inbox/use-ticket-list.ts";
+import { useProject, useRights } from "../session/use-session.ts";
+import { Avatar } from "../ui/badge.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
-import { BackToList } from "./back-to-list.tsx";
+
+/** The way back to the list, where that is not beside the ticket. */
+function BackToList() {
+  const { t } = useTexts();
+  const project = useProject();
+  const { view, search } = useInbox();
+  return (
+    <Link
+      to="/$project/inbox/$view"
+      params={{ project, view }}
+      search={search}
+      aria-label={t("ticket.back")}
+      className="-ml-1.5 flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:bg-hover lg:hidden"
+    >
+      <ArrowLeft aria-hidden className="size-4.5" />
+    </Link>
+  );
+}
 
 /** What a ticket is about, its state, who else looks at it, and what can be done with it as a whole. */
 export function TicketHeader({

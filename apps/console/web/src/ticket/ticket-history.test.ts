@@ -1,8 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { TicketDetail, TicketEvent, TicketMessage, TicketReply } from "@svc/contracts";
-import { buildTimeline } from "./build-timeline.ts";
-import { mergeHistory } from "./merge-history.ts";
-import { describeChanges, isInTheWay, seenOf } from "./describe-changes.ts";
+import { buildTimeline, mergeHistory } from "./history.ts";
+import { describeChanges, isInTheWay, seenOf } from "./own-drafts.ts";
 
 const at = (minute: number) => `2026-11-22T10:${String(minute).padStart(2, "0")}:00.000Z`;
 const message = (id: string, minute: number): TicketMessage => ({

@@ -3,32 +3,33 @@ import { ArrowDown } from "lucide-react";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { RefObject } from "react";
 import type { Source, TicketDetail } from "@svc/contracts";
-import { READ_MS, useCommands } from "../app/command-registry.ts";
-import type { Command } from "../app/command-registry.ts";
-import { useServices } from "../app/services.ts";
-import { usePeople } from "../app/use-names.ts";
-import { useRights, useSession } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { isTask } from "../inbox/describe-ticket.ts";
 import { agentsQuery } from "../api/agents.ts";
 import { isWaiting } from "../api/tickets.ts";
-import { useInbox } from "../inbox/inbox-context.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { isTask } from "../inbox/describe-ticket.ts";
+import { useInbox } from "../inbox/use-ticket-list.ts";
+import { READ_MS, useCommands } from "../session/command-registry.ts";
+import type { Command } from "../session/command-registry.ts";
+import { useServices } from "../session/services.ts";
+import { usePeople, useRights, useSession } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
+import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Composer } from "./composer.tsx";
 import type { ComposeTarget } from "./composer.tsx";
 import { Conversation } from "./conversation.tsx";
 import { DetailsPanel } from "./details-panel.tsx";
 import { DraftCard } from "./draft-card.tsx";
+import { useHistory } from "./history.ts";
 import { openOwnDrafts } from "./own-drafts.ts";
 import type { ComposeMode } from "./own-drafts.ts";
 import { SourceDialog } from "./source-dialog.tsx";
-import { TicketDialogs } from "./ticket-dialogs.tsx";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
 import { TicketHeader } from "./ticket-header.tsx";
 import { ToolCalls } from "./tool-calls.tsx";
-import { useHistory } from "./use-history.ts";
 import { useCustomerTyping, usePresence } from "./use-presence.ts";
 import { useTicketActions } from "./use-ticket-actions.ts";
+
+const TicketDialogs = lazyDialog(async () => (await import("./ticket-dialogs.tsx")).TicketDialogs);
 
 /** So near to the beginning of what is shown, older ones are fetched. */
 const OLDER_WITHIN_PX = 240;
@@ -326,17 +327,19 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
         />
       </div>
       {source !== null && <SourceDialog source={source} ticket={ticket} onClose={() => setSource(null)} />}
-      <TicketDialogs
-        dialog={dialog}
-        ticket={ticket}
-        threshold={threshold}
-        onClose={() => setDialog(null)}
-        onAssign={assign}
-        onReject={reject}
-        onResolve={() => resolve("resolved")}
-        onApprove={approve}
-        actions={actions}
-      />
+      {dialog !== null && (
+        <TicketDialogs
+          dialog={dialog}
+          ticket={ticket}
+          threshold={threshold}
+          onClose={() => setDialog(null)}
+          onAssign={assign}
+          onReject={reject}
+          onResolve={() => resolve("resolved")}
+          onApprove={approve}
+          actions={actions}
+        />
+      )}
     </div>
   );
 }

@@ -1,12 +1,12 @@
 import { Wrench } from "lucide-react";
 import { Fragment } from "react";
 import type { TicketDetail, ToolCall } from "@svc/contracts";
-import type { TextKey } from "../i18n/text-table.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { flattenValues } from "./flatten-values.ts";
+import { flattenValues } from "./read-ticket.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
 /** How the state of a call is shown. */

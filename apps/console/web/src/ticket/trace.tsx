@@ -1,13 +1,12 @@
 import { useMemo } from "react";
 import type { Source, TicketDetail } from "@svc/contracts";
-import type { Texts } from "../i18n/create-texts.ts";
-import type { TextKey } from "../i18n/text-table.ts";
-import { usePeople } from "../app/use-names.ts";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
+import type { Texts, TextKey } from "../i18n/texts.ts";
+import { usePeople } from "../session/use-session.ts";
 import { Badge } from "../ui/badge.tsx";
 import { describeReason } from "./describe-reason.ts";
-import { readTrace } from "./read-trace.ts";
-import type { TraceRun } from "./read-trace.ts";
+import { readTrace } from "./read-ticket.ts";
+import type { TraceRun } from "./read-ticket.ts";
 import { ToolCallView } from "./tool-calls.tsx";
 
 /** What a stage does, in words; a stage that is not known here is shown by its name. */

@@ -1,8 +1,7 @@
 import { useCallback, useEffect, useState } from "react";
 import type { PresenceNews } from "../api/live.ts";
-import { useServices } from "../app/services.ts";
-import { TAB_NAME } from "../app/tab-name.ts";
-import { useProject, useSession } from "../app/use-session.ts";
+import { useServices, TAB_NAME } from "../session/services.ts";
+import { useProject, useSession } from "../session/use-session.ts";
 
 /** The server forgets who has not been heard of for longer than this. */
 const HEARTBEAT_MS = 20_000;

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 import type { OperatorFile } from "@svc/contracts";
-import { useServices } from "../app/services.ts";
-import type { Texts } from "../i18n/create-texts.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { describeFault } from "../ui/describe-fault.ts";
+import { useTexts } from "../i18n/texts.ts";
+import type { Texts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { describeFault } from "../ui/describe-error.ts";
 import type { KeptFile } from "./own-drafts.ts";
 
 /** A file that goes with what is being written. */

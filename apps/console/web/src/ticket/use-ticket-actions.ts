@@ -3,11 +3,10 @@ import { useState } from "react";
 import { ServiceFault } from "@svc/client";
 import type { ReviewAction, ReviewInput, TicketChange, TicketDetail, TicketItem } from "@svc/contracts";
 import { decide, give, showTicket, undoClose } from "../api/tickets.ts";
-import { useServices } from "../app/services.ts";
-import { usePeople } from "../app/use-names.ts";
-import { useProject } from "../app/use-session.ts";
-import { useTexts } from "../i18n/use-texts.ts";
-import { describeFault } from "../ui/describe-fault.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { usePeople, useProject } from "../session/use-session.ts";
+import { describeFault } from "../ui/describe-error.ts";
 
 /** How a decision is told, and how it is taken back. */
 interface Telling {

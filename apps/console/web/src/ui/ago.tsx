@@ -1,5 +1,28 @@
-import { useTexts } from "../i18n/use-texts.ts";
-import { useNow } from "./use-now.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { createStore, useStore } from "./create-store.ts";
+
+const TICK_MS = 30_000;
+const now = createStore(Date.now());
+let followers = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** One clock for all that says how long ago something was; it runs while anybody looks at it. */
+const clock = {
+  ...now,
+  subscribe(listener: () => void) {
+    followers += 1;
+    if (followers === 1) timer = setInterval(() => now.set(Date.now()), TICK_MS);
+    const end = now.subscribe(listener);
+    return () => {
+      end();
+      followers -= 1;
+      if (followers === 0) clearInterval(timer);
+    };
+  },
+};
+
+/** The time in milliseconds, told anew twice a minute. */
+export const useNow = (): number => useStore(clock);
 
 /**
  * How long ago something was, as briefly as it can be said; `as` says it within a sentence, or since when it is. The time

@@ -1,5 +1,65 @@
-import type { ComponentProps } from "react";
-import { Kbd } from "./kbd.tsx";
+import { Tooltip } from "radix-ui";
+import type { ReactElement, ComponentProps } from "react";
+import type { LucideIcon } from "lucide-react";
+import { useTexts } from "../i18n/texts.ts";
+
+const SIGNS: Record<string, string> = {
+  Enter: "↵",
+  Escape: "Esc",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  " ": "␣",
+};
+
+const isApple = () => /mac|iphone|ipad/i.test(navigator.userAgent);
+
+/** A key as it is written on keyboards: `mod+k` is Ctrl K (German: Strg K), and ⌘ K on Apple's. */
+function writeKey(key: string, ctrl: string): string[] {
+  return key.split(/\+(?=.)/).map((part) => {
+    if (part === "mod") return isApple() ? "⌘" : ctrl;
+    if (part === "shift") return "⇧";
+    return SIGNS[part] ?? part.toUpperCase();
+  });
+}
+
+/** The keys of a command, for the eyes only: who hears the page reads them in the list of keys. */
+export function Kbd({ keys, isOn = "surface" }: { keys: string; isOn?: "surface" | "accent" }) {
+  const { t } = useTexts();
+  const look = isOn === "accent" ? "border-on-accent/35 text-on-accent" : "border-line bg-page text-muted";
+  return (
+    <span aria-hidden className="ml-0.5 inline-flex gap-0.5 max-md:hidden">
+      {keys.split(" ").flatMap((key) =>
+        writeKey(key, t("keys.ctrl")).map((part) => (
+          <kbd
+            key={key + part}
+            className={`inline-flex h-4.5 min-w-4.5 items-center justify-center rounded border px-1 font-sans text-2xs font-medium ${look}`}
+          >
+            {part}
+          </kbd>
+        )),
+      )}
+    </span>
+  );
+}
+
+/** Says what something is when it is pointed at or has the focus. */
+export function Tip({ text, keys, children }: { text: string; keys?: string | undefined; children: ReactElement }) {
+  return (
+    <Tooltip.Root>
+      <Tooltip.Trigger asChild>{children}</Tooltip.Trigger>
+      <Tooltip.Portal>
+        <Tooltip.Content
+          sideOffset={6}
+          collisionPadding={8}
+          className="z-50 flex max-w-72 items-center gap-1.5 rounded-md bg-ink px-2 py-1 text-xs text-page shadow-pop"
+        >
+          {text}
+          {keys !== undefined && <Kbd keys={keys} />}
+        </Tooltip.Content>
+      </Tooltip.Portal>
+    </Tooltip.Root>
+  );
+}
 
 const LOOKS = {
   primary: "bg-accent text-on-accent hover:bg-accent-strong border-transparent",
@@ -39,5 +99,38 @@ export function Button({
       {children}
       {keys !== undefined && <Kbd keys={keys} isOn={look === "primary" ? "accent" : "surface"} />}
     </button>
+  );
+}
+
+const ICON_SIZES = { small: "size-6 [&_svg]:size-3.5", normal: "size-8 [&_svg]:size-4" } as const;
+
+/** A button with an icon; its name is shown when it is pointed at. */
+export function IconButton({
+  icon: Icon,
+  label,
+  keys,
+  size = "normal",
+  isPressed,
+  className = "",
+  ...rest
+}: Omit<ComponentProps<"button">, "children"> & {
+  icon: LucideIcon;
+  label: string;
+  keys?: string | undefined;
+  size?: keyof typeof ICON_SIZES;
+  isPressed?: boolean;
+}) {
+  return (
+    <Tip text={label} keys={keys}>
+      <button
+        type="button"
+        {...rest}
+        aria-label={label}
+        aria-pressed={isPressed}
+        className={`inline-flex shrink-0 items-center justify-center rounded-md text-muted transition-colors hover:bg-hover hover:text-ink disabled:opacity-40 aria-pressed:bg-accent-soft aria-pressed:text-accent ${ICON_SIZES[size]} ${className}`}
+      >
+        <Icon aria-hidden />
+      </button>
+    </Tip>
   );
 }

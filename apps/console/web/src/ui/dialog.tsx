@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
 import type { InputEvent, ReactNode } from "react";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
 import { Button } from "./button.tsx";
 
 /** What has the focus first: what says so, else the first field, else the first button below. */
@@ -143,5 +143,42 @@ export function Dialog({
         )}
       </div>
     </dialog>
+  );
+}
+
+/** Asks before something that cannot be undone. */
+export function ConfirmDialog({
+  title,
+  action,
+  isBusy = false,
+  onConfirm,
+  onClose,
+  children,
+}: {
+  title: string;
+  /** What the button says that does it. */
+  action: string;
+  isBusy?: boolean;
+  onConfirm: () => void;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  const { t } = useTexts();
+  return (
+    <Dialog
+      title={title}
+      width="small"
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t("ui.cancel")}</Button>
+          <Button look="danger" isBusy={isBusy} onClick={onConfirm}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <div className="p-4 text-sm">{children}</div>
+    </Dialog>
   );
 }

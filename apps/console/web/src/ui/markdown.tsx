@@ -2,7 +2,7 @@ import { lexer } from "marked";
 import type { Token, Tokens } from "marked";
 import { Fragment, memo } from "react";
 import type { ReactNode } from "react";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
 
 /** The only addresses that a link may have; with any other one its text stays text. */
 const SAFE_ADDRESS = /^(?:https?:\/\/|mailto:|tel:)/i;

@@ -1,7 +1,7 @@
 import type { LucideIcon } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 import type { ReactElement, ReactNode } from "react";
-import { Kbd } from "./kbd.tsx";
+import { Kbd } from "./button.tsx";
 
 /** A menu that opens at a button. It leaves the page as it is, so nothing moves. */
 export function Menu({

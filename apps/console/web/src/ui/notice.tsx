@@ -1,5 +1,9 @@
 import { CircleAlert, Info, TriangleAlert } from "lucide-react";
+import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
+import { useTexts } from "../i18n/texts.ts";
+import { Button } from "./button.tsx";
+import { describeFault } from "./describe-error.ts";
 
 const LOOKS = {
   plain: { icon: Info, box: "bg-sunken", sign: "text-muted" },
@@ -26,3 +30,51 @@ export function Notice({
     </div>
   );
 }
+
+/** What went wrong, in words, and a way to try again. */
+export function FaultNotice({ fault, onRetry }: { fault: unknown; onRetry?: () => void }) {
+  const { t } = useTexts();
+  return (
+    <div
+      role="alert"
+      className="flex items-start gap-2.5 rounded-lg border border-line bg-bad-soft px-3 py-2.5 text-sm"
+    >
+      <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
+      <p className="min-w-0 flex-1 wrap-anywhere">{describeFault(fault, t)}</p>
+      {onRetry !== undefined && (
+        <Button size="small" onClick={onRetry}>
+          {t("ui.tryAgain")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** What is said where there is nothing: what this place is for, and what to do next. */
+export function EmptyState({
+  icon: Icon,
+  title,
+  text,
+  children,
+}: {
+  icon: LucideIcon;
+  title: string;
+  text: string;
+  children?: ReactNode;
+}) {
+  return (
+    <div className="flex h-full flex-col items-center justify-center gap-1 px-6 py-10 text-center">
+      <span className="mb-2 flex size-11 items-center justify-center rounded-xl bg-sunken text-faint">
+        <Icon aria-hidden className="size-5" />
+      </span>
+      <p className="text-base font-semibold">{title}</p>
+      <p className="max-w-sm text-sm text-muted">{text}</p>
+      {children !== undefined && <div className="mt-3 flex flex-wrap justify-center gap-2">{children}</div>}
+    </div>
+  );
+}
+
+/** Stands where something will be, as large as that. */
+export const Skeleton = ({ className }: { className: string }) => (
+  <span aria-hidden className={`animate-shimmer block rounded bg-line ${className}`} />
+);

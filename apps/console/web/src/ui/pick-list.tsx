@@ -1,7 +1,7 @@
 import { Command } from "cmdk";
 import { Search } from "lucide-react";
 import type { ReactNode } from "react";
-import { useTexts } from "../i18n/use-texts.ts";
+import { useTexts } from "../i18n/texts.ts";
 
 /** Something to choose. */
 export interface PickItem {

@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "@jest/globals";
+import { PAGE_PATHS, isPagePath } from "./serve-web.ts";
+
+/** The paths of all routes in the source of the pages' router, each after that of its parent. */
+function routesOf(source: string): string[] {
+  const found = source.matchAll(
+    /const (\w+) = createRoute\(\{\s*getParentRoute: \(\) => (\w+),\s*(?:id: "\w+"|path: "([^"]+)")/g,
+  );
+  const paths = new Map([["rootRoute", ""]]);
+  for (const [, name = "", parent = "", path = "/"] of found) {
+    const base = paths.get(parent) ?? "?";
+    paths.set(name, path === "/" ? base : `${base}/${path.replace(/^\//, "")}`);
+  }
+  paths.delete("rootRoute");
+  return [...new Set([...paths.values()].map((path) => (path === "" ? "/" : path)))].toSorted();
+}
+
+describe("the addresses of pages", () => {
+  test("are those of the pages' router", () => {
+    const source = readFileSync(new URL("../../web/src/app/router.tsx", import.meta.url), "utf8");
+    expect(routesOf(source)).toEqual([...PAGE_PATHS].toSorted());
+  });
+
+  test("are told from those where nothing is", () => {
+    for (const path of ["/", "/sign-in", "/north/inbox/review", "/north/inbox/all/some-id", "/north/knowledge/gaps/"]) {
+      expect({ path, is: isPagePath(path, false) }).toEqual({ path, is: true });
+    }
+    for (const path of ["/metrics", "/north/admin", "/North/inbox/all", "/north/inbox", "/a/b/c/d/e", "/sign-in/x"]) {
+      expect({ path, is: isPagePath(path, false) }).toEqual({ path, is: false });
+    }
+    expect(isPagePath("/north", true)).toBe(true);
+  });
+});

@@ -1,0 +1,328 @@
+import type { ModelPullProgress, Model, UnreachableProvider } from "@svc/contracts";
+import { Download, Square, CircleCheck, CircleX, Cpu } from "lucide-react";
+import { useState, useDeferredValue, useEffect } from "react";
+import type { SubmitEvent } from "react";
+import { useQuery, useInfiniteQuery } from "@tanstack/react-query";
+import { agentsQuery } from "../api/agents.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { formatBytes } from "../knowledge/format-bytes.ts";
+import { PagedList } from "../lists/paged-list.tsx";
+import { useServices } from "../session/services.ts";
+import { useProject, useRights } from "../session/use-session.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { Field } from "../ui/field.tsx";
+import { FaultNotice, Notice, Skeleton, EmptyState } from "../ui/notice.tsx";
+import { Section } from "../ui/page-frame.tsx";
+import { describeServerError, modelPagesQuery, usePulls } from "./models.ts";
+
+/** How far a pull is. Before the size is known it only says what is being done. */
+function PullBar({ model, progress }: { model: string; progress: ModelPullProgress | null }) {
+  const texts = useTexts();
+  const { percent, t } = texts;
+  const total = progress?.totalBytes ?? null;
+  const done = progress?.completedBytes ?? 0;
+  const share = total === null || total === 0 ? null : Math.min(1, done / total);
+  return (
+    <div className="mt-1.5 max-w-md">
+      <progress
+        aria-label={t("models.progressOf", { model })}
+        {...(share === null ? {} : { value: share })}
+        max={1}
+        className="block h-1.5 w-full accent-accent"
+      />
+      <p className="mt-0.5 text-xs text-muted tabular-nums">
+        {share === null || total === null
+          ? t("models.beginning")
+          : t("models.progress", {
+              share: percent(share),
+              done: formatBytes(done, texts),
+              total: formatBytes(total, texts),
+            })}
+        {progress !== null && <span className="ml-1.5 text-faint">{progress.status}</span>}
+      </p>
+    </div>
+  );
+}
+
+/** What of a model is shown; of one that no list has yet, only its id is known. */
+type ShownModel = Pick<Model, "catalogId"> & Partial<Model>;
+
+/** One model: what it is, who uses it, and its pull. */
+function ModelRow({
+  model: { catalogId, contextWindow = null, installed, local, provider, sizeBytes = null },
+  users,
+  pulling,
+  fault,
+  mayWrite,
+  onPull,
+  onCancel,
+}: {
+  model: ShownModel;
+  /** Names of the agents that answer with it. */
+  users: readonly string[];
+  /** How far its pull is; null where there is none, "begun" before anything is known. */
+  pulling: ModelPullProgress | "begun" | null;
+  fault: unknown;
+  mayWrite: boolean;
+  onPull: () => void;
+  onCancel: () => void;
+}) {
+  const texts = useTexts();
+  const { number, t } = texts;
+  const facts = [
+    ...(sizeBytes === null ? [] : [formatBytes(sizeBytes, texts)]),
+    ...(contextWindow === null ? [] : [t("models.context", { count: number(contextWindow) })]),
+    ...(users.length === 0 ? [] : [t("models.usedBy", { names: users.join(", ") })]),
+  ];
+  return (
+    <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
+      <div className="min-w-0 flex-1 basis-56">
+        <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
+          <code className="font-mono text-sm font-medium wrap-anywhere">{catalogId}</code>
+          {installed === true && <Badge tone="ok">{t("models.usable")}</Badge>}
+          {provider !== undefined && <Badge>{t(local === true ? "models.local" : "models.away")}</Badge>}
+        </p>
+        {facts.length > 0 && <p className="text-xs wrap-anywhere text-muted">{facts.join(" · ")}</p>}
+        {pulling !== null && <PullBar model={catalogId} progress={pulling === "begun" ? null : pulling} />}
+        {fault !== null && (
+          <div className="mt-2">
+            <FaultNotice fault={fault} {...(mayWrite ? { onRetry: onPull } : {})} />
+          </div>
+        )}
+      </div>
+      {mayWrite && pulling !== null && (
+        <Button size="small" aria-label={t("models.cancelOf", { model: catalogId })} onClick={onCancel}>
+          <Square aria-hidden className="size-3.5" />
+          {t("models.cancel")}
+        </Button>
+      )}
+      {mayWrite && pulling === null && fault === null && installed === false && (
+        <Button size="small" aria-label={t("models.pullOf", { model: catalogId })} onClick={onPull}>
+          <Download aria-hidden className="size-3.5" />
+          {t("models.pull")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const OLLAMA = "ollama:";
+
+/** Asks for a model that the list does not have, by its name in Ollama's library. */
+function PullForm({ onPull }: { onPull: (catalogId: string) => void }) {
+  const { t } = useTexts();
+  const [name, setName] = useState("");
+  const typed = name.trim();
+  function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (typed === "") return;
+    onPull(typed.startsWith(OLLAMA) ? typed : OLLAMA + typed);
+    setName("");
+  }
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-2">
+      <Field
+        label={t("models.name")}
+        hint={t("models.nameHint")}
+        placeholder="qwen3:8b"
+        value={name}
+        maxLength={300}
+        spellCheck={false}
+        autoComplete="off"
+        autoCapitalize="none"
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <Button type="submit" className="self-start" disabled={typed === ""}>
+        {t("models.pull")}
+      </Button>
+    </form>
+  );
+}
+
+/** Which servers of models answer, and what is wrong with those that do not. */
+function Servers({ models, unreachable }: { models: readonly Model[]; unreachable: readonly UnreachableProvider[] }) {
+  const { t } = useTexts();
+  const answering = [...new Set(models.filter(({ installed }) => installed).map(({ provider }) => provider))].filter(
+    (provider) => unreachable.every((other) => other.provider !== provider),
+  );
+  return (
+    <Section title={t("models.servers")}>
+      {answering.length + unreachable.length === 0 && <Notice>{t("models.noServer")}</Notice>}
+      <ul className="flex flex-col gap-2 text-sm">
+        {answering.map((provider) => (
+          <li key={provider} className="flex items-start gap-2">
+            <CircleCheck aria-hidden className="mt-0.5 size-4 shrink-0 text-ok" />
+            <span>
+              <code className="font-mono text-xs font-semibold">{provider}</code> {t("models.answers")}
+            </span>
+          </li>
+        ))}
+        {unreachable.map((server) => (
+          <li key={server.provider} className="flex items-start gap-2">
+            <CircleX aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
+            <span className="min-w-0 wrap-anywhere">
+              <code className="font-mono text-xs font-semibold">{server.provider}</code>{" "}
+              {describeServerError(server, t)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+const CELL = "px-2 py-1.5 text-right tabular-nums";
+const STALE_MS = 60_000;
+
+/** What the project's agents asked of language models in the last 30 days, and what that cost. */
+function UsageTable() {
+  const { language, number, t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const usage = useQuery({
+    queryKey: ["model-usage", project],
+    staleTime: STALE_MS,
+    queryFn: async ({ signal }) => (await connection.call("getStats", project, { query: {}, signal })).models,
+  });
+  const money = new Intl.NumberFormat(language, { style: "currency", currency: "USD", maximumFractionDigits: 4 });
+  return (
+    <Section title={t("models.usage")} text={t("models.usageText", { project })}>
+      {usage.isPending && <Skeleton className="h-16 w-full rounded-lg" />}
+      {usage.isError && <FaultNotice fault={usage.error} onRetry={() => void usage.refetch()} />}
+      {usage.isSuccess && usage.data.length === 0 && <p className="text-sm text-muted">{t("models.noUsage")}</p>}
+      {usage.isSuccess && usage.data.length > 0 && (
+        <div role="region" aria-label={t("models.usage")} tabIndex={0} className="overflow-x-auto">
+          <table className="w-full text-sm">
+            <thead className="text-xs text-muted">
+              <tr>
+                <th scope="col" className="py-1.5 pr-2 text-left font-medium">
+                  {t("models.model")}
+                </th>
+                {(["models.calls", "models.faults", "models.input", "models.output", "models.cost"] as const).map(
+                  (title) => (
+                    <th key={title} scope="col" className={`${CELL} font-medium`}>
+                      {t(title)}
+                    </th>
+                  ),
+                )}
+              </tr>
+            </thead>
+            <tbody className="divide-y divide-line">
+              {usage.data.map(({ calls, costUsd, faults, inputTokens, model, outputTokens }) => (
+                <tr key={model}>
+                  <th scope="row" className="py-1.5 pr-2 text-left font-mono text-xs font-medium">
+                    {model}
+                  </th>
+                  <td className={CELL}>{number(calls)}</td>
+                  <td className={CELL}>{number(faults)}</td>
+                  <td className={CELL}>{number(inputTokens)}</td>
+                  <td className={CELL}>{number(outputTokens)}</td>
+                  <td className={CELL} title={costUsd === null ? t("models.noPrice") : undefined}>
+                    {costUsd === null ? "–" : money.format(costUsd)}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {usage.data.some(({ costUsd }) => costUsd === null) && (
+            <p className="mt-1 text-xs text-muted">{t("models.noPrice")}</p>
+          )}
+        </div>
+      )}
+    </Section>
+  );
+}
+
+/** Language models: the servers, what they have and what can be installed, and what was asked of them. */
+export function ModelsSection() {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const mayDo = useRights();
+  const mayWrite = mayDo("models:write");
+  const [typed, setTyped] = useState("");
+  const q = useDeferredValue(typed.trim());
+  const models = useInfiniteQuery(modelPagesQuery(connection, project, q));
+  const all = useInfiniteQuery(modelPagesQuery(connection, project, ""));
+  const agents = useQuery({ ...agentsQuery(connection, project), enabled: mayDo("agents:read") });
+  const { cancel, pull, pulls } = usePulls();
+  const known = all.data?.pages.flatMap(({ items }) => items) ?? [];
+  const usersOf = (id: string) => (agents.data ?? []).filter(({ model }) => model === id).map(({ name }) => name);
+
+  // What somebody else has begun is followed as well, so that its end is told here, too.
+  const begun = mayWrite ? known.filter((model) => model.pull !== null).map(({ catalogId }) => catalogId) : [];
+  const begunIds = begun.join("\n");
+  useEffect(() => {
+    for (const id of begun) if (pulls[id] === undefined) pull(id);
+    // Only when others are begun: what is followed already has its own way to end.
+  }, [begunIds]);
+
+  function rowOf(model: ShownModel) {
+    const { catalogId } = model;
+    const followed = pulls[catalogId];
+    const isOn = followed !== undefined && followed.fault === null;
+    return (
+      <ModelRow
+        model={model}
+        users={usersOf(catalogId)}
+        pulling={isOn ? (followed.progress ?? model.pull ?? "begun") : (model.pull ?? null)}
+        fault={followed?.fault ?? null}
+        mayWrite={mayWrite}
+        onPull={() => pull(catalogId)}
+        onCancel={() => cancel(catalogId)}
+      />
+    );
+  }
+
+  const unlisted = Object.keys(pulls).filter((id) => known.every(({ catalogId }) => catalogId !== id));
+  return (
+    <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <div className="flex min-w-0 flex-col gap-4">
+        <p className="max-w-2xl text-sm text-muted">{t("models.text")}</p>
+        {unlisted.length > 0 && (
+          <ul aria-label={t("models.pulls")} className="divide-y divide-line rounded-xl border border-line bg-surface">
+            {unlisted.map((catalogId) => (
+              <li key={catalogId} className="px-3 py-2.5">
+                {rowOf({ catalogId, installed: false })}
+              </li>
+            ))}
+          </ul>
+        )}
+        <Field
+          label={t("models.find")}
+          type="search"
+          value={typed}
+          maxLength={200}
+          spellCheck={false}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+        <PagedList
+          query={models}
+          label={t("administration.models")}
+          empty={
+            <EmptyState
+              icon={Cpu}
+              title={t(q === "" ? "models.none" : "models.noMatch")}
+              text={t(q === "" ? "models.noneText" : "models.noMatchText")}
+            />
+          }
+        >
+          {rowOf}
+        </PagedList>
+        {mayDo("tickets:read") && <UsageTable />}
+      </div>
+      <div className="flex min-w-0 flex-col gap-4">
+        {all.isSuccess && <Servers models={known} unreachable={all.data.pages[0]?.unreachable ?? []} />}
+        <Section title={t("models.default")}>
+          <p className="text-sm text-muted">{t("models.defaultText")}</p>
+        </Section>
+        {mayWrite && (
+          <Section title={t("models.pullOther")}>
+            <PullForm onPull={pull} />
+          </Section>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,152 @@
+import { infiniteQueryOptions } from "@tanstack/react-query";
+import { ServiceFault, createClient } from "@svc/client";
+import type { Client } from "@svc/client";
+import type { Model, ModelList, ModelPullProgress, UnreachableProvider } from "@svc/contracts";
+import { useEffect, useRef, useState } from "react";
+import type { Connection } from "../api/connection.ts";
+import { useTexts } from "../i18n/texts.ts";
+import type { Texts, TextKey } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject, useSession } from "../session/use-session.ts";
+import { describeFault } from "../ui/describe-error.ts";
+
+/** A model of the list, by the id that all lists go by. */
+export type ListedModel = Model & { id: string };
+
+/** A page of the list of models. */
+type ModelPage = Omit<ModelList, "items"> & { items: ListedModel[] };
+
+const PAGE_LIMIT = 50;
+/** Polling interval for what the servers have, and for the progress of pulls that another page follows. */
+const FOLLOW_MS = 10_000;
+
+/** The models of all servers whose ids have these words, installed ones first, page by page. Followed. */
+export const modelPagesQuery = (connection: Connection, project: string, q: string) =>
+  infiniteQueryOptions({
+    queryKey: ["models", project, "pages", q],
+    refetchInterval: FOLLOW_MS,
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }: ModelPage) => nextCursor,
+    async queryFn({ pageParam, signal }): Promise<ModelPage> {
+      const query = {
+        limit: PAGE_LIMIT,
+        ...(q === "" ? {} : { q }),
+        ...(pageParam === null ? {} : { cursor: pageParam }),
+      };
+      const page = await connection.call("listModels", project, { query, signal });
+      return { ...page, items: page.items.map((model) => ({ ...model, id: model.catalogId })) };
+    },
+  });
+
+/**
+ * Returns the client that pulls models as the operator and follows them across dropped connections and restarts of the
+ * server. The session replaces a key; `csrf` proves that this page sends the request.
+ */
+function pullerOf(project: string, csrf: string): Pick<Client, "pullModel"> {
+  return createClient({
+    url: location.origin,
+    key: "session",
+    project,
+    fetch(url, init) {
+      const headers = new Headers(init.headers);
+      headers.delete("X-Api-Key");
+      headers.set("x-svc-csrf", csrf);
+      return fetch(url, { ...init, headers, credentials: "same-origin", redirect: "error", cache: "no-store" });
+    },
+  });
+}
+
+/** Why the models of a server are missing, as the service writes it, and the texts that say the same. */
+const ERRORS: readonly (readonly [RegExp, TextKey])[] = [
+  [/^rejected the API key$/u, "models.error.key"],
+  [/^returned (?:status )?(?<status>\d{3})(?: for the requested URL)?$/u, "models.error.status"],
+  [/^rate-limited the request$/u, "models.error.rateLimited"],
+  [/^did not respond in time$/u, "models.error.timeout"],
+  [/^is unreachable(?: \((?<code>\w+)\))?$/u, "models.error.unreachable"],
+  [/^(?:did not return JSON|returned more than \d+ MB)$/u, "models.error.response"],
+];
+/** The error, and the setting to check. */
+const DETAIL = /^(?<error>.+)\. Check (?<setting>.+)\.$/su;
+
+/** Returns why the models of a server are missing, and what to do, without the name of the server. */
+export function describeServerError({ provider, detail }: UnreachableProvider, t: Texts["t"]): string {
+  const own = detail.startsWith(`${provider} `) ? detail.slice(provider.length + 1) : detail;
+  const { error = "", setting = "" } = DETAIL.exec(own)?.groups ?? {};
+  for (const [pattern, key] of ERRORS) {
+    const found = pattern.exec(error);
+    if (found === null) continue;
+    const { code, status = "" } = found.groups ?? {};
+    const why = t(key, { status, code: code === undefined ? "" : ` (${code})` });
+    return t("models.error.check", { why, setting });
+  }
+  return own;
+}
+
+/** A pull that this page follows: how far it is, or why it has failed. */
+export interface Pull {
+  progress: ModelPullProgress | null;
+  fault: unknown;
+}
+
+/** The pulls of models that this page has begun or joined, by the ids of the models. They go on when the page is left. */
+export function usePulls() {
+  const { t } = useTexts();
+  const { connection, queryClient, toasts } = useServices();
+  const project = useProject();
+  const { csrf } = useSession();
+  const [pulls, setPulls] = useState<Readonly<Record<string, Pull>>>({});
+  const followed = useRef(new Map<string, AbortController>());
+
+  useEffect(() => {
+    const open = followed.current;
+    return () => {
+      for (const controller of open.values()) controller.abort();
+      open.clear();
+    };
+  }, []);
+
+  const set = (id: string, pull: Pull) => setPulls((known) => ({ ...known, [id]: pull }));
+  const forget = (id: string) =>
+    setPulls((known) => Object.fromEntries(Object.entries(known).filter(([other]) => other !== id)));
+
+  /** Reads how far it is until it ends. */
+  async function read(id: string, signal: AbortSignal) {
+    set(id, { progress: null, fault: null });
+    for await (const { completedBytes, status, totalBytes } of pullerOf(project, csrf).pullModel(id, { signal })) {
+      set(id, { progress: { completedBytes, status, totalBytes }, fault: null });
+    }
+  }
+
+  /** Pulls a model, or joins the pull that goes on. */
+  async function pull(id: string) {
+    if (followed.current.has(id)) return;
+    const controller = new AbortController();
+    followed.current.set(id, controller);
+    let fault: unknown = null;
+    try {
+      await read(id, controller.signal);
+      toasts.show({ kind: "done", text: t("models.installedNow", { model: id }) });
+    } catch (cause) {
+      if (controller.signal.aborted) return;
+      fault = cause;
+    }
+    // What the list says must be as new as this, or the pull that has just ended would be joined.
+    await queryClient.invalidateQueries({ queryKey: ["models"] });
+    if (!controller.signal.aborted) followed.current.delete(id);
+    if (fault === null || (fault instanceof ServiceFault && fault.code === "pull_cancelled")) forget(id);
+    else set(id, { progress: null, fault });
+  }
+
+  /** Ends a pull, for everybody who follows it. What was downloaded stays for the next one. */
+  async function cancel(id: string) {
+    try {
+      await connection.call("cancelPull", project, { params: { catalogId: id } });
+      toasts.show({ kind: "done", text: t("models.cancelled", { model: id }) });
+    } catch (fault) {
+      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    }
+    await queryClient.invalidateQueries({ queryKey: ["models"] });
+  }
+
+  return { pulls, pull: (id: string) => void pull(id), cancel: (id: string) => void cancel(id), forget };
+}

@@ -1,0 +1,154 @@
+import { Command as CommandList } from "cmdk";
+import { Search, AtSign } from "lucide-react";
+import { useState, useEffect } from "react";
+import { Link } from "@tanstack/react-router";
+import type { Mention } from "@svc/contracts";
+import { useTexts } from "../i18n/texts.ts";
+import { GROUP_TITLES } from "../session/command-registry.ts";
+import type { CommandGroup } from "../session/command-registry.ts";
+import { useServices } from "../session/services.ts";
+import { usePeople, useProject } from "../session/use-session.ts";
+import { Ago } from "../ui/ago.tsx";
+import { Kbd } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { EmptyState } from "../ui/notice.tsx";
+
+const GROUPS = Object.keys(GROUP_TITLES) as CommandGroup[];
+
+/** All that can be done now, found by a few letters of it. */
+export function CommandPalette({ onClose }: { onClose: () => void }) {
+  const { t } = useTexts();
+  const { commands: registry } = useServices();
+  const [commands] = useState(() => registry.list().filter(({ id }) => id !== "palette"));
+  return (
+    <Dialog title={t("command.palette")} hidesTitle onClose={onClose}>
+      <CommandList label={t("command.palette")} loop>
+        <div className="flex items-center gap-2.5 border-b border-line px-4">
+          <Search aria-hidden className="size-4 shrink-0 text-faint" />
+          <CommandList.Input
+            autoFocus
+            placeholder={t("command.placeholder")}
+            className="h-12 w-full bg-transparent text-base outline-none"
+          />
+        </div>
+        <CommandList.List className="h-[min(24rem,60vh)] overflow-y-auto p-1.5">
+          <CommandList.Empty className="px-3 py-8 text-center text-sm text-muted">
+            {t("command.none")}
+          </CommandList.Empty>
+          {GROUPS.map((group) => {
+            const own = commands.filter((command) => command.group === group);
+            if (own.length === 0) return null;
+            return (
+              <CommandList.Group
+                key={group}
+                heading={t(GROUP_TITLES[group])}
+                className="[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-2xs [&_[cmdk-group-heading]]:font-semibold [&_[cmdk-group-heading]]:text-faint"
+              >
+                {own.map(({ id, keys, run, title }) => (
+                  <CommandList.Item
+                    key={id}
+                    value={`${title} ${id}`}
+                    onSelect={() => {
+                      onClose();
+                      // The dialog gives the focus back first: the command may want it elsewhere.
+                      setTimeout(run);
+                    }}
+                    className="flex h-9 cursor-pointer items-center gap-2 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover"
+                  >
+                    <span className="min-w-0 flex-1 truncate">{title}</span>
+                    {keys !== undefined && <Kbd keys={keys} />}
+                  </CommandList.Item>
+                ))}
+              </CommandList.Group>
+            );
+          })}
+        </CommandList.List>
+      </CommandList>
+    </Dialog>
+  );
+}
+
+/** The keys of all that can be done on this page. */
+export function KeysSheet({ onClose }: { onClose: () => void }) {
+  const { t } = useTexts();
+  const { commands: registry } = useServices();
+  const [commands] = useState(() => registry.list());
+  return (
+    <Dialog title={t("command.keys")} width="wide" onClose={onClose}>
+      <div className="gap-x-10 px-5 py-4 sm:columns-2">
+        {GROUPS.map((group) => {
+          const own = commands.filter((command) => command.group === group && command.keys !== undefined);
+          if (own.length === 0) return null;
+          return (
+            <section key={group} className="mb-5 break-inside-avoid">
+              <h3 className="mb-1.5 text-2xs font-semibold text-faint uppercase">{t(GROUP_TITLES[group])}</h3>
+              <dl>
+                {own.map(({ id, keys = "", title }) => (
+                  <div key={id} className="flex items-center justify-between gap-4 py-1 text-sm">
+                    <dt className="min-w-0 truncate">{title}</dt>
+                    <dd>
+                      <Kbd keys={keys} />
+                      <span className="sr-only">{keys}</span>
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          );
+        })}
+      </div>
+    </Dialog>
+  );
+}
+
+/** The notes that are for whoever is signed in; each leads to its ticket. */
+export function MentionsDialog({
+  mentions,
+  onRead,
+  onClose,
+}: {
+  mentions: readonly Mention[];
+  onRead: () => void;
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
+  const { nameOf } = usePeople();
+  const here = useProject();
+  useEffect(onRead, [onRead]);
+  return (
+    <Dialog title={t("mentions.title")} onClose={onClose}>
+      {mentions.length === 0 ? (
+        <EmptyState icon={AtSign} title={t("mentions.none")} text={t("mentions.noneText")} />
+      ) : (
+        <ul className="divide-y divide-line">
+          {mentions.map(({ actor, at, author, id, project, subject, text, ticketId }, index) => (
+            <li key={id}>
+              <Link
+                to="/$project/inbox/$view/$ticketId"
+                params={{ project, view: "all", ticketId }}
+                onClick={onClose}
+                data-autofocus={index === 0 ? "" : undefined}
+                className="block px-4 py-2.5 hover:bg-hover focus-visible:-outline-offset-2"
+              >
+                <span className="flex items-baseline justify-between gap-3">
+                  <span dir="auto" className="truncate text-sm font-medium">
+                    {subject === "" ? t("ticket.noSubject") : subject}
+                  </span>
+                  {project !== here && (
+                    <span className="ml-auto shrink-0 text-xs text-muted">
+                      <bdi>{project}</bdi>
+                    </span>
+                  )}
+                  <Ago time={at} className="shrink-0 text-xs text-faint" />
+                </span>
+                <span className="mt-0.5 line-clamp-2 text-sm text-muted wrap-anywhere" dir="auto">
+                  <span className="font-medium">{author ?? nameOf(actor)}:</span> {text}
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Dialog>
+  );
+}

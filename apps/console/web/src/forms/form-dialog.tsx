@@ -1,0 +1,71 @@
+import { useId } from "react";
+import type { ComponentProps, ReactNode } from "react";
+import { useTexts } from "../i18n/texts.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { useAction } from "./use-action.ts";
+
+/** What is wrong with a form as a whole. The element is there before it has a text, so that screen readers announce it. */
+export const FormFault = ({ fault }: { fault: string | null }) => (
+  <p role="alert" className="text-sm wrap-anywhere text-bad empty:hidden">
+    {fault}
+  </p>
+);
+
+/** A dialog with one form, a button that submits it, and the error of `onSubmit` in words. */
+export function FormDialog({
+  title,
+  action,
+  look = "primary",
+  width,
+  keepsText,
+  isDisabled = false,
+  fault = null,
+  onSubmit,
+  onClose,
+  children,
+}: Pick<ComponentProps<typeof Dialog>, "title" | "width" | "keepsText" | "onClose"> & {
+  /** Label of the button that submits. */
+  action: string;
+  look?: "primary" | "danger";
+  isDisabled?: boolean;
+  /** What is wrong with the fields; shown unless the last submit has failed. */
+  fault?: string | null;
+  /** Does what the form is for. If it throws, the dialog stays open and shows why. */
+  onSubmit: (form: FormData) => void | Promise<void>;
+  /** The fields. */
+  children: ReactNode;
+}) {
+  const { t } = useTexts();
+  const formId = useId();
+  const { fault: failure, isBusy, run } = useAction();
+  return (
+    <Dialog
+      title={title}
+      {...(width === undefined ? {} : { width })}
+      {...(keepsText === undefined ? {} : { keepsText })}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t("ui.cancel")}</Button>
+          <Button type="submit" form={formId} look={look} isBusy={isBusy} disabled={isDisabled}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={formId}
+        onSubmit={(event) => {
+          event.preventDefault();
+          const form = new FormData(event.currentTarget);
+          void run(async () => onSubmit(form));
+        }}
+        className="flex flex-col gap-4 p-4"
+      >
+        {children}
+        <FormFault fault={failure ?? fault} />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "@jest/globals";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import de from "./de.json" with { type: "json" };
+import en from "./en.json" with { type: "json" };
+import { createTexts, fillText } from "./texts.ts";
+import type { TextEntry, TextPart, TextsOf } from "./texts.ts";
+
+const PARTS = ["first", "pages"] as const;
+/** The type check compares the German texts with the English ones here: none may be missing. */
+const german: { [Part in TextPart]: TextsOf<Part> } = de;
+
+const placeholdersOf = (text: string) =>
+  [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort((one, other) => (one < other ? -1 : 1));
+
+describe("the texts of the console", () => {
+  test("choose between one and many, and write the number", () => {
+    const { t } = createTexts("en", en.first);
+    expect(t("bulk.resolveDone", { n: 1 })).toBe("1 ticket resolved.");
+    expect(t("bulk.resolveDone", { n: 1200 })).toBe("1,200 tickets resolved.");
+  });
+
+  test("say how long ago something was, as briefly as it can be said", () => {
+    const { ago } = createTexts("en", en.first);
+    const now = Date.parse("2026-11-22T12:00:00Z");
+    expect(ago("2026-11-22T11:59:30Z", now)).toBe("now");
+    expect(ago("2026-11-22T11:15:00Z", now)).toBe("45 min");
+    expect(ago("2026-11-20T11:15:00Z", now)).toBe("2 d");
+  });
+
+  test("say the same in a sentence", () => {
+    const [english, german] = [createTexts("en", en.first), createTexts("de", de.first)];
+    const now = Date.parse("2026-11-22T12:00:00Z");
+    const past = (time: string) => [english.past(time, now), german.past(time, now)];
+    expect(past("2026-11-22T11:59:30Z")).toEqual(["just now", "gerade eben"]);
+    expect(past("2026-11-22T11:15:00Z")).toEqual(["45 minutes ago", "vor 45 Minuten"]);
+    expect(past("2026-11-21T11:15:00Z")).toEqual(["yesterday", "gestern"]);
+    expect(past("2026-11-02T12:00:00Z")).toEqual(["on Nov 2, 2026", "am 02.11.2026"]);
+    expect(english.since("2026-11-02T12:00:00Z", now)).toBe("since Nov 2, 2026");
+  });
+
+  test("are their own names until they are there", () => {
+    expect(createTexts("en", en.first).t("overview.text")).toBe("overview.text");
+  });
+
+  test("put values in as they are, whatever signs they have", () => {
+    expect(fillText("{name}: {what} {other}", { name: "$& {what}", what: "x" })).toBe("$& {what}: x {other}");
+  });
+
+  test.each(PARTS)("have the same keys in each language, in the same order: %s", (part) => {
+    expect(Object.keys(german[part])).toEqual(Object.keys(en[part]));
+  });
+
+  test.each(PARTS)("have the same values to put in, in each language: %s", (part) => {
+    const texts: Record<string, TextEntry> = { ...german[part] };
+    const odd = Object.entries(en[part]).flatMap(([key, entry]: [string, TextEntry]) => {
+      const [one, two] = [entry, texts[key] ?? ""].map((text) =>
+        placeholdersOf(typeof text === "string" ? text : text.other),
+      );
+      return JSON.stringify(one) === JSON.stringify(two) ? [] : [key];
+    });
+    expect(odd).toEqual([]);
+  });
+});
+
+const SOURCES = join(import.meta.dirname, "..");
+/** Folders whose parts are shown without any other page's having been opened. */
+const FIRST = ["api", "app", "inbox", "session", "sign-in", "ticket", "ui"];
+
+describe("the texts that are there at once", () => {
+  test("are all that the inbox, its tickets and what is around every page use", () => {
+    const later = new Set(Object.keys(en.pages));
+    const beginnings = [...later].map((key) => key.slice(0, key.indexOf(".") + 1));
+    const misplaced = FIRST.flatMap((folder) =>
+      readdirSync(join(SOURCES, folder)).flatMap((name) => {
+        const source = readFileSync(join(SOURCES, folder, name), "utf8");
+        const keys = [...source.matchAll(/"([\w.-]+)"/g)].map(([, key = ""]) => key).filter((key) => later.has(key));
+        const made = [...source.matchAll(/`(\w+\.)\$\{/g)].map(([, start = ""]) => start);
+        return [...keys, ...made.filter((start) => beginnings.includes(start))].map(
+          (key) => `${folder}/${name}: ${key}`,
+        );
+      }),
+    );
+    expect(misplaced).toEqual([]);
+  });
+});

@@ -1,0 +1,145 @@
+import { createContext, useContext } from "react";
+import type en from "./en.json";
+
+/** Texts of the frame of all pages, the inbox and its tickets; and those of all other pages. */
+export type TextPart = keyof typeof en;
+
+/** A text, or one for each plural category that the language has (`Intl.PluralRules`), chosen by `n`. */
+export type TextEntry = string | (Partial<Record<Intl.LDMLPluralRule, string>> & { other: string });
+
+/** The part of a language's file with this name: the keys of the English one, and plurals where English has them. */
+export type TextsOf<Part extends TextPart> = {
+  readonly [Key in keyof (typeof en)[Part]]: (typeof en)[Part][Key] extends string
+    ? string
+    : Exclude<TextEntry, string>;
+};
+
+/** Names of all texts. */
+export type TextKey = keyof (typeof en)["first"] | keyof (typeof en)["pages"];
+
+/** The texts of a language that have been loaded: initially only those of its part `first`. */
+export type TextTable = Partial<Readonly<Record<TextKey, TextEntry>>>;
+
+/** The languages of the console, by their names in themselves. */
+export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
+export type Language = keyof typeof LANGUAGES;
+
+/** The first language of the browser's that the console has; English where it has none. */
+export function pickLanguage(wanted: readonly string[]): Language {
+  for (const tag of wanted) {
+    const [language = ""] = tag.toLowerCase().split("-");
+    if (language in LANGUAGES) return language as Language;
+  }
+  return "en";
+}
+
+/** What stands in place of `{name}` in a text; `n` also chooses between one and many. */
+export type TextValues = Readonly<Record<string, string | number>>;
+
+/** The texts of one language, and how it writes numbers and times. */
+export interface Texts {
+  language: string;
+  /** The text of this key, with its values put in; the key itself where its page's texts are not there yet. */
+  t: (key: TextKey, values?: TextValues) => string;
+  number: (value: number) => string;
+  percent: (share: number) => string;
+  /** A day and a time of day, as in "22 Nov 2026, 18:43". */
+  dateTime: (time: string) => string;
+  timeOfDay: (time: string) => string;
+  day: (time: string) => string;
+  /** How long ago, as briefly as it can be said: "now", "5 min", "3 h", "2 d", then the day. */
+  ago: (time: string, nowMs: number) => string;
+  /** The same within a sentence: "just now", "5 minutes ago", "yesterday", then "on 22 Nov 2026". */
+  past: (time: string, nowMs: number) => string;
+  /** Since when: "since 18:43" within a day, then the day. */
+  since: (time: string, nowMs: number) => string;
+  /** Milliseconds in words: "120 ms", "3.4 s", "5 min". */
+  duration: (ms: number) => string;
+  /** Name of a language (BCP 47), such as "German". */
+  languageName: (tag: string) => string;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Puts values in the place of `{name}`. What has no value stays as it is. */
+export function fillText(text: string, values: TextValues): string {
+  return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}
+
+/** Makes the texts of a language (BCP 47) of its table. */
+export function createTexts(language: string, table: TextTable): Texts {
+  const plural = new Intl.PluralRules(language);
+  const numbers = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+  const percents = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
+  const dateTimes = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+  const times = new Intl.DateTimeFormat(language, { timeStyle: "short" });
+  const days = new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric", month: "short" });
+  const dates = new Intl.DateTimeFormat(language, { day: "numeric", month: "short" });
+  const fullDates = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+  const languages = new Intl.DisplayNames(language, { type: "language" });
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+  const unit = (name: string, value: number) =>
+    new Intl.NumberFormat(language, {
+      style: "unit",
+      unit: name,
+      unitDisplay: "short",
+      maximumFractionDigits: 1,
+    }).format(value);
+
+  const t = (key: TextKey, values: TextValues = {}) => {
+    const entry = table[key];
+    if (entry === undefined) return key;
+    if (typeof entry === "string") return fillText(entry, values);
+    const n = Number(values["n"] ?? 0);
+    const text = entry[plural.select(n)] ?? entry.other;
+    return fillText(text, { ...values, n: numbers.format(n) });
+  };
+  return {
+    language,
+    t,
+    languageName: (tag) => languages.of(tag) ?? tag,
+    number: (value) => numbers.format(value),
+    percent: (share) => percents.format(share),
+    dateTime: (time) => dateTimes.format(new Date(time)),
+    timeOfDay: (time) => times.format(new Date(time)),
+    day: (time) => days.format(new Date(time)),
+    ago(time, nowMs) {
+      const passedMs = Math.max(0, nowMs - Date.parse(time));
+      if (passedMs < MINUTE_MS) return t("time.now");
+      if (passedMs < HOUR_MS) return t("time.minutes", { count: Math.floor(passedMs / MINUTE_MS) });
+      if (passedMs < DAY_MS) return t("time.hours", { count: Math.floor(passedMs / HOUR_MS) });
+      if (passedMs < 7 * DAY_MS) return t("time.days", { count: Math.floor(passedMs / DAY_MS) });
+      return dates.format(new Date(time));
+    },
+    past(time, nowMs) {
+      const passedMs = Math.max(0, nowMs - Date.parse(time));
+      if (passedMs < MINUTE_MS) return t("time.justNow");
+      if (passedMs < HOUR_MS) return relative.format(-Math.floor(passedMs / MINUTE_MS), "minute");
+      if (passedMs < DAY_MS) return relative.format(-Math.floor(passedMs / HOUR_MS), "hour");
+      if (passedMs < 7 * DAY_MS) return relative.format(-Math.floor(passedMs / DAY_MS), "day");
+      return t("time.on", { date: fullDates.format(new Date(time)) });
+    },
+    since(time, nowMs) {
+      const isToday = nowMs - Date.parse(time) < DAY_MS;
+      return t("time.since", { time: (isToday ? times : fullDates).format(new Date(time)) });
+    },
+    duration(ms) {
+      if (ms < 1_000) return unit("millisecond", Math.round(ms * 10) / 10);
+      if (ms < MINUTE_MS) return unit("second", ms / 1_000);
+      if (ms < HOUR_MS) return unit("minute", ms / MINUTE_MS);
+      return ms < 2 * DAY_MS ? unit("hour", ms / HOUR_MS) : unit("day", ms / DAY_MS);
+    },
+  };
+}
+
+/** The texts of the language that is chosen. */
+export const TextsContext = createContext<Texts | null>(null);
+
+/** The texts of the language that is chosen. Throws outside of the app. */
+export function useTexts(): Texts {
+  const texts = useContext(TextsContext);
+  if (texts === null) throw new Error("useTexts is for components within the app.");
+  return texts;
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "@jest/globals";
+import { ServiceFault } from "@svc/client";
+import type { SavedView } from "@svc/contracts";
+import { moveKeptViews } from "./saved-views.ts";
+
+/** A storage with these texts. */
+function storageOf(texts: Record<string, string>) {
+  const kept = new Map(Object.entries(texts));
+  return {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => void kept.set(key, value),
+    removeItem: (key: string) => void kept.delete(key),
+    keys: () => [...kept.keys()],
+    kept,
+  };
+}
+
+const vip = JSON.stringify([{ name: "VIP", view: "all", search: { tag: "vip", evil: "x" } }, 7, { name: 1 }]);
+
+describe("views that the browser has kept", () => {
+  test("go to the server once, each under a name of its own, and those of others stay", async () => {
+    const storage = storageOf({
+      "console.views.ann.north": vip,
+      "console.views.ann.south": vip,
+      "console.views.bob.north": vip,
+      "console.views.ann.east": "{",
+    });
+    const sent: SavedView[] = [];
+    const put = (view: SavedView) => Promise.resolve(sent.push(view));
+    await moveKeptViews(storage, "ann", put);
+    await moveKeptViews(storage, "ann", put);
+    expect(sent).toEqual([
+      { name: "VIP", project: "north", view: "all", filters: { tag: "vip" } },
+      { name: "VIP (south)", project: "south", view: "all", filters: { tag: "vip" } },
+    ]);
+    expect([...storage.kept.keys()]).toEqual(["console.views.bob.north"]);
+  });
+
+  test("stay where the server refuses them or is away", async () => {
+    for (const status of [403, null]) {
+      const storage = storageOf({ "console.views.ann.north": vip });
+      await moveKeptViews(storage, "ann", () => Promise.reject(new ServiceFault("x", "x", { status })));
+      expect(storage.kept.get("console.views.ann.north")).toContain('"name":"VIP"');
+    }
+  });
+});

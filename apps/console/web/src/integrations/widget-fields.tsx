@@ -1,0 +1,203 @@
+import { useId, useEffect, useState, useRef } from "react";
+import { Plus, Trash2 } from "lucide-react";
+import type { ChannelConfigs } from "@svc/contracts";
+import { useTexts } from "../i18n/texts.ts";
+import { Button, IconButton } from "../ui/button.tsx";
+import { CONTROL, TextArea, Field, SelectField } from "../ui/field.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { isColor } from "./widget-preview.tsx";
+import { WIDGET_STRINGS } from "./widget-strings.ts";
+
+/** A color, chosen by eye or typed as `#rrggbb`. */
+export function ColorField({
+  label,
+  value,
+  fault,
+  isDisabled,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  fault: string | undefined;
+  isDisabled: boolean;
+  onChange: (color: string) => void;
+}) {
+  const { t } = useTexts();
+  const id = useId();
+  const said = fault ?? (isColor(value) ? undefined : t("widget.colorForm"));
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1 block text-sm font-medium">
+        {label}
+      </label>
+      <div className="flex gap-2">
+        <input
+          type="color"
+          aria-label={t("widget.pickColor")}
+          value={isColor(value) ? value : "#000000"}
+          disabled={isDisabled}
+          onChange={({ currentTarget }) => onChange(currentTarget.value)}
+          className="h-8 w-11 shrink-0 cursor-pointer rounded-md border border-edge bg-surface p-0.5 disabled:opacity-60"
+        />
+        <input
+          id={id}
+          value={value}
+          disabled={isDisabled}
+          spellCheck={false}
+          aria-invalid={said !== undefined}
+          aria-describedby={said === undefined ? undefined : `${id}-hint`}
+          onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
+          className={`${CONTROL} font-mono`}
+        />
+      </div>
+      {said !== undefined && (
+        <p id={`${id}-hint`} className="mt-1 text-xs text-bad">
+          {said}
+        </p>
+      )}
+    </div>
+  );
+}
+
+const linesOf = (text: string) =>
+  text
+    .split(/[\s,]+/)
+    // An address that was copied from the bar of a browser ends with a slash, an origin does not.
+    .map((line) => line.replace(/(?<=[^/])\/$/, ""))
+    .filter((line) => line !== "");
+
+/** Sites that may use the widget, one a line. */
+export function OriginsField({
+  value,
+  fault,
+  isDisabled,
+  onChange,
+}: {
+  value: readonly string[];
+  fault: string | undefined;
+  isDisabled: boolean;
+  onChange: (origins: string[]) => void;
+}) {
+  const { t } = useTexts();
+  const [text, setText] = useState(() => value.join("\n"));
+  const saved = value.join("\n");
+  // What somebody types keeps its line breaks; what comes from elsewhere takes its place.
+  useEffect(() => {
+    setText((typed) => (linesOf(typed).join("\n") === saved ? typed : saved));
+  }, [saved]);
+  return (
+    <div className="flex flex-col gap-2">
+      <TextArea
+        label={t("widget.origins")}
+        hint={t("widget.originsHint")}
+        fault={fault}
+        rows={3}
+        spellCheck={false}
+        placeholder="https://www.example.com"
+        value={text}
+        disabled={isDisabled}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value);
+          onChange(linesOf(currentTarget.value));
+        }}
+      />
+      {value.length === 0 && <Notice look="warn">{t("widget.anySiteWarning")}</Notice>}
+    </div>
+  );
+}
+
+type Strings = ChannelConfigs["widget"]["strings"];
+
+const MAX_CHARS = 500;
+const SHOWN_MAX_CHARS = 60;
+
+const ownTextOf = (name: string): string | undefined =>
+  Object.hasOwn(WIDGET_STRINGS, name) ? WIDGET_STRINGS[name as keyof typeof WIDGET_STRINGS] : undefined;
+
+/** The texts that the site puts in the place of the widget's own: one is chosen, then written. */
+export function StringsField({
+  value,
+  fault,
+  isDisabled,
+  onChange,
+}: {
+  value: Strings;
+  fault: string | undefined;
+  isDisabled: boolean;
+  onChange: (strings: Strings) => void;
+}) {
+  const { t } = useTexts();
+  const [picked, setPicked] = useState("");
+  const listRef = useRef<HTMLUListElement>(null);
+  const names = Object.keys(value);
+  const free = Object.entries(WIDGET_STRINGS).filter(([name]) => !names.includes(name));
+
+  function add() {
+    const own = ownTextOf(picked);
+    if (own === undefined) return;
+    onChange({ ...value, [picked]: own });
+    setPicked("");
+    // It begins with the widget's own words, to be written over.
+    requestAnimationFrame(() => {
+      const field = listRef.current?.querySelector<HTMLInputElement>(":scope > li:last-child input");
+      field?.focus();
+      field?.select();
+    });
+  }
+
+  return (
+    <div className="flex flex-col gap-3">
+      {names.length > 0 && (
+        <ul ref={listRef} className="flex flex-col gap-3">
+          {names.map((name) => (
+            <li key={name} className="flex items-start gap-1">
+              <Field
+                label={name}
+                hint={ownTextOf(name) ?? t("widget.unknownString")}
+                className="min-w-0 flex-1"
+                value={value[name] ?? ""}
+                maxLength={MAX_CHARS}
+                dir="auto"
+                disabled={isDisabled}
+                onChange={({ currentTarget }) => onChange({ ...value, [name]: currentTarget.value })}
+              />
+              {!isDisabled && (
+                <IconButton
+                  icon={Trash2}
+                  className="mt-6"
+                  label={t("widget.removeString", { name })}
+                  onClick={() =>
+                    onChange(Object.fromEntries(Object.entries(value).filter(([other]) => other !== name)))
+                  }
+                />
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {fault !== undefined && (
+        <p role="alert" className="text-xs text-bad">
+          {fault}
+        </p>
+      )}
+      {!isDisabled && (
+        <div className="flex items-end gap-2">
+          <SelectField
+            label={t("widget.pickString")}
+            className="min-w-0 flex-1"
+            value={picked}
+            onChange={({ currentTarget }) => setPicked(currentTarget.value)}
+            options={[
+              { value: "", label: t("widget.noString") },
+              ...free.map(([name, text]) => ({ value: name, label: text.slice(0, SHOWN_MAX_CHARS) })),
+            ]}
+          />
+          <Button disabled={picked === ""} onClick={add}>
+            <Plus aria-hidden className="size-4" />
+            {t("widget.addString")}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}

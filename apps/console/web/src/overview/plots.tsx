@@ -1,0 +1,322 @@
+import { useState } from "react";
+import type { ReactNode } from "react";
+import { useTexts } from "../i18n/texts.ts";
+
+/** Looks of what a bar is made of. */
+const FILLS = {
+  accent: "fill-accent",
+  ok: "fill-ok",
+  warn: "fill-warn",
+  bad: "fill-bad",
+  strong: "fill-edge",
+  rest: "fill-edge/45",
+} as const;
+const DOTS = {
+  accent: "bg-accent",
+  ok: "bg-ok",
+  warn: "bg-warn",
+  bad: "bg-bad",
+  strong: "bg-edge",
+  rest: "bg-edge/45",
+} as const satisfies Record<keyof typeof FILLS, string>;
+
+/** What a bar is made of. */
+export interface BarPart {
+  label: string;
+  look: keyof typeof FILLS;
+}
+
+/** A row of the table beside a plot. */
+export interface PlotRow {
+  id: string;
+  label: string;
+  cells: readonly string[];
+}
+
+/** Height of a plot of upright bars, in the units of its view box; a bar has a width of one. */
+export const PLOT_HEIGHT = 100;
+/** Space between two bars, as a fraction of the width of one. */
+const GAP = 0.24;
+
+/** Returns the sum of numbers. */
+export const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+
+/** An upright bar: its values on top of each other, at position `at`. */
+export function StackedBar({
+  at,
+  parts,
+  values,
+  scale,
+}: {
+  at: number;
+  parts: readonly BarPart[];
+  /** One value for each part. */
+  values: readonly number[];
+  /** Height of a value of one. */
+  scale: number;
+}) {
+  return parts.map(({ label, look }, index) => {
+    const top = sumOf(values.slice(0, index + 1)) * scale;
+    return (
+      <rect
+        key={label}
+        x={at + GAP / 2}
+        width={1 - GAP}
+        y={PLOT_HEIGHT - top}
+        height={(values[index] ?? 0) * scale}
+        className={FILLS[look]}
+      />
+    );
+  });
+}
+
+/** A plot with what its colours stand for, and the same figures in a table that can be opened. */
+function PlotFrame({
+  title,
+  head,
+  parts,
+  columns = parts.map(({ label }) => label),
+  rows,
+  children,
+}: {
+  title: string;
+  /** What the rows are. */
+  head: string;
+  parts: readonly BarPart[];
+  /** Heads of the table's columns, where they are others than the parts. */
+  columns?: readonly string[];
+  rows: readonly PlotRow[];
+  children: ReactNode;
+}) {
+  const { t } = useTexts();
+  return (
+    <figure aria-label={title}>
+      <ul aria-hidden className="mb-3 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
+        {parts.map(({ label, look }) => (
+          <li key={label} className="flex items-center gap-1.5">
+            <span className={`size-2.5 rounded-sm ${DOTS[look]}`} />
+            {label}
+          </li>
+        ))}
+      </ul>
+      {children}
+      <details className="mt-3 text-sm">
+        <summary className="w-fit rounded-sm text-xs font-medium text-muted hover:text-ink">
+          {t("overview.table")}
+        </summary>
+        <div className="mt-2 max-h-96 overflow-auto" tabIndex={0} role="region" aria-label={title}>
+          <table className="w-full text-xs">
+            <caption className="sr-only">{title}</caption>
+            <thead className="text-left text-muted">
+              <tr>
+                <th scope="col" className="py-1 pr-3 font-medium">
+                  {head}
+                </th>
+                {columns.map((label) => (
+                  <th key={label} scope="col" className="py-1 pl-3 text-right font-medium">
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody className="divide-y divide-line">
+              {rows.map(({ cells, id, label }) => (
+                <tr key={id}>
+                  <th scope="row" className="py-1 pr-3 text-left font-normal wrap-anywhere" dir="auto">
+                    {label}
+                  </th>
+                  {cells.map((cell, index) => (
+                    <td key={columns[index]} className="py-1 pl-3 text-right tabular-nums">
+                      {cell}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  );
+}
+
+/** A bar: as many values as there are parts. */
+export interface BarRow {
+  id: string;
+  label: string;
+  values: readonly number[];
+  /** What the table says of it: as many as it has columns. */
+  cells: readonly string[];
+  /** What stands at its end. */
+  total: string;
+}
+
+function Bar({
+  values,
+  parts,
+  max,
+  label,
+}: {
+  values: readonly number[];
+  parts: readonly BarPart[];
+  max: number;
+  label: string;
+}) {
+  const scale = max === 0 ? 0 : 100 / max;
+  return (
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox="0 0 100 10"
+      preserveAspectRatio="none"
+      className="h-3 w-full overflow-hidden rounded-sm bg-sunken"
+    >
+      <title>{label}</title>
+      {parts.map(({ label: name, look }, index) => (
+        <rect
+          key={name}
+          x={sumOf(values.slice(0, index)) * scale}
+          width={(values[index] ?? 0) * scale}
+          height={10}
+          className={FILLS[look]}
+        />
+      ))}
+    </svg>
+  );
+}
+
+/** Bars under each other, on one scale. The same figures stand in a table that can be opened. */
+export function BarPlot({
+  title,
+  head,
+  parts,
+  columns = parts.map(({ label }) => label),
+  rows,
+}: {
+  title: string;
+  /** What the rows are. */
+  head: string;
+  parts: readonly BarPart[];
+  columns?: readonly string[];
+  rows: readonly BarRow[];
+}) {
+  const max = Math.max(0, ...rows.map(({ values }) => sumOf(values)));
+  return (
+    <PlotFrame title={title} head={head} parts={parts} columns={columns} rows={rows}>
+      <ul className="flex flex-col gap-2.5">
+        {rows.map(({ cells, id, label, total, values }) => (
+          <li key={id}>
+            <div className="mb-1 flex items-baseline justify-between gap-3 text-sm">
+              <span className="min-w-0 truncate" dir="auto">
+                {label}
+              </span>
+              <span className="shrink-0 text-xs text-muted tabular-nums">{total}</span>
+            </div>
+            <Bar
+              values={values}
+              parts={parts}
+              max={max}
+              label={`${label}: ${columns.map((column, index) => `${column} ${cells[index] ?? ""}`).join(", ")}`}
+            />
+          </li>
+        ))}
+      </ul>
+    </PlotFrame>
+  );
+}
+
+/** What happened in one hour, day or week: as many values as there are parts. */
+export interface TimePoint {
+  id: string;
+  /** When it was, in words. */
+  label: string;
+  /** The same as briefly as it can be said, for the axis. */
+  tick: string;
+  values: readonly number[];
+  cells: readonly string[];
+}
+
+/**
+ * Bars beside each other over time. One of them is read at a time: the one that is pointed at, or, as a slider, that the
+ * arrow keys have come to. The same figures stand in a table that can be opened.
+ */
+export function TimePlot({
+  title,
+  head,
+  parts,
+  columns = parts.map(({ label }) => label),
+  points,
+  write,
+  hint,
+}: {
+  title: string;
+  /** What the points are. */
+  head: string;
+  parts: readonly BarPart[];
+  columns?: readonly string[];
+  points: readonly TimePoint[];
+  /** A height of the plot in words. */
+  write: (value: number) => string;
+  /** What stands where nothing is read yet. */
+  hint: string;
+}) {
+  const [chosen, setChosen] = useState<number | null>(null);
+  const max = Math.max(0, ...points.map(({ values }) => sumOf(values)));
+  const scale = max === 0 ? 0 : PLOT_HEIGHT / max;
+  const last = points.length - 1;
+  const read = chosen === null ? undefined : points[Math.min(chosen, last)];
+  const say = (point: TimePoint | undefined) => {
+    if (point === undefined) return "";
+    const { cells, label } = point;
+    return `${label}: ${columns.map((column, index) => `${column} ${cells[index] ?? ""}`).join(", ")}`;
+  };
+  const ticks = points.length > 2 ? [0, Math.floor(last / 2), last] : points.map((_, index) => index);
+  return (
+    <PlotFrame title={title} head={head} parts={parts} columns={columns} rows={points}>
+      <p aria-hidden className="min-h-5 text-xs text-muted tabular-nums" dir="auto">
+        {read === undefined ? hint : say(read)}
+      </p>
+      <p aria-hidden className="mt-1 text-2xs text-faint tabular-nums">
+        {write(max)}
+      </p>
+      <div className="relative rounded-sm has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent">
+        <svg
+          aria-hidden
+          viewBox={`0 0 ${points.length} ${PLOT_HEIGHT}`}
+          preserveAspectRatio="none"
+          className="block h-40 w-full border-y border-line"
+        >
+          {points.map(({ id, values }, at) => (
+            <g key={id}>
+              {at === chosen && <rect x={at} width={1} height={PLOT_HEIGHT} className="fill-hover" />}
+              <StackedBar at={at} parts={parts} values={values} scale={scale} />
+            </g>
+          ))}
+        </svg>
+        <input
+          type="range"
+          min={0}
+          max={Math.max(0, last)}
+          value={chosen ?? last}
+          aria-label={title}
+          aria-valuetext={say(points[Math.min(chosen ?? last, last)])}
+          onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}
+          onFocus={() => setChosen((now) => now ?? last)}
+          onPointerMove={({ clientX, currentTarget }) => {
+            const { left, width } = currentTarget.getBoundingClientRect();
+            const at = Math.floor(((clientX - left) / Math.max(1, width)) * points.length);
+            setChosen(Math.min(Math.max(at, 0), last));
+          }}
+          onPointerLeave={() => setChosen(null)}
+          onBlur={() => setChosen(null)}
+          className="absolute inset-0 m-0 size-full cursor-crosshair opacity-0"
+        />
+      </div>
+      <div aria-hidden className="mt-1 flex justify-between text-2xs text-faint tabular-nums">
+        {ticks.map((at) => (
+          <span key={at}>{points[at]?.tick}</span>
+        ))}
+      </div>
+    </PlotFrame>
+  );
+}

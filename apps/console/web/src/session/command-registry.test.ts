@@ -1,0 +1,83 @@
+import { describe, expect, test, afterAll, beforeAll } from "@jest/globals";
+import { isSingleKey, matchKeys, nameKey, READ_MS, createCommandRegistry } from "./command-registry.ts";
+
+const plain = { ctrlKey: false, metaKey: false, altKey: false, shiftKey: false };
+
+describe("keys", () => {
+  test("are named the same with Ctrl and Cmd, and letters are small", () => {
+    expect(nameKey({ ...plain, key: "K", ctrlKey: true })).toBe("mod+k");
+    expect(nameKey({ ...plain, key: "k", metaKey: true })).toBe("mod+k");
+    expect(nameKey({ ...plain, key: "J", shiftKey: true })).toBe("shift+j");
+  });
+
+  test("that are signs do not need Shift named", () => {
+    expect(nameKey({ ...plain, key: "?", shiftKey: true })).toBe("?");
+    expect(nameKey({ ...plain, key: "#" })).toBe("#");
+  });
+
+  test("find their command, the later registered of two", () => {
+    expect(matchKeys(["j"], ["j", "k", "j"])).toEqual({ kind: "hit", index: 2 });
+  });
+
+  test("that begin a sequence wait for the rest", () => {
+    expect(matchKeys(["g"], ["g i", "j"])).toEqual({ kind: "begin" });
+    expect(matchKeys(["g", "i"], ["g i", "j"])).toEqual({ kind: "hit", index: 0 });
+    expect(matchKeys(["g", "x"], ["g i", "j"])).toEqual({ kind: "none" });
+  });
+
+  test("of a single letter or sign can be told from others, with Shift or not", () => {
+    const names = ["a", "shift+e", "!", "?", "shift", "shift+Enter", "Enter", "mod+k", "mod+shift+a", "alt+x", "+"];
+    expect(names.filter(isSingleKey)).toEqual(["a", "shift+e", "!", "?", "+"]);
+  });
+
+  test("that nothing has find nothing", () => {
+    expect(matchKeys(["z"], ["j", undefined])).toEqual({ kind: "none" });
+  });
+});
+
+const kept = { Element: globalThis.Element, document: globalThis.document };
+
+beforeAll(() => {
+  // A page without anything that has the focus, and without a dialog.
+  Object.assign(globalThis, { Element: EventTarget, document: { querySelector: () => null } });
+});
+afterAll(() => {
+  Object.assign(globalThis, kept);
+});
+
+/** A page with `j` that moves, `d` that shows details, and `a` that sends; `press` says how long after the start. */
+function openPage() {
+  const done: string[] = [];
+  const registry = createCommandRegistry();
+  const command = (keys: string, isDecision: boolean) => ({
+    id: keys,
+    title: keys,
+    group: "ticket" as const,
+    keys,
+    isDecision,
+    run: () => void done.push(keys),
+  });
+  registry.add(() => [command("j", false), command("d", false), command("a", true)]);
+  const plain = { ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, isComposing: false, target: null };
+  const press = (key: string, timeStamp: number, repeat = false) =>
+    registry.press(
+      { ...plain, key, timeStamp, repeat, defaultPrevented: false, preventDefault: () => undefined },
+      true,
+    );
+  return { done, press };
+}
+
+describe("a key", () => {
+  test("that is held counts once, unless it moves through a list", () => {
+    const { done, press } = openPage();
+    for (const key of ["a", "d", "j"]) for (const at of [5_000, 10_000, 15_000]) press(key, at, at > 5_000);
+    expect(done).toEqual(["a", "d", "j", "j", "j"]);
+  });
+
+  test("that decides something counts once where it is pressed twice, and again once what came next could be read", () => {
+    const { done, press } = openPage();
+    for (const at of [1_000, 1_150, 1_000 + READ_MS]) press("a", at);
+    for (const at of [5_000, 5_150]) press("d", at);
+    expect(done).toEqual(["a", "a", "d", "d"]);
+  });
+});

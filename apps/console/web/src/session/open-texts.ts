@@ -1,0 +1,65 @@
+import { createTexts } from "../i18n/texts.ts";
+import type { Texts, Language, TextPart, TextTable } from "../i18n/texts.ts";
+import { createStore } from "../ui/create-store.ts";
+import type { Store } from "../ui/create-store.ts";
+
+/** Loads the two parts of a language's file, which the build splits: the second is not part of the first page load. */
+type Source = Record<TextPart, () => Promise<TextTable>>;
+
+const SOURCES: Record<Language, Source> = {
+  en: {
+    first: async () => (await import("../i18n/en.json?first")).default,
+    pages: async () => (await import("../i18n/en.json?pages")).default,
+  },
+  de: {
+    first: async () => (await import("../i18n/de.json?first")).default,
+    pages: async () => (await import("../i18n/de.json?pages")).default,
+  },
+};
+
+/** The texts that the console shows, in the language that is chosen. */
+export interface OpenTexts {
+  shown: Pick<Store<Texts>, "get" | "subscribe">;
+  /** Shows this language from when its texts are there. Rejects where they cannot be had: what is shown stays. */
+  choose: (language: Language) => Promise<void>;
+  /** Fetches the texts of the pages beside the inbox, too; resolves when they are shown. */
+  needPages: () => Promise<void>;
+}
+
+/**
+ * Opens the texts of a language; rejects where they cannot be had. Numbers and times are written as where the first of
+ * `wanted` (BCP 47) in the chosen language is spoken.
+ */
+export async function openTexts(first: Language, wanted: readonly string[]): Promise<OpenTexts> {
+  let asked = { language: first, withPages: false };
+  let done = asked;
+
+  async function load({ language, withPages }: typeof asked): Promise<Texts> {
+    const source = SOURCES[language];
+    const tag = wanted.find((name) => name.toLowerCase().split("-")[0] === language) ?? language;
+    const [table, pages] = await Promise.all([source.first(), withPages ? source.pages() : {}]);
+    return createTexts(tag, { ...table, ...pages });
+  }
+  const shown = createStore(await load(asked));
+
+  /** Shows what is asked for, and what is asked for meanwhile. */
+  async function show(): Promise<void> {
+    if (asked === done) return;
+    const mine = asked;
+    const texts = await load(mine);
+    if (mine !== asked) return show();
+    done = mine;
+    shown.set(texts);
+  }
+  return {
+    shown,
+    async choose(language) {
+      if (language !== asked.language) asked = { ...asked, language };
+      await show();
+    },
+    async needPages() {
+      if (!asked.withPages) asked = { ...asked, withPages: true };
+      await show();
+    },
+  };
+}

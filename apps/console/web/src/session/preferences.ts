@@ -1,0 +1,58 @@
+import { LANGUAGES, pickLanguage } from "../i18n/texts.ts";
+import type { Language } from "../i18n/texts.ts";
+import { createStore } from "../ui/create-store.ts";
+import type { Store } from "../ui/create-store.ts";
+
+export const THEMES = ["system", "light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
+
+/** What somebody likes in this browser. */
+export interface Preferences {
+  theme: Theme;
+  language: Language;
+  /** Whether single letters are commands; who speaks to the computer may want to switch that off. */
+  hasSingleKeys: boolean;
+  /** Whether new reviews are told by the system's notifications. */
+  hasNotifications: boolean;
+}
+
+/** Read by public/theme.js, too. */
+const KEY = "console.preferences";
+
+/** The preferences that a stored text stands for; what is missing or wrong in it has its default. */
+export function readPreferences(stored: string | null, languages: readonly string[]): Preferences {
+  let given: Record<string, unknown> = {};
+  try {
+    given = (JSON.parse(stored ?? "{}") as Record<string, unknown> | null) ?? {};
+  } catch {
+    // Somebody else's text: the defaults are as good as ever.
+  }
+  const { theme, language } = given;
+  return {
+    theme: THEMES.find((name) => name === theme) ?? "system",
+    language:
+      typeof language === "string" && Object.hasOwn(LANGUAGES, language)
+        ? (language as Language)
+        : pickLanguage(languages),
+    hasSingleKeys: given["hasSingleKeys"] !== false,
+    hasNotifications: given["hasNotifications"] === true,
+  };
+}
+
+function show({ theme, language }: Preferences): void {
+  const { documentElement: root } = document;
+  root.lang = language;
+  if (theme === "system") delete root.dataset["theme"];
+  else root.dataset["theme"] = theme;
+}
+
+/** The preferences of this browser: kept, and shown, whenever they change. */
+export function openPreferences(storage: Pick<Storage, "getItem" | "setItem">): Store<Preferences> {
+  const store = createStore(readPreferences(storage.getItem(KEY), navigator.languages));
+  show(store.get());
+  store.subscribe(() => {
+    show(store.get());
+    storage.setItem(KEY, JSON.stringify(store.get()));
+  });
+  return store;
+}

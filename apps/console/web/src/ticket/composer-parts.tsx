@@ -1,0 +1,170 @@
+import { CircleAlert, LoaderCircle, Paperclip, RotateCw, X, RefreshCw } from "lucide-react";
+import type { Ref } from "react";
+import { useTexts } from "../i18n/texts.ts";
+import type { Texts } from "../i18n/texts.ts";
+import { usePeople } from "../session/use-session.ts";
+import type { Person } from "../session/use-session.ts";
+import { Avatar } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { sizeText } from "../ui/size-text.ts";
+import type { TicketChangeNews } from "./own-drafts.ts";
+import type { ReplyFile, ReplyFiles } from "./use-reply-files.ts";
+
+/** Who can be mentioned; the keys are the text's, which keeps the focus. */
+export function MentionList({
+  people,
+  picked,
+  onPick,
+}: {
+  people: readonly Person[];
+  picked: number;
+  onPick: (person: Person) => void;
+}) {
+  const { t } = useTexts();
+  return (
+    <ul
+      role="listbox"
+      aria-label={t("compose.mention")}
+      className="absolute bottom-full left-0 z-20 mb-1 w-60 rounded-lg border border-line bg-raised p-1 shadow-pop"
+    >
+      {people.map((person, index) => (
+        <li
+          key={person.actor}
+          role="option"
+          aria-selected={index === picked}
+          onPointerDown={(event) => {
+            event.preventDefault();
+            onPick(person);
+          }}
+          className="flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-sm aria-selected:bg-hover"
+        >
+          <Avatar name={person.name} size="small" />
+          <span className="truncate">{person.name}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const SIGNS = {
+  sending: { icon: LoaderCircle, look: "animate-spin text-accent" },
+  ready: { icon: Paperclip, look: "text-faint" },
+  failed: { icon: CircleAlert, look: "text-bad" },
+} as const satisfies Record<ReplyFile["state"], { icon: typeof Paperclip; look: string }>;
+
+/** The files that go with what is being written. */
+export function ReplyFileList({
+  files: { files, tryAgain },
+  onRemove,
+}: {
+  files: ReplyFiles;
+  onRemove: (key: number) => void;
+}) {
+  const { number, t } = useTexts();
+  if (files.length === 0) return null;
+  return (
+    <ul aria-label={t("ticket.files")} className="mt-1.5 flex flex-wrap gap-1.5">
+      {files.map((file) => {
+        const { content, error, key, name, sizeBytes, state } = file;
+        const { icon: Icon, look } = SIGNS[state];
+        return (
+          <li
+            key={key}
+            className="flex max-w-full items-center gap-1.5 rounded-md border border-line bg-surface py-0.5 pr-0.5 pl-2 text-xs"
+          >
+            <Icon aria-hidden className={`size-3.5 shrink-0 ${look}`} />
+            <span dir="auto" className="truncate font-medium">
+              {name}
+            </span>
+            <span role="status" className={`shrink-0 ${error === null ? "text-muted" : "text-bad"}`}>
+              {error ?? (state === "sending" ? t("compose.sending") : sizeText(sizeBytes, number))}
+            </span>
+            {state === "failed" && content !== null && (
+              <button
+                type="button"
+                aria-label={t("compose.retryFile", { name })}
+                title={t("compose.retryFile", { name })}
+                onClick={() => tryAgain(file)}
+                className="flex size-6 shrink-0 items-center justify-center rounded text-muted hover:bg-hover hover:text-ink"
+              >
+                <RotateCw aria-hidden className="size-3.5" />
+              </button>
+            )}
+            <button
+              type="button"
+              aria-label={t("compose.removeFile", { name })}
+              title={t("compose.removeFile", { name })}
+              onClick={() => onRemove(key)}
+              className="flex size-6 shrink-0 items-center justify-center rounded text-muted hover:bg-hover hover:text-ink"
+            >
+              <X aria-hidden className="size-3.5" />
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+const QUOTE_MAX_CHARS = 160;
+const quote = (text: string) => (text.length > QUOTE_MAX_CHARS ? `${text.slice(0, QUOTE_MAX_CHARS)}…` : text);
+
+interface TellWith {
+  t: Texts["t"];
+  nameOf: (actor: string) => string;
+}
+
+/** Each kind of change in words. */
+const TELLINGS: {
+  [Kind in TicketChangeNews["kind"]]: (change: Extract<TicketChangeNews, { kind: Kind }>, by: TellWith) => string;
+} = {
+  message: ({ text }, { t }) => t("conflict.message", { text: quote(text) }),
+  reply: ({ author, text }, { t }) =>
+    t(author === "operator" ? "conflict.reply" : "conflict.agentReply", { text: quote(text) }),
+  draft: (_, { t }) => t("conflict.draft"),
+  status: ({ status }, { t }) => t("conflict.status", { status: t(`status.${status}`) }),
+  assignee: ({ assignee }, { nameOf, t }) =>
+    assignee === null ? t("conflict.unassigned") : t("conflict.assigned", { name: nameOf(assignee) }),
+};
+
+function tell(change: TicketChangeNews, by: TellWith): string {
+  // Each kind's own way takes what is of that kind.
+  const telling = TELLINGS[change.kind] as (change: TicketChangeNews, by: TellWith) => string;
+  return telling(change, by);
+}
+
+/** What has happened since the text was begun: nothing goes out over it unseen. */
+export function ChangesNotice({
+  ref,
+  changes,
+  onSeen,
+}: {
+  ref: Ref<HTMLDivElement>;
+  changes: readonly TicketChangeNews[];
+  onSeen: () => void;
+}) {
+  const { t } = useTexts();
+  const { nameOf } = usePeople();
+  return (
+    <div ref={ref} role="status" tabIndex={-1} className="outline-none">
+      {changes.length > 0 && (
+        <div className="animate-appear mb-2 flex items-start gap-2.5 rounded-lg border border-warn/30 bg-warn-soft px-3 py-2 text-sm">
+          <RefreshCw aria-hidden className="mt-0.5 size-4 shrink-0 text-warn" />
+          <div className="min-w-0 flex-1">
+            <p className="font-semibold">{t("conflict.title")}</p>
+            <ul>
+              {changes.map((change, index) => (
+                <li key={index} dir="auto" className="wrap-anywhere text-muted">
+                  {tell(change, { t, nameOf })}
+                </li>
+              ))}
+            </ul>
+          </div>
+          <Button size="small" onClick={onSeen}>
+            {t("conflict.seen")}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+import { expect, test } from "@jest/globals";
+import { flattenValues, splitQuote, differenceOf, pickOf } from "./read-ticket.ts";
+
+test("nested values are labelled with the path to them, and no JSON is left", () => {
+  const values = {
+    order: "K-2001",
+    plan: { name: "Pro", seats: 4, trial: false },
+    tags: ["a", "b"],
+    items: [{ sku: "P1" }, { sku: "P2", notes: null }],
+    empty: {},
+  };
+  expect(flattenValues(values)).toEqual([
+    { label: "order", text: "K-2001" },
+    { label: "plan › name", text: "Pro" },
+    { label: "plan › seats", text: "4" },
+    { label: "plan › trial", text: "false" },
+    { label: "tags", text: "a, b" },
+    { label: "items › 1 › sku", text: "P1" },
+    { label: "items › 2 › sku", text: "P2" },
+    { label: "items › 2 › notes", text: "–" },
+    { label: "empty", text: "–" },
+  ]);
+});
+
+test("a quote is found in its passage, with other white space, too", () => {
+  expect(splitQuote("One. Two (2)\n three. Four.", "Two (2) three.")).toEqual({
+    before: "One. ",
+    quote: "Two (2)\n three.",
+    after: " Four.",
+  });
+});
+
+test("where the quote is not in it, or empty, all of the passage is quoted", () => {
+  expect(splitQuote("abc", "x")).toEqual({ before: "", quote: "abc", after: "" });
+  expect(splitQuote("abc", " ")).toEqual({ before: "", quote: "abc", after: "" });
+});
+
+const fields = { subject: "Parcel", priority: "normal", tags: ["lost", "north"] } as const;
+const before = { ...fields, tags: [...fields.tags] };
+
+test("a change names what is other than before, and nothing else", () => {
+  expect(differenceOf(before, { ...before, tags: [...before.tags] })).toEqual({});
+  expect(differenceOf(before, { ...before, priority: "high" })).toEqual({ priority: "high" });
+  expect(differenceOf(before, { subject: "", priority: "normal", tags: ["lost"] })).toEqual({
+    subject: "",
+    tags: ["lost"],
+  });
+  expect(differenceOf(before, { ...before, tags: ["north", "lost"] })).toEqual({ tags: ["north", "lost"] });
+});
+
+test("two changes meet in what both are about", () => {
+  expect(pickOf({ subject: "Theirs", priority: "low" }, { subject: "Mine", tags: [] })).toEqual({ subject: "Theirs" });
+  expect(pickOf({ priority: "low" }, { tags: [] })).toEqual({});
+});

@@ -1,0 +1,177 @@
+import { useId } from "react";
+import type { ReactNode } from "react";
+import { Switch as Base, Tabs } from "radix-ui";
+
+/** Something of several that is chosen or not. */
+export function CheckBox({
+  label,
+  hint,
+  isOn,
+  isDisabled = false,
+  onChange,
+}: {
+  label: ReactNode;
+  hint?: ReactNode;
+  isOn: boolean;
+  isDisabled?: boolean;
+  onChange: (isOn: boolean) => void;
+}) {
+  const id = useId();
+  return (
+    <div className="flex items-start gap-2">
+      <input
+        id={id}
+        type="checkbox"
+        checked={isOn}
+        disabled={isDisabled}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+        className="mt-0.5 size-4 shrink-0 accent-accent"
+      />
+      <div className="min-w-0">
+        <label htmlFor={id} className="block text-sm">
+          {label}
+        </label>
+        {hint !== undefined && (
+          <p id={`${id}-hint`} className="text-xs text-muted">
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Something that is on or off. `label` is shown beside it unless it is hidden. */
+export function Switch({
+  label,
+  hidesLabel = false,
+  hint,
+  isOn,
+  isDisabled = false,
+  onChange,
+}: {
+  label: string;
+  hidesLabel?: boolean;
+  hint?: ReactNode;
+  isOn: boolean;
+  isDisabled?: boolean;
+  onChange: (isOn: boolean) => void;
+}) {
+  const id = useId();
+  return (
+    <div className="flex items-start gap-2.5">
+      <Base.Root
+        id={id}
+        checked={isOn}
+        disabled={isDisabled}
+        onCheckedChange={onChange}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        className="relative mt-px h-5 w-9 shrink-0 rounded-full bg-edge transition-colors disabled:opacity-50 data-[state=checked]:bg-accent"
+      >
+        <Base.Thumb className="block size-4 translate-x-0.5 rounded-full bg-surface transition-transform data-[state=checked]:translate-x-4.5" />
+      </Base.Root>
+      <div className={hidesLabel && hint === undefined ? "sr-only" : "min-w-0"}>
+        <label htmlFor={id} className={hidesLabel ? "sr-only" : "block text-sm font-medium"}>
+          {label}
+        </label>
+        {hint !== undefined && (
+          <p id={`${id}-hint`} className="text-xs text-muted">
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** A few that are chosen between, all shown at once. */
+export function ChoiceGroup<Value extends string>({
+  label,
+  hidesLabel = false,
+  hint,
+  value,
+  options,
+  isDisabled = false,
+  onChange,
+  className = "",
+}: {
+  label: string;
+  hidesLabel?: boolean;
+  hint?: ReactNode;
+  value: Value;
+  options: readonly { value: Value; label: string; hint?: string }[];
+  isDisabled?: boolean;
+  onChange: (value: Value) => void;
+  className?: string;
+}) {
+  const name = useId();
+  const isRow = options.every((option) => option.hint === undefined);
+  return (
+    <fieldset disabled={isDisabled} className={`min-w-0 ${className}`}>
+      <legend className={hidesLabel ? "sr-only" : "mb-1 text-sm font-medium"}>{label}</legend>
+      <div
+        className={
+          isRow
+            ? "grid auto-cols-fr grid-flow-col rounded-md border border-edge bg-surface p-0.5"
+            : "flex flex-col gap-2"
+        }
+      >
+        {options.map((option) =>
+          isRow ? (
+            <label
+              key={option.value}
+              className="cursor-pointer rounded px-2 py-0.5 text-center text-sm leading-6 text-muted has-checked:bg-accent-soft has-checked:font-medium has-checked:text-accent has-disabled:cursor-not-allowed has-disabled:opacity-60 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent"
+            >
+              <input
+                type="radio"
+                name={name}
+                value={option.value}
+                checked={option.value === value}
+                onChange={() => onChange(option.value)}
+                className="sr-only"
+              />
+              {option.label}
+            </label>
+          ) : (
+            <label
+              key={option.value}
+              className="flex cursor-pointer items-start gap-2.5 rounded-lg border border-line px-3 py-2.5 has-checked:border-accent has-checked:bg-accent-soft has-disabled:cursor-not-allowed has-disabled:opacity-60"
+            >
+              <input
+                type="radio"
+                name={name}
+                value={option.value}
+                checked={option.value === value}
+                onChange={() => onChange(option.value)}
+                className="mt-0.5 size-4 shrink-0 accent-accent"
+              />
+              <span className="min-w-0">
+                <span className="block text-sm font-medium">{option.label}</span>
+                <span className="block text-xs text-muted">{option.hint}</span>
+              </span>
+            </label>
+          ),
+        )}
+      </div>
+      {hint !== undefined && <p className="mt-1 text-xs text-muted">{hint}</p>}
+    </fieldset>
+  );
+}
+
+/** The heads of tabs, within `Tabs.Root`. */
+export function TabList({ label, tabs }: { label: string; tabs: readonly { value: string; label: string }[] }) {
+  return (
+    <Tabs.List aria-label={label} className="mb-2.5 flex gap-1 overflow-x-auto border-b border-line">
+      {tabs.map(({ label: text, value }) => (
+        <Tabs.Trigger
+          key={value}
+          value={value}
+          className="-mb-px shrink-0 rounded-t border-b-2 border-transparent px-2.5 py-1.5 text-sm font-medium text-muted -outline-offset-2 hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+        >
+          {text}
+        </Tabs.Trigger>
+      ))}
+    </Tabs.List>
+  );
+}

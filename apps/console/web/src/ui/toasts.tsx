@@ -1,0 +1,100 @@
+import { CircleAlert, CircleCheck, X } from "lucide-react";
+import { useEffect, useState } from "react";
+import { useTexts } from "../i18n/texts.ts";
+import { IconButton } from "./button.tsx";
+import { createStore, useStore } from "./create-store.ts";
+import type { Store } from "./create-store.ts";
+
+/** Something that is told in passing. */
+interface Toast {
+  id: number;
+  kind: "done" | "fault";
+  text: string;
+  /** What can be done about it, as in undoing it. */
+  action?: { label: string; run: () => void };
+}
+
+/** What is told now. */
+export interface Toasts {
+  shown: Store<readonly Toast[]>;
+  show: (toast: Omit<Toast, "id">) => void;
+  dismiss: (id: number) => void;
+}
+
+/** So many are shown at once, the newest. */
+const SHOWN_MAX_COUNT = 4;
+
+/** Makes the list of what is told, empty. */
+export function createToasts(): Toasts {
+  const shown = createStore<readonly Toast[]>([]);
+  let lastId = 0;
+  return {
+    shown,
+    show(toast) {
+      lastId += 1;
+      const added = { ...toast, id: lastId };
+      shown.set((toasts) => [...toasts, added].slice(-SHOWN_MAX_COUNT));
+    },
+    dismiss: (id) => shown.set((toasts) => toasts.filter((toast) => toast.id !== id)),
+  };
+}
+
+/** What has an action stays longer; nothing goes while it is pointed at or has the focus. */
+const SHOWN_MS = { done: 5_000, fault: 9_000, action: 9_000 } as const;
+
+function ToastView({ toast, toasts }: { toast: Toast; toasts: Toasts }) {
+  const { t } = useTexts();
+  const [isHeld, setHeld] = useState(false);
+  const { id, kind, text, action } = toast;
+  useEffect(() => {
+    if (isHeld) return undefined;
+    const timer = setTimeout(() => toasts.dismiss(id), SHOWN_MS[action === undefined ? kind : "action"]);
+    return () => clearTimeout(timer);
+  }, [isHeld, id, kind, action, toasts]);
+  const Icon = kind === "done" ? CircleCheck : CircleAlert;
+  return (
+    <li
+      className="animate-appear pointer-events-auto flex w-full max-w-md items-start gap-2.5 rounded-lg border border-line bg-raised px-3 py-2.5 shadow-pop"
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${kind === "done" ? "text-ok" : "text-bad"}`} />
+      <span className="min-w-0 flex-1 text-sm wrap-anywhere">{text}</span>
+      {action !== undefined && (
+        <button
+          type="button"
+          className="-my-0.5 shrink-0 rounded px-1.5 py-0.5 text-sm font-semibold text-accent hover:bg-accent-soft"
+          onClick={() => {
+            toasts.dismiss(id);
+            action.run();
+          }}
+        >
+          {action.label}
+        </button>
+      )}
+      <IconButton icon={X} label={t("ui.close")} size="small" onClick={() => toasts.dismiss(id)} />
+    </li>
+  );
+}
+
+/** What is told in passing, read out to those who cannot see it. */
+export function ToastList({ toasts }: { toasts: Toasts }) {
+  const { t } = useTexts();
+  const shown = useStore(toasts.shown);
+  return (
+    <section
+      aria-label={t("ui.news")}
+      aria-live="polite"
+      // Where nobody types: beside the conversation, and on small screens above it.
+      className="pointer-events-none fixed inset-x-0 z-50 p-4 max-lg:top-12 lg:bottom-0"
+    >
+      <ol className="flex flex-col items-center gap-2 lg:items-start">
+        {shown.map((toast) => (
+          <ToastView key={toast.id} toast={toast} toasts={toasts} />
+        ))}
+      </ol>
+    </section>
+  );
+}

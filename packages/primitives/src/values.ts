@@ -1,0 +1,11 @@
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Returns true if an untrusted value is an object and not an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns true if a text is a UUID of any version. PostgreSQL rejects other text as an ID. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}

@@ -1,0 +1,111 @@
+-- fragment: chunks
+-- SQL for passages `c` with their embeddings `e`. OFFSET 0 makes the planner look up the embedding of one passage after
+-- the other, in the order of the passages' ids, whatever it believes about the tables: both statements that use this
+-- want the first few.
+chunks c LEFT JOIN LATERAL (
+  SELECT chunk_id, model, dimensions, lease_until FROM chunk_embeddings WHERE chunk_id = c.id OFFSET 0
+) e ON true
+
+-- fragment: is_missing
+-- SQL for a passage `c`, with its embedding `e` if it has one, that is to be embedded by the model `$1` of `$2`
+-- numbers.
+(e.chunk_id IS NULL OR e.model <> :model OR (e.dimensions > 0 AND e.dimensions <> :dimensions)
+OR (e.dimensions IS NULL AND e.lease_until < now()))
+
+-- name: announceModel
+-- Makes this model the one of the installation: whoever is configured with another one stops embedding. Locks the rows
+-- of embedding_model that it writes.
+INSERT INTO embedding_model AS m (model, dimensions) VALUES (:model, :dimensions)
+ON CONFLICT (is_only_row) DO UPDATE SET model = excluded.model, dimensions = excluded.dimensions,
+  chosen_at = now()
+WHERE (m.model, m.dimensions) IS DISTINCT FROM (excluded.model, excluded.dimensions);
+
+-- name: isModelOfInstallation
+-- Whether this is the model of the installation.
+SELECT FROM embedding_model WHERE model = :model AND dimensions = :dimensions;
+
+-- name: findFirstMissing
+-- The first passage, in the order of their ids, that is to be embedded.
+(SELECT c.id FROM {{chunks}}
+ WHERE c.id >= :id AND {{is_missing}} ORDER BY c.id LIMIT 1)
+UNION ALL
+(SELECT chunk_id FROM chunk_embeddings WHERE dimensions IS NULL AND lease_until < now()
+ ORDER BY chunk_id LIMIT 1)
+ORDER BY id LIMIT 1;
+
+-- name: claim
+-- Takes up to `limit` passages that are to be embedded, in the order of their ids beginning with `fromId`: for two
+-- minutes they are nobody else's.
+SELECT pg_advisory_xact_lock(:claim_lock);
+
+-- name: findChunks
+-- Locks the rows of chunks that it reads and the rows of chunk_embeddings that it writes.
+WITH missing AS (
+  SELECT c.id, c.project_id, c.kb_id FROM {{chunks}}
+  WHERE c.id >= :from_id AND {{is_missing}}
+    AND EXISTS (SELECT FROM embedding_model WHERE model = :model AND dimensions = :dimensions)
+    AND EXISTS (SELECT FROM kbs k WHERE k.id = c.kb_id AND k.deleted_at IS NULL)
+  ORDER BY c.id LIMIT :limit FOR KEY SHARE OF c SKIP LOCKED
+), claimed AS (
+  INSERT INTO chunk_embeddings AS e (chunk_id, project_id, kb_id, model, lease_until)
+  SELECT id, project_id, kb_id, :model, now() + :claim_lease_ms * interval '1 millisecond' FROM missing
+  ON CONFLICT (chunk_id) DO UPDATE SET model = excluded.model, dimensions = NULL, embedding = NULL,
+    lease_until = excluded.lease_until
+  RETURNING e.chunk_id
+)
+SELECT c.id, d.title, c.heading_path, c.text
+FROM claimed m JOIN chunks c ON c.id = m.chunk_id JOIN documents d ON d.id = c.document_id
+ORDER BY c.id;
+
+-- name: save
+-- Writes embeddings of passages that were claimed, and answers of how many. Locks the rows of chunk_embeddings that it
+-- reads.
+WITH free AS (
+  SELECT chunk_id FROM chunk_embeddings WHERE chunk_id = ANY (:chunk_id::uuid[]) AND model = :model
+  FOR UPDATE SKIP LOCKED
+)
+UPDATE chunk_embeddings e SET embedding = i.embedding::real[],
+  dimensions = coalesce(cardinality(i.embedding::real[]), 0), seq = DEFAULT, lease_until = NULL
+FROM unnest(:chunk_id::uuid[], :embedding::text[]) AS i (chunk_id, embedding) JOIN free USING (chunk_id)
+WHERE e.chunk_id = i.chunk_id
+RETURNING e.chunk_id;
+
+-- name: release
+-- Gives passages back that were claimed and are not embedded yet. Locks the rows of chunk_embeddings that it reads.
+UPDATE chunk_embeddings SET lease_until = '-infinity'
+WHERE model = :model AND dimensions IS NULL AND chunk_id IN (
+  SELECT chunk_id FROM chunk_embeddings WHERE chunk_id = ANY (:chunk_ids::uuid[]) FOR UPDATE SKIP LOCKED);
+
+-- name: count
+-- How many passages there are, of how many the model has an embedding, and how many it refuses.
+SELECT (SELECT coalesce(sum(chunk_count), 0) FROM kbs WHERE deleted_at IS NULL)::integer AS passages,
+  (count(*) FILTER (WHERE dimensions > 0))::integer AS embedded,
+  (count(*) FILTER (WHERE dimensions = 0))::integer AS refused
+FROM chunk_embeddings WHERE model = :model;
+
+-- name: findMarks (prepared)
+-- How far those of these knowledge bases are embedded that this project has.
+SELECT k.id, k.chunk_count, m.embedded_count, m.last_seq
+FROM kbs k CROSS JOIN LATERAL (
+  SELECT count(*)::integer AS embedded_count, coalesce(max(seq), 0) AS last_seq FROM chunk_embeddings
+  WHERE kb_id = k.id AND model = :model AND dimensions > 0 AND k.chunk_count <= :max_chunks
+) m
+WHERE k.project_id = :project AND k.id = ANY (:kb_ids::uuid[]) AND k.deleted_at IS NULL ORDER BY k.id;
+
+-- name: listEmbedded
+-- The passages of a knowledge base that have an embedding of this model.
+SELECT chunk_id FROM chunk_embeddings
+WHERE project_id = :project AND kb_id = :kb_id AND model = :model AND dimensions > 0 AND dimensions = :dimensions;
+
+-- name: read
+-- The embeddings of these passages. As bytes, which takes half the time of reading the numbers as text.
+SELECT chunk_id, array_send(embedding) AS embedding FROM chunk_embeddings
+WHERE project_id = :project AND kb_id = ANY (:kb_ids::uuid[]) AND chunk_id = ANY (:chunk_ids::uuid[]) AND model = :model
+  AND dimensions = :dimensions;
+
+-- name: findChunks2
+-- These passages as far as they are in these knowledge bases of this project, in any order.
+SELECT c.id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.ordinal, c.heading_path, c.text,
+  c.page
+FROM chunks c JOIN documents d ON d.id = c.document_id
+WHERE c.project_id = :project AND c.kb_id = ANY (:kb_ids::uuid[]) AND c.id = ANY (:chunk_ids::uuid[]);

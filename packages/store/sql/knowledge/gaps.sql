@@ -1,0 +1,131 @@
+-- fragment: columns
+g.id, g.question, g.language, g.agent_id, g.count, g.status, g.kb_id, g.document_id, g.created_at,
+g.last_at, g.version, coalesce(a.kb_ids, '{}') AS kb_ids
+
+-- fragment: examples_of
+-- By the index on a gap's examples, newest first; those without a text are older.
+(SELECT coalesce(jsonb_agg(jsonb_build_object('text', e.text, 'ticket_id', e.ticket_id, 'at', e.at)
+  ORDER BY e.at DESC, e.message_id DESC), '[]'::jsonb)
+FROM (SELECT message_id, text, ticket_id, at FROM gap_examples
+  WHERE gap_id = g.id AND project_id = g.project_id AND text IS NOT NULL
+  ORDER BY at DESC, message_id DESC LIMIT {{examples}}) e) AS examples
+
+-- fragment: with_agent
+gaps g LEFT JOIN agents a ON a.id = g.agent_id AND a.project_id = g.project_id
+
+-- name: find
+SELECT {{columns}}, {{examples_of}} FROM {{with_agent}} WHERE g.project_id = :project AND g.id = :id;
+
+-- name: findSame
+-- The gap whose question asks the same, if any. By the index on terms: it reads the gaps that share a word with the
+-- question, and no other ones.
+SELECT g.id, g.terms FROM (
+  SELECT gap_id, count(*) AS shared FROM gap_terms WHERE project_id = :project AND term = ANY (:terms::text[])
+  GROUP BY gap_id ORDER BY shared DESC, gap_id LIMIT {{maxCompared}}
+) t JOIN gaps g ON g.id = t.gap_id AND g.project_id = :project ORDER BY t.shared DESC, g.id;
+
+-- name: insertGap
+-- Locks the rows of gaps that it writes.
+INSERT INTO gaps (id, project_id, question, question_message_id, language, terms, agent_id)
+VALUES (:id, :project, :question, :message_id, :language, :terms, :agent_id);
+
+-- name: note
+-- Notes a message that found no good answer, with the gap that asks the same or as a new one. One after the other
+-- within a project: two at once would each make a gap of the same question.
+SELECT pg_advisory_xact_lock(:note_lock, hashtext(:project));
+
+-- name: findChats
+-- Nothing is noted of a conversation that was erased meanwhile. Its chat stays, and is locked against an erasure.
+SELECT 1 FROM chats WHERE ticket_id = :ticket_id FOR KEY SHARE;
+
+-- name: findMessages
+SELECT 1 FROM messages WHERE id = :message_id;
+
+-- name: findGapExamples
+SELECT 1 FROM gap_examples WHERE message_id = :message_id;
+
+-- name: insertGapExamples
+-- Locks the rows of gap_examples that it writes.
+INSERT INTO gap_examples (message_id, project_id, gap_id, ticket_id, text, terms)
+VALUES (:message_id, :project, :id, :ticket_id, :text, :terms);
+
+-- name: updateGaps
+-- The version stays: who decides on a gap decides on its question, not on how often it was asked. Locks the rows of
+-- gaps that it writes.
+UPDATE gaps SET count = count + 1, last_at = now(), agent_id = coalesce(:agent_id, agent_id),
+  status = CASE WHEN status = 'answered' THEN 'open' ELSE status END,
+  version = version + CASE WHEN status = 'answered' THEN 1 ELSE 0 END
+WHERE project_id = :project AND id = :id;
+
+-- name: updateGapExamples
+-- Locks the rows of gap_examples that it writes.
+UPDATE gap_examples SET text = NULL, terms = NULL WHERE message_id IN (
+SELECT message_id FROM gap_examples WHERE gap_id = :id AND project_id = :project AND text IS NOT NULL
+ORDER BY at DESC, message_id DESC OFFSET {{examples}});
+
+-- name: update
+-- Changes the status, and notes the article that was written, where `versions` has the present version or is null.
+-- Locks the rows of gaps that it writes.
+UPDATE gaps SET status = :status, kb_id = coalesce(:kb_id, kb_id), document_id = coalesce(:document_id, document_id),
+  version = version + 1
+WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
+
+-- name: eraseGapsOfTickets
+-- Removes what these tickets have asked from the gaps of a project: their examples, questions that stand in their words
+-- (another example takes their place), and gaps that nobody else has asked. Locks the rows of gap_examples that it
+-- reads.
+SELECT id FROM gaps WHERE project_id = :project AND id IN (
+  SELECT gap_id FROM gap_examples WHERE project_id = :project AND ticket_id = ANY (:ticket_ids::uuid[])
+) ORDER BY id FOR UPDATE;
+
+-- name: deleteGapExamples
+-- Locks the rows of gap_examples that it writes.
+DELETE FROM gap_examples WHERE project_id = :project AND ticket_id = ANY (:ticket_ids::uuid[]) RETURNING gap_id, message_id;
+
+-- name: deleteGaps
+-- Without an example that has a text, nothing that another customer has written is left. Locks the rows of gaps that it
+-- writes.
+DELETE FROM gaps g WHERE g.project_id = :project AND g.id = ANY (:gap_ids::uuid[]) AND NOT EXISTS (
+SELECT 1 FROM gap_examples e WHERE e.gap_id = g.id AND e.text IS NOT NULL);
+
+-- name: updateGaps2
+-- Locks the rows of gaps that it writes.
+UPDATE gaps g SET count = (SELECT count(*) FROM gap_examples e WHERE e.gap_id = g.id),
+  last_at = (SELECT max(e.at) FROM gap_examples e WHERE e.gap_id = g.id)
+WHERE g.project_id = :project AND g.id = ANY (:gap_ids::uuid[]);
+
+-- name: updateGaps3
+-- Locks the rows of gaps that it writes.
+UPDATE gaps g SET question = e.text, terms = e.terms, question_message_id = e.message_id, version = g.version + 1
+FROM (SELECT DISTINCT ON (gap_id) gap_id, message_id, text, terms FROM gap_examples
+  WHERE project_id = :project AND gap_id = ANY (:gap_ids::uuid[]) AND text IS NOT NULL
+  ORDER BY gap_id, at, message_id) e
+WHERE g.id = e.gap_id AND g.project_id = :project AND g.question_message_id = ANY (:question_message_id::uuid[])
+RETURNING g.id;
+
+-- name: deleteGapTerms
+-- Locks the rows of gap_terms that it writes.
+DELETE FROM gap_terms WHERE project_id = :project AND gap_id = ANY (:ids::uuid[]);
+
+-- name: indexTerms
+-- Makes the index of the terms of these gaps, which have none in it yet. Locks the rows of gap_terms that it writes.
+INSERT INTO gap_terms (project_id, term, gap_id)
+SELECT DISTINCT g.project_id, t.term, g.id FROM gaps g CROSS JOIN unnest(g.terms) AS t (term)
+WHERE g.project_id = :project AND g.id = ANY (:gap_ids::uuid[]);
+
+-- fragment: of_page
+g.project_id = :project AND (:status::text IS NULL OR g.status = :status)
+  AND (:q::text IS NULL OR strpos(lower(g.question), lower(:q)) > 0)
+
+-- name: listByCount
+-- A page of gaps, the most asked first. Goes along the index on count.
+SELECT {{columns}}, g.count AS value, {{examples_of}} FROM {{with_agent}}
+WHERE {{of_page}} AND (:id::uuid IS NULL OR (g.count, g.id) < (:value::bigint, :id))
+ORDER BY g.count DESC, g.id DESC LIMIT :limit;
+
+-- name: listByTime
+-- A page of gaps, the newest first. Goes along the index on last_at; the value is that time in microseconds.
+SELECT {{columns}}, (extract(epoch FROM g.last_at) * 1000000)::bigint AS value, {{examples_of}} FROM {{with_agent}}
+WHERE {{of_page}} AND (:id::uuid IS NULL
+  OR (g.last_at, g.id) < (timestamptz 'epoch' + :value::bigint * interval '1 microsecond', :id))
+ORDER BY g.last_at DESC, g.id DESC LIMIT :limit;

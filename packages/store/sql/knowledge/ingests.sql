@@ -1,0 +1,134 @@
+-- fragment: lapse_wait
+-- After many lapses, the next attempt waits.
+({{lapseWait}})
+
+-- name: insertImportRow
+-- Locks the rows of imports that it writes.
+INSERT INTO imports (id, project_id, kb_id, url, max_pages) VALUES (:id, :project, :kb_id, :url, :max_pages);
+
+-- name: checkRoom
+-- Refuses what would make too much wait.
+SELECT count(*) AS count, coalesce(sum(size_bytes), 0)::float8 AS bytes FROM ingests WHERE project_id = :project;
+
+-- name: endUnderLease
+-- Runs `work` in the transaction that ends an ingest, with the knowledge base and the document locked, and only when
+-- the lease is still held.
+SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS NULL FOR NO KEY UPDATE;
+
+-- name: lockDocuments
+-- Locks the rows of documents that it reads.
+SELECT id FROM documents WHERE id = :document_id FOR NO KEY UPDATE;
+
+-- name: deleteIngests
+-- Locks the rows of ingests that it writes.
+DELETE FROM ingests WHERE id = :id AND project_id = :project AND lease_id = :lease_id RETURNING id;
+
+-- name: queuePages
+-- Queues pages of an import that do not wait already, as documents. Locks the rows of documents that it writes.
+INSERT INTO documents (id, project_id, kb_id, key, title, url, mime, size_bytes, content_hash, language, status)
+SELECT i.id, :project, :kb_id, i.key, i.key, i.key, 'text/html', 0, '', '{{unreadLanguage}}', 'queued'
+FROM unnest(:id::uuid[], :key::text[]) AS i (id, key) ON CONFLICT (kb_id, key) DO NOTHING;
+
+-- name: lockUnnest
+-- By place, since the database may sort words in another way. Locks the rows of documents that it reads.
+SELECT d.id FROM unnest(:key::text[]) WITH ORDINALITY AS i (key, place)
+JOIN documents d ON d.kb_id = :kb_id AND d.key = i.key ORDER BY i.place FOR NO KEY UPDATE OF d;
+
+-- name: insertIngests
+-- Locks the rows of ingests that it writes.
+INSERT INTO ingests AS w (id, project_id, kb_id, kind, document_id, import_id, key, name, url, priority, due_at)
+SELECT i.id, :project, :kb_id, 'page', d.id, :import_id, d.key, d.key, d.key, {{ingestPriorityOfSitemap}},
+  now() + interval '{{ingestSweepAfterMs}} milliseconds'
+FROM unnest(:id::uuid[], :key::text[]) AS i (id, key) JOIN documents d ON d.kb_id = :kb_id AND d.key = i.key
+ON CONFLICT (document_id) DO UPDATE SET import_id = excluded.import_id WHERE w.kind = 'page'
+RETURNING w.id;
+
+-- name: queueSitemap
+-- Accepts a sitemap. Locks the rows of ingests that it writes.
+INSERT INTO ingests (id, project_id, kb_id, kind, import_id, key, name, url, priority, due_at)
+VALUES (:ingest_id, :project, :kb_id, 'sitemap', :import_id, '', '', :url, {{ingestPriorityOfSitemap}},
+  now() + interval '{{ingestSweepAfterMs}} milliseconds');
+
+-- name: claim (prepared)
+-- Projects take turns: "ring" goes from the one that was served last to the next one that has anything, and from the
+-- last one of all to the first (lap 2), by one look into the index each; it is followed only as far as something is
+-- found. The row is locked and taken in one statement; SKIP LOCKED lets two workers take two. Those of a knowledge base
+-- that was deleted are left to its removal; asked for each, since a join might sort all that waits.
+WITH RECURSIVE ring (project_id, lap) AS (
+  SELECT :project_id::uuid, 0
+  UNION ALL
+  SELECT step.project_id, step.lap FROM ring CROSS JOIN LATERAL (
+    (SELECT i.project_id, greatest(ring.lap, 1) AS lap FROM ingests i
+     WHERE i.project_id > ring.project_id ORDER BY i.project_id LIMIT 1)
+    UNION ALL
+    (SELECT i.project_id, 2 FROM ingests i WHERE ring.lap < 2 ORDER BY i.project_id LIMIT 1)
+    LIMIT 1
+  ) AS step WHERE step.lap = 1 OR step.project_id <= :project_id
+), next AS (
+  SELECT first.id FROM ring CROSS JOIN LATERAL (
+    SELECT i.id FROM ingests i
+    WHERE i.project_id = ring.project_id AND i.priority BETWEEN :handed_in AND :of_sitemap AND i.next_at <= now()
+      AND i.size_bytes <= :max_bytes
+      AND (i.priority = {{ingestPriorityHandedIn}} OR i.project_id <> ALL (:fetching_for::uuid[]))
+      AND (i.lease_until IS NULL OR i.lease_until + {{lapse_wait}} < now())
+      AND (SELECT k.deleted_at FROM kbs k WHERE k.id = i.kb_id) IS NULL
+    ORDER BY i.priority, i.next_at, i.id LIMIT 1 FOR UPDATE OF i SKIP LOCKED
+  ) AS first WHERE ring.lap > 0 LIMIT 1
+), claimed AS (
+  UPDATE ingests i SET lease_id = :lease_id, lease_until = now() + interval '{{ingestLeaseMs}} milliseconds',
+    lease_holder = :process_id::uuid,
+    attempts = greatest(1, i.attempts + CASE WHEN i.lease_id IS NULL THEN 1 ELSE 0 END),
+    expired_leases = coalesce(i.expired_leases || {{expiredLease}}, i.expired_leases, {{expiredLease}})
+  FROM next WHERE i.id = next.id
+  RETURNING i.id, i.project_id, i.lease_id, i.kb_id, i.kind, i.document_id, i.import_id, i.key, i.name, i.mime,
+    i.title, i.url, i.source_hash, i.size_bytes, i.attempts, i.expired_leases,
+    (SELECT max_pages FROM imports m WHERE m.id = i.import_id AND i.kind = 'sitemap') AS max_pages
+)
+SELECT claimed.*, s.crashes, s.lapses FROM claimed CROSS JOIN LATERAL ({{leaseHistory}}) s;
+
+-- name: renew (prepared)
+-- Locks the rows of ingests that it writes.
+UPDATE ingests SET lease_until = now() + interval '{{ingestLeaseMs}} milliseconds'
+WHERE id = :id AND lease_id = :lease_id RETURNING 1;
+
+-- name: readBytes
+-- The bytes that were handed in, read piece by piece.
+SELECT p.bytes FROM ingest_parts p JOIN ingests i ON i.id = p.ingest_id
+WHERE p.ingest_id = :id AND p.ordinal = :ordinal AND i.project_id = :project;
+
+-- name: fail
+-- Ends an ingest whose document cannot be read, with the reason in words. Locks the rows of imports that it writes.
+UPDATE imports SET error = :error, updated_at = now() WHERE id = :import_id;
+
+-- name: updateDocuments
+-- Locks the rows of documents that it writes.
+UPDATE documents SET status = 'failed', error = :error, updated_at = now() WHERE id = :document_id;
+
+-- name: finishSitemap
+-- Ends the reading of a sitemap: its pages wait to be read from then on. Locks the rows of imports that it writes.
+UPDATE imports SET found_count = :found, updated_at = now() WHERE id = :import_id;
+
+-- name: retryLater
+-- Releases a lease: the next attempt follows after `delayMs`, and this one does not count unless `counts`. Locks the
+-- rows of ingests that it writes.
+UPDATE ingests SET lease_id = NULL, lease_until = NULL, failure = coalesce(:failure, failure),
+  attempts = greatest(attempts - :uncounted, 0), next_at = now() + :delay_ms * interval '1 millisecond',
+  due_at = now() + :delay_ms * interval '1 millisecond'
+WHERE id = :id AND lease_id = :lease_id;
+
+-- name: due
+-- Each is put off by its own age, between 2 s and a minute; workers go on by themselves from one to the next, so a few
+-- announcements are enough to have any number read. Locks the rows of ingests that it reads.
+WITH due AS (
+  SELECT id FROM ingests
+  WHERE due_at <= now() AND next_at <= now() AND (lease_until IS NULL OR lease_until < now())
+  ORDER BY due_at LIMIT :limit FOR UPDATE SKIP LOCKED
+)
+UPDATE ingests i SET due_at = now() + least(interval '1 minute', greatest(interval '2 seconds', now() - i.created_at))
+FROM due WHERE i.id = due.id RETURNING i.id, i.project_id,
+  i.attempts + coalesce(jsonb_array_length(i.expired_leases), 0) + (i.lease_id IS NOT NULL)::integer AS attempts;
+
+-- name: countInImport
+-- Counts a page of an import that was read, or could not be. Locks the import.
+UPDATE imports SET done_count = done_count + :done, failed_count = failed_count + :failed, updated_at = now()
+WHERE id = :id;

@@ -1,0 +1,106 @@
+-- fragment: state
+-- Counted where they stand: a count kept beside the base would make whoever hands in a document wait for whoever puts
+-- one.
+k.id, k.name, k.chunk_count, k.created_at, k.updated_at, k.version,
+(SELECT count(*) FROM documents d WHERE d.kb_id = k.id) AS document_count,
+(SELECT count(*) FROM ingests i WHERE i.kb_id = k.id) AS queued_count,
+(SELECT count(*) FROM documents d WHERE d.kb_id = k.id AND d.status = 'failed'
+   AND NOT EXISTS (SELECT 1 FROM ingests i WHERE i.document_id = d.id)) AS failed_count
+
+-- fragment: columns
+id, name, document_count, chunk_count, languages, created_at, updated_at, version
+
+-- name: findState
+SELECT {{state}} FROM kbs k WHERE k.project_id = :project AND k.id = :id AND k.deleted_at IS NULL;
+
+-- name: ensure
+-- Makes a knowledge base, or answers the one of this project that has this name. Locks the rows of kbs that it writes.
+INSERT INTO kbs (id, project_id, name) VALUES (:id, :project, :name) ON CONFLICT (project_id, name) DO NOTHING
+RETURNING {{columns}};
+
+-- name: findKbs
+SELECT {{columns}} FROM kbs WHERE project_id = :project AND name = :name AND deleted_at IS NULL;
+
+-- name: insert
+-- Makes a knowledge base. Locks the rows of kbs that it writes.
+INSERT INTO kbs (id, project_id, name) VALUES (:id, :project, :name) ON CONFLICT (project_id, name) DO NOTHING
+RETURNING id;
+
+-- name: list
+-- All knowledge bases of a project by name.
+SELECT {{columns}} FROM kbs WHERE project_id = :project AND deleted_at IS NULL ORDER BY name;
+
+-- name: listPage
+-- Knowledge bases of a project, newest first: those made before the one with the id `before`, and with `q` in the name.
+SELECT {{state}} FROM kbs k
+WHERE k.project_id = :project AND k.deleted_at IS NULL AND (:id::uuid IS NULL OR k.id < :id)
+  AND (:q::text IS NULL OR strpos(lower(k.name), lower(:q)) > 0)
+ORDER BY k.id DESC LIMIT :limit;
+
+-- name: findAll (prepared)
+-- Those of these knowledge bases that this project has.
+SELECT {{columns}} FROM kbs WHERE project_id = :project AND id = ANY (:ids::uuid[]) AND deleted_at IS NULL
+ORDER BY name;
+
+-- name: update
+-- Changes the name and raises the version, where `versions` has the present one or is null. Locks the rows of kbs that
+-- it writes.
+UPDATE kbs SET name = coalesce(:name, name), version = version + 1, updated_at = now()
+WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL OR version = ANY (:versions))
+RETURNING id;
+
+-- name: remove
+-- Deletes a knowledge base, where `versions` has its present version or is null: nobody finds it from then on, its name
+-- is free, and no agent has it any more. The name is part of a key, so this waits for whoever is putting a document
+-- into it, and for whoever hands one in. Locks the rows of kbs that it writes.
+UPDATE kbs SET deleted_at = now(), name = '{{deletedPrefix}}' || id
+WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL OR version = ANY (:versions))
+RETURNING id;
+
+-- name: updateAgents
+-- Locks the rows of agents that it writes.
+UPDATE agents SET kb_ids = array_remove(kb_ids, :id::uuid), version = version + 1
+WHERE project_id = :project AND :id::uuid = ANY (kb_ids);
+
+-- name: purge
+-- Removes some of what deleted knowledge bases of all projects held, in short transactions. One process at a time: what
+-- another one is deleting right now would look like the end of a step. Locks the rows of kbs that it reads.
+SELECT id FROM kbs WHERE deleted_at IS NOT NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
+
+-- name: holdKb
+-- Locks a knowledge base against its deletion until the commit, and nobody else.
+SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS NULL FOR KEY SHARE;
+
+-- name: purgeIngests
+-- Deletes up to 20 ingests of a deleted knowledge base. Locks them.
+DELETE FROM ingests WHERE id IN (SELECT id FROM ingests WHERE kb_id = :id ORDER BY id LIMIT 20);
+
+-- name: purgeDocuments
+-- Deletes at least one document of a deleted knowledge base, and up to 200 with at most 2,000 passages together, so that
+-- the statement is short. Locks them.
+DELETE FROM documents WHERE id IN (
+  SELECT id FROM (
+    SELECT id, sum(chunk_count) OVER (ORDER BY id) - chunk_count AS chunks_before
+    FROM (SELECT id, chunk_count FROM documents WHERE kb_id = :id ORDER BY id LIMIT 200) AS d
+  ) AS counted WHERE chunks_before < 2000
+);
+
+-- name: purgePostings
+-- Deletes up to 5,000 postings of a deleted knowledge base. Locks them.
+DELETE FROM kb_postings WHERE ctid = ANY (ARRAY(
+  SELECT p.ctid FROM kb_postings p JOIN kbs k ON k.number = p.kb_number WHERE k.id = :id LIMIT 5000
+));
+
+-- name: purgeWords
+-- Deletes up to 5,000 words of a deleted knowledge base. Locks them.
+DELETE FROM kb_words WHERE ctid = ANY (ARRAY(
+  SELECT w.ctid FROM kb_words w JOIN kbs k ON k.number = w.kb_number WHERE k.id = :id LIMIT 5000
+));
+
+-- name: purgeTerms
+-- Deletes up to 5,000 terms of a deleted knowledge base. Locks them.
+DELETE FROM kb_terms WHERE ctid = ANY (ARRAY(SELECT ctid FROM kb_terms WHERE kb_id = :id LIMIT 5000));
+
+-- name: purgeSelf
+-- Deletes a deleted knowledge base of which nothing else is left. Locks it.
+DELETE FROM kbs WHERE id = :id AND deleted_at IS NOT NULL;

@@ -1,0 +1,84 @@
+-- name: lock
+-- Whoever makes callbacks of a message holds its row, so that each is made once. Locks the rows of callbacks that it
+-- reads.
+SELECT cb.message_id FROM callbacks cb
+JOIN unnest(:project_id::uuid[], :ticket_id::uuid[]) AS i (project_id, ticket_id)
+  ON cb.ticket_id = i.ticket_id AND cb.project_id = i.project_id
+WHERE cb.has_news
+ORDER BY cb.message_id FOR UPDATE OF cb;
+
+-- name: markTimeouts
+-- Marks the messages whose time is over as news, so that their senders hear it. Locks the rows of callbacks that it
+-- reads.
+UPDATE callbacks SET has_news = true, news_at = now()
+WHERE message_id IN (
+  SELECT message_id FROM callbacks WHERE timeout_at <= now() AND NOT has_news
+  ORDER BY timeout_at LIMIT :limit FOR UPDATE SKIP LOCKED
+)
+RETURNING project_id, ticket_id;
+
+-- name: findUnsettled
+-- Conversations of all projects with news that their job has not settled in time, at most `limit`.
+SELECT DISTINCT project_id, ticket_id FROM callbacks
+WHERE has_news AND news_at < now() - interval '{{sweepAfterMs}} milliseconds' LIMIT :limit;
+
+-- name: findDeliveryId
+-- The id of a message's final callback, or null when the project has no such message of mode webhook.
+SELECT delivery_id FROM callbacks WHERE message_id = :message_id AND project_id = :project;
+
+-- name: hasSecret
+-- True while the key that sent a message is kept, sealed, to sign its callbacks, and is not revoked.
+SELECT 1 FROM callbacks cb LEFT JOIN api_keys k ON k.id = cb.api_key_id
+WHERE cb.message_id = :message_id AND cb.project_id = :project AND cb.sealed_secret IS NOT NULL AND k.revoked_at IS NULL;
+
+-- name: eraseRevokedSecrets
+-- Forgets the sealed copies of keys that are revoked: they sign nothing. Locks the rows of callbacks that it reads.
+UPDATE callbacks SET sealed_secret = NULL
+WHERE message_id IN (
+  SELECT cb.message_id FROM api_keys k JOIN callbacks cb ON cb.api_key_id = k.id
+  WHERE k.revoked_at IS NOT NULL AND cb.sealed_secret IS NOT NULL
+  LIMIT :limit FOR UPDATE OF cb SKIP LOCKED
+)
+RETURNING 1;
+
+-- name: eraseOldSecrets
+-- Forgets sealed keys that are older than 30 days, at most `limit`. A row that somebody makes callbacks of is left to
+-- the next time: waiting for it, in an order of one's own, could end in two statements that wait for each other. Locks
+-- the rows of callbacks that it reads.
+UPDATE callbacks SET sealed_secret = NULL
+WHERE message_id IN (
+  SELECT message_id FROM callbacks
+  WHERE sealed_secret IS NOT NULL AND created_at < now() - interval '{{secretDays}} days'
+  LIMIT :limit FOR UPDATE SKIP LOCKED
+)
+RETURNING 1;
+
+-- name: make
+-- Compares what each sender has received with the state of its message and with the replies that no callback carries
+-- yet. A statement of its own after the lock, so that it sees a message and its replies as they were committed together.
+-- Writes callbacks that `lock` has locked, and inserts deliveries.
+WITH changed AS (
+  SELECT cb.message_id, cb.project_id, cb.ticket_id, cb.url, m.seq, i.new_id, {{typeNow}} AS type, cb.told,
+    cb.is_final_made, cb.delivery_id, coalesce(r.ids, '{}') AS reply_ids
+  FROM unnest(:message_id::uuid[], :new_id::uuid[]) AS i (message_id, new_id)
+  JOIN callbacks cb USING (message_id)
+  JOIN messages m ON m.id = cb.message_id
+  LEFT JOIN LATERAL (
+    SELECT array_agg(r.id ORDER BY r.seq) AS ids FROM replies r
+    WHERE r.ticket_id = cb.ticket_id AND r.in_reply_to = cb.message_id AND r.delivered_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = cb.message_id AND r.id = ANY (d.reply_ids))
+  ) r ON true
+), made AS (
+  SELECT *, type IN ('message.completed', 'message.rejected') AND NOT is_final_made AS is_final FROM changed
+  WHERE type IS NOT NULL AND (type IS DISTINCT FROM told OR reply_ids <> '{}')
+), marked AS (
+  UPDATE callbacks cb SET has_news = false, told = coalesce(made.type, cb.told),
+    timeout_at = CASE WHEN made.type IS NULL THEN cb.timeout_at END,
+    is_final_made = cb.is_final_made OR coalesce(made.is_final, false)
+  FROM changed LEFT JOIN made USING (message_id) WHERE cb.message_id = changed.message_id
+)
+INSERT INTO deliveries (id, project_id, ticket_id, message_id, type, url, reply_ids, due_at)
+SELECT CASE WHEN is_final THEN delivery_id ELSE new_id END, project_id, ticket_id, message_id, type, url, reply_ids,
+  now() + interval '{{sweepAfterMs}} milliseconds'
+FROM made ORDER BY seq
+RETURNING id, project_id, ticket_id;

@@ -1,0 +1,23 @@
+-- name: renew (prepared)
+-- Extends the leases that are still ours and names them; a lease that is missing in the answer is lost. Locks: the
+-- chats' rows in the order of their ids, as every statement on chats.
+WITH held AS MATERIALIZED (
+  SELECT c.ticket_id FROM chats c
+  JOIN unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[]) AS r (project_id, ticket_id, lease_id)
+    ON c.ticket_id = r.ticket_id AND c.project_id = r.project_id AND c.lease_id = r.lease_id
+  ORDER BY c.ticket_id FOR UPDATE OF c
+)
+UPDATE chats c SET lease_until = now() + interval '{{leaseMs}} milliseconds'
+FROM held WHERE c.ticket_id = held.ticket_id RETURNING c.lease_id;
+
+-- name: saveProgress
+-- What the stages of a long run have found so far is kept with the message, so that a crash repeats little. Locks the
+-- rows of messages that it writes.
+UPDATE messages m SET progress = :progress
+FROM chats c
+WHERE m.id = :message_id AND m.project_id = :project AND c.ticket_id = m.ticket_id AND c.lease_id = :lease_id AND m.state = 'received';
+
+-- name: release
+-- Gives a lease back. Fenced: only if it is still ours. Locks the rows of chats that it writes.
+UPDATE chats SET lease_id = NULL, lease_until = NULL
+WHERE ticket_id = :ticket_id AND project_id = :project AND lease_id = :lease_id;

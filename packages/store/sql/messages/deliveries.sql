@@ -1,0 +1,170 @@
+-- fragment: item
+(SELECT c.chat_id FROM chats c WHERE c.ticket_id = d.ticket_id) AS chat_id, d.id, d.type, d.ticket_id, d.message_id, d.url, d.state, d.next_at, d.created_at,
+coalesce((SELECT jsonb_agg(jsonb_build_object('at', a.at, 'status', a.status, 'ms', a.duration_ms, 'error', a.error)
+  ORDER BY a.number) FROM delivery_attempts a WHERE a.delivery_id = d.id), '[]') AS attempts
+
+-- name: postpone (prepared)
+-- Nothing was sent: an attempt that was recorded all the same, because the response of BEGIN was lost, is removed.
+-- Locks the rows of deliveries, delivery_attempts that it writes.
+WITH mine AS (
+  UPDATE deliveries SET lease_id = NULL, lease_until = NULL,
+    next_at = now() + :delay_ms * interval '1 millisecond', due_at = now() + :delay_ms * interval '1 millisecond'
+  WHERE id = :id AND lease_id = :lease_id RETURNING id
+)
+DELETE FROM delivery_attempts a USING mine WHERE a.delivery_id = mine.id AND a.number = :attempt AND a.duration_ms IS NULL;
+
+-- name: claim (prepared)
+-- The oldest pending callback of the chat alone: one that waits for its next try holds back the later ones. The row is
+-- locked and not skipped, so that two workers cannot take two callbacks of one chat. A claim is not an attempt: that
+-- begins with BEGIN. A lease that expired without a result counts as a lapse; from the second one in a row on,
+-- `next_at` is where the next claim may follow if this lease expires too, so that a callback that ends its process does
+-- so ever more rarely.
+WITH head AS (
+  SELECT id FROM deliveries WHERE ticket_id = :ticket_id AND project_id = :project AND state = 'pending'
+  ORDER BY place LIMIT 1 FOR UPDATE
+)
+UPDATE deliveries d SET lease_id = :lease_id, lease_until = now() + interval '{{leaseMs}} milliseconds',
+  lapses = CASE WHEN d.lease_id IS NULL THEN 0 ELSE d.lapses + 1 END,
+  next_at = CASE WHEN d.lease_id IS NULL OR d.lapses = 0 THEN d.next_at
+    ELSE now() + least(interval '6 hours', interval '30 seconds' * power(4, d.lapses - 1)) END
+FROM head WHERE d.id = head.id AND d.state = 'pending' AND d.next_at <= now()
+  AND (d.lease_until IS NULL OR d.lease_until < now())
+RETURNING d.id, d.message_id, d.type, d.url, d.reply_ids, d.created_at, d.tries, d.lapses,
+  1 + coalesce((SELECT max(number) FROM delivery_attempts a WHERE a.delivery_id = d.id), 0) AS number,
+  (SELECT m.trace FROM messages m WHERE m.id = d.message_id) AS trace;
+
+-- name: replies (prepared)
+SELECT {{replyColumns}} FROM replies r
+WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.id = ANY (:reply_ids::uuid[]) ORDER BY r.seq;
+
+-- name: begin (prepared)
+-- The attempt begins: it is recorded, and the lease lasts as long as the request may take. Fenced by the lease. Locks
+-- the rows of deliveries, delivery_attempts that it writes.
+WITH begun AS (
+  UPDATE deliveries SET lease_until = now() + interval '{{leaseMs}} milliseconds'
+  WHERE id = :id AND project_id = :project AND lease_id = :lease_id AND state = 'pending' RETURNING id, message_id
+), content AS (
+  SELECT begun.id, c.chat_id, m.channel_meta, {{coveredBy}} AS covered_by, cb.sealed_secret,
+    k.revoked_at IS NOT NULL AS is_key_revoked
+  FROM begun JOIN messages m ON m.id = begun.message_id AND m.project_id = :project JOIN chats c USING (ticket_id)
+  JOIN callbacks cb ON cb.message_id = m.id LEFT JOIN api_keys k ON k.id = cb.api_key_id
+), attempt AS (
+  INSERT INTO delivery_attempts (delivery_id, number) SELECT id, :attempt FROM content ON CONFLICT DO NOTHING
+)
+SELECT * FROM content;
+
+-- name: interrupt (prepared)
+-- Aborted after its request was sent: the attempt is kept, but is not a failure. Locks the rows of delivery_attempts,
+-- deliveries that it writes.
+WITH attempt AS (
+  UPDATE delivery_attempts SET duration_ms = :duration_ms, error = :error WHERE delivery_id = :id AND number = :attempt
+)
+UPDATE deliveries SET lease_id = NULL, lease_until = NULL, next_at = now(), due_at = now()
+WHERE id = :id AND lease_id = :lease_id;
+
+-- name: oldestDueMs
+-- Age in milliseconds of the oldest delivery that could be tried and that nobody has.
+SELECT (extract(epoch FROM now() - min(greatest(d.created_at, d.next_at))) * 1000)::float8 AS age
+FROM deliveries d
+WHERE d.state = 'pending' AND d.due_at <= now() AND d.next_at <= now()
+  AND (d.lease_until IS NULL OR d.lease_until < now())
+  AND NOT EXISTS (SELECT 1 FROM deliveries earlier WHERE earlier.ticket_id = d.ticket_id
+    AND earlier.state = 'pending' AND earlier.place < d.place);
+
+-- name: due
+-- As with messages: each is put off by its own age at most, and SKIP LOCKED shares the work among replicas. One that is
+-- held back is put off until the one before it is due and is not announced: whoever ends that one goes on with it, and
+-- a receiver that is away with many callbacks waiting must not fill the queue.
+WITH due AS (
+  SELECT id, ticket_id, place FROM deliveries
+  WHERE state = 'pending' AND due_at <= now() AND (lease_until IS NULL OR lease_until < now())
+  ORDER BY due_at LIMIT :limit FOR UPDATE SKIP LOCKED
+), placed AS (
+  SELECT due.id, head.id = due.id AS is_head, head.next_at AS head_at
+  FROM due CROSS JOIN LATERAL (
+    SELECT h.id, h.next_at FROM deliveries h
+    WHERE h.ticket_id = due.ticket_id AND h.state = 'pending' ORDER BY h.place LIMIT 1
+  ) head
+), put_off AS (
+  UPDATE deliveries d SET due_at = greatest(placed.head_at,
+    now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - d.created_at)))
+  FROM placed WHERE d.id = placed.id
+  RETURNING d.id, d.project_id, d.ticket_id, d.tries, placed.is_head
+)
+SELECT id, project_id, ticket_id, tries FROM put_off WHERE is_head;
+
+-- name: listPage
+-- At most `limit` deliveries of a project after the one with the id `before`, newest first, of one state or all.
+SELECT {{item}} FROM deliveries d
+WHERE d.project_id = :project AND (:state::text IS NULL OR d.state = :state)
+  AND (:id::uuid IS NULL OR d.place < (SELECT place FROM deliveries WHERE id = :id))
+ORDER BY d.place DESC LIMIT :limit;
+
+-- name: find
+-- A delivery of this project, or null.
+SELECT {{item}} FROM deliveries d WHERE d.project_id = :project AND d.id = :id;
+
+-- name: replay
+-- Makes a delivery that is over pending again, with fresh tries. Locks the rows of deliveries, replies that it writes.
+WITH again AS (
+  UPDATE deliveries SET state = 'pending', tries = CASE state WHEN 'pending' THEN tries ELSE 0 END, lapses = 0,
+    next_at = now(), due_at = now(), finished_at = NULL
+  WHERE project_id = :project AND id = :id RETURNING ticket_id, reply_ids, tries
+), unbuffered AS (
+  UPDATE replies r SET undeliverable_at = NULL FROM again
+  WHERE r.id = ANY (again.reply_ids) AND r.delivered_at IS NULL
+)
+SELECT ticket_id, tries FROM again;
+
+-- name: countFailing
+-- How many deliveries of all projects have failed at least so often and are still tried.
+SELECT count(*) AS count FROM deliveries WHERE state = 'pending' AND tries >= :tries;
+
+-- name: countDead
+-- How many deliveries of all projects are dead.
+SELECT count(*) AS count FROM deliveries WHERE state = 'dead';
+
+-- fragment: recorded
+-- A result may come without a recorded beginning, if the request could not be made.
+attempt AS (
+  INSERT INTO delivery_attempts (delivery_id, number, duration_ms, status, error)
+  SELECT id, :attempt, :duration_ms, :status, :error FROM deliveries WHERE id = :id
+  ON CONFLICT (delivery_id, number) DO UPDATE
+    SET duration_ms = excluded.duration_ms, status = excluded.status, error = excluded.error
+)
+
+-- name: finishDelivered (prepared)
+-- The receiver has it, so its replies are delivered. After a message's final callback the sender's key is deleted.
+-- Locks the delivery and its attempt, then the callback, then the replies.
+WITH {{recorded}}, ended AS (
+  UPDATE deliveries SET state = 'delivered', finished_at = now(), lease_id = NULL, lease_until = NULL
+  WHERE id = :id AND lease_id = :lease_id RETURNING id, message_id, reply_ids
+), secret AS (
+  UPDATE callbacks cb SET sealed_secret = NULL FROM ended
+  WHERE cb.message_id = ended.message_id AND cb.delivery_id = ended.id AND cb.sealed_secret IS NOT NULL
+)
+UPDATE replies r SET delivered_at = now() FROM ended WHERE r.id = ANY (ended.reply_ids) AND r.delivered_at IS NULL;
+
+-- name: finishDead (prepared)
+-- The delivery has failed for good: its replies go to the buffer, each with a new sequence number at the end of the chat,
+-- so that a reader whose cursor is beyond the old one finds it too. Locks the delivery, the chat's row last, as a run of
+-- the pipeline has it only for one statement, and the replies.
+WITH {{recorded}}, ended AS (
+  UPDATE deliveries SET state = 'dead', finished_at = now(), lease_id = NULL, lease_until = NULL
+  WHERE id = :id AND lease_id = :lease_id RETURNING ticket_id, reply_ids
+), moved AS (
+  SELECT r.id, row_number() OVER (ORDER BY r.seq) AS number, count(*) OVER () AS total
+  FROM ended JOIN replies r ON r.id = ANY (ended.reply_ids) WHERE r.delivered_at IS NULL
+), chat AS (
+  UPDATE chats c SET last_seq = c.last_seq + (SELECT count(*) FROM moved)
+  FROM ended WHERE c.ticket_id = ended.ticket_id RETURNING c.last_seq
+)
+UPDATE replies r SET seq = chat.last_seq - moved.total + moved.number, undeliverable_at = now()
+FROM moved, chat WHERE r.id = moved.id;
+
+-- name: finishLater (prepared)
+-- Records a failed attempt and releases the lease until the next one. Locks the delivery and its attempt.
+WITH {{recorded}}
+UPDATE deliveries SET lease_id = NULL, lease_until = NULL, tries = tries + 1,
+  next_at = now() + :delay_ms * interval '1 millisecond', due_at = now() + :delay_ms * interval '1 millisecond'
+WHERE id = :id AND lease_id = :lease_id;

@@ -1,0 +1,58 @@
+-- fragment: is_expired
+k.created_at < now() - interval '{{idempotencyHours}} hours'
+
+-- name: answer (prepared)
+-- An answer that its caller has, what is delivered by it, and the end of the call become true together: whoever repeats
+-- the call finds either all of it done, or the replies where they were. Concurrent calls share the statement. Locks the
+-- rows of idempotency_keys, messages, replies that it writes.
+WITH kept AS (
+  UPDATE idempotency_keys k SET call_id = NULL, call_instance = NULL, status = a.status, headers = a.headers, body = a.body
+  FROM unnest(:api_key_id::uuid[], :method::text[], :path::text[], :key::text[], :call_id::uuid[], :status::integer[], :headers::jsonb[], :body::text[])
+    AS a (api_key_id, method, path, key, call_id, status, headers, body)
+  WHERE k.api_key_id = a.api_key_id AND k.method = a.method AND k.path = a.path AND k.key = a.key AND k.call_id = a.call_id
+), ended AS (
+  UPDATE messages m SET call_ended_at = now() FROM unnest(:project_id::uuid[], :id::uuid[]) AS e (project_id, id)
+  WHERE m.id = e.id AND m.project_id = e.project_id AND m.call_ended_at IS NULL
+)
+UPDATE replies r SET delivered_at = now(), taken_by = NULL
+FROM unnest(:project_id2::uuid[], :id2::uuid[]) AS d (project_id, id)
+WHERE r.id = d.id AND r.project_id = d.project_id AND r.delivered_at IS NULL;
+
+-- name: read (prepared)
+SELECT message_id, chat_id, body_hash, status, headers, body,
+  {{isClaimable}} AS is_claimable
+FROM idempotency_keys k WHERE api_key_id = :api_key_id AND method = :method AND path = :path AND key = :key;
+
+-- name: claim (prepared)
+-- The first call makes the row; one whose predecessor has died or hung up takes it over; an expired row begins anew.
+-- Locks the rows of idempotency_keys that it writes.
+INSERT INTO idempotency_keys AS k
+  (api_key_id, project_id, method, path, key, body_hash, message_id, chat_id, call_id, call_instance)
+VALUES (:api_key_id, :project, :method, :path, :key, :body_hash, :message_id, :chat_id, :call_id, :instance)
+ON CONFLICT (api_key_id, method, path, key) DO UPDATE SET
+  call_id = excluded.call_id, call_instance = excluded.call_instance, project_id = excluded.project_id,
+  body_hash = excluded.body_hash,
+  message_id = CASE WHEN {{is_expired}} THEN excluded.message_id ELSE k.message_id END,
+  chat_id = CASE WHEN {{is_expired}} THEN excluded.chat_id ELSE k.chat_id END,
+  status = NULL, headers = NULL, body = NULL,
+  created_at = CASE WHEN {{is_expired}} THEN now() ELSE k.created_at END
+WHERE {{isClaimable2}}
+RETURNING message_id, chat_id;
+
+-- name: reclaim
+-- Takes over a key that has this answer, to give a better one. Locks the rows of idempotency_keys that it writes.
+UPDATE idempotency_keys k SET call_id = :call_id, call_instance = :instance
+WHERE api_key_id = :api_key_id AND method = :method AND path = :path AND key = :key AND status = :status AND body = :body
+  AND {{isFree}}
+RETURNING 1;
+
+-- name: release
+-- Gives a key back: the next call under it takes this one's place. Locks the rows of idempotency_keys that it writes.
+UPDATE idempotency_keys SET call_id = NULL, call_instance = NULL
+WHERE api_key_id = :api_key_id AND method = :method AND path = :path AND key = :key AND call_id = :call_id;
+
+-- name: deleteExpired
+-- Forgets keys that are older than 24 hours, at most `limit`. Locks the rows of idempotency_keys that it reads.
+DELETE FROM idempotency_keys WHERE ctid IN (
+  SELECT k.ctid FROM idempotency_keys k WHERE {{is_expired}} LIMIT :limit FOR UPDATE SKIP LOCKED
+) RETURNING 1;

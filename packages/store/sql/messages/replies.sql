@@ -1,0 +1,174 @@
+-- fragment: covered_by
+-- The message whose reply answers message `m` too, once that is committed: NULL for one that has its own.
+CASE WHEN m.state = 'answered' AND m.covered_by <> m.id THEN m.covered_by END
+
+-- fragment: reply_columns
+-- What a reply item is made from, of replies `r`.
+r.id, r.ticket_id, r.seq, r.in_reply_to, r.author, r.created_at, r.type, r.text, r.markdown, r.sources, r.filename, r.mime, r.content
+
+-- fragment: is_call_over
+-- SQL that is true when no call holds the message `m` open any more: it has ended, or its process is dead.
+(m.call_ended_at IS NOT NULL OR NOT EXISTS (
+SELECT 1 FROM instances i WHERE i.id = m.call_instance AND {{isAlive}}))
+
+-- fragment: free
+-- Nobody is handing the reply over: it was never taken, or the process that took it is dead.
+(r.taken_by IS NULL OR r.taken_at < now() - interval '{{takenMinutes}} minutes' OR NOT EXISTS (
+SELECT 1 FROM instances i WHERE i.id = r.taken_by AND {{isAlive}}))
+
+-- fragment: size
+-- How many bytes a reply takes in an answer, roughly: content is sent in base64.
+octet_length(coalesce(r.text, '')) + octet_length(coalesce(r.content, '')) * 4 / 3 + 200
+
+-- fragment: in_buffer
+-- The reply is in the buffer: its message was sent async, or sync and the call is over, or its callback is dead, or it
+-- answers no message. What a webhook message gets goes by its callback else.
+(m.id IS NULL OR m.mode = 'async' OR r.undeliverable_at IS NOT NULL
+OR (m.mode = 'sync' AND {{is_call_over}}))
+
+-- fragment: first_hidden
+-- The first place of a reply that is not in the buffer but may come into it (its call is open, or a reader has it and
+-- may lose it): a cursor at or beyond it would acknowledge it unseen. A reply that comes from a dead callback gets a
+-- new place then.
+coalesce((
+  SELECT min(r.seq) FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
+  WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.delivered_at IS NULL
+    AND (m.mode IS DISTINCT FROM 'webhook' OR r.undeliverable_at IS NOT NULL)
+    AND NOT ({{free}} AND {{in_buffer}})
+), 9223372036854775807)
+
+-- name: readForCall (prepared)
+-- What a waiting call finds: the state of its message and the replies to it, in one read. The replies of an open call
+-- belong to it alone as long as its process lives and no other call has taken its place, so nothing has to be taken.
+SELECT m.id AS message_id, m.project_id, c.instance, m.state, {{covered_by}} AS covered_by, {{reply_columns}}
+FROM (SELECT DISTINCT * FROM unnest(:project::uuid[], :message_id::uuid[], :instance::uuid[])) AS c (project_id, message_id, instance)
+JOIN messages m ON m.id = c.message_id AND m.project_id = c.project_id
+LEFT JOIN replies r ON r.ticket_id = m.ticket_id AND r.in_reply_to = m.id AND r.delivered_at IS NULL
+  AND r.taken_by IS NULL AND m.state <> 'received' AND m.call_ended_at IS NULL AND m.call_instance = c.instance
+  AND EXISTS (SELECT 1 FROM instances i WHERE i.id = m.call_instance AND {{isAlive}})
+ORDER BY r.seq;
+
+-- name: confirm (prepared)
+-- The caller has these replies. Locks the rows of replies that it writes.
+UPDATE replies r SET delivered_at = now(), taken_by = NULL
+FROM unnest(:project_id::uuid[], :id::uuid[]) AS i (project_id, id)
+WHERE r.id = i.id AND r.project_id = i.project_id AND r.delivered_at IS NULL;
+
+-- name: endCall (prepared)
+-- Calls are over: the replies that their callers have are delivered, all others are in the buffer from now on. Locks
+-- the rows of messages, replies that it writes.
+WITH call AS (
+  UPDATE messages m SET call_ended_at = now()
+  FROM unnest(:project_id::uuid[], :message_id::uuid[]) AS i (project_id, message_id)
+  WHERE m.id = i.message_id AND m.project_id = i.project_id AND m.call_ended_at IS NULL
+)
+UPDATE replies r SET delivered_at = now()
+FROM unnest(:project_id2::uuid[], :id::uuid[]) AS d (project_id, id)
+WHERE r.id = d.id AND r.project_id = d.project_id AND r.delivered_at IS NULL;
+
+-- name: haveUndelivered (prepared)
+-- Which of these chats have any reply after a place that is not delivered: what a look into the others would find is
+-- known. Readers that wait for the next reply of their chat share this statement, which costs a fraction of a look.
+SELECT i.place FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :after::bigint[])
+  WITH ORDINALITY AS i (project_id, ticket_id, after, place)
+CROSS JOIN LATERAL (
+  SELECT 1 FROM replies r
+  WHERE r.ticket_id = i.ticket_id AND r.project_id = i.project_id AND r.seq > i.after AND r.delivered_at IS NULL
+  LIMIT 1
+) r;
+
+-- name: readRanges (prepared)
+-- Replies of several announcements in one read, with the address of each chat.
+SELECT c.project_id, c.channel_id, c.chat_id, {{reply_columns}}
+FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :from_seq::bigint[], :to_seq::bigint[]) AS i (project_id, ticket_id, from_seq, to_seq)
+JOIN chats c ON c.ticket_id = i.ticket_id AND c.project_id = i.project_id
+JOIN replies r ON r.ticket_id = i.ticket_id AND r.seq BETWEEN i.from_seq AND i.to_seq AND r.delivered_at IS NULL
+ORDER BY r.ticket_id, r.seq;
+
+-- name: reopenCall
+-- Gives a sync call whose caller came back to the process of its new call: what is answered from now on is its own.
+-- Locks the rows of messages that it writes.
+UPDATE messages m SET call_instance = :instance, call_ended_at = NULL
+WHERE m.project_id = :project AND m.id = :message_id AND m.mode = 'sync' AND m.state = 'received' AND {{is_call_over}};
+
+-- name: takeForCall (prepared)
+-- A reader of the drain may have them in this moment: then the row's lock is waited for, and they are its own. While
+-- the call of another live process has the message, it is for this one as if it were not answered yet.
+WITH message AS (
+  SELECT m.id, m.ticket_id, CASE WHEN {{is_call_over}} OR m.call_instance = :instance THEN m.state ELSE 'received' END AS state,
+    {{covered_by}} AS covered_by
+  FROM messages m WHERE m.id = :message_id AND m.project_id = :project
+), taken AS (
+  UPDATE replies r SET taken_by = :instance, taken_at = now(), take_id = :take_id FROM message
+  WHERE r.ticket_id = message.ticket_id AND r.in_reply_to = message.id AND r.delivered_at IS NULL
+    AND message.state <> 'received' AND ({{free}} OR r.take_id = :take_id)
+  RETURNING {{reply_columns}}
+)
+SELECT message.state, message.covered_by, taken.* FROM message LEFT JOIN taken ON true ORDER BY taken.seq;
+
+-- name: listHandedOver
+-- The replies that the call of a message has handed over, as far as it can know: for its caller who comes again and
+-- says that it has not got them. The end of a call and the delivery of its replies are written by one statement, at one
+-- time.
+SELECT {{reply_columns}}, r.delivered_at IS NOT NULL AS is_delivered
+FROM messages m JOIN replies r ON r.ticket_id = m.ticket_id AND r.in_reply_to = m.id
+WHERE m.project_id = :project AND m.id = :message_id AND (r.delivered_at IS NULL OR r.delivered_at = m.call_ended_at)
+ORDER BY r.seq;
+
+-- name: endResumedCall
+-- Ends a sync call that went on with an earlier one, and whose caller has these replies. The replies first, as
+-- everywhere. A call that ended before ends anew in the moment of the delivery. Locks the rows of replies, messages
+-- that it writes.
+WITH delivered AS (
+  UPDATE replies SET delivered_at = now(), taken_by = NULL
+  WHERE id = ANY (:delivered::uuid[]) AND project_id = :project AND delivered_at IS NULL RETURNING 1
+)
+UPDATE messages m SET call_ended_at = now() FROM (SELECT count(*) AS count FROM delivered) d
+WHERE m.project_id = :project AND m.id = :message_id AND (d.count > 0 OR m.call_ended_at IS NULL);
+
+-- name: takeFromBuffer (prepared)
+-- The oldest buffered replies that fit into one answer are taken. SKIP LOCKED: of several plain readers each gets other
+-- replies. The candidates are locked first, then counted, since a window cannot be locked.
+WITH candidate AS MATERIALIZED (
+  SELECT r.id, r.seq, {{size}} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
+  WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.delivered_at IS NULL AND {{free}} AND {{in_buffer}}
+    AND {{isKept}}
+  ORDER BY r.seq LIMIT :max_replies::integer + 1 FOR UPDATE OF r SKIP LOCKED
+), fitting AS (
+  SELECT id FROM (
+    SELECT id, row_number() OVER (ORDER BY seq) AS place, sum(size_bytes) OVER (ORDER BY seq) AS total FROM candidate
+  ) c WHERE place <= :max_replies AND (place = 1 OR total <= :max_bytes)
+), taken AS (
+  UPDATE replies r SET taken_by = :instance, taken_at = now(), take_id = :take_id FROM fitting f WHERE r.id = f.id RETURNING {{reply_columns}}
+)
+SELECT t.*, (SELECT count(*) FROM candidate) AS candidates, {{first_hidden}} AS first_hidden
+FROM taken t ORDER BY t.seq;
+
+-- name: readBuffer (prepared)
+WITH candidate AS MATERIALIZED (
+  SELECT {{reply_columns}}, {{size}} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
+  WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.seq > :after AND r.delivered_at IS NULL AND {{free}} AND {{in_buffer}}
+    AND {{isKept}} AND r.seq < {{first_hidden}}
+  ORDER BY r.seq LIMIT :max_replies::integer + 1
+)
+SELECT c.*, (SELECT count(*) FROM candidate) AS candidates FROM (
+  SELECT *, row_number() OVER (ORDER BY seq) AS place, sum(size_bytes) OVER (ORDER BY seq) AS total FROM candidate
+) c WHERE place <= :max_replies AND (place = 1 OR total <= :max_bytes) ORDER BY seq;
+
+-- name: acknowledge
+-- Locks the rows of replies that it writes.
+WITH chat AS (
+  SELECT last_seq >= :up_to AS is_known FROM chats WHERE ticket_id = :ticket_id AND project_id = :project
+), acknowledged AS (
+  UPDATE replies SET delivered_at = now(), taken_by = NULL WHERE id IN (
+    SELECT r.id FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
+    WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.seq <= :up_to AND r.delivered_at IS NULL AND {{free}} AND {{in_buffer}}
+  ) AND (SELECT is_known FROM chat)
+)
+SELECT is_known FROM chat;
+
+-- name: release
+-- By the request that took them, not by its process: done a second time, it must not free what another request of the
+-- same process has taken since. Locks the rows of replies that it writes.
+UPDATE replies SET taken_by = NULL, take_id = NULL
+WHERE project_id = :project AND ticket_id = :ticket_id AND take_id = :take_id AND delivered_at IS NULL;

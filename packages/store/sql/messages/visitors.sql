@@ -1,0 +1,97 @@
+-- name: confirm (prepared)
+-- What stands between two places was handed to a socket of the visitor. Locks the replies' rows.
+UPDATE replies r SET delivered_at = now()
+FROM (SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :after::bigint[], :up_to::bigint[])
+    AS i (project_id, ticket_id, after, up_to)
+  ORDER BY ticket_id, up_to) i
+WHERE r.ticket_id = i.ticket_id AND r.project_id = i.project_id AND r.seq > i.after AND r.seq <= i.up_to
+  AND r.delivered_at IS NULL
+RETURNING r.ticket_id, r.in_reply_to;
+
+-- name: reserve (prepared)
+-- The first call reserves the id; a repeat finds it, with the place of its message once that is committed. The update
+-- makes the row that another call has just made visible, and keeps it from the sweeper for a further day. Locks the
+-- rows of widget_messages that it writes.
+WITH reserved AS (
+  INSERT INTO widget_messages AS w (project_id, ticket_id, client_message_id, message_id) VALUES (:project, :ticket_id, :client_message_id, :message_id)
+  ON CONFLICT (ticket_id, client_message_id) DO UPDATE SET created_at = now(), is_kept = false
+  RETURNING message_id
+)
+SELECT r.message_id, m.seq FROM reserved r LEFT JOIN messages m ON m.id = r.message_id;
+
+-- name: sweep
+-- A message may have been reserved and never committed. As with files: a day later it has come or never will. Locks the
+-- rows of widget_messages that it reads.
+WITH old AS MATERIALIZED (
+  SELECT w.ticket_id, w.client_message_id, EXISTS (SELECT 1 FROM messages m WHERE m.id = w.message_id) AS is_used
+  FROM widget_messages w
+  WHERE NOT w.is_kept AND w.created_at < now() - interval '{{widgetLimitsUnusedFileHours}} hours'
+  ORDER BY w.created_at LIMIT {{sweepPage}} FOR UPDATE OF w SKIP LOCKED
+), kept AS (
+  UPDATE widget_messages w SET is_kept = true FROM old
+  WHERE w.ticket_id = old.ticket_id AND w.client_message_id = old.client_message_id AND old.is_used
+), gone AS (
+  DELETE FROM widget_messages w USING old
+  WHERE w.ticket_id = old.ticket_id AND w.client_message_id = old.client_message_id AND NOT old.is_used
+)
+SELECT count(*)::integer AS seen FROM old;
+
+-- name: look (prepared)
+-- How many chats stand, in one statement however many sockets are open: a few index look-ups a chat. Reads only.
+SELECT i.place, c.last_seq, p.id AS message_id, u.text, v.score,
+  CASE WHEN t.status = 'resolved' THEN 'done'
+    WHEN t.stage IN ('review', 'failed') OR t.assignee IS NOT NULL THEN 'waiting' ELSE 'open' END AS state
+FROM unnest(:project_id::uuid[], :ticket_id::uuid[]) WITH ORDINALITY AS i (project_id, ticket_id, place)
+JOIN chats c ON c.ticket_id = i.ticket_id AND c.project_id = i.project_id
+LEFT JOIN tickets t ON t.id = c.ticket_id
+LEFT JOIN visitors v ON v.ticket_id = c.ticket_id
+LEFT JOIN LATERAL (
+  SELECT id FROM messages WHERE ticket_id = c.ticket_id AND state = 'received' ORDER BY seq LIMIT 1
+) p ON true
+LEFT JOIN unfinished_replies u ON u.message_id = p.id;
+
+-- name: read (prepared)
+-- Messages and replies share the places of their chat, and both tables have an index on them. Of a file its facts.
+(SELECT 'message' AS kind, m.id, m.seq, m.created_at, w.client_message_id, m.text,
+   (SELECT jsonb_agg(jsonb_build_object('fileId', f.id, 'filename', f.filename, 'mime', f.mime,
+      'sizeBytes', octet_length(f.content)) || CASE WHEN f.expired_at IS NULL THEN '{}'::jsonb
+      ELSE '{"expired":true}' END ORDER BY f.id) FROM widget_files f WHERE f.message_id = m.id) AS files,
+   NULL AS author, NULL::uuid AS in_reply_to, NULL AS type, NULL::boolean AS markdown, NULL::jsonb AS sources,
+   NULL AS filename, NULL AS mime, NULL::integer AS size_bytes
+ FROM messages m LEFT JOIN widget_messages w ON w.message_id = m.id
+ WHERE m.ticket_id = :ticket_id AND m.project_id = :project AND m.seq > :seq ORDER BY m.seq LIMIT :limit)
+UNION ALL
+(SELECT 'reply', r.id, r.seq, r.created_at, NULL, r.text, NULL, r.author, r.in_reply_to, r.type, r.markdown,
+   r.sources, r.filename, r.mime, octet_length(r.content)
+ FROM replies r WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.seq > :seq ORDER BY r.seq LIMIT :limit)
+ORDER BY seq LIMIT :limit;
+
+-- name: readUpTo (prepared)
+-- Only in a chat that is there, never past its end and never back. Locks the visitor's row.
+WITH chat AS (
+  SELECT ticket_id, project_id, least(:seq, last_seq) AS seq FROM chats
+  WHERE ticket_id = :ticket_id AND project_id = :project AND chat_id <> ''
+)
+INSERT INTO visitors AS v (ticket_id, project_id, read_seq) SELECT ticket_id, project_id, seq FROM chat
+ON CONFLICT (ticket_id) DO UPDATE SET read_seq = excluded.read_seq, updated_at = now()
+WHERE v.read_seq < excluded.read_seq;
+
+-- name: rate
+-- The same rating again changes nothing and leaves no event. Locks the ticket's row against an erasure.
+WITH ticket AS (
+  SELECT id, home_project_id FROM tickets WHERE id = :ticket_id AND home_project_id = :project FOR KEY SHARE
+), rated AS (
+  INSERT INTO visitors AS v (ticket_id, project_id, score, comment, rated_at)
+  SELECT id, home_project_id, :score::integer, :comment::text, now() FROM ticket
+  ON CONFLICT (ticket_id) DO UPDATE SET score = excluded.score, comment = excluded.comment, rated_at = now(),
+    updated_at = now()
+  WHERE v.score IS DISTINCT FROM excluded.score OR v.comment IS DISTINCT FROM excluded.comment
+  RETURNING ticket_id, project_id
+), event AS (
+  INSERT INTO ticket_events (ticket_id, project_id, actor, data, answer_step)
+  SELECT ticket_id, project_id, 'visitor',
+    jsonb_strip_nulls(jsonb_build_object('decision', 'rate', 'score', :score::integer, 'comment', :comment::text)),
+    CASE WHEN :score::integer <= {{badRatingMaxScore}} THEN 'badRating' END
+  FROM rated
+)
+SELECT id FROM ticket;

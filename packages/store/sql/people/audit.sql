@@ -1,0 +1,69 @@
+-- fragment: day
+-- Whatever style of dates the server has. Beware of `ORDER BY day`, which would be by this text.
+to_char(day, 'YYYY-MM-DD') AS day
+
+-- fragment: event_columns
+id, at, actor, action, object, project, result, request_id, count, network
+
+-- fragment: chain_columns
+{{event_columns}}, {{day}}, number, project_id, hash
+
+-- name: appendAll
+-- Everybody who appends waits for the lock below: that of a machine that has vanished must not last for hours.
+SET LOCAL idle_in_transaction_session_timeout = '5s';
+
+-- name: lockAuditHead
+-- Locks: the one row that says where the chain ends, and nothing before it, so that appends can only wait for each
+-- other. One clock, that of the database, gives all processes their times.
+SELECT {{day}}, number, at, hash, clock_timestamp()::timestamptz(3) AS now FROM audit_head FOR UPDATE;
+
+-- name: insertAuditEvents
+-- Locks the rows of audit_events that it writes.
+INSERT INTO audit_events (id, day, number, at, actor, action, object, project_id, project, result, request_id,
+  count, network, hash)
+SELECT * FROM unnest(:id::uuid[], :day::date[], :number::integer[], :at::timestamptz[], :actor::text[], :action::text[],
+  :object::text[], :project_id::uuid[], :project::text[], :result::text[], :request_id::text[], :count::integer[], :network::text[], :hash::bytea[]);
+
+-- name: updateAuditHead
+-- Locks the rows of audit_head that it writes.
+UPDATE audit_head SET day = :day, number = :number, at = :at, hash = :hash;
+
+-- name: readHead
+SELECT {{day}}, number, at, hash FROM audit_head;
+
+-- name: readAfter
+-- The next rows of the chain after a place.
+SELECT {{chain_columns}} FROM audit_events e WHERE (e.day, e.number) > (:day::date, :number::integer)
+ORDER BY e.day, e.number LIMIT :check_page;
+
+-- name: findHash
+-- The hash of the row at a place, in hexadecimal.
+SELECT hash FROM audit_events WHERE day = :day AND number = :number;
+
+-- name: findBefore
+-- The last place before a day.
+SELECT {{day}}, number, hash FROM audit_events e WHERE e.day < :day ORDER BY e.day DESC, e.number DESC LIMIT 1;
+
+-- name: listPage
+-- Rows, newest first: those before the one with the id `before`, and as the filter says. Times are bounds of the id, so
+-- that each filter needs but one index.
+SELECT {{event_columns}} FROM audit_events
+WHERE (:id::uuid IS NULL OR id < :id) AND (:id2::uuid IS NULL OR id >= :id2) AND (:id3::uuid IS NULL OR id < :id3)
+  AND (:project_id::uuid IS NULL OR project_id = :project_id) AND (:project::text IS NULL OR project = :project)
+  AND (:actor::text IS NULL OR actor = :actor) AND (:action::text IS NULL OR action = :action)
+  AND (:object::text IS NULL OR object = :object) AND (:result::text IS NULL OR result = :result)
+ORDER BY id DESC LIMIT :limit;
+
+-- name: findNames
+SELECT id, name FROM operators WHERE id = ANY(:actor_ids::uuid[]) OR (:project::uuid IS NULL AND id = ANY(:object_ids::uuid[]))
+UNION ALL SELECT id, name FROM api_keys
+  WHERE id = ANY(:actor_ids::uuid[]) OR (id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR project_id = :project))
+UNION ALL SELECT id, name FROM projects WHERE id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR id = :project)
+UNION ALL SELECT id, name FROM agents
+  WHERE id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR project_id = :project)
+UNION ALL SELECT id, name FROM kbs
+  WHERE id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR project_id = :project)
+UNION ALL SELECT id, name FROM hooks
+  WHERE id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR project_id = :project)
+UNION ALL SELECT id, name FROM canned_replies
+  WHERE id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR project_id = :project);

@@ -1,0 +1,30 @@
+-- name: put
+-- Notes what a tab shows. What is read in the same statement is what was there before it. Locks the rows of
+-- operator_presence that it writes.
+WITH before AS (SELECT ticket_id FROM operator_presence WHERE session_id = :session_id AND tab = :tab),
+  written AS (
+    INSERT INTO operator_presence (session_id, tab, operator_id, project_id, ticket_id, is_typing)
+    SELECT :session_id, :tab, :operator_id, :project, t.id, :is_typing FROM tickets t WHERE t.id = :ticket_id
+    ON CONFLICT (session_id, tab) DO UPDATE SET operator_id = EXCLUDED.operator_id,
+      project_id = EXCLUDED.project_id, ticket_id = EXCLUDED.ticket_id, is_typing = EXCLUDED.is_typing,
+      seen_at = now()
+    RETURNING 1)
+SELECT (SELECT ticket_id FROM before) AS before FROM written;
+
+-- name: remove
+-- Notes that a tab shows no ticket any more. Locks the rows of operator_presence that it writes.
+DELETE FROM operator_presence WHERE session_id = :session_id AND tab = :tab RETURNING ticket_id;
+
+-- name: sweep
+-- Forgets whoever is gone without a word, and answers the tickets that they have looked at. Locks the rows of
+-- operator_presence that it writes.
+DELETE FROM operator_presence WHERE seen_at < now() - make_interval(secs => :gone_seconds) RETURNING ticket_id;
+
+-- name: list
+-- Who looks at each of these tickets, with the project that they do it in.
+SELECT p.ticket_id, p.project_id, p.operator_id, o.name, bool_or(p.is_typing) AS is_typing
+FROM operator_presence p
+JOIN operators o ON o.id = p.operator_id
+JOIN operator_sessions s ON s.id = p.session_id
+WHERE p.ticket_id = ANY (:ticket_ids::uuid[]) AND p.seen_at > now() - make_interval(secs => :gone_seconds)
+GROUP BY p.ticket_id, p.project_id, p.operator_id, o.name ORDER BY o.name, p.operator_id;

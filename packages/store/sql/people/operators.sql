@@ -1,0 +1,77 @@
+-- fragment: columns
+o.id, o.email, o.name, o.password_hash IS NOT NULL AS has_password, o.created_at, o.last_seen_at,
+o.disabled_at, o.version, (
+  SELECT coalesce(jsonb_agg(jsonb_build_object('project', coalesce(p.name, '*'), 'role', r.role)
+    ORDER BY p.name NULLS FIRST), '[]'::jsonb)
+  FROM operator_roles r LEFT JOIN projects p ON p.id = r.project_id
+  WHERE r.operator_id = o.id AND p.deleted_at IS NULL
+) AS roles
+
+-- name: setRoles
+-- Locks the rows of operator_roles that it writes.
+DELETE FROM operator_roles WHERE operator_id = :id;
+
+-- name: insertOperatorRoles
+-- Locks the rows of operator_roles that it writes.
+INSERT INTO operator_roles (operator_id, project_id, role)
+SELECT :id, r.project_id, r.role FROM unnest(:project_id::uuid[], :role::text[]) AS r (project_id, role);
+
+-- name: lockAdministrators
+-- Who administers everything and may sign in. Locks the rows of operators that it reads.
+SELECT o.id FROM operators o WHERE o.disabled_at IS NULL AND EXISTS (
+  SELECT 1 FROM operator_roles r
+  WHERE r.operator_id = o.id AND r.project_id IS NULL AND r.role = 'administrator')
+ORDER BY o.id FOR UPDATE OF o;
+
+-- name: findPassword
+-- What a password is compared with.
+SELECT id, password_hash FROM operators
+WHERE email_key = :email_key AND password_hash IS NOT NULL AND disabled_at IS NULL;
+
+-- name: insert
+-- Makes an operator. Locks the rows of operators that it writes.
+INSERT INTO operators (id, email, email_key, name, password_hash) VALUES (:id, :email, :email_key, :name, :password_hash)
+ON CONFLICT (email_key) DO NOTHING RETURNING id;
+
+-- name: listPage
+-- Operators, newest first: those made before the one with the id `before`, and with `q` in name or e-mail address.
+SELECT {{columns}} FROM operators o
+WHERE (:id::uuid IS NULL OR o.id < :id)
+  AND (:q::text IS NULL OR strpos(lower(o.name), lower(:q)) > 0 OR strpos(lower(o.email), lower(:q)) > 0)
+ORDER BY o.id DESC LIMIT :limit;
+
+-- name: listOfProject
+-- Who may sign in and has a role in a project, or in all of them, with these roles: the first `limit` by their names.
+SELECT o.id, o.name, array_agg(DISTINCT r.role) AS roles FROM operators o
+JOIN operator_roles r ON r.operator_id = o.id AND (r.project_id IS NULL OR r.project_id = :project)
+WHERE o.disabled_at IS NULL
+GROUP BY o.id, o.name ORDER BY lower(o.name), o.id LIMIT :limit;
+
+-- name: update
+-- Changes what is given, where `versions` has the present version or is null. Locks the rows of operators that it
+-- writes.
+UPDATE operators SET email = coalesce(:email, email), email_key = coalesce(:email_key, email_key),
+  name = coalesce(:name, name), password_hash = CASE WHEN :sets_password::boolean THEN :password_hash ELSE password_hash END,
+  disabled_at = CASE :disabled::boolean WHEN true THEN coalesce(disabled_at, now()) WHEN false THEN NULL ELSE disabled_at END,
+  version = version + 1
+WHERE id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
+
+-- name: deleteOperatorSessions
+-- Locks the rows of operator_sessions that it writes.
+DELETE FROM operator_sessions WHERE operator_id = :id;
+
+-- name: deleteOperatorLinks
+-- Locks the rows of operator_links that it writes.
+DELETE FROM operator_links WHERE operator_id = :id;
+
+-- name: remove
+-- Deletes an operator, where `versions` has the present version or is null. Locks the rows of operators that it writes.
+DELETE FROM operators WHERE id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
+
+-- name: find
+-- An operator by id.
+SELECT {{columns}} FROM operators o WHERE o.id = :id;
+
+-- name: findByEmail
+-- An operator by e-mail address, normalized.
+SELECT {{columns}} FROM operators o WHERE o.email_key = :email_key;

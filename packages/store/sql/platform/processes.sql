@@ -1,0 +1,62 @@
+-- fragment: is_forgotten
+heard_at < now() - interval '1 day'
+
+-- fragment: columns
+app, host, pid, started_at AS "startedAt", heard_at AS "heardAt", memory_bytes AS "memoryBytes",
+memory_limit_bytes AS "memoryLimitBytes"
+
+-- fragment: is_silent
+heard_at < now() - interval '{{silentMs}} milliseconds'
+
+-- name: beat (prepared)
+-- Says that this process runs, and what it uses. Locks the rows of processes that it writes.
+INSERT INTO processes (id, app, host, pid, memory_bytes, memory_limit_bytes) VALUES (:own_id, :app, :host, :pid, :memory_bytes, :memory_limit_bytes)
+ON CONFLICT (id) DO UPDATE SET heard_at = now(), memory_bytes = excluded.memory_bytes, told_at = NULL;
+
+-- name: end
+-- Says that this process stops, and forgets those that vanished more than a day ago. Locks the rows of processes that
+-- it writes.
+DELETE FROM processes WHERE id = :own_id OR {{is_forgotten}};
+
+-- name: crash
+-- Records that an unexpected error ends this process, and with the messages that it is working on that it crashed while
+-- it had them: those that do not finish before it ends are released in order, and could cause it again. Locks the rows
+-- of processes, messages that it writes.
+WITH crashed AS (
+  UPDATE processes SET crashed_at = now() WHERE id = :own_id
+), held AS (
+  SELECT c.ticket_id, {{expiredLease}} AS lease FROM chats c
+  WHERE c.lease_holder = :own_id AND c.lease_id IS NOT NULL AND c.lease_until > now() AND c.review_id IS NULL
+)
+UPDATE messages m SET expired_leases = coalesce(m.expired_leases || held.lease, held.lease)
+FROM held WHERE m.id = (SELECT id FROM messages WHERE ticket_id = held.ticket_id AND state = 'received'
+  ORDER BY seq LIMIT 1);
+
+-- name: listSilent (prepared)
+-- Processes on this host that have not been heard for longer than a beat and that nobody has reported as vanished.
+SELECT id, pid FROM processes WHERE host = :host AND id <> :own_id AND told_at IS NULL
+AND heard_at < now() - interval '{{lateMs}} milliseconds' AND NOT {{is_forgotten}};
+
+-- name: takeMissing
+-- Records that these processes have vanished, whose ids the host no longer knows. Locks the rows of processes that it
+-- writes.
+UPDATE processes SET told_at = now() WHERE id = ANY (:ids::uuid[]) AND told_at IS NULL
+  AND heard_at < now() - interval '{{lateMs}} milliseconds'
+RETURNING {{columns}};
+
+-- name: takeVanished (prepared)
+-- The processes that have vanished, each told to one caller only: those of its own app after 30 s, the others after two
+-- minutes. Locks the rows of processes that it writes.
+UPDATE processes SET told_at = now()
+WHERE told_at IS NULL AND {{is_silent}} AND NOT {{is_forgotten}}
+  AND (app = :app OR heard_at < now() - interval '{{toldByOthersMs}} milliseconds')
+RETURNING {{columns}};
+
+-- name: listVanished
+-- All that have vanished within a day, whoever was told, the last one first.
+SELECT {{columns}} FROM processes WHERE {{is_silent}} AND NOT {{is_forgotten}} ORDER BY heard_at DESC LIMIT 1000;
+
+-- name: countRunning
+-- How many processes of each app run, by its name, and how many of them not on this host.
+SELECT app, count(*) AS count, count(*) FILTER (WHERE host <> :host) AS elsewhere
+FROM processes WHERE NOT {{is_silent}} GROUP BY app ORDER BY app;

@@ -1,0 +1,110 @@
+-- fragment: widget_project
+-- SQL for the project that the widget names.
+coalesce(widget #>> '{config,project}', '{{defaultProject}}')
+
+-- name: insert
+-- Makes a project. Locks the rows of projects that it writes.
+INSERT INTO projects (
+  id, name, handoff_text, greeting, tables_as_xlsx, retention_days, file_retention_days,
+  model_concurrency, model_tokens_per_day, handoff_texts
+) VALUES (:id, :name, :handoff_text, :greeting, :tables_as_xlsx, :retention_days, :file_retention_days, :model_concurrency, :model_tokens_per_day, :handoff_texts)
+ON CONFLICT (name) DO NOTHING RETURNING {{columns}};
+
+-- name: findWebhookSecrets (prepared)
+-- What signs the callbacks of a project.
+SELECT {{secrets}} FROM projects WHERE id = :id AND deleted_at IS NULL;
+
+-- name: list
+-- All projects by name.
+SELECT {{columns}} FROM projects WHERE deleted_at IS NULL ORDER BY name;
+
+-- name: listPage
+-- Projects, newest first: those made before the project with the id `before`, and with `q` in the name. strpos takes
+-- the text as it is, where LIKE would read signs of it as wildcards.
+SELECT {{columns}} FROM projects
+WHERE deleted_at IS NULL AND (:id::uuid IS NULL OR id < :id) AND (:q::text IS NULL OR strpos(lower(name), lower(:q)) > 0)
+ORDER BY id DESC LIMIT :limit;
+
+-- name: update
+-- Changes what is named and raises the version, where `versions` has the present one or is null. Locks the rows of
+-- projects that it reads.
+SELECT name FROM projects
+WHERE id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL OR version = ANY (:versions)) FOR UPDATE;
+
+-- name: renameInWidget
+-- The widget names its project; one that gets another name takes the widget along. Locks the rows of channels_config
+-- that it writes.
+UPDATE channels_config SET version = version + 1, updated_at = now(),
+  widget = jsonb_set(widget, '{config,project}', to_jsonb(:after::text))
+WHERE {{widget_project}} = :name::text;
+
+-- name: remove
+-- Deletes a project, where `versions` has its present version or is null: nobody finds it from then on, its name is
+-- free, its keys are revoked, nobody has a role in it, its knowledge bases deleted, and what others sent to it is back
+-- where it came in. Waits for whoever is adding something that refers to the project, or is giving it to the widget.
+-- Locks the rows of projects that it reads.
+SELECT name FROM projects
+WHERE id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL OR version = ANY (:versions)) FOR UPDATE;
+
+-- name: findChannelsConfig
+SELECT 1 FROM channels_config WHERE {{widget_project}} = :name::text;
+
+-- name: updateProjects
+-- Locks the rows of projects that it writes.
+UPDATE projects SET deleted_at = now(), purge_at = now(), name = '{{deletedPrefix}}' || id, handoff_text = '', handoff_texts = '{}', greeting = '',
+  webhook_secret = NULL, previous_webhook_secret = NULL
+WHERE id = :id;
+
+-- name: deleteOperatorRoles
+-- Locks the rows of operator_roles that it writes.
+DELETE FROM operator_roles WHERE project_id = :id;
+
+-- name: deleteOperatorViews
+-- Locks the rows of operator_views that it writes.
+DELETE FROM operator_views WHERE project_id = :id;
+
+-- name: updateApiKeys
+-- Locks the rows of api_keys that it writes.
+UPDATE api_keys SET revoked_at = now() WHERE project_id = :id AND revoked_at IS NULL;
+
+-- name: updateKbs
+-- Locks the rows of kbs that it writes.
+UPDATE kbs SET deleted_at = now() WHERE project_id = :id AND deleted_at IS NULL;
+
+-- name: takeTicketsBack
+-- What others sent to a project goes back to where it came in, without the agent that it had there. Locks the tickets
+-- in the order of their ids.
+WITH lent AS MATERIALIZED (
+  SELECT id, home_project_id FROM tickets WHERE project_id = :id AND home_project_id <> :id ORDER BY id FOR UPDATE
+), told AS (
+  INSERT INTO ticket_events (ticket_id, project_id, actor, data)
+  SELECT id, home_project_id, 'service', jsonb_build_object('decision', 'reroute', 'why', 'its project was deleted')
+  FROM lent
+), dropped AS (
+  DELETE FROM drafts d USING lent WHERE d.ticket_id = lent.id
+)
+UPDATE tickets t SET project_id = t.home_project_id, agent_id = NULL, assignee = NULL, before_close = NULL,
+  version = t.version + 1, updated_at = now()
+FROM lent WHERE t.id = lent.id;
+
+-- name: countHeld
+-- How much a project holds, by what people call it. Conversations are counted by their chats, which are there before
+-- their tickets.
+SELECT (SELECT count(*) FROM agents WHERE project_id = :id) AS agents,
+(SELECT count(*) FROM kbs WHERE project_id = :id AND deleted_at IS NULL) AS "knowledge bases",
+(SELECT count(*) FROM documents d JOIN kbs k ON k.id = d.kb_id
+ WHERE k.project_id = :id AND k.deleted_at IS NULL) AS documents,
+(SELECT count(*) FROM chats WHERE project_id = :id AND chat_id <> '') AS tickets,
+(SELECT count(*) FROM api_keys WHERE project_id = :id AND revoked_at IS NULL) AS "API keys",
+(SELECT count(*) FROM hooks WHERE project_id = :id) AS hooks,
+(SELECT count(*) FROM gaps WHERE project_id = :id) AS gaps,
+(SELECT count(*) FROM proposals WHERE project_id = :id) AS proposals,
+(SELECT count(*) FROM canned_replies WHERE project_id = :id) AS "canned replies";
+
+-- name: find
+-- A project by its id.
+SELECT {{columns}} FROM projects WHERE id = :id AND deleted_at IS NULL;
+
+-- name: findByName
+-- A project by its name.
+SELECT {{columns}} FROM projects WHERE name = :name AND deleted_at IS NULL;

@@ -1,0 +1,163 @@
+-- All of these read only. They run in one transaction that sees one state of the data.
+
+-- name: setSnapshot
+-- Makes the statements of the transaction see one state of the data.
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+
+-- name: setTimeout
+-- PostgreSQL itself ends what takes too long: its caller has received an error by then.
+SET LOCAL statement_timeout = '{{statementLimitSeconds}}s';
+
+-- name: setMemory
+-- Enough to sort and join the answers of 100,000 tickets without files; PostgreSQL's default is 4 MB. A process reads one
+-- set of figures at a time, so that this much for sorts and joins is used once.
+SET LOCAL work_mem = '64MB';
+
+-- name: listAgents
+-- Names of agents of the project.
+SELECT id, name FROM agents WHERE project_id = :project AND id = ANY (:ids::uuid[]);
+
+-- name: hours
+-- When each hour of a span began. Hours follow each other in time; days and weeks do so on the calendar of that place,
+-- where some have an hour more or less than others.
+SELECT at FROM generate_series(
+  date_trunc('hour', :from::timestamptz, :time_zone::text), :to::timestamptz - interval '1 microsecond', interval '1 hour') at;
+
+-- name: days
+-- When each day of a span began.
+SELECT local AT TIME ZONE :time_zone::text AS at FROM generate_series(
+  date_trunc('day', :from::timestamptz AT TIME ZONE :time_zone::text),
+  (:to::timestamptz - interval '1 microsecond') AT TIME ZONE :time_zone::text, interval '1 day') local;
+
+-- name: weeks
+-- When each week of a span began.
+SELECT local AT TIME ZONE :time_zone::text AS at FROM generate_series(
+  date_trunc('week', :from::timestamptz AT TIME ZONE :time_zone::text),
+  (:to::timestamptz - interval '1 microsecond') AT TIME ZONE :time_zone::text, interval '1 week') local;
+
+-- name: messages
+-- What waits in a queue of the project, when the first of it could have been done, and what was given up. Each is counted
+-- no further than the limit: the indexes of what waits and of what failed lead to it.
+SELECT (SELECT count(*)::int FROM (
+    SELECT FROM messages WHERE state = 'received' AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS waiting,
+  (SELECT min(greatest(created_at, not_before)) FROM messages
+   WHERE state = 'received' AND project_id = :project AND coalesce(not_before, created_at) <= now()) AS oldest,
+  (SELECT count(*)::int FROM (
+    SELECT FROM messages WHERE state = 'failed' AND project_id = :project AND covered_by IS NULL
+    LIMIT {{queueMaxCount}}) counted) AS failed;
+
+-- name: replies
+-- As `messages`, of replies.
+SELECT (SELECT count(*)::int FROM (
+    SELECT FROM outboxes WHERE settled_seq < wanted_seq AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS waiting,
+  (SELECT min(next_at) FROM outboxes
+   WHERE settled_seq < wanted_seq AND project_id = :project AND next_at <= now()) AS oldest,
+  (SELECT count(*)::int FROM (
+    SELECT FROM replies WHERE is_dead AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS failed;
+
+-- name: callbacks
+-- As `messages`, of callbacks.
+SELECT (SELECT count(*)::int FROM (
+    SELECT FROM deliveries WHERE state = 'pending' AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS waiting,
+  (SELECT min(greatest(created_at, next_at)) FROM deliveries
+   WHERE state = 'pending' AND project_id = :project AND next_at <= now()) AS oldest,
+  (SELECT count(*)::int FROM (
+    SELECT FROM deliveries WHERE state = 'dead' AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS failed;
+
+-- name: documents
+-- As `messages`, of documents.
+SELECT (SELECT count(*)::int FROM (
+    SELECT FROM ingests WHERE project_id = :project LIMIT {{queueMaxCount}}) counted) AS waiting,
+  (SELECT min(greatest(created_at, next_at)) FROM ingests WHERE project_id = :project AND next_at <= now()) AS oldest,
+  (SELECT count(*)::int FROM (
+    SELECT FROM documents d JOIN kbs k ON k.id = d.kb_id AND k.project_id = :project AND k.deleted_at IS NULL
+    WHERE d.status = 'failed' LIMIT {{queueMaxCount}}) counted) AS failed;
+
+-- fragment: tickets
+l.project_id = :project AND (:channel_id::text IS NULL OR l.channel_id = :channel_id)
+  AND (:agent_id::uuid IS NULL OR l.agent_id = :agent_id)
+
+-- fragment: groups
+grouping(l.channel_id) = 0 AS is_channel, grouping(l.agent_id) = 0 AS is_agent,
+grouping(l.point) = 0 AS is_point, l.point, l.channel_id, l.agent_id
+
+-- fragment: grouping
+GROUP BY GROUPING SETS ((), (l.channel_id), (l.agent_id), (l.point))
+
+-- fragment: run
+actor = 'pipeline' AND message_id IS NOT NULL AND NOT data ? 'review'
+
+-- fragment: counted_events
+at >= :from AND at < :to AND ({{run}} OR data ->> 'decision' IN ('edit', 'approve'))
+
+-- fragment: event_facts
+id, ticket_id, at, data ->> 'decision' AS decision, CASE WHEN {{run}} THEN message_id END AS run_of,
+CASE WHEN NOT ({{run}}) THEN id END AS decision_id, data #>> '{gate,sends}' AS sends,
+data #>> '{gate,rejects}' AS rejects
+
+-- name: count
+-- Counts messages, automatic answers, handoffs and decisions. Each run of the stages for a message leaves one event,
+-- which says whether its answer was sent without a person; what the pipeline does for a person's decision leaves others,
+-- which name it. A message that was worked on again, after it had failed or was given back to the agent, has several: the
+-- last one counts. The narrow rows of ticket_list stand for the tickets. An event belongs to the project that its ticket
+-- came in to, and its index leads to those of the span; of tickets that came in elsewhere, their own indexes do.
+SELECT {{groups}},
+  count(l.run_of) AS messages,
+  count(l.run_of) FILTER (WHERE l.sends = 'true') AS automatic,
+  count(l.run_of) FILTER (WHERE l.sends = 'false' AND l.rejects IS DISTINCT FROM 'true') AS handoffs,
+  count(*) FILTER (WHERE l.run_of IS NULL AND l.decision = 'edit') AS edits,
+  count(*) FILTER (WHERE l.run_of IS NULL AND l.decision = 'approve') AS approvals
+FROM (
+  SELECT DISTINCT ON (e.run_of, e.decision_id) l.channel_id, l.agent_id, e.run_of, e.sends, e.rejects, e.decision,
+    date_trunc(:unit::text, e.at, :time_zone::text) AS point
+  FROM (
+    SELECT {{event_facts}} FROM ticket_events WHERE project_id = :project AND {{counted_events}}
+    UNION ALL
+    SELECT {{event_facts}} FROM ticket_events
+    WHERE ticket_id IN (SELECT ticket_id FROM ticket_list WHERE project_id = :project AND foreign_chat_id IS NOT NULL)
+      AND project_id <> :project AND {{counted_events}}
+  ) e JOIN ticket_list l ON l.ticket_id = e.ticket_id
+  WHERE {{tickets}}
+  ORDER BY e.run_of, e.decision_id, e.id DESC
+) l
+{{grouping}};
+
+-- name: times
+-- Times to the first reply of tickets that were begun in the span. From when the first message was accepted, so that
+-- waiting before the pipeline counts as well.
+SELECT {{groups}},
+  percentile_disc(0.5) WITHIN GROUP (ORDER BY l.waited_ms) AS p50,
+  percentile_disc(0.9) WITHIN GROUP (ORDER BY l.waited_ms) AS p90
+FROM (
+  SELECT l.channel_id, l.agent_id,
+    date_trunc(:unit::text, coalesce(m.created_at, t.created_at), :time_zone::text) AS point,
+    (extract(epoch FROM t.first_reply_at - coalesce(m.created_at, t.created_at)) * 1000)::bigint AS waited_ms
+  FROM ticket_list l JOIN tickets t ON t.id = l.ticket_id AND t.first_reply_at IS NOT NULL
+  LEFT JOIN LATERAL (SELECT created_at FROM messages WHERE ticket_id = t.id ORDER BY seq LIMIT 1) m ON true
+  WHERE l.created_us >= (extract(epoch FROM :from::timestamptz) * 1000000)::bigint
+    AND l.created_us < (extract(epoch FROM :to::timestamptz) * 1000000)::bigint AND {{tickets}}
+) l
+{{grouping}};
+
+-- name: topUnanswered
+-- The gaps that were asked for in the span, the most asked first.
+SELECT g.question, asked.count, asked.last_at
+FROM gaps g CROSS JOIN LATERAL (
+  SELECT count(*) AS count, max(x.at) AS last_at FROM gap_examples x
+  WHERE x.gap_id = g.id AND x.at >= :from AND x.at < :to
+    AND (:channel_id::text IS NULL AND :agent_id::uuid IS NULL OR EXISTS (
+      SELECT FROM ticket_list l WHERE l.ticket_id = x.ticket_id AND {{tickets}}
+    ))
+) asked
+WHERE g.project_id = :project AND g.last_at >= :from AND g.status = 'open' AND asked.count > 0
+ORDER BY asked.count DESC, asked.last_at DESC LIMIT {{topUnanswered}};
+
+-- name: models
+-- Calls of the span that the project has made, by model; of one channel or agent: those for its tickets.
+SELECT c.model, count(c.fault) AS faults, {{modelSums}}
+FROM model_calls c
+WHERE c.project_id = :project AND c.at >= :from AND c.at < :to
+  AND (:channel_id::text IS NULL AND :agent_id::uuid IS NULL OR EXISTS (
+    SELECT FROM ticket_list l WHERE l.ticket_id = c.ticket_id AND {{tickets}}
+  ))
+GROUP BY c.model ORDER BY calls DESC, c.model LIMIT {{modelsMaxCount}};

@@ -1,0 +1,59 @@
+-- name: lockRoute
+-- Gives the ticket of an issue to the project that triage has chosen, in the transaction of its run's outcome. Locks
+-- the rows of projects that it reads.
+SELECT 1 FROM projects WHERE id = :project AND deleted_at IS NULL FOR KEY SHARE;
+
+-- name: applyRoute
+-- Moves the ticket, whose row the outcome of the run has locked in this transaction.
+UPDATE tickets SET project_id = :project, priority = coalesce(:priority, priority) WHERE home_project_id = :home AND id = :ticket_id;
+
+-- name: find
+-- What became of an issue that came in to this project.
+SELECT t.project_id, p.name AS project_name, t.agent_id, t.confidence, t.stage, (
+  SELECT CASE WHEN coalesce(moved.project_id, e.project_id) = t.project_id THEN e.data -> 'triage' ->> 'why' END
+  FROM ticket_events e LEFT JOIN LATERAL (
+    SELECT coalesce((m.data ->> 'projectId')::uuid, m.project_id) AS project_id FROM ticket_events m
+    WHERE m.project_id = :home AND m.ticket_id = :ticket_id AND m.id <= e.id
+      AND (m.data ? 'projectId' OR m.actor = 'service' AND m.data ->> 'decision' = 'reroute')
+    ORDER BY m.id DESC LIMIT 1
+  ) moved ON true
+  WHERE e.project_id = :home AND e.ticket_id = :ticket_id AND e.data ? 'possibleDuplicates' ORDER BY e.id DESC LIMIT 1
+) AS why
+FROM tickets t JOIN projects p ON p.id = t.project_id WHERE t.home_project_id = :home AND t.id = :ticket_id;
+
+-- name: isRouted
+-- True when an issue was sent to where it is, by triage or by a person: a further run leaves it there.
+SELECT 1 FROM ticket_events WHERE project_id = :home AND ticket_id = :ticket_id
+AND (data ? 'possibleDuplicates' OR data ->> 'decision' = 'reroute') LIMIT 1;
+
+-- name: findResolutions
+-- How often the ticket of an issue was resolved, and whether it is now.
+SELECT t.status = 'resolved' AS is_resolved, (
+  SELECT count(*)::int FROM ticket_events
+  WHERE project_id = :home AND ticket_id = :ticket_id AND data ->> 'decision' = 'resolve'
+) AS count
+FROM tickets t WHERE t.home_project_id = :home AND t.id = :ticket_id;
+
+-- name: isFirst
+-- True when the message is the first that its chat still has.
+SELECT 1 FROM messages WHERE project_id = :home AND ticket_id = :ticket_id AND seq < :seq LIMIT 1;
+
+-- name: listComparable
+-- Tickets of a project that are not closed and may be about the same as another one: the newest ones, and those that
+-- have two of these words, whose index may be a second behind.
+WITH near AS (
+  (SELECT id FROM tickets WHERE project_id = :project ORDER BY created_at DESC LIMIT {{newest}})
+  UNION
+  (SELECT ticket_id FROM ticket_texts WHERE :any_two::text <> '' AND document @@ :any_two::tsquery AND project_id = :project
+   LIMIT {{withWords}})
+)
+SELECT t.id, t.subject, left(m.text, {{maxTextChars}}) AS text
+FROM near JOIN tickets t USING (id) CROSS JOIN LATERAL (
+  SELECT text FROM messages WHERE ticket_id = t.id ORDER BY seq LIMIT 1
+) m
+WHERE t.project_id = :project AND t.id <> :ticket_id AND t.status IN ('open', 'pending')
+ORDER BY t.created_at, t.id;
+
+-- name: listBriefs
+-- Those of these tickets that the project works on.
+SELECT id, subject, status, stage FROM tickets WHERE project_id = :project AND id = ANY (:ticket_ids::uuid[]);

@@ -1,0 +1,103 @@
+-- fragment: ticket_columns
+-- What a ticket is made from.
+id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version
+
+-- name: open (prepared)
+-- Opens the ticket of a message or takes the message into an open one: newest meta wins, a resolved ticket is open
+-- again. The versions of a ticket that was erased go on. Fenced by the lease, so that a run which goes on after its
+-- chat was erased brings nothing back. Locks the chats' rows against an erasure and then the tickets' rows, in the
+-- order of their ids. When a crash of the database undoes it, the run that it belongs to cannot finish and is done
+-- again.
+INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta,
+  version)
+SELECT i.id, i.project_id, i.project_id, i.channel_id, i.chat_id, i.user_id, i.subject, i.channel_meta,
+  c.ticket_version + 1
+FROM unnest(:id::uuid[], :project_id::uuid[], :channel_id::text[], :chat_id::text[], :user_id::text[], :subject::text[], :channel_meta::jsonb[], :lease_id::uuid[])
+  AS i (id, project_id, channel_id, chat_id, user_id, subject, channel_meta, lease_id)
+JOIN chats c ON c.ticket_id = i.id AND c.project_id = i.project_id AND c.lease_id = i.lease_id
+ORDER BY i.id FOR KEY SHARE OF c
+ON CONFLICT (id) DO UPDATE SET
+  user_id = coalesce(excluded.user_id, t.user_id),
+  channel_meta = t.channel_meta || excluded.channel_meta,
+  status = CASE WHEN t.status = 'resolved' THEN 'open' ELSE t.status END,
+  resolved_at = CASE WHEN t.status = 'resolved' THEN NULL ELSE t.resolved_at END,
+  version = t.version + 1, updated_at = now()
+RETURNING {{ticket_columns}};
+
+-- name: finish (prepared)
+-- Makes the outcome of a run true: the message's state, the ticket's stage and version, the replies with their places,
+-- the event, and gives the lease back, in one statement. Fenced: a run whose lease was lost changes nothing, nor does
+-- one whose ticket a crash of the database has undone. A ticket that would be done rests in `failed` as long as a
+-- message of it is a dead letter, so that operators find it; the index of messages that wait tells so. Whoever makes
+-- callbacks learns that there is news. Locks: the chats' rows in the order of their ids, the callbacks' rows likewise,
+-- then rows that belong to the holder of the lease alone.
+WITH run AS (
+  SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :message_id::uuid[], :lease_id::uuid[], :state::text[], :failure::text[], :stage::text[],
+    :status::text[], :agent_id::uuid[], :confidence::real[], :language::text[], :moves::jsonb[], :trace::jsonb[], :reply_count::integer[], :is_first_reply::boolean[], :answer_step::text[])
+    AS r (project_id, ticket_id, message_id, lease_id, state, failure, stage, status, agent_id, confidence,
+      language, moves, trace, reply_count, is_first_reply, answer_step)
+), mine AS MATERIALIZED (
+  SELECT c.ticket_id, c.lease_id FROM chats c
+  JOIN run r ON r.ticket_id = c.ticket_id AND r.project_id = c.project_id AND r.lease_id = c.lease_id
+  LEFT JOIN tickets t ON t.id = r.ticket_id
+  WHERE t.id IS NOT NULL OR r.state = 'failed'
+  ORDER BY c.ticket_id FOR UPDATE OF c
+), chat AS (
+  UPDATE chats c SET lease_id = NULL, lease_until = NULL, last_seq = c.last_seq + r.reply_count
+  FROM mine JOIN run r USING (ticket_id, lease_id) WHERE c.ticket_id = mine.ticket_id AND c.lease_id = mine.lease_id
+  RETURNING c.ticket_id, c.project_id, c.channel_id, mine.lease_id, c.last_seq
+), rest AS (
+  SELECT r.lease_id, r.stage = 'done' AND (
+    SELECT true FROM messages m
+    WHERE m.project_id = r.project_id AND m.ticket_id = r.ticket_id AND m.state = 'failed' AND m.covered_by IS NULL
+    LIMIT 1
+  ) IS TRUE AS is_failed
+  FROM run r JOIN chat USING (ticket_id, lease_id)
+), message AS (
+  UPDATE messages m SET state = r.state, failure = r.failure, progress = NULL, finished_at = now()
+  FROM run r JOIN chat USING (ticket_id, lease_id) WHERE m.id = r.message_id AND m.state = 'received'
+  RETURNING m.ticket_id, m.seq
+), called AS MATERIALIZED (
+  SELECT cb.message_id FROM callbacks cb JOIN run r USING (message_id) JOIN chat ON chat.lease_id = r.lease_id
+  ORDER BY cb.message_id FOR UPDATE OF cb
+), notified AS (
+  UPDATE callbacks cb SET has_news = true, news_at = now() FROM called WHERE cb.message_id = called.message_id
+), ticket AS (
+  UPDATE tickets t SET stage = CASE WHEN rest.is_failed THEN 'failed' ELSE r.stage END, status = r.status,
+    agent_id = coalesce(r.agent_id, t.agent_id),
+    confidence = coalesce(r.confidence, t.confidence), language = coalesce(r.language, t.language),
+    version = t.version + 1, updated_at = now(),
+    first_reply_at = CASE WHEN t.first_reply_at IS NULL AND r.is_first_reply THEN now() ELSE t.first_reply_at END
+  FROM run r JOIN rest USING (lease_id) WHERE t.id = r.ticket_id
+), event AS (
+  INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, moves, data, answer_step, answer_confidence,
+    answer_agent_id)
+  SELECT r.ticket_id, r.project_id, r.message_id, 'pipeline',
+    CASE WHEN rest.is_failed AND r.moves <> '[]'
+      THEN jsonb_set(r.moves, '{-1}', (r.moves -> -1) || '{{stillFailed}}') ELSE r.moves END, r.trace, r.answer_step, CASE WHEN r.answer_step IS NOT NULL THEN r.confidence END,
+    CASE WHEN r.answer_step IS NOT NULL THEN r.agent_id END
+  FROM run r JOIN rest USING (lease_id)
+), reply AS (
+  INSERT INTO replies (id, project_id, ticket_id, seq, in_reply_to, author, type, text, markdown, sources, filename,
+    mime, content)
+  SELECT i.id, r.project_id, r.ticket_id, chat.last_seq - r.reply_count + i.place, r.message_id, i.author, i.type,
+    i.text, i.markdown, i.sources, i.filename, i.mime, i.content
+  FROM unnest(:id::uuid[], :lease_id2::uuid[], :place::integer[], :author::text[], :type::text[], :text::text[], :markdown::boolean[],
+    :sources::jsonb[], :filename::text[], :mime::text[], :content::bytea[])
+    AS i (id, lease_id, place, author, type, text, markdown, sources, filename, mime, content)
+  JOIN run r USING (lease_id) JOIN chat USING (lease_id)
+), outbox AS (
+  INSERT INTO outboxes (ticket_id, project_id, channel_id, wanted_seq)
+  SELECT chat.ticket_id, chat.project_id, chat.channel_id, chat.last_seq FROM chat JOIN run r USING (lease_id)
+  WHERE r.reply_count > 0 AND chat.channel_id = ANY ('{{{list}}}')
+  ON CONFLICT (ticket_id) DO UPDATE SET wanted_seq = excluded.wanted_seq
+)
+SELECT chat.lease_id, chat.last_seq, message.seq FROM chat JOIN message USING (ticket_id);
+
+-- name: find
+-- A ticket that came in to this project, or null.
+SELECT {{ticket_columns}} FROM tickets WHERE home_project_id = :project AND id = :ticket_id;
+
+-- name: listMoves
+-- All moves of a ticket in the order in which they were made.
+SELECT moves FROM ticket_events WHERE project_id = :project AND ticket_id = :ticket_id ORDER BY id;

@@ -1,0 +1,211 @@
+import { asFound } from "./chunks.ts";
+import type { ChunkRow, FoundChunk } from "./chunks.ts";
+import type { Db } from "../db.ts";
+import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+
+const sql = statements("knowledge/chunk-embeddings");
+
+/** An embedding model, known by its name and by how many numbers its embeddings have. */
+export interface EmbeddingModel {
+  model: string;
+  dimensions: number;
+}
+
+/** A passage that a worker has taken to embed it. */
+export interface ClaimedChunk {
+  chunkId: string;
+  title: string;
+  headingPath: string[];
+  text: string;
+}
+
+/** An embedding of length 1, or null for a passage that the endpoint refuses. */
+export interface ChunkEmbedding {
+  chunkId: string;
+  embedding: Float32Array | null;
+}
+
+/** How far a knowledge base is embedded. */
+export interface EmbeddedKb {
+  kbId: string;
+  chunkCount: number;
+  /** Passages with an embedding; 0 where the base was too large to be looked at. */
+  embeddedCount: number;
+  /** Changes whenever an embedding of the base is written or removed. */
+  mark: string;
+}
+
+/** Number of the advisory lock under which workers claim passages; nothing else of ours takes it. */
+const CLAIM_LOCK = 7_305_420;
+
+/** A worker has a passage for so long. What it does not finish by then is done again by another one. */
+const CLAIM_LEASE_MS = 120_000;
+
+/** Bytes before the first number and before each further one of an array of numbers as Postgres sends it. */
+const ARRAY_HEADER_BYTES = 20;
+const ITEM_BYTES = 8;
+
+/** Makes this model the one of the installation: whoever is configured with another one stops embedding. */
+export async function announceModel(db: Db, { model, dimensions }: EmbeddingModel): Promise<void> {
+  await sql.announceModel.run(db, { model, dimensions });
+}
+
+/** Whether this is the model of the installation. */
+export async function isModelOfInstallation(db: Db, { model, dimensions }: EmbeddingModel): Promise<boolean> {
+  return (await sql.isModelOfInstallation.run(db, { model, dimensions })) > 0;
+}
+
+/**
+ * The first passage, in the order of their ids, that is to be embedded; null when there is none. Looks at those
+ * that were made since `sinceMs` (milliseconds since 1970; ids of passages carry their time) and at those whose
+ * worker has vanished, which touches next to nothing when there is nothing to do. Since 0: at all of them.
+ */
+export async function findFirstMissing(
+  db: Db,
+  { model, dimensions }: EmbeddingModel,
+  sinceMs: number,
+): Promise<string | null> {
+  const row = await sql.findFirstMissing.one<{ id: string }>(db, { model, dimensions, id: firstIdOf(sinceMs) });
+  return row?.id ?? null;
+}
+
+/**
+ * Takes up to `limit` passages that are to be embedded, in the order of their ids beginning with `fromId`: for two
+ * minutes they are nobody else's. None when this is not the model of the installation. Locks: workers take turns
+ * by an advisory lock for the length of this transaction, so that each gets others; passages that are being
+ * deleted are left out, and those that are taken cannot be deleted until it ends, a matter of milliseconds.
+ */
+export function claim(
+  db: Db,
+  { model, dimensions }: EmbeddingModel,
+  fromId: string,
+  limit: number,
+): Promise<ClaimedChunk[]> {
+  return db.transaction(async (tx) => {
+    await sql.claim.run(tx, { claimLock: CLAIM_LOCK });
+    const rows = await sql.findChunks.all<ClaimedRow>(tx, {
+      model,
+      dimensions,
+      fromId,
+      limit,
+      claimLeaseMs: CLAIM_LEASE_MS,
+    });
+    return rows.map((row) => ({
+      chunkId: row.id,
+      title: row.title,
+      headingPath: row.headingPath,
+      text: row.text,
+    }));
+  });
+}
+
+/**
+ * Writes embeddings of passages that were claimed, and answers of how many. A passage that is gone by now, or that
+ * another model has taken over, is left out; written twice, the last one stands. Locks the rows that it writes and
+ * waits for none: one that is being deleted is left out.
+ */
+export async function save(db: Db, model: string, embeddings: readonly ChunkEmbedding[]): Promise<number> {
+  const count = await sql.save.run(db, {
+    model,
+    chunkId: embeddings.map(({ chunkId }) => chunkId),
+    embedding: embeddings.map(({ embedding }) => (embedding === null ? null : `{${embedding.join(",")}}`)),
+  });
+  return count;
+}
+
+/** Gives passages back that were claimed and are not embedded yet. */
+export async function release(db: Db, model: string, chunkIds: readonly string[]): Promise<void> {
+  await sql.release.run(db, { model, chunkIds });
+}
+
+/** How many passages there are, of how many the model has an embedding, and how many it refuses; of all projects. */
+export async function count(db: Db, model: string): Promise<{ passages: number; embedded: number; refused: number }> {
+  const row = await sql.count.one<{ passages: number; embedded: number; refused: number }>(db, { model });
+  return row ?? { passages: 0, embedded: 0, refused: 0 };
+}
+
+/**
+ * How far those of these knowledge bases are embedded that this project has. Reads the index alone; a base of more
+ * than `maxChunks` passages is not counted.
+ */
+export async function findMarks(
+  db: Db,
+  project: ProjectId,
+  { kbIds, model, maxChunks }: { kbIds: readonly string[]; model: string; maxChunks: number },
+): Promise<EmbeddedKb[]> {
+  const rows = await sql.findMarks.all<{ id: string; chunkCount: number; embeddedCount: number; lastSeq: number }>(db, {
+    project,
+    kbIds,
+    model,
+    maxChunks,
+  });
+  return rows.map((row) => ({
+    kbId: row.id,
+    chunkCount: row.chunkCount,
+    embeddedCount: row.embeddedCount,
+    mark: `${row.embeddedCount}:${row.lastSeq}`,
+  }));
+}
+
+/** The passages of a knowledge base that have an embedding of this model. */
+export async function listEmbedded(
+  db: Db,
+  project: ProjectId,
+  kbId: string,
+  { model, dimensions }: EmbeddingModel,
+): Promise<string[]> {
+  const rows = await sql.listEmbedded.all<{ chunkId: string }>(db, { project, kbId, model, dimensions });
+  return rows.map((row) => row.chunkId);
+}
+
+/** The embeddings of these passages; those that have none of this model, or are not in these bases, are left out. */
+export async function read(
+  db: Db,
+  project: ProjectId,
+  kbIds: readonly string[],
+  chunkIds: readonly string[],
+  { model, dimensions }: EmbeddingModel,
+): Promise<{ chunkId: string; embedding: Float32Array }[]> {
+  const rows = await sql.read.all<{ chunkId: string; embedding: Buffer }>(db, {
+    project,
+    kbIds,
+    chunkIds,
+    model,
+    dimensions,
+  });
+  return rows.map((row) => ({ chunkId: row.chunkId, embedding: readArray(row.embedding, dimensions) }));
+}
+
+/** These passages as far as they are in these knowledge bases of this project, in any order. */
+export async function findChunks(
+  db: Db,
+  project: ProjectId,
+  kbIds: readonly string[],
+  chunkIds: readonly string[],
+): Promise<FoundChunk[]> {
+  const rows = await sql.findChunks2.all<ChunkRow>(db, { project, kbIds, chunkIds });
+  return rows.map(asFound);
+}
+
+interface ClaimedRow {
+  id: string;
+  title: string;
+  headingPath: string[];
+  text: string;
+}
+
+/** The smallest UUID v7 of this moment or later (RFC 9562, section 5.7: the first 48 bits are milliseconds since 1970). */
+function firstIdOf(timeMs: number): string {
+  const hex = Math.max(0, Math.floor(timeMs)).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/** Reads Postgres's binary form of a one-dimensional real[] without NULLs: a header, then each number with its length. */
+function readArray(bytes: Buffer, dimensions: number): Float32Array {
+  const numbers = new Float32Array(dimensions);
+  for (let place = 0; place < dimensions; place += 1) {
+    numbers[place] = bytes.readFloatBE(ARRAY_HEADER_BYTES + place * ITEM_BYTES + 4);
+  }
+  return numbers;
+}

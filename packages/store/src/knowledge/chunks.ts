@@ -1,0 +1,360 @@
+import { stateOf } from "../context.ts";
+import type { Db } from "../db.ts";
+import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { loadKbIndex, markDead, removeSomeOfIndex, saveKbIndex, tidyIndex } from "./kb-index.ts";
+import { POSTING_BYTES, decodePostings } from "./postings.ts";
+import type { DocumentPostings } from "./postings.ts";
+
+import { statements } from "../sql.ts";
+
+/** A passage of a document. */
+export interface NewChunk {
+  headingPath: string[];
+  text: string;
+  /** Place in the document's text, in UTF-16 units. */
+  startOffset: number;
+  endOffset: number;
+  /** Length of the body in words. */
+  termCount: number;
+  /** Page of the document that it begins on, from 1; null where the document has no pages. */
+  page: number | null;
+}
+
+/** The passages of a document with what it takes to index them. */
+export interface IndexedChunks {
+  chunks: readonly NewChunk[];
+  /** Version of the indexing. */
+  version: number;
+  /** Makes the postings. `stem` answers the stem of each of some words, and is asked for a few thousand at a time. */
+  post(stem: (words: readonly string[]) => Promise<readonly string[]>): Promise<DocumentPostings>;
+}
+
+/** A knowledge base with what ranking needs to know of it. */
+export interface SearchedKb {
+  id: string;
+  number: number;
+  documentCount: number;
+  chunkCount: number;
+  /** Sum of the chunks' term counts. */
+  termTotal: number;
+  /** Runs of numbers that have no passage any more: the first of each and the one behind its last, in turns. */
+  deadNumbers: number[];
+}
+
+/** In which passages of a block a term stands. */
+export interface PostingBlock {
+  kbNumber: number;
+  /** Index of the term in the search. */
+  term: number;
+  block: number;
+  /** How many passages that is. */
+  count: number;
+  /** See `decodePostings`; null for a term that is too common for the bounds of a search. */
+  postings: Uint16Array | null;
+}
+
+/** A document whose passages a search looks at, by their numbers in its knowledge base. */
+export interface NumberedDocument {
+  id: string;
+  kbNumber: number;
+  firstChunkNumber: number;
+  chunkCount: number;
+  termCount: number;
+}
+
+/** A passage with where it stands. */
+export interface PassageRecord {
+  id: string;
+  kbId: string;
+  documentId: string;
+  ordinal: number;
+  headingPath: string[];
+  text: string;
+  page: number | null;
+}
+
+/** A passage as it is shown. */
+export interface FoundChunk {
+  chunkId: string;
+  documentId: string;
+  kbId: string;
+  title: string;
+  url: string | null;
+  mime: string;
+  /** Its place among the passages of its document, from 0. */
+  ordinal: number;
+  headingPath: string[];
+  text: string;
+  page: number | null;
+}
+
+/** Chunks that one statement inserts, and characters of them unless one alone has more: bounds its parameters. */
+const INSERT_BATCH = { chunks: 1_000, chars: 1_000_000 } as const;
+
+/**
+ * Postings that a search reads at most, unless its rarest term alone has more: bounds its time and its memory. The rarest
+ * terms come first.
+ */
+const MAX_READ_POSTINGS = 400_000;
+
+/** Words that stand for a misspelt one, looked at by their trigrams. */
+const MAX_SIMILAR = 30;
+
+const sql = statements("knowledge/chunks", {
+  maxReadPostingsPostingBytes: MAX_READ_POSTINGS * POSTING_BYTES,
+  maxSimilar: MAX_SIMILAR,
+});
+
+/** Whether the functions of pg_trgm are there, once that is known. */
+const trigramsOf = stateOf((_db: Db): { isKnown: boolean | null } => ({ isKnown: null }));
+
+/** Whether this connection finds the functions of pg_trgm. */
+async function knowsTrigrams(db: Db): Promise<boolean> {
+  const trigrams = trigramsOf(db);
+  trigrams.isKnown ??= (await sql.knowsTrigrams.one<{ has: boolean }>(db))?.has === true;
+  return trigrams.isKnown;
+}
+
+/**
+ * Inserts the chunks of documents in their order. Part of `documents.put`, in a transaction that has locked the
+ * knowledge base.
+ */
+export async function insert(
+  db: Db,
+  project: ProjectId,
+  kbId: string,
+  documents: readonly { id: string; chunks: readonly NewChunk[] }[],
+): Promise<void> {
+  const all = documents.flatMap(({ id, chunks }) =>
+    chunks.map((chunk, ordinal) => ({ ...chunk, documentId: id, ordinal })),
+  );
+  for (let first = 0, end = 0; first < all.length; first = end) {
+    end = endOfBatch(all, first);
+    const batch = all.slice(first, end);
+
+    await sql.insert.run(db, {
+      project,
+      kbId,
+      id: batch.map(() => newId()),
+      documentId: batch.map(({ documentId }) => documentId),
+      ordinal: batch.map(({ ordinal }) => ordinal),
+      headingPath: batch.map(({ headingPath }) => JSON.stringify(headingPath)),
+      text: batch.map(({ text }) => text),
+      startOffset: batch.map(({ startOffset }) => startOffset),
+      endOffset: batch.map(({ endOffset }) => endOffset),
+      termCount: batch.map(({ termCount }) => termCount),
+      page: batch.map(({ page }) => page),
+    });
+  }
+}
+
+/**
+ * Removes the chunks of a document from the base and from its index, and answers how much that was. Part of a
+ * transaction that has locked the knowledge base.
+ */
+export async function removeOfDocument(
+  db: Db,
+  kbId: string,
+  documentId: string,
+): Promise<{ chunkCount: number; termCount: number }> {
+  const index = await loadKbIndex(db, kbId);
+  if (index === null) {
+    await removeSomeOfIndex(db, kbId);
+  } else {
+    markDead(index, await rangesOf(db, [documentId]));
+    await sql.removeOfDocument.run(db, { documentId });
+    await tidyIndex(db, index);
+    await saveKbIndex(db, index);
+  }
+  const row = await sql.findChunks.one<{ chunkCount: number; termCount: number }>(db, { kbId, documentId });
+  return { chunkCount: row?.chunkCount ?? 0, termCount: row?.termCount ?? 0 };
+}
+
+/**
+ * The postings of these terms in those of these knowledge bases that belong to the project, of one moment. The
+ * commonest terms come without their postings when there are too many.
+ */
+export async function readPostings(
+  db: Db,
+  project: ProjectId,
+  search: { kbIds: readonly string[]; terms: readonly string[] },
+): Promise<{ kbs: SearchedKb[]; blocks: PostingBlock[] }> {
+  const rows = await sql.readPostings.all<PostingRow>(db, { project, kbIds: search.kbIds, terms: search.terms });
+  return {
+    kbs: rows.filter(isKb).map((row) => ({
+      id: row.id,
+      number: row.number,
+      documentCount: row.documentCount,
+      chunkCount: row.chunkCount,
+      termTotal: row.termTotal,
+      deadNumbers: row.deadNumbers,
+    })),
+    blocks: rows.flatMap((row) =>
+      isKb(row)
+        ? []
+        : [
+            {
+              kbNumber: row.number,
+              term: row.term,
+              block: row.block,
+              count: row.bytes / POSTING_BYTES,
+              postings: row.postings === null ? null : decodePostings(row.postings),
+            },
+          ],
+    ),
+  };
+}
+
+/**
+ * A passage of this project with the ones around it in its document, in their order; none where the passage is gone,
+ * as when its document was read anew.
+ */
+export async function listAround(db: Db, project: ProjectId, id: string, distance: number): Promise<PassageRecord[]> {
+  const rows = await sql.listAround.all<{
+    id: string;
+    kbId: string;
+    documentId: string;
+    ordinal: number;
+    headingPath: string[];
+    text: string;
+    page: number | null;
+  }>(db, { project, id, distance });
+  return rows;
+}
+
+/** The passages of documents of this project, in their order. */
+export async function list(
+  db: Db,
+  project: ProjectId,
+  documentIds: readonly string[],
+): Promise<(NewChunk & { documentId: string })[]> {
+  const rows = await sql.list.all<{
+    documentId: string;
+    headingPath: string[];
+    text: string;
+    startOffset: number;
+    endOffset: number;
+    termCount: number;
+    page: number | null;
+  }>(db, { project, documentIds });
+  return rows;
+}
+
+/** The documents of passages, each once. A number that has no passage any more has none. */
+export async function findDocuments(
+  db: Db,
+  passages: readonly { kbId: string; number: number }[],
+): Promise<NumberedDocument[]> {
+  const rows = await sql.findDocuments.all<{
+    id: string;
+    kbNumber: number;
+    firstChunkNumber: number;
+    chunkCount: number;
+    termCount: number;
+  }>(db, { kbId: passages.map(({ kbId }) => kbId), number: passages.map(({ number }) => number) });
+  return rows;
+}
+
+/**
+ * Passages of this project by their documents and ordinals, in this order; null for one that is not there any more,
+ * or whose document has other numbers by now.
+ */
+export async function read(
+  db: Db,
+  project: ProjectId,
+  passages: readonly { document: Pick<NumberedDocument, "id" | "firstChunkNumber">; ordinal: number }[],
+): Promise<(FoundChunk | null)[]> {
+  const rows = await sql.read.all<ChunkRow & { place: number }>(db, {
+    project,
+    id: passages.map(({ document }) => document.id),
+    firstChunkNumber: passages.map(({ document }) => document.firstChunkNumber),
+    ordinal: passages.map(({ ordinal }) => ordinal),
+  });
+  const byPlace = new Map(rows.map((row) => [row.place - 1, asFound(row)]));
+  return passages.map((_, place) => byPlace.get(place) ?? null);
+}
+
+/**
+ * Words of knowledge bases that a misspelt word may stand for: those of `variants` that there are, and, where the
+ * extension pg_trgm is there, the words most like it, best first.
+ */
+export async function findSimilarWords(
+  db: Db,
+  kbNumbers: readonly number[],
+  misspelt: { word: string; variants: readonly string[] },
+): Promise<string[]> {
+  const rows = await sql.findSimilarWords.all<{ word: string }>(db, { kbNumbers, variants: misspelt.variants });
+  if (rows.length > 0 || !(await knowsTrigrams(db))) return rows.map(({ word }) => word);
+  const similar = await sql.findKbWords.all<{ word: string }>(db, { kbNumbers, word: misspelt.word });
+  return similar.map(({ word }) => word);
+}
+
+/** Where the batch of chunks ends that begins at `first`. */
+function endOfBatch(chunks: readonly NewChunk[], first: number): number {
+  let chars = chunks[first]?.text.length ?? 0;
+  let end = first + 1;
+  while (end < chunks.length && end - first < INSERT_BATCH.chunks) {
+    chars += chunks[end]?.text.length ?? 0;
+    if (chars > INSERT_BATCH.chars) break;
+    end += 1;
+  }
+  return end;
+}
+
+/** The numbers of documents' passages. */
+export async function rangesOf(
+  db: Db,
+  documentIds: readonly string[],
+): Promise<{ id: string; first: number; count: number }[]> {
+  return sql.rangesOf.all(db, { documentIds });
+}
+
+interface KbRow {
+  id: string;
+  number: number;
+  documentCount: number;
+  chunkCount: number;
+  termTotal: number;
+  deadNumbers: number[];
+}
+
+type PostingRow =
+  | KbRow
+  | { id: null; number: number; term: number; block: number; bytes: number; postings: Buffer | null };
+
+function isKb(row: PostingRow): row is KbRow {
+  return row.id !== null;
+}
+
+/** A passage as its columns say. */
+export interface ChunkRow {
+  id: string;
+  documentId: string;
+  kbId: string;
+  title: string;
+  url: string | null;
+  mime: string;
+  ordinal: number;
+  headingPath: string[];
+  text: string;
+  page: number | null;
+}
+
+/** The passage of a row. */
+export function asFound(row: ChunkRow): FoundChunk {
+  return {
+    chunkId: row.id,
+    documentId: row.documentId,
+    kbId: row.kbId,
+    title: row.title,
+    url: row.url,
+    mime: row.mime,
+    ordinal: row.ordinal,
+    headingPath: row.headingPath,
+    text: row.text,
+    page: row.page,
+  };
+}
+
+export { stem } from "./stem-words.ts";

@@ -1,0 +1,233 @@
+import { GAP_LIMITS } from "@svc/contracts";
+import type { GapListQuery, GapStatus, KeyPlace } from "@svc/contracts";
+import type { Db } from "../db.ts";
+import { SAME_QUESTION, similarityOf } from "./gap-similarity.ts";
+import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+
+/** A message that found no good answer. */
+export interface UnansweredMessage {
+  messageId: string;
+  ticketId: string;
+  /** As the customer wrote it. */
+  text: string;
+  /** What of it asks. */
+  question: string;
+  /** What it is compared by: the stems of the words that say what it is about. */
+  terms: readonly string[];
+  /** ISO 639-1; null where it is not clear. */
+  language: string | null;
+  /** Who should have answered; null when no agent fits. */
+  agentId: string | null;
+}
+
+/** A question that found no good answer, with those that ask the same. */
+export interface GapRecord {
+  id: string;
+  question: string;
+  language: string | null;
+  /** Who should have answered when it was asked last, and its knowledge bases. */
+  agentId: string | null;
+  kbIds: string[];
+  count: number;
+  status: GapStatus;
+  /** The article that was written for it. */
+  article: { kbId: string; documentId: string } | null;
+  /** The newest messages that asked it, newest first. */
+  examples: { text: string; ticketId: string; at: Date }[];
+  createdAt: Date;
+  lastAt: Date;
+  version: number;
+}
+
+interface GapRow {
+  id: string;
+  question: string;
+  language: string | null;
+  agentId: string | null;
+  kbIds: string[];
+  count: number;
+  status: GapStatus;
+  kbId: string | null;
+  documentId: string | null;
+  createdAt: Date;
+  lastAt: Date;
+  version: number;
+  examples: { text: string; ticketId: string; at: string }[];
+}
+
+const { textMaxChars: TEXT_CHARS, examplesMaxCount: EXAMPLES } = GAP_LIMITS;
+
+/** Gaps that have the most terms in common with a question and are compared with it. */
+const MAX_COMPARED = 100;
+
+/** Project-wide, beside the numbers of other advisory locks: questions of one project are noted one after the other. */
+const NOTE_LOCK = 7_236_013;
+
+const sql = statements("knowledge/gaps", {
+  examples: EXAMPLES,
+  maxCompared: MAX_COMPARED,
+});
+
+/** Cuts a text without leaving half of a pair of surrogates. */
+function cut(text: string): string {
+  if (text.length <= TEXT_CHARS) return text;
+  const end = TEXT_CHARS - 1;
+  const isHalf = /[\uD800-\uDBFF]/.test(text.charAt(end - 1));
+  return `${text.slice(0, isHalf ? end - 1 : end)}…`;
+}
+
+async function findIn(db: Db, project: ProjectId, id: string, on: Db = db): Promise<GapRecord | null> {
+  const row = await sql.find.one<GapRow>(on, { project, id });
+  return row === null ? null : asGap(row);
+}
+
+/** The gap whose question asks the same, if any. */
+async function findSame(tx: Db, project: ProjectId, terms: readonly string[]): Promise<string | null> {
+  const rows = await sql.findSame.all<{ id: string; terms: string[] }>(tx, { project, terms });
+  let best: { id: string; similarity: number } | null = null;
+  for (const row of rows) {
+    const similarity = similarityOf(terms, row.terms);
+    if (similarity >= SAME_QUESTION && similarity > (best?.similarity ?? 0)) best = { id: row.id, similarity };
+  }
+  return best?.id ?? null;
+}
+
+async function insertGap(tx: Db, project: ProjectId, asked: UnansweredMessage): Promise<string> {
+  const id = newId();
+  await sql.insertGap.run(tx, {
+    id,
+    project,
+    question: cut(asked.question),
+    messageId: asked.messageId,
+    language: asked.language,
+    terms: asked.terms,
+    agentId: asked.agentId,
+  });
+  await indexTerms(tx, project, [id]);
+  return id;
+}
+
+/**
+ * Notes a message that found no good answer, with the gap that asks the same or as a new one; a message that was noted
+ * before changes nothing. A gap that was answered is open again, one that is ignored stays so. Answers the id of the
+ * gap, null for a message that was noted before or is erased.
+ */
+export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Promise<string | null> {
+  return db.transaction(async (tx) => {
+    await sql.note.run(tx, { noteLock: NOTE_LOCK, project });
+
+    const chat = await sql.findChats.one(tx, { ticketId: asked.ticketId });
+    const message = await sql.findMessages.one(tx, { messageId: asked.messageId });
+    if (chat !== null && message === null) return null;
+    const count = await sql.findGapExamples.run(tx, { messageId: asked.messageId });
+    if (count > 0) return null;
+    const same = await findSame(tx, project, asked.terms);
+    const id = same ?? (await insertGap(tx, project, asked));
+    await sql.insertGapExamples.run(tx, {
+      messageId: asked.messageId,
+      project,
+      id,
+      ticketId: asked.ticketId,
+      text: cut(asked.text),
+      terms: asked.terms,
+    });
+    if (same === null) return id;
+
+    await sql.updateGaps.run(tx, { project, id, agentId: asked.agentId });
+    await sql.updateGapExamples.run(tx, { id, project });
+    return id;
+  });
+}
+
+export const find = (db: Db, project: ProjectId, id: string): Promise<GapRecord | null> => findIn(db, project, id);
+
+/**
+ * A page of gaps, the most asked or the newest first: those behind the place `after`, with `q` in the question, and of
+ * one status; and after which place the next page goes on, null at the end. What moves while pages are read may come
+ * twice or not at all; a gap that is erased meanwhile changes nothing for the others.
+ */
+export async function listPage(
+  db: Db,
+  project: ProjectId,
+  { limit, after, q, status, sort }: GapListQuery,
+): Promise<{ gaps: GapRecord[]; next: KeyPlace | null }> {
+  // One row more than asked for tells whether there is another page.
+  const listed = { project, limit: limit + 1, id: after?.id, q, status, value: after?.value };
+  const rows = await (sort === "count" ? sql.listByCount : sql.listByTime).all<GapRow & { value: number }>(db, listed);
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = rows.length > page.length && last !== undefined;
+  return { gaps: page.map(asGap), next: hasMore ? { value: last.value, id: last.id } : null };
+}
+
+/**
+ * Changes the status, and notes the article that was written, where `versions` has the present version or is null.
+ * `changed` is false when it has another one; null when there is no such gap.
+ */
+export async function update(
+  db: Db,
+  project: ProjectId,
+  id: string,
+  change: { status: GapStatus; article?: { kbId: string; documentId: string } },
+  versions: readonly number[] | null,
+): Promise<{ changed: boolean; gap: GapRecord } | null> {
+  const count = await sql.update.run(db, {
+    project,
+    id,
+    status: change.status,
+    kbId: change.article?.kbId,
+    documentId: change.article?.documentId,
+    versions,
+  });
+  const gap = await findIn(db, project, id);
+  return gap === null ? null : { changed: count > 0, gap };
+}
+
+/**
+ * Removes what these tickets have asked from the gaps of a project: their examples, questions that stand in their words
+ * (another example takes their place), and gaps that nobody else has asked. Part of a transaction; locks the gaps in the
+ * order of their ids. Answers how many messages were removed.
+ */
+export async function eraseGapsOfTickets(tx: Db, project: ProjectId, ticketIds: readonly string[]): Promise<number> {
+  await sql.eraseGapsOfTickets.run(tx, { project, ticketIds });
+  const gone = await sql.deleteGapExamples.all<{ gapId: string; messageId: string }>(tx, { project, ticketIds });
+  if (gone.length === 0) return 0;
+  const gapIds = [...new Set(gone.map(({ gapId }) => gapId))];
+
+  await sql.deleteGaps.run(tx, { project, gapIds });
+  await sql.updateGaps2.run(tx, { project, gapIds });
+  const reworded = await sql.updateGaps3.all<{ id: string }>(tx, {
+    project,
+    gapIds,
+    questionMessageId: gone.map(({ messageId }) => messageId),
+  });
+  const ids = reworded.map(({ id }) => id);
+  await sql.deleteGapTerms.run(tx, { project, ids });
+  await indexTerms(tx, project, ids);
+  return gone.length;
+}
+
+/** Makes the index of the terms of these gaps, which have none in it yet. */
+async function indexTerms(tx: Db, project: ProjectId, gapIds: readonly string[]): Promise<void> {
+  await sql.indexTerms.run(tx, { project, gapIds });
+}
+
+function asGap(row: GapRow): GapRecord {
+  const { kbId, documentId } = row;
+  return {
+    id: row.id,
+    question: row.question,
+    language: row.language,
+    agentId: row.agentId,
+    kbIds: row.kbIds,
+    count: row.count,
+    status: row.status,
+    article: kbId === null || documentId === null ? null : { kbId, documentId },
+    examples: row.examples.map(({ text, ticketId, at }) => ({ text, ticketId, at: new Date(at) })),
+    createdAt: row.createdAt,
+    lastAt: row.lastAt,
+    version: row.version,
+  };
+}

@@ -1,0 +1,366 @@
+import { KB_LIMITS, ServiceError } from "@svc/contracts";
+import type { Db } from "../db.ts";
+import { expiredLease, lapseWait, leaseHistory } from "../messages/expired-leases.ts";
+import type { LeaseHistory } from "../messages/expired-leases.ts";
+import * as documents from "./documents.ts";
+import { UNREAD_LANGUAGE } from "./documents.ts";
+import { asProjectId, newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { holdKb } from "./kbs.ts";
+import { INGEST_PRIORITY, INGEST_SWEEP_AFTER_MS, queueDocument } from "./queue-document.ts";
+import type { NewIngest, QueuedIngest } from "./queue-document.ts";
+import { statements } from "../sql.ts";
+import { bind, stateOf } from "../context.ts";
+import type { Bound, Context } from "../context.ts";
+
+/** What is read: a text or a file that was handed in, a page to fetch, or a sitemap whose pages become documents. */
+export type IngestKind = "text" | "file" | "page" | "sitemap";
+
+/** Something to read that a worker has a lease for. */
+export interface ClaimedIngest extends LeaseHistory {
+  project: ProjectId;
+  id: string;
+  leaseId: string;
+  kbId: string;
+  kind: IngestKind;
+  /** Null for a sitemap. */
+  documentId: string | null;
+  importId: string | null;
+  key: string;
+  name: string;
+  mime: string | null;
+  title: string | null;
+  url: string | null;
+  sourceHash: Buffer | null;
+  sizeBytes: number;
+  /** Number of attempts, this one included. An attempt whose lease expired is not counted. */
+  attempts: number;
+  /** Pages that are read of it; only a sitemap has them. */
+  maxPages: number | null;
+}
+
+/** What has to be announced. */
+export interface DueIngest {
+  project: ProjectId;
+  ingestId: string;
+  attempts: number;
+}
+
+/** Which of what waits a claim may take; all of it by default. */
+export interface IngestFilter {
+  /** Texts and files that were handed in with their bytes. */
+  canRead?: boolean;
+  /** Pages and sitemaps that have to be fetched. */
+  canFetch?: boolean;
+  /** Most bytes of a text or file. */
+  maxBytes?: number;
+  /** Projects whose pages and sitemaps are left to others. */
+  fetchingFor?: readonly string[];
+}
+
+/** What a worker may do with documents in the transaction that ends its work. */
+export type DocumentPutter = Pick<
+  Bound<Db, typeof documents>,
+  "findUnchanged" | "putPrepared" | "findBySource" | "noteSource"
+>;
+
+/** How long a worker's lease lasts without being renewed. */
+export const INGEST_LEASE_MS = 10_000;
+
+/** Pages that one statement queues. */
+const PAGE_BATCH = 1_000;
+
+/** Largest value of an integer column. */
+const MAX_INTEGER = 2_147_483_647;
+
+/** Comes before every project. */
+const NO_PROJECT = "00000000-0000-0000-0000-000000000000";
+
+interface ClaimedRow extends LeaseHistory {
+  id: string;
+  projectId: string;
+  leaseId: string;
+  kbId: string;
+  kind: IngestKind;
+  documentId: string | null;
+  importId: string | null;
+  key: string;
+  name: string;
+  mime: string | null;
+  title: string | null;
+  url: string | null;
+  sourceHash: Buffer | null;
+  sizeBytes: number;
+  attempts: number;
+  maxPages: number | null;
+}
+
+const sql = statements("knowledge/ingests", {
+  unreadLanguage: UNREAD_LANGUAGE,
+  ingestPriorityOfSitemap: INGEST_PRIORITY.ofSitemap,
+  ingestSweepAfterMs: INGEST_SWEEP_AFTER_MS,
+  ingestPriorityHandedIn: INGEST_PRIORITY.handedIn,
+  lapseWait: lapseWait("(coalesce(jsonb_array_length(i.expired_leases), 0) + 1)"),
+  ingestLeaseMs: INGEST_LEASE_MS,
+  expiredLease: expiredLease("i"),
+  leaseHistory: leaseHistory("claimed.expired_leases"),
+});
+
+/**
+ * What waits to be read into knowledge bases: accepted in one transaction with its bytes, claimed by a lease, ended in
+ * one transaction with the document that it became. Every transaction here locks in the order knowledge base, document,
+ * ingest, import, so that no two wait for each other.
+ */
+/**
+ * The project that was served last, for each kind of claim: if they shared one, the kind that takes turns fast would
+ * decide for the others who is next.
+ */
+const lastServedOf = stateOf((_context: Context) => new Map<string, string>());
+
+async function insertImportRow(tx: Db, project: ProjectId, kbId: string, url: string, maxPages: number) {
+  const id = newId();
+  await sql.insertImportRow.run(tx, { id, project, kbId, url, maxPages });
+  return id;
+}
+
+/** Refuses what would make too much wait. What is accepted in the same moment elsewhere is not seen. */
+async function checkRoom(tx: Db, project: ProjectId, added: { count: number; bytes: number }): Promise<void> {
+  const waiting = await sql.checkRoom.one<{ count: number; bytes: number }>(tx, { project });
+  const { count = 0, bytes = 0 } = waiting ?? {};
+  const { queuedMaxBytes, queuedMaxCount } = KB_LIMITS;
+  if (bytes + added.bytes <= queuedMaxBytes && count + added.count <= queuedMaxCount) return;
+  throw new ServiceError(
+    "rate_limited",
+    `This project already has ${count} documents (${Math.round(bytes / 1024 / 1024)} MB) waiting to be processed; the maximum is ${queuedMaxCount} documents (${queuedMaxBytes / 1024 / 1024} MB). Add more when some of them are ready.`,
+    { headers: { "Retry-After": "60" } },
+  );
+}
+
+/**
+ * Runs `work` in the transaction that ends an ingest, with the knowledge base and the document locked, and only when
+ * the lease is still held; false when it is not, or when base or document was deleted.
+ */
+function endUnderLease(context: Context, claim: ClaimedIngest, work: (tx: Db) => Promise<void>): Promise<boolean> {
+  return context.db.transaction(async (tx) => {
+    const locked = await sql.endUnderLease.run(tx, { project: claim.project, kbId: claim.kbId });
+    if (locked === 0) return false;
+    if (claim.documentId !== null) {
+      await sql.lockDocuments.run(tx, { documentId: claim.documentId });
+    }
+    const count = await sql.deleteIngests.run(tx, { id: claim.id, project: claim.project, leaseId: claim.leaseId });
+    if (count === 0) return false;
+    await work(tx);
+    return true;
+  });
+}
+
+async function countInImport(tx: Db, id: string | null, counts: { done: number; failed: number }): Promise<void> {
+  if (id !== null) await sql.countInImport.run(tx, { id, ...counts });
+}
+
+/** Queues pages of an import that do not wait already, as documents. Answers how many. */
+async function queuePages(tx: Db, claim: ClaimedIngest, urls: readonly string[]): Promise<number> {
+  // Two imports take turns by the lock on the knowledge base. Whoever hands in documents does not wait for that, and
+  // locks them in this order of keys too.
+  const keys = [...new Set(urls)].sort();
+  await sql.queuePages.run(tx, { project: claim.project, kbId: claim.kbId, id: keys.map(() => newId()), key: keys });
+
+  await sql.lockUnnest.run(tx, { kbId: claim.kbId, key: keys });
+  const count = await sql.insertIngests.run(tx, {
+    project: claim.project,
+    kbId: claim.kbId,
+    id: keys.map(() => newId()),
+    key: keys,
+    importId: claim.importId,
+  });
+  return count;
+}
+
+/**
+ * Accepts documents with their bytes, all or none, in one transaction: when this resolves they are on disk. One that
+ * was handed in before, and was read or waits, is left as it is. Throws not_found for a knowledge base that this
+ * project does not have, rate_limited when too much waits, storage_full when there is no room for them.
+ */
+export async function queueDocuments(
+  context: Context,
+  project: ProjectId,
+  kbId: string,
+  ingests: readonly NewIngest[],
+): Promise<QueuedIngest[]> {
+  const bytes = ingests.reduce((sum, ingest) => sum + (ingest.bytes?.byteLength ?? 0), 0);
+  await context.storedBytes.checkRoom(project, "documents", bytes);
+  return context.db.transaction(async (tx) => {
+    await holdKb(tx, project, kbId);
+    await checkRoom(tx, project, { count: ingests.length, bytes });
+    // In one order of keys, so that two calls with the same documents cannot wait for each other.
+    const order = [...ingests.keys()].sort((a, b) => ((ingests[a]?.key ?? "") < (ingests[b]?.key ?? "") ? -1 : 1));
+    const queued = new Map<number, QueuedIngest>();
+    for (const index of order) {
+      const ingest = ingests[index];
+      if (ingest !== undefined) queued.set(index, await queueDocument(tx, project, kbId, ingest));
+    }
+    return ingests.flatMap((_, index) => queued.get(index) ?? []);
+  });
+}
+
+/** Accepts a sitemap. Throws as `queueDocuments`. */
+export function queueSitemap(
+  context: Context,
+  project: ProjectId,
+  kbId: string,
+  sitemap: { url: string; maxPages: number },
+): Promise<{ importId: string; ingestId: string }> {
+  return context.db.transaction(async (tx) => {
+    await holdKb(tx, project, kbId);
+    await checkRoom(tx, project, { count: 1, bytes: 0 });
+    const importId = await insertImportRow(tx, project, kbId, sitemap.url, sitemap.maxPages);
+    const ingestId = newId();
+    await sql.queueSitemap.run(tx, { ingestId, project, kbId, importId, url: sitemap.url });
+    return { importId, ingestId };
+  });
+}
+
+/**
+ * Claims the lease on what is to be read next, and counts the attempt, unless the lease of the one before expired; null
+ * when nothing waits. Projects take turns, however much waits of each; within one, what was handed in with its bytes
+ * goes before single pages, and these before sitemaps, each the oldest first.
+ */
+export async function claim(
+  context: Context,
+  { canRead = true, canFetch = true, maxBytes = MAX_INTEGER, fetchingFor = [] }: IngestFilter = {},
+): Promise<ClaimedIngest | null> {
+  const lastServed = lastServedOf(context);
+  const turn = `${canRead} ${canFetch} ${maxBytes}`;
+  const row = await sql.claim.one<ClaimedRow>(context.leases, {
+    leaseId: newId(),
+    handedIn: canRead ? INGEST_PRIORITY.handedIn : INGEST_PRIORITY.page,
+    projectId: lastServed.get(turn) ?? NO_PROJECT,
+    ofSitemap: canFetch ? INGEST_PRIORITY.ofSitemap : INGEST_PRIORITY.handedIn,
+    maxBytes,
+    fetchingFor,
+    processId: context.processId,
+  });
+  if (row === null) return null;
+  lastServed.set(turn, row.projectId);
+  return asClaimed(row);
+}
+
+/** Extends leases; answers the ids of those that are still held. */
+export async function renewLeases(context: Context, claims: readonly ClaimedIngest[]): Promise<Set<string>> {
+  const held = new Set<string>();
+  // One by one: a statement that locked several could wait for whoever hands in the same documents, who waits for it.
+  for (const { id, leaseId } of claims) {
+    if ((await sql.renew.all(context.leases, { id, leaseId })).length > 0) held.add(leaseId);
+  }
+  return held;
+}
+
+/** The bytes that were handed in, read piece by piece; null when it is gone, or another took its place. */
+export async function readBytes(context: Context, { id, project, sizeBytes }: ClaimedIngest): Promise<Buffer | null> {
+  const bytes = Buffer.allocUnsafe(sizeBytes);
+  let filled = 0;
+  for (let ordinal = 0; filled < sizeBytes; ordinal += 1) {
+    const part = await sql.readBytes.one<{ bytes: Buffer }>(context.db, { id, ordinal, project });
+    if (part === null) return null;
+    filled += part.bytes.copy(bytes, filled);
+  }
+  return bytes;
+}
+
+/**
+ * Ends an ingest with the document that it became: `put` works with documents in that same transaction, so that the
+ * new passages, the end of the ingest and the counts become real together, exactly once. False, and nothing done,
+ * when the lease was lost: the document was deleted, or something newer was handed in for it, or another worker has
+ * it.
+ */
+export function finish(
+  context: Context,
+  claim: ClaimedIngest,
+  put: (documents: DocumentPutter) => Promise<void>,
+): Promise<boolean> {
+  return endUnderLease(context, claim, async (tx) => {
+    await put(bind(tx, documents));
+    await countInImport(tx, claim.importId, { done: 1, failed: 0 });
+  });
+}
+
+/**
+ * Ends an ingest whose document cannot be read, with the reason in words. Passages that were read before stay. False
+ * as in `finish`.
+ */
+export function fail(context: Context, claim: ClaimedIngest, error: string): Promise<boolean> {
+  return endUnderLease(context, claim, async (tx) => {
+    if (claim.documentId === null) {
+      await sql.fail.run(tx, { importId: claim.importId, error });
+      return;
+    }
+    await sql.updateDocuments.run(tx, { documentId: claim.documentId, error });
+    await countInImport(tx, claim.importId, { done: 0, failed: 1 });
+  });
+}
+
+/**
+ * Ends the reading of a sitemap: its pages wait to be read from then on. Those that wait already are not doubled.
+ * False as in `finish`. Throws rate_limited when too much would wait.
+ */
+export function finishSitemap(context: Context, claim: ClaimedIngest, pages: readonly string[]): Promise<boolean> {
+  return endUnderLease(context, claim, async (tx) => {
+    await checkRoom(tx, claim.project, { count: pages.length, bytes: 0 });
+    let found = 0;
+    for (let start = 0; start < pages.length; start += PAGE_BATCH) {
+      found += await queuePages(tx, claim, pages.slice(start, start + PAGE_BATCH));
+    }
+    await sql.finishSitemap.run(tx, { importId: claim.importId, found });
+  });
+}
+
+/**
+ * Releases a lease: the next attempt follows after `delayMs`, and this one does not count unless `counts`. Does nothing
+ * if the lease was lost.
+ */
+export async function retryLater(
+  context: Context,
+  { id, leaseId }: ClaimedIngest,
+  { delayMs, failure, counts }: { delayMs: number; failure: string | null; counts: boolean },
+): Promise<void> {
+  await sql.retryLater.run(context.db, {
+    id,
+    leaseId,
+    failure,
+    uncounted: counts ? 0 : 1,
+    delayMs: Math.round(delayMs),
+  });
+}
+
+/** Of all projects, up to `limit` that are due and that nobody has, for the sweeper to publish. */
+export async function takeDue(context: Context, limit: number): Promise<DueIngest[]> {
+  const rows = await sql.due.all<{ id: string; projectId: string; attempts: number }>(context.db, { limit });
+  return rows.map((row) => ({
+    project: asProjectId(row.projectId),
+    ingestId: row.id,
+    attempts: row.attempts,
+  }));
+}
+
+function asClaimed(row: ClaimedRow): ClaimedIngest {
+  return {
+    project: asProjectId(row.projectId),
+    id: row.id,
+    leaseId: row.leaseId,
+    kbId: row.kbId,
+    kind: row.kind,
+    documentId: row.documentId,
+    importId: row.importId,
+    key: row.key,
+    name: row.name,
+    mime: row.mime,
+    title: row.title,
+    url: row.url,
+    sourceHash: row.sourceHash,
+    sizeBytes: row.sizeBytes,
+    attempts: row.attempts,
+    crashes: row.crashes,
+    lapses: row.lapses,
+    maxPages: row.maxPages,
+  };
+}

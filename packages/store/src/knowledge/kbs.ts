@@ -1,0 +1,171 @@
+import { KB_LIMITS, ServiceError } from "@svc/contracts";
+import { isUniqueViolation } from "../db.ts";
+import type { Db } from "../db.ts";
+import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+
+/** A knowledge base: documents that agents answer from. */
+export interface Kb {
+  id: string;
+  name: string;
+  /** Documents that were put into it; those that are not read yet are in `KbState`. */
+  documentCount: number;
+  chunkCount: number;
+  /** Languages of its documents so far (ISO 639-1): a query is stemmed as each of them. */
+  languages: string[];
+  createdAt: Date;
+  updatedAt: Date;
+  version: number;
+}
+
+/** A knowledge base with what is going on in it. */
+export interface KbState {
+  id: string;
+  name: string;
+  /** All its documents, those that wait and those that failed included. */
+  documentCount: number;
+  chunkCount: number;
+  /** What waits to be read: documents, and sitemaps whose pages are not known yet. */
+  queuedCount: number;
+  failedCount: number;
+  createdAt: Date;
+  updatedAt: Date;
+  version: number;
+}
+
+interface KbStateRow extends Omit<Kb, "languages"> {
+  queuedCount: number;
+  failedCount: number;
+}
+
+/** What stands before the id in the name of a knowledge base that was deleted: longer than any name that is taken. */
+const DELETED_PREFIX = "deleted ".padEnd(KB_LIMITS.nameMaxChars + 1, "-");
+
+const sql = statements("knowledge/kbs", {
+  deletedPrefix: DELETED_PREFIX,
+});
+
+/**
+ * The steps of the removal of a knowledge base, each of which is repeated until it finds nothing more. Dependent rows are
+ * deleted with their row. Nothing else writes to a deleted knowledge base, so these statements never wait.
+ */
+const PURGE_STEPS = [
+  sql.purgeIngests,
+  sql.purgeDocuments,
+  sql.purgePostings,
+  sql.purgeWords,
+  sql.purgeTerms,
+  sql.purgeSelf,
+] as const;
+
+export async function findState(db: Db, project: ProjectId, id: string): Promise<KbState | null> {
+  const row = await sql.findState.one<KbStateRow>(db, { project, id });
+  return row === null ? null : asKbState(row);
+}
+
+/** Makes a knowledge base, or answers the one of this project that has this name. */
+export async function ensure(db: Db, project: ProjectId, name: string): Promise<{ kb: Kb; created: boolean }> {
+  const row = await sql.ensure.one<Kb>(db, { id: newId(), project, name });
+  if (row !== null) return { kb: row, created: true };
+  const existing = await sql.findKbs.one<Kb>(db, { project, name });
+  if (existing === null) throw new Error(`knowledge base ${name} disappeared while it was being created`);
+  return { kb: existing, created: false };
+}
+
+/** Makes a knowledge base; null when the project has one of this name. */
+export async function insert(db: Db, project: ProjectId, name: string): Promise<KbState | null> {
+  const id = newId();
+  const count = await sql.insert.run(db, { id, project, name });
+  return count === 0 ? null : findState(db, project, id);
+}
+
+/** All knowledge bases of a project by name. */
+export async function list(db: Db, project: ProjectId): Promise<Kb[]> {
+  return sql.list.all<Kb>(db, { project });
+}
+
+/**
+ * Knowledge bases of a project, newest first: those made before the one with the id `before`, and with `q` in the
+ * name.
+ */
+export async function listPage(
+  db: Db,
+  project: ProjectId,
+  { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
+): Promise<KbState[]> {
+  const rows = await sql.listPage.all<KbStateRow>(db, { project, limit, id: before, q });
+  return rows.map(asKbState);
+}
+
+/** Those of these knowledge bases that this project has. Others are left out silently: a search sees only its own. */
+export async function findAll(db: Db, project: ProjectId, ids: readonly string[]): Promise<Kb[]> {
+  return sql.findAll.all<Kb>(db, { project, ids });
+}
+
+/**
+ * Changes the name and raises the version, where `versions` has the present one or is null. Answers what became of
+ * it; `state` is the present one when it is another version, null when the project has no such knowledge base.
+ */
+export async function update(
+  db: Db,
+  project: ProjectId,
+  id: string,
+  change: { name?: string | undefined },
+  versions: readonly number[] | null,
+): Promise<{ result: "changed" | "stale" | "taken"; state: KbState | null }> {
+  try {
+    const count = await sql.update.run(db, { project, id, name: change.name, versions });
+    return { result: count === 0 ? "stale" : "changed", state: await findState(db, project, id) };
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return { result: "taken", state: await findState(db, project, id) };
+  }
+}
+
+/**
+ * Deletes a knowledge base, where `versions` has its present version or is null: nobody finds it from then on, its
+ * name is free, and no agent has it any more. What is in it is removed by `purge`, so that this takes no longer
+ * however large it is. False when there is none of these versions.
+ */
+export function remove(db: Db, project: ProjectId, id: string, versions: readonly number[] | null): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const count = await sql.remove.run(tx, { project, id, versions });
+    if (count === 0) return false;
+    await sql.updateAgents.run(tx, { project, id });
+    return true;
+  });
+}
+
+/**
+ * Removes some of what deleted knowledge bases of all projects held, in short transactions. True when there may be
+ * more to remove.
+ */
+export function purge(db: Db): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const kb = await sql.purge.one<{ id: string }>(tx);
+    if (kb === null) return false;
+    for (const step of PURGE_STEPS) if ((await step.run(tx, { id: kb.id })) > 0) return true;
+    return false;
+  });
+}
+
+/** Locks a knowledge base against its deletion until the commit, and nobody else. Throws not_found. */
+export async function holdKb(tx: Db, project: ProjectId, kbId: string): Promise<void> {
+  const count = await sql.holdKb.run(tx, { project, kbId });
+  if (count === 0) throw new ServiceError("not_found", "No knowledge base with this ID exists in this project.");
+}
+
+function asKbState(row: KbStateRow): KbState {
+  return {
+    id: row.id,
+    name: row.name,
+    documentCount: row.documentCount,
+    chunkCount: row.chunkCount,
+    queuedCount: row.queuedCount,
+    failedCount: row.failedCount,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    version: row.version,
+  };
+}

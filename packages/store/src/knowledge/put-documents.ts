@@ -1,0 +1,238 @@
+import { ServiceError } from "@svc/contracts";
+import * as chunks from "./chunks.ts";
+import type { IndexedChunks } from "./chunks.ts";
+import type { Db } from "../db.ts";
+import type { NewDocument, PutDocument } from "./documents.ts";
+import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { addPostings, addWords, loadKbIndex, markDead, numberChunks, saveKbIndex, tidyIndex } from "./kb-index.ts";
+import type { KbIndex } from "./kb-index.ts";
+import type { DocumentPostings } from "./postings.ts";
+import { statements } from "../sql.ts";
+
+const sql = statements("knowledge/put-documents");
+
+/** A document with its passages and their postings. */
+export interface PreparedDocument {
+  document: NewDocument;
+  indexed: IndexedChunks;
+  postings: DocumentPostings;
+}
+
+interface ExistingRow {
+  id: string;
+  key: string;
+  chunkCount: number;
+  /** False while it only waits to be read, and when it could never be: the counts of the base are without it. */
+  wasRead: boolean;
+  isSame: boolean;
+}
+
+/**
+ * Puts documents of different keys into a knowledge base, each in place of the one with the same key, and answers what
+ * became of each. Part of one transaction, which holds the lock on the base until its end: writers to one base take
+ * turns, so that its counts are right and two writers cannot wait for each other. Searches are not held up. Throws
+ * `not_found` when this project has no such knowledge base.
+ */
+export async function putDocuments(
+  tx: Db,
+  project: ProjectId,
+  kbId: string,
+  items: readonly PreparedDocument[],
+): Promise<PutDocument[]> {
+  const index = await lockKb(tx, project, kbId);
+  const existing = await findExisting(tx, project, kbId, items);
+  const changed = items
+    .filter(({ document }) => existing.get(document.key)?.isSame !== true)
+    .map((item) => ({
+      ...item,
+      id: existing.get(item.document.key)?.id ?? newId(),
+      first: numberChunks(index, item.indexed.chunks.length),
+      termCount: item.indexed.chunks.reduce((sum, chunk) => sum + chunk.termCount, 0),
+    }));
+  if (changed.length > 0) {
+    const replaced = changed.filter(({ document }) => existing.get(document.key)?.wasRead === true).map(({ id }) => id);
+    const removed = await removeReplaced(tx, index, replaced);
+    await writeDocuments(tx, project, kbId, changed);
+    await dropWaitingIn(
+      tx,
+      project,
+      changed.map(({ id }) => id),
+    );
+    await chunks.insert(
+      tx,
+      project,
+      kbId,
+      changed.map(({ id, indexed }) => ({ id, chunks: indexed.chunks })),
+    );
+    await writeIndex(tx, index, changed);
+    await tidyIndex(tx, index);
+    await saveKbIndex(tx, index);
+    const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
+    await sql.countChanges.run(tx, {
+      kbId,
+      documents: changed.length - replaced.length,
+      chunks: sumOf(changed.map(({ indexed }) => indexed.chunks.length)) - removed.chunkCount,
+      terms: sumOf(changed.map(({ termCount }) => termCount)) - removed.termCount,
+      languages: [...new Set(changed.map(({ document }) => document.language))],
+    });
+  }
+  const idOf = new Map(changed.map(({ id, document }) => [document.key, id]));
+  return items.map(({ document, indexed }): PutDocument => {
+    const before = existing.get(document.key);
+    if (before?.isSame === true) {
+      return { documentId: before.id, status: "unchanged", chunkCount: before.chunkCount };
+    }
+    return {
+      documentId: idOf.get(document.key) ?? "",
+      status: before?.wasRead === true ? "changed" : "added",
+      chunkCount: indexed.chunks.length,
+    };
+  });
+}
+
+/** A document whose postings are made anew from the passages that it has. */
+export interface DocumentToIndex {
+  id: string;
+  indexed: IndexedChunks;
+  postings: DocumentPostings;
+}
+
+/**
+ * The first version numbered the passages of a document from 1; postings count them from 0. In two steps, since no two may
+ * have the same number even for a moment. Locks the passages that it changes; the caller has locked the knowledge base.
+ */
+async function numberFromZero(tx: Db, documentIds: readonly string[]): Promise<void> {
+  await sql.numberFromZero.run(tx, { documentIds });
+  await sql.updateChunks.run(tx, { documentIds });
+}
+
+/**
+ * Makes the postings of documents anew, from the passages that they had when they were read. One that has changed since
+ * then, or that another process has indexed, is left as it is. Part of one transaction; answers how many were indexed.
+ */
+export async function indexAgainIn(
+  tx: Db,
+  project: ProjectId,
+  kbId: string,
+  items: readonly DocumentToIndex[],
+): Promise<number> {
+  const index = await lockKb(tx, project, kbId);
+  const rows = await sql.indexAgain.all<{ id: string }>(tx, {
+    kbId,
+    id: items.map(({ id }) => id),
+    version: items.map(({ indexed }) => indexed.version),
+    chunkCount: items.map(({ indexed }) => indexed.chunks.length),
+  });
+  const outdated = new Set(rows.map(({ id }) => id));
+  const changed = items
+    .filter(({ id }) => outdated.has(id))
+    .map((item) => ({
+      ...item,
+      first: numberChunks(index, item.indexed.chunks.length),
+      termCount: item.indexed.chunks.reduce((sum, chunk) => sum + chunk.termCount, 0),
+    }));
+  const ids = changed.map(({ id }) => id);
+  markDead(index, await chunks.rangesOf(tx, ids));
+  await sql.deleteChunkTerms.run(tx, { ids });
+  await numberFromZero(tx, ids);
+  await sql.updateChunks2.run(tx, {
+    documentId: changed.flatMap(({ id, indexed }) => indexed.chunks.map(() => id)),
+    ordinal: changed.flatMap(({ indexed }) => indexed.chunks.map((_, ordinal) => ordinal)),
+    termCount: changed.flatMap(({ indexed }) => indexed.chunks.map(({ termCount }) => termCount)),
+  });
+  await sql.updateDocuments.run(tx, {
+    id: ids,
+    first: changed.map(({ first }) => first),
+    termCount: changed.map(({ termCount }) => termCount),
+    version: changed.map(({ indexed }) => indexed.version),
+  });
+  await writeIndex(tx, index, changed);
+  await tidyIndex(tx, index);
+  await saveKbIndex(tx, index);
+  await sql.updateKbs.run(tx, { kbId });
+  return changed.length;
+}
+
+async function lockKb(tx: Db, project: ProjectId, kbId: string): Promise<KbIndex> {
+  const count = await sql.lockKb.run(tx, { project, kbId });
+  const index = count === 0 ? null : await loadKbIndex(tx, kbId);
+  if (index === null) throw new ServiceError("not_found", "No knowledge base with this ID exists in this project.");
+  return index;
+}
+
+async function findExisting(
+  tx: Db,
+  project: ProjectId,
+  kbId: string,
+  items: readonly PreparedDocument[],
+): Promise<Map<string, ExistingRow>> {
+  const rows = await sql.findExisting.all<ExistingRow>(tx, {
+    project,
+    kbId,
+    key: items.map(({ document }) => document.key),
+    contentHash: items.map(({ document }) => document.contentHash),
+  });
+  return new Map(rows.map((row) => [row.key, row]));
+}
+
+async function removeReplaced(
+  tx: Db,
+  index: KbIndex,
+  ids: readonly string[],
+): Promise<{ chunkCount: number; termCount: number }> {
+  if (ids.length === 0) return { chunkCount: 0, termCount: 0 };
+  markDead(index, await chunks.rangesOf(tx, ids));
+  const row = await sql.removeReplaced.one<{ chunkCount: number; termCount: number }>(tx, { ids });
+  return { chunkCount: row?.chunkCount ?? 0, termCount: row?.termCount ?? 0 };
+}
+
+type NumberedItem = PreparedDocument & { id: string; first: number | null; termCount: number };
+
+/** A replaced document keeps its id, and with it the links to it. */
+async function writeDocuments(
+  tx: Db,
+  project: ProjectId,
+  kbId: string,
+  numbered: readonly NumberedItem[],
+): Promise<void> {
+  // In one order of keys, as whoever hands in documents locks them.
+  const items = numbered.toSorted((a, b) => (a.document.key < b.document.key ? -1 : 1));
+  await sql.writeDocuments.run(tx, {
+    project,
+    kbId,
+    id: items.map(({ id }) => id),
+    key: items.map(({ document }) => document.key),
+    title: items.map(({ document }) => document.title),
+    url: items.map(({ document }) => document.url),
+    mime: items.map(({ document }) => document.mime),
+    sizeBytes: items.map(({ document }) => document.sizeBytes),
+    contentHash: items.map(({ document }) => document.contentHash),
+    language: items.map(({ document }) => document.language),
+    chunkCount: items.map(({ indexed }) => indexed.chunks.length),
+    first: items.map(({ first }) => first),
+    termCount: items.map(({ termCount }) => termCount),
+    version: items.map(({ indexed }) => indexed.version),
+  });
+}
+
+async function writeIndex(
+  tx: Db,
+  index: KbIndex,
+  items: readonly { first: number | null; postings: DocumentPostings }[],
+): Promise<void> {
+  await addPostings(tx, index, items);
+  await addWords(
+    tx,
+    index,
+    items.flatMap(({ postings }) => postings.words),
+  );
+}
+
+/**
+ * Drops what waits to be read for documents, since something newer is in its place. Whoever reads it has lost its lease
+ * by that.
+ */
+export async function dropWaitingIn(tx: Db, project: ProjectId, documentIds: readonly string[]): Promise<void> {
+  await sql.dropWaiting.run(tx, { project, documentIds });
+}

@@ -1,0 +1,257 @@
+import type { CallbackType, DeliveryItem, DeliveryState, Sealed } from "@svc/contracts";
+import type { DueDelivery } from "./callbacks.ts";
+import type { Db } from "../db.ts";
+import { asProjectId, newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { COVERED_BY, REPLY_COLUMNS, asReply } from "./replies.ts";
+import type { ReplyRow, StoredReply } from "./replies.ts";
+import { statements } from "../sql.ts";
+
+/** A delivery that a worker holds the lease of. Nothing has been sent yet. */
+export interface ClaimedDelivery {
+  project: ProjectId;
+  id: string;
+  leaseId: string;
+  ticketId: string;
+  messageId: string;
+  type: CallbackType;
+  url: string;
+  createdAt: Date;
+  replyIds: string[];
+  /** Failed attempts since the delivery was created or last replayed: its position in the retry schedule. */
+  failures: number;
+  /** Leases in a row that expired without a result: each time the worker's process ended, or lost the store for long. */
+  lapses: number;
+  /** Number of the attempt that comes next, counted over replays too. */
+  attempt: number;
+  /** `traceparent` of its message; null if tracing is off. */
+  trace: string | null;
+}
+
+/** A delivery whose attempt has begun, with the content of its request. */
+export interface DeliveryRequest extends ClaimedDelivery {
+  chatId: string;
+  meta: Record<string, unknown>;
+  /** The later message whose reply answers this one too; null for all others. */
+  coveredBy: string | null;
+  replies: StoredReply[];
+  /** The sender's key, sealed; null if a webhook secret was set, or after the key has been erased. */
+  sealedSecret: Sealed | null;
+  /** True when the sender's key was revoked: it signs nothing any more. */
+  isKeyRevoked: boolean;
+}
+
+/** What became of a try. */
+export interface TryResult {
+  durationMs: number;
+  /** HTTP status of the receiver's answer; null when there was none. */
+  status: number | null;
+  error: string | null;
+  /** Received, given up, or to be tried again after this time. */
+  next: "delivered" | "dead" | { delayMs: number };
+}
+
+/** Longer than an attempt may take, so that a lease expires only if its process ended or cannot reach the store. */
+const LEASE_MS = 20_000;
+
+interface ClaimedRow {
+  id: string;
+  messageId: string;
+  type: CallbackType;
+  url: string;
+  replyIds: string[];
+  createdAt: Date;
+  tries: number;
+  lapses: number;
+  number: number;
+  trace: string | null;
+}
+
+interface ContentRow {
+  chatId: string;
+  channelMeta: Record<string, unknown>;
+  coveredBy: string | null;
+  sealedSecret: string | null;
+  isKeyRevoked: boolean;
+}
+
+interface ItemRow {
+  id: string;
+  type: CallbackType;
+  ticketId: string;
+  chatId: string | null;
+  messageId: string;
+  url: string;
+  state: DeliveryState;
+  nextAt: Date;
+  createdAt: Date;
+  attempts: { at: string; status: number | null; ms: number | null; error: string | null }[];
+}
+
+const sql = statements("messages/deliveries", {
+  leaseMs: LEASE_MS,
+  replyColumns: REPLY_COLUMNS,
+  coveredBy: COVERED_BY,
+});
+
+/** Releases a lease under which nothing was sent: the delivery waits for `delayMs`, and no attempt is counted. */
+export async function postpone(
+  db: Db,
+  { id, leaseId, attempt }: Pick<ClaimedDelivery, "id" | "leaseId" | "attempt">,
+  delayMs: number,
+): Promise<void> {
+  await sql.postpone.run(db, { id, leaseId, attempt, delayMs: Math.round(delayMs) });
+}
+
+/**
+ * Claims the oldest pending delivery of a chat; null if there is none, it is not due yet, or another worker has it.
+ * The lease lasts 20 s. A claim is not an attempt: `begin` or `postpone` follows.
+ */
+export async function claim(db: Db, project: ProjectId, ticketId: string): Promise<ClaimedDelivery | null> {
+  const leaseId = newId();
+  const row = await sql.claim.one<ClaimedRow>(db, { project, ticketId, leaseId });
+  if (row === null) return null;
+  return {
+    project,
+    id: row.id,
+    leaseId,
+    ticketId,
+    messageId: row.messageId,
+    type: row.type,
+    url: row.url,
+    createdAt: row.createdAt,
+    replyIds: row.replyIds,
+    failures: row.tries,
+    lapses: row.lapses,
+    attempt: row.number,
+    trace: row.trace,
+  };
+}
+
+/**
+ * Begins an attempt: records it, renews the lease for 20 s and returns the content of its request. The request, or
+ * `postpone` if it cannot be made, follows at once. Null if the lease was lost or the conversation was erased.
+ */
+export async function begin(db: Db, delivery: ClaimedDelivery): Promise<DeliveryRequest | null> {
+  const { project, id, leaseId, ticketId, replyIds, attempt, type } = delivery;
+  const replies = await sql.replies.all<ReplyRow>(db, { project, ticketId, replyIds });
+  const content = await sql.begin.one<ContentRow>(db, { project, id, leaseId, attempt });
+  if (content === null) return null;
+  return {
+    ...delivery,
+    chatId: content.chatId,
+    meta: content.channelMeta,
+    // What was said before the reply existed stays the same in all attempts.
+    coveredBy: type === "message.completed" ? content.coveredBy : null,
+    replies: replies.map(asReply),
+    sealedSecret: content.sealedSecret === null ? null : { sealed: content.sealedSecret },
+    isKeyRevoked: content.isKeyRevoked,
+  };
+}
+
+/**
+ * Records the result of an attempt. If the lease was lost, the delivery stays as it is: then another attempt counts.
+ */
+export async function finishTry(db: Db, { id, leaseId, attempt }: ClaimedDelivery, result: TryResult): Promise<void> {
+  const { durationMs, status, error, next } = result;
+  const values = { id, leaseId, attempt, durationMs: Math.round(durationMs), status, error };
+  if (next === "delivered") await sql.finishDelivered.run(db, values);
+  else if (next === "dead") await sql.finishDead.run(db, values);
+  else await sql.finishLater.run(db, { ...values, delayMs: Math.round(next.delayMs) });
+}
+
+/**
+ * Releases a lease after an attempt that was aborted when its request had been sent: the attempt is kept, is not a
+ * failure, and the next one may follow at once.
+ */
+export async function interrupt(
+  db: Db,
+  { id, leaseId, attempt }: ClaimedDelivery,
+  durationMs: number,
+  error: string,
+): Promise<void> {
+  await sql.interrupt.run(db, { id, leaseId, attempt, durationMs: Math.round(durationMs), error });
+}
+
+/** Age in milliseconds of the oldest delivery that could be tried and that nobody has; 0 when there is none. */
+export async function oldestDueMs(db: Db): Promise<number> {
+  const row = await sql.oldestDueMs.one<{ age: number | null }>(db);
+  return row?.age ?? 0;
+}
+
+/**
+ * Of up to `limit` deliveries of all projects that are due and that nobody has, those that are next in their chat,
+ * for the sweeper to publish.
+ */
+export async function takeDue(db: Db, limit: number): Promise<DueDelivery[]> {
+  const rows = await sql.due.all<{ id: string; projectId: string; ticketId: string; tries: number }>(db, { limit });
+  return rows.map((row) => ({
+    project: asProjectId(row.projectId),
+    ticketId: row.ticketId,
+    deliveryId: row.id,
+    tries: row.tries,
+  }));
+}
+
+/** At most `limit` deliveries of a project after the one with the id `before`, newest first, of one state or all. */
+export async function listPage(
+  db: Db,
+  project: ProjectId,
+  options: { limit: number; before?: string | undefined; state?: DeliveryState | undefined },
+): Promise<DeliveryItem[]> {
+  const rows = await sql.listPage.all<ItemRow>(db, {
+    project,
+    state: options.state,
+    id: options.before,
+    limit: options.limit,
+  });
+  return rows.map(asItem);
+}
+
+/** A delivery of this project, or null. */
+export async function find(db: Db, project: ProjectId, id: string): Promise<DeliveryItem | null> {
+  const row = await sql.find.one<ItemRow>(db, { project, id });
+  return row === null ? null : asItem(row);
+}
+
+/**
+ * Makes a delivery that is over pending again, with fresh tries; one that is pending is tried now, and no sooner
+ * dead for it. What of a dead one nobody has collected leaves the buffer, and what a reader has just taken does not
+ * come back to it. Answers what has to be published, or null when the project has no such delivery.
+ */
+export async function replay(db: Db, project: ProjectId, id: string): Promise<DueDelivery | null> {
+  const row = await sql.replay.one<{ ticketId: string; tries: number }>(db, { project, id });
+  return row === null ? null : { project, ticketId: row.ticketId, deliveryId: id, tries: row.tries };
+}
+
+/** How many deliveries of all projects have failed at least so often and are still tried. */
+export async function countFailing(db: Db, tries: number): Promise<number> {
+  const row = await sql.countFailing.one<{ count: number }>(db, { tries });
+  return row?.count ?? 0;
+}
+
+/** How many deliveries of all projects are dead. */
+export async function countDead(db: Db): Promise<number> {
+  const row = await sql.countDead.one<{ count: number }>(db);
+  return row?.count ?? 0;
+}
+
+function asItem(row: ItemRow): DeliveryItem {
+  return {
+    id: row.id,
+    type: row.type,
+    ticketId: row.ticketId,
+    chatId: row.chatId ?? "",
+    messageId: row.messageId,
+    url: row.url,
+    state: row.state,
+    attempts: row.attempts.map((attempt, index) => ({
+      ...attempt,
+      at: new Date(attempt.at).toISOString(),
+      // A later try shows that the process of this one died, or lost its lease.
+      error: attempt.ms === null && index < row.attempts.length - 1 ? "interrupted" : attempt.error,
+    })),
+    nextAt: row.state === "pending" ? row.nextAt.toISOString() : null,
+    createdAt: row.createdAt.toISOString(),
+  };
+}

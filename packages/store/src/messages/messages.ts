@@ -1,0 +1,435 @@
+import type {
+  AcceptedMessage,
+  AttachmentRef,
+  CallbackTarget,
+  ChannelId,
+  MessageMode,
+  MessageState,
+} from "@svc/contracts";
+import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
+import type { Context } from "../context.ts";
+import { batched } from "../batcher.ts";
+import { LEASE_MS } from "./chats.ts";
+import { isUniqueViolation } from "../db.ts";
+import { SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "./expired-leases.ts";
+import type { LeaseHistory } from "./expired-leases.ts";
+import { asProjectId, newId, ticketIdOf } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+
+/** A message to commit: the IncomingMessage of the service document with where it belongs and how it is answered. */
+export interface NewMessage {
+  channelId: ChannelId;
+  chatId: string;
+  userId: string | null;
+  text: string;
+  timestampMs: number;
+  attachments: AttachmentRef[] | null;
+  channelMeta: Record<string, unknown>;
+  /** How the sender takes its replies; null on channels that push them. */
+  mode: MessageMode | null;
+  /** The process that holds a sync call open for it, else null. */
+  callInstance: string | null;
+  /** Where its callbacks go, for a message of mode webhook; else null. */
+  callback: CallbackTarget | null;
+  /** Its place in a trace, as `traceparent` says it; absent or null where nobody traces. */
+  trace?: string | null;
+}
+
+/** A message that a worker has a lease for. */
+export interface ClaimedMessage extends LeaseHistory {
+  project: ProjectId;
+  messageId: string;
+  ticketId: string;
+  leaseId: string;
+  seq: number;
+  channelId: ChannelId;
+  chatId: string;
+  userId: string | null;
+  text: string;
+  channelMeta: Record<string, unknown>;
+  /** How the sender takes its replies; null on channels that push them. */
+  mode: MessageMode | null;
+  /** Number of attempts, this one included. An attempt whose lease expired is not counted. */
+  attempts: number;
+  /** True if its last crash happened while its process ran nothing else. */
+  hasCrashedAlone: boolean;
+  /** What earlier attempts have found, as they left it. */
+  progress: Record<string, unknown> | null;
+  /** Its place in a trace, as `traceparent` says it; null where nobody traces. */
+  trace: string | null;
+}
+
+/** A message whose job has to be published again. */
+export interface DueMessage {
+  project: ProjectId;
+  messageId: string;
+  ticketId: string;
+  /** Number of attempts, those included whose lease expired: it distinguishes this job from earlier ones. */
+  attempts: number;
+  /** True for a submitted issue, which has a queue of its own. */
+  isIssue: boolean;
+}
+
+/** A message that failed five times and waits for an operator. */
+export interface DeadLetter {
+  messageId: string;
+  ticketId: string;
+  channelId: ChannelId;
+  chatId: string;
+  text: string;
+  failure: string;
+  failedAt: Date;
+}
+
+/** A message that is not claimed next to others, because processes crashed while they had it (ADR 0026). */
+export interface Suspect {
+  /** Number of suspects that may run together with it, itself included: half of those at its last crash. */
+  groupLimit: number;
+}
+
+/** The message at the head of a chat; `id` is null if it was not claimed. */
+interface ClaimedRow extends LeaseHistory {
+  projectId: string;
+  id: string | null;
+  ticketId: string;
+  leaseId: string;
+  seq: number;
+  channelId: ChannelId;
+  chatId: string;
+  userId: string | null;
+  text: string;
+  channelMeta: Record<string, unknown>;
+  mode: MessageMode | null;
+  attempts: number;
+  progress: Record<string, unknown> | null;
+  trace: string | null;
+  lastGroup: number | null;
+}
+
+/** How long the sweeper leaves a new message to its job, and a published one to its worker. */
+const SWEEP_AFTER_MS = 2_000;
+
+const sql = statements("messages/messages", {
+  sweepAfterMs: SWEEP_AFTER_MS,
+  leaseMs: LEASE_MS,
+  expiredLease: expiredLease("c", "lease_group"),
+  suspectAfterCrashes: SUSPECT_AFTER_CRASHES,
+  leaseHistory: leaseHistory("h.leases"),
+  lapseWait: lapseWait("s.lapses"),
+});
+
+/** A callback's target with the names of its columns. */
+function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutMs }: CallbackTarget): string {
+  return JSON.stringify({
+    url,
+    api_key_id: apiKeyId,
+    sealed_secret: sealedSecret?.sealed ?? null,
+    delivery_id: deliveryId,
+    timeout_ms: timeoutMs,
+  });
+}
+
+async function findAccepted(context: Context, project: ProjectId, id: string): Promise<AcceptedMessage | null> {
+  const row = await sql.findAccepted.one<{ ticketId: string; seq: number }>(context.hot, { project, id });
+  return row === null ? null : { messageId: id, ticketId: row.ticketId, seq: row.seq };
+}
+
+interface AcceptItem {
+  id: string;
+  project: ProjectId;
+  ticketId: string;
+  message: NewMessage;
+}
+
+const acceptBatched = batched<Context, AcceptItem, AcceptedMessage>(
+  async (context: Context, items) => {
+    const rows = await sql.accept.all<{ id: string; seq: number }>(context.hot, {
+      id: items.map((item) => item.id),
+      projectId: items.map((item) => item.project),
+      ticketId: items.map((item) => item.ticketId),
+      channelId: items.map((item) => item.message.channelId),
+      chatId: items.map((item) => item.message.chatId),
+      userId: items.map((item) => item.message.userId),
+      text: items.map((item) => item.message.text),
+      timestampMs: items.map((item) => item.message.timestampMs),
+      attachments: items.map((item) => item.message.attachments && JSON.stringify(item.message.attachments)),
+      channelMeta: items.map((item) => JSON.stringify(item.message.channelMeta)),
+      mode: items.map((item) => item.message.mode),
+      callInstance: items.map((item) => item.message.callInstance),
+      callback: items.map(({ message }) => message.callback && callbackJson(message.callback)),
+      trace: items.map(({ message }) => message.trace ?? null),
+    });
+    const seqs = new Map(rows.map((row) => [row.id, row.seq]));
+    return items.map((item) => ({ messageId: item.id, ticketId: item.ticketId, seq: seqs.get(item.id) ?? 0 }));
+  },
+  { keyOf: (item) => item.ticketId },
+);
+
+/** As `accept`, and whether this call has committed it. */
+export async function acceptOnce(
+  context: Context,
+  project: ProjectId,
+  message: NewMessage,
+  id: string,
+): Promise<AcceptedMessage & { isNew: boolean }> {
+  const ticketId = ticketIdOf(project, message.channelId, message.chatId);
+  try {
+    return { ...(await acceptBatched(context, { id, project, ticketId, message })), isNew: true };
+  } catch (error) {
+    const known = isUniqueViolation(error) ? await findAccepted(context, project, id) : null;
+    if (known === null) throw error;
+    return { ...known, isNew: false };
+  }
+}
+
+interface ClaimItem {
+  project: ProjectId;
+  ticketId: string;
+}
+
+/** Claims what has no expired lease; "expired" for a chat that CLAIM_EXPIRED has to judge. */
+const claimFresh = batched<Context, ClaimItem, ClaimedMessage | "expired" | null>(async (context: Context, items) => {
+  // Two jobs of one chat in one batch would ask for two leases on it: the first asks for both.
+  const keyOf = (project: string, ticketId: string) => `${project}/${ticketId}`;
+  const byTicket = new Map(items.map((item) => [keyOf(item.project, item.ticketId), { ...item, leaseId: newId() }]));
+  const unique = [...byTicket.values()].sort((a, b) => (a.ticketId < b.ticketId ? -1 : 1));
+  const rows = await sql.claim.all<ClaimedRow>(context.leases, {
+    projectId: unique.map((item) => item.project),
+    ticketId: unique.map((item) => item.ticketId),
+    leaseId: unique.map((item) => item.leaseId),
+    processId: context.processId,
+  });
+  const claimed = new Map(rows.map((row) => [keyOf(row.projectId, row.ticketId), row]));
+  return items.map((item) => {
+    const key = keyOf(item.project, item.ticketId);
+    const row = claimed.get(key);
+    claimed.delete(key);
+    if (row === undefined) return null;
+    return row.id === null ? "expired" : asClaimed(row, row.id);
+  });
+});
+
+async function claimIn(
+  context: Context,
+  group: number | null,
+  { project, ticketId }: ClaimItem,
+): Promise<ClaimedMessage | Suspect | null> {
+  const fresh = await claimFresh(context, { project, ticketId });
+  if (fresh !== "expired") return fresh;
+  const row = await sql.claimExpired.one<ClaimedRow>(context.leases, {
+    project,
+    ticketId,
+    leaseId: newId(),
+    processId: context.processId,
+    group,
+  });
+  if (row === null) return null;
+  if (row.id !== null) return asClaimed(row, row.id);
+  return { groupLimit: row.lastGroup === null ? Infinity : Math.max(1, Math.floor(row.lastGroup / 2)) };
+}
+
+function asClaimed(row: ClaimedRow, messageId: string): ClaimedMessage {
+  return {
+    project: asProjectId(row.projectId),
+    messageId,
+    ticketId: row.ticketId,
+    leaseId: row.leaseId,
+    seq: row.seq,
+    channelId: row.channelId,
+    chatId: row.chatId,
+    userId: row.userId,
+    text: row.text,
+    channelMeta: row.channelMeta,
+    mode: row.mode,
+    attempts: row.attempts,
+    crashes: row.crashes,
+    lapses: row.lapses,
+    hasCrashedAlone: row.lastGroup === 1,
+    progress: row.progress,
+    trace: row.trace,
+  };
+}
+
+/**
+ * Commits a message and answers its ids and its place in the chat; one that is there already stays as it is.
+ * Concurrent calls share a statement and a commit; when this resolves, the message is durable. When it rejects with
+ * `unavailable` the message may be there all the same; a caller that has to know gives the id itself.
+ */
+export async function accept(
+  context: Context,
+  project: ProjectId,
+  message: NewMessage,
+  id = newId(),
+): Promise<AcceptedMessage> {
+  const { isNew: _, ...accepted } = await acceptOnce(context, project, message, id);
+  return accepted;
+}
+
+/**
+ * Claims the lease on a chat and its oldest unfinished message; null when another worker has the lease, nothing
+ * waits, the message may not be tried yet, or it is a suspect that must not run with so many others. The lease lasts
+ * 4 s and must be renewed. To be called by a process that runs `group` messages exclusively.
+ */
+export async function claim(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+  group = 1,
+): Promise<ClaimedMessage | null> {
+  const claimed = await claimIn(context, group, { project, ticketId });
+  return claimed !== null && "groupLimit" in claimed ? null : claimed;
+}
+
+/**
+ * As `claim`, for a message that runs concurrently with any others. Returns a `Suspect`, which stays as it is, if
+ * processes have crashed again and again while they had it.
+ */
+export function claimBeside(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+): Promise<ClaimedMessage | Suspect | null> {
+  return claimIn(context, null, { project, ticketId });
+}
+
+/**
+ * Puts a message off after a failed try and gives the lease back. `counts` false takes the try back, for faults
+ * that are not the message's (the store or the queue was away). Does nothing when the lease was lost.
+ */
+export async function retryLater(
+  context: Context,
+  message: Pick<ClaimedMessage, "project" | "ticketId" | "messageId" | "leaseId">,
+  retry: { delayMs: number; progress: object; failure: string; counts: boolean },
+): Promise<void> {
+  await sql.retryLater.run(context.hot, {
+    project: message.project,
+    ticketId: message.ticketId,
+    messageId: message.messageId,
+    leaseId: message.leaseId,
+    delayMs: retry.delayMs,
+    progress: JSON.stringify(retry.progress),
+    failure: retry.failure,
+    uncounted: retry.counts ? 0 : 1,
+  });
+}
+
+/** Up to `limit` messages of all projects that wait longer than they should, for the sweeper to publish again. */
+export async function takeDue(context: Context, limit: number): Promise<DueMessage[]> {
+  const rows = await sql.due.all<{
+    id: string;
+    ticketId: string;
+    projectId: string;
+    attempts: number;
+    channelId: ChannelId;
+    chatId: string;
+  }>(context.hot, { limit });
+  return rows.map((row) => ({
+    project: asProjectId(row.projectId),
+    messageId: row.id,
+    ticketId: row.ticketId,
+    attempts: row.attempts,
+    isIssue: isIssueChat({ channelId: row.channelId, chatId: row.chatId }),
+  }));
+}
+
+/**
+ * Age in milliseconds of the oldest message of a customer that waits for the pipeline and could be worked on; 0 when
+ * none does. Submitted issues are none: nobody waits long for them.
+ */
+export async function oldestWaitingMs(context: Context): Promise<number> {
+  const row = await sql.oldestWaitingMs.one<{ age: number | null }>(context.hot, {
+    issueChatPrefix: ISSUE_CHAT_PREFIX,
+  });
+  return row?.age ?? 0;
+}
+
+/** The places of messages in their traces, as `traceparent` says them; of those that have one. */
+export async function findTraces(
+  context: Context,
+  project: ProjectId,
+  messageIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await sql.findTraces.all<{ id: string; trace: string }>(context.hot, { project, messageIds });
+  return new Map(rows.map(({ id, trace }) => [id, trace]));
+}
+
+/** State of a message, or null when this project has no such message. */
+export async function findState(context: Context, project: ProjectId, messageId: string): Promise<MessageState | null> {
+  const row = await sql.findState.one<{ state: MessageState }>(context.hot, { project, messageId });
+  return row?.state ?? null;
+}
+
+/** What the channel has said about a message; null when this project has no such message. */
+export async function findMeta(
+  context: Context,
+  project: ProjectId,
+  messageId: string,
+): Promise<Record<string, unknown> | null> {
+  const row = await sql.findMeta.one<{ channelMeta: Record<string, unknown> }>(context.hot, { project, messageId });
+  return row?.channelMeta ?? null;
+}
+
+/** The same of the newest message of a conversation; null when it has none. */
+export async function findLastMeta(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+): Promise<Record<string, unknown> | null> {
+  const row = await sql.findLastMeta.one<{ channelMeta: Record<string, unknown> }>(context.hot, { project, ticketId });
+  return row?.channelMeta ?? null;
+}
+
+/** What a sync call has sent, and into which chat; null when this project has no such message. */
+export async function findSyncCall(
+  context: Context,
+  project: ProjectId,
+  messageId: string,
+): Promise<{ chatId: string; text: string } | null> {
+  const row = await sql.findSyncCall.one<{ chatId: string; text: string }>(context.hot, { project, messageId });
+  return row;
+}
+
+/** The dead letters of the tickets that a project works on, newest first, at most `limit`. */
+export async function listDeadLetters(context: Context, project: ProjectId, limit: number): Promise<DeadLetter[]> {
+  const rows = await sql.listDeadLetters.all<{
+    id: string;
+    ticketId: string;
+    channelId: ChannelId;
+    chatId: string;
+    text: string;
+    failure: string | null;
+    finishedAt: Date;
+  }>(context.hot, { project, limit });
+  return rows.map((row) => ({
+    messageId: row.id,
+    ticketId: row.ticketId,
+    channelId: row.channelId,
+    chatId: row.chatId,
+    text: row.text,
+    failure: row.failure ?? "",
+    failedAt: row.finishedAt,
+  }));
+}
+
+/**
+ * Where a dead letter is, or null when it is none of a ticket that this project works on, or a reply to it is on
+ * its way. `isOpened` is false where the message failed before it had a ticket.
+ */
+export async function findDeadLetter(
+  context: Context,
+  project: ProjectId,
+  messageId: string,
+): Promise<(Pick<DueMessage, "project" | "ticketId" | "messageId"> & { isOpened: boolean }) | null> {
+  const row = await sql.findDeadLetter.one<{ id: string; projectId: string; ticketId: string; isOpened: boolean }>(
+    context.hot,
+    { project, messageId },
+  );
+  if (row === null) return null;
+  return {
+    project: asProjectId(row.projectId),
+    ticketId: row.ticketId,
+    messageId: row.id,
+    isOpened: row.isOpened,
+  };
+}

@@ -1,0 +1,422 @@
+import type { ChannelId, MessageState, ReplyAuthor, Source } from "@svc/contracts";
+import { batched } from "../batcher.ts";
+import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { IS_ALIVE } from "../platform/instances.ts";
+import { statements } from "../sql.ts";
+import type { Context } from "../context.ts";
+
+interface ReplyPlace {
+  id: string;
+  ticketId: string;
+  seq: number;
+  inReplyTo: string | null;
+  author: ReplyAuthor;
+  createdAt: Date;
+}
+
+/** A reply item as it lies in the store. */
+export type StoredReply =
+  | (ReplyPlace & { type: "message"; text: string; markdown: boolean; sources: Source[] | null })
+  | (ReplyPlace & { type: "attachment"; filename: string; mime: string; content: Buffer });
+
+/** What a waiting sync call finds: where its message is, and the replies to it. */
+export interface CallOutcome {
+  state: MessageState;
+  /** The later message whose reply, which a person has decided on, answers this one too; null for all others. */
+  coveredBy: string | null;
+  replies: StoredReply[];
+}
+
+/** One answer of the drain. */
+export interface DrainPage {
+  replies: StoredReply[];
+  /** Place of the last reply that this answer covers, to be given back as `after`. */
+  cursor: number;
+  /** True when more replies wait than this answer could hold. */
+  more: boolean;
+}
+
+/** How much one drain answer may hold, and for how many days a reply stays in the buffer. */
+export interface DrainLimits {
+  maxReplies: number;
+  maxBytes: number;
+  keptDays: number;
+}
+
+/** What has to be delivered through a channel: a range of places in a chat. */
+export interface ReplyRange {
+  project: ProjectId;
+  ticketId: string;
+  fromSeq: number;
+  toSeq: number;
+}
+
+/** Replies of one ticket with where they go. */
+export interface OutgoingReplies {
+  channelId: ChannelId;
+  chatId: string;
+  replies: StoredReply[];
+}
+
+/** A row of `REPLY_COLUMNS`. */
+export interface ReplyRow {
+  id: string;
+  ticketId: string;
+  seq: number;
+  inReplyTo: string | null;
+  author: ReplyAuthor;
+  createdAt: Date;
+  type: "message" | "attachment";
+  text: string | null;
+  markdown: boolean | null;
+  sources: Source[] | null;
+  filename: string | null;
+  mime: string | null;
+  content: Buffer | null;
+}
+
+/** What a reply item is made from, of replies `r`. */
+export const REPLY_COLUMNS =
+  "r.id, r.ticket_id, r.seq, r.in_reply_to, r.author, r.created_at, r.type, r.text, r.markdown, r.sources, r.filename, r.mime, r.content";
+
+/**
+ * Nobody hands a reply over for so long: an answer that makes no progress is cut much earlier. What was taken and
+ * forgotten, which should not happen, is free again then.
+ */
+const TAKEN_MINUTES = 30;
+
+/** SQL that is true when no call holds the message `m` open any more: it has ended, or its process is dead. */
+export const IS_CALL_OVER = `(m.call_ended_at IS NOT NULL OR NOT EXISTS (
+  SELECT 1 FROM instances i WHERE i.id = m.call_instance AND ${IS_ALIVE}))`;
+
+/** The reply has not been in the buffer for longer than it is kept there: `days` is an SQL expression. */
+const isKept = (days: string) => `coalesce(r.undeliverable_at, r.created_at) > now() - make_interval(days => ${days})`;
+
+/**
+ * What callers have received is written at once; while one statement is on its way, further notes gather for the next one.
+ * Replies of different batches are never locked at the same time.
+ */
+const NOTES = { lanes: 1, maxItems: 1_000 };
+
+/** The message whose reply answers message `m` too, once that is committed: NULL for one that has its own. */
+export const COVERED_BY = "CASE WHEN m.state = 'answered' AND m.covered_by <> m.id THEN m.covered_by END";
+
+const sql = statements("messages/replies", {
+  isAlive: IS_ALIVE,
+  takenMinutes: TAKEN_MINUTES,
+  isKept: isKept(":kept_days::integer"),
+});
+
+interface CallRef {
+  project: ProjectId;
+  messageId: string;
+}
+
+interface ReadItem extends CallRef {
+  instance: string;
+}
+
+const readForCallBatched = batched<Context, ReadItem, CallOutcome | null>(async (context: Context, items) => {
+  const rows = await sql.readForCall.all<
+    ReplyRow & {
+      messageId: string;
+      projectId: string;
+      instance: string;
+      state: MessageState;
+      coveredBy: string | null;
+    }
+  >(context.hot, {
+    project: items.map((item) => item.project),
+    messageId: items.map((item) => item.messageId),
+    instance: items.map((item) => item.instance),
+  });
+  const outcomes = new Map<string, CallOutcome>();
+  for (const row of rows) {
+    const key = `${row.projectId}/${row.messageId}/${row.instance}`;
+    const outcome = outcomes.get(key) ?? { state: row.state, coveredBy: row.coveredBy, replies: [] };
+    if (row.id !== null) outcome.replies.push(asReply(row));
+    outcomes.set(key, outcome);
+  }
+  return items.map((item) => outcomes.get(`${item.project}/${item.messageId}/${item.instance}`) ?? null);
+});
+
+interface ReplyRef {
+  project: ProjectId;
+  id: string;
+}
+
+const confirmBatched = batched<Context, ReplyRef, void>(async (context: Context, items) => {
+  await sql.confirm.run(context.notes, {
+    projectId: items.map((item) => item.project),
+    id: items.map((item) => item.id),
+  });
+  return items.map(() => undefined);
+}, NOTES);
+
+interface EndItem extends CallRef {
+  delivered: string[];
+}
+
+const runEndCalls = async (context: Context, items: EndItem[]): Promise<void[]> => {
+  const delivered = items.flatMap(({ project, delivered: ids }) => ids.map((id) => ({ project, id })));
+  await sql.endCall.run(context.notes, {
+    projectId: items.map((item) => item.project),
+    messageId: items.map((item) => item.messageId),
+    projectId2: delivered.map((reply) => reply.project),
+    id: delivered.map((reply) => reply.id),
+  });
+  return items.map(() => undefined);
+};
+
+const endCallBatched = batched(runEndCalls, NOTES);
+
+interface ChatPlace {
+  project: ProjectId;
+  ticketId: string;
+  after: number;
+}
+
+const hasUndelivered = batched<Context, ChatPlace, boolean>(async (context: Context, items) => {
+  const rows = await sql.haveUndelivered.all<{ place: number }>(context.hot, {
+    projectId: items.map((item) => item.project),
+    ticketId: items.map((item) => item.ticketId),
+    after: items.map((item) => item.after),
+  });
+  const found = new Set(rows.map((row) => row.place));
+  return items.map((_item, index) => found.has(index + 1));
+});
+
+const readRangeBatched = batched<Context, ReplyRange, OutgoingReplies | null>(async (context: Context, items) => {
+  const rows = await sql.readRanges.all<ReplyRow & { projectId: string; channelId: ChannelId; chatId: string }>(
+    context.hot,
+    {
+      projectId: items.map((item) => item.project),
+      ticketId: items.map((item) => item.ticketId),
+      fromSeq: items.map((item) => item.fromSeq),
+      toSeq: items.map((item) => item.toSeq),
+    },
+  );
+  return items.map((item) => {
+    const own = rows.filter(
+      (row) =>
+        row.projectId === item.project &&
+        row.ticketId === item.ticketId &&
+        row.seq >= item.fromSeq &&
+        row.seq <= item.toSeq,
+    );
+    const [first] = own;
+    if (first === undefined) return null;
+    const unique = new Map(own.map((row) => [row.id, asReply(row)]));
+    return { channelId: first.channelId, chatId: first.chatId, replies: [...unique.values()] };
+  });
+});
+
+function asPage(rows: (ReplyRow & { candidates: number; firstHidden?: number })[], after: number): DrainPage {
+  const replies = rows.map(asReply);
+  const last = replies.at(-1)?.seq ?? after;
+  return {
+    replies,
+    cursor: Math.min(last, (rows[0]?.firstHidden ?? Number.MAX_SAFE_INTEGER) - 1),
+    more: (rows[0]?.candidates ?? 0) > rows.length,
+  };
+}
+
+/**
+ * Reads where a message is and the replies to it, for the call of this process that waits for them; null when there
+ * is no such message. They stay out of the buffer while the process of the call lives, until `endCall` says what
+ * became of them. A call whose place another process has taken finds no replies. Concurrent calls share a read.
+ */
+export function readForCall(
+  context: Context,
+  project: ProjectId,
+  messageId: string,
+  instance: string,
+): Promise<CallOutcome | null> {
+  return readForCallBatched(context, { project, messageId, instance });
+}
+
+/**
+ * Gives a sync call whose caller came back to the process of its new call: what is answered from now on is its own.
+ * What is in the buffer already stays there until `takeForCall` takes it. A call that is not over after all (its
+ * process was counted as dead for a moment) keeps its place.
+ */
+export async function reopenCall(
+  context: Context,
+  project: ProjectId,
+  messageId: string,
+  instance: string,
+): Promise<void> {
+  await sql.reopenCall.run(context.hot, { project, messageId, instance });
+}
+
+/**
+ * What a call finds whose message was sent before: its state (`received` as long as another call waits for it), and
+ * the replies to it that nobody has, which are taken for this call; by the same id they are had again. `endAnsweredCall`, or `endCall` and `release`,
+ * follow. Null when there is no such message.
+ */
+export async function takeForCall(
+  context: Context,
+  project: ProjectId,
+  messageId: string,
+  instance: string,
+  takeId = newId(),
+): Promise<CallOutcome | null> {
+  const rows = await sql.takeForCall.all<ReplyRow & { state: MessageState; coveredBy: string | null }>(context.hot, {
+    project,
+    messageId,
+    instance,
+    takeId,
+  });
+  const [first] = rows;
+  if (first === undefined) return null;
+  return {
+    state: first.state,
+    coveredBy: first.coveredBy,
+    replies: rows.filter((row) => row.id !== null).map(asReply),
+  };
+}
+
+/**
+ * The replies that the call of a message has handed over, as far as it can know: for its caller who comes again and
+ * says that it has not got them. None that a reader of the drain has got. Null while somebody is about to hand one
+ * over: what comes of that is known a moment later.
+ */
+export async function listHandedOver(
+  context: Context,
+  project: ProjectId,
+  messageId: string,
+): Promise<StoredReply[] | null> {
+  const rows = await sql.listHandedOver.all<ReplyRow & { isDelivered: boolean }>(context.hot, { project, messageId });
+  return rows.every((row) => row.isDelivered) ? rows.map(asReply) : null;
+}
+
+/**
+ * Ends a sync call without an answer: its replies go to the buffer, from the moment on when this resolves. Safe to
+ * repeat.
+ */
+export function endCall(context: Context, project: ProjectId, messageId: string): Promise<void> {
+  return endCallBatched(context, { project, messageId, delivered: [] });
+}
+
+/** Ends a sync call whose caller has these replies; others go to the buffer. */
+export function endAnsweredCall(
+  context: Context,
+  project: ProjectId,
+  messageId: string,
+  delivered: string[],
+): Promise<void> {
+  return endCallBatched(context, { project, messageId, delivered });
+}
+
+/**
+ * Ends a sync call that went on with an earlier one, and whose caller has these replies. What it had taken from the
+ * buffer, it has handed over from now on: `listHandedOver` finds it. Safe to repeat.
+ */
+export async function endResumedCall(
+  context: Context,
+  project: ProjectId,
+  messageId: string,
+  delivered: string[],
+): Promise<void> {
+  await sql.endResumedCall.run(context.hot, { project, messageId, delivered });
+}
+
+/** Takes the oldest buffered replies of a chat, for an answer that `confirm` or `release` follows. */
+export async function takeFromBuffer(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+  instance: string,
+  limits: DrainLimits,
+  takeId = newId(),
+): Promise<DrainPage> {
+  if (!(await hasUndelivered(context, { project, ticketId, after: 0 }))) return asPage([], 0);
+  const rows = await sql.takeFromBuffer.all<ReplyRow & { candidates: number; firstHidden: number }>(context.hot, {
+    project,
+    ticketId,
+    instance,
+    maxReplies: limits.maxReplies,
+    maxBytes: limits.maxBytes,
+    keptDays: limits.keptDays,
+    takeId,
+  });
+  return asPage(rows, 0);
+}
+
+/** Reads the buffered replies of a chat after a place, and takes nothing. */
+export async function readBuffer(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+  after: number,
+  limits: DrainLimits,
+): Promise<DrainPage> {
+  if (!(await hasUndelivered(context, { project, ticketId, after }))) return asPage([], after);
+  const rows = await sql.readBuffer.all<ReplyRow & { candidates: number }>(context.hot, {
+    project,
+    ticketId,
+    after,
+    maxReplies: limits.maxReplies,
+    maxBytes: limits.maxBytes,
+    keptDays: limits.keptDays,
+  });
+  return asPage(rows, after);
+}
+
+/**
+ * The caller has every buffered reply up to this place: they leave the buffer. False, and nothing happens, when the
+ * chat has not come to this place yet; true for a chat that nobody knows.
+ */
+export async function acknowledge(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+  upTo: number,
+): Promise<boolean> {
+  const row = await sql.acknowledge.one<{ isKnown: boolean }>(context.hot, { project, ticketId, upTo });
+  return row?.isKnown ?? true;
+}
+
+/** The receiver has this reply. Concurrent calls share a statement. Safe to repeat. */
+export function confirm(context: Context, project: ProjectId, id: string): Promise<void> {
+  return confirmBatched(context, { project, id });
+}
+
+/**
+ * Whatever was taken by this id and not handed over goes back to the buffer, also where the store broke off and
+ * nobody knows what was taken. Safe to repeat.
+ */
+export async function release(context: Context, project: ProjectId, ticketId: string, takeId: string): Promise<void> {
+  await sql.release.run(context.hot, { project, ticketId, takeId });
+}
+
+/** The undelivered replies of a range with where they go; null when there are none. Concurrent calls share a read. */
+export function readRange(
+  context: Context,
+  project: ProjectId,
+  range: Omit<ReplyRange, "project">,
+): Promise<OutgoingReplies | null> {
+  return readRangeBatched(context, { project, ...range });
+}
+
+/** A reply item from its row. */
+export function asReply(row: ReplyRow): StoredReply {
+  const place = {
+    id: row.id,
+    ticketId: row.ticketId,
+    seq: row.seq,
+    inReplyTo: row.inReplyTo,
+    author: row.author,
+    createdAt: row.createdAt,
+  };
+  return row.type === "message"
+    ? { ...place, type: "message", text: row.text ?? "", markdown: row.markdown ?? false, sources: row.sources }
+    : {
+        ...place,
+        type: "attachment",
+        filename: row.filename ?? "",
+        mime: row.mime ?? "",
+        content: row.content ?? Buffer.alloc(0),
+      };
+}

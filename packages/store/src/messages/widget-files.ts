@@ -1,0 +1,205 @@
+import { WIDGET_LIMITS } from "@svc/contracts";
+import type { WidgetFile } from "@svc/contracts";
+import { asProjectId, newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { outlastDeadlocks } from "../outlast-deadlocks.ts";
+import { describeBytes, storageFull } from "../platform/stored-bytes.ts";
+import { statements } from "../sql.ts";
+import type { Context } from "../context.ts";
+
+/** A file with its bytes. */
+export interface FileContent {
+  filename: string;
+  mime: string;
+  content: Buffer;
+}
+
+/** A file whose bytes are read piece by piece, each when it is asked for. */
+export interface OpenedFile {
+  filename: string;
+  mime: string;
+  sizeBytes: number;
+  pieces: AsyncIterable<Buffer>;
+}
+
+/** A file that a visitor has sent. */
+export interface NewWidgetFile extends FileContent {
+  ticketId: string;
+}
+
+/** A file that came with a message whose id is known already. */
+export interface KeptFile extends NewWidgetFile {
+  id: string;
+  messageId: string;
+}
+
+/** What all files of a chat, and all of a project, may be together while no message names them, in bytes. */
+const UNUSED_MAX_BYTES = { chat: 10 * WIDGET_LIMITS.fileMaxBytes, project: 1_000 * WIDGET_LIMITS.fileMaxBytes };
+/** Bytes of a file that are in memory at once while it is sent. */
+const PIECE_BYTES = 1_048_576;
+/** Files of one project that one step of the retention goes through. */
+const EXPIRE_PAGE = 50;
+/** Files that one step of the sweeper goes through. */
+const SWEEP_PAGE = 50;
+
+interface FileRow {
+  id: string;
+  filename: string;
+  mime: string;
+  sizeBytes: number;
+}
+
+const asFile = (row: FileRow): WidgetFile => ({
+  fileId: row.id,
+  filename: row.filename,
+  mime: row.mime,
+  sizeBytes: row.sizeBytes,
+});
+
+const sql = statements("messages/widget-files", {
+  expirePage: EXPIRE_PAGE,
+  pieceBytes: PIECE_BYTES,
+  widgetLimitsUnusedFileHours: WIDGET_LIMITS.unusedFileHours,
+  sweepPage: SWEEP_PAGE,
+});
+
+/**
+ * Throws storage_full when the conversation, its last 24 hours, the project or the installation has no room for a file.
+ * Nothing is locked: uploads in flight may pass a limit by their own bytes each.
+ */
+async function checkRoom(context: Context, project: ProjectId, ticketId: string, bytes: number): Promise<void> {
+  const row = await sql.readChat.one<{ total: number; day: number }>(context.db, { project, ticketId });
+  const { conversationMaxBytes, visitorDayMaxBytes } = context.storedBytes.limits;
+  if ((row?.total ?? 0) + bytes > conversationMaxBytes) {
+    throw storageFull(
+      `The files of this conversation are too large: at most ${describeBytes(conversationMaxBytes)} together are stored.`,
+    );
+  }
+  if ((row?.day ?? 0) + bytes > visitorDayMaxBytes) {
+    throw storageFull(
+      `The files of this conversation are too large: at most ${describeBytes(visitorDayMaxBytes)} are stored within 24 hours. Try again tomorrow.`,
+    );
+  }
+  await context.storedBytes.checkRoom(project, "visitorFiles", bytes);
+}
+
+/**
+ * Stores a file and returns its id; null when its conversation or project has too many files that no message names.
+ * Throws storage_full.
+ */
+export async function insert(
+  context: Context,
+  project: ProjectId,
+  { ticketId, filename, mime, content }: NewWidgetFile,
+  maxBytes: { chat: number; project: number } = UNUSED_MAX_BYTES,
+): Promise<string | null> {
+  await checkRoom(context, project, ticketId, content.length);
+  const id = newId();
+  const limits = { chatMaxBytes: maxBytes.chat, projectMaxBytes: maxBytes.project };
+  const count = await sql.insert.run(context.db, { id, project, ticketId, filename, mime, content, ...limits });
+  return count === 0 ? null : id;
+}
+
+/**
+ * Stores a file for a message that is about to be committed. Safe to repeat. A file whose message never comes is
+ * removed after a day, like any other. Throws storage_full.
+ */
+export async function keep(context: Context, project: ProjectId, file: KeptFile): Promise<void> {
+  const { id, ticketId, messageId, filename, mime, content } = file;
+  await checkRoom(context, project, ticketId, content.length);
+  await sql.keep.run(context.db, { id, project, ticketId, messageId, filename, mime, content });
+}
+
+/** Name, type and size of a file that is kept for this message, or null. */
+export async function findKept(
+  context: Context,
+  project: ProjectId,
+  messageId: string,
+  fileId: string,
+): Promise<WidgetFile | null> {
+  const row = await sql.findKept.one<FileRow>(context.db, { project, messageId, fileId });
+  return row === null ? null : asFile(row);
+}
+
+/**
+ * Gives files of a chat to a message, in the given order; null, and nothing is given, when one of them is not there
+ * or belongs to another message. Safe to repeat. The ids are all different.
+ */
+export async function take(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+  messageId: string,
+  fileIds: readonly string[],
+): Promise<WidgetFile[] | null> {
+  const rows = await sql.take.all<FileRow>(context.db, { project, ticketId, messageId, fileIds });
+  const found = new Map(rows.map((row) => [row.id, asFile(row)]));
+  const files = fileIds.flatMap((id) => found.get(id) ?? []);
+  return files.length === fileIds.length ? files : null;
+}
+
+/** A file of a chat, sent by its visitor or with a reply; null when the chat has none of this id. */
+export async function find(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+  fileId: string,
+): Promise<FileContent | null> {
+  return sql.read.one<FileContent>(context.db, { project, ticketId, fileId });
+}
+
+/**
+ * Opens a file as `find` finds it. The pieces end with an error if the file expires or is erased while it is read.
+ */
+export async function open(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+  fileId: string,
+): Promise<OpenedFile | null> {
+  function readFrom(offset: number) {
+    return sql.readPiece.one<{ filename: string; mime: string; sizeBytes: number; piece: Buffer }>(context.db, {
+      project,
+      ticketId,
+      fileId,
+      from: offset + 1,
+    });
+  }
+  const first = await readFrom(0);
+  if (first === null) return null;
+  const { filename, mime, sizeBytes } = first;
+  async function* pieces(piece: Buffer) {
+    yield piece;
+    for (let sent = piece.length; sent < sizeBytes;) {
+      const next = (await readFrom(sent))?.piece;
+      if (next === undefined || next.length === 0) throw new Error("the file was deleted while it was read");
+      yield next;
+      sent += next.length;
+    }
+  }
+  return { filename, mime, sizeBytes, pieces: pieces(first.piece) };
+}
+
+/**
+ * Empties some files of the next project that are older than its `fileRetentionDays`; their conversations show them as
+ * expired. Each project has its turn once an hour. Returns how many files, and whether there may be more to do; null
+ * when it is no project's turn.
+ */
+export async function expire(
+  context: Context,
+): Promise<{ project: ProjectId; expired: number; isMore: boolean } | null> {
+  const due = await sql.expire.one<{ id: string; days: number }>(context.db);
+  if (due === null) return null;
+  const [row] = await outlastDeadlocks(context.db, (tx) =>
+    sql.expire2.all<{ seen: number; expired: number }>(tx, { id: due.id, days: due.days }),
+  );
+  const isMore = row?.seen === EXPIRE_PAGE;
+  if (isMore) await sql.updateProjects.run(context.db, { id: due.id });
+  return { project: asProjectId(due.id), expired: row?.expired ?? 0, isMore };
+}
+
+/** Removes some of the files of all projects that no message names after a day. True when there may be more. */
+export async function removeUnused(context: Context): Promise<boolean> {
+  const row = await sql.sweep.one<{ seen: number; removed: number }>(context.db);
+  return (row?.seen ?? 0) === SWEEP_PAGE;
+}

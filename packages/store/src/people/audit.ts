@@ -1,0 +1,374 @@
+import { createHash } from "node:crypto";
+import { v7 } from "uuid";
+import { isUuid } from "@svc/primitives";
+import { batched } from "../batcher.ts";
+import type { Db } from "../db.ts";
+import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+
+/** Who did what, and what became of it. Holds no secret and nothing that a customer has written. */
+export interface NewAuditEvent {
+  /** The kind and id of who asked; `anonymous` without a valid key. */
+  actor: string;
+  /** Resource and verb, as in `agents.create`. */
+  action: string;
+  object: string | null;
+  project: { id: ProjectId; name: string } | null;
+  /** `ok`, or the code of the error. */
+  result: string;
+  /** Kept as it is where it is a UUID; of another one only a hash is. */
+  requestId: string | null;
+  /** How many times, where one row stands for many; once where absent. */
+  count?: number;
+  /** The network that it came from, never the address. */
+  network?: string | null;
+}
+
+/** A row of the audit trail. */
+export interface AuditEvent {
+  id: string;
+  at: Date;
+  actor: string;
+  action: string;
+  object: string | null;
+  /** Name that the project had at that time. */
+  project: string | null;
+  result: string;
+  requestId: string | null;
+  count: number;
+  network: string | null;
+}
+
+/** Which rows are asked for; what is left out, or undefined, does not matter. */
+export interface AuditFilter {
+  /** Rows of one project, by its id or by a name that it had. */
+  project?: { id: ProjectId } | { name: string } | undefined;
+  actor?: string | undefined;
+  action?: string | undefined;
+  object?: string | undefined;
+  result?: string | undefined;
+  /** From this time on. */
+  from?: Date | undefined;
+  /** Before this time. */
+  to?: Date | undefined;
+}
+
+/** A place in the chain: the day (`YYYY-MM-DD`, UTC), the number in it, and the hash of the row there. */
+export interface AuditPlace {
+  day: string;
+  number: number;
+  /** Hexadecimal. */
+  hash: string;
+}
+
+/** How the chain can be broken. */
+export type AuditFaultKind =
+  /** The row has not the hash that follows from its values and the row before. */
+  | "changed"
+  /** There is no row of this number, though there are later ones in the day. */
+  | "missing"
+  /** The first row of a day does not follow from the last one before: rows were cut off there, or it was changed. */
+  | "unlinked"
+  /** The chain has been longer. */
+  | "truncated"
+  /** There are rows after the end of the chain. */
+  | "added"
+  /** The row that was told earlier is another one now, or gone. */
+  | "unexpected";
+
+/** Where the chain is broken. */
+export interface AuditFault {
+  kind: AuditFaultKind;
+  day: string;
+  number: number;
+  /** Id of the row at which it shows; null where a row is not there. */
+  id: string | null;
+}
+
+/** What of the chain is to be checked. Days are `YYYY-MM-DD` in UTC. */
+export interface AuditRange {
+  /** The first day; from the first row on where absent. */
+  from?: string | undefined;
+  /** The last day; to the end where absent. */
+  to?: string | undefined;
+  /** In the place of `from`: the check goes on after this row, which must be there and the same. */
+  after?: AuditPlace | undefined;
+  /** Rows to check at most; all where absent. */
+  maxRows?: number | undefined;
+  /** A place that was told earlier: its row must still be there and the same. */
+  expect?: AuditPlace | undefined;
+}
+
+/** What became of a check of the chain. */
+export interface AuditCheck {
+  /** The first place where the chain is broken; null when it is whole. */
+  fault: AuditFault | null;
+  /** Rows that were found right. */
+  rows: number;
+  /** True when it ended before all rows were checked, since there are more than it may check. */
+  isPartial: boolean;
+  /** The last of them; null when there was none. */
+  head: AuditPlace | null;
+}
+
+interface HeadRow {
+  day: string;
+  number: number;
+  at: Date;
+  hash: Buffer;
+}
+
+interface EventRow {
+  id: string;
+  at: Date;
+  actor: string;
+  action: string;
+  object: string | null;
+  project: string | null;
+  result: string;
+  requestId: string | null;
+  count: number;
+  network: string | null;
+}
+
+interface ChainRow extends EventRow {
+  day: string;
+  number: number;
+  projectId: string | null;
+  hash: Buffer;
+}
+
+/** Before the first row. */
+const GENESIS = { day: "1970-01-01", number: 0, hash: Buffer.alloc(0) };
+/** Rows that a check reads at a time. */
+const CHECK_PAGE = 1_000;
+
+/** What the hash of a row is made of, in this order. */
+type HashedValues = readonly (string | number | null)[];
+
+const sql = statements("people/audit");
+
+/** The hash of a row: of the one before it, and of every value of its own as JSON. */
+function hashOf(previous: Buffer, values: HashedValues): Buffer {
+  return createHash("sha256").update(previous).update(JSON.stringify(values)).digest();
+}
+
+function valuesOf(row: Omit<ChainRow, "hash">): HashedValues {
+  const { id, day, number, at, actor, action, object, projectId, project, result, requestId, count, network } = row;
+  const values = [id, day, number, at.toISOString(), actor, action, object, projectId, project, result, requestId];
+  return [...values, count, network];
+}
+
+/** No row of this time or a later one has an id before this one: ids begin with the time in milliseconds (RFC 9562). */
+function firstIdAt(time: Date): string {
+  const hex = Math.max(0, time.getTime()).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+function asEvent({ requestId, ...row }: EventRow): AuditEvent {
+  return { ...row, requestId };
+}
+
+const asPlace = ({ day, number, hash }: Pick<HeadRow, "day" | "number" | "hash">): AuditPlace => ({
+  day,
+  number,
+  hash: hash.toString("hex"),
+});
+
+/** True when one place comes before another one. */
+const isBefore = (one: { day: string; number: number }, other: { day: string; number: number }) =>
+  one.day < other.day || (one.day === other.day && one.number < other.number);
+
+/** What is wrong with a row after the one before it; null for nothing. */
+function faultOf(last: Pick<HeadRow, "day" | "number" | "hash">, row: ChainRow): AuditFault | null {
+  const { day, id } = row;
+  const isSameDay = day === last.day;
+  const number = isSameDay ? last.number + 1 : 1;
+  if (row.number !== number) return { kind: "missing", day, number, id: null };
+  if (hashOf(last.hash, valuesOf(row)).equals(row.hash)) return null;
+  return { kind: isSameDay || last.number === 0 ? "changed" : "unlinked", day, number, id };
+}
+
+const REQUEST_HASH_CHARS = 16;
+
+/**
+ * What is kept of the id of a request: a UUID as it is; of anything else, which a caller has made up and may be a key or
+ * a name, a hash by which it is found again.
+ */
+function requestIdOf(text: string | null): string | null {
+  if (text === null || isUuid(text)) return text;
+  return createHash("sha256").update(text).digest("hex").slice(0, REQUEST_HASH_CHARS);
+}
+
+/** Continues the chain by these events, all at one time. */
+function chain(head: HeadRow, now: Date, events: readonly NewAuditEvent[]): ChainRow[] {
+  // A clock that was set back must not put rows before those that are there.
+  const at = now > head.at ? now : head.at;
+  const day = at.toISOString().slice(0, 10);
+  let { hash: previous } = head;
+  let number = day === head.day ? head.number : 0;
+  return events.map(({ actor, action, object, project, result, requestId, count = 1, network = null }) => {
+    number++;
+    const row = {
+      // The number as sequence makes ids sort as the chain does, whichever process has made them.
+      id: v7({ msecs: at.getTime(), seq: number }),
+      day,
+      number,
+      at,
+      actor,
+      action,
+      object,
+      result,
+      count,
+      network,
+      projectId: project?.id ?? null,
+      project: project?.name ?? null,
+      requestId: requestIdOf(requestId),
+    };
+    previous = hashOf(previous, valuesOf(row));
+    return { ...row, hash: previous };
+  });
+}
+
+async function appendAll(db: Db, events: NewAuditEvent[]): Promise<void[]> {
+  await db.transaction(async (tx) => {
+    await sql.appendAll.run(tx);
+
+    const head = await sql.lockAuditHead.one<HeadRow & { now: Date }>(tx);
+    if (head === null) throw new Error("the head of the audit log is missing; restore audit_head from a backup");
+    const rows = chain(head, head.now, events);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    const column = <Name extends keyof ChainRow>(name: Name) => rows.map((row) => row[name]);
+    await sql.insertAuditEvents.run(tx, {
+      id: column("id"),
+      day: column("day"),
+      number: column("number"),
+      at: rows.map(({ at }) => at.toISOString()),
+      actor: column("actor"),
+      action: column("action"),
+      object: column("object"),
+      projectId: column("projectId"),
+      project: column("project"),
+      result: column("result"),
+      requestId: column("requestId"),
+      count: column("count"),
+      network: column("network"),
+      hash: column("hash"),
+    });
+    await sql.updateAuditHead.run(tx, {
+      day: last.day,
+      number: last.number,
+      at: last.at.toISOString(),
+      hash: last.hash,
+    });
+  });
+  return events.map(() => undefined);
+}
+
+async function readHead(db: Db): Promise<HeadRow> {
+  const head = await sql.readHead.one<HeadRow>(db);
+  return head ?? { ...GENESIS, at: new Date(0) };
+}
+
+/** The next rows of the chain after a place. */
+function readAfter(db: Db, { day, number }: { day: string; number: number }): Promise<ChainRow[]> {
+  return sql.readAfter.all<ChainRow>(db, { day, number, checkPage: CHECK_PAGE });
+}
+
+/** The hash of the row at a place, in hexadecimal; null where there is none. */
+async function findHash(db: Db, { day, number }: AuditPlace): Promise<string | null> {
+  const row = await sql.findHash.one<{ hash: Buffer }>(db, { day, number });
+  return row?.hash.toString("hex") ?? null;
+}
+
+/** The last place before a day; that before the first row where there is none. */
+async function findBefore(db: Db, day: string | undefined): Promise<Pick<HeadRow, "day" | "number" | "hash">> {
+  if (day === undefined) return GENESIS;
+  const row = await sql.findBefore.one<Pick<HeadRow, "day" | "number" | "hash">>(db, { day });
+  return row ?? GENESIS;
+}
+
+/**
+ * Adds an event at the end of the chain. What is added at once shares a transaction; processes wait for each other for
+ * as long as one takes.
+ */
+export const append = batched<Db, NewAuditEvent, void>(appendAll, { lanes: 1 });
+
+/** Rows, newest first: those before the one with the id `before`, and as the filter says. */
+export async function listPage(
+  db: Db,
+  filter: AuditFilter,
+  { limit, before }: { limit: number; before?: string | undefined },
+): Promise<AuditEvent[]> {
+  const { project, actor, action, object, result, from, to } = filter;
+
+  const rows = await sql.listPage.all<EventRow>(db, {
+    limit,
+    id: before,
+    id2: from === undefined ? null : firstIdAt(from),
+    id3: to === undefined ? null : firstIdAt(to),
+    projectId: project !== undefined && "id" in project ? project.id : null,
+    project: project !== undefined && "name" in project ? project.name : null,
+    actor,
+    action,
+    object,
+    result,
+  });
+  return rows.map(asEvent);
+}
+
+/**
+ * Returns the current names of operators and keys that acted, and of objects, by their ids. With a project, only
+ * objects that belong to it: a denied row can name one of another project.
+ */
+export async function findNames(
+  db: Db,
+  { actorIds, objectIds }: { actorIds: readonly string[]; objectIds: readonly string[] },
+  project: ProjectId | null,
+): Promise<Map<string, string>> {
+  const rows = await sql.findNames.all<{ id: string; name: string }>(db, { actorIds, objectIds, project });
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/**
+ * Checks the chain row by row, in constant memory: from the first row of the day `from` on, which has to follow from
+ * the one before it, to the last row of the day `to`, from which the one after it has to follow. Rows may be added
+ * meanwhile. Ends at the first fault, and after `maxRows`.
+ */
+export async function check(
+  db: Db,
+  { from, to, after, expect, maxRows = Infinity }: AuditRange = {},
+): Promise<AuditCheck> {
+  let last = after === undefined ? await findBefore(db, from) : { ...after, hash: Buffer.from(after.hash, "hex") };
+  let rows = 0;
+  const outcome = (fault: AuditFault | null): AuditCheck => ({
+    fault,
+    rows,
+    isPartial: false,
+    head: rows === 0 ? null : asPlace(last),
+  });
+  for (const place of [after, expect]) {
+    if (place !== undefined && (await findHash(db, place)) !== place.hash) {
+      return outcome({ kind: "unexpected", day: place.day, number: place.number, id: null });
+    }
+  }
+  for (;;) {
+    // Rows and head are committed together, so the rows that are read after the head reach it at least.
+    const head = await readHead(db);
+    const page = await readAfter(db, last);
+    for (const row of page) {
+      const fault = faultOf(last, row);
+      if (fault !== null || (to !== undefined && row.day > to)) return outcome(fault);
+      // One row more than are checked tells that there are more.
+      if (rows === maxRows) return { ...outcome(null), isPartial: true };
+      last = row;
+      rows++;
+    }
+    if (page.length > 0) continue;
+    const next = { day: last.day, number: last.number + 1, id: null };
+    if (isBefore(last, head)) return outcome({ kind: "truncated", ...next });
+    if (isBefore(head, last)) return outcome({ kind: "added", ...next, number: last.number });
+    return outcome(head.hash.equals(last.hash) ? null : { kind: "changed", ...next, number: last.number });
+  }
+}

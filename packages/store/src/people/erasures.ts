@@ -1,0 +1,306 @@
+import type { Db } from "../db.ts";
+import { eraseGapsOfTickets } from "../knowledge/gaps.ts";
+import { HOOK_BODIES, MESSENGER_UPDATES, TABLES_OF_PROJECTS, TICKET_ROWS } from "./held-data.ts";
+import type { BodyOwner, HeldRows } from "./held-data.ts";
+import { asProjectId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { outlastDeadlocks } from "../outlast-deadlocks.ts";
+import { takeTicketsBack } from "../platform/projects.ts";
+import { statements } from "../sql.ts";
+
+/** How many rows, by kind. */
+export type HeldCounts = Record<string, number>;
+
+/** Some rows of one kind, as an export shows them. */
+export interface HeldRecords {
+  kind: string;
+  records: Record<string, unknown>[];
+}
+
+/** A project whose turn it is to be looked through for what it has kept for too long. */
+export interface DuePurge {
+  project: ProjectId;
+  /** Name of the project. */
+  name: string;
+  retentionDays: number;
+}
+
+/** Chats that one look goes through, so that no statement lasts long. */
+const PURGE_PAGE = 500;
+/** Messages whose rows an export looks for at once. */
+const MESSAGE_SLICE = 500;
+
+/** What one step of the removal of a project takes at most. */
+const REMOVAL = { tickets: 20, rows: 500 } as const;
+const NOTHING: HeldCounts = Object.fromEntries(TICKET_ROWS.map(({ kind }) => [kind, 0]));
+
+const sql = statements("people/erasures", {
+  messageSlice: MESSAGE_SLICE,
+  purgePage: PURGE_PAGE,
+  removalTickets: REMOVAL.tickets,
+});
+
+/** Adds what one erasure has counted to another. */
+export function addCounts(one: HeldCounts, other: HeldCounts): HeldCounts {
+  return Object.fromEntries(TICKET_ROWS.map(({ kind }) => [kind, (one[kind] ?? 0) + (other[kind] ?? 0)]));
+}
+
+/** A row as an export shows it, and what the next page begins after. */
+type PlacedRow = Record<string, unknown> & { place_: string };
+
+function withoutPlace(row: PlacedRow): Record<string, unknown> {
+  const { place_: _, ...record } = row;
+  return record;
+}
+
+async function messagesOf(db: Db, ticketId: string): Promise<string[]> {
+  const rows = await sql.messagesOf.all<{ id: string }>(db, { ticketId });
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Erases a conversation under the lock of its chat, by which whoever works on it loses its lease. What callbacks are on
+ * their way is locked before, as those who make them lock the chat last; what was added meanwhile is locked once nobody
+ * can add any more. Answers null when the project has no such chat, or when it is not idle for `ifIdleDays`.
+ */
+async function eraseTicket(
+  tx: Db,
+  project: ProjectId,
+  ticketId: string,
+  { keepsPlace, ifIdleDays = null }: { keepsPlace: boolean; ifIdleDays?: number | null },
+): Promise<HeldCounts | null> {
+  await sql.eraseTicket.run(tx, { ticketId });
+  const chat = await sql.lockChats.one(tx, { project, ticketId });
+  if (chat === null) return null;
+
+  const ticket = await sql.lockTickets.one<{ version: number }>(tx, { ticketId });
+  if (ifIdleDays !== null) {
+    const idle = await sql.findChats.one(tx, { ticketId, retentionDays: ifIdleDays });
+    if (idle === null) return null;
+  }
+  const messages = await messagesOf(tx, ticketId);
+  const learned = await sql.findTickets.all<{ projectId: string }>(tx, { ticketId });
+  const counts: HeldCounts = { ...NOTHING, questions: await eraseQuestions(tx, ticketId) };
+  for (const { kind, table, where, of } of TICKET_ROWS) {
+    if (kind === "deliveryAttempts") {
+      await sql.lockDeliveries.run(tx, { messages });
+    }
+    const [gone] = await tx.query<{ count: number }>(
+      `WITH ids AS (SELECT $1::uuid, $2::uuid[]), gone AS (DELETE FROM ${table} x WHERE ${where} RETURNING 1)
+       SELECT count(*) AS count FROM gone`,
+      [ticketId, of === "messages" ? messages : []],
+    );
+    counts[kind] = (counts[kind] ?? 0) + (gone?.count ?? 0);
+  }
+  await sql.deleteOutboxes.run(tx, { ticketId });
+  if (keepsPlace) {
+    await sql.updateChats.run(tx, { ticketId, ticketVersion: ticket?.version });
+  } else {
+    await sql.deleteChats.run(tx, { ticketId });
+  }
+  await sql.updateProjects.run(tx, { id: learned.map(({ projectId }) => projectId) });
+  return counts;
+}
+
+/** Takes what the conversation has asked from the gaps of every project that noted it; answers how many messages. */
+async function eraseQuestions(tx: Db, ticketId: string): Promise<number> {
+  const projects = await sql.eraseQuestions.all<{ projectId: string }>(tx, { ticketId });
+  let count = 0;
+  for (const { projectId: project } of projects) {
+    count += await eraseGapsOfTickets(tx, asProjectId(project), [ticketId]);
+  }
+  return count;
+}
+
+/** The ids of a conversation's messages in the order of their places, some at a time. */
+async function* readMessageIds(db: Db, ticketId: string): AsyncGenerator<string[]> {
+  let after = 0;
+  for (;;) {
+    const rows = await sql.readMessageIds.all<{ id: string; seq: number }>(db, { ticketId, after });
+    const last = rows.at(-1);
+    if (last !== undefined) yield rows.map(({ id }) => id);
+    if (last === undefined || rows.length < MESSAGE_SLICE) return;
+    after = last.seq;
+  }
+}
+
+/** All rows of one kind, page by page: each page goes on after the place of the last row, whatever came before. */
+async function* readRows(
+  db: Db,
+  { kind, table, where, place, placeType, shown, pageRows }: HeldRows,
+  id: string,
+  ids: readonly string[],
+): AsyncGenerator<HeldRecords> {
+  // Attachments are replies too, and are erased before them.
+  const filter = kind === "replies" ? `${where} AND x.type <> 'attachment'` : where;
+  let after: string | null = null;
+  do {
+    const rows: PlacedRow[] = await db.query(
+      `WITH ids AS (SELECT $1::uuid, $2::uuid[])
+       SELECT ${shown}, (${place})::text AS place_ FROM ${table} x
+       WHERE ${filter} AND ($3::${placeType} IS NULL OR ${place} > $3::${placeType})
+       ORDER BY ${place} LIMIT ${pageRows}`,
+      [id, ids, after],
+    );
+    if (rows.length > 0) yield { kind, records: rows.map(withoutPlace) };
+    after = rows.length < pageRows ? null : (rows.at(-1)?.place_ ?? null);
+  } while (after !== null);
+}
+
+/** Bodies of hooks belong to no conversation where no message was made of them. A hook has twenty at most. */
+async function purgeBodies(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
+  await sql.purgeBodies.run(db, { project, retentionDays });
+}
+
+/** Updates of the messenger that were given up belong to no conversation where no message came before them. */
+async function purgeUpdates(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
+  await sql.purgeUpdates.run(db, { project, retentionDays });
+}
+
+/** Calls of models that were made for no conversation; the others go with theirs. Locks only what it deletes. */
+async function purgeModelCalls(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
+  await sql.purgeModelCalls.run(db, { project, retentionDays });
+}
+
+/** Views that operators have saved of the tickets of a user who has none (any more). There are few. */
+async function purgeViews(db: Db, project: ProjectId): Promise<void> {
+  await sql.purgeViews.run(db, { project });
+}
+
+/** The conversations that came in to this project and in which this user wrote, as a sender names it. */
+export async function findTicketsOfUser(db: Db, project: ProjectId, userId: string): Promise<string[]> {
+  const rows = await sql.findTicketsOfUser.all<{ ticketId: string }>(db, { project, userId });
+  return rows.map((row) => row.ticketId);
+}
+
+/** Of these conversations, those that came in to this project. */
+export async function findTickets(db: Db, project: ProjectId, ticketIds: string[]): Promise<string[]> {
+  const rows = await sql.findTickets2.all<{ ticketId: string }>(db, { project, ticketIds });
+  return rows.map((row) => row.ticketId);
+}
+
+/**
+ * Erases all of a conversation; a message that comes afterwards begins it anew, at the places that follow. Answers
+ * what was erased, null when the project has no such conversation.
+ */
+export function erase(db: Db, project: ProjectId, ticketId: string): Promise<HeldCounts | null> {
+  return outlastDeadlocks(db, (tx) => eraseTicket(tx, project, ticketId, { keepsPlace: true }));
+}
+
+/** All that is held of a conversation, kind by kind, in parts of some rows. */
+export async function* read(db: Db, project: ProjectId, ticketId: string): AsyncGenerator<HeldRecords> {
+  const count = await sql.read.run(db, { project, ticketId });
+  if (count === 0) return;
+  for (const rows of TICKET_ROWS) {
+    if (rows.of === "ticket") yield* readRows(db, rows, ticketId, []);
+    else for await (const messageIds of readMessageIds(db, ticketId)) yield* readRows(db, rows, ticketId, messageIds);
+  }
+}
+
+/**
+ * The bodies of hooks that name somebody and updates of the messenger, which belong to none of these conversations,
+ * as `read` shows them. Each hook has twenty bodies at most.
+ */
+export async function* readLoose(
+  db: Db,
+  project: ProjectId,
+  { userId, chatId, messengerChatId, ticketIds }: BodyOwner,
+): AsyncGenerator<HeldRecords> {
+  const rows = await sql.readLoose.all<{ id: string }>(db, { project, userId, chatId, ticketIds });
+  const ids = rows.map(({ id }) => id);
+  yield* readRows(db, { ...HOOK_BODIES, where: "x.project_id = $1 AND x.id = ANY ($2::uuid[])" }, project, ids);
+  const updates = await sql.findMessengerUpdates.all<{ messageId: string }>(db, {
+    project,
+    userId,
+    messengerChatId,
+    ticketIds,
+  });
+  yield* readRows(
+    db,
+    { ...MESSENGER_UPDATES, where: "x.project_id = $1 AND x.message_id = ANY ($2::uuid[])" },
+    project,
+    updates.map((row) => row.messageId),
+  );
+}
+
+/** Erases what `readLoose` reads, so that nobody can try it again, and saved views of this user's tickets. Before the conversations, whose chats it needs. */
+export async function eraseLoose(
+  db: Db,
+  project: ProjectId,
+  { userId, chatId, messengerChatId, ticketIds }: BodyOwner,
+): Promise<HeldCounts> {
+  const hookBodies = await sql.eraseLoose.run(db, { project, userId, chatId, ticketIds });
+  const messengerUpdates = await sql.deleteMessengerUpdates.run(db, { project, userId, messengerChatId, ticketIds });
+  await sql.deleteOperatorViews.run(db, { project, userId });
+  return { ...NOTHING, hookBodies, messengerUpdates };
+}
+
+/**
+ * Takes the project whose turn it is to be looked through for what it has kept for too long; null when it is no
+ * project's turn. Each has its turn once an hour, whichever replica takes it.
+ */
+export async function takeDuePurge(db: Db): Promise<DuePurge | null> {
+  const row = await sql.takeDuePurge.one<{ id: string; name: string; retentionDays: number }>(db);
+  return row === null ? null : { project: asProjectId(row.id), name: row.name, retentionDays: row.retentionDays };
+}
+
+/**
+ * Goes through some of a project's chats, those after `after`, and erases the conversations in which nothing has
+ * happened for so many days; those that wait for a person stay. Answers how many, and where to go on; null at the end.
+ * At the beginning, bodies of hooks that are as old go too, whether a message was made of them or not, updates of the
+ * messenger that were given up, and calls of models that belong to no conversation. At the end, saved views of users
+ * who have nothing here any more go.
+ */
+export async function purgeIdle(
+  db: Db,
+  { project, retentionDays }: Omit<DuePurge, "name">,
+  after: string | null,
+): Promise<{ erased: number; next: string | null }> {
+  if (after === null) {
+    await purgeBodies(db, project, retentionDays);
+    await purgeUpdates(db, project, retentionDays);
+    await purgeModelCalls(db, project, retentionDays);
+  }
+  const chats = await sql.purgeIdle.all<{ ticketId: string; isIdle: boolean }>(db, { project, retentionDays, after });
+  let erased = 0;
+  for (const { ticketId } of chats.filter(({ isIdle }) => isIdle)) {
+    const counts = await outlastDeadlocks(db, (tx) =>
+      eraseTicket(tx, project, ticketId, { keepsPlace: true, ifIdleDays: retentionDays }),
+    );
+    if (counts !== null) erased++;
+  }
+  if (chats.length < PURGE_PAGE) await purgeViews(db, project);
+  return { erased, next: chats.length < PURGE_PAGE ? null : (chats.at(-1)?.ticketId ?? null) };
+}
+
+/** Removes some of what deleted projects held. True when there may be more to remove. */
+export function purgeDeleted(db: Db): Promise<boolean> {
+  return outlastDeadlocks(db, async (tx) => {
+    const deleted = await sql.purgeDeleted.one<{ id: string; isSettled: boolean }>(tx);
+    if (deleted === null) return false;
+    const project = asProjectId(deleted.id);
+    const chats = await sql.findChats2.all<{ ticketId: string }>(tx, { project });
+    for (const { ticketId } of chats) await eraseTicket(tx, project, ticketId, { keepsPlace: false });
+    if (chats.length > 0) return true;
+    if (await takeTicketsBack(tx, project)) return true;
+    for (const [table, goesWith] of Object.entries(TABLES_OF_PROJECTS)) {
+      if (goesWith !== "itself") continue;
+      const gone = await tx.query(
+        `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM ${table} WHERE project_id = $1 LIMIT ${REMOVAL.rows}
+         )) RETURNING 1`,
+        [project],
+      );
+      if (gone.length > 0) return true;
+    }
+
+    await sql.updateKbs.run(tx, { project });
+    const count = await sql.deleteProjects.run(tx, { project, isSettled: deleted.isSettled });
+    if (count > 0) {
+      await sql.deleteStoredBytes.run(tx, { project });
+      return true;
+    }
+    await sql.updateProjects2.run(tx, { project });
+    return true;
+  });
+}

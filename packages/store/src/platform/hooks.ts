@@ -1,0 +1,281 @@
+import { HOOK_LIMITS } from "@svc/contracts";
+import type { FieldFault, HookAuth, HookCondition, HookMapping, HookOutcome, HookPreset, Sealed } from "@svc/contracts";
+import { isUniqueViolation } from "../db.ts";
+import type { Db } from "../db.ts";
+import { asProjectId, newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+
+/** An inbound hook: how its calls prove themselves, and what becomes of their bodies. */
+export interface Hook {
+  id: string;
+  project: ProjectId;
+  projectName: string;
+  name: string;
+  preset: HookPreset | null;
+  auth: HookAuth;
+  secret: Sealed;
+  /** The secret before the last rotation, and until when it counts. */
+  previousSecret: (Sealed & { until: Date }) | null;
+  mapping: HookMapping;
+  filter: HookCondition[];
+  createdAt: Date;
+  createdBy: string;
+  updatedAt: Date;
+  version: number;
+}
+
+/** A hook to be made. */
+export type NewHook = Pick<Hook, "name" | "preset" | "auth" | "secret" | "mapping" | "filter" | "createdBy">;
+/** Fields of a hook that are to have other values. */
+export type HookPatch = Partial<Pick<Hook, "name" | "auth" | "mapping" | "filter">>;
+
+/** What became of a change: `taken` when another hook of the project has the name. */
+export interface HookWrite {
+  result: "changed" | "stale" | "taken";
+  /** The hook as it is now; null when there is none. */
+  hook: Hook | null;
+}
+
+/** What became of a body. */
+export interface HookBodyResult {
+  outcome: HookOutcome;
+  faults: readonly FieldFault[];
+  eventId: string | null;
+  messageId: string | null;
+  ticketId: string | null;
+  chatId: string | null;
+  userId: string | null;
+}
+
+/** A body that came in with a valid proof. */
+export interface NewHookBody {
+  /** Becomes the id of its message. */
+  id: string;
+  contentType: string;
+  headers: Record<string, string>;
+  content: Buffer;
+}
+
+/** One of the last bodies of a hook, with what became of it. */
+export interface HookBody extends NewHookBody, HookBodyResult {
+  /** Of the whole body, also where only the beginning of it was read. */
+  sizeBytes: number;
+  receivedAt: Date;
+  tries: number;
+  triedAt: Date;
+}
+
+/** The message that an event has become, or becomes. */
+export interface HookEvent {
+  messageId: string;
+  chatId: string;
+  /** True when an earlier call has claimed the event. */
+  isRepeat: boolean;
+}
+
+interface HookRow {
+  id: string;
+  projectId: string;
+  projectName: string;
+  name: string;
+  preset: HookPreset | null;
+  auth: HookAuth;
+  sealedSecret: string;
+  previousSealedSecret: string | null;
+  previousUntil: Date | null;
+  mapping: HookMapping;
+  filter: HookCondition[];
+  createdAt: Date;
+  createdBy: string;
+  updatedAt: Date;
+  version: number;
+}
+
+/** A list shows characters of UTF-16, each of at most three bytes; one more tells that there is more. */
+const LISTED_BYTES = 3 * (HOOK_LIMITS.shownBodyMaxChars + 1);
+
+const asHook = (row: HookRow): Hook => ({
+  id: row.id,
+  project: asProjectId(row.projectId),
+  projectName: row.projectName,
+  name: row.name,
+  preset: row.preset,
+  auth: row.auth,
+  secret: { sealed: row.sealedSecret },
+  previousSecret:
+    row.previousSealedSecret === null || row.previousUntil === null
+      ? null
+      : { sealed: row.previousSealedSecret, until: row.previousUntil },
+  mapping: row.mapping,
+  filter: row.filter,
+  createdAt: row.createdAt,
+  createdBy: row.createdBy,
+  updatedAt: row.updatedAt,
+  version: row.version,
+});
+
+const resultValues = ({ faults, ...result }: HookBodyResult) => ({ ...result, faults: JSON.stringify(faults) });
+
+const sql = statements("platform/hooks", {
+  listedBytes: LISTED_BYTES,
+  hookLimitsKeptBodies: HOOK_LIMITS.keptBodies,
+  hiddenBodies: HOOK_LIMITS.keptBodies - 1,
+  hookLimitsKeptDays: HOOK_LIMITS.keptDays,
+  hookLimitsEventDays: HOOK_LIMITS.eventDays,
+});
+
+export async function find(db: Db, project: ProjectId, id: string): Promise<Hook | null> {
+  const row = await sql.find.one<HookRow>(db, { project, id });
+  return row === null ? null : asHook(row);
+}
+
+/** The hook that a call names by its id, of whichever project: the call has no key that would say one. */
+export async function findForCall(db: Db, id: string): Promise<Hook | null> {
+  const row = await sql.findForCall.one<HookRow>(db, { id });
+  return row === null ? null : asHook(row);
+}
+
+/** Hooks of a project, newest first: those made before the one with the id `before`, and with `q` in the name. */
+export async function listPage(
+  db: Db,
+  project: ProjectId,
+  { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
+): Promise<Hook[]> {
+  const rows = await sql.listPage.all<HookRow>(db, { project, limit, id: before, q });
+  return rows.map(asHook);
+}
+
+/** Makes a hook, unless its name is taken: null then. */
+export async function insert(db: Db, project: ProjectId, hook: NewHook): Promise<Hook | null> {
+  const id = newId();
+  const count = await sql.insert.run(db, {
+    project,
+    id,
+    name: hook.name,
+    preset: hook.preset,
+    auth: JSON.stringify(hook.auth),
+    sealed: hook.secret.sealed,
+    mapping: JSON.stringify(hook.mapping),
+    filter: JSON.stringify(hook.filter),
+    createdBy: hook.createdBy,
+  });
+  return count === 0 ? null : find(db, project, id);
+}
+
+/** Changes fields of a hook and raises its version, where `versions` has the present one or is null. */
+export async function update(
+  db: Db,
+  project: ProjectId,
+  id: string,
+  { name, auth, mapping, filter }: HookPatch,
+  versions: readonly number[] | null = null,
+): Promise<HookWrite> {
+  const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
+  try {
+    const count = await sql.update.run(db, {
+      project,
+      id,
+      versions,
+      name,
+      auth: json(auth),
+      mapping: json(mapping),
+      filter: json(filter),
+    });
+    return { result: count === 0 ? "stale" : "changed", hook: await find(db, project, id) };
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return { result: "taken", hook: await find(db, project, id) };
+  }
+}
+
+/**
+ * Gives a hook a new secret and raises its version; the present one counts for `overlapSeconds` more, with 0 not any
+ * more. Null when the project has no such hook.
+ */
+export async function rotate(
+  db: Db,
+  project: ProjectId,
+  id: string,
+  secret: Sealed,
+  overlapSeconds: number,
+): Promise<Hook | null> {
+  await sql.rotate.run(db, { project, id, sealed: secret.sealed, overlapSeconds });
+  return find(db, project, id);
+}
+
+/** Deletes a hook with its bodies and events, where `versions` has its present version or is null. */
+export async function remove(
+  db: Db,
+  project: ProjectId,
+  id: string,
+  versions: readonly number[] | null = null,
+): Promise<boolean> {
+  return (await sql.remove.run(db, { project, id, versions })) > 0;
+}
+
+/** Keeps a body with what became of it, and removes those that are more than twenty. */
+export async function addBody(
+  db: Db,
+  project: ProjectId,
+  hookId: string,
+  body: NewHookBody,
+  result: HookBodyResult,
+): Promise<void> {
+  await sql.addBody.run(db, {
+    project,
+    id: body.id,
+    hookId,
+    contentType: body.contentType,
+    headers: JSON.stringify(body.headers),
+    content: body.content,
+    ...resultValues(result),
+  });
+}
+
+/**
+ * Notes what became of a body that was tried again, if it is still kept; where its message was erased in between, it
+ * is removed.
+ */
+export async function noteBody(db: Db, project: ProjectId, bodyId: string, result: HookBodyResult): Promise<void> {
+  await sql.noteBody.run(db, { project, id: bodyId, ...resultValues(result) });
+}
+
+/** The last bodies of a hook, newest first, of each as much as is shown of it. */
+export async function listBodies(db: Db, project: ProjectId, hookId: string): Promise<HookBody[]> {
+  return sql.listBodies.all<HookBody>(db, { project, hookId });
+}
+
+/** One of the last bodies of a hook, or null. */
+export async function findBody(db: Db, project: ProjectId, hookId: string, bodyId: string): Promise<HookBody | null> {
+  return sql.findBody.one<HookBody>(db, { project, hookId, bodyId });
+}
+
+/**
+ * Claims an event for a message with these ids, or says which one it has become. Null when the hook is gone. Waits
+ * for another call that claims the same event right now.
+ */
+export async function claimEvent(
+  db: Db,
+  project: ProjectId,
+  hookId: string,
+  eventId: string,
+  ids: { messageId: string; chatId: string },
+): Promise<HookEvent | null> {
+  const row = await sql.claimEvent.one<{ messageId: string; chatId: string }>(db, {
+    project,
+    hookId,
+    eventId,
+    messageId: ids.messageId,
+    chatId: ids.chatId,
+  });
+  if (row === null) return null;
+  return { messageId: row.messageId, chatId: row.chatId, isRepeat: row.messageId !== ids.messageId };
+}
+
+/** Forgets bodies after 30 days and events after 7, at most `limit` of each; answers how many. */
+export async function forgetOld(db: Db, limit: number): Promise<number> {
+  const bodies = await sql.forgetOld.run(db, { limit });
+  const events = await sql.deleteHookEvents.run(db, { limit });
+  return bodies + events;
+}

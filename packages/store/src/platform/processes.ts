@@ -1,0 +1,94 @@
+import { expiredLease } from "../messages/expired-leases.ts";
+import { statements } from "../sql.ts";
+import type { Context } from "../context.ts";
+
+/** Whoever has not been heard of for so long has vanished: far more than a lost line, or a machine that is too busy, takes. */
+export const SILENT_MS = 30_000;
+/** A process that runs is heard every 5 s; one that has been silent for longer may have ended. */
+const LATE_MS = 6_000;
+/** Replicas of the app itself tell of it first, where there are any: it is looked for in their log. */
+const TOLD_BY_OTHERS_MS = 4 * SILENT_MS;
+
+/** A process of the product. */
+export interface ProcessFacts {
+  app: string;
+  /** The name of the machine or container. */
+  host: string;
+  pid: number;
+  memoryBytes: number;
+  /** Null where nothing limits it. */
+  memoryLimitBytes: number | null;
+}
+
+/** A process that has ended without a stop, as far as anybody can say. */
+export interface VanishedProcess extends ProcessFacts {
+  startedAt: Date;
+  heardAt: Date;
+}
+
+/** How many processes of an app run. */
+export interface RunningCount {
+  app: string;
+  count: number;
+  /** Those on other hosts. */
+  elsewhere: number;
+}
+
+const sql = statements("platform/processes", {
+  expiredLease: expiredLease("c", "c.lease_group"),
+  lateMs: LATE_MS,
+  silentMs: SILENT_MS,
+  toldByOthersMs: TOLD_BY_OTHERS_MS,
+});
+
+/** Says that this process runs, and what it uses. One that was thought to have vanished is back. */
+export async function beat(
+  context: Context,
+  { app, host, pid, memoryBytes, memoryLimitBytes }: ProcessFacts,
+): Promise<void> {
+  await sql.beat.run(context.leases, { ownId: context.processId, app, host, pid, memoryBytes, memoryLimitBytes });
+}
+
+/** Says that this process stops, and forgets those that vanished more than a day ago. */
+export async function end(context: Context): Promise<void> {
+  await sql.end.run(context.leases, { ownId: context.processId });
+}
+
+/**
+ * Records that an unexpected error ends this process, and with the messages that it is working on that it crashed
+ * while it had them: those that do not finish before it ends are released in order, and could cause it again.
+ */
+export async function crash(context: Context): Promise<void> {
+  await sql.crash.run(context.leases, { ownId: context.processId });
+}
+
+/**
+ * Processes on this host that have not been heard for longer than a beat and that nobody has reported as vanished.
+ * Whether they still run is for the caller to find out.
+ */
+export async function listSilent(context: Context, host: string): Promise<{ id: string; pid: number }[]> {
+  return sql.listSilent.all(context.leases, { host, ownId: context.processId });
+}
+
+/** Records that these processes have vanished, whose ids the host no longer knows; each is returned to one caller only. */
+export async function takeMissing(context: Context, ids: readonly string[]): Promise<VanishedProcess[]> {
+  return sql.takeMissing.all<VanishedProcess>(context.leases, { ids });
+}
+
+/**
+ * The processes that have vanished, each told to one caller only: those of its own app after 30 s, the others after
+ * two minutes. To be asked by those alone who have been heard for that long: while the database is away, nobody is.
+ */
+export async function takeVanished(context: Context, app: string): Promise<VanishedProcess[]> {
+  return sql.takeVanished.all<VanishedProcess>(context.leases, { app });
+}
+
+/** All that have vanished within a day, whoever was told, the last one first. */
+export async function listVanished(context: Context): Promise<VanishedProcess[]> {
+  return sql.listVanished.all<VanishedProcess>(context.leases);
+}
+
+/** How many processes of each app run, by its name, and how many of them not on this host. */
+export async function countRunning(context: Context, host: string): Promise<RunningCount[]> {
+  return sql.countRunning.all<RunningCount>(context.leases, { host });
+}

@@ -1,0 +1,285 @@
+import { webhookSecretsSchema } from "@svc/contracts";
+import type { WebhookSecrets } from "@svc/contracts";
+import { isUniqueViolation } from "../db.ts";
+import type { Db } from "../db.ts";
+import { asProjectId, newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { outlastDeadlocks } from "../outlast-deadlocks.ts";
+import { statements } from "../sql.ts";
+
+/** What a project may ask of language models; null: any number. */
+export interface ModelLimits {
+  /** Calls at once, in each process. */
+  concurrency: number | null;
+  /** Of questions and answers, by UTC. */
+  tokensPerDay: number | null;
+}
+
+/** A project: everything that belongs together and to nobody else. */
+export interface Project extends WebhookSecrets {
+  id: ProjectId;
+  name: string;
+  /** What a customer reads when a person has to answer; may be empty. */
+  handoffText: string;
+  /** The same by language (ISO 639-1), where the project has one of its own. */
+  handoffTexts: Readonly<Record<string, string>>;
+  /** What a customer of the messenger reads who starts the bot; empty: the service's own text. */
+  greeting: string;
+  /** Each Markdown table of an answer also comes as an XLSX file. */
+  tablesAsXlsx: boolean;
+  retentionDays: number | null;
+  /** Days that files of visitors are kept; null: as long as their conversation. */
+  fileRetentionDays: number | null;
+  modelLimits: ModelLimits;
+  createdAt: Date;
+  version: number;
+}
+
+/** What a new project needs; where a setting is absent, the service's default is taken. */
+export interface NewProject {
+  name: string;
+  handoffText?: string | undefined;
+  handoffTexts?: Readonly<Record<string, string>> | undefined;
+  greeting?: string | undefined;
+  tablesAsXlsx?: boolean | undefined;
+  retentionDays?: number | null | undefined;
+  fileRetentionDays?: number | null | undefined;
+  modelLimits?: { concurrency?: number | null | undefined; tokensPerDay?: number | null | undefined } | undefined;
+}
+
+/** What can be changed of a project; what is left out stays as it is. */
+export type ProjectUpdate = Partial<Omit<NewProject, "name">> & Partial<WebhookSecrets> & { name?: string | undefined };
+
+/** What became of a change: `stale` when the project has another version or is gone, `taken` when its new name is. */
+export interface ProjectOutcome {
+  result: "changed" | "stale" | "taken";
+  /** As it is now; null when there is no such project. */
+  project: Project | null;
+}
+
+/** The project that a request without a choice works on. */
+export const DEFAULT_PROJECT = "default";
+
+/** What became of a deletion: `stale` when the project has another version or is gone, `in_use` when it is the widget's. */
+export type ProjectRemoval = "removed" | "stale" | "in_use";
+
+/** Enough for a busy chat, and few enough that one project does not take all that a provider allows. */
+const DEFAULT_CONCURRENCY = 8;
+
+/** Long enough to work on a case; as files of strangers fill the disk, they are not kept for ever. */
+const DEFAULT_FILE_RETENTION_DAYS = 90;
+
+const DEFAULT_HANDOFF_TEXT = "Thank you for your message. A member of our team will look at it and reply here.";
+
+interface ProjectRow {
+  id: string;
+  name: string;
+  handoffText: string;
+  handoffTexts: Record<string, string>;
+  greeting: string;
+  tablesAsXlsx: boolean;
+  retentionDays: number | null;
+  fileRetentionDays: number | null;
+  modelConcurrency: number | null;
+  modelTokensPerDay: number | null;
+  webhookSecret: unknown;
+  previousWebhookSecret: unknown;
+  createdAt: Date;
+  version: number;
+}
+
+/** SQL for a secret of a project: those of the default one are settings of the installation. */
+const secretColumn = (column: string, setting: string) =>
+  `CASE WHEN name = '${DEFAULT_PROJECT}' THEN (SELECT c.api #> '{config,${setting}}' FROM channels_config c) ELSE ${column} END AS ${column}`;
+
+const SECRETS = `${secretColumn("webhook_secret", "webhookSecret")}, ${secretColumn("previous_webhook_secret", "previousWebhookSecret")}`;
+
+const COLUMNS = `${SECRETS}, id, name, handoff_text, handoff_texts, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, created_at, version`;
+
+/** What precedes the id in the name of a deleted project until it is removed: no valid name has a space. */
+const DELETED_PREFIX = "deleted ";
+
+const sql = statements("platform/projects", {
+  secrets: SECRETS,
+  columns: COLUMNS,
+  defaultProject: DEFAULT_PROJECT,
+  deletedPrefix: DELETED_PREFIX,
+});
+
+async function findOne(found: Promise<ProjectRow | null>): Promise<Project | null> {
+  const row = await found;
+  return row === null ? null : asProject(row);
+}
+
+/** Makes a project; null when there is one of this name. */
+export async function insert(db: Db, project: NewProject): Promise<Project | null> {
+  const row = await sql.insert.one<ProjectRow>(db, {
+    id: newId(),
+    name: project.name,
+    handoffText: project.handoffText ?? DEFAULT_HANDOFF_TEXT,
+    greeting: project.greeting ?? "",
+    tablesAsXlsx: project.tablesAsXlsx ?? true,
+    retentionDays: project.retentionDays,
+    fileRetentionDays:
+      project.fileRetentionDays === undefined ? DEFAULT_FILE_RETENTION_DAYS : project.fileRetentionDays,
+    modelConcurrency:
+      project.modelLimits?.concurrency === undefined ? DEFAULT_CONCURRENCY : project.modelLimits.concurrency,
+    modelTokensPerDay: project.modelLimits?.tokensPerDay,
+    handoffTexts: JSON.stringify(project.handoffTexts ?? {}),
+  });
+  return row === null ? null : asProject(row);
+}
+
+/** The project of this name, or null. */
+export const findByName = (db: Db, name: string): Promise<Project | null> =>
+  findOne(sql.findByName.one<ProjectRow>(db, { name }));
+
+/** The project with this id, or null. */
+export const find = (db: Db, id: ProjectId): Promise<Project | null> => findOne(sql.find.one<ProjectRow>(db, { id }));
+
+/** What signs the callbacks of a project; null if there is no such project. */
+export async function findWebhookSecrets(db: Db, id: ProjectId): Promise<WebhookSecrets | null> {
+  const row = await sql.findWebhookSecrets.one<Pick<ProjectRow, "webhookSecret" | "previousWebhookSecret">>(db, {
+    id,
+  });
+  return row === null ? null : asSecrets(row);
+}
+
+/** All projects by name. */
+export async function list(db: Db): Promise<Project[]> {
+  const rows = await sql.list.all<ProjectRow>(db);
+  return rows.map(asProject);
+}
+
+/**
+ * Projects, newest first: those made before the project with the id `before`, and with `q` in the name. Ids sort by
+ * time, so that a page stays where it is whatever is added.
+ */
+export async function listPage(
+  db: Db,
+  {
+    limit,
+    before,
+    q,
+  }: {
+    limit: number;
+    before?: string | undefined;
+    q?: string | undefined;
+  },
+): Promise<Project[]> {
+  const rows = await sql.listPage.all<ProjectRow>(db, { limit, id: before, q });
+  return rows.map(asProject);
+}
+
+/** Makes a project, or answers the one that has this name. */
+export async function ensure(db: Db, name: string): Promise<{ project: Project; created: boolean }> {
+  const made = await insert(db, { name });
+  if (made !== null) return { project: made, created: true };
+  const project = await findByName(db, name);
+  if (project === null) throw new Error(`project ${name} disappeared while it was being created`);
+  return { project, created: false };
+}
+
+/**
+ * Changes what is named and raises the version, where `versions` has the present one or is null. A new name also
+ * takes the place of the old one in the settings of the widget, in the same moment.
+ */
+export async function update(
+  db: Db,
+  id: ProjectId,
+  change: ProjectUpdate,
+  versions: readonly number[] | null = null,
+): Promise<ProjectOutcome> {
+  const columns = {
+    name: change.name,
+    handoff_text: change.handoffText,
+    handoff_texts: change.handoffTexts === undefined ? undefined : JSON.stringify(change.handoffTexts),
+    greeting: change.greeting,
+    tables_as_xlsx: change.tablesAsXlsx,
+    retention_days: change.retentionDays,
+    file_retention_days: change.fileRetentionDays,
+    model_concurrency: change.modelLimits?.concurrency,
+    model_tokens_per_day: change.modelLimits?.tokensPerDay,
+    webhook_secret: change.webhookSecret,
+    previous_webhook_secret: change.previousWebhookSecret,
+  };
+  const given = Object.entries(columns).filter(([, value]) => value !== undefined);
+  const sets = ["version = version + 1", ...given.map(([column], index) => `${column} = $${index + 2}`)];
+  // What is kept for less long than before is looked for at once.
+  if (change.retentionDays !== undefined) sets.push("purge_at = now()");
+  if (change.fileRetentionDays !== undefined) sets.push("file_purge_at = now()");
+  try {
+    const changed = await db.transaction(async (tx) => {
+      const before = await sql.update.one<{ name: string }>(tx, { id, versions });
+      if (before === null) return null;
+      const [row] = await tx.query<ProjectRow>(
+        `UPDATE projects SET ${sets.join(", ")} WHERE id = $1 RETURNING ${COLUMNS}`,
+        [id, ...given.map(([, value]) => value)],
+      );
+      const after = change.name ?? before.name;
+      if (after !== before.name) await sql.renameInWidget.run(tx, { name: before.name, after });
+      return row ?? null;
+    });
+    if (changed !== null) return { result: "changed", project: asProject(changed) };
+    return { result: "stale", project: await find(db, id) };
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return { result: "taken", project: await find(db, id) };
+  }
+}
+
+/**
+ * Deletes a project, where `versions` has its present version or is null: nobody finds it from then on, its name is
+ * free, its keys are revoked, nobody has a role in it, its knowledge bases deleted, and what others sent to it is back where it came in. What
+ * it holds is removed by `erasures.purgeDeleted`, so that this takes no longer however much that is.
+ */
+export function remove(db: Db, id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> {
+  return outlastDeadlocks(db, async (tx) => {
+    const before = await sql.remove.one<{ name: string }>(tx, { id, versions });
+    if (before === null) return "stale";
+    const count = await sql.findChannelsConfig.run(tx, { name: before.name });
+    if (count > 0) return "in_use";
+    await sql.updateProjects.run(tx, { id });
+    await sql.deleteOperatorRoles.run(tx, { id });
+    await sql.deleteOperatorViews.run(tx, { id });
+    await sql.updateApiKeys.run(tx, { id });
+    await sql.updateKbs.run(tx, { id });
+    await sql.takeTicketsBack.run(tx, { id });
+    return "removed";
+  });
+}
+
+/** How much a project holds, by what people call it. */
+export async function countHeld(db: Db, id: ProjectId): Promise<Record<string, number>> {
+  const row = await sql.countHeld.one(db, { id });
+  return { ...row };
+}
+
+function asSecrets(row: Pick<ProjectRow, "webhookSecret" | "previousWebhookSecret">): WebhookSecrets {
+  return webhookSecretsSchema.parse({
+    webhookSecret: row.webhookSecret ?? null,
+    previousWebhookSecret: row.previousWebhookSecret ?? null,
+  });
+}
+
+function asProject(row: ProjectRow): Project {
+  return {
+    id: asProjectId(row.id),
+    name: row.name,
+    handoffText: row.handoffText,
+    handoffTexts: row.handoffTexts,
+    greeting: row.greeting,
+    tablesAsXlsx: row.tablesAsXlsx,
+    retentionDays: row.retentionDays,
+    fileRetentionDays: row.fileRetentionDays,
+    modelLimits: { concurrency: row.modelConcurrency, tokensPerDay: row.modelTokensPerDay },
+    ...asSecrets(row),
+    createdAt: row.createdAt,
+    version: row.version,
+  };
+}
+
+/** Returns to their own projects the tickets that others sent to this one; true if there were any. */
+export async function takeTicketsBack(db: Db, id: ProjectId): Promise<boolean> {
+  return (await sql.takeTicketsBack.run(db, { id })) > 0;
+}

@@ -1,0 +1,199 @@
+import { QUEUE_COUNT_MAX, STATS_LIMITS, ServiceError, WORK_QUEUES, statsUnitOf } from "@svc/contracts";
+import type { ChannelId, StatsQuery, StatsUnit, WorkQueue } from "@svc/contracts";
+import { readAnswerStats } from "./answer-stats.ts";
+import type { AgentAnswerStats } from "./answer-stats.ts";
+import { sqlStateOf } from "../db.ts";
+import type { Db } from "../db.ts";
+import type { ProjectId } from "../ids.ts";
+import { MODEL_SUMS } from "./model-calls.ts";
+import type { ModelSums } from "./model-calls.ts";
+import { statements } from "../sql.ts";
+
+/** Figures of a project, of one of its channels or of one of its agents. */
+export interface StatsCounts {
+  messages: number;
+  automatic: number;
+  handoffs: number;
+  edits: number;
+  approvals: number;
+  /** Milliseconds from the first message of a ticket to its first reply; null without any. */
+  firstReplyMs: { p50: number | null; p90: number | null };
+}
+
+/** How a project fared in a span of time. */
+export interface ProjectStats {
+  total: StatsCounts;
+  /** For each unit of the span, the empty ones too, in their order. */
+  series: { unit: StatsUnit; points: ({ at: Date } & StatsCounts)[] };
+  byChannel: ({ channelId: ChannelId } & StatsCounts)[];
+  byAgent: ({ agentId: string | null; name: string | null } & StatsCounts)[];
+  topUnanswered: { question: string; count: number; lastAt: Date }[];
+  models: ({ model: string; faults: number } & ModelSums)[];
+}
+
+/** What waits in a queue of a project, and what was given up. */
+export interface QueueState {
+  queue: WorkQueue;
+  /** At most QUEUE_COUNT_MAX are counted, of `failed` too. */
+  waiting: number;
+  oldestDueAt: Date | null;
+  failed: number;
+}
+
+interface ModelRow {
+  model: string;
+  calls: number;
+  faults: number;
+  inputTokens: number;
+  outputTokens: number;
+  costUsd: number | null;
+}
+
+interface GroupRow {
+  isChannel: boolean;
+  isAgent: boolean;
+  isPoint: boolean;
+  point: Date | null;
+  channelId: ChannelId | null;
+  agentId: string | null;
+}
+
+interface CountRow extends GroupRow {
+  messages: number;
+  automatic: number;
+  handoffs: number;
+  edits: number;
+  approvals: number;
+}
+
+interface TimeRow extends GroupRow {
+  p50: number | null;
+  p90: number | null;
+}
+
+/** Which row of grouping sets a row is. */
+const keyOf = (row: GroupRow) =>
+  row.isChannel
+    ? `channel ${row.channelId}`
+    : row.isAgent
+      ? `agent ${row.agentId}`
+      : row.isPoint
+        ? pointKey(row.point)
+        : "";
+const pointKey = (at: Date | null) => `point ${at?.getTime()}`;
+
+const STATEMENT_LIMIT_SECONDS = 20;
+const QUERY_CANCELED = "57014";
+const INVALID_PARAMETER_VALUE = "22023";
+
+const sql = statements("platform/stats", {
+  statementLimitSeconds: STATEMENT_LIMIT_SECONDS,
+  queueMaxCount: QUEUE_COUNT_MAX,
+  topUnanswered: STATS_LIMITS.topUnanswered,
+  modelsMaxCount: STATS_LIMITS.modelsMaxCount,
+  modelSums: MODEL_SUMS,
+});
+
+/** The statement that lists when each unit of a span began. */
+const POINTS = { hour: "hours", day: "days", week: "weeks" } as const satisfies Record<StatsUnit, string>;
+
+/**
+ * Reads in one transaction and on one connection, in one state of the data. The database itself ends what takes too
+ * long: whoever asked has been told then.
+ */
+async function readInTime<Result>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
+  try {
+    return await db.transaction(async (tx) => {
+      await sql.setSnapshot.run(tx);
+      await sql.setTimeout.run(tx);
+      await sql.setMemory.run(tx);
+      return work(tx);
+    });
+  } catch (error) {
+    const state = sqlStateOf(error);
+    // A zone that is newer than the ones that the database knows.
+    if (state === INVALID_PARAMETER_VALUE) {
+      throw new ServiceError("invalid_request", "The database does not support this time zone.", { cause: error });
+    }
+    if (state !== QUERY_CANCELED) throw error;
+    const text = `The statistics took longer than ${STATEMENT_LIMIT_SECONDS} s. Request a shorter period.`;
+    throw new ServiceError("unavailable", text, { cause: error });
+  }
+}
+
+/** The figures of a span of time. Rejects with unavailable, also when they take longer than 20 s. */
+export async function read(
+  db: Db,
+  project: ProjectId,
+  { from, to, channelId, agentId, timeZone }: StatsQuery,
+): Promise<ProjectStats> {
+  const values = { project, from, to, channelId, agentId };
+  const unit = statsUnitOf(from, to);
+  const { counts, times, points, unanswered, models } = await readInTime(db, async (tx) => ({
+    counts: await sql.count.all<CountRow>(tx, { ...values, unit, timeZone }),
+    times: await sql.times.all<TimeRow>(tx, { ...values, unit, timeZone }),
+    points: await sql[POINTS[unit]].all<{ at: Date }>(tx, { from, to, timeZone }),
+    unanswered: await sql.topUnanswered.all<{ question: string; count: number; lastAt: Date }>(tx, values),
+    models: await sql.models.all<ModelRow>(tx, values),
+  }));
+  const rows = new Map<string, CountRow & Partial<TimeRow>>();
+  const none = { messages: 0, automatic: 0, handoffs: 0, edits: 0, approvals: 0 };
+  for (const row of times) rows.set(keyOf(row), { ...none, ...row });
+  for (const row of counts) rows.set(keyOf(row), { ...rows.get(keyOf(row)), ...row });
+  const groups = [...rows.values()].toSorted((a, b) => b.messages - a.messages);
+  const total = rows.get("");
+  const byAgent = groups.filter((row) => row.isAgent).slice(0, STATS_LIMITS.agentsMaxCount);
+  const names = await sql.listAgents.all<{ id: string; name: string }>(db, {
+    project,
+    ids: byAgent.flatMap((row) => row.agentId ?? []),
+  });
+  const nameOf = new Map(names.map(({ id, name }) => [id, name]));
+  return {
+    total: asCounts(total ?? none),
+    series: { unit, points: points.map(({ at }) => ({ at, ...asCounts(rows.get(pointKey(at)) ?? none) })) },
+    byChannel: groups.flatMap((row) =>
+      row.channelId === null ? [] : [{ channelId: row.channelId, ...asCounts(row) }],
+    ),
+    byAgent: byAgent.map((row) => ({
+      agentId: row.agentId,
+      name: nameOf.get(row.agentId ?? "") ?? null,
+      ...asCounts(row),
+    })),
+    topUnanswered: unanswered,
+    models,
+  };
+}
+
+/**
+ * Returns what became of the agents' answers in a span of time. Rejects with unavailable, also if it takes longer than
+ * 20 s.
+ */
+export const readAnswers = (db: Db, project: ProjectId, query: StatsQuery): Promise<AgentAnswerStats[]> =>
+  readInTime(db, (tx) => readAnswerStats(tx, project, query));
+
+/** How the queues of a project are now. Rejects with unavailable, also when that takes longer than 20 s. */
+export const readQueues = (db: Db, project: ProjectId): Promise<QueueState[]> =>
+  readInTime(db, async (tx) => {
+    const states: QueueState[] = [];
+    for (const queue of WORK_QUEUES) {
+      const row = await sql[queue].one<{ waiting: number; oldest: Date | null; failed: number }>(tx, { project });
+      states.push({
+        queue,
+        waiting: row?.waiting ?? 0,
+        oldestDueAt: row?.oldest ?? null,
+        failed: row?.failed ?? 0,
+      });
+    }
+    return states;
+  });
+
+function asCounts(row: Omit<CountRow, keyof GroupRow> & Partial<TimeRow>): StatsCounts {
+  return {
+    messages: row.messages,
+    automatic: row.automatic,
+    handoffs: row.handoffs,
+    edits: row.edits,
+    approvals: row.approvals,
+    firstReplyMs: { p50: row.p50 ?? null, p90: row.p90 ?? null },
+  };
+}

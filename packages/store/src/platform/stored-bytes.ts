@@ -1,0 +1,233 @@
+import { ServiceError } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import type { Db } from "../db.ts";
+import { asProjectId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+
+/** What is counted: whose bytes they are. See the migration. */
+export const STORED_KINDS = [
+  "visitorFiles",
+  "operatorFiles",
+  "replyFiles",
+  "hookBodies",
+  "documents",
+  "texts",
+] as const;
+export type StoredKind = (typeof STORED_KINDS)[number];
+
+/** How much may be stored, in bytes. */
+export interface StorageLimits {
+  installationMaxBytes: number;
+  projectMaxBytes: number;
+  /** Files of the customer in one conversation. */
+  conversationMaxBytes: number;
+  /** Files of the customer in one conversation within 24 hours. */
+  visitorDayMaxBytes: number;
+}
+
+const MB = 1024 * 1024;
+const GB = 1024 * MB;
+
+/** Generous for a company that answers customers, and small beside the disk of a server. */
+export const STORAGE_LIMITS: StorageLimits = {
+  installationMaxBytes: 50 * GB,
+  projectMaxBytes: 10 * GB,
+  conversationMaxBytes: 500 * MB,
+  visitorDayMaxBytes: 200 * MB,
+};
+
+/** Share of a limit from which on administrators are warned. */
+export const STORAGE_WARNING_SHARE = 0.8;
+
+/**
+ * Share of the limits of project and installation that a kind may take alone, of kinds that strangers can send without
+ * a key. A flood of files leaves room for operators and documents.
+ */
+const OWN_SHARE = { visitorFiles: 0.5, texts: 1 } as const satisfies Partial<Record<StoredKind, number>>;
+type StrangersKind = keyof typeof OWN_SHARE;
+const STRANGERS_KINDS = ["visitorFiles", "texts"] as const satisfies readonly StrangersKind[];
+const isStrangersKind = (kind: StoredKind): kind is StrangersKind => kind in OWN_SHARE;
+
+const KIND_WORDS: Record<StrangersKind, string> = { visitorFiles: "files of visitors", texts: "texts of messages" };
+
+/** Log warnings of one limit come at most this often. */
+const WARN_EVERY_MS = 600_000;
+/** Rows that one statement folds. */
+const FOLD_MAX = 10_000;
+
+/** What a project stores, in bytes. */
+export interface ProjectUsage {
+  project: ProjectId;
+  name: string;
+  kinds: Record<StoredKind, number>;
+  totalBytes: number;
+}
+
+/** What an installation stores beside its limits. */
+export interface StorageUsage {
+  projects: ProjectUsage[];
+  totalBytes: number;
+  limits: StorageLimits;
+}
+
+/** A limit with how much of it is used. */
+interface LimitState {
+  usedBytes: number;
+  maxBytes: number;
+  /** What it limits, as a subject of a sentence. */
+  words: string;
+}
+
+const sql = statements("platform/stored-bytes", {
+  foldMax: FOLD_MAX,
+});
+
+/** A number of bytes for people, as in `1.5 GB`. */
+export function describeBytes(bytes: number): string {
+  const [unit, size] = bytes >= GB ? ["GB", GB] : bytes >= MB ? ["MB", MB] : (["KB", 1024] as const);
+  return `${(bytes / size).toFixed(bytes >= 10 * size ? 0 : 1).replace(/\.0$/, "")} ${unit}`;
+}
+
+/** The error of a limit that is reached. */
+export const storageFull = (detail: string) => new ServiceError("storage_full", detail);
+
+/** The part of its fullest limit that a project uses. */
+export function usedShareOf({ kinds, totalBytes }: Pick<ProjectUsage, "kinds" | "totalBytes">, limits: StorageLimits) {
+  const parts = STRANGERS_KINDS.map((kind) => kinds[kind] / OWN_SHARE[kind]);
+  return Math.max(totalBytes, ...parts) / limits.projectMaxBytes;
+}
+
+/** A sentence for each limit of the installation and of projects that is used to 80 % or more. */
+export function storageWarnings({ projects, totalBytes, limits }: StorageUsage): string[] {
+  const states: LimitState[] = [
+    { words: "The installation", usedBytes: totalBytes, maxBytes: limits.installationMaxBytes },
+    ...projects.flatMap(({ name, kinds, totalBytes: usedBytes }) => [
+      { words: `Project ${name}`, usedBytes, maxBytes: limits.projectMaxBytes },
+      ...STRANGERS_KINDS.map((kind) => ({
+        words: `Project ${name} (${KIND_WORDS[kind]})`,
+        usedBytes: kinds[kind],
+        maxBytes: limits.projectMaxBytes * OWN_SHARE[kind],
+      })),
+    ]),
+  ];
+  return states
+    .filter(({ usedBytes, maxBytes }) => usedBytes >= maxBytes * STORAGE_WARNING_SHARE)
+    .map(
+      ({ words, usedBytes, maxBytes }) => `${words} stores ${describeBytes(usedBytes)} of ${describeBytes(maxBytes)}`,
+    );
+}
+
+const noBytes = (): Record<StoredKind, number> => ({
+  visitorFiles: 0,
+  operatorFiles: 0,
+  replyFiles: 0,
+  hookBodies: 0,
+  documents: 0,
+  texts: 0,
+});
+
+/** Counts of what projects store, and the limits that they must not pass. */
+export function storedBytesTable(
+  db: Db,
+  { limits, log, isDiskFull }: { limits: StorageLimits; log: Pick<Log, "warn">; isDiskFull: () => boolean },
+) {
+  const warnedAt = new Map<string, number>();
+  function warn({ words, usedBytes, maxBytes }: LimitState, project: ProjectId): void {
+    const key = `${project} ${words}`;
+    const now = performance.now();
+    if (now - (warnedAt.get(key) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return;
+    warnedAt.set(key, now);
+    log.warn(
+      { project, usedBytes, maxBytes },
+      `${words} uses more than ${STORAGE_WARNING_SHARE * 100} % of its limit. Delete files, shorten their retention, or raise the limit`,
+    );
+  }
+
+  async function readStates(project: ProjectId, kind: StoredKind): Promise<LimitState[]> {
+    const row = await sql.read.one<Record<"ofKind" | "ofProject" | "ofKindEverywhere" | "ofInstallation", number>>(db, {
+      project,
+      kind,
+    });
+    const { installationMaxBytes, projectMaxBytes } = limits;
+    const ofProject = { words: "Storage of this project", usedBytes: row?.ofProject ?? 0, maxBytes: projectMaxBytes };
+    const ofAll = {
+      words: "Storage of this installation",
+      usedBytes: row?.ofInstallation ?? 0,
+      maxBytes: installationMaxBytes,
+    };
+    if (!isStrangersKind(kind)) return [ofProject, ofAll];
+    const own = [
+      {
+        words: `Storage of this project for ${KIND_WORDS[kind]}`,
+        usedBytes: row?.ofKind ?? 0,
+        maxBytes: projectMaxBytes * OWN_SHARE[kind],
+      },
+      {
+        words: `Storage of this installation for ${KIND_WORDS[kind]}`,
+        usedBytes: row?.ofKindEverywhere ?? 0,
+        maxBytes: installationMaxBytes * OWN_SHARE[kind],
+      },
+    ];
+    // A customer who writes is heard as long as texts alone leave room, however many files there are.
+    return kind === "texts" ? own : [...own, ofProject, ofAll];
+  }
+
+  return {
+    limits,
+
+    /**
+     * Throws storage_full when `bytes` more of this kind pass a limit of the project or of the installation, or while the
+     * disk is full. Nothing is reserved: requests in flight may pass the limit by their own bytes each. Warns in the
+     * log from 80 % of a limit on.
+     */
+    async checkRoom(project: ProjectId, kind: StoredKind, bytes: number): Promise<void> {
+      if (isDiskFull()) throw storageFull("The disk of the database is full. Retry later.");
+      const states = await readStates(project, kind);
+      for (const state of states) {
+        if (state.usedBytes + bytes >= state.maxBytes * STORAGE_WARNING_SHARE) warn(state, project);
+      }
+      const full = states.find(({ usedBytes, maxBytes }) => usedBytes + bytes > maxBytes);
+      if (full === undefined) return;
+      throw storageFull(
+        `${full.words} is full: ${describeBytes(full.usedBytes)} of ${describeBytes(full.maxBytes)} are used. An administrator can delete files or documents, shorten their retention, or raise the limit.`,
+      );
+    },
+
+    /** What a project stores, by kind. */
+    async readProject(project: ProjectId): Promise<Pick<ProjectUsage, "kinds" | "totalBytes">> {
+      const rows = await sql.readProject.all<{ kind: StoredKind; bytes: number }>(db, { project });
+      const kinds = noBytes();
+      for (const { kind, bytes } of rows) kinds[kind] = bytes;
+      return { kinds, totalBytes: rows.reduce((sum, { bytes }) => sum + bytes, 0) };
+    },
+
+    /** What every project stores, by kind. Projects that were deleted count until all of theirs is removed. */
+    async read(): Promise<StorageUsage> {
+      const rows = await sql.read2.all<{ projectId: string; name: string | null; kind: StoredKind; bytes: number }>(db);
+      const projects = new Map<string, ProjectUsage>();
+      for (const row of rows) {
+        const usage = projects.get(row.projectId) ?? {
+          project: asProjectId(row.projectId),
+          name: row.name ?? "deleted",
+          kinds: noBytes(),
+          totalBytes: 0,
+        };
+        usage.kinds[row.kind] += row.bytes;
+        usage.totalBytes += row.bytes;
+        projects.set(row.projectId, usage);
+      }
+      const all = [...projects.values()];
+      return { projects: all, totalBytes: all.reduce((sum, { totalBytes }) => sum + totalBytes, 0), limits };
+    },
+
+    /** Folds the rows of each project and kind into one. Returns true when there may be more to fold. */
+    async fold(): Promise<boolean> {
+      const row = await sql.fold.one<{ count: number }>(db);
+      return (row?.count ?? 0) === FOLD_MAX;
+    },
+  };
+}
+
+/** Counts and limits of what projects store. */
+export type StoredBytes = ReturnType<typeof storedBytesTable>;

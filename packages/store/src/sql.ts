@@ -1,0 +1,136 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Db } from "./db.ts";
+import type { Statements } from "./statement-types.ts";
+
+/** Folder of the statements: one folder per subject, one file per table or task. */
+const DIRECTORY = fileURLToPath(new URL("../sql", import.meta.url));
+
+/**
+ * Accepts a row type if the statement returns each of its columns with a compatible type. Whether a column can be NULL
+ * is not known to PostgreSQL: that is the row type's own statement.
+ */
+export type RowOf<Row, Columns> = {
+  [Name in keyof Row]: Name extends keyof Columns ? Columns[Name] | null : never;
+};
+
+/** Values of a statement's parameters, by their names; nothing if it has none. */
+type ValuesOf<Parameters> = keyof Parameters extends never
+  ? []
+  : [values: { [Name in keyof Parameters]: Parameters[Name] | null | undefined }];
+
+/** A statement of `packages/store/sql`. `Parameters` and `Columns` are those that PostgreSQL reports for it. */
+export interface Statement<Parameters extends object, Columns extends object> {
+  /** File and statement, such as `messages/replies.confirm`. */
+  readonly name: string;
+  readonly text: string;
+  /** Names of `$1`, `$2` and so on. */
+  readonly parameters: readonly string[];
+  /** Planned once per connection: for statements of the message path. */
+  readonly isPrepared: boolean;
+  /** Runs it; returns its rows with camelCase names. */
+  all<Row extends RowOf<Row, Columns> = object>(db: Db, ...values: ValuesOf<Parameters>): Promise<Row[]>;
+  /** Runs it; returns its first row, or null if there is none. */
+  one<Row extends RowOf<Row, Columns> = object>(db: Db, ...values: ValuesOf<Parameters>): Promise<Row | null>;
+  /** Runs it; returns the number of rows that it wrote or returned. */
+  run(db: Db, ...values: ValuesOf<Parameters>): Promise<number>;
+}
+
+type AnyStatement = Statement<Record<string, unknown>, Record<string, unknown>>;
+
+/** `snake_case` in SQL, `camelCase` in the program. */
+export const camelCase = (name: string): string =>
+  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** Texts of a file: its statements, and the fragments that they share. */
+interface StatementFile {
+  statements: Map<string, { text: string; isPrepared: boolean }>;
+  fragments: Map<string, string>;
+}
+
+const HEADER = /^-- (name|fragment): (\w+)( \(prepared\))?$/;
+
+function parseFile(source: string): StatementFile {
+  const file: StatementFile = { statements: new Map(), fragments: new Map() };
+  for (const part of source.split(/^(?=-- (?:name|fragment): )/m)) {
+    const [first = "", ...lines] = part.split("\n");
+    const [, kind, name = "", prepared] = HEADER.exec(first) ?? [];
+    const text = lines
+      .filter((line) => !line.trimStart().startsWith("--"))
+      .join("\n")
+      .trim()
+      .replace(/;$/, "");
+    if (kind === "name") file.statements.set(name, { text, isPrepared: prepared !== undefined });
+    if (kind === "fragment") file.fragments.set(name, text);
+  }
+  return file;
+}
+
+/** All files of the folder, read once when the program starts. */
+const files = new Map(
+  readdirSync(DIRECTORY, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".sql"))
+    .map((path) => [
+      path.replace(/\.sql$/, "").replaceAll("\\", "/"),
+      parseFile(readFileSync(`${DIRECTORY}/${path}`, "utf8")),
+    ]),
+);
+
+/** A quoted text, or a parameter `:name` that is not part of a cast. */
+const PARAMETER = /'(?:[^']|'')*'|(?<![:\w]):([a-z][a-z0-9_]*)/g;
+
+function createStatement(name: string, source: string, isPrepared: boolean): AnyStatement {
+  const parameters: string[] = [];
+  const text = source.replace(PARAMETER, (found, parameter: string | undefined) => {
+    if (parameter === undefined) return found;
+    const key = camelCase(parameter);
+    if (!parameters.includes(key)) parameters.push(key);
+    return `$${parameters.indexOf(key) + 1}`;
+  });
+  const bind = (values: Record<string, unknown> = {}) => ({
+    text,
+    values: parameters.map((parameter) => values[parameter]),
+    ...(isPrepared && { name: basename(name) }),
+  });
+  return {
+    name,
+    text,
+    parameters,
+    isPrepared,
+    all: async <Row>(db: Db, values?: Record<string, unknown>) => (await db.run(bind(values))).rows as Row[],
+    one: async <Row>(db: Db, values?: Record<string, unknown>) =>
+      ((await db.run(bind(values))).rows[0] as Row | undefined) ?? null,
+    run: async (db, values?: Record<string, unknown>) => (await db.run(bind(values))).count,
+  };
+}
+
+const loaded: AnyStatement[] = [];
+
+/** Returns every statement of the store, for the test that prepares each of them. */
+export const listStatements = (): readonly Pick<AnyStatement, "name" | "text" | "parameters">[] => loaded;
+
+/**
+ * Returns the statements of a file of `packages/store/sql`, by name. `{{name}}` in them is a fragment of the same file,
+ * or one of the given values: a constant of the program or SQL that several files share; never input. Throws if a
+ * placeholder has no value.
+ */
+export function statements<File extends keyof Statements>(
+  path: File,
+  values: Record<string, string | number> = {},
+): Statements[File] {
+  const file = files.get(path);
+  if (file === undefined) throw new Error(`there is no file sql/${path}.sql`);
+  const fill = (text: string): string =>
+    text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
+      const value = file.fragments.get(name) ?? values[name];
+      if (value === undefined) throw new Error(`sql/${path}.sql: {{${name}}} has no value`);
+      return fill(String(value));
+    });
+  const entries = [...file.statements].map(([name, { text, isPrepared }]) => {
+    const statement = createStatement(`${path}.${name}`, fill(text), isPrepared);
+    loaded.push(statement);
+    return [name, statement] as const;
+  });
+  return Object.fromEntries(entries) as unknown as Statements[File];
+}

@@ -1,0 +1,230 @@
+import type { ReviewAction } from "@svc/contracts";
+import type { AnswerStep } from "../platform/answer-stats.ts";
+import { dropBeforeClosing, isClosed, keepBeforeClosing, restoreClosed } from "./close-ticket.ts";
+import type { Db } from "../db.ts";
+import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { insertReviewEvent } from "./insert-review-event.ts";
+import type { ReviewState } from "./lock-review-state.ts";
+import { freeOperatorFiles, takeOperatorFiles } from "./operator-files.ts";
+import { findWebhookMessage, noteNews, receiveAgain } from "./review-messages.ts";
+import type { DraftWork, SendWork, WaitingMessage } from "./review-work.ts";
+import { RECORD_COLUMNS, RECORD_JOINS, asTicketRecord } from "./ticket-record.ts";
+import type { TicketRecord, TicketRow as RecordRow } from "./ticket-record.ts";
+import type { Ticket } from "./tickets.ts";
+import { decideToolCall } from "./tool-calls.ts";
+import * as triageMessages from "./triage-messages.ts";
+import { statements } from "../sql.ts";
+
+/** What a person has decided. */
+export interface Decision {
+  action: ReviewAction;
+  actor: string;
+  /** What the ticket is from now on. */
+  ticket: Pick<Ticket, "project" | "status" | "stage" | "assignee" | "agentId">;
+  /** Why its stage changes, in words. */
+  why: string;
+  /** For the ticket's event. */
+  data: object;
+  /**
+   * What becomes of the messages that wait: they stay, they end without an answer, the held ones go back to the agent,
+   * the failed ones are tried again, or those that closing the ticket ended wait again, with their draft.
+   */
+  waiting: "stay" | "reject" | "return" | "revive" | "restore";
+  /** Of which of them it becomes so; of all where absent. */
+  only?: readonly string[];
+  dropsDraft: boolean;
+  /** True when a run of the pipeline that is under way must begin anew: what it does may depend on the decision. */
+  interrupts: boolean;
+  /** What the pipeline has to do now, if anything. */
+  work: SendWork | DraftWork | null;
+  /** A call of a tool that waits and is decided about with it. Throws ToolCallDecidedError when it waits no more. */
+  toolCall?: { id: string; state: "approved" | "rejected" };
+  /** What triage learns about the newest message that waits, or else the newest one. */
+  lessons: { project: ProjectId; agentId: string | null }[];
+}
+
+/** A decision that is committed. */
+export interface Decided {
+  /** The ticket as the decision has made it. */
+  ticket: TicketRecord;
+  /** True when the pipeline has something to do now. */
+  hasWork: boolean;
+  /** A message of mode webhook whose sender has something to hear; null when there is none. */
+  toldMessageId: string | null;
+}
+
+/** Thrown when a decision names a file that its ticket has not: nothing of the decision is true then. */
+export class OperatorFileGoneError extends Error {
+  constructor() {
+    super("the ticket has no such file");
+    this.name = "OperatorFileGoneError";
+  }
+}
+
+/** Thrown when a call of a tool is decided about that does not wait any more: nothing of the decision is true then. */
+export class ToolCallDecidedError extends Error {
+  constructor() {
+    super("the tool call is no longer waiting");
+    this.name = "ToolCallDecidedError";
+  }
+}
+
+/** How long the sweeper leaves a decision to its job. */
+const SWEEP_AFTER_MS = 2_000;
+
+const idsOf = (waiting: readonly WaitingMessage[], state: WaitingMessage["state"]) =>
+  waiting.flatMap((message) => (message.state === state ? [message.id] : []));
+
+/** Moves the messages that wait to where the decision sends them; answers those whose senders hear of it. */
+const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => Promise<string[]>> = {
+  stay: () => Promise.resolve([]),
+  async reject(tx, { ticket: { homeProject }, waiting }) {
+    const messageIds = waiting.map(({ id }) => id);
+    await sql.reject.run(tx, { homeProject, messageIds });
+    await noteNews(tx, homeProject, messageIds);
+    return messageIds;
+  },
+  async return(tx, { ticket: { homeProject }, waiting }) {
+    await receiveAgain(tx, homeProject, idsOf(waiting, "held"));
+    return [];
+  },
+  async revive(tx, { ticket: { homeProject }, waiting }) {
+    const messageIds = idsOf(waiting, "failed");
+    await receiveAgain(tx, homeProject, messageIds);
+    await noteNews(tx, homeProject, messageIds, true);
+    return [];
+  },
+  async restore(tx, { ticket, closed }) {
+    await restoreClosed(tx, ticket, closed.ended);
+    return [];
+  },
+};
+
+const sql = statements("tickets/apply-decision", {
+  sweepAfterMs: SWEEP_AFTER_MS,
+  recordColumns: RECORD_COLUMNS,
+  recordJoins: RECORD_JOINS,
+});
+
+/** Writes down what the pipeline has to do; the messages that a reply answers are covered from now on. */
+async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Decision): Promise<string | null> {
+  const { work, actor } = decision;
+  if (work === null) return null;
+  // Only the last one can be tried again. Files that this decision names as well are taken below.
+  await freeOperatorFiles(tx, ticket.homeProject, ticket.id, failed?.fileIds ?? []);
+  const reviewId = newId();
+  const send = work.kind === "send" ? work : null;
+  await sql.insertWork.run(tx, {
+    reviewId,
+    homeProject: ticket.homeProject,
+    id: ticket.id,
+    kind: work.kind,
+    actor,
+    author: send?.author,
+    text: send?.text,
+    markdown: send?.markdown,
+    sources: send === null ? null : JSON.stringify(send.sources),
+    answers: work.answers,
+    covers: work.covers,
+    fileIds: send?.fileIds ?? [],
+  });
+  if (send !== null) {
+    if (!(await takeOperatorFiles(tx, ticket.homeProject, ticket.id, send.fileIds))) throw new OperatorFileGoneError();
+    await sql.updateMessages.run(tx, { homeProject: ticket.homeProject, covers: send.covers, answers: send.answers });
+  }
+  return reviewId;
+}
+
+/**
+ * Takes the conversation from the worker that has it, unless an earlier decision is being carried out: what its run
+ * has found was found before the decision. The message is worked on again, and the try does not count.
+ */
+async function interruptRun(tx: Db, { ticket, isUnderWay, isLeased }: ReviewState & { isLeased: boolean }) {
+  if (isUnderWay) return;
+  await sql.interruptRun.run(tx, { homeProject: ticket.homeProject, id: ticket.id });
+  await sql.updateMessages2.run(tx, { homeProject: ticket.homeProject, id: ticket.id, uncounted: isLeased ? 1 : 0 });
+}
+
+/** What triage learns goes by the newest message that waits, or else the newest one. */
+async function teach(tx: Db, { ticket, waiting, newest }: ReviewState, decision: Decision): Promise<void> {
+  const message = waiting.at(-1) ?? newest;
+  if (message === null || decision.lessons.length === 0) return;
+  const said = await sql.teach.one<{ text: string }>(tx, { homeProject: ticket.homeProject, id: message.id });
+  for (const { project, agentId } of decision.lessons) {
+    const decided = { messageId: message.id, ticketId: ticket.id, agentId, text: said?.text ?? "" };
+    await triageMessages.note(tx, project, decided);
+  }
+}
+
+/** What actions mean for the draft that waits. */
+const ANSWER_STEPS: { [Action in ReviewAction]?: AnswerStep } = {
+  approve: "approve",
+  edit: "edit",
+  reject: "reject",
+  reply: "reject",
+  resolve: "reject",
+};
+
+/** The step of an agent's answer that a decision is. To spam no answer would have been right. */
+function stepOf({ action, ticket }: Decision): { step: AnswerStep } | null {
+  const step = ticket.status === "spam" ? undefined : ANSWER_STEPS[action];
+  return step === undefined ? null : { step };
+}
+
+/** Makes all true that a decision changes; what it is about is locked. */
+export async function applyDecision(
+  tx: Db,
+  state: ReviewState & { isLeased: boolean },
+  decision: Decision,
+): Promise<Decided> {
+  const { ticket: before } = state;
+  const { ticket: after, actor, why, action, data } = decision;
+  // The run first: after that, the oldest message that was received need not be the one that it worked on.
+  if (decision.interrupts) await interruptRun(tx, state);
+  const moved =
+    decision.only === undefined ? state.waiting : state.waiting.filter(({ id }) => decision.only?.includes(id));
+  const told = await MOVE_WAITING[decision.waiting](tx, { ...state, waiting: moved });
+  if (decision.toolCall !== undefined) {
+    const isDecided = await decideToolCall(tx, before.project, { ...decision.toolCall, actor });
+    if (!isDecided) throw new ToolCallDecidedError();
+  }
+  const reviewId = await insertWork(tx, state, decision);
+  if (reviewId !== null) {
+    await sql.applyDecision.run(tx, { homeProject: before.homeProject, id: before.id, reviewId });
+  }
+  const isClosing = decision.waiting === "reject" && isClosed(after.status);
+  // A ticket that is marked as spam after it was resolved keeps what it was before both.
+  if (isClosing && !isClosed(before.status)) await keepBeforeClosing(tx, before);
+  if (decision.dropsDraft && !isClosing) await dropBeforeClosing(tx, before);
+  if (decision.dropsDraft) {
+    await sql.deleteDrafts.run(tx, { homeProject: before.homeProject, id: before.id });
+  }
+  const changed = await sql.findTickets.one<RecordRow>(tx, {
+    project: before.project,
+    id: before.id,
+    project2: after.project,
+    status: after.status,
+    stage: after.stage,
+    assignee: after.assignee,
+    agentId: after.agentId,
+  });
+  const move = { at: new Date().toISOString(), actor, from: before.stage, to: after.stage, why };
+  await insertReviewEvent(tx, {
+    project: before.homeProject,
+    ticketId: before.id,
+    messageId: decision.work?.answers ?? null,
+    actor,
+    moves: before.stage === after.stage ? [] : [move],
+    data: { decision: action, ...data },
+    answer: stepOf(decision),
+  });
+  await teach(tx, state, decision);
+  if (changed === null) throw new Error(`ticket ${before.id} does not exist although it is locked`);
+  const runsAgain = decision.waiting === "return" || decision.waiting === "revive";
+  return {
+    ticket: asTicketRecord(changed),
+    hasWork: reviewId !== null || runsAgain || (decision.interrupts && state.hasReceived),
+    toldMessageId: await findWebhookMessage(tx, before.homeProject, told),
+  };
+}

@@ -1,0 +1,460 @@
+import { PERSON_PROMISED, PUSHING_CHANNELS } from "@svc/contracts";
+import type { ChannelId, MessageMode, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
+import { applyDecision } from "./apply-decision.ts";
+import type { Decided, Decision } from "./apply-decision.ts";
+import { LEASE_MS } from "../messages/chats.ts";
+import type { Db } from "../db.ts";
+import type { NewDraft } from "./drafts.ts";
+import { SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "../messages/expired-leases.ts";
+import type { LeaseHistory } from "../messages/expired-leases.ts";
+import { asProjectId, newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { insertReviewEvent } from "./insert-review-event.ts";
+import { lockReviewState } from "./lock-review-state.ts";
+import type { ReviewState } from "./lock-review-state.ts";
+import type { ClaimedMessage } from "../messages/messages.ts";
+import { findWebhookMessage, noteNews, receiveAgain } from "./review-messages.ts";
+import { dropOperatorFiles } from "./operator-files.ts";
+import { asWork } from "./review-work.ts";
+import type { DraftWork, SendWork, WorkRow } from "./review-work.ts";
+import type { NewReply } from "./tickets.ts";
+import { statements } from "../sql.ts";
+import type { Context } from "../context.ts";
+
+/** A decision that a worker carries out: it has the lease on the chat. */
+export interface ClaimedReview extends LeaseHistory {
+  /** Where the ticket came in. */
+  project: ProjectId;
+  reviewId: string;
+  ticketId: string;
+  leaseId: string;
+  channelId: ChannelId;
+  chatId: string;
+  actor: string;
+  work: SendWork | DraftWork;
+  /** The message that it answers; null when it is not kept. */
+  message: Pick<ClaimedMessage, "seq" | "userId" | "text" | "channelMeta" | "mode"> | null;
+  /** Number of this attempt: one more than have failed. An attempt whose lease expired is not counted. */
+  attempts: number;
+}
+
+/** A message that a decision is about. */
+export type ReviewedMessage = Pick<ClaimedMessage, "messageId" | "seq" | "userId" | "text" | "channelMeta" | "mode">;
+
+/** What a reply that was sent has made. */
+export interface FinishedReview {
+  /** Places of its replies in the chat. */
+  replies: { fromSeq: number; toSeq: number };
+  /** A covered message of mode webhook, other than the one that is answered, whose sender hears so; else null. */
+  toldMessageId: string | null;
+}
+
+/** What a draft that was made anew has found. */
+export interface DraftOutcome {
+  draft: NewDraft;
+  agentId: string | null;
+  confidence: number | null;
+  language: string | null;
+  moves: StageMove[];
+  /** What the stages found and how long they took. */
+  trace: object;
+  /** Whether the draft counts as an answer of the agent in the statistics. */
+  answerStep: "held" | null;
+}
+
+/** A decision whose job has to be published again. */
+export interface DueReview {
+  /** Where the ticket came in. */
+  project: ProjectId;
+  reviewId: string;
+  ticketId: string;
+  /** Number of failed attempts and expired leases: it distinguishes this job from earlier ones. */
+  attempts: number;
+}
+
+interface MessageRow {
+  seq: number;
+  userId: string | null;
+  messageText: string;
+  channelMeta: Record<string, unknown>;
+  mode: MessageMode | null;
+}
+
+interface ClaimedRow extends WorkRow, MessageRow, LeaseHistory {
+  /** Null if the decision was not claimed. */
+  id: string | null;
+  actor: string;
+  attempts: number;
+  channelId: ChannelId;
+  chatId: string;
+  messageId: string | null;
+}
+
+const sql = statements("tickets/reviews", {
+  expiredLease: expiredLease("chats"),
+  suspectAfterCrashes: SUSPECT_AFTER_CRASHES,
+  leaseHistory: leaseHistory("l.leases"),
+  lapseWait: lapseWait("s.lapses"),
+  leaseMs: LEASE_MS,
+});
+
+function asMessage(row: MessageRow): NonNullable<ClaimedReview["message"]> {
+  return {
+    seq: row.seq,
+    userId: row.userId,
+    text: row.messageText,
+    channelMeta: row.channelMeta,
+    mode: row.mode,
+  };
+}
+
+/** Locks the chat of a claimed decision and gives it free: false when the lease was lost, and nothing may change. */
+async function endLease(tx: Db, review: ClaimedReview, replyCount = 0): Promise<{ lastSeq: number } | null> {
+  const chat = await sql.endLease.one<{ lastSeq: number }>(tx, {
+    project: review.project,
+    ticketId: review.ticketId,
+    leaseId: review.leaseId,
+    reviewId: review.reviewId,
+    replyCount,
+  });
+  return chat === null ? null : { lastSeq: chat.lastSeq };
+}
+
+async function endReview(tx: Db, review: ClaimedReview, failure: string | null): Promise<void> {
+  await sql.endReview.run(tx, {
+    project: review.project,
+    reviewId: review.reviewId,
+    failure,
+    attempts: review.attempts,
+  });
+}
+
+/**
+ * Where a ticket rests when a decision is carried out or given up: in review as long as a message is held, then in
+ * failed as long as one is a dead letter.
+ */
+async function findRest<Else extends TicketStage>(
+  tx: Db,
+  { project, ticketId }: ClaimedReview,
+  otherwise: Else,
+): Promise<{ before: TicketStage; rest: "review" | "failed" | Else }> {
+  const row = await sql.findRest.one<{ stage: TicketStage; isHeld: boolean; isFailed: boolean }>(tx, {
+    project,
+    ticketId,
+  });
+  if (row === null) throw new Error(`ticket ${ticketId} no longer exists`);
+  return { before: row.stage, rest: row.isHeld ? "review" : row.isFailed ? "failed" : otherwise };
+}
+
+async function moveTicket(
+  tx: Db,
+  { project, ticketId }: ClaimedReview,
+  change: { stage: TicketStage; status: TicketStatus | null; isReplied: boolean },
+): Promise<void> {
+  await sql.moveTicket.run(tx, {
+    project,
+    ticketId,
+    stage: change.stage,
+    status: change.status,
+    isReplied: change.isReplied,
+  });
+}
+
+async function insertReplies(
+  tx: Db,
+  { project, ticketId, work }: ClaimedReview,
+  replies: NewReply[],
+  fromSeq: number,
+): Promise<void> {
+  for (const [index, { item, author }] of replies.entries()) {
+    const text = item.type === "message" ? item : null;
+    const file = item.type === "attachment" ? item : null;
+    await sql.insertReplies.run(tx, {
+      id: newId(),
+      project,
+      ticketId,
+      seq: fromSeq + index,
+      answers: work.answers,
+      author,
+      type: item.type,
+      text: text?.text,
+      markdown: text?.markdown,
+      sources: text?.sources === undefined ? null : JSON.stringify(text.sources),
+      filename: file?.filename,
+      mime: file?.mime,
+      content: file?.content,
+    });
+  }
+  await sql.insertOutboxes.run(tx, { project, ticketId, pushingChannels: PUSHING_CHANNELS });
+}
+
+async function claimIn(
+  context: Context,
+  { isExclusive }: { isExclusive: boolean },
+  project: ProjectId,
+  ticketId: string,
+): Promise<ClaimedReview | "suspect" | null> {
+  const leaseId = newId();
+  const row = await sql.claim.one<ClaimedRow>(context.leases, {
+    project,
+    ticketId,
+    leaseId,
+    processId: context.processId,
+    isExclusive,
+  });
+  if (row === null) return null;
+  if (row.id === null) return "suspect";
+  return {
+    project,
+    reviewId: row.id,
+    ticketId,
+    leaseId,
+    channelId: row.channelId,
+    chatId: row.chatId,
+    actor: row.actor,
+    work: asWork(row),
+    message: row.messageId === null ? null : asMessage(row),
+    attempts: row.attempts,
+    crashes: row.crashes,
+    lapses: row.lapses,
+  };
+}
+
+const moveOf = (from: TicketStage, to: TicketStage, why: string): StageMove[] =>
+  from === to ? [] : [{ at: new Date().toISOString(), actor: "pipeline", from, to, why }];
+
+/**
+ * Decides about a ticket of this project: `plan` sees how it is, says what is to be, or throws when that cannot be,
+ * and all of it becomes true in one transaction, or nothing does. While it runs, no message can come into the chat
+ * and no run of the pipeline can end; it must not wait for anything. Null when the project has no such ticket.
+ */
+export async function decide(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+  plan: (state: ReviewState) => Decision,
+): Promise<Decided | null> {
+  return context.db.transaction(async (tx) => {
+    await sql.decide.run(tx);
+    const state = await lockReviewState(tx, project, ticketId);
+    return state === null ? null : applyDecision(tx, state, plan(state));
+  });
+}
+
+/**
+ * Sends a dead letter through the pipeline again that failed before it had a ticket: nobody can decide about it.
+ * False when it is none, or has a ticket meanwhile. Locks as a decision does: the chat, the message, its callback.
+ */
+export async function reviveUnopened(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+  messageId: string,
+): Promise<boolean> {
+  return context.db.transaction(async (tx) => {
+    await sql.reviveUnopened.run(tx);
+    await sql.lockChats.run(tx, { project, ticketId });
+    const letter = await sql.findMessages.one(tx, { project, ticketId, messageId });
+    if (letter === null) return false;
+    await receiveAgain(tx, project, [messageId]);
+    await noteNews(tx, project, [messageId], true);
+    return true;
+  });
+}
+
+/**
+ * What a draft that is made anew has to answer besides the message that it is claimed with, oldest first: the other
+ * messages of the decision that are still held.
+ */
+export async function listEarlier(
+  context: Context,
+  { project, ticketId, work }: ClaimedReview,
+): Promise<ReviewedMessage[]> {
+  const rows = await sql.listEarlier.all<MessageRow & { id: string }>(context.hot, {
+    project,
+    ticketId,
+    covers: work.covers,
+    answers: work.answers,
+  });
+  return rows.map((row) => ({ messageId: row.id, ...asMessage(row) }));
+}
+
+/**
+ * Claims the lease on a chat and its decision that is not carried out yet; null when there is none, another worker
+ * has the lease, or it is not to be tried yet. The lease lasts 4 s and must be renewed. To be called by a process that
+ * does nothing else meanwhile.
+ */
+export async function claim(context: Context, project: ProjectId, ticketId: string): Promise<ClaimedReview | null> {
+  const claimed = await claimIn(context, { isExclusive: true }, project, ticketId);
+  return claimed === "suspect" ? null : claimed;
+}
+
+/**
+ * As `claim`, for a decision that is carried out concurrently with other work; "suspect", and nothing done, if processes
+ * have crashed again and again while they carried it out.
+ */
+export function claimBeside(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+): Promise<ClaimedReview | "suspect" | null> {
+  return claimIn(context, { isExclusive: false }, project, ticketId);
+}
+
+/**
+ * Makes a person's reply true and gives the lease back, in one transaction: its items with their places, the
+ * messages that it answers, the ticket, the event, the news for callbacks. A reply that promises a person leaves the
+ * ticket in review. Null when the lease was lost in the meantime: then another worker has the decision, and nothing of
+ * this exists.
+ */
+export async function finishSend(
+  context: Context,
+  review: ClaimedReview,
+  replies: NewReply[],
+  { promisesPerson = false }: { promisesPerson?: boolean } = {},
+): Promise<FinishedReview | null> {
+  const { project, ticketId, work } = review;
+  return context.hot.transaction(async (tx) => {
+    const chat = await endLease(tx, review, replies.length);
+    if (chat === null) return null;
+    const fromSeq = chat.lastSeq - replies.length + 1;
+    await insertReplies(tx, review, replies, fromSeq);
+    const answered = work.answers === null ? work.covers : [...new Set([...work.covers, work.answers])];
+    await sql.finishSend.run(tx, { project, answered });
+    await noteNews(tx, project, answered);
+    if (work.kind === "send") await dropOperatorFiles(tx, project, ticketId, work.fileIds);
+    await endReview(tx, review, null);
+    const { before, rest: calm } = await findRest(tx, review, "done");
+    const rest = calm === "done" && promisesPerson ? "review" : calm;
+    if (calm !== "review") {
+      await sql.deleteDrafts.run(tx, { project, ticketId });
+    }
+    await moveTicket(tx, review, {
+      stage: rest,
+      status: rest === "review" ? "open" : "pending",
+      isReplied: true,
+    });
+    await insertReviewEvent(tx, {
+      project,
+      ticketId,
+      messageId: work.answers,
+      actor: "pipeline",
+      moves: moveOf(before, rest, rest === calm ? "the reply is committed" : PERSON_PROMISED),
+      data: { review: review.reviewId, attempts: review.attempts },
+    });
+    return {
+      replies: { fromSeq, toSeq: chat.lastSeq },
+      toldMessageId: await findWebhookMessage(
+        tx,
+        project,
+        answered.filter((id) => id !== work.answers),
+      ),
+    };
+  });
+}
+
+/**
+ * Puts a draft that was made anew in the place of the former one and gives the lease back; the ticket is in review
+ * again. False when the lease was lost in the meantime: nothing of this exists then.
+ */
+export async function finishDraft(context: Context, review: ClaimedReview, outcome: DraftOutcome): Promise<boolean> {
+  const { project, ticketId, work } = review;
+  const { draft } = outcome;
+  return context.hot.transaction(async (tx) => {
+    if ((await endLease(tx, review)) === null) return false;
+    await sql.finishDraft.run(tx, {
+      project,
+      ticketId,
+      text: draft.text,
+      markdown: draft.markdown,
+      sources: JSON.stringify(draft.sources),
+      confidence: draft.confidence,
+      why: draft.why,
+      covers: work.covers,
+    });
+    await endReview(tx, review, null);
+    await sql.updateTickets.run(tx, {
+      project,
+      ticketId,
+      agentId: outcome.agentId,
+      confidence: outcome.confidence,
+      language: outcome.language,
+    });
+    await insertReviewEvent(tx, {
+      project,
+      ticketId,
+      messageId: work.answers,
+      actor: "pipeline",
+      moves: outcome.moves,
+      data: { review: review.reviewId, ...outcome.trace },
+      answer:
+        outcome.answerStep === null
+          ? null
+          : { step: outcome.answerStep, confidence: outcome.confidence ?? 0, agentId: outcome.agentId },
+    });
+    return true;
+  });
+}
+
+/**
+ * Gives a decision up after too many tries and gives the lease back: what it covered waits for a person again, with
+ * the draft as it was; a ticket of which nothing waits is `failed`. False when the lease was lost.
+ */
+export async function giveUp(context: Context, review: ClaimedReview, failure: string): Promise<boolean> {
+  const { project, ticketId, work } = review;
+  return context.hot.transaction(async (tx) => {
+    if ((await endLease(tx, review)) === null) return false;
+    await sql.giveUp.run(tx, { project, covers: work.covers });
+    await endReview(tx, review, failure);
+    const { before, rest } = await findRest(tx, review, "failed");
+    await moveTicket(tx, review, { stage: rest, status: null, isReplied: false });
+    await insertReviewEvent(tx, {
+      project,
+      ticketId,
+      messageId: work.answers,
+      actor: "pipeline",
+      moves: moveOf(before, rest, failure),
+      data: { review: review.reviewId, failure, attempts: review.attempts },
+    });
+    return true;
+  });
+}
+
+/**
+ * Releases the lease: the next attempt follows after `delayMs`. This one is counted as failed only if `counts`, which
+ * is false for errors that are not the decision's. Does nothing if the lease was lost.
+ */
+export async function retryLater(
+  context: Context,
+  review: ClaimedReview,
+  retry: { delayMs: number; failure: string; counts: boolean },
+): Promise<void> {
+  await sql.retryLater.run(context.hot, {
+    project: review.project,
+    ticketId: review.ticketId,
+    leaseId: review.leaseId,
+    reviewId: review.reviewId,
+    delayMs: retry.delayMs,
+    failure: retry.failure,
+    counted: retry.counts ? 1 : 0,
+  });
+}
+
+/** Age in milliseconds of the oldest decision of all projects that could be carried out; 0 when there is none. */
+export async function oldestWaitingMs(context: Context): Promise<number> {
+  const row = await sql.oldestWaitingMs.one<{ age: number | null }>(context.hot);
+  return row?.age ?? 0;
+}
+
+/** Up to `limit` decisions of all projects that wait longer than they should, for the sweeper to publish again. */
+export async function takeDue(context: Context, limit: number): Promise<DueReview[]> {
+  const rows = await sql.due.all<{ id: string; projectId: string; ticketId: string; attempts: number }>(context.hot, {
+    limit,
+  });
+  return rows.map((row) => ({
+    project: asProjectId(row.projectId),
+    reviewId: row.id,
+    ticketId: row.ticketId,
+    attempts: row.attempts,
+  }));
+}

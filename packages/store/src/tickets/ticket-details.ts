@@ -1,0 +1,380 @@
+import { TICKET_LIMITS } from "@svc/contracts";
+import type {
+  AttachmentRef,
+  ChannelId,
+  MessageMode,
+  MessageState,
+  ReplyAuthor,
+  Source,
+  StageMove,
+  TicketPriority,
+} from "@svc/contracts";
+import type { Db } from "../db.ts";
+import { asProjectId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { asConfidence, asTicketRecord, RECORD_COLUMNS, RECORD_JOINS } from "./ticket-record.ts";
+import type { TicketRecord, TicketRow } from "./ticket-record.ts";
+import { statements } from "../sql.ts";
+
+/** A customer's message, as a ticket shows it. */
+export interface MessageRecord {
+  id: string;
+  seq: number;
+  userId: string | null;
+  text: string;
+  /** When it was written, as its channel says. */
+  timestampMs: number;
+  attachments: AttachmentRef[];
+  meta: Record<string, unknown>;
+  mode: MessageMode | null;
+  state: MessageState;
+  attempts: number;
+  failure: string | null;
+  createdAt: Date;
+  finishedAt: Date | null;
+}
+
+/** A reply, as a ticket shows it: of a file its facts. */
+export interface ReplyRecord {
+  id: string;
+  seq: number;
+  inReplyTo: string | null;
+  author: ReplyAuthor;
+  createdAt: Date;
+  deliveredAt: Date | null;
+  content:
+    | { type: "message"; text: string; markdown: boolean; sources: Source[] }
+    | { type: "attachment"; filename: string; mime: string; sizeBytes: number };
+}
+
+/** Something that happened to a ticket. */
+export interface EventRecord {
+  id: number;
+  at: Date;
+  /** Who worked on the ticket then; of an event that gave it to another project: that project. */
+  project: ProjectId;
+  actor: string;
+  messageId: string | null;
+  moves: StageMove[];
+  data: Record<string, unknown>;
+}
+
+/** The answer that waits. */
+export interface DraftRecord {
+  text: string;
+  markdown: boolean;
+  sources: Source[];
+  confidence: number | null;
+  why: string;
+  covers: string[];
+  /** True when the customer has written since, or a message that it does not answer has failed. */
+  isStale: boolean;
+  createdAt: Date;
+}
+
+/** The newest of what a ticket holds, each oldest first; `more` says where there is more. */
+export interface TicketContents {
+  messages: MessageRecord[];
+  replies: ReplyRecord[];
+  events: EventRecord[];
+  draft: DraftRecord | null;
+  more: { messages: boolean; replies: boolean; events: boolean };
+}
+
+/** Before which places in the chat, and before which event, older ones are asked for; of what is null: none. */
+export interface OlderThan {
+  messages: number | null;
+  replies: number | null;
+  events: number | null;
+}
+
+/** What of a ticket is to be changed; what is left out stays. */
+export interface TicketFieldChange {
+  subject?: string | undefined;
+  priority?: TicketPriority | undefined;
+  tags?: string[] | undefined;
+}
+
+interface MessageRow {
+  id: string;
+  seq: number;
+  userId: string | null;
+  text: string;
+  timestampMs: number;
+  attachments: AttachmentRef[] | null;
+  channelMeta: Record<string, unknown>;
+  mode: MessageMode | null;
+  state: MessageState;
+  attempts: number;
+  failure: string | null;
+  createdAt: Date;
+  finishedAt: Date | null;
+}
+
+interface ReplyRow {
+  id: string;
+  seq: number;
+  inReplyTo: string | null;
+  author: ReplyAuthor;
+  type: "message" | "attachment";
+  text: string | null;
+  markdown: boolean | null;
+  sources: Source[] | null;
+  filename: string | null;
+  mime: string | null;
+  sizeBytes: number | null;
+  createdAt: Date;
+  deliveredAt: Date | null;
+}
+
+interface EventRow {
+  id: number;
+  at: Date;
+  actor: string;
+  messageId: string | null;
+  moves: StageMove[];
+  data: Record<string, unknown>;
+}
+
+interface DraftRow {
+  text: string;
+  markdown: boolean;
+  sources: Source[];
+  confidence: number | null;
+  why: string;
+  covers: string[];
+  isStale: boolean;
+  createdAt: Date;
+}
+
+const { shownMaxCount: MAX_COUNT, shownMaxBytes: MAX_BYTES } = TICKET_LIMITS;
+
+interface Counted {
+  /** Rows that there are, at most one more than are shown. */
+  found: number;
+}
+
+const sql = statements("tickets/ticket-details", {
+  maxCount: MAX_COUNT,
+  maxRead: MAX_COUNT + 1,
+  maxBytes: MAX_BYTES,
+  recordColumns: RECORD_COLUMNS,
+  recordJoins: RECORD_JOINS,
+});
+
+/** The rows to show, oldest first, and whether there are older ones. */
+function shown<Row extends object>(rows: (Row & Counted)[]): { rows: Row[]; hasMore: boolean } {
+  const [newestRow] = rows;
+  return { rows: rows.toReversed(), hasMore: newestRow !== undefined && rows.length < newestRow.found };
+}
+
+function asEvent(row: EventRow, projectAt: (eventId: number) => ProjectId): EventRecord {
+  return {
+    id: row.id,
+    at: row.at,
+    project: projectAt(row.id),
+    actor: row.actor,
+    messageId: row.messageId,
+    moves: row.moves,
+    data: row.data,
+  };
+}
+
+async function findReceived(on: Db, project: ProjectId, ticketId: string): Promise<TicketRecord | null> {
+  const row = await sql.findReceived.one<{
+    id: string;
+    projectName: string;
+    channelId: ChannelId;
+    chatId: string;
+    createdAt: Date;
+    updatedAt: Date;
+    userId: string | null;
+    subject: string;
+    metas: Record<string, unknown>[];
+  }>(on, { project, ticketId });
+  if (row === null) return null;
+  return {
+    id: row.id,
+    homeProject: asProjectId(project),
+    homeProjectName: row.projectName,
+    project,
+    channelId: row.channelId,
+    chatId: row.chatId,
+    userId: row.userId,
+    subject: row.subject,
+    status: "open",
+    stage: "received",
+    priority: "normal",
+    assignee: null,
+    agentId: null,
+    confidence: null,
+    language: null,
+    tags: [],
+    channelMeta: Object.fromEntries(row.metas.flatMap((meta) => Object.entries(meta))),
+    version: 0,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    firstReplyAt: null,
+    resolvedAt: null,
+  };
+}
+
+async function findOpenedIn(on: Db, project: ProjectId, ticketId: string): Promise<TicketRecord | null> {
+  const row = await sql.findOpened.one<TicketRow>(on, { project, ticketId });
+  return row === null ? null : asTicketRecord(row);
+}
+
+/** The project that worked on a ticket when an event happened. */
+async function readProjects(on: Db, home: ProjectId, ticketId: string): Promise<(eventId: number) => ProjectId> {
+  const changes = await sql.listProjects.all<{ id: number; projectId: string }>(on, { home, ticketId });
+  return (eventId) => asProjectId(changes.findLast((change) => change.id <= eventId)?.projectId ?? home);
+}
+
+/** What was said in a ticket and done to it. Its rows belong to its home project, which its record names. */
+async function readContents(on: Db, home: ProjectId, ticketId: string): Promise<TicketContents> {
+  const values = { home, ticketId, before: null };
+  const messages = shown<MessageRow>(await sql.listMessages.all<MessageRow & Counted>(on, values));
+  const replies = shown<ReplyRow>(await sql.listReplies.all<ReplyRow & Counted>(on, values));
+  const events = shown<EventRow>(await sql.listEvents.all<EventRow & Counted>(on, values));
+  const draft = await sql.findDraft.one<DraftRow>(on, { home, ticketId });
+  const projectAt = await readProjects(on, home, ticketId);
+  return {
+    messages: messages.rows.map(asMessage),
+    replies: replies.rows.map(asReply),
+    events: events.rows.map((row) => asEvent(row, projectAt)),
+    draft: draft === null ? null : asDraft(draft),
+    more: { messages: messages.hasMore, replies: replies.hasMore, events: events.hasMore },
+  };
+}
+
+/** The ticket that people of a project work on, or null. */
+export const findOpened = (db: Db, project: ProjectId, ticketId: string) => findOpenedIn(db, project, ticketId);
+
+/** As `findOpened`, and a ticket that was accepted in this project and is not opened yet, in version 0. */
+export async function find(db: Db, project: ProjectId, ticketId: string): Promise<TicketRecord | null> {
+  // The last look is for a ticket that was opened between the first two.
+  return (
+    (await findOpenedIn(db, project, ticketId)) ??
+    (await findReceived(db, project, ticketId)) ??
+    (await findOpenedIn(db, project, ticketId))
+  );
+}
+
+/**
+ * What `find` finds, with what was said in it and done to it, all as of one moment: whoever decides about what is
+ * shown names the version that it is shown with. Locks nothing.
+ */
+export function read(
+  db: Db,
+  project: ProjectId,
+  ticketId: string,
+): Promise<{ ticket: TicketRecord; contents: TicketContents } | null> {
+  return db.transaction(async (tx) => {
+    await sql.read.run(tx);
+    const ticket = (await findOpenedIn(tx, project, ticketId)) ?? (await findReceived(tx, project, ticketId));
+    if (ticket === null) return null;
+    return { ticket, contents: await readContents(tx, ticket.homeProject, ticket.id) };
+  });
+}
+
+/**
+ * What was said in a ticket of the project and done to it before these places, the newest of that first to be
+ * given, and oldest first as in `read`; null where the project has no such ticket.
+ */
+export async function readOlder(
+  db: Db,
+  project: ProjectId,
+  ticketId: string,
+  before: OlderThan,
+): Promise<Omit<TicketContents, "draft"> | null> {
+  const ticket = await findOpenedIn(db, project, ticketId);
+  if (ticket === null) return null;
+  const home = ticket.homeProject;
+  // A list that is not asked for begins before the first place.
+  const values = (place: number | null) => ({ home, ticketId, before: place ?? 0 });
+  const messages = shown<MessageRow>(await sql.listMessages.all<MessageRow & Counted>(db, values(before.messages)));
+  const replies = shown<ReplyRow>(await sql.listReplies.all<ReplyRow & Counted>(db, values(before.replies)));
+  const events = shown<EventRow>(await sql.listEvents.all<EventRow & Counted>(db, values(before.events)));
+  const projectAt = await readProjects(db, home, ticketId);
+  return {
+    messages: messages.rows.map(asMessage),
+    replies: replies.rows.map(asReply),
+    events: events.rows.map((row) => asEvent(row, projectAt)),
+    more: { messages: messages.hasMore, replies: replies.hasMore, events: events.hasMore },
+  };
+}
+
+/**
+ * Changes fields of a ticket, raises its version and writes down who did it, in one statement; null when the project
+ * has no such ticket that is opened, or `versions` is given and has not the present one. Locks the ticket's row.
+ */
+export async function update(
+  db: Db,
+  project: ProjectId,
+  ticketId: string,
+  change: TicketFieldChange,
+  { versions, actor }: { versions: readonly number[] | null; actor: string },
+): Promise<TicketRecord | null> {
+  const row = await sql.update.one<TicketRow>(db, {
+    project,
+    ticketId,
+    versions,
+    subject: change.subject,
+    priority: change.priority,
+    tags: change.tags,
+    actor,
+    data: JSON.stringify({ decision: "change", change }),
+  });
+  return row === null ? null : asTicketRecord(row);
+}
+
+function asMessage(row: MessageRow): MessageRecord {
+  return {
+    id: row.id,
+    seq: row.seq,
+    userId: row.userId,
+    text: row.text,
+    timestampMs: row.timestampMs,
+    attachments: row.attachments ?? [],
+    meta: row.channelMeta,
+    mode: row.mode,
+    state: row.state,
+    attempts: row.attempts,
+    failure: row.failure,
+    createdAt: row.createdAt,
+    finishedAt: row.finishedAt,
+  };
+}
+
+function asReply(row: ReplyRow): ReplyRecord {
+  return {
+    id: row.id,
+    seq: row.seq,
+    inReplyTo: row.inReplyTo,
+    author: row.author,
+    createdAt: row.createdAt,
+    deliveredAt: row.deliveredAt,
+    content:
+      row.type === "message"
+        ? { type: "message", text: row.text ?? "", markdown: row.markdown ?? false, sources: row.sources ?? [] }
+        : {
+            type: "attachment",
+            filename: row.filename ?? "",
+            mime: row.mime ?? "",
+            sizeBytes: row.sizeBytes ?? 0,
+          },
+  };
+}
+
+function asDraft(row: DraftRow): DraftRecord {
+  return {
+    text: row.text,
+    markdown: row.markdown,
+    sources: row.sources,
+    confidence: asConfidence(row.confidence),
+    why: row.why,
+    covers: row.covers,
+    isStale: row.isStale,
+    createdAt: row.createdAt,
+  };
+}

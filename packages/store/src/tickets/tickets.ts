@@ -1,0 +1,247 @@
+import { PUSHING_CHANNELS, withoutBidiControls } from "@svc/contracts";
+import type { ChannelId, ReplyAuthor, ReplyDraft, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
+import type { AnswerStep } from "../platform/answer-stats.ts";
+import { batched } from "../batcher.ts";
+import type { Db } from "../db.ts";
+import { addDraft } from "./drafts.ts";
+import type { NewDraft } from "./drafts.ts";
+import { asProjectId, newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { applyRoute, lockRoute } from "./issues.ts";
+import type { IssueRoute } from "./issues.ts";
+import type { ClaimedMessage } from "../messages/messages.ts";
+import { statements } from "../sql.ts";
+import type { Context } from "../context.ts";
+
+/** A ticket as the pipeline works on it. */
+export interface Ticket {
+  id: string;
+  homeProject: ProjectId;
+  /** Who works on it. */
+  project: ProjectId;
+  channelId: ChannelId;
+  chatId: string;
+  subject: string;
+  status: TicketStatus;
+  stage: TicketStage;
+  assignee: string | null;
+  agentId: string | null;
+  /** ISO 639-1; null as long as no message has said so. */
+  language: string | null;
+  version: number;
+}
+
+/** A reply item that a run or a decision makes. */
+export interface NewReply {
+  item: ReplyDraft;
+  author: ReplyAuthor;
+}
+
+/** How a run of the pipeline ended: all of it becomes true in one statement, or nothing does. */
+export interface RunOutcome {
+  message: Pick<ClaimedMessage, "project" | "messageId" | "ticketId" | "leaseId">;
+  state: "answered" | "held" | "rejected" | "failed";
+  failure: string | null;
+  stage: TicketStage;
+  status: TicketStatus;
+  agentId: string | null;
+  confidence: number | null;
+  language: string | null;
+  moves: StageMove[];
+  /** What the stages found and how long they took, for the trace on the ticket. */
+  trace: object;
+  /** What the run means for an agent's answer of this agent and confidence; absent where it means nothing. */
+  answerStep?: AnswerStep | null;
+  replies: NewReply[];
+  draft: NewDraft | null;
+  /** Where triage has sent a submitted issue; absent for any other message, and where it stays as it is. */
+  route?: IssueRoute;
+}
+
+/** What a finished run has made. */
+export interface FinishedRun {
+  /** Places of its replies in the chat; null when there are none. */
+  replies: { fromSeq: number; toSeq: number } | null;
+  /** True when something came into the chat after the message: there may be another one to claim. */
+  hasMore: boolean;
+}
+
+/** A row of `TICKET_COLUMNS`. */
+export interface TicketRow {
+  id: string;
+  homeProjectId: string;
+  projectId: string;
+  channelId: ChannelId;
+  chatId: string;
+  subject: string;
+  status: TicketStatus;
+  stage: TicketStage;
+  assignee: string | null;
+  agentId: string | null;
+  language: string | null;
+  version: number;
+}
+
+/** What a ticket is made from. */
+export const TICKET_COLUMNS =
+  "id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version";
+
+const SUBJECT_CHARS = 120;
+
+/** Where the last move of a run leads while another message of the ticket is a dead letter. */
+const STILL_FAILED = JSON.stringify({ to: "failed", why: "this is done, and another message has failed" });
+
+/** Thrown when a run goes on although its lease is gone: what it does must not count. */
+export class LeaseLostError extends Error {
+  constructor() {
+    super("the lease on the chat is lost");
+    this.name = "LeaseLostError";
+  }
+}
+
+const sql = statements("tickets/tickets", {
+  stillFailed: STILL_FAILED,
+  list: PUSHING_CHANNELS.join(","),
+});
+
+interface OpenItem {
+  project: ProjectId;
+  message: ClaimedMessage;
+}
+
+const openBatched = batched<Context, OpenItem, Ticket>(async (context: Context, items) => {
+  const rows = await sql.open.all<TicketRow>(context.leases, {
+    id: items.map(({ message }) => message.ticketId),
+    projectId: items.map(({ project }) => project),
+    channelId: items.map(({ message }) => message.channelId),
+    chatId: items.map(({ message }) => message.chatId),
+    userId: items.map(({ message }) => message.userId),
+    subject: items.map(({ message }) => subjectOf(message.text)),
+    channelMeta: items.map(({ message }) => JSON.stringify(message.channelMeta)),
+    leaseId: items.map(({ message }) => message.leaseId),
+  });
+  const byId = new Map(rows.map((row) => [row.id, asTicket(row)]));
+  return items.map(({ message }) => {
+    const ticket = byId.get(message.ticketId);
+    if (ticket === undefined) throw new LeaseLostError();
+    return ticket;
+  });
+});
+
+async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | null)[]> {
+  const sorted = runs.toSorted((a, b) => (a.message.ticketId < b.message.ticketId ? -1 : 1));
+  const replies = sorted.flatMap(({ message, replies: made }) =>
+    made.map(({ item, author }, index) => ({ leaseId: message.leaseId, place: index + 1, item, author })),
+  );
+  const rows = await sql.finish.all<{ leaseId: string; lastSeq: number; seq: number }>(on, {
+    projectId: sorted.map((run) => run.message.project),
+    ticketId: sorted.map((run) => run.message.ticketId),
+    messageId: sorted.map((run) => run.message.messageId),
+    leaseId: sorted.map((run) => run.message.leaseId),
+    state: sorted.map((run) => run.state),
+    failure: sorted.map((run) => run.failure),
+    stage: sorted.map((run) => run.stage),
+    status: sorted.map((run) => run.status),
+    agentId: sorted.map((run) => run.agentId),
+    confidence: sorted.map((run) => run.confidence),
+    language: sorted.map((run) => run.language),
+    moves: sorted.map((run) => JSON.stringify(run.moves)),
+    trace: sorted.map((run) => JSON.stringify(run.trace)),
+    replyCount: sorted.map((run) => run.replies.length),
+    isFirstReply: sorted.map((run) => run.replies.some((reply) => reply.author !== "system")),
+    id: replies.map(() => newId()),
+    leaseId2: replies.map((reply) => reply.leaseId),
+    place: replies.map((reply) => reply.place),
+    author: replies.map((reply) => reply.author),
+    type: replies.map(({ item }) => item.type),
+    text: replies.map(({ item }) => (item.type === "message" ? item.text : null)),
+    markdown: replies.map(({ item }) => (item.type === "message" ? item.markdown : null)),
+    sources: replies.map(({ item }) => (item.type === "message" && item.sources ? JSON.stringify(item.sources) : null)),
+    filename: replies.map(({ item }) => (item.type === "attachment" ? item.filename : null)),
+    mime: replies.map(({ item }) => (item.type === "attachment" ? item.mime : null)),
+    content: replies.map(({ item }) => (item.type === "attachment" ? item.content : null)),
+    answerStep: sorted.map((run) => run.answerStep ?? null),
+  });
+  const finished = new Map(rows.map((row) => [row.leaseId, row]));
+  return runs.map((run) => {
+    const row = finished.get(run.message.leaseId);
+    if (row === undefined) return null;
+    const count = run.replies.length;
+    return {
+      replies: count === 0 ? null : { fromSeq: row.lastSeq - count + 1, toSeq: row.lastSeq },
+      hasMore: row.lastSeq - count > row.seq,
+    };
+  });
+}
+
+const finishBatched = batched<Context, RunOutcome, FinishedRun | null>((context: Context, runs) =>
+  finishAll(context.hot, runs),
+);
+
+/**
+ * Opens the ticket of a claimed message, or takes the message into it; concurrent calls share a statement. Throws
+ * LeaseLostError when another worker has the chat, or when it was erased.
+ */
+export function open(context: Context, project: ProjectId, message: ClaimedMessage): Promise<Ticket> {
+  return openBatched(context, { project, message });
+}
+
+/**
+ * Makes the outcome of a run true and gives the lease back; null when the lease was lost in the meantime: then
+ * another worker has the message, and nothing of this run exists. Concurrent calls share a statement. Throws
+ * ProjectGoneError when the project of a route was deleted meanwhile; nothing of this run exists then either.
+ */
+export async function finish(context: Context, project: ProjectId, outcome: RunOutcome): Promise<FinishedRun | null> {
+  const { draft, route } = outcome;
+  const run = { ...outcome, message: { ...outcome.message, project } };
+  if (draft === null && route === undefined) return finishBatched(context, run);
+  return context.hot.transaction(async (tx) => {
+    if (route !== undefined) await lockRoute(tx, route);
+    const [finished = null] = await finishAll(tx, [run]);
+    if (finished === null) return null;
+    const { ticketId, messageId } = run.message;
+    if (draft !== null) await addDraft(tx, project, { ticketId, messageId, draft });
+    if (route !== undefined) await applyRoute(tx, project, ticketId, route);
+    return finished;
+  });
+}
+
+/** A ticket that came in to this project, or null. */
+export async function find(context: Context, project: ProjectId, ticketId: string): Promise<Ticket | null> {
+  const row = await sql.find.one<TicketRow>(context.hot, { project, ticketId });
+  return row === null ? null : asTicket(row);
+}
+
+/** All moves of a ticket in the order in which they were made. */
+export async function listMoves(context: Context, project: ProjectId, ticketId: string): Promise<StageMove[]> {
+  const rows = await sql.listMoves.all<{ moves: StageMove[] }>(context.hot, { project, ticketId });
+  return rows.flatMap((row) => row.moves);
+}
+
+/** A ticket from its row. */
+export function asTicket(row: TicketRow): Ticket {
+  return {
+    id: row.id,
+    homeProject: asProjectId(row.homeProjectId),
+    project: asProjectId(row.projectId),
+    channelId: row.channelId,
+    chatId: row.chatId,
+    subject: row.subject,
+    status: row.status,
+    stage: row.stage,
+    assignee: row.assignee,
+    agentId: row.agentId,
+    language: row.language,
+    version: row.version,
+  };
+}
+
+/** First line of a text, short enough for a list; never cut inside a character. */
+function subjectOf(text: string): string {
+  const [line = ""] = withoutBidiControls(text)
+    .trim()
+    .split(/[\r\n]/, 1);
+  return Array.from(line.slice(0, SUBJECT_CHARS * 2))
+    .slice(0, SUBJECT_CHARS)
+    .join("");
+}

@@ -1,0 +1,264 @@
+import { TOOL_RESULT_SHOWN_MAX_CHARS } from "@svc/contracts";
+import type { ToolAccess, ToolCallState } from "@svc/contracts";
+import type { Db } from "../db.ts";
+import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+import type { Context } from "../context.ts";
+
+/** Who answers which message, by which lease on its chat. */
+export interface ToolCaller {
+  /** Where the ticket came in: its chat and its messages belong to it. */
+  home: ProjectId;
+  ticketId: string;
+  messageId: string;
+  leaseId: string;
+  agentId: string;
+}
+
+/** A call that an agent wants to make. */
+export interface WantedCall {
+  tool: string;
+  mark: string;
+  access: ToolAccess;
+  /** Of the tool and the arguments. */
+  key: string;
+  /** How many such calls came before it in this run. */
+  occurrence: number;
+  arguments: Record<string, unknown>;
+}
+
+/** A call as it is kept. */
+export interface ToolCallRecord {
+  id: string;
+  project: ProjectId;
+  ticketId: string;
+  messageId: string;
+  agentId: string;
+  tool: string;
+  mark: string;
+  access: ToolAccess;
+  arguments: Record<string, unknown>;
+  state: ToolCallState;
+  result: string | null;
+  durationMs: number | null;
+  createdAt: Date;
+  finishedAt: Date | null;
+  decidedBy: string | null;
+  decidedAt: Date | null;
+}
+
+/** What came of a call: `unknown` when nobody can tell whether it was made. */
+export interface ToolCallEnd {
+  state: "done" | "failed" | "unknown";
+  result: string;
+  durationMs: number | null;
+}
+
+interface ToolCallRow {
+  id: string;
+  projectId: string;
+  ticketId: string;
+  messageId: string;
+  agentId: string;
+  tool: string;
+  mark: string;
+  access: ToolAccess;
+  arguments: Record<string, unknown>;
+  state: ToolCallState;
+  result: string | null;
+  durationMs: number | null;
+  createdAt: Date;
+  finishedAt: Date | null;
+  decidedBy: string | null;
+  decidedAt: Date | null;
+}
+
+/** Calls that one ticket shows, the newest. */
+const SHOWN_MAX_COUNT = 100;
+
+const columns = (state: string, result: string) => `c.id, c.project_id, c.ticket_id, c.message_id, c.agent_id, c.tool,
+  c.mark, c.access, c.arguments, ${state} AS state, ${result} AS result, c.duration_ms, c.created_at, c.finished_at,
+  c.decided_by, c.decided_at`;
+
+/** A row as it is, for whoever works with it. */
+const COLUMNS = columns("c.state", "c.result");
+
+/** SQL that is true for a message `m` that is not answered yet. */
+const IS_OPEN = "m.state IN ('received', 'held') AND m.covered_by IS NULL";
+
+// A call waits as long as its message does. What has ended without it is never made.
+const SHOWN_STATE = `CASE WHEN c.state = 'waiting' AND NOT EXISTS (
+    SELECT FROM messages m WHERE m.id = c.message_id AND ${IS_OPEN}
+  ) THEN 'rejected' ELSE c.state END`;
+
+/** A row as people see it. */
+const SHOWN = columns(SHOWN_STATE, `left(c.result, ${TOOL_RESULT_SHOWN_MAX_CHARS})`);
+
+const sql = statements("tickets/tool-calls", {
+  columns: COLUMNS,
+  shown: SHOWN,
+  shownMaxCount: SHOWN_MAX_COUNT,
+});
+
+/**
+ * Writes down a call in this state, unless it is there already; answers the row and whether this has made it. What
+ * writes is there, too, when it was asked for by another message of the ticket that is not answered yet; one that
+ * still waits belongs to the newest message that asks for it. Null when the lease on the chat is lost: then nothing
+ * may be called. The chat's row is held against an erasure until the commit, so that no row of an erased
+ * conversation is left behind.
+ */
+export async function begin(
+  context: Context,
+  project: ProjectId,
+  { home, ticketId, messageId, leaseId, agentId }: ToolCaller,
+  call: WantedCall,
+  state: "running" | "waiting",
+): Promise<{ call: ToolCallRecord; isNew: boolean } | null> {
+  return context.hot.transaction(async (tx) => {
+    const chat = await sql.begin.one(tx, { home, ticketId, leaseId });
+    if (chat === null) return null;
+    const known = await sql.findToolCalls.one<ToolCallRow>(tx, {
+      project,
+      ticketId,
+      messageId,
+      key: call.key,
+      occurrence: call.occurrence,
+    });
+    if (known !== null) {
+      // Ids of messages grow with time.
+      const moves = known.state === "waiting" && known.messageId < messageId;
+      if (moves) {
+        await sql.updateToolCalls.run(tx, { project, id: known.id, messageId });
+      }
+      return { call: asRecord(moves ? { ...known, messageId } : known), isNew: false };
+    }
+    const made = await sql.insertToolCalls.one<ToolCallRow>(tx, {
+      id: newId(),
+      project,
+      ticketId,
+      messageId,
+      agentId,
+      tool: call.tool,
+      mark: call.mark,
+      access: call.access,
+      key: call.key,
+      occurrence: call.occurrence,
+      arguments: JSON.stringify(call.arguments),
+      state,
+    });
+    // One that came in between was written down by another worker: it has the lease by now.
+    return made === null ? null : { call: asRecord(made), isNew: true };
+  });
+}
+
+/** Lets a call that only reads be made again: what it found is old, or its worker died. */
+export async function beginAgain(context: Context, project: ProjectId, id: string): Promise<void> {
+  await sql.beginAgain.run(context.hot, { project, id });
+}
+
+/**
+ * Takes a call that was approved, to make it: true for one worker alone, whatever happens to that one afterwards.
+ */
+export async function takeApproved(context: Context, project: ProjectId, id: string): Promise<boolean> {
+  return (await sql.takeApproved.run(context.hot, { project, id })) > 0;
+}
+
+/** Writes down what came of a call. Whoever has made it knows better than whoever has found it unfinished. */
+export async function finish(
+  context: Context,
+  project: ProjectId,
+  id: string,
+  { state, result, durationMs }: ToolCallEnd,
+): Promise<void> {
+  await sql.finish.run(context.hot, { project, id, state, result, durationMs });
+}
+
+/** A call that is running although nobody makes it any more: whether it was made, nobody can tell. */
+export async function giveUp(context: Context, project: ProjectId, id: string, result: string): Promise<void> {
+  await sql.giveUp.run(context.hot, { project, id, result });
+}
+
+/** An approved call that is not made after all, since what it was approved for has changed. */
+export async function drop(context: Context, project: ProjectId, id: string, result: string): Promise<void> {
+  await sql.drop.run(context.hot, { project, id, result });
+}
+
+/** Calls of a ticket that operators have approved and that are not over, oldest first. */
+export async function listApproved(context: Context, project: ProjectId, ticketId: string): Promise<ToolCallRecord[]> {
+  const rows = await sql.listApproved.all<ToolCallRow>(context.hot, { project, ticketId });
+  return rows.map(asRecord);
+}
+
+/**
+ * Calls for the messages of a ticket that are not answered yet which whoever answers them has to know of, oldest
+ * first, with the whole result of each: those that operators have decided about, and those that write and were
+ * begun, whatever became of the run that has made them; the newest twenty.
+ */
+export async function listKnown(context: Context, project: ProjectId, ticketId: string): Promise<ToolCallRecord[]> {
+  const rows = await sql.listKnown.all<ToolCallRow>(context.hot, { project, ticketId });
+  return rows.map(asRecord).toReversed();
+}
+
+/** The call with this id as people see it, or null. */
+export async function find(context: Context, project: ProjectId, id: string): Promise<ToolCallRecord | null> {
+  const row = await sql.find.one<ToolCallRow>(context.db, { project, id });
+  return row === null ? null : asRecord(row);
+}
+
+/** Calls of a project as people see them, newest first: those before the one with the id `before`. */
+export async function listPage(
+  context: Context,
+  project: ProjectId,
+  { limit, before, state }: { limit: number; before?: string | undefined; state?: ToolCallState | undefined },
+): Promise<ToolCallRecord[]> {
+  // Whoever asks for those that wait looks through no others; rejected are also some that are kept as waiting.
+  const rows = await context.db.query<ToolCallRow>(
+    `SELECT ${SHOWN} FROM tool_calls c
+     WHERE c.project_id = $1 AND ($3::uuid IS NULL OR c.id < $3)
+       ${state === "waiting" ? "AND c.state = 'waiting'" : ""}
+       AND ($4::text IS NULL OR ${SHOWN_STATE} = $4)
+     ORDER BY c.id DESC LIMIT $2`,
+    [project, limit, before ?? null, state ?? null],
+  );
+  return rows.map(asRecord);
+}
+
+/** The newest calls for a ticket as people see them, oldest first; of this project's agents. */
+export async function listOfTicket(context: Context, project: ProjectId, ticketId: string): Promise<ToolCallRecord[]> {
+  const rows = await sql.listOfTicket.all<ToolCallRow>(context.db, { project, ticketId });
+  return rows.map(asRecord).toReversed();
+}
+
+/**
+ * Decides about a call that waits, in the transaction of the decision about its ticket. False when it does not wait any
+ * more.
+ */
+export async function decideToolCall(
+  tx: Db,
+  project: ProjectId,
+  { id, state, actor }: { id: string; state: "approved" | "rejected"; actor: string },
+): Promise<boolean> {
+  return (await sql.decideToolCall.run(tx, { project, id, state, actor })) > 0;
+}
+
+function asRecord(row: ToolCallRow): ToolCallRecord {
+  return {
+    id: row.id,
+    project: row.projectId as ProjectId,
+    ticketId: row.ticketId,
+    messageId: row.messageId,
+    agentId: row.agentId,
+    tool: row.tool,
+    mark: row.mark,
+    access: row.access,
+    arguments: row.arguments,
+    state: row.state,
+    result: row.result,
+    durationMs: row.durationMs,
+    createdAt: row.createdAt,
+    finishedAt: row.finishedAt,
+    decidedBy: row.decidedBy,
+    decidedAt: row.decidedAt,
+  };
+}
