@@ -104,14 +104,16 @@ function readWorkspaces(): Workspace[] {
   );
 }
 
-function listSources(folder: string): string[] {
+function listFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return entry.name === "node_modules" || entry.name === "dist" ? [] : listSources(path);
-    return path.endsWith(".ts") ? [path] : [];
+    if (entry.isDirectory()) return entry.name === "node_modules" || entry.name === "dist" ? [] : listFiles(path);
+    return /\.(?:tsx?|mjs|json|css|html)$/.test(path) ? [path] : [];
   });
 }
+
+const listSources = (folder: string) => listFiles(folder).filter((file) => file.endsWith(".ts"));
 
 /** The ways in which a file names what it imports: statically, for its effects alone, when first needed. */
 const IMPORTS = [
@@ -244,6 +246,24 @@ describe("every workspace", () => {
             .filter((file) => !passesItOn.includes(file)),
     );
     expect(readers).toEqual([]);
+  });
+
+  test("names a channel only in its app, its descriptor, its texts, its migrations and the compositions", () => {
+    const named = [
+      "packages/contracts/src/channels.ts",
+      "apps/console/web/src/i18n/",
+      "apps/standalone/src/start-standalone.ts",
+      "apps/cli/src/commands/start.ts",
+    ];
+    // The table of the updates was named after the channel before; statements and statistics keep its name.
+    const table = /messenger[_-]?updates?/gi;
+    const files = workspaces
+      .filter(({ name }) => name !== "messenger")
+      .flatMap(({ folder }) => ["src", "client", "web"].flatMap((part) => listFiles(join(folder, part))))
+      .filter((file) => !isTest(file))
+      .filter((file) => /messenger/i.test(readFileSync(file, "utf8").replaceAll(table, "")))
+      .map((file) => relative(ROOT, file));
+    expect(files.filter((file) => !named.some((place) => file.startsWith(place)))).toEqual([]);
   });
 
   test("keeps the main.ts of an app at 15 lines or fewer", () => {

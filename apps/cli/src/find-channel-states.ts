@@ -1,3 +1,4 @@
+import { CHANNELS } from "@svc/contracts";
 import type { ChannelItem, IntegrationId } from "@svc/contracts";
 import { listChannels } from "@svc/operations";
 import type { Resources } from "@svc/runtime";
@@ -57,16 +58,14 @@ export async function findChannelStates({ store, config }: Resources): Promise<C
   const { items } = await listChannels({ store }, await localPrincipal(store));
   const url = apiUrlOf(config);
   const probe = await probeApi(url, await findKey(config));
-  const ports = {
-    api: config.ports.api,
-    widget: config.ports.widget,
-    messenger: null,
-    "tool-server": config.ports.tools,
+  const portOf = (id: IntegrationId) => {
+    const port = id === "tool-server" ? "tools" : CHANNELS[id].port;
+    return port === null ? null : config.ports[port];
   };
   return items.map((item) => ({
     id: item.id,
     enabled: item.enabled,
-    port: ports[item.id],
+    port: portOf(item.id),
     ...judgeChannel(item, url, probe),
   }));
 }

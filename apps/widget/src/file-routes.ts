@@ -13,6 +13,7 @@ import type { WidgetContext } from "./widget-context.ts";
 /** Files that a process takes at once, and from one address: each is held in memory until it is stored. */
 const MAX_UPLOADS = 16;
 const MAX_UPLOADS_OF_ADDRESS = 4;
+
 /**
  * Sends a file as a download that no browser shows or runs, whatever it is. A visitor who reads slowly holds a piece of it
  * in memory. Rejects if it cannot be sent in full.

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CHANNEL_CHANGES, channelItemSchema } from "./channel-item.ts";
-import { messengerTestResultSchema, messengerTestSchema } from "./messenger-test.ts";
+import { channelTestResultSchema, channelTestSchema } from "./channel-test.ts";
 import { itemAnswer, listAnswer } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 
@@ -35,27 +35,22 @@ export const channelEndpoints = {
       "Omitted fields stay unchanged, and so do secrets that are sent back masked. Every replica applies the change within two seconds. The tool server has no settings; it can only be enabled and disabled.",
     scope: "admin:*",
     body: {
-      schema: z.union([
-        CHANNEL_CHANGES.api,
-        CHANNEL_CHANGES.widget,
-        CHANNEL_CHANGES.messenger,
-        CHANNEL_CHANGES["tool-server"],
-      ]),
+      schema: z.union(Object.values(CHANNEL_CHANGES)),
     },
     ifMatch: true,
     answers: [itemAnswer(channelItemSchema)],
     example: { body: { enabled: true, config: { timeoutMs: 20_000 } } },
   },
-  testMessenger: {
+  testChannel: {
     method: "POST",
-    path: `${PATH}/messenger/test`,
+    path: `${PATH}/{id}/test`,
     tag,
     summary: "Send a test message to a chat of the Telegram bot",
     description:
       "The chat must have written to the bot before. The message is delivered like any reply and stored in the chat's ticket, but answers no message and does not change the ticket. The request waits at most ten seconds for the delivery.",
     scope: "admin:*",
-    body: { schema: messengerTestSchema, isOptional: true },
-    answers: [itemAnswer(messengerTestResultSchema)],
+    body: { schema: channelTestSchema, isOptional: true },
+    answers: [itemAnswer(channelTestResultSchema)],
     errors: ["not_found"],
     example: { body: { chatId: "123456789" } },
   },

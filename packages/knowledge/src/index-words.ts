@@ -1,5 +1,5 @@
 import { cutText, findCodes, foldAccents, stopWords, tokenize, postgresConfigOf } from "@svc/text";
-import { POSTING_UNITS, createTurns, formBit, packCounts, packLength, packWords, unpackWords } from "@svc/store";
+import { POSTING_UNITS, createYielder, formBit, packCounts, packLength, packWords, unpackWords } from "@svc/store";
 import type { DocumentPostings, IndexedChunks, NewChunk, OutdatedDocument, Store } from "@svc/store";
 import type { Log } from "@svc/log";
 
@@ -96,7 +96,7 @@ export async function countChunks(
   const ends: number[] = [];
   const lengths: number[] = [];
   const indexed: NewChunk[] = [];
-  const takeTurns = createTurns();
+  const yieldNow = createYielder();
   for (const chunk of chunks) {
     const headings = chunk.headingPath.filter((heading) => heading !== document.title);
     for (const id of titleIds) counts.add(id, 0, 1);
@@ -112,7 +112,7 @@ export async function countChunks(
     ends.push(units.length);
     lengths.push(termCount);
     indexed.push({ ...chunk, termCount, page: pageOf(chunk.startOffset) });
-    if (indexed.length % SLICE_CHUNKS === 0) await takeTurns();
+    if (indexed.length % SLICE_CHUNKS === 0) await yieldNow();
   }
   return {
     chunks: indexed,
@@ -138,11 +138,11 @@ export function asIndexed({ chunks, counted }: CountedChunks, post: PostWords = 
     chunks,
     version: INDEX_VERSION,
     async post(stem) {
-      const takeTurns = createTurns();
+      const yieldNow = createYielder();
       const stems: string[] = [];
       for (const piece of counted.forms) {
         stems.push((await stem(unpackWords(piece))).join("\n"));
-        await takeTurns();
+        await yieldNow();
       }
       return post(counted, stems);
     },
@@ -160,7 +160,7 @@ function createPageFinder(pageStarts: readonly number[]): (offset: number) => nu
 
 /** As `PostWords`, in this thread. Forms of one word fall together, so their counts are summed. */
 export async function postWords(counted: CountedWords, stems: readonly string[]): Promise<DocumentPostings> {
-  const takeTurns = createTurns();
+  const yieldNow = createYielder();
   const { units, ends, lengths } = counted;
   const words = await findTerms(counted.forms, stems);
   const termCount = words.terms.size;
@@ -186,7 +186,7 @@ export async function postWords(counted: CountedWords, stems: readonly string[])
       places[id + 1] = (places[id + 1] ?? 0) + POSTING_UNITS;
       forms[id] = 0;
     });
-    if (ordinal % SLICE_CHUNKS === 0) await takeTurns();
+    if (ordinal % SLICE_CHUNKS === 0) await yieldNow();
   }
   for (let id = 0; id < termCount; id += 1) places[id + 1] = (places[id + 1] ?? 0) + (places[id] ?? 0);
   const sorted = new Uint32Array((postings.length / (POSTING_UNITS + 1)) * POSTING_UNITS);
@@ -211,7 +211,7 @@ const NONE = 0xff_ff_ff_ff;
 
 /** The terms of each word, by their places, and what else the postings need to know of the words. */
 async function findTerms(forms: readonly string[], stems: readonly string[]) {
-  const takeTurns = createTurns();
+  const yieldNow = createYielder();
   const terms = new Map<string, number>();
   const idOf = (term: string): number => {
     const known = terms.get(term);
@@ -241,7 +241,7 @@ async function findTerms(forms: readonly string[], stems: readonly string[]) {
       bits.push(formBit(folded));
       if (folded !== form) accented = term;
     }
-    await takeTurns();
+    await yieldNow();
   }
   return { terms, plain, first, second, bits };
 }

@@ -116,7 +116,7 @@ export {
 export type { ReviewDeps } from "./reviews.ts";
 export { addReplyFile } from "./operator-files.ts";
 export type { HandedInFile } from "./operator-files.ts";
-export { testMessenger } from "./messenger-test.ts";
+export { testChannel } from "./test-channel.ts";
 export { sendTestMessage } from "./test-messages.ts";
 export { getAnswerStats, getQueues, getStats } from "./stats.ts";
 export { getTicketHistory } from "./ticket-history.ts";

@@ -1,5 +1,5 @@
 import type { Principal } from "@svc/auth";
-import { CHANNEL_IDS, checkInput, privacySubjectSchema, visitorChatId } from "@svc/contracts";
+import { CHANNEL_IDS, UPDATES_CHANNEL, checkInput, privacySubjectSchema, visitorChatId } from "@svc/contracts";
 import type { ErasureReceipt, PrivacySubject } from "@svc/contracts";
 import { addCounts, newId, ticketIdOf } from "@svc/store";
 import type { BodyOwner, HeldCounts, HeldRecords, Store } from "@svc/store";
@@ -37,7 +37,7 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
     `${kind}:${store.sealer.fingerprint(JSON.stringify([project, kind, id]))}`;
   if (userId !== undefined) {
     const ticketIds = await store.erasures.findTicketsOfUser(project, userId);
-    return { subject: named("user", userId), userId, chatId: null, messengerChatId: null, ticketIds };
+    return { subject: named("user", userId), userId, chatId: null, updatesChatId: null, ticketIds };
   }
   if (visitorId !== undefined) {
     const ticketId = ticketIdOf(project, "widget", visitorChatId(visitorId));
@@ -45,7 +45,7 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
       subject: named("visitor", visitorId.toLowerCase()),
       userId: null,
       chatId: null,
-      messengerChatId: null,
+      updatesChatId: null,
       ticketIds: await store.erasures.findTickets(project, [ticketId]),
     };
   }
@@ -56,7 +56,7 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
     userId: null,
     // Hooks write in chats of the API.
     chatId: channels.includes("api") ? (chatId ?? null) : null,
-    messengerChatId: channels.includes("messenger") ? (chatId ?? null) : null,
+    updatesChatId: channels.includes(UPDATES_CHANNEL) ? (chatId ?? null) : null,
     ticketIds: await store.erasures.findTickets(project, ticketIds),
   };
 }

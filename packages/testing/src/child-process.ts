@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { guard } from "./guard.ts";
 import { holdResource } from "./held-resources.ts";
+import { stretchOfLimits } from "./time-limits.ts";
 import { waitFor } from "./wait-for.ts";
 
 /** How a process ended. */
@@ -96,7 +97,7 @@ export function spawnChild(options: {
           child.kill(signal);
           const timer = new AbortController();
           const late = new Promise<"late">((tooLate) => {
-            const timeout = setTimeout(() => tooLate("late"), END_TIMEOUT_MS);
+            const timeout = setTimeout(() => tooLate("late"), END_TIMEOUT_MS * stretchOfLimits());
             timer.signal.addEventListener("abort", () => clearTimeout(timeout), { once: true });
           });
           const end = await Promise.race([exited, late]);

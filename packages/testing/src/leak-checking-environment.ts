@@ -1,5 +1,6 @@
 import { TestEnvironment } from "jest-environment-node";
 import { endHeldResources } from "./held-resources.ts";
+import { stretchOfLimits } from "./time-limits.ts";
 
 /** The error classes of the language. Node makes errors of its own of these, in the realm outside of a test. */
 const ERROR_CLASSES = [Error, AggregateError, RangeError, SyntaxError, TypeError, URIError];
@@ -7,6 +8,16 @@ const ERROR_CLASSES = [Error, AggregateError, RangeError, SyntaxError, TypeError
 /** The part of jest-circus's state that holds the hooks of a file. */
 interface RunState {
   rootDescribeBlock: { hooks: object[] };
+  /** After which a test or hook without a limit of its own has failed. */
+  testTimeout: number;
+}
+
+interface RunEvent {
+  name: string;
+  /** Of `test_start`: with a limit of its own if it has one. */
+  test?: { timeout?: number };
+  /** Of `hook_start`. */
+  hook?: { timeout?: number };
 }
 
 /** Ends what a test file has left. Throws if there was anything. */
@@ -17,10 +28,15 @@ async function endLeaks(realm: object): Promise<void> {
 }
 
 /**
- * The jest environment of this repository: Node's, which also fails a test file that leaves something running. It
- * checks after the last hook of the file. Jest requires a class here.
+ * The jest environment of this repository: Node's, which also fails a test file that leaves something running, after the
+ * last hook of the file, and gives tests more time on a busy machine. Jest requires a class here.
  */
 export default class LeakCheckingEnvironment extends TestEnvironment {
+  /** The limit of tests and hooks without one of their own. */
+  #usualTimeoutMs = 0;
+  /** The limits of hooks that have one. */
+  readonly #hookTimeouts = new WeakMap<object, number>();
+
   override async setup(): Promise<void> {
     await super.setup();
     recognizeOuterErrors(this.global);
@@ -31,10 +47,26 @@ export default class LeakCheckingEnvironment extends TestEnvironment {
    * connection, and an error of a hook stands beside the failures of the tests, which are often the cause of a leak: one
    * of `teardown` would replace them.
    */
-  handleTestEvent(event: { name: string }, { rootDescribeBlock: parent }: RunState): void {
+  handleTestEvent(event: RunEvent, state: RunState): void {
+    if (event.name === "test_start" || event.name === "hook_start") this.#stretchLimit(event, state);
     if (event.name !== "run_start") return;
+    this.#usualTimeoutMs = state.testTimeout;
+    const parent = state.rootDescribeBlock;
     const fn = () => endLeaks(this.global);
     parent.hooks.push({ type: "afterAll", fn, parent, seenDone: false, timeout: undefined, asyncError: new Error() });
+  }
+
+  /** Gives the test or hook that starts more time on a machine that is busy with something else. */
+  #stretchLimit({ test, hook }: RunEvent, state: RunState): void {
+    const stretch = stretchOfLimits();
+    state.testTimeout = this.#usualTimeoutMs * stretch;
+    // A hook runs once for each test, and its limit must not grow each time; tests run once.
+    if (test?.timeout !== undefined) test.timeout *= stretch;
+    else if (hook?.timeout !== undefined) {
+      const usual = this.#hookTimeouts.get(hook) ?? hook.timeout;
+      this.#hookTimeouts.set(hook, usual);
+      hook.timeout = usual * stretch;
+    }
   }
 
   /** Ends what a file left that could not be loaded, or that started something after its last hook. */

@@ -1,9 +1,9 @@
-import { migrateQueues } from "@svc/queue";
-import { migrateStore } from "@svc/store";
 import { testLog } from "./test-log.ts";
 
 /** Brings a database to what the product expects: our own tables, and those of the queues. */
 export async function migrateTestDatabase(url: string): Promise<void> {
+  // Most test files only copy a migrated database, and need not spend the time that these take to load.
+  const [{ migrateStore }, { migrateQueues }] = await Promise.all([import("@svc/store"), import("@svc/queue")]);
   await migrateStore(url, testLog());
   await migrateQueues(url, testLog());
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { errorMessage } from "@svc/primitives";
 import { createDatabase, dropDatabase, runAsAdmin, urlOfDatabase } from "./admin-database.ts";
 import { findRedisServer } from "./find-redis-server.ts";
+import { migrateTestDatabase } from "./migrate-test-database.ts";
 import { repositoryPath } from "./repository-path.ts";
 import { startInstalledPostgres } from "./start-installed-postgres.ts";
 import { startPostgres } from "./start-postgres.ts";
@@ -113,8 +114,6 @@ async function openPostgres({
   const close = own === null ? () => dropDatabasesOf(adminUrl, prefix) : () => own.stop();
   try {
     await createDatabase(adminUrl, template);
-    // The packages behind this take a moment to load, which a run without a database need not spend.
-    const { migrateTestDatabase } = await import("./migrate-test-database.ts");
     await migrateTestDatabase(urlOfDatabase(adminUrl, template));
   } catch (error) {
     await close();

@@ -1,5 +1,4 @@
-import { LLMock } from "@copilotkit/aimock";
-import type { ChatCompletionRequest, Fixture, FixtureResponse } from "@copilotkit/aimock";
+import type { ChatCompletionRequest, Fixture, FixtureResponse, LLMock } from "@copilotkit/aimock";
 import { holdResource } from "./held-resources.ts";
 
 /** What a model was asked, whichever API it was asked by: in the shape of OpenAI's chat completions. */
@@ -44,7 +43,9 @@ function responseOf(said: object | string): FixtureResponse {
  * every request with an error. A test file that does not close it fails.
  */
 export async function startFakeModel(script?: ModelScript, manners: ModelManners = {}): Promise<FakeModel> {
-  const mock = new LLMock({ port: 0, host: "127.0.0.1", logLevel: "silent" });
+  // It takes a tenth of a second to load, which only a test with a model has to spend.
+  const { LLMock: Server } = await import("@copilotkit/aimock");
+  const mock = new Server({ port: 0, host: "127.0.0.1", logLevel: "silent" });
   await mock.start();
   let isClosed = false;
   const close = async () => {

@@ -56,7 +56,12 @@ export const ENDPOINT_ROWS: Partial<Record<Operation, EndpointRow>> = {
   },
   getChannel: { target: "channel" },
   updateChannel: { target: "channel" },
-  testMessenger: { body: () => ({ chatId: name("chat") }), freeIds: PERSON, refusal: 400 },
+  testChannel: {
+    target: "pushingChannel",
+    body: () => ({ chatId: name("chat") }),
+    freeIds: PERSON,
+    refusal: 400,
+  },
   getDelivery: { target: "delivery" },
   replayDelivery: { target: "delivery" },
   createKb: { body: () => ({ name: name("kb") }) },

@@ -1,13 +1,11 @@
 import { Argument } from "commander";
 import type { Command } from "commander";
+import { CHANNELS, INTEGRATION_IDS, PUSHING_CHANNELS } from "@svc/contracts";
+import type { ChannelDescriptor, IntegrationId } from "@svc/contracts";
 import type { ChannelReport } from "../find-channel-states.ts";
 import type { Cli } from "../cli.ts";
 import { jsonOption } from "../options.ts";
 import { safeLine } from "../safe-text.ts";
-
-/** The channels and the tool server; named here so that the help needs nothing of the product. */
-const CHANNELS = ["api", "widget", "messenger", "tool-server"] as const;
-type ChannelName = (typeof CHANNELS)[number];
 
 function describeState({ terminal }: Cli, { state, since, detail }: ChannelReport): string {
   const { green, red } = terminal.paint;
@@ -39,7 +37,7 @@ async function list(cli: Cli): Promise<void> {
   });
 }
 
-async function setEnabled(cli: Cli, id: ChannelName, enabled: boolean): Promise<void> {
+async function setEnabled(cli: Cli, id: IntegrationId, enabled: boolean): Promise<void> {
   const [{ withResources }, { setChannelEnabled }, { localPrincipal }, { forgetPorts }] = await Promise.all([
     import("../with-resources.ts"),
     import("@svc/operations"),
@@ -58,7 +56,7 @@ async function setEnabled(cli: Cli, id: ChannelName, enabled: boolean): Promise<
   );
 }
 
-async function show(cli: Cli, id: ChannelName): Promise<void> {
+async function show(cli: Cli, id: IntegrationId): Promise<void> {
   const [{ withResources }, { getChannel }, { localPrincipal }, { localUrl }, { renderChannel, widgetTag }] =
     await Promise.all([
       import("../with-resources.ts"),
@@ -77,7 +75,7 @@ async function show(cli: Cli, id: ChannelName): Promise<void> {
 
 async function set(
   cli: Cli,
-  { id, settings, file }: { id: ChannelName; settings: string | undefined; file: string | undefined },
+  { id, settings, file }: { id: IntegrationId; settings: string | undefined; file: string | undefined },
 ): Promise<void> {
   const [{ withResources }, { updateChannel }, { localPrincipal }, { readSettings }] = await Promise.all([
     import("../with-resources.ts"),
@@ -92,14 +90,14 @@ async function set(
   cli.terminal.show({ ok: true, item }, () => `Channel ${id} updated. A running service applies this within a second.`);
 }
 
-async function test(cli: Cli, { chat }: { chat?: string }): Promise<void> {
-  const [{ withResources }, { testMessenger }, { localPrincipal }] = await Promise.all([
+async function test(cli: Cli, id: string, { chat }: { chat?: string }): Promise<void> {
+  const [{ withResources }, { testChannel }, { localPrincipal }] = await Promise.all([
     import("../with-resources.ts"),
     import("@svc/operations"),
     import("../local-principal.ts"),
   ]);
   const item = await withResources(cli, {}, async ({ store }) =>
-    testMessenger({ store }, await localPrincipal(store), chat === undefined ? {} : { chatId: chat }),
+    testChannel({ store }, await localPrincipal(store), id, chat === undefined ? {} : { chatId: chat }),
   );
   const told = {
     delivered: () => `Test message delivered to chat ${item.chatId}.`,
@@ -110,7 +108,18 @@ async function test(cli: Cli, { chat }: { chat?: string }): Promise<void> {
   cli.terminal.show({ ok: item.state !== "failed", item }, told[item.state]);
 }
 
-const channelArgument = () => new Argument("<channel>", "the channel").choices(CHANNELS);
+/** Examples of setting each channel's secrets. */
+function secretExamples({ self }: Cli): string {
+  const lines = PUSHING_CHANNELS.flatMap((id) =>
+    Object.entries<ChannelDescriptor["secrets"][string]>(CHANNELS[id].secrets).flatMap(([name, { example }]) => [
+      `  ${self} channels set ${id} ${name}=${example}`,
+      `  ${self} channels set ${id} --file - < secret.txt   (secret.txt contains the line ${name}=…)`,
+    ]),
+  );
+  return lines.join("\n");
+}
+
+const channelArgument = () => new Argument("<channel>", "the channel").choices(INTEGRATION_IDS);
 
 /** `svc channels list|show|set|enable|disable|test`: the ways in and out, their settings, and which are switched on. */
 export function addChannels(program: Command, cli: Cli): void {
@@ -138,7 +147,7 @@ Examples:
     .addArgument(channelArgument())
     .addOption(jsonOption())
     .addHelpText("after", `\nExamples:\n  ${cli.self} channels show widget`)
-    .action((id: ChannelName) => show(cli, id));
+    .action((id: IntegrationId) => show(cli, id));
   channels
     .command("set")
     .description("change settings of a channel; a running service applies them within a second")
@@ -153,10 +162,9 @@ Settings have the names shown by "${cli.self} channels show". docs/widget.md des
 Examples:
   ${cli.self} channels set widget '{"allowedOrigins":["https://www.example.com"],"color":"#2f6f4f"}'
   ${cli.self} channels set widget --file settings.json
-  ${cli.self} channels set messenger botToken=123456:ABC-DEF
-  ${cli.self} channels set messenger --file - < token.txt   (token.txt contains the line botToken=…)`,
+${secretExamples(cli)}`,
     )
-    .action((id: ChannelName, settings: string | undefined, { file }: { file?: string }) =>
+    .action((id: IntegrationId, settings: string | undefined, { file }: { file?: string }) =>
       set(cli, { id, settings, file }),
     );
   channels
@@ -172,7 +180,7 @@ Examples:
   ${cli.self} channels enable api
   ${cli.self} channels enable widget`,
     )
-    .action((id: ChannelName) => setEnabled(cli, id, true));
+    .action((id: IntegrationId) => setEnabled(cli, id, true));
   channels
     .command("disable")
     .description("disable a channel; a running service applies this within a second")
@@ -186,16 +194,16 @@ checks and administration keep working.
 Examples:
   ${cli.self} channels disable api`,
     )
-    .action((id: ChannelName) => setEnabled(cli, id, false));
+    .action((id: IntegrationId) => setEnabled(cli, id, false));
   channels
     .command("test")
     .description("send a test message to a chat that has written to the bot")
-    .addArgument(new Argument("<channel>", "the channel").choices(["messenger"]))
+    .addArgument(new Argument("<channel>", "the channel").choices(PUSHING_CHANNELS))
     .option("--chat <id>", "chat ID in Telegram (default: the most recently active chat)")
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      `\nExamples:\n  ${cli.self} channels test messenger\n  ${cli.self} channels test messenger --chat 123456789`,
+      `\nExamples:\n${PUSHING_CHANNELS.map((id) => `  ${cli.self} channels test ${id}\n  ${cli.self} channels test ${id} --chat 123456789`).join("\n")}`,
     )
-    .action((_channel: string, options: { chat?: string }) => test(cli, options));
+    .action((id: string, options: { chat?: string }) => test(cli, id, options));
 }

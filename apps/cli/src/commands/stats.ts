@@ -1,12 +1,9 @@
 import { Option } from "commander";
 import type { Command } from "commander";
-import type { ChannelId } from "@svc/contracts";
+import { CHANNEL_IDS } from "@svc/contracts";
 import type { Cli } from "../cli.ts";
 import { jsonOption, projectOption } from "../options.ts";
 import type { StatsOptions } from "../stats/run-stats.ts";
-
-/** Named here so that the help needs nothing of the product. */
-const CHANNELS = ["api", "widget", "messenger"] as const satisfies ChannelId[];
 
 /** `svc stats`: how much came in, and how it was answered. */
 export function addStats(program: Command, cli: Cli): void {
@@ -14,7 +11,7 @@ export function addStats(program: Command, cli: Cli): void {
     command
       .option("--from <time>", "start, inclusive (UTC; default: 30 days before the end)")
       .option("--to <time>", "end, exclusive (UTC; default: now)")
-      .addOption(new Option("--channel <channel>", "only messages of this channel").choices(CHANNELS))
+      .addOption(new Option("--channel <channel>", "only messages of this channel").choices(CHANNEL_IDS))
       .option("--agent <name>", "only tickets of this agent")
       .addOption(projectOption())
       .addOption(jsonOption());

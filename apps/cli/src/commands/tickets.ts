@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import type { Command } from "commander";
-import type { ChannelId, ISSUE_ORIGIN, TicketPriority, TicketSort, TicketStage, TicketStatus } from "@svc/contracts";
+import { CHANNEL_IDS } from "@svc/contracts";
+import type { ISSUE_ORIGIN, TicketPriority, TicketSort, TicketStage, TicketStatus } from "@svc/contracts";
 import type { Cli } from "../cli.ts";
 import { jsonOption, limitOption, projectOption, wholeNumber } from "../options.ts";
 import type { ChangeOptions } from "../tickets/run-change.ts";
@@ -21,7 +22,6 @@ const STAGES = [
   "done",
   "failed",
 ] as const satisfies TicketStage[];
-const CHANNELS = ["api", "widget", "messenger"] as const satisfies ChannelId[];
 const PRIORITIES = ["low", "normal", "high", "urgent"] as const satisfies TicketPriority[];
 const SORTS = [
   "createdAt",
@@ -63,7 +63,7 @@ function addReading(tickets: Command, cli: Cli): void {
     .option("--assignee <name>", "only tickets of this assignee; none for unassigned tickets")
     .option("--search <words>", "words in the subject, the messages, the replies or the customer")
     .addOption(new Option("--q <words>", "deprecated: use --search").hideHelp())
-    .addOption(new Option("--channel <channel>", "channel").choices(CHANNELS))
+    .addOption(new Option("--channel <channel>", "channel").choices(CHANNEL_IDS))
     .option("--agent <name>", "only tickets of this agent")
     .addOption(new Option("--priority <priority>", "priority").choices(PRIORITIES))
     .option("--tag <tag>", "only tickets with this tag")

@@ -1,7 +1,8 @@
 import { hostname } from "node:os";
+import { CHANNELS, PUSHING_CHANNELS } from "@svc/contracts";
 import type { EarlyConfig } from "@svc/runtime";
 import { openStore } from "@svc/store";
-import type { RunningCount } from "@svc/store";
+import type { RunningCount, Store } from "@svc/store";
 import { apiUrlOf, probeApi } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
 import { InterruptedError } from "../cli-error.ts";
@@ -19,10 +20,10 @@ import { checkDatabase } from "./check-database.ts";
 import { checkEmbeddings } from "./check-embeddings.ts";
 import { checkInstallation } from "./check-installation.ts";
 import { checkKnowledge } from "./check-knowledge.ts";
-import { checkMessenger } from "./check-messenger.ts";
 import { checkModels } from "./check-models.ts";
 import { checkNode } from "./check-node.ts";
 import { checkProcesses } from "./check-processes.ts";
+import { checkPushingChannel } from "./check-pushing-channel.ts";
 import { checkQueues } from "./check-queues.ts";
 import { checkRedis } from "./check-redis.ts";
 import { checkStorage } from "./check-storage.ts";
@@ -60,6 +61,11 @@ interface Finds {
   running: Map<string, RunningCount>;
 }
 
+async function lookAtChannels(cli: Cli, store: Store): Promise<Check[]> {
+  const checks = PUSHING_CHANNELS.map((id) => look(CHANNELS[id].label, () => checkPushingChannel(cli, store, id)));
+  return (await Promise.all(checks)).flat();
+}
+
 async function lookInside(cli: Cli, config: EarlyConfig, database: Database, finds: Finds): Promise<Check[]> {
   const { key, running } = finds;
   const { checks, canOpen } = await checkDatabase(cli, database);
@@ -87,7 +93,7 @@ async function lookInside(cli: Cli, config: EarlyConfig, database: Database, fin
       })),
       ...(await look("Installation", () => checkInstallation(cli, resources.store, key))),
       ...(await look("Widget", () => checkWidget(cli, resources.store, config, running))),
-      ...(await look("Messenger", () => checkMessenger(cli, resources.store))),
+      ...(await lookAtChannels(cli, resources.store)),
       ...(await look("Console", async () => [await checkConsole(cli, config, resources.store, running)])),
       ...(await look("Knowledge", async () => [await checkKnowledge(cli, resources.store)])),
       ...(await look("Embeddings", () => checkEmbeddings(resources.store, resources.embeddings))),

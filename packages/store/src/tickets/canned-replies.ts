@@ -1,5 +1,5 @@
-import { isUniqueViolation } from "../db.ts";
-import type { Db } from "../db.ts";
+import { updateVersioned } from "../db.ts";
+import type { Db, UpdateResult } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -38,6 +38,7 @@ export interface TicketFacts {
   projectName: string;
 }
 
+/** Returns a canned reply, or null if the project has none with this id. */
 export async function find(db: Db, project: ProjectId, id: string): Promise<CannedReplyRecord | null> {
   return sql.find.one<CannedReplyRecord>(db, { project, id });
 }
@@ -93,9 +94,9 @@ export async function update(
   id: string,
   fields: CannedReplyFields,
   versions: readonly number[] | null,
-): Promise<{ result: "changed" | "stale" | "taken"; record: CannedReplyRecord | null }> {
-  try {
-    const count = await sql.update.run(db, {
+): Promise<{ result: UpdateResult; record: CannedReplyRecord | null }> {
+  const result = await updateVersioned(() =>
+    sql.update.run(db, {
       project,
       id,
       name: fields.name,
@@ -104,12 +105,9 @@ export async function update(
       folder: fields.folder,
       tags: fields.tags,
       versions,
-    });
-    return { result: count === 0 ? "stale" : "changed", record: await find(db, project, id) };
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    return { result: "taken", record: await find(db, project, id) };
-  }
+    }),
+  );
+  return { result, record: await find(db, project, id) };
 }
 
 /** Deletes a canned reply, where `versions` has its present version or is null; false when it has another one. */
@@ -124,15 +122,5 @@ export async function remove(
 
 /** What variables stand for in a conversation that this project works on; null when there is none of this id. */
 export async function findTicketFacts(db: Db, project: ProjectId, ticketId: string): Promise<TicketFacts | null> {
-  const row = await sql.findTicketFacts.one<{
-    userId: string | null;
-    chatId: string;
-    subject: string;
-    channelId: string;
-    language: string | null;
-    agentName: string | null;
-    projectName: string;
-  }>(db, { project, ticketId });
-  if (row === null) return null;
-  return row;
+  return sql.findTicketFacts.one<TicketFacts>(db, { project, ticketId });
 }

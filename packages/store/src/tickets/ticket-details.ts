@@ -152,6 +152,11 @@ const { shownMaxCount: MAX_COUNT, shownMaxBytes: MAX_BYTES } = TICKET_LIMITS;
 interface Counted {
   /** Rows that there are, at most one more than are shown. */
   found: number;
+  /** Sequence number or id, by which they are sorted. */
+  place: number;
+  bytes: number;
+  totalBytes: number;
+  number: number;
 }
 
 const sql = statements("tickets/ticket-details", {
@@ -261,8 +266,8 @@ export async function find(db: Db, project: ProjectId, ticketId: string): Promis
 }
 
 /**
- * What `find` finds, with what was said in it and done to it, all as of one moment: whoever decides about what is
- * shown names the version that it is shown with. Locks nothing.
+ * What `find` finds, with what was said in it and done to it, all as of one moment: the process that decides about
+ * what is shown names the version that it is shown with. Locks nothing.
  */
 export function read(
   db: Db,

@@ -18,7 +18,10 @@ import { TeachStep } from "./teach-step.tsx";
 import { TestStep } from "./test-step.tsx";
 
 const FOLLOW_MS = 3_000;
-const SHOWN = [INTEGRATIONS.widget, INTEGRATIONS.messenger, INTEGRATIONS.api] as const;
+/** The channels; the API last, since it takes a developer. */
+const SHOWN = INTEGRATIONS.filter(({ id }) => id !== "tool-server").toSorted(
+  (one, other) => Number(one.id === "api") - Number(other.id === "api"),
+);
 
 /** Where people should be able to write. Each way is set up on its own page. */
 function ChannelStep({ number }: { number: number }) {

@@ -109,7 +109,7 @@ export function IntegrationsPage() {
         <FaultNotice fault={channels.error} onRetry={() => void channels.refetch()} />
       ) : (
         <ul className="grid gap-4 lg:grid-cols-2" aria-busy={channels.isPending}>
-          {Object.values(INTEGRATIONS).map((integration) =>
+          {INTEGRATIONS.map((integration) =>
             channels.data === undefined ? (
               <li key={integration.id}>
                 <Skeleton className="h-56 w-full rounded-xl" />

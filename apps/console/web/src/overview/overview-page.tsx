@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, Link, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { ChartColumn } from "lucide-react";
+import { CHANNEL_IDS } from "@svc/contracts";
 import type { Stats } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
 import { useTexts } from "../i18n/texts.ts";
@@ -107,7 +108,7 @@ function SpanBar({ search }: { search: OverviewSearch }) {
         onChange={({ currentTarget }) => show({ channel: currentTarget.value })}
         options={[
           { value: ALL, label: t("overview.all") },
-          ...(["api", "widget", "messenger"] as const).map((id) => ({ value: id, label: t(`channel.${id}`) })),
+          ...CHANNEL_IDS.map((id) => ({ value: id, label: t(`channel.${id}`) })),
         ]}
         className="w-40"
       />

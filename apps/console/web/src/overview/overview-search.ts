@@ -1,11 +1,10 @@
+import { CHANNEL_IDS } from "@svc/contracts";
 import type { ChannelId } from "@svc/contracts";
 
 /** The spans of time that can be looked at without saying from when, in days. */
 export const SPANS = [1, 7, 30, 90, 365] as const;
 export type Span = (typeof SPANS)[number];
 export const DEFAULT_SPAN: Span = 30;
-
-const CHANNELS = ["api", "widget", "messenger"] as const satisfies readonly ChannelId[];
 
 /** What of the overview is looked at, as its address has it. */
 export interface OverviewSearch {
@@ -58,7 +57,7 @@ export function faultOfDates(from: string, to: string): DatesFault | null {
 /** What an address asks for; what is wrong in it is left out. */
 export function readOverviewSearch(search: Record<string, unknown>): OverviewSearch {
   const days = SPANS.find((span) => span === Number(search["days"]));
-  const channel = CHANNELS.find((id) => id === search["channel"]);
+  const channel = CHANNEL_IDS.find((id) => id === search["channel"]);
   const { agent, from, to } = search;
   return {
     ...(days === undefined ? {} : { days }),
