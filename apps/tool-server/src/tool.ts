@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool as ToolDefinition, ToolAnnotations } from "@modelcontextprotocol/server";
 import type { Principal } from "@svc/auth";
+import { checkInput } from "@svc/contracts";
 import type { RequiredScope } from "@svc/contracts";
-import { checkInput } from "@svc/operations";
 import type { Resources } from "@svc/runtime";
 import { z } from "zod";
 

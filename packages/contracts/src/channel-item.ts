@@ -3,7 +3,7 @@ import { mapChannels, mapSecrets } from "./channels.ts";
 import type { CHANNELS, ChannelId } from "./channels.ts";
 import { integrationIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
-import { parseUrl } from "./parse-url.ts";
+import { parseUrl } from "./url.ts";
 import { projectNameSchema } from "./project.ts";
 import { MASKED_SECRET, SECRET_LIMITS, maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
 import { textUpTo } from "./well-formed.ts";
@@ -46,7 +46,7 @@ const wholeNumber = (max: number) => {
 };
 
 /** Changeable settings of the HTTP API. Omitted fields stay unchanged. */
-export const apiConfigChangeSchema = z.strictObject({
+const apiConfigChangeSchema = z.strictObject({
   bindHost: z
     .enum(["127.0.0.1", "0.0.0.0"], { error: "must be 127.0.0.1 or 0.0.0.0" })
     .optional()
@@ -66,7 +66,7 @@ export const apiConfigChangeSchema = z.strictObject({
 });
 
 /** Changeable settings of the widget. Omitted fields stay unchanged. */
-export const widgetConfigChangeSchema = z.strictObject({
+const widgetConfigChangeSchema = z.strictObject({
   apiKey: z
     .string()
     .regex(/^[A-Za-z0-9_-]{16,128}$/, { error: "must have 16 to 128 characters of A-Z, a-z, 0-9, - and _" })

@@ -7,7 +7,9 @@ import {
   INTEGRATION_IDS,
   MASKED_SECRET,
   ServiceError,
+  checkInput,
   integrationIdSchema,
+  invalidInput,
   webhookSecretsSchema,
   widgetSettingsSchema,
 } from "@svc/contracts";
@@ -24,7 +26,7 @@ import type {
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { ReplicaState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
+import { requireScopeOf } from "./operation.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 import { generateWidgetKey } from "./widget-key.ts";
@@ -213,14 +215,14 @@ async function readItem(store: Store, id: IntegrationId, principal: Principal): 
  * Scope channels:read.
  */
 export async function listChannels({ store }: { store: Store }, principal: Principal): Promise<ListPage<ChannelItem>> {
-  requireScope(principal, "channels:read");
+  requireScopeOf(principal, "listChannels");
   const [settings, states] = await Promise.all([readSettings(store, principal), store.channelStates.list()]);
   return { items: INTEGRATION_IDS.map((id) => asItem(id, settings, states, principal)), nextCursor: null };
 }
 
 /** One channel, as `listChannels` shows it. Scope channels:read. Throws not_found. */
 export async function getChannel({ store }: { store: Store }, principal: Principal, id: string): Promise<ChannelItem> {
-  requireScope(principal, "channels:read");
+  requireScopeOf(principal, "getChannel");
   return readItem(store, idOf(id), principal);
 }
 
@@ -239,7 +241,7 @@ export const updateChannel = audited(
     input: ChannelChange,
     versions: ExpectedVersions = null,
   ): Promise<ChannelItem> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "updateChannel");
     const id = idOf(channelId);
     const { enabled, config = {} } = checkInput<ChannelChange>(CHANNEL_CHANGES[id], input, "The channel");
     for (;;) {

@@ -1,11 +1,10 @@
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { CHANNEL_IDS, UPDATES_CHANNEL, privacySubjectSchema, visitorChatId } from "@svc/contracts";
+import { CHANNEL_IDS, UPDATES_CHANNEL, checkInput, privacySubjectSchema, visitorChatId } from "@svc/contracts";
 import type { ErasureReceipt, PrivacySubject } from "@svc/contracts";
 import { addCounts, newId, ticketIdOf } from "@svc/store";
 import type { BodyOwner, HeldCounts, HeldRecords, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
+import { requireScopeOf } from "./operation.ts";
 
 /** An export of one person's data. */
 export interface PersonalData {
@@ -113,7 +112,7 @@ export const exportPersonalData = audited(
     principal: Principal,
     input: PrivacySubject,
   ): Promise<PersonalData> {
-    requireScope(principal, "privacy:read");
+    requireScopeOf(principal, "exportPersonalData");
     const { subject, ...owner } = await seek(store, principal, input);
     const itemJson = writeExport({
       head: { id: newId(), at: new Date().toISOString(), project: principal.projectName, subject },
@@ -138,7 +137,7 @@ export const erasePersonalData = audited(
     principal: Principal,
     input: PrivacySubject,
   ): Promise<ErasureReceipt> {
-    requireScope(principal, "privacy:write");
+    requireScopeOf(principal, "erasePersonalData");
     const { subject, ...owner } = await seek(store, principal, input);
     // First what could become a message again.
     let counts = await store.erasures.eraseLoose(principal.project, owner);

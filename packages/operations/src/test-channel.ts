@@ -1,13 +1,12 @@
 import { setTimeout } from "node:timers/promises";
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { CHANNELS, ServiceError, channelIdSchema, channelTestSchema } from "@svc/contracts";
+import { CHANNELS, ServiceError, channelIdSchema, channelTestSchema, checkInput } from "@svc/contracts";
 import type { ChannelId, ChannelTestInput, ChannelTestResult } from "@svc/contracts";
 import { DEFAULT_PROJECT, ticketIdOf } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { getChannel } from "./channels.ts";
-import { checkInput } from "./check-input.ts";
+import { requireScopeOf } from "./operation.ts";
 
 /** What a chat reads. */
 const TEST_TEXT = "This is a test message: your bot can write to this chat.";
@@ -51,7 +50,7 @@ export const testChannel = audited(
     id: string,
     input: ChannelTestInput,
   ): Promise<ChannelTestResult> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "testChannel");
     const given = checkInput(channelTestSchema, input, "The test");
     const channelId = channelIdSchema.safeParse(id).data;
     if (channelId === undefined || !CHANNELS[channelId].pushes) throw noTestMessage();

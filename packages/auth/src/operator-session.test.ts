@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { csrfTokenOf, generateToken, hashToken, isCsrfTokenOf, isToken } from "./session-token.ts";
+import { csrfTokenOf, generateToken, hashToken, isCsrfTokenOf, isToken } from "./operator-session.ts";
 
 test("tokens are of 32 random bytes, and no two are alike", () => {
   const tokens = Array.from({ length: 100 }, generateToken);

@@ -1,15 +1,52 @@
 import { z } from "zod";
-import { ticketChangeSchema, ticketCountSchema, ticketDetailSchema, ticketItemSchema } from "../ticket-item.ts";
-import { TICKET_SORTS, ticketFilters } from "../ticket-query.ts";
-import { itemAnswer, listAnswer, listQuerySchema } from "./endpoint.ts";
+import { itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { ticketChangeSchema, ticketCountSchema, ticketDetailSchema, ticketItemSchema } from "./ticket-item.ts";
+import { TICKET_SORTS, ticketFilters } from "./ticket-query.ts";
+import { wellFormedString } from "./well-formed.ts";
+
+/** Maximum characters of a test message. */
+export const TEST_MESSAGE_MAX_CHARS = 2_000;
+
+/** `origin` in the channel_meta of a test message's ticket. */
+export const TEST_ORIGIN = "test";
+
+/** A message to test the agents' answers. */
+export const testMessageSchema = z.strictObject({
+  text: wellFormedString
+    .max(TEST_MESSAGE_MAX_CHARS, { error: `must have at most ${TEST_MESSAGE_MAX_CHARS} characters` })
+    .refine((text) => text.trim() !== "", { error: "must not be empty or only whitespace" }),
+});
+export type TestMessageInput = z.infer<typeof testMessageSchema>;
+
+/** IDs under which a test message can be followed. */
+const sentTestMessageSchema = z.object({ ticketId: z.string(), messageId: z.string(), chatId: z.string() });
+export type SentTestMessage = z.infer<typeof sentTestMessageSchema>;
+
+const placeSchema = z
+  .string()
+  .regex(/^\d{1,15}$/, { error: "must be an integer" })
+  .transform(Number)
+  .optional();
+
+/** Positions before which older entries are returned. A list without a position is not returned. */
+export const ticketHistoryInputSchema = z.object({
+  messagesBefore: placeSchema,
+  repliesBefore: placeSchema,
+  eventsBefore: placeSchema,
+});
+export type TicketHistoryInput = z.input<typeof ticketHistoryInputSchema>;
+
+/** Earlier entries of a ticket, each list oldest first. */
+export const ticketHistorySchema = ticketDetailSchema.pick({ messages: true, replies: true, events: true, more: true });
+export type TicketHistory = z.infer<typeof ticketHistorySchema>;
 
 const tag = "Tickets";
 const PATH = "/api/v1/admin/tickets";
 
 /** Filters as query parameters, with descriptions. */
 const filterQuery = z.object({
-  ...listQuerySchema.shape,
+  ...listQuery.shape,
   q: z
     .string()
     .optional()
@@ -45,6 +82,34 @@ const filterQuery = z.object({
 
 /** Tickets. */
 export const ticketEndpoints = {
+  sendTestMessage: {
+    method: "POST",
+    path: "/api/v1/admin/test-messages",
+    tag: "Tickets",
+    summary: "Send a test message as a customer",
+    description:
+      "Creates a chat on the HTTP API channel, with `origin` `test` in its `channel_meta`, which is processed like any other message. Follow the result in its ticket; the reply is stored there.",
+    scope: "messages:write",
+    body: { schema: testMessageSchema },
+    answers: [itemAnswer(sentTestMessageSchema, { status: 202, when: "The message is accepted." })],
+    example: { body: { text: "How do I reset my password?" } },
+  },
+  getTicketHistory: {
+    method: "GET",
+    path: "/api/v1/admin/tickets/{id}/history",
+    tag: "Tickets",
+    summary: "Get earlier messages, replies and events of a ticket",
+    description:
+      "Returns up to 200 messages, replies and events before the given positions; a list is returned only if its position is given. `more` says which lists have older entries.",
+    scope: "tickets:read",
+    query: z.object({
+      messagesBefore: z.string().optional().describe("Messages before this `seq`."),
+      repliesBefore: z.string().optional().describe("Replies before this `seq`."),
+      eventsBefore: z.string().optional().describe("Events before this `id`."),
+    }),
+    answers: [itemAnswer(ticketHistorySchema)],
+    example: { query: { messagesBefore: "201" } },
+  },
   listTickets: {
     method: "GET",
     path: PATH,

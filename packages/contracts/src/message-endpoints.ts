@@ -1,19 +1,19 @@
 import { z } from "zod";
-import { problemSchema } from "../errors.ts";
-import { healthAnswerSchema } from "../health.ts";
-import { LIMITS } from "../limits.ts";
+import { problemSchema } from "./errors.ts";
+import { healthAnswerSchema } from "./health.ts";
+import { LIMITS } from "./limits.ts";
 import {
   asyncAnswerSchema,
   drainAnswerSchema,
   pendingAnswerSchema,
   syncAnswerSchema,
   webhookAnswerSchema,
-} from "../message-answers.ts";
-import { chatIdSchema, drainQuerySchema, messageRequestSchema } from "../message-request.ts";
-import { replyItemSchema } from "../reply-item.ts";
-import { acceptedEventSchema, deltaEventSchema, typingEventSchema } from "../stream-events.ts";
+} from "./message-answers.ts";
+import { chatIdSchema, drainQuerySchema, messageRequestSchema } from "./message-request.ts";
+import { replyItemSchema } from "./reply-item.ts";
+import { acceptedEventSchema, deltaEventSchema, typingEventSchema } from "./message-answers.ts";
 import type { Endpoint, EndpointAnswer } from "./endpoint.ts";
-import { hookCallEndpoint, hookPathCallEndpoint } from "./hooks.ts";
+import { hookCallEndpoint, hookPathCallEndpoint } from "./hook-endpoints.ts";
 
 const tag = "Messages";
 

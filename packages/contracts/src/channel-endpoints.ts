@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { CHANNEL_CHANGES, channelItemSchema } from "../channel-item.ts";
-import { channelTestResultSchema, channelTestSchema } from "../channel-test.ts";
+import { CHANNEL_CHANGES, channelItemSchema } from "./channel-item.ts";
+import { channelTestResultSchema, channelTestSchema } from "./channel-test.ts";
 import { itemAnswer, listAnswer } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 

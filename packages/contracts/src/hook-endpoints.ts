@@ -6,12 +6,12 @@ import {
   hookInputSchema,
   hookItemSchema,
   hookRotateSchema,
-  hookSecretItemSchema,
+  hookSecretItem,
   hookTestResultSchema,
   hookTestSchema,
-} from "../hook.ts";
-import { asyncAnswerSchema, webhookAnswerSchema } from "../message-answers.ts";
-import { createdAnswer, itemAnswer, listAnswer, listQuerySchema } from "./endpoint.ts";
+} from "./hook.ts";
+import { asyncAnswerSchema, webhookAnswerSchema } from "./message-answers.ts";
+import { createdAnswer, itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
 import type { Endpoint, EndpointAnswer } from "./endpoint.ts";
 
 const tag = "Hooks";
@@ -27,7 +27,7 @@ export const hookEndpoints = {
     tag,
     summary: "List hooks, newest first",
     scope: "messages:write",
-    query: listQuerySchema,
+    query: listQuery,
     answers: [listAnswer(hookItemSchema)],
   },
   createHook: {
@@ -40,7 +40,7 @@ export const hookEndpoints = {
       "the service generates is returned only in this response.",
     scope: "messages:write",
     body: { schema: hookInputSchema },
-    answers: [createdAnswer(hookSecretItemSchema)],
+    answers: [createdAnswer(hookSecretItem)],
     example: { body: { name: "GitHub issues", preset: "github" } },
   },
   getHook: {
@@ -84,7 +84,7 @@ export const hookEndpoints = {
       "The previous secret also remains valid until the overlap ends, so that you can update the platform without downtime.",
     scope: "messages:write",
     body: { schema: hookRotateSchema, isOptional: true },
-    answers: [itemAnswer(hookSecretItemSchema)],
+    answers: [itemAnswer(hookSecretItem)],
     example: { body: { overlapSeconds: 3_600 } },
   },
   listHookBodies: {

@@ -10,8 +10,8 @@ import {
   kbInputSchema,
   kbItemSchema,
   passageItemSchema,
-} from "../kb.ts";
-import { createdAnswer, itemAnswer, listAnswer, listQuerySchema } from "./endpoint.ts";
+} from "./kb.ts";
+import { createdAnswer, itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 const tag = "Knowledge";
@@ -25,7 +25,7 @@ export const kbEndpoints = {
     tag,
     summary: "List knowledge bases, newest first",
     scope: "kb:read",
-    query: listQuerySchema,
+    query: listQuery,
     answers: [listAnswer(kbItemSchema)],
   },
   createKb: {
@@ -92,7 +92,7 @@ export const kbEndpoints = {
     tag,
     summary: "List the documents of a knowledge base, newest first",
     scope: "kb:read",
-    query: listQuerySchema.extend({ status: documentStatusSchema.optional() }),
+    query: listQuery.extend({ status: documentStatusSchema.optional() }),
     answers: [listAnswer(documentItemSchema)],
   },
   addDocuments: {
@@ -159,7 +159,7 @@ export const kbEndpoints = {
     tag,
     summary: "List sitemap imports, newest first",
     scope: "kb:read",
-    query: listQuerySchema,
+    query: listQuery,
     answers: [listAnswer(importItemSchema)],
   },
   getImport: {

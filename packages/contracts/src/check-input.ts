@@ -1,3 +1,6 @@
+import { ServiceError } from "./errors.ts";
+import type { FieldFault } from "./errors.ts";
+
 /** An issue reported by a schema; zod's issues fit. */
 export interface SchemaIssue {
   code: string;
@@ -62,4 +65,67 @@ export function describeInvalid(what: string, errors: readonly { pointer: string
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
   if (first.pointer === "" && first.detail.startsWith("must ")) return `${what} ${first.detail}${more}.`;
   return `${what} is not valid: ${first.pointer === "" ? "" : `${first.pointer} `}${first.detail}${more}.`;
+}
+
+interface Issue extends SchemaIssue {
+  path: PropertyKey[];
+  /** Unknown fields, for code `unrecognized_keys`. */
+  keys?: PropertyKey[];
+}
+
+/** The part of a zod schema that is used here. */
+interface Schema<Output> {
+  safeParse(input: unknown): { success: true; data: Output } | { success: false; error: { issues: readonly Issue[] } };
+}
+
+/** Maximum number of errors in a response, so that the response to a body full of errors is smaller than the body. */
+const MAX_ERRORS = 100;
+/** Maximum characters of a field name in a pointer. */
+const MAX_NAME_CHARS = 100;
+
+/** Returns a JSON Pointer (RFC 6901). Names of unknown fields may have any length and are truncated. */
+function pointerTo(path: readonly PropertyKey[]): string {
+  return path
+    .map((part) => String(part).slice(0, MAX_NAME_CHARS).replaceAll("~", "~0").replaceAll("/", "~1"))
+    .map((part) => `/${part}`)
+    .join("");
+}
+
+function asFaults(issue: Issue): FieldFault[] {
+  if (issue.code === "unrecognized_keys") {
+    return (issue.keys ?? []).map((key) => ({
+      pointer: pointerTo([...issue.path, key]),
+      code: "unknown_field",
+      detail: "is not a known field",
+    }));
+  }
+  return [{ pointer: pointerTo(issue.path), ...describeIssue(issue) }];
+}
+
+/** Returns the errors of one parameter, at this JSON Pointer. */
+export function faultsOf(schema: Schema<unknown>, input: unknown, pointer: string): FieldFault[] {
+  const parsed = schema.safeParse(input);
+  return parsed.success ? [] : parsed.error.issues.map((issue) => ({ pointer, ...describeIssue(issue) }));
+}
+
+/** Returns an `invalid_request` with these errors. Its text starts with `what`. */
+export function invalidInput(errors: readonly FieldFault[], what: string): ServiceError {
+  return new ServiceError("invalid_request", describeInvalid(what, errors), {
+    errors: errors.slice(0, MAX_ERRORS),
+  });
+}
+
+/**
+ * Returns the output of a schema for an input. Throws invalid_request with every error and its JSON Pointer, one for each
+ * unknown field, after the errors in `found`. Its text starts with `what`.
+ */
+export function checkInput<Output>(
+  schema: Schema<Output>,
+  input: unknown,
+  what: string,
+  found: readonly FieldFault[] = [],
+): Output {
+  const parsed = schema.safeParse(input);
+  if (parsed.success && found.length === 0) return parsed.data;
+  throw invalidInput([...found, ...(parsed.success ? [] : parsed.error.issues.flatMap(asFaults))], what);
 }

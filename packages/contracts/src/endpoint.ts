@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { ErrorCode } from "../errors.ts";
-import { LIST_LIMITS } from "../list-query.ts";
-import type { RequiredScope } from "../scopes.ts";
+import type { ErrorCode } from "./errors.ts";
+import { LIST_LIMITS } from "./list-query.ts";
+import type { RequiredScope } from "./scopes.ts";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -82,7 +82,7 @@ export interface Endpoint {
 export const noBodySchema = z.strictObject({});
 
 /** Query parameters of every list. */
-export const listQuerySchema = z.object({
+export const listQuery = z.object({
   limit: z.string().optional().meta({
     type: "integer",
     minimum: 1,

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { parseUrl } from "./parse-url.ts";
+import { parseUrl } from "./url.ts";
 
 test("a URL is a URL however many were read before, also with letters in its host", () => {
   for (let count = 0; count < 50_000; count += 1) parseUrl(`https://example${count % 10}.com/`);

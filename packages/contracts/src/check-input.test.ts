@@ -1,6 +1,9 @@
-import { expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { z } from "zod";
-import { describeInvalid, describeIssue } from "./describe-issue.ts";
+import { checkInput, describeInvalid, describeIssue } from "./check-input.ts";
+import { ServiceError } from "./errors.ts";
+import { keyInputSchema } from "./key.ts";
+import { projectInputSchema } from "./project.ts";
 
 const told = (schema: z.ZodType, value: unknown) =>
   schema.safeParse(value).error?.issues.map((issue) => ({ path: issue.path, ...describeIssue(issue) }));
@@ -59,4 +62,63 @@ test("zod's default messages are reworded for callers who do not know zod", () =
   expect(texts(z.strictObject({}), { extra: 1 })).toEqual(['must not contain the unknown field "extra"']);
   expect(texts(z.string().startsWith("x"), "y")).toEqual(['must start with "x"']);
   expect(texts(z.email(), "nobody")).toEqual(["is not a valid email address"]);
+});
+
+/** The error that an input gets. */
+function errorOf(input: unknown, schema: Parameters<typeof checkInput>[0] = keyInputSchema): ServiceError {
+  try {
+    checkInput(schema, input, "The key");
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+  throw new Error("the input was taken");
+}
+
+const parse = (json: string) => JSON.parse(json) as unknown;
+
+describe("an input", () => {
+  test("that is valid becomes the output of the schema", () => {
+    expect(checkInput(keyInputSchema, { name: "a", scopes: ["kb:read", "kb:read"] }, "The key")).toEqual({
+      name: "a",
+      scopes: ["kb:read"],
+    });
+  });
+
+  test("with errors is invalid_request with all of them and their pointers", () => {
+    const error = errorOf({ name: "", scopes: ["kb:read", "kb:all"], rateLimit: 0 });
+    expect(error.code).toBe("invalid_request");
+    expect(error.message).toBe("The key is not valid: /name must not be empty or only whitespace (and 2 more).");
+    expect(error.errors).toEqual([
+      { pointer: "/name", code: "too_short", detail: "must not be empty or only whitespace" },
+      { pointer: "/scopes/1", code: "invalid", detail: "is not a valid scope" },
+      { pointer: "/rateLimit", code: "too_small", detail: expect.any(String) },
+    ]);
+  });
+
+  test("that is not an object has its error at the root", () => {
+    for (const input of [null, [], "a"]) {
+      expect(errorOf(input).errors?.map(({ pointer }) => pointer)).toEqual([""]);
+      expect(errorOf(input).message).toMatch(/^The key must be/);
+    }
+  });
+
+  test("with unknown fields has an error for each, with names escaped as in RFC 6901", () => {
+    const error = errorOf(parse('{"name":"a","__proto__":1,"a/b":1,"~":1,"":1}'), projectInputSchema);
+    expect(error.errors).toEqual(
+      ["/__proto__", "/a~1b", "/~0", "/"].map((pointer) => ({
+        pointer,
+        code: "unknown_field",
+        detail: "is not a known field",
+      })),
+    );
+  });
+
+  test("full of errors gets a response that is smaller than itself", () => {
+    const many = errorOf({ name: "a", ...Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`f${i}`, 1])) });
+    expect(many.errors).toHaveLength(100);
+    expect(many.message).toContain("(and 5000 more)");
+    const long = errorOf({ name: "a", scopes: ["kb:read"], ["x".repeat(100_000)]: 1 });
+    expect(JSON.stringify([long.message, long.errors]).length).toBeLessThan(1_000);
+  });
 });
