@@ -20,8 +20,6 @@ export default {
   },
   // Tests load workspaces from their sources.
   testEnvironmentOptions: { customExportConditions: ["@svc/source", "node", "node-addons"] },
-  // The longest files first.
-  testSequencer: "<rootDir>/scripts/order-tests.mjs",
   // The Postgres and Redis of the run start when the first test asks for them, and end with the run.
   globalSetup: "<rootDir>/packages/testing/dist/global-setup.js",
   globalTeardown: "<rootDir>/packages/testing/dist/global-teardown.js",

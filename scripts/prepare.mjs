@@ -25,7 +25,8 @@ function listFiles(folder, accept) {
   });
 }
 
-const workspaces = () =>
+/** The folders of all packages and apps. */
+export const workspaces = () =>
   ["packages", "apps"].flatMap((group) =>
     readdirSync(join(ROOT, group))
       .map((name) => join(ROOT, group, name))

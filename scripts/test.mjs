@@ -1,15 +1,18 @@
 // `npm test`: static checks; every test on the queues' Postgres backend with the standalone composition, but for those of
 // several processes side by side; then these, and what the queues carry, on Redis with separate processes and on the
 // oldest PostgreSQL that is installed, with its default settings. `npm run soak`: all four compositions in full.
-// `npm test -- FILE … [-t NAME]`: only these, with the options of jest.
+// `npm test -- FILE … [-t NAME]`: only these, with the options of jest. `npm run test:fast`: types, lint and format, unit
+// tests and those of the store.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, delimiter, join, relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { ROOT, prepare } from "./prepare.mjs";
 
 const isSoak = process.argv.includes("--soak");
+const isFast = process.argv.includes("--fast");
 /** What was asked for: files, and options of jest. */
-const asked = process.argv.slice(2).filter((word) => word !== "--soak");
+const asked = process.argv.slice(2).filter((word) => !["--soak", "--fast"].includes(word));
 const JEST = ["--experimental-vm-modules", "--no-warnings", join(ROOT, "node_modules", "jest", "bin", "jest.js")];
 const startedAt = Date.now();
 const say = (line) => console.log(`[${String(Math.round((Date.now() - startedAt) / 1000)).padStart(4)} s] ${line}`);
@@ -57,15 +60,15 @@ function check(what, command, args) {
 /** All static checks, one after the other: each of them keeps every core busy. */
 async function runChecks() {
   await check("types", "npm", ["run", "--silent", "typecheck"]);
-  await check("lint", bin("oxlint"), ["--type-aware", "--deny-warnings"]);
+  // Rules that need types take as long as the type check.
+  await check("lint", bin("oxlint"), [...(isFast ? [] : ["--type-aware"]), "--deny-warnings"]);
   await check("format", bin("oxfmt"), ["--check", "."]);
 }
 
 /** Runs jest once. Answers its results, null where it has written none, and how it ended. */
 async function jestOnce(output, args, env) {
   rmSync(output, { force: true });
-  const reporters = ["--reporters=default", `--reporters=${join(ROOT, "scripts", "report-progress.mjs")}`];
-  const report = ["--json", `--outputFile=${output}`, "--testLocationInResults", ...reporters];
+  const report = ["--json", `--outputFile=${output}`, "--testLocationInResults"];
   const code = await run(process.execPath, [...JEST, ...report, ...args], env);
   try {
     return { code, outcome: JSON.parse(readFileSync(output, "utf8")) };
@@ -110,15 +113,31 @@ function withRepeated(outcome, repeated) {
 
 /** More failed files than this are no accident of a busy machine. */
 const MAX_REPEATED_FILES = 8;
-/** What was repeated, and what became of it then. */
+/** A run with more tests than this that pass only when they are repeated has failed. */
+const MAX_REPEATED_TESTS = 3;
+/** What failed at first: each test with its first failure, and whether it passed when its file was repeated. */
 const repeats = [];
+/** How long each file took. */
+const durations = [];
+
+/** The tests of a file that failed. A file that could not be loaded, or left something running, counts as one. */
+function failuresOf({ name, message, assertionResults }) {
+  const tests = assertionResults.filter(hasFailed);
+  const file = relative(ROOT, name);
+  if (tests.length === 0) return [{ name, test: file, failure: message }];
+  return tests.map(({ fullName, failureMessages }) => ({
+    name,
+    test: `${file}: ${fullName}`,
+    failure: failureMessages.join("\n"),
+  }));
+}
 /** Runs in which jest itself has failed, so that it is not known what became of every file. */
 const broken = [];
 
 /**
  * Runs jest with a queue backend and a composition; `only` narrows it to some folders, `but` leaves some out. Where few
- * files fail, those run once more, one after the other on the machine that is quiet then: what fails again is a failure;
- * what passes is named at the end, to be looked into all the same. The results that stay are those of the last try.
+ * files fail, those run once more, one after the other: what fails again is a failure; what passes is named at the end with
+ * its first failure, and more than three such tests fail the run. The results that stay are those of the last try.
  */
 async function runJest({ backend, composition, postgresBinDir, only = [], but = [] }) {
   const database = postgresBinDir === undefined ? "the bundled PostgreSQL" : postgresBinDir;
@@ -134,6 +153,8 @@ async function runJest({ backend, composition, postgresBinDir, only = [], but = 
   const ignored = but.flatMap((path) => ["--testPathIgnorePatterns", path]);
   const { code, outcome } = await jestOnce(output, [...ignored, "--", ...only], env);
   const files = outcome?.testResults ?? [];
+  for (const { name, startTime, endTime } of files)
+    durations.push({ file: relative(ROOT, name), seconds: (endTime - startTime) / 1_000 });
   const failed = files.filter(hasFailed).map(({ name }) => name);
   // Without a failed file, jest itself has failed.
   if (outcome === null || (code !== 0 && failed.length === 0)) {
@@ -151,13 +172,24 @@ async function runJest({ backend, composition, postgresBinDir, only = [], but = 
   const settled = withRepeated(outcome, again.outcome);
   writeFileSync(output, JSON.stringify(settled));
   countTests(settled.testResults);
-  for (const file of settled.testResults.filter(({ name }) => failed.includes(name))) {
-    repeats.push({ file: `${relative(ROOT, file.name)} (${backend}, ${composition})`, isGood: !hasFailed(file) });
+  const failedAgain = new Set(settled.testResults.filter(hasFailed).map(({ name }) => name));
+  for (const { name, test, failure } of files.filter(hasFailed).flatMap(failuresOf)) {
+    const [firstLine = ""] = stripVTControlCharacters(failure).trim().split("\n");
+    repeats.push({ test: `${test} (${backend}, ${composition})`, failure: firstLine, isGood: !failedAgain.has(name) });
   }
   if (again.code !== 0 && settled.success) {
     broken.push(`${what}, once more: jest ended with code ${again.code}`);
     totals.failed++;
   }
+}
+
+/** CPU time of all processes of this run that have ended, user and system; null outside Linux. */
+function readCpuSeconds() {
+  if (process.platform !== "linux") return null;
+  const stat = readFileSync("/proc/self/stat", "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  // proc(5): fields 14 to 17 in hundredths of a second.
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
 }
 
 const hasRedis = () =>
@@ -193,6 +225,17 @@ const ON_ONE_BACKEND = [
   "tests/journeys/docs-webhooks",
   "tests/journeys/(widget-browser(?!-replicas)|openapi-page)",
 ];
+/** Units and the store, without what starts servers of its own or reads files of hundreds of megabytes. */
+const FAST = {
+  only: ["packages/", "apps/", "tests/packages/store", "tests/[^/]+\\.test"],
+  but: [
+    "packages/embedded/src/start-embedded",
+    "tests/packages/(?!store)",
+    "apps/api/src/openapi/generated-clients",
+    "apps/messenger/src/poll/run-bot",
+    "apps/pipeline/src/ingest/work-on-ingests",
+  ],
+};
 /** What a soak runs with Redis. */
 const REDIS_COMPOSITIONS = [
   ["redis", "separate"],
@@ -229,19 +272,14 @@ try {
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results, { recursive: true });
   say("checks of types, lint and format, beside the first tests");
-  await Promise.all([
-    runChecks(),
-    runJest({
-      backend: "postgres",
-      composition: "standalone",
-      but: hasRedis() && !isSoak ? BETWEEN_PROCESSES : [],
-    }),
-  ]);
+  const but = hasRedis() && !isSoak ? BETWEEN_PROCESSES : [];
+  const standalone = { backend: "postgres", composition: "standalone" };
+  await Promise.all([runChecks(), runJest({ ...standalone, ...(isFast ? FAST : { but }) })]);
   if (isSoak) {
     const further = [["postgres", "separate"], ...(hasRedis() ? REDIS_COMPOSITIONS : [])];
     for (const [backend, composition] of further)
       await runJest({ backend, composition, only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
-  } else if (hasRedis()) {
+  } else if (hasRedis() && !isFast) {
     const only = [...QUEUED, ...BETWEEN_PROCESSES];
     await runJest({
       backend: "redis",
@@ -259,8 +297,18 @@ say("done");
 const list = (title, lines) => {
   if (lines.length > 0) console.log([title, ...lines.map((line) => `  ${line}`)].join("\n"));
 };
-const named = (isGood) => repeats.filter((repeat) => repeat.isGood === isGood).map(({ file }) => file);
+const named = (isGood) =>
+  repeats.filter((repeat) => repeat.isGood === isGood).map(({ test, failure }) => `${test}\n    ${failure}`);
+const slowest = durations.toSorted((one, other) => other.seconds - one.seconds).slice(0, 15);
+list(
+  "The longest files:",
+  slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${file}`),
+);
 list("Repeated: failed at first and passed alone. They, or what they test, depend on timing:", named(true));
+if (named(true).length > MAX_REPEATED_TESTS) {
+  console.log(`More than ${MAX_REPEATED_TESTS} tests passed only when they were repeated, so this run has failed.`);
+  totals.failed++;
+}
 list(`Repeated: failed at first and failed again. Both tries are in ${relative(ROOT, results)}:`, named(false));
 list("Jest itself failed, so that something may not have been tested:", broken);
 if (!hasRedis()) {
@@ -271,5 +319,8 @@ if (!hasChromium()) {
   console.log("The tests of the widget in a browser were not run: there is no chromium in the PATH.");
   console.log("Install it (for example: apt-get install chromium), or name one in SVC_CHROMIUM, to run them too.");
 }
+const cpuSeconds = readCpuSeconds();
+const cpu = cpuSeconds === null ? "" : ` and ${Math.round(cpuSeconds)} s of CPU time`;
+console.log(`${Math.round((Date.now() - startedAt) / 1_000)} s${cpu}`);
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 process.exitCode = totals.failed === 0 ? 0 : 1;

@@ -5,7 +5,7 @@ import { defaultClientConditions, defineConfig } from "vite";
 import type { Plugin } from "vite";
 
 /** Where the console's server answers while the web app is developed. */
-const SERVER = "http://127.0.0.1:31418";
+const SERVER = `http://127.0.0.1:${process.env["SVC_CONSOLE_PORT"] ?? "31418"}`;
 const SERVER_PATHS = ["/api", "/session", "/sessions", "/sign-in-ways", "/events", "/presence", "/oidc", "/link/look"];
 
 /** The letters of most languages are fetched with the page, so that they are there when it is first drawn. */
