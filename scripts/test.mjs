@@ -223,7 +223,7 @@ const ON_BOTH_BACKENDS = [
 const ON_ONE_BACKEND = [
   "tests/journeys/cli[-.]",
   "tests/journeys/docs-webhooks",
-  "tests/journeys/widget-browser(?!-replicas)",
+  "tests/journeys/(widget-browser(?!-replicas)|openapi-page)",
 ];
 /** Units and the store, without what starts servers of its own or reads files of hundreds of megabytes. */
 const FAST = {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { ERRORS, SERVER_FRAMES, VISITOR_FRAMES, WIDGET_CLOSE_CODES, widgetSettingsSchema } from "@svc/contracts";
 import { freePort, repositoryPath, spawnChild, waitFor } from "@svc/testing";
 import { CALLS } from "../../apps/widget/client/launch/calls.ts";
-import { readSettings } from "../../apps/widget/client/launch/read-settings.ts";
+import { readSettings } from "../../apps/widget/client/launch/page-settings.ts";
 import { createDocComparison } from "./support/compare-with-doc.ts";
 import { DOC_PROXIES, findProxyBlock } from "./support/doc-proxies.ts";
 import { readDocExamples } from "./support/read-doc-examples.ts";

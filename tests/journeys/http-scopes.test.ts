@@ -14,7 +14,7 @@ import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
-import { ENDPOINT_ROWS } from "./support/endpoint-rows.ts";
+import { ENDPOINT_ROWS, rowOf } from "./support/endpoint-rows.ts";
 import type { EndpointRow } from "./support/endpoint-rows.ts";
 import { TARGETS, TARGET_MODEL } from "./support/endpoint-targets.ts";
 import type { TargetIds } from "./support/endpoint-targets.ts";
@@ -39,7 +39,7 @@ interface Call extends Endpoint {
 const CALLS = (Object.entries(ENDPOINTS) as [Operation, Endpoint][]).map(([operation, endpoint]): Call => ({
   ...endpoint,
   operation,
-  row: ENDPOINT_ROWS[operation],
+  row: rowOf(operation),
 }));
 const title = (calls: readonly Call[]) =>
   calls.map((call): [string, Call] => [`${call.operation} (${call.method} ${call.path})`, call]);
@@ -149,8 +149,8 @@ function wordsOf({ body: { requestId: _requestId, instance: _instance, ...words 
   return words;
 }
 
-test("every endpoint has its row, which says whether it is public, and every row an endpoint", () => {
-  expect(Object.keys(ENDPOINT_ROWS).toSorted()).toEqual(Object.keys(ENDPOINTS).toSorted());
+test("every public endpoint has a row that says so, and every row has an endpoint", () => {
+  expect(Object.keys(ENDPOINT_ROWS).filter((name) => !(name in ENDPOINTS))).toEqual([]);
   const saying = CALLS.filter(({ isPublic, row }) => (isPublic === true) !== (row.isPublic === true));
   expect(saying.map(({ operation }) => operation)).toEqual([]);
 });

@@ -10,7 +10,7 @@ import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
-import { ENDPOINT_ROWS } from "./support/endpoint-rows.ts";
+import { rowOf } from "./support/endpoint-rows.ts";
 import type { EndpointRow } from "./support/endpoint-rows.ts";
 import { TARGETS, TARGET_MODEL } from "./support/endpoint-targets.ts";
 import type { TargetIds } from "./support/endpoint-targets.ts";
@@ -66,7 +66,6 @@ afterAll(async () => {
 });
 
 const baseUrl = () => product.composition.apiUrls[0] ?? "";
-const rowOf = (name: Operation): EndpointRow => ENDPOINT_ROWS[name];
 
 function operationOf(name: Operation): DescribedOperation {
   const { path, method } = ENDPOINTS[name];

@@ -1,24 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createAuthenticator, issueKey } from "@svc/auth";
-import type { AcceptedMessage, IncomingContext, IncomingMessage, ReplyAnnouncement } from "@svc/contracts";
+import type { AcceptedMessage, IncomingContext, IncomingMessage } from "@svc/contracts";
 import { authenticated, createApp, createOpenLimit, listen } from "@svc/http";
 import { createAddressGuard } from "@svc/outbound";
 import { openQueues } from "@svc/queue";
-import { asProjectId, openStore } from "@svc/store";
+import { asProjectId, newId, openStore } from "@svc/store";
 import type { Project, Store } from "@svc/store";
 import { channelConformance, createTestDatabase, testLog } from "@svc/testing";
 import type { ChannelUnderTest, ItemToSend, SentItem, TestDatabase } from "@svc/testing";
 import { createApiChannel } from "./api-channel.ts";
-import { createSecretsReader, createSettingsReader } from "./api-settings.ts";
-import { drainMessages } from "./drain-messages.ts";
-import { settleNews } from "./modes.ts";
+import { createSecretsReader, createSettingsReader } from "./api-context.ts";
+import { createBinding } from "./create-binding.ts";
+import { drainMessages } from "./messages/drain-messages.ts";
+import { startHeartbeat } from "./messages/heartbeat.ts";
+import { postMessage } from "./messages/post-message.ts";
+import { openReplyBoard } from "./messages/reply-board.ts";
 import { createPersister } from "./persist.ts";
-import { postMessage } from "./post-message.ts";
-import { beginPresence } from "./presence.ts";
-import { createReplyBoard } from "./reply-board.ts";
 
 const log = testLog();
-const NEWS: ReplyAnnouncement = { project: "project-1", ticketId: "ticket-1", messageId: null, mode: null };
 
 let database: TestDatabase;
 let store: Store;
@@ -44,18 +43,17 @@ afterAll(async () => {
 
 /** The channel behind its real routes on a port of its own, over a real store; the pipeline is the test. */
 async function startChannel(): Promise<ChannelUnderTest> {
-  const board = createReplyBoard();
-  const persister = createPersister(log);
-  const presence = await beginPresence(store, log);
-  const tell = (ticketId: string, messageId?: string) => void board.wake(ticketId, messageId);
   const queues = openQueues({ databaseUrl: database.url, redisUrl: undefined, log });
-  const channel = createApiChannel((news) => settleNews({ store, queues, log, tell }, news));
+  const board = openReplyBoard(queues);
+  const persister = createPersister(log);
+  const heartbeat = await startHeartbeat(store, log);
+  const channel = createApiChannel({ store, queues, log, board, binding: createBinding(log) });
   const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] });
   const readSettings = createSettingsReader(store);
   const readSecrets = createSecretsReader(store);
   const limits = { limitPolls: createOpenLimit(100, "polls"), limitHeldCalls: createOpenLimit(100, "calls") };
   const settings = { guard, readSettings, readSecrets };
-  const context = { store, queues, log, tell, channel, board, persister, presence, ...settings, ...limits };
+  const context = { store, queues, log, channel, board, persister, heartbeat, ...settings, ...limits };
   const app = createApp(log, (routes) => {
     routes.use("/api/v1", authenticated(createAuthenticator({ store, log })));
     routes.post("/api/v1/messages", postMessage(context));
@@ -65,7 +63,7 @@ async function startChannel(): Promise<ChannelUnderTest> {
   const url = `http://127.0.0.1:${listening.port}/api/v1/messages`;
   const headers = { "X-Api-Key": key, "Content-Type": "application/json" };
   // Chats of one test are not those of another.
-  const chatIdOf = (sender: string) => `${sender} ${listening.port}/${presence.instance}`;
+  const chatIdOf = (sender: string) => `${sender} ${listening.port}/${heartbeat.instance}`;
   const chatIds = new Set<string>();
   const collected: SentItem[] = [];
 
@@ -98,7 +96,7 @@ async function startChannel(): Promise<ChannelUnderTest> {
       board.close();
       await listening.close(1_000);
       await persister.close();
-      await presence.end();
+      await heartbeat.stop();
       await queues.close();
     },
   };
@@ -181,27 +179,40 @@ describe("the api channel keeps what every channel promises:", () => {
   channelConformance(startChannel, { test, expect });
 });
 
-describe("the api channel tells those who wait", () => {
+describe("the api channel notifies waiting callers", () => {
   const context = { project: "project-1", ticketId: "ticket-1", replyId: "reply-1", seq: 7 };
-  const listening = () => {
-    const announced: ReplyAnnouncement[] = [];
-    const channel = createApiChannel((news) => {
-      announced.push(...news);
-      return Promise.resolve();
-    });
-    return { announced, channel };
+  const start = () => {
+    const notified: [ticketId: string, messageId?: string][] = [];
+    const board = { notify: (...args: [string, string?]) => void notified.push(args) };
+    const queues = openQueues({ databaseUrl: database.url, redisUrl: undefined, log });
+    return { notified, queues, channel: createApiChannel({ store, queues, log, board, binding: createBinding(log) }) };
   };
 
-  test("which conversation has a reply, and which message it answers", async () => {
-    const { announced, channel } = listening();
+  test("of a reply, with the message that it answers, of an unprompted reply, and of an attachment", async () => {
+    const { notified, queues, channel } = start();
     await channel.sendMessage("chat", "hello", { ...context, inReplyTo: "message-1" });
-    expect(announced).toEqual([{ ...NEWS, messageId: "message-1" }]);
-  });
-
-  test("of an unprompted reply and of an attachment too", async () => {
-    const { announced, channel } = listening();
     await channel.sendMessage("chat", "hello", context);
     await channel.sendAttachment?.("chat", { filename: "a", mime: "b/c", content: Buffer.from("d") }, context);
-    expect(announced).toEqual([NEWS, NEWS]);
+    expect(notified).toEqual([
+      ["ticket-1", "message-1"],
+      ["ticket-1", undefined],
+      ["ticket-1", undefined],
+    ]);
+    await queues.close();
+  });
+
+  test("of announced replies in every mode but webhook", async () => {
+    const { notified, queues, channel } = start();
+    const announcement = { project: project.id, ticketId: newId() };
+    await channel.announce?.(
+      ([null, "sync", "async", "webhook"] as const).map((mode) => ({ ...announcement, messageId: mode, mode })),
+    );
+    const { ticketId } = announcement;
+    expect(notified).toEqual([
+      [ticketId, undefined],
+      [ticketId, "sync"],
+      [ticketId, "async"],
+    ]);
+    await queues.close();
   });
 });

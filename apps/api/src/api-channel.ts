@@ -7,29 +7,55 @@ import type {
   IncomingMessage,
   ReplyAnnouncement,
 } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import type { Queues } from "@svc/queue";
+import { asProjectId } from "@svc/store";
+import type { Store } from "@svc/store";
+import type { Binding } from "./create-binding.ts";
+import { settleCallbacks } from "./callbacks/settle-callbacks.ts";
+import type { ReplyBoard } from "./messages/reply-board.ts";
 
-/** The HTTP API as a channel, with the way in for its routes. */
+/** The HTTP API as a channel that its routes pass messages to. */
 export interface ApiChannel extends Channel {
-  /** Hands a message over; rejects with `channel_disabled` while the channel is switched off. */
+  /** Passes a message on; rejects with `channel_disabled` while the channel is disabled. */
   receive(message: IncomingMessage, context: IncomingContext): Promise<AcceptedMessage>;
 }
 
+/** Dependencies of the channel. */
+export interface ApiChannelContext {
+  store: Store;
+  queues: Queues;
+  log: Log;
+  board: Pick<ReplyBoard, "notify">;
+  /** The server, which also carries administration and is not stopped with the channel. */
+  binding: Pick<Binding, "findFault">;
+}
+
 /**
- * The HTTP API channel. Its replies are collected (by waiting calls and drains) or go by callback, so that it is only
- * told of them, and hands the news on to `settle`. Starting and stopping opens and shuts the way in; the server itself
- * also carries administration and stays. `findFault` returns what is wrong with that server, in words.
+ * Creates the HTTP API channel. Replies are collected, by waiting calls and drains, or sent to a callback URL, so the
+ * channel only handles announcements: it wakes up the waiters, and creates the callbacks of webhook messages. Both are
+ * safe to repeat. Starting and stopping opens and closes the way in.
  */
-export function createApiChannel(
-  settle: (news: readonly ReplyAnnouncement[]) => Promise<void>,
-  findFault: () => string | null = () => null,
-): ApiChannel {
+export function createApiChannel({ store, queues, log, board, binding }: ApiChannelContext): ApiChannel {
   let handler: IncomingHandler | null = null;
   let isOpen = false;
-  const tell = (context: { project?: string; ticketId?: string; inReplyTo?: string } | undefined) => {
-    const { project, ticketId, inReplyTo = null } = context ?? {};
-    if (project === undefined || ticketId === undefined) return Promise.resolve();
-    return settle([{ project, ticketId, messageId: inReplyTo, mode: null }]);
-  };
+
+  async function announce(announcements: readonly ReplyAnnouncement[]): Promise<void> {
+    const callbacks = announcements.filter(({ mode }) => mode === "webhook");
+    for (const { ticketId, messageId, mode } of announcements) {
+      if (mode !== "webhook") board.notify(ticketId, messageId ?? undefined);
+    }
+    if (callbacks.length === 0) return;
+    const refs = callbacks.map(({ project, ticketId }) => ({ project: asProjectId(project), ticketId }));
+    await settleCallbacks({ store, queues, log }, refs);
+  }
+
+  async function announceOne(context: { project?: string; ticketId?: string; inReplyTo?: string } = {}): Promise<void> {
+    const { project, ticketId, inReplyTo = null } = context;
+    if (project === undefined || ticketId === undefined) return;
+    await announce([{ project, ticketId, messageId: inReplyTo, mode: null }]);
+  }
+
   return {
     id: "api",
     start() {
@@ -49,16 +75,14 @@ export function createApiChannel(
         throw new ServiceError(
           "channel_disabled",
           "The HTTP API channel is disabled. An administrator can enable it: svc channels enable api.",
-          {
-            headers: { "Retry-After": "30" },
-          },
+          { headers: { "Retry-After": "30" } },
         );
       }
       return handler(message, context);
     },
-    sendMessage: (_chatId, _text, metadata) => tell(metadata),
-    sendAttachment: (_chatId, _attachment, context) => tell(context),
-    announce: settle,
-    findFault,
+    sendMessage: (_chatId, _text, metadata) => announceOne(metadata),
+    sendAttachment: (_chatId, _attachment, context) => announceOne(context),
+    announce,
+    findFault: () => binding.findFault(),
   };
 }

@@ -3,36 +3,54 @@ import type { Log } from "@svc/log";
 import type { OpenLimit } from "@svc/http";
 import type { AddressGuard } from "@svc/outbound";
 import type { Queues } from "@svc/queue";
+import { createBriefCache } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import type { ApiChannel } from "./api-channel.ts";
+import type { Heartbeat } from "./messages/heartbeat.ts";
+import type { ReplyBoard } from "./messages/reply-board.ts";
 import type { Persister } from "./persist.ts";
-import type { Presence } from "./presence.ts";
-import type { ReplyBoard } from "./reply-board.ts";
 
-/** What is known before the channel and the port are there: enough to settle a message. */
-export interface SettleContext {
+/** Dependencies of the routes. */
+export interface ApiContext {
   store: Store;
   queues: Queues;
   log: Log;
-  /** Notifies waiters for replies of a conversation, on this replica and on others. */
-  tell: (ticketId: string, messageId?: string) => void;
-}
-
-/** What the routes work with. */
-export interface ApiContext extends SettleContext {
   channel: ApiChannel;
   board: ReplyBoard;
   persister: Persister;
-  /** This process as a holder of calls. */
-  presence: Presence;
-  /** Decides which callback URLs may be named. */
+  /** Heartbeat of this process, which holds the calls of waiting callers. */
+  heartbeat: Heartbeat;
+  /** Checks callback URLs. */
   guard: AddressGuard;
-  /** The settings of the channel, as they are now. */
+  /** Reads the current settings of the channel. */
   readSettings: () => Promise<ApiSettings>;
-  /** What signs the callbacks of a project. */
+  /** Reads the secrets that sign the callbacks of a project. */
   readSecrets: (project: ProjectId) => Promise<WebhookSecrets>;
-  /** Limits long polls and event streams of a conversation. */
+  /** Limits long polls and event streams of chats. */
   limitPolls: OpenLimit;
   /** Limits calls that wait for the reply to their message. */
   limitHeldCalls: OpenLimit;
+}
+
+/** A change of the settings takes effect within this time. */
+const SETTINGS_MS = 1_000;
+
+/** Creates the function that reads `channels_config.api.config`, from the store at most once a second. */
+export function createSettingsReader(store: Store): () => Promise<ApiSettings> {
+  const cache = createBriefCache<ApiSettings>(SETTINGS_MS);
+  return async () => {
+    const settings = await cache.get("api", async () => (await store.channelsConfig.read()).api.config);
+    if (settings === null) throw new Error("the HTTP API settings are missing after they were read");
+    return settings;
+  };
+}
+
+/** Creates the function that reads the secrets that sign callbacks, from the store at most once a second per project. */
+export function createSecretsReader(store: Store): (project: ProjectId) => Promise<WebhookSecrets> {
+  const cache = createBriefCache<WebhookSecrets>(SETTINGS_MS);
+  return async (project) => {
+    const secrets = await cache.get(project, () => store.projects.findWebhookSecrets(project));
+    // A project that was just deleted: the key that sent the message signs.
+    return secrets ?? { webhookSecret: null, previousWebhookSecret: null };
+  };
 }

@@ -2,22 +2,22 @@ import type { Listening } from "@svc/http";
 import type { Log } from "@svc/log";
 import { errorMessage } from "@svc/primitives";
 
-/** After a failed change of the host, the next attempt is made after this time: each one closes the port for a moment. */
+/** Wait after a failed change of the host: each attempt closes the port for a moment. */
 const RETRY_MS = 10_000;
 
-/** Where the HTTP API listens, changed while it runs. */
+/** The host that the HTTP API listens on, which can be changed while it runs. */
 export interface Binding {
-  /** The host that it listens at; null before it does. */
+  /** Returns the current host; null before the server listens. */
   host(): string | null;
-  /** Takes over a server that listens at this host. */
+  /** Sets the server, which listens on this host. */
   attach(listening: Listening, host: string): void;
-  /** Has the server listen at this host, if it does not; a failed change keeps the former one and is tried again. */
+  /** Makes the server listen on this host. If that fails, it keeps the previous one, and later calls retry. */
   follow(host: string): Promise<void>;
-  /** Why the server does not listen at the host that the settings name, in words; null while it does. */
+  /** Returns why the server does not listen on the configured host, as a sentence; null if it does. */
   findFault(): string | null;
 }
 
-/** Makes a binding that has no server yet. */
+/** Creates a binding without a server. */
 export function createBinding(log: Log): Binding {
   let bound: { listening: Listening; host: string } | null = null;
   let failed: { host: string; text: string; retryAt: number } | null = null;

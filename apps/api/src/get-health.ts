@@ -10,12 +10,11 @@ import type { Store } from "@svc/store";
 import { ServiceError, VERSION } from "@svc/contracts";
 import type { HealthAnswer } from "@svc/contracts";
 import type { Request, RequestHandler } from "express";
-import { checkModels } from "./check-models.ts";
 
-/** A message that waits longer than this means that nobody works on the queue. */
+/** Longest normal wait of a message or callback; beyond it the pipeline or the callbacks do not run. */
 const WAITING_TOO_LONG_MS = 30_000;
 
-/** What one part of the service says of itself. */
+/** State of one part of the service. */
 export interface Check {
   status: "pass" | "warn" | "fail";
   detail: string;
@@ -23,18 +22,18 @@ export interface Check {
 
 export type Checks = Record<string, Check>;
 
-/** A flood of health calls costs the store four looks a second. */
+/** A flood of health requests costs the store four checks a second. */
 const CACHE_MS = 250;
 
-/** Makes the function that says what the health of this process rests on. */
+/** Creates the function that checks the parts on which the health of this process depends. */
 export function createHealthCheck(store: Store, queues: Queues): () => Promise<Checks> {
   const cache = createBriefCache<Checks>(CACHE_MS);
   return async () => (await cache.get("checks", () => checkHealth(store, queues))) ?? {};
 }
 
 async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
-  const fault = await store.findFault();
-  if (fault !== null) return { store: { status: "fail", detail: fault } };
+  const storeError = await store.findFault();
+  if (storeError !== null) return { store: { status: "fail", detail: storeError } };
   const [waitingMs, dueMs] = await Promise.all([store.messages.oldestWaitingMs(), store.deliveries.oldestDueMs()]);
   return {
     store: { status: "pass", detail: "PostgreSQL responds" },
@@ -58,11 +57,29 @@ async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
   };
 }
 
+/** The models of a process, as far as health reads them. */
+type CheckedModels = Pick<NonNullable<Resources["models"]>, "health">;
+
 /**
- * True when the request carries an administrator's key. A wrong key is no fault here, since health needs none, but it
- * counts as a failed authentication; an address with too many of them is not told any more whether a key is right.
+ * Returns the state of the language model providers after the last calls of this process; health itself calls none. Empty
+ * if none is configured; at worst `warn`, since agents also answer without a model.
  */
-async function isAskedByAdministrator(
+export function checkModels(models: CheckedModels | null): { models?: Check } {
+  if (models === null) return {};
+  const failing = models.health().flatMap(({ name, fault }) => (fault === null ? [] : [`${name}: ${fault}`]));
+  return {
+    models:
+      failing.length === 0
+        ? { status: "pass", detail: "language models respond, or have not been used yet" }
+        : { status: "warn", detail: `agents quote documents instead of using a language model; ${failing.join("; ")}` },
+  };
+}
+
+/**
+ * Returns true if the request has an administrator's key. An invalid key is no error here, since health needs none, but
+ * counts as a failed authentication; an address with too many of them no longer learns whether a key is valid.
+ */
+async function isFromAdministrator(
   request: Request,
   authenticate: Authenticate,
   rateLimit: RateLimit,
@@ -80,7 +97,7 @@ async function isAskedByAdministrator(
   }
 }
 
-/** Messages are not accepted while the channel is switched off, though everything else goes on. */
+/** While the channel is disabled, messages are rejected; everything else works. */
 function checkChannel(manager: ChannelManager): Check {
   const api = manager.states().find(({ id }) => id === "api");
   return api?.state === "running"
@@ -91,26 +108,28 @@ function checkChannel(manager: ChannelManager): Check {
       };
 }
 
+/** What the health endpoint reads. */
+export interface HealthSources {
+  check: () => Promise<Checks>;
+  models: Resources["models"];
+  manager: ChannelManager;
+  authenticate: Authenticate;
+  rateLimit: RateLimit;
+}
+
 /**
- * `GET /api/v1/health` (service document, section 4.1): no key needed. 503 when messages cannot be accepted. With an
- * administrator's key the answer says what each part is doing.
+ * `GET /api/v1/health` (service document, section 4.1): no key needed. 503 if messages cannot be accepted. With an
+ * administrator's key the response has the state of each part.
  */
-export function getHealth(
-  check: () => Promise<Checks>,
-  models: Resources["models"],
-  manager: ChannelManager,
-  authenticate: Authenticate,
-  rateLimit: RateLimit,
-): RequestHandler {
+export function getHealth({ check, models, manager, authenticate, rateLimit }: HealthSources): RequestHandler {
   return async (request, response) => {
     const checks = { ...(await check()), ...checkModels(models), channel: checkChannel(manager) };
-    const all = Object.values(checks).map((check) => check.status);
+    const all = Object.values(checks).map((part) => part.status);
     const status: Check["status"] = all.includes("fail") ? "fail" : all.includes("warn") ? "warn" : "pass";
     const channels = Object.fromEntries(
       manager.states().map((state) => [state.id, { ...state, since: state.since.toISOString() }]),
     );
-    const isAsked = status !== "fail" && (await isAskedByAdministrator(request, authenticate, rateLimit));
-    const details = isAsked ? { checks: { ...checks, channels } } : {};
+    const isDetailed = status !== "fail" && (await isFromAdministrator(request, authenticate, rateLimit));
     response.status(status === "fail" ? 503 : 200);
     response.setHeader("Cache-Control", "no-store");
     if (status === "fail") response.setHeader("Retry-After", "2");
@@ -119,7 +138,7 @@ export function getHealth(
       status,
       version: VERSION,
       time: new Date().toISOString(),
-      ...details,
+      ...(isDetailed ? { checks: { ...checks, channels } } : {}),
     };
     response.json(body);
   };

@@ -5,149 +5,135 @@ import { localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
 import { authenticated, createOpenLimit, createRateLimit, crossOrigin, methodNotAllowed, serveHttp } from "@svc/http";
 import { isAudited } from "@svc/operations";
-import { followTexts } from "@svc/queue";
 import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import type { Express } from "express";
 import { createApiChannel } from "./api-channel.ts";
-import { createBinding } from "./create-binding.ts";
+import { createSecretsReader, createSettingsReader } from "./api-context.ts";
+import type { ApiContext } from "./api-context.ts";
 import { deliverCallbacks } from "./callbacks/deliver-callbacks.ts";
-import { createSecretsReader, createSettingsReader } from "./api-settings.ts";
-import { drainMessages } from "./drain-messages.ts";
+import { createBinding } from "./create-binding.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
+import type { HealthSources } from "./get-health.ts";
 import { hideStrayPath, receiveHook, refuseHookMethod } from "./hooks/receive-hook.ts";
-import { settleNews } from "./modes.ts";
+import { drainMessages } from "./messages/drain-messages.ts";
+import { startHeartbeat } from "./messages/heartbeat.ts";
+import { postMessage } from "./messages/post-message.ts";
+import { openReplyBoard } from "./messages/reply-board.ts";
 import { serveOpenapi } from "./openapi/serve-openapi.ts";
 import { createPersister } from "./persist.ts";
-import { postMessage } from "./post-message.ts";
-import { beginPresence } from "./presence.ts";
-import { createReplyBoard } from "./reply-board.ts";
 
-/** Topic of the wake-ups that say which conversations have new replies. */
-const REPLIES_TOPIC = "replies";
+/** Closes what was opened; called in reverse order. */
+type Closers = (() => void | Promise<void>)[];
+
+async function prepareAdminKey({ config, store, log }: Resources): Promise<void> {
+  if (config.adminKey === undefined) return;
+  await ensureConfiguredAdminKey(store, config.adminKey);
+  if (isGuessableKey(config.adminKey)) {
+    log.warn({}, "SVC_ADMIN_KEY is easy to guess; set a random value, for example from: openssl rand -hex 32");
+  }
+}
+
+/** Opens the dependencies of the routes, and the host that the settings name, to which the server will be bound. */
+async function openContext(resources: Resources, closers: Closers) {
+  const { config, store, queues, log } = resources;
+  const heartbeat = await startHeartbeat(store, log);
+  closers.push(() => heartbeat.stop());
+  const persister = createPersister(log);
+  closers.push(() => persister.close());
+  const board = openReplyBoard(queues);
+  closers.push(() => board.close());
+  const binding = createBinding(log);
+  const channel = createApiChannel({ store, queues, log, board, binding });
+  const { api } = await store.channelsConfig.read();
+  const host = config.bindHost ?? api.config.bindHost;
+  const context: ApiContext = {
+    store,
+    queues,
+    log,
+    channel,
+    board,
+    persister,
+    heartbeat,
+    guard: createWebhookGuard(config, () => binding.host() ?? host),
+    readSettings: createSettingsReader(store),
+    readSecrets: createSecretsReader(store),
+    limitPolls: createOpenLimit(config.ceilings.openCalls, "long polls and event streams"),
+    limitHeldCalls: createOpenLimit(config.ceilings.heldCalls, "requests waiting for a reply"),
+  };
+  return { context, binding, host };
+}
+
+/** What the routes need besides their dependencies. */
+interface RouteSources extends Omit<HealthSources, "models"> {
+  findLocalUrl: () => string;
+  /** Aborted at shutdown. */
+  closing: AbortSignal;
+}
+
+function addRoutes(routes: Express, resources: Resources, context: ApiContext, sources: RouteSources): void {
+  const { config, models } = resources;
+  const { authenticate, rateLimit, findLocalUrl, closing } = sources;
+  routes.use("/api/v1", crossOrigin(config.corsOrigins));
+  const get = (path: string, handler: ReturnType<typeof getHealth>) =>
+    routes.route(path).get(handler).all(methodNotAllowed("GET", "HEAD"));
+  get("/api/v1/health", getHealth({ ...sources, models }));
+  const { getOpenApi, getDocs, getReader } = serveOpenapi({ publicUrls: config.publicUrls, findLocalUrl });
+  get("/api/v1/openapi.json", getOpenApi);
+  get("/api/v1/docs", getDocs);
+  get("/api/v1/docs/reader.js", getReader);
+  const takeHookBody = createHookIntake({ ...context, receive: (message, to) => context.channel.receive(message, to) });
+  const hookCall = receiveHook(context, { rateLimit, take: takeHookBody });
+  routes.use("/api/v1/hooks", hideStrayPath);
+  for (const path of ["/api/v1/hooks/:hookId", "/api/v1/hooks/:hookId/:secret"]) {
+    routes.route(path).post(hookCall).all(refuseHookMethod(rateLimit));
+  }
+  routes.use("/api/v1", authenticated(authenticate, rateLimit));
+  routes.route("/api/v1/messages").post(postMessage(context)).all(methodNotAllowed("POST"));
+  get("/api/v1/messages/:chatId", drainMessages(context));
+  addAdminRoutes(routes, {
+    ...resources,
+    fetchGuard: createFetchGuard(config),
+    guard: context.guard,
+    takeHookBody,
+    maxOpenCalls: config.ceilings.openCalls,
+    closing,
+  });
+}
 
 /** The HTTP API: messages, drains, administration, health, the callbacks, and the api channel behind them. */
 export function apiService(resources: Resources): Service {
   const { config, store, queues, log } = resources;
 
-  async function start(): Promise<RunningService> {
-    // What has been opened so far, to be closed again in reverse when the start fails.
-    const undo: (() => Promise<void>)[] = [];
-    try {
-      return await open(undo);
-    } catch (error) {
-      for (const step of undo.toReversed()) {
-        await step().catch((undoError: unknown) =>
-          log.warn({ error: undoError }, "failed startup left a resource open"),
-        );
-      }
-      throw error;
-    }
-  }
-
-  async function open(undo: (() => Promise<void>)[]): Promise<RunningService> {
-    if (config.adminKey !== undefined) {
-      await ensureConfiguredAdminKey(store, config.adminKey);
-      if (isGuessableKey(config.adminKey)) {
-        log.warn({}, "SVC_ADMIN_KEY is easy to guess; set a random value, for example from: openssl rand -hex 32");
-      }
-    }
-    const presence = await beginPresence(store, log);
-    undo.push(() => presence.end());
-    const board = createReplyBoard();
-    const persister = createPersister(log);
-    const tell = (ticketId: string, messageId?: string) => {
-      // Whoever waits may do so on another replica.
-      if (!board.wake(ticketId, messageId)) queues.wakeUps.send(REPLIES_TOPIC, [ticketId]);
-    };
-    const binding = createBinding(log);
-    const channel = createApiChannel(
-      (news) => settleNews({ store, queues, log, tell }, news),
-      () => binding.findFault(),
-    );
-    const silence = queues.wakeUps.listen(REPLIES_TOPIC, (ids) => {
-      for (const id of ids) board.wake(id);
-    });
-    const silenceTexts = followTexts(queues, (ids) => {
-      for (const id of ids) board.wakeForText(id);
-    });
-    undo.push(() => {
-      board.close();
-      silence();
-      silenceTexts();
-      return Promise.resolve();
-    });
-    const settings = await store.channelsConfig.read();
+  async function open(closers: Closers): Promise<RunningService> {
+    await prepareAdminKey(resources);
+    const { context, binding, host } = await openContext(resources, closers);
+    const { board, guard, readSecrets } = context;
+    const tell = (ticketId: string) => board.notify(ticketId);
+    const callbacks = deliverCallbacks({ store, queues, log, guard, readSecrets, tell });
+    callbacks.start();
+    closers.push(() => callbacks.stop());
     const manager = createChannelManager(resources);
-    manager.register(channel);
+    manager.register(context.channel);
     const unfollow = await manager.follow(async ({ api }) => {
-      // SVC_BIND_HOST holds for the life of the process.
+      // SVC_BIND_HOST is fixed for the life of the process.
       if (config.bindHost === undefined) await binding.follow(api.config.bindHost);
     });
-    undo.push(unfollow);
-    const authenticate = createAuthenticator({ store, log });
-    const rateLimit = createRateLimit(queues.counters);
-    const host = config.bindHost ?? settings.api.config.bindHost;
-    const guard = createWebhookGuard(config, () => binding.host() ?? host);
-    const readSettings = createSettingsReader(store);
-    const readSecrets = createSecretsReader(store);
-    const limitPolls = createOpenLimit(config.ceilings.openCalls, "long polls and event streams");
-    const limitHeldCalls = createOpenLimit(config.ceilings.heldCalls, "requests waiting for a reply");
-    const context = {
-      store,
-      queues,
-      log,
-      tell,
-      channel,
-      board,
-      persister,
-      presence,
-      guard,
-      readSettings,
-      readSecrets,
-      limitPolls,
-      limitHeldCalls,
-    };
-    const takeHookBody = createHookIntake({ ...context, receive: (message, to) => channel.receive(message, to) });
-    const callbacks = deliverCallbacks(context);
-    callbacks.start();
-    undo.push(() => callbacks.stop());
-
+    closers.push(unfollow);
     const check = createHealthCheck(store, queues);
     const closing = new AbortController();
     async function findFault(): Promise<string | null> {
       const failed = Object.values(await check()).find(({ status }) => status === "fail");
       return failed?.detail ?? (await callbacks.findFault());
     }
-
-    const addRoutes = (routes: Express) => {
-      routes.use("/api/v1", crossOrigin(config.corsOrigins));
-      routes
-        .route("/api/v1/health")
-        .get(getHealth(check, resources.models, manager, authenticate, rateLimit))
-        .all(methodNotAllowed("GET", "HEAD"));
-      const findLocalUrl = () => localUrl(binding.host() ?? host, listening.port);
-      const { getOpenApi, getDocs } = serveOpenapi({ publicUrls: config.publicUrls, findLocalUrl });
-      routes.route("/api/v1/openapi.json").get(getOpenApi).all(methodNotAllowed("GET", "HEAD"));
-      routes.route("/api/v1/docs").get(getDocs).all(methodNotAllowed("GET", "HEAD"));
-      const hookCall = receiveHook(context, { rateLimit, take: takeHookBody });
-      routes.use("/api/v1/hooks", hideStrayPath);
-      for (const path of ["/api/v1/hooks/:hookId", "/api/v1/hooks/:hookId/:secret"]) {
-        routes.route(path).post(hookCall).all(refuseHookMethod(rateLimit));
-      }
-      routes.use("/api/v1", authenticated(authenticate, rateLimit));
-      routes.route("/api/v1/messages").post(postMessage(context)).all(methodNotAllowed("POST"));
-      routes.route("/api/v1/messages/:chatId").get(drainMessages(context)).all(methodNotAllowed("GET", "HEAD"));
-      addAdminRoutes(routes, {
-        ...resources,
-        fetchGuard: createFetchGuard(config),
-        guard,
-        takeHookBody,
-        maxOpenCalls: config.ceilings.openCalls,
-        closing: closing.signal,
-      });
+    const sources: RouteSources = {
+      check,
+      manager,
+      authenticate: createAuthenticator({ store, log }),
+      rateLimit: createRateLimit(queues.counters),
+      findLocalUrl: () => localUrl(binding.host() ?? host, listening.port),
+      closing: closing.signal,
     };
-    // An operation that denies a call leaves its own row.
     const server = serveHttp({
       app: "api",
       title: "HTTP API",
@@ -155,36 +141,45 @@ export function apiService(resources: Resources): Service {
       log,
       config,
       findFault,
-      addRoutes,
+      addRoutes: (routes) => addRoutes(routes, resources, context, sources),
+      // An operation that denies a call records it itself.
       isRecorded: isAudited,
     });
-    undo.push(() => server.close());
+    closers.push(() => server.close());
     const listening = await server.listen({ host, port: config.ports.api, setting: "SVC_API_PORT" });
     binding.attach(listening, host);
 
+    function drain(): void {
+      server.drain();
+      closing.abort();
+      // Waiting calls respond now: their replies will be in the drain.
+      board.close();
+    }
     return {
       urls: { "HTTP API": localUrl(host, listening.port) },
       findFault: server.findFault,
-      drain() {
-        server.drain();
-        closing.abort();
-        // Calls that wait are answered now: their replies will be in the drain.
-        board.close();
-      },
+      drain,
       async stop() {
-        server.drain();
-        closing.abort();
-        board.close();
-        await server.close();
-        await unfollow();
-        await callbacks.stop();
-        silence();
-        silenceTexts();
-        await persister.close();
-        await presence.end();
+        drain();
+        for (const close of closers.toReversed()) await close();
       },
     };
   }
 
-  return { name: "api", start };
+  return {
+    name: "api",
+    async start() {
+      const closers: Closers = [];
+      try {
+        return await open(closers);
+      } catch (error) {
+        for (const close of closers.toReversed()) {
+          await Promise.resolve()
+            .then(close)
+            .catch((closeError: unknown) => log.warn({ error: closeError }, "failed startup left a resource open"));
+        }
+        throw error;
+      }
+    },
+  };
 }

@@ -3,9 +3,18 @@ import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { freePort } from "@svc/testing";
-import { apiUrlOf, collectReplies, postMessage, probeApi } from "./api-client.ts";
+import {
+  apiUrlOf,
+  findRunningService,
+  makeApiTarget,
+  makeToolsTarget,
+  postMessage,
+  probeApi,
+  withClient,
+} from "./api-client.ts";
 import type { ApiTarget } from "./api-client.ts";
-import { EXIT } from "./exit-codes.ts";
+import type { Cli } from "./cli.ts";
+import { EXIT } from "./cli-error.ts";
 
 let server: Server | undefined;
 
@@ -83,7 +92,7 @@ describe("a call of the API", () => {
       seen.push(url, headers["x-api-key"], headers["x-svc-project"]);
       response.end(JSON.stringify({ ok: true, chatId: "x", replies: [], cursor: "0", more: false }));
     });
-    await collectReplies({ ...target, project: "shop" }, "a/b %20ü", 5);
+    await withClient({ ...target, project: "shop" }, (client) => client.drain("a/b %20ü", { waitMs: 5 }));
     expect(seen).toEqual(["/api/v1/messages/a%2Fb%20%2520%C3%BC?wait=5", "some-key", "shop"]);
   });
 
@@ -123,5 +132,35 @@ describe("a probe of the API's port", () => {
     const program = await answer(404, "nothing here");
     expect(await probeApi(program.url, null)).toEqual({ kind: "other_program" });
     expect(await probeApi(`http://127.0.0.1:${await freePort()}`, null)).toEqual({ kind: "nothing" });
+  });
+});
+
+describe("SVC_URL and SVC_KEY", () => {
+  const cliWith = (env: Record<string, string>) => ({ env, startWith: "npm start" }) as unknown as Cli;
+  const env = {
+    SVC_URL: "https://chat.example.com/",
+    SVC_KEY: "key-of-a-caller-1",
+    SVC_ADMIN_KEY: "key-of-an-administrator",
+  };
+
+  test("name the service that commands call, and their key", async () => {
+    const named = { url: "https://chat.example.com", key: "key-of-a-caller-1" };
+    expect(await makeApiTarget(cliWith(env), {})).toMatchObject(named);
+    expect(await findRunningService(cliWith(env), { project: "shop" })).toMatchObject({ ...named, project: "shop" });
+  });
+
+  test("yield to --url, and give the tool server its key only", async () => {
+    expect(await makeApiTarget(cliWith(env), { url: "http://10.0.0.7" })).toMatchObject({ url: "http://10.0.0.7" });
+    const tools = await makeToolsTarget(cliWith(env), {});
+    expect(tools).toMatchObject({ url: expect.stringContaining("127.0.0.1"), key: "key-of-a-caller-1" });
+  });
+
+  test("that are empty are not set, and an invalid address is a configuration error", async () => {
+    const target = await makeApiTarget(cliWith({ ...env, SVC_URL: "", SVC_KEY: "" }), {});
+    expect(target).toMatchObject({ url: expect.stringContaining("127.0.0.1"), key: "key-of-an-administrator" });
+    await expect(makeApiTarget(cliWith({ ...env, SVC_URL: "chat" }), {})).rejects.toMatchObject({
+      exitCode: EXIT.configuration,
+      message: expect.stringContaining("SVC_URL"),
+    });
   });
 });

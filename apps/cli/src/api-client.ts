@@ -1,14 +1,17 @@
 import { ServiceError, createClient, isValidHeaderValue } from "@svc/client";
 import type { Client, SentMessage } from "@svc/client";
 import { localUrl, runningChannelSchema } from "@svc/contracts";
-import type { DrainAnswer } from "@svc/contracts";
+import { localKeyFile, readLocalKey } from "@svc/operations";
+import { readEnvironment } from "@svc/runtime";
+import type { EarlyConfig } from "@svc/runtime";
 import { z } from "zod";
 import { errorCode } from "@svc/primitives";
-import { CliError } from "./cli-error.ts";
-import { EXIT } from "./exit-codes.ts";
-import type { ExitCode } from "./exit-codes.ts";
+import { CliError, EXIT } from "./cli-error.ts";
+import type { ExitCode } from "./cli-error.ts";
+import type { Cli } from "./cli.ts";
+import { isHttpUrl } from "./options.ts";
 
-/** Who is asked, with which key, about which project. */
+/** The server of calls, with the key and the project. */
 export interface ApiTarget {
   /** Base URL without a path. */
   url: string;
@@ -19,7 +22,7 @@ export interface ApiTarget {
   startWith: string;
 }
 
-/** The JSON of an answer, or undefined where it has none: then no schema takes it. */
+/** Returns the JSON of a response; undefined without one, which no schema accepts. */
 async function readJson(response: Response): Promise<unknown> {
   try {
     return await response.json();
@@ -29,10 +32,10 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** A message that was accepted in mode sync, with what there is of its answer. */
+/** A message that was accepted in mode sync, with its answer so far. */
 export type Posted = Extract<SentMessage, { mode: "sync" }>;
 
-/** What the status of a refused call means for the exit code; the others are plain failures. */
+/** Exit codes of the statuses of rejected calls; the others have exit code 1. */
 export const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
   401: EXIT.notAllowed,
   403: EXIT.notAllowed,
@@ -41,7 +44,7 @@ export const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
   504: EXIT.notRunning,
 };
 
-/** Nothing listens at the address of a target. */
+/** The error if nothing listens at the address of a target. */
 export function notRunning({ url, startWith }: ApiTarget, cause: unknown): CliError {
   const advice = `Start it with: ${startWith}\nIf it runs elsewhere, set its URL with --url.`;
   return new CliError("not_running", EXIT.notRunning, `No server responds at ${url}. ${advice}`, { cause });
@@ -57,8 +60,8 @@ export function requireSendableKey({ key }: ApiTarget): void {
   );
 }
 
-/** What the client's own faults mean for somebody who runs a command; the others are answers of the product. */
-const CLIENT_FAULTS: Readonly<Record<string, (target: ApiTarget, fault: ServiceError) => CliError>> = {
+/** Errors of the client itself, for people; the others are responses of the product. */
+const CLIENT_ERRORS: Readonly<Record<string, (target: ApiTarget, fault: ServiceError) => CliError>> = {
   unreachable: notRunning,
   timeout: ({ url }, cause) =>
     new CliError(
@@ -78,18 +81,18 @@ function notThisProduct({ url }: ApiTarget, answer: string): CliError {
   );
 }
 
-/** A failed call in the words of the command line. */
+/** Returns the error of a failed call as a CliError. */
 function explain(target: ApiTarget, fault: ServiceError): CliError {
   const { code, status, detail, requestId } = fault;
-  const ofClient = CLIENT_FAULTS[code];
+  const ofClient = CLIENT_ERRORS[code];
   if (ofClient !== undefined) return ofClient(target, fault);
   const trace = status !== null && status >= 500 && requestId !== null ? ` (request ${requestId})` : "";
   return new CliError(code, EXIT_OF_STATUS[status ?? 0] ?? EXIT.failed, `${detail}${trace}`, { cause: fault });
 }
 
 /**
- * Calls the API. Whoever runs a command can run it again, so that nothing is tried twice unless that is asked for.
- * `timeoutMs` is how long an answer may take, 10 s where absent. Throws CliError for every fault.
+ * Calls the API. A person can run a command again, so that calls are not retried by default.
+ * `timeoutMs` is how long an answer may take, 10 s where absent. Throws CliError for every error.
  */
 export async function withClient<Result>(
   target: ApiTarget,
@@ -115,29 +118,24 @@ export async function postMessage(
   throw notThisProduct(target, `mode ${sent.mode}`);
 }
 
-/** Takes the replies that wait for a chat; waits up to `waitMs` for one. */
-export function collectReplies(target: ApiTarget, chatId: string, waitMs: number): Promise<DrainAnswer> {
-  return withClient(target, (client) => client.drain(chatId, { waitMs }));
-}
-
 const checkSchema = z.object({ status: z.string(), detail: z.string() });
 const channelSchema = runningChannelSchema.omit({ id: true });
-/** A channel as the process that holds it describes it. */
+/** A channel as its process reports it. */
 export type RunningChannel = z.infer<typeof channelSchema>;
 
-/** How a part of the product is, in its own words. */
-export type PartHealth = z.infer<typeof checkSchema>;
+/** Health of a part of the product. */
+type PartHealth = z.infer<typeof checkSchema>;
 
-/** What is at the address where the API should be. */
+/** What is at the address of the API. */
 export type ApiState =
   | {
       kind: "ours";
       status: "pass" | "warn" | "fail";
       version: string;
       details: string[];
-      /** Its language models; null when it has none, `unknown` when its parts are not told. */
+      /** Its language models; null if it has none, `unknown` if the response has no parts. */
       models: PartHealth | "unknown" | null;
-      /** By the channels' ids; null when they are not told, because no key was sent or all is not well. */
+      /** By the IDs of channels; null if the response has none, because no key was sent or the service is unhealthy. */
       channels: Partial<Record<string, RunningChannel>> | null;
     }
   | { kind: "stranger" }
@@ -153,7 +151,7 @@ const healthSchema = z.object({
 });
 const channelChecksSchema = z.object({ channels: z.record(z.string(), channelSchema) });
 
-/** Asks the address for its health, with a key to tell this installation from another one of the product. */
+/** Requests the health at an address, with a key to distinguish this installation from another one of the product. */
 export async function probeApi(url: string, key: string | null): Promise<ApiState> {
   let response: Response;
   try {
@@ -170,7 +168,7 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
   const body = await readJson(response);
   const health = healthSchema.safeParse(body);
   if (!health.success) return { kind: "other_program" };
-  // Health is for everybody; only an administrator of this installation is told its parts.
+  // Everybody can read the health; only an administrator of this installation gets its parts.
   const isStranger = health.data.checks === undefined && health.data.status !== "fail";
   if (key !== null && isStranger) return { kind: "stranger" };
   const details = Object.values(health.data.checks ?? {}).flatMap((value) => {
@@ -189,7 +187,89 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
   };
 }
 
-/** Where this machine reaches the API of a configuration. */
+/** Returns the URL at which this machine reaches the API of a configuration. */
 export function apiUrlOf({ bindHost, ports }: { bindHost: string | undefined; ports: { api: number } }): string {
   return localUrl(bindHost ?? "127.0.0.1", ports.api);
+}
+
+/** Returns the key of this installation: SVC_ADMIN_KEY, else the one in the data folder; null without both. */
+export async function findKey({ adminKey, dataDir }: EarlyConfig): Promise<string | null> {
+  if (adminKey !== undefined) return adminKey;
+  try {
+    return await readLocalKey(dataDir);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+    throw new CliError(
+      "no_key",
+      EXIT.notAllowed,
+      `Only its owner can read ${localKeyFile(dataDir)}. Run this command as the user that started the service, or set SVC_ADMIN_KEY.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Returns the key for calls: SVC_KEY, else that of this installation. Throws CliError `no_key` without one. */
+async function getKey(cli: Cli, config: EarlyConfig): Promise<string> {
+  const key = readVariable(cli, "SVC_KEY") ?? (await findKey(config));
+  if (key !== null) return key;
+  throw new CliError(
+    "no_key",
+    EXIT.notAllowed,
+    `There is no key in ${config.dataDir}. Start the service with: ${cli.startWith}\n` +
+      "If it runs elsewhere, set SVC_ADMIN_KEY to one of its keys, or SVC_DATA_DIR to its data folder.",
+  );
+}
+
+/** Where a command sends its calls, as its options name it. */
+interface TargetOptions {
+  url?: string | undefined;
+  project?: string | undefined;
+}
+
+const readVariable = ({ env }: Cli, name: "SVC_URL" | "SVC_KEY"): string | undefined => env[name] || undefined;
+
+/** Returns the URL in SVC_URL, which the documentation uses too; undefined if it is not set. Throws CliError `configuration`. */
+function readUrl(cli: Cli): string | undefined {
+  const url = readVariable(cli, "SVC_URL");
+  if (url === undefined) return undefined;
+  if (isHttpUrl(url)) return new URL(url).origin;
+  const message = "SVC_URL must be a URL such as http://127.0.0.1:31416.";
+  throw new CliError("configuration", EXIT.configuration, message);
+}
+
+async function makeTarget(
+  cli: Cli,
+  { url, project }: TargetOptions,
+  urlOf: (config: EarlyConfig) => string,
+): Promise<ApiTarget> {
+  const config = readEnvironment(cli.env);
+  return {
+    url: url ?? urlOf(config),
+    key: await getKey(cli, config),
+    startWith: cli.startWith,
+    ...(project === undefined ? {} : { project }),
+  };
+}
+
+/**
+ * Returns the API that a command calls: the one at `--url`, else at SVC_URL, else that of this machine. The key is SVC_KEY,
+ * else SVC_ADMIN_KEY, else the one in the data folder.
+ */
+export function makeApiTarget(cli: Cli, options: TargetOptions): Promise<ApiTarget> {
+  return makeTarget(cli, options, (config) => readUrl(cli) ?? apiUrlOf(config));
+}
+
+/** As `makeApiTarget` for the tool server, which is at `--url` or on this machine. */
+export function makeToolsTarget(cli: Cli, options: TargetOptions): Promise<ApiTarget> {
+  return makeTarget(cli, options, ({ bindHost, ports }) => localUrl(bindHost ?? "127.0.0.1", ports.tools));
+}
+
+/** Returns the API at `--url` or SVC_URL, else that of this installation if it is running; null if it is not. */
+export async function findRunningService(cli: Cli, options: TargetOptions): Promise<ApiTarget | null> {
+  if (options.url !== undefined || readUrl(cli) !== undefined) return makeApiTarget(cli, options);
+  const config = readEnvironment(cli.env);
+  const key = (await findKey(config)) ?? readVariable(cli, "SVC_KEY") ?? null;
+  if (key === null || (await probeApi(apiUrlOf(config), key)).kind !== "ours") return null;
+  return makeApiTarget(cli, options);
 }

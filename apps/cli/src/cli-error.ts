@@ -1,7 +1,31 @@
-import { EXIT } from "./exit-codes.ts";
-import type { ExitCode } from "./exit-codes.ts";
+/**
+ * The exit codes of `svc`. 78 is EX_CONFIG of sysexits.h, the same that the apps end with; 130 is what shells use for
+ * a program that Ctrl-C ended.
+ */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notRunning: 3,
+  notAllowed: 4,
+  configuration: 78,
+  interrupted: 130,
+} as const;
 
-/** A fault that a command knows: its message says what to do, its exit code what kind it is. */
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** What each exit code means, for the help and the documentation. */
+export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
+  0: "success, or stopped with Ctrl-C",
+  1: "failed",
+  2: "invalid command line",
+  3: "the service, PostgreSQL or Redis is not running, or is unreachable",
+  4: "not allowed: missing or unknown key, or missing scope",
+  78: "invalid configuration",
+  130: "interrupted before completion",
+};
+
+/** An error that a command knows: its message says what to do, its exit code what kind it is. */
 export class CliError extends Error {
   /** For machines, as in `not_running`. */
   readonly code: string;
@@ -14,6 +38,14 @@ export class CliError extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/** An invalid command line, with what to write instead. */
+export const usageError = (message: string, options?: ErrorOptions) =>
+  new CliError("usage", EXIT.usage, message, options);
+
+/** A command that failed, exit code 1. `code` is for machines, as in `not_found`. */
+export const failure = (code: string, message: string, options?: ErrorOptions) =>
+  new CliError(code, EXIT.failed, message, options);
 
 /** The person has ended a command with Ctrl-C before it was done. */
 export class InterruptedError extends CliError {

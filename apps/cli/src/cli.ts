@@ -1,4 +1,5 @@
-import type { ExitCode } from "./exit-codes.ts";
+import { readFileSync } from "node:fs";
+import type { ExitCode } from "./cli-error.ts";
 import type { Terminal } from "./terminal.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -51,4 +52,10 @@ export function describeCall({
     silentSelf: isRepository ? "npm run --silent svc --" : "svc",
     startWith: isRepository ? "npm start" : "svc up",
   };
+}
+
+/** The version of this program. */
+export function readVersion(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,10 +1,12 @@
 import { explainCertificateFault } from "@svc/contracts";
-import { CliError } from "./cli-error.ts";
-import { EXIT } from "./exit-codes.ts";
-import type { ExitCode } from "./exit-codes.ts";
+import { redactText } from "@svc/log";
+import { CliError, EXIT } from "./cli-error.ts";
+import type { ExitCode } from "./cli-error.ts";
+import { safeText } from "./safe-text.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** An error in the words of a person. */
-export interface Explanation {
+interface Explanation {
   /** For machines. */
   code: string;
   message: string;
@@ -134,4 +136,14 @@ function unknownFault(message: string): Explanation {
     exitCode: EXIT.failed,
     message: `Unexpected error: ${firstLine}. Set SVC_LOG_LEVEL=debug for details.`,
   };
+}
+
+/** Reports an error: a line for a person and, with `--json`, the one document of this run. Returns the exit code. */
+export function reportError(error: unknown, terminal: Terminal, logLevel: string | undefined): ExitCode {
+  const { code, exitCode, message } = explainError(error);
+  const text = safeText(redactText(message));
+  terminal.note(text);
+  if (logLevel === "debug" && error instanceof Error) terminal.note(safeText(redactText(error.stack ?? error.message)));
+  if (terminal.isJson) terminal.show({ ok: false, error: { code, message: text } }, () => "");
+  return exitCode;
 }

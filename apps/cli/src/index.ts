@@ -1,3 +1,3 @@
-export { EXIT, EXIT_MEANINGS } from "./exit-codes.ts";
-export type { ExitCode } from "./exit-codes.ts";
+export { EXIT, EXIT_MEANINGS } from "./cli-error.ts";
+export type { ExitCode } from "./cli-error.ts";
 export { runCli } from "./run-cli.ts";

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-import { EXIT } from "./exit-codes.ts";
+import { EXIT } from "./cli-error.ts";
 import { runCli } from "./run-cli.ts";
 
-const READER_IS_GONE = ["EPIPE", "EIO"];
+const READER_CLOSED = ["EPIPE", "EIO"];
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    // A reader that has gone (`svc … | head`, a closed terminal) is no fault of the command.
-    if (!READER_IS_GONE.includes(error.code ?? "")) process.exitCode = EXIT.failed;
+    // A reader that has closed the pipe (`svc … | head`, a closed terminal) is not an error of the command.
+    if (!READER_CLOSED.includes(error.code ?? "")) process.exitCode = EXIT.failed;
   });
 }
 
@@ -18,9 +18,9 @@ const exitCode = await runCli(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
 });
-// What was interrupted is not waited for.
+// Interrupted work is not waited for.
 if (exitCode === EXIT.interrupted) process.exit(exitCode);
-// What was said is read by somebody else, who may take time.
+// The reader of the output may take time.
 await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
 await new Promise<void>((resolve) => process.stderr.write("", () => resolve()));
 // Everything has been closed. A worker of a queue that was closed in its beginning leaves a timer of half a minute behind,

@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
+import { hasControlCharacters } from "@svc/contracts";
 import { errorCode } from "@svc/primitives";
+import { failure, usageError } from "./cli-error.ts";
 import type { Cli, InputStream } from "./cli.ts";
-import { CliError } from "./cli-error.ts";
-import { EXIT } from "./exit-codes.ts";
 import { safeLine } from "./safe-text.ts";
 
 /** What is read, in words for advice, and how much of it there may be. */
@@ -22,7 +22,7 @@ const READ_FAULTS: Readonly<Record<string, string>> = {
   EPERM: "permission denied",
 };
 
-const bad = (message: string, cause?: unknown) => new CliError("bad_input", EXIT.failed, message, { cause });
+const bad = (message: string, cause?: unknown) => failure("bad_input", message, { cause });
 
 async function readAll(stream: InputStream, { what, maxBytes }: Expectation): Promise<Buffer> {
   const parts: Buffer[] = [];
@@ -59,4 +59,118 @@ export function explainReadFault(file: string, error: unknown): unknown {
   const code = errorCode(error);
   const reason = code === undefined ? undefined : READ_FAULTS[code];
   return reason === undefined ? error : bad(`Cannot read ${safeLine(file)}: ${reason}.`, error);
+}
+
+const MAX_ANSWER_CHARS = 1_000;
+
+/**
+ * Asks a person at a terminal for one line. Throws CliError `usage` where nobody is there to ask: `instead` says how the
+ * command does without. `question` must be safe for a terminal.
+ */
+export async function askLine(
+  cli: Cli,
+  { question, request, instead }: { question: string; request: string; instead: string },
+): Promise<string> {
+  const input = cli.openInput();
+  if (input.isTTY !== true) throw usageError(`${question} ${instead}`);
+  cli.terminal.note(`${question} ${request}:`);
+  let answer = "";
+  for await (const part of input) {
+    answer += typeof part === "string" ? part : Buffer.from(part).toString("utf8");
+    if (/[\r\n]/.test(answer) || answer.length > MAX_ANSWER_CHARS) break;
+  }
+  return answer.split(/[\r\n]/)[0] ?? "";
+}
+
+/**
+ * Asks a person at a terminal for a yes; anything else is a no. Throws CliError `usage` where nobody is there to ask:
+ * `instead` says how to agree without being asked, as in `--yes`. `question` must be safe for a terminal.
+ */
+export async function confirm(cli: Cli, question: string, instead: string): Promise<boolean> {
+  const answer = await askLine(cli, {
+    question,
+    request: "Type yes and press Enter",
+    instead: `Cannot ask for confirmation, because the input is not a terminal. Add ${instead}.`,
+  });
+  return /^\s*y(?:es)?\s*$/i.test(answer);
+}
+
+const SECRET_MAX_BYTES = 4_096;
+
+function decodeSecret(bytes: Buffer, what: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) throw bad(`The input is not valid UTF-8, so it is not ${what}.`, error);
+    throw error;
+  }
+}
+
+/**
+ * Reads a secret, which is one line, from a file or from standard input: never from the command line, which every
+ * user of the machine can see. `what` names it in errors, which never show it.
+ */
+export async function readSecret(
+  cli: Cli,
+  { file, what }: { file: string | undefined; what: string },
+): Promise<string> {
+  const text = decodeSecret(await readInput(cli, file, { what, maxBytes: SECRET_MAX_BYTES }), what).replace(
+    /\r?\n$/,
+    "",
+  );
+  if (text === "")
+    throw bad(`The input for ${what} is empty. Pipe it to standard input, or pass a file that contains it.`);
+  if (hasControlCharacters(text)) throw bad(`The input must contain only ${what}, on one line.`);
+  return text;
+}
+
+/** A terminal whose echo can be switched off. */
+interface SilentInput extends InputStream {
+  setRawMode(isRaw: boolean): unknown;
+}
+
+const canBeSilent = (input: InputStream): input is SilentInput =>
+  input.isTTY === true && "setRawMode" in input && typeof input.setRawMode === "function";
+
+/** The keys that do something else than write a letter, as a terminal without echo sends them. */
+const KEYS = { enter: ["\r", "\n"], erase: ["\b", "\u007F"], end: ["\u0003", "\u0004"] };
+
+/**
+ * Reads a password: typed twice where a person sits at a terminal, which does not show it; else the one line that is
+ * piped in. Never from the command line, which every user of the machine can see. Throws CliError `bad_input`.
+ */
+export async function readPassword(cli: Cli): Promise<string> {
+  const input = cli.openInput();
+  if (!canBeSilent(input))
+    return readSecret({ ...cli, openInput: () => input }, { file: undefined, what: "the password" });
+  input.setRawMode(true);
+  try {
+    const [first, second] = await readTyped(cli, input);
+    if (first !== second) throw bad("The passwords do not match. Try again.");
+    return first;
+  } finally {
+    input.setRawMode(false);
+  }
+}
+
+async function readTyped(cli: Cli, input: InputStream): Promise<[string, string]> {
+  cli.terminal.note("Password (hidden):");
+  const lines: string[] = [];
+  let line: string[] = [];
+  const decoder = new TextDecoder();
+  for await (const part of input) {
+    for (const sign of typeof part === "string" ? part : decoder.decode(part, { stream: true })) {
+      if (KEYS.end.includes(sign)) throw bad("No password was given.");
+      if (KEYS.erase.includes(sign)) line.pop();
+      else if (!KEYS.enter.includes(sign)) line.push(sign);
+      else {
+        lines.push(line.join(""));
+        line = [];
+        const [first, second] = lines;
+        if (first !== undefined && second !== undefined) return [first, second];
+        cli.terminal.note("Repeat the password:");
+      }
+    }
+  }
+  throw bad("No password was given.");
 }

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "@jest/globals";
-import { renderFacts } from "./render-facts.ts";
-import { renderTable } from "./render-table.ts";
+import { renderFacts, renderTable } from "./render-table.ts";
 
 describe("a table", () => {
   test("has aligned columns and no spaces at the ends of its lines", () => {

@@ -1,4 +1,5 @@
 import Table from "cli-table3";
+import type { Cli } from "./cli.ts";
 import { safeText } from "./safe-text.ts";
 
 const BORDERS = {
@@ -52,3 +53,39 @@ export function renderTable(head: string[], rows: string[][], width: number): st
 
 /** Narrower than this, text is not readable any more: then the terminal breaks the lines. */
 const MIN_LAST_WIDTH = 24;
+
+/** Facts with their names, the values below each other. Values of several lines keep their column. */
+export function renderFacts(facts: readonly (readonly [name: string, value: string])[], indent = ""): string {
+  const width = Math.max(...facts.map(([name]) => name.length));
+  return facts
+    .map(([name, value]) => {
+      const [first = "", ...others] = value.split("\n");
+      const margin = indent + " ".repeat(width + 2);
+      return [`${indent}${name.padEnd(width)}  ${first}`, ...others.map((line) => margin + line)].join("\n");
+    })
+    .join("\n");
+}
+
+const UNITS = [
+  { ms: 86_400_000, name: "day" },
+  { ms: 3_600_000, name: "hour" },
+  { ms: 60_000, name: "minute" },
+  { ms: 1_000, name: "second" },
+] as const;
+
+/** A span of time in the largest unit that it is at least twice of, as in "5 minutes". */
+export function renderAge(spanMs: number): string {
+  const unit = UNITS.find(({ ms }) => spanMs >= 2 * ms) ?? { ms: 1_000, name: "second" };
+  const count = Math.round(spanMs / unit.ms);
+  return `${count} ${unit.name}${count === 1 ? "" : "s"}`;
+}
+
+/** Returns the lines below a page of a list that show how to get the next one; empty for the last page. */
+export const nextPage = ({ self }: Cli, command: string, cursor: string | null): string =>
+  cursor === null ? "" : `\n\nNext page:  ${self} ${command} --cursor ${cursor}`;
+
+/** A time (RFC 3339) to the second. */
+export const toSecond = (time: string) => `${time.slice(0, 19)}Z`;
+
+/** A time (RFC 3339) to the minute, for people. */
+export const toMinute = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;

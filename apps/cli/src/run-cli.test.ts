@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
-import { EXIT, EXIT_MEANINGS } from "./exit-codes.ts";
+import { EXIT, EXIT_MEANINGS } from "./cli-error.ts";
 import { runCli } from "./run-cli.ts";
 
 async function run(args: string[], env: Record<string, string> = {}, input = "") {
@@ -58,6 +59,24 @@ const COMMANDS = [
   ["eval"],
   ["doctor"],
 ];
+
+/** Modules outside of this workspace that a file imports when it is loaded, directly or through its own files. */
+async function findImports(file: URL, seen = new Set<string>()): Promise<string[]> {
+  if (seen.has(file.href)) return [];
+  seen.add(file.href);
+  const text = await readFile(file, "utf8");
+  const modules = [...text.matchAll(/^(?:import|\}) (?!type ).*?"([^"]+)";$/gms)].flatMap(([, name = ""]) => name);
+  const own = modules.filter((name) => name.startsWith("."));
+  const others = await Promise.all(own.map((name) => findImports(new URL(name, file), seen)));
+  return [...modules.filter((name) => !name.startsWith(".")), ...others.flat()];
+}
+
+test("the version and the help load nothing of the product", async () => {
+  const imports = await findImports(new URL("main.ts", import.meta.url));
+  expect(imports).toContain("commander");
+  expect(imports.filter((name) => name.startsWith("@svc/"))).toEqual([]);
+  expect(await findImports(new URL("commands/agents.ts", import.meta.url))).toContain("@svc/operations");
+});
 
 describe("the help", () => {
   test("names every command and every exit code", async () => {

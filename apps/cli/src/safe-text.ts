@@ -46,3 +46,15 @@ export function safeJson(document: object): string {
     (character) => `\\u${codeOf(character).toLowerCase()}`,
   );
 }
+
+/** A word as a POSIX shell takes it, so that advice can be pasted whatever something is called. */
+export function shellWord(text: string): string {
+  return /^[\w./:@][\w./:@-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Options with values as words of a command line, as in `--state dead --limit 50`; undefined ones are left out. */
+export function optionWords(values: Readonly<Record<string, string | number | undefined>>): string {
+  return Object.entries(values)
+    .flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(safeLine(String(value)))}`]))
+    .join(" ");
+}

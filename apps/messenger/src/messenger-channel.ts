@@ -1,7 +1,99 @@
 import { DeliveryError, ServiceError } from "@svc/contracts";
 import type { Channel, IncomingHandler } from "@svc/contracts";
-import type { FollowedBot } from "./follow-bot.ts";
+import type { Log } from "@svc/log";
+import { DEFAULT_PROJECT, isUnavailable } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
+import { botIdOf, runBot } from "./poll/run-bot.ts";
+import type { BotContext, RunningBot } from "./poll/run-bot.ts";
 import type { Sender } from "./send/create-sender.ts";
+
+/** The bot of the settings, whichever that is at the time. */
+interface FollowedBot {
+  /** The bot that runs; null while there is none. */
+  find: () => RunningBot | null;
+  /** Why none runs, or what is wrong with it; in words for operators. */
+  findFault: () => string | null;
+  stop: () => Promise<void>;
+}
+
+const WATCH_MS = 1_000;
+const SET_TOKEN = "Get a token from @BotFather and set it: svc channels set messenger botToken=…";
+const FAULTS = {
+  none: `No bot token is set. ${SET_TOKEN}`,
+  sealed: `The bot token cannot be decrypted: SVC_SECRET_KEY has changed since it was set. ${SET_TOKEN}`,
+  malformed: `The bot token is not valid: it must have the form 123456:ABC-DEF. ${SET_TOKEN}`,
+} as const;
+
+/** What the settings say of the bot. */
+type Wanted = { token: string; botId: number } | keyof typeof FAULTS;
+
+const isSame = (one: Wanted | null, other: Wanted) =>
+  typeof one === "object" && one !== null && typeof other === "object" ? one.token === other.token : one === other;
+
+async function readWanted(store: Store): Promise<Wanted> {
+  const { botToken } = (await store.channelsConfig.read()).messenger.config;
+  if (botToken === null) return "none";
+  const token = store.sealer.open(botToken)?.trim();
+  if (token === undefined) return "sealed";
+  const botId = botIdOf(token);
+  return botId === null ? "malformed" : { token, botId };
+}
+
+/**
+ * Follows the bot token of the settings, now and once a second: a new one replaces the bot that runs, within two seconds,
+ * and none ends it. While the settings cannot be read the bot stays. Never rejects.
+ */
+export function followBot(context: Omit<BotContext, "project">): FollowedBot {
+  const { store, log } = context;
+  let wanted: Wanted | null = null;
+  let bot: RunningBot | null = null;
+  let project: ProjectId | null = null;
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> = Promise.resolve();
+
+  async function endBot(): Promise<void> {
+    const former = bot;
+    bot = null;
+    await former?.stop();
+  }
+
+  async function look(): Promise<void> {
+    const next = await readWanted(store);
+    if (isStopped || isSame(wanted, next)) return;
+    project ??= (await store.projects.ensure(DEFAULT_PROJECT)).project.id;
+    await endBot();
+    wanted = next;
+    if (typeof next === "object" && !isStopped) bot = runBot({ ...context, project }, next);
+  }
+
+  const lookNow = () => {
+    looking = look()
+      .catch((error: unknown) => note(log, error))
+      .finally(() => {
+        if (!isStopped) timer = setTimeout(lookNow, WATCH_MS);
+      });
+  };
+  lookNow();
+
+  return {
+    find: () => bot,
+    findFault() {
+      if (typeof wanted === "string") return FAULTS[wanted];
+      return bot?.findFault() ?? null;
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await looking;
+      await endBot();
+    },
+  };
+}
+
+function note(log: Log, error: unknown): void {
+  log[isUnavailable(error) ? "debug" : "error"]({ error }, "failed to read the bot settings");
+}
 
 /**
  * The messenger as a channel: between `start` and `stop` it follows the bot of the settings, which `follow` begins. A

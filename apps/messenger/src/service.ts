@@ -1,12 +1,22 @@
 import { createChannelManager } from "@svc/channel-manager";
 import type { RunningService, Service } from "@svc/contracts";
+import { startSweeps } from "@svc/work";
 import type { Resources } from "@svc/runtime";
-import { followBot } from "./follow-bot.ts";
-import { createMessengerChannel } from "./messenger-channel.ts";
-import { startPruning } from "./start-pruning.ts";
+import { createMessengerChannel, followBot } from "./messenger-channel.ts";
 
 /** When the oldest reply that could be sent waits longer than this, this replica does not do its work. */
 const WAITING_TOO_LONG_MS = 120_000;
+
+const PRUNE_EVERY_MS = 10 * 60_000;
+
+/** Removes updates that Telegram can no longer send again; replicas share the work. */
+async function pruneUpdates({ store, log }: Resources, isStopped: () => boolean): Promise<void> {
+  for (let isMore = true; isMore && !isStopped();) {
+    const pruned = await store.channelUpdates.prune();
+    isMore = pruned.isMore;
+    if (pruned.unanswered > 0) log.warn({ unanswered: pruned.unanswered }, "removed updates that waited for a month");
+  }
+}
 
 /**
  * The messenger: a bot of Telegram as a channel. It listens on no port: it fetches the bot's updates by long polling, in
@@ -21,7 +31,9 @@ export function messengerService(resources: Resources): Service {
     const manager = createChannelManager(resources);
     const channel = createMessengerChannel((receive) => followBot({ store, log, apiRoot, receive }));
     manager.register(channel);
-    const pruning = startPruning({ store, log });
+    const pruning = startSweeps(log, "old updates", [
+      { everyMs: PRUNE_EVERY_MS, run: (isStopped) => pruneUpdates(resources, isStopped) },
+    ]);
     const unfollow = await manager.follow();
     return {
       async findFault() {

@@ -1,5 +1,7 @@
 import { automaticText } from "@svc/agents";
 import type { AutomaticText } from "@svc/agents";
+import { CHANNELS } from "@svc/contracts";
+import { isRecord } from "@svc/primitives";
 import { detectLanguage, tokenize } from "@svc/text";
 import type { Run } from "./run.ts";
 
@@ -22,9 +24,8 @@ function isTelling(text: string): boolean {
 
 /** The language of the browser or app that a message was written in, or null where its channel does not say so. */
 export function localeOf({ channelId, channelMeta }: Pick<Run["message"], "channelId" | "channelMeta">): string | null {
-  // Written by the messenger alone, which has checked it.
-  const telegram = channelMeta["telegram"] as { from?: { languageCode?: string } } | undefined;
-  const locale = channelId === "messenger" ? telegram?.from?.languageCode : channelMeta["locale"];
+  const path: readonly string[] = CHANNELS[channelId].localePath;
+  const locale = path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), channelMeta);
   return typeof locale === "string" ? (/^[a-z]{2}\b/i.exec(locale)?.[0].toLowerCase() ?? null) : null;
 }
 

@@ -1,2 +1,2 @@
-export type { Tool } from "./mcp/tool.ts";
+export type { Tool } from "./tool.ts";
 export { loadTools, toolServerService } from "./service.ts";

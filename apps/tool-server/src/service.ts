@@ -1,21 +1,58 @@
 import { createAuthenticator } from "@svc/auth";
 import { createChannelManager } from "@svc/channel-manager";
-import { ServiceError, localUrl } from "@svc/contracts";
+import { localUrl, ServiceError } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
-import { authenticated, createRateLimit, crossOrigin, methodNotAllowed, serveHttp } from "@svc/http";
+import { authenticated, createKnownHosts, createRateLimit, crossOrigin, methodNotAllowed, serveHttp } from "@svc/http";
 import type { Listening } from "@svc/http";
 import { isAudited } from "@svc/operations";
 import type { Resources } from "@svc/runtime";
 import type { Express, RequestHandler } from "express";
-import { checkAddresses } from "./gate/check-addresses.ts";
-import type { Endpoint } from "./mcp/create-endpoint.ts";
-import type { Tool } from "./mcp/tool.ts";
+import type { Endpoint } from "./create-endpoint.ts";
+import type { Tool } from "./tool.ts";
+
+/** What tells by which names a server may be called, and from which web sites. */
+interface KnownAddresses {
+  /** The address that the port is bound to. */
+  bindHost: string;
+  /** Where the product is reached from outside. */
+  publicUrls: readonly string[];
+  /** Web sites whose pages may call, as origins; `*` for all. */
+  corsOrigins: readonly string[];
+}
+
+/**
+ * Lets only requests on that name a host by which this server is known, and, where a web page makes them, come from an
+ * allowed site: else a page could make a browser call a server on its machine, by its own name (DNS rebinding) or from
+ * afar. Throws origin_not_allowed.
+ */
+function checkAddresses({ bindHost, publicUrls, corsOrigins }: KnownAddresses): RequestHandler {
+  const hosts = createKnownHosts({ bindHost, publicUrls });
+  const isAllowedOrigin = (origin: string) =>
+    corsOrigins.includes("*") || corsOrigins.includes(origin) || hosts.isOwnOrigin(origin);
+
+  return (request, _response, next) => {
+    if (!hosts.isKnown(request.headers.host)) {
+      throw new ServiceError(
+        "origin_not_allowed",
+        "This server does not accept the host name in the request. Use its own address, or ask its administrator to add the host to SVC_PUBLIC_URLS.",
+      );
+    }
+    const origins = request.headersDistinct["origin"] ?? [];
+    if (!origins.every(isAllowedOrigin)) {
+      throw new ServiceError(
+        "origin_not_allowed",
+        "Pages on this website are not allowed to call this server. Its administrator can allow the site with SVC_CORS_ORIGINS.",
+      );
+    }
+    next();
+  };
+}
 
 const PATH = "/mcp";
 
 /** The tools of the product. */
 export async function loadTools(): Promise<readonly Tool[]> {
-  const { TOOLS } = await import("./tools/tools.ts");
+  const { TOOLS } = await import("./tools.ts");
   return TOOLS;
 }
 
@@ -36,7 +73,7 @@ export function toolServerService(resources: Resources, load: () => Promise<read
     let opened: Endpoint | undefined;
 
     async function openEndpoint(): Promise<Endpoint> {
-      const [{ createEndpoint }, tools] = await Promise.all([import("./mcp/create-endpoint.ts"), load()]);
+      const [{ createEndpoint }, tools] = await Promise.all([import("./create-endpoint.ts"), load()]);
       opened = createEndpoint(resources, { tools, rateLimit });
       return opened;
     }

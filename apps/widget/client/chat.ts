@@ -3,7 +3,7 @@ import { createWidgetStore } from "./connection/create-widget-store.ts";
 import type { ManagedStore, WidgetEvents } from "./connection/managed-store.ts";
 import { openSocket } from "./connection/open-socket.ts";
 import type { OpenSocket } from "./connection/open-socket.ts";
-import type { Identity } from "./connection/identity.ts";
+import type { Identity } from "./launch/page-settings.ts";
 import type { Texts } from "./locales/create-texts.ts";
 import { mountPanel } from "./panel/mount-panel.tsx";
 import type { Storage } from "./storage.ts";
@@ -61,12 +61,12 @@ export function startChat({ root, launcher, look: firstLook, ...options }: ChatO
     if (persisted) store.resume();
   };
   const onBack = () => {
-    if (document.visibilityState === "visible") store.nudge();
+    if (document.visibilityState === "visible") store.retryNow();
   };
   const ending = new AbortController();
   addEventListener("pagehide", store.suspend, ending);
   addEventListener("pageshow", onShow, ending);
-  addEventListener("online", store.nudge, ending);
+  addEventListener("online", store.retryNow, ending);
   addEventListener("offline", store.restart, ending);
   document.addEventListener("visibilitychange", onBack, ending);
 

@@ -1,8 +1,8 @@
 import { CALLS } from "./launch/calls.ts";
 import { createWidget } from "./launch/create-widget.ts";
+import { readSettings } from "./launch/page-settings.ts";
 import { createPageApi } from "./launch/page-api.ts";
 import type { PageApi } from "./launch/page-api.ts";
-import { readSettings } from "./launch/read-settings.ts";
 
 /** Under which the object of the page takes a script element: a page may hold several, or load one again. */
 const MOUNT = Symbol.for("svcWidget");

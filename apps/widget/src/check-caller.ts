@@ -1,7 +1,29 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-import { ServiceError } from "@svc/contracts";
+import { parseUrl, ServiceError } from "@svc/contracts";
 import type { WidgetSettings } from "@svc/contracts";
-import { isOriginAllowed } from "./is-origin-allowed.ts";
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { RequestHandler } from "express";
+import type { SiteReader } from "./widget-context.ts";
+
+const WILDCARD = /^(https?):\/\/\*\.(.+)$/;
+
+function fits(origin: URL, allowed: string): boolean {
+  const [, scheme, domain] = WILDCARD.exec(allowed) ?? [];
+  if (domain === undefined) return origin.origin === allowed;
+  return origin.protocol === `${scheme}:` && origin.host.endsWith(`.${domain}`);
+}
+
+/**
+ * Whether a page of this origin may use the widget: any where the list is empty, else one of the list, in which
+ * `https://*.example.com` stands for each name below example.com. What has no `Origin` is no call of a page of another
+ * site, since browsers send it with those; a page without an origin (`null`) is on no list.
+ */
+export function isOriginAllowed(origin: string | undefined, allowedOrigins: readonly string[]): boolean {
+  if (allowedOrigins.length === 0 || origin === undefined) return true;
+  const url = parseUrl(origin);
+  // Anything but a bare origin is not what a browser writes.
+  if (url === null || url.origin !== origin.toLowerCase()) return false;
+  return allowedOrigins.some((allowed) => fits(url, allowed));
+}
 
 const CHALLENGE = 'Bearer realm="svc"';
 
@@ -36,4 +58,47 @@ export function checkOrigin({ allowedOrigins }: WidgetSettings, origin: string |
     "origin_not_allowed",
     "This website is not allowed to use the widget. An administrator can add its origin to allowedOrigins.",
   );
+}
+
+const METHODS = "GET, HEAD, POST";
+const REQUEST_HEADERS = "Content-Type, X-Api-Key, X-Visitor-Id, X-User-Id, X-User-Hash";
+const SHOWN_HEADERS = "Content-Disposition, ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
+/** How long a browser remembers what it may do. */
+const REMEMBERED_SECONDS = 600;
+
+/** Whose refusals every page may read: the first call of a widget. */
+const TOLD_PATH = "/config/";
+
+/**
+ * Lets pages of the allowed sites call the widget's endpoints (the Fetch standard's CORS protocol), and answers what
+ * browsers ask before. Others get 403 `origin_not_allowed`, which they may read of the settings' address alone. Keys and
+ * ids come in headers and never in cookies, so no credentials are allowed.
+ */
+export function crossOrigin(readSite: SiteReader): RequestHandler {
+  return async (request, response, next) => {
+    const { settings } = await readSite();
+    const { origin } = request.headers;
+    // An answer for one site must not be kept for another one, whether it is allowed or not.
+    response.vary("Origin");
+    // That a site is refused holds nothing secret, and its owner has to be able to see why the widget stays away.
+    if (request.path.startsWith(TOLD_PATH)) response.setHeader("Access-Control-Allow-Origin", "*");
+    checkOrigin(settings, origin);
+    if (origin !== undefined) {
+      response.setHeader("Access-Control-Allow-Origin", settings.allowedOrigins.length === 0 ? "*" : origin);
+      response.setHeader("Access-Control-Expose-Headers", SHOWN_HEADERS);
+    }
+    response.setHeader("Cross-Origin-Resource-Policy", "cross-origin");
+    if (request.method !== "OPTIONS") {
+      next();
+      return;
+    }
+    response
+      .status(204)
+      .set({
+        "Access-Control-Allow-Methods": METHODS,
+        "Access-Control-Allow-Headers": REQUEST_HEADERS,
+        "Access-Control-Max-Age": String(REMEMBERED_SECONDS),
+      })
+      .end();
+  };
 }

@@ -1,9 +1,54 @@
-import { visitorChatId } from "@svc/contracts";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { ServiceError, visitorChatId, visitorIdSchema } from "@svc/contracts";
 import { ticketIdOf } from "@svc/store";
 import type { ProjectId } from "@svc/store";
-import { checkIdentity } from "./check-identity.ts";
-import type { ClaimedIdentity } from "./check-identity.ts";
-import type { WidgetSite } from "./widget-site.ts";
+import type { Queues } from "@svc/queue";
+import { clientAddress } from "@svc/http";
+import type { Request, Response } from "express";
+import { checkKey } from "./check-caller.ts";
+import { countFailure, countUse, overUse, rateLimitFields } from "./count-use.ts";
+import type { Use } from "./count-use.ts";
+import type { WidgetSite } from "./widget-context.ts";
+
+/** Who a visitor says to be. */
+interface ClaimedIdentity {
+  userId?: string | undefined;
+  /** Lower-case hex HMAC-SHA256 of `userId` under the identity secret. */
+  userHash?: string | undefined;
+}
+
+/** Of what follows the last digit Node would take no notice. */
+const HASH = /^[0-9a-f]{64}$/i;
+
+function isSigned(secret: string, userId: string, userHash: string): boolean {
+  if (!HASH.test(userHash)) return false;
+  const right = createHmac("sha256", secret).update(userId).digest();
+  return timingSafeEqual(Buffer.from(userHash, "hex"), right);
+}
+
+/**
+ * The proven user id of a visitor; null for one without. An id counts only with its hash: without an identity secret none
+ * can be proven, and what is claimed is left out. Throws invalid_identity for a wrong hash, for an id without one, and
+ * where the settings demand an id and there is none.
+ */
+export function checkIdentity(
+  { settings, identitySecret }: WidgetSite,
+  { userId, userHash }: ClaimedIdentity,
+): string | null {
+  const isSent = userId !== undefined || userHash !== undefined;
+  if (identitySecret !== null && isSent) {
+    if (userId !== undefined && userHash !== undefined && isSigned(identitySecret, userId, userHash)) return userId;
+    throw new ServiceError(
+      "invalid_identity",
+      "The user hash is missing or wrong. It must be the HMAC-SHA256 of the user ID with the identity secret, in lowercase hex.",
+    );
+  }
+  if (!settings.requireIdentity) return null;
+  throw new ServiceError(
+    "invalid_identity",
+    "Only signed-in users can write on this website: send userId and userHash.",
+  );
+}
 
 /** Whose conversation it is. The visitorId, which is a secret, is not kept. */
 export interface Visitor {
@@ -33,4 +78,64 @@ export function findVisitor(site: WidgetSite, visitorId: string, identity: Claim
 export function isStillKnown({ project, userId, provenBy }: Visitor, site: WidgetSite): boolean {
   if (project !== site.project) return false;
   return userId === null ? !site.settings.requireIdentity : provenBy === site.identitySecret;
+}
+
+/** One value of a header; sent twice it is a fault, since two readers could take different ones. */
+function single(request: Request, name: string): string | undefined {
+  const values = request.headersDistinct[name.toLowerCase()];
+  if (values === undefined || values.length === 1) return values?.[0];
+  throw new ServiceError("invalid_request", `The header ${name} is repeated. Send it once.`);
+}
+
+function invalidHeader(name: string, detail: string): ServiceError {
+  return new ServiceError("invalid_request", `The header ${name} is not valid: ${detail}.`, {
+    errors: [{ pointer: `/${name}`, code: "invalid", detail }],
+  });
+}
+
+/** Headers hold ASCII only, so that an id is written as `encodeURIComponent` does. */
+function userIdOf(request: Request): string | undefined {
+  const value = single(request, "X-User-Id");
+  if (value === undefined) return undefined;
+  let userId: string;
+  try {
+    userId = decodeURIComponent(value);
+  } catch {
+    throw invalidHeader("X-User-Id", "percent-encode it, as encodeURIComponent does");
+  }
+  if (userId === "" || userId.length > 200) throw invalidHeader("X-User-Id", "1 to 200 characters");
+  return userId;
+}
+
+/** Counts a call by address and key, and says in the `RateLimit` fields what is left. Throws rate_limited. */
+export async function countCall(
+  queues: Queues,
+  use: Use,
+  { request, response, key, site }: { request: Request; response: Response; key: string; site: WidgetSite },
+): Promise<void> {
+  const caller = { address: clientAddress(request), key, settings: site.settings };
+  const counted = await countUse(queues.counters, use, caller);
+  response.set(rateLimitFields(use, counted));
+  if (counted.isOver) throw overUse(use, counted);
+}
+
+/** The key of a call, which may stand in its body too. Throws missing_key, invalid_key, rate_limited, invalid_request. */
+export async function readKey(queues: Queues, request: Request, site: WidgetSite, inBody?: unknown): Promise<string> {
+  const key = single(request, "X-Api-Key") ?? (typeof inBody === "string" ? inBody : undefined);
+  try {
+    checkKey(site.settings, key);
+    return key;
+  } catch (error) {
+    throw error instanceof ServiceError ? await countFailure(queues.counters, clientAddress(request), error) : error;
+  }
+}
+
+/** Who calls, by its headers. Throws invalid_request for an id that could be guessed, and invalid_identity. */
+export function readVisitor(request: Request, site: WidgetSite): Visitor {
+  const visitorId = single(request, "X-Visitor-Id");
+  if (visitorId === undefined) throw invalidHeader("X-Visitor-Id", "is required");
+  // Anything weaker could be guessed, and who knows it reads the conversation.
+  if (!visitorIdSchema.safeParse(visitorId).success)
+    throw invalidHeader("X-Visitor-Id", "must be a random UUID (version 4)");
+  return findVisitor(site, visitorId, { userId: userIdOf(request), userHash: single(request, "X-User-Hash") });
 }

@@ -1,8 +1,11 @@
-import { ServiceError } from "@svc/contracts";
-import type { AcceptedMessage, VisitorMessage, WidgetFile } from "@svc/contracts";
+import { ServiceError, visitorMessageSchema } from "@svc/contracts";
+import type { AcceptedMessage, VisitorMessage, WidgetFile, WidgetMessageAnswer } from "@svc/contracts";
+import { clientAddress, invalidRequest, readJsonBody, traceOf } from "@svc/http";
+import type { RequestHandler } from "express";
+import { countText } from "./count-use.ts";
+import { countCall, readKey, readVisitor } from "./find-visitor.ts";
 import type { Visitor } from "./find-visitor.ts";
-import type { WidgetContext } from "./widget-context.ts";
-import type { WidgetSite } from "./widget-site.ts";
+import type { WidgetContext, WidgetSite } from "./widget-context.ts";
 
 function notAllowed(pointer: string, code: string, detail: string): ServiceError {
   return new ServiceError("invalid_request", `The message is not valid: ${pointer} ${detail}.`, {
@@ -75,4 +78,25 @@ export async function receiveMessage(
   );
   context.tell([ticketId]);
   return accepted;
+}
+
+/** The longest text with every character escaped, and what stands beside it. */
+const BODY_MAX_BYTES = 160 * 1024;
+
+/** `POST /api/widget/message`. */
+export function postMessage(context: WidgetContext): RequestHandler {
+  return async (request, response) => {
+    const site = await context.readSite();
+    const body = await readJsonBody(request, BODY_MAX_BYTES);
+    const inBody = typeof body === "object" && body !== null && "apiKey" in body ? body.apiKey : undefined;
+    const key = await readKey(context.queues, request, site, inBody);
+    await countCall(context.queues, "messages", { request, response, key, site });
+    const visitor = readVisitor(request, site);
+    const parsed = visitorMessageSchema.safeParse(body);
+    if (!parsed.success) throw invalidRequest(parsed.error.issues, "The message");
+    await countText(context.queues.counters, { address: clientAddress(request), key }, parsed.data.text);
+    const { messageId, ticketId, seq } = await receiveMessage(context, site, visitor, parsed.data, traceOf(response));
+    const answer: WidgetMessageAnswer = { ok: true, chatId: visitor.chatId, ticketId, messageId, seq };
+    response.status(202).set("Cache-Control", "no-store").json(answer);
+  };
 }

@@ -4,21 +4,31 @@ import type { RunningService, Service } from "@svc/contracts";
 import { createApp, listen } from "@svc/http";
 import type { Listening } from "@svc/http";
 import { followTexts } from "@svc/queue";
+import { startSweeps } from "@svc/work";
 import type { Resources } from "@svc/runtime";
 import { demoOrigins } from "./serve-demo.ts";
 import { openSockets } from "./sockets/open-sockets.ts";
 import type { Sockets } from "./sockets/open-sockets.ts";
-import { startFileSweeper } from "./start-file-sweeper.ts";
 import { createWidgetChannel } from "./widget-channel.ts";
+import { createSiteReader } from "./widget-context.ts";
 import type { WidgetContext } from "./widget-context.ts";
 import { addWidgetRoutes } from "./widget-routes.ts";
-import { createSiteReader } from "./widget-site.ts";
 
 /** Topic of the wake-ups that say in which conversations of the widget something has happened. */
 const CHATS_TOPIC = "widget-chats";
 const CLOSE_DEADLINE_MS = 3_000;
 /** The largest file within it: 140 kbit/s, as a poor mobile network has. */
 const UPLOAD_TIMEOUT_MS = 600_000;
+
+const SWEEP_EVERY_MS = 60_000;
+
+/** Deletes files that no message names after a day, and IDs of messages that never came; replicas share the work. */
+async function sweepFiles({ store }: Resources, isStopped: () => boolean): Promise<void> {
+  for (const remove of [() => store.widgetFiles.removeUnused(), () => store.visitors.removeReserved()]) {
+    let isMore = !isStopped();
+    while (isMore) isMore = (await remove()) && !isStopped();
+  }
+}
 
 /** The web widget: what its pages load and send, the sockets of its visitors, and the widget channel behind them. */
 export function widgetService(resources: Resources): Service {
@@ -85,7 +95,9 @@ export function widgetService(resources: Resources): Service {
     manager.register(channel);
     const silence = queues.wakeUps.listen(CHATS_TOPIC, (ids) => sockets?.wake(ids));
     const silenceTexts = followTexts(queues, (ids) => sockets?.wake(ids));
-    const sweeper = startFileSweeper({ store, log });
+    const sweeper = startSweeps(log, "unreferenced files", [
+      { everyMs: SWEEP_EVERY_MS, run: (isStopped) => sweepFiles(resources, isStopped) },
+    ]);
     const unfollow = await manager.follow();
     const failure = manager.states().find(({ state }) => state === "failing")?.error ?? null;
 

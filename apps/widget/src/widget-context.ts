@@ -1,8 +1,59 @@
-import type { AcceptedMessage, IncomingContext, IncomingMessage } from "@svc/contracts";
+import { ServiceError } from "@svc/contracts";
+import type { WidgetSettings, AcceptedMessage, IncomingContext, IncomingMessage } from "@svc/contracts";
+import { createBriefCache } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
 import type { Log } from "@svc/log";
 import type { Queues } from "@svc/queue";
-import type { Store } from "@svc/store";
-import type { SiteReader } from "./widget-site.ts";
+
+/** The widget as it is set up right now. */
+export interface WidgetSite {
+  settings: WidgetSettings;
+  /** The project that its messages belong to. */
+  project: ProjectId;
+  /** Opened `identitySecret`; null while none is set, or where it was sealed with another key. */
+  identitySecret: string | null;
+}
+
+/** Reads how the widget is set up. Rejects with `unavailable` while the store is away. */
+export type SiteReader = () => Promise<WidgetSite>;
+
+/** A change of the settings takes effect within this time. */
+const SETTINGS_MS = 500;
+
+/**
+ * Makes the function that reads how the widget is set up, from the store at most twice a second. Where the settings name
+ * sites, `ownOrigins` are allowed beside them.
+ */
+export function createSiteReader(store: Store, ownOrigins: readonly string[]): SiteReader {
+  const cache = createBriefCache<WidgetSite>(SETTINGS_MS);
+  return async () => {
+    const site = await cache.get("widget", async () => {
+      const { widget } = await store.channelsConfig.read();
+      const project = await store.projects.findByName(widget.config.project);
+      if (project === null) return null;
+      const { identitySecret: sealed, allowedOrigins } = widget.config;
+      return {
+        // An empty list allows any, and must stay empty.
+        settings:
+          allowedOrigins.length === 0
+            ? widget.config
+            : { ...widget.config, allowedOrigins: [...allowedOrigins, ...ownOrigins] },
+        project: project.id,
+        identitySecret: sealed === null ? null : store.sealer.open(sealed),
+      };
+    });
+    if (site === null) {
+      throw new ServiceError(
+        "unavailable",
+        "The widget's project no longer exists. An administrator must choose another one.",
+        {
+          headers: { "Retry-After": "30" },
+        },
+      );
+    }
+    return site;
+  };
+}
 
 /** What the routes and sockets of the widget work with. */
 export interface WidgetContext {

@@ -1,17 +1,78 @@
-import { answerHealth, methodNotAllowed } from "@svc/http";
+import type { RequestHandler, Express } from "express";
+import { createHash } from "node:crypto";
+import { ServiceError } from "@svc/contracts";
+import type { WidgetConfigAnswer, WidgetSettings } from "@svc/contracts";
+import { clientAddress, hasEtag, answerHealth, methodNotAllowed } from "@svc/http";
 import type { HealthSource } from "@svc/http";
 import type { Config } from "@svc/runtime";
-import type { Express } from "express";
-import { crossOrigin } from "./cross-origin.ts";
+import { isWidgetKey, crossOrigin } from "./check-caller.ts";
+import { countFailure } from "./count-use.ts";
 import { getFile, postFile } from "./file-routes.ts";
-import { getConfig } from "./get-config.ts";
-import { limitBodyTime } from "./limit-body-time.ts";
-import { postMessage } from "./post-message.ts";
+import { countCall } from "./find-visitor.ts";
+import { postMessage } from "./receive-message.ts";
 import { addClientRoutes } from "./serve-client.ts";
 import { addDemoRoutes, isDemoShown } from "./serve-demo.ts";
 import { SOCKET_PATH } from "./sockets/open-sockets.ts";
 import type { Sockets } from "./sockets/open-sockets.ts";
 import type { WidgetContext } from "./widget-context.ts";
+
+/** Cuts connections whose request is not there as a whole after `ms`. For how long it is answered does not matter. */
+export function limitBodyTime(ms: number): RequestHandler {
+  return (request, response, next) => {
+    const timer = setTimeout(() => {
+      if (!request.complete) request.destroy();
+    }, ms);
+    timer.unref();
+    response.once("close", () => clearTimeout(timer));
+    next();
+  };
+}
+
+/** Languages that are written from right to left, of those that a site may name. */
+const RIGHT_TO_LEFT = new Set(["ar", "fa", "he", "ps", "ur", "yi"]);
+const KEPT_SECONDS = 60;
+
+/** What a page may know of the settings. */
+export function configAnswer(settings: WidgetSettings): WidgetConfigAnswer {
+  const { theme, color, position, locale, title, greeting, strings, features, requireIdentity } = settings;
+  const [language = ""] = locale.toLowerCase().split("-", 1);
+  return {
+    theme,
+    color,
+    position,
+    locale,
+    dir: RIGHT_TO_LEFT.has(language) ? "rtl" : "ltr",
+    title,
+    greeting,
+    strings,
+    features: { ...features, identity: requireIdentity },
+  };
+}
+
+/** `GET /api/widget/config/:apiKey`. */
+function getConfig({ queues, readSite }: WidgetContext): RequestHandler {
+  return async (request, response) => {
+    const site = await readSite();
+    const key = String(request.params["apiKey"]);
+    if (!isWidgetKey(site.settings, key)) {
+      const error = new ServiceError(
+        "not_found",
+        "There is no widget with this key. Use the current key in the page's tag.",
+      );
+      throw await countFailure(queues.counters, clientAddress(request), error);
+    }
+    await countCall(queues, "configReads", { request, response, key, site });
+    const body = JSON.stringify(configAnswer(site.settings));
+    const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+    response.set({
+      "Content-Type": "application/json; charset=utf-8",
+      "Cache-Control": `max-age=${KEPT_SECONDS}`,
+      ETag: etag,
+    });
+    if (hasEtag(request, etag)) response.status(304).end();
+    else response.send(body);
+  };
+}
 
 const FILES_PATH = "/api/widget/files";
 /** Until when a body has to be there. */

@@ -1,4 +1,3 @@
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ADMIN_ENDPOINTS } from "@svc/contracts";
 import type { AdminOperation, Endpoint } from "@svc/contracts";
@@ -33,11 +32,10 @@ function operationHandler(endpoint: Endpoint, operation: AnyOperation): Handler 
 }
 
 /** Rejects principals without the scope before the request is read. */
-function routeHandler(endpoint: Endpoint, handle: Handler, context: AdminContext): RequestHandler {
+function routeHandler(name: AdminOperation, handle: Handler, context: AdminContext): RequestHandler {
+  const endpoint: Endpoint = ADMIN_ENDPOINTS[name];
   return async (request, response) => {
-    const principal = principalOf(response);
-    if (endpoint.scope !== null) requireScope(principal, endpoint.scope);
-    if (endpoint.alsoScope !== undefined) requireScope(principal, endpoint.alsoScope);
+    operations.requireScopeOf(principalOf(response), name);
     if (endpoint.method !== "GET" && endpoint.body === undefined) await rejectBody(request);
     await handle(context, request, response);
   };
@@ -58,7 +56,7 @@ export function addAdminRoutes(routes: IRouter, context: AdminContext): void {
     const route = routes.route(routePath(path));
     for (const [name, endpoint] of endpoints) {
       const handle = handlers[name] ?? operationHandler(endpoint, OPERATIONS[name as PlainOperation] as AnyOperation);
-      route[METHODS[endpoint.method]](routeHandler(endpoint, handle, context));
+      route[METHODS[endpoint.method]](routeHandler(name, handle, context));
     }
     const methods = endpoints.map(([, { method }]) => method);
     route.all(methodNotAllowed(...methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))));

@@ -1,7 +1,7 @@
-import { LIMITS, OPERATOR_FILE_LIMITS, operatorFileInputSchema } from "@svc/contracts";
+import { LIMITS, OPERATOR_FILE_LIMITS, checkInput, operatorFileInputSchema } from "@svc/contracts";
 import { createOpenLimit, principalOf, readBodyBytes, readJsonBody } from "@svc/http";
 import type { BodyMeter } from "@svc/http";
-import { addDocuments, addFiles, addReplyFile, checkInput, requireUploadTarget } from "@svc/operations";
+import { addDocuments, addFiles, addReplyFile, requireUploadTarget } from "@svc/operations";
 import type { ExecuteDeps, HandedInFile, IngestDeps, ModelDeps, QueuedDocument, TakeHookBody } from "@svc/operations";
 import type { AddressGuard } from "@svc/outbound";
 import type { Request, Response } from "express";

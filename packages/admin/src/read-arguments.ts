@@ -1,7 +1,6 @@
-import { LIMITS, ServiceError, noBodySchema, pathParameters, queryParameters } from "@svc/contracts";
+import { LIMITS, ServiceError, checkInput, noBodySchema, pathParameters, queryParameters } from "@svc/contracts";
 import type { Endpoint, EndpointBody } from "@svc/contracts";
 import { readJsonBody } from "@svc/http";
-import { checkInput } from "@svc/operations";
 import type { ExpectedVersions } from "@svc/operations";
 import type { Request, Response } from "express";
 

@@ -5,10 +5,9 @@ import { openStore } from "@svc/store";
 import type { Project, Store } from "@svc/store";
 import { collectLog, createTestDatabase, freePort, testLog, waitFor } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
-import { hashApiKey, prefixOfApiKey } from "./api-key.ts";
+import { hashApiKey, prefixOfApiKey, issueKey } from "./api-key.ts";
 import { createAuthenticator } from "./authenticate.ts";
 import type { Authenticate, Credentials, KnownKey } from "./authenticate.ts";
-import { issueKey } from "./issue-key.ts";
 import type { Principal } from "./principal.ts";
 
 const SECRET_KEY = "0123456789abcdef0123456789abcdef";

@@ -1,14 +1,26 @@
-export { IMPORTED_KEY_MIN_CHARS, generateApiKey, hashApiKey, isGuessableKey, prefixOfApiKey } from "./api-key.ts";
+export {
+  IMPORTED_KEY_MIN_CHARS,
+  generateApiKey,
+  hashApiKey,
+  isGuessableKey,
+  prefixOfApiKey,
+  ensureConfiguredAdminKey,
+  issueKey,
+} from "./api-key.ts";
 export { createAuthenticator, readApiKey } from "./authenticate.ts";
 export type { AdmitKey, Authenticate, Credentials, FindNetwork, KnownKey } from "./authenticate.ts";
-export { ensureConfiguredAdminKey, issueKey } from "./issue-key.ts";
-export { createSessionCheck, notSignedIn } from "./operator-session.ts";
+export { createSessionCheck, notSignedIn, csrfTokenOf, generateToken, isCsrfTokenOf } from "./operator-session.ts";
 export type { LiveSession, SessionCheck } from "./operator-session.ts";
 export { hashPassword, verifyPassword } from "./password.ts";
-export { isAdministrator, localAdministrator, requireScope } from "./principal.ts";
+export {
+  isAdministrator,
+  localAdministrator,
+  requireScope,
+  ROLE_SCOPES,
+  administersAll,
+  scopesOfRoles,
+} from "./principal.ts";
 export type { Principal } from "./principal.ts";
-export { ROLE_SCOPES, administersAll, scopesOfRoles } from "./role-scopes.ts";
-export { csrfTokenOf, generateToken, isCsrfTokenOf } from "./session-token.ts";
 export {
   auditSession,
   beginSession,

@@ -1,5 +1,5 @@
-import { ServiceError, grantsScope } from "@svc/contracts";
-import type { RequiredScope, Scope } from "@svc/contracts";
+import { SCOPE_RESOURCES, ServiceError, grantsScope } from "@svc/contracts";
+import type { OperatorRole, RequiredScope, Scope } from "@svc/contracts";
 import type { Project, ProjectId } from "@svc/store";
 
 /** Who asks, what they may do, and the project that this request works on. */
@@ -50,4 +50,50 @@ export function requireScope(principal: Pick<Principal, "scopes" | "operatorId">
   throw new ServiceError("insufficient_scope", `This key does not have the scope ${scope}. Use a key that has it.`, {
     headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
   });
+}
+
+/** What whoever looks may see: no message bodies of hooks, no personal data in bulk, no audit trail. */
+const VIEWER: readonly Scope[] = [
+  "tickets:read",
+  "agents:read",
+  "kb:read",
+  "models:read",
+  "channels:read",
+  "webhooks:read",
+];
+
+/**
+ * What each role may do in its project. It is the same as a key with these scopes may do, so that a rule exists once.
+ * Administrators of one project may do everything in it; keys, projects, operators and the installation's own settings
+ * need `admin:*`, which the role administrator has in all projects (`*`) only.
+ */
+export const ROLE_SCOPES = {
+  administrator: SCOPE_RESOURCES.map((resource): Scope => `${resource}:*`),
+  operator: [
+    ...VIEWER,
+    "tickets:write",
+    "tickets:execute",
+    "agents:execute",
+    "kb:write",
+    "messages:read",
+    "messages:write",
+  ],
+  viewer: VIEWER,
+} as const satisfies Record<OperatorRole, readonly Scope[]>;
+
+/** A role in a project, by its name, or in all of them (`*`). */
+interface Role {
+  project: string;
+  role: OperatorRole;
+}
+
+/** True for who administers everything. */
+export const administersAll = (roles: readonly Role[]): boolean =>
+  roles.some(({ project, role }) => project === "*" && role === "administrator");
+
+/** What these roles allow in a project, all together; nothing where none is for it. */
+export function scopesOfRoles(roles: readonly Role[], projectName: string): Scope[] {
+  if (administersAll(roles)) return ["admin:*"];
+  const own = roles.filter(({ project }) => project === "*" || project === projectName);
+  return [...new Set(own.flatMap(({ role }) => ROLE_SCOPES[role]))];
 }

@@ -2,7 +2,7 @@ import { SESSION_LIMITS, ServiceError } from "@svc/contracts";
 import { emailKeyOf } from "@svc/store";
 import type { Store } from "@svc/store";
 import { hashPassword, verifyPassword } from "./password.ts";
-import { generateToken, hashToken } from "./session-token.ts";
+import { generateToken, hashToken } from "./operator-session.ts";
 
 /** From where somebody signs in, for the audit trail. */
 export interface SignInPlace {

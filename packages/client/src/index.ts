@@ -6,6 +6,8 @@ export type { DrainOptions } from "./drain-chat.ts";
 export { OPERATIONS } from "./operations.ts";
 export type { CallArguments, CallInput, CallOutput, OperationName } from "./operation-types.ts";
 export type { PullProgress as PullNews, PullOptions, PullProgress } from "./pull-model.ts";
+export { replayInParts } from "./replay-in-parts.ts";
+export type { ReplayProgress } from "./replay-in-parts.ts";
 export type { SendOptions, SentMessage } from "./send-message.ts";
 // Names up to version 0.1, kept for existing code: use ServiceError, WebhookError and isValidHeaderValue.
 export { isValidHeaderValue as isSendable } from "./connection.ts";

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { createdAnswer, itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { sourceSchema } from "./reply-item.ts";
-import { agentToolSchema, agentToolsInputSchema } from "./tool.ts";
+import { agentToolSchema, agentToolsField } from "./tool.ts";
 import { lineUpTo, messageText, textUpTo } from "./well-formed.ts";
 
 /** Limits of agents. Characters are Unicode code points. */
@@ -79,7 +81,7 @@ const agentSettings = {
     .max(1, { error: thresholdError })
     .optional(),
   fixedReply: messageText(AGENT_LIMITS.fixedReplyMaxChars).nullable().optional(),
-  tools: agentToolsInputSchema.optional().describe("Tools that the language model can call. Replaces the whole list."),
+  tools: agentToolsField.optional().describe("Tools that the language model can call. Replaces the whole list."),
   enabled: z.boolean().optional(),
 };
 
@@ -114,3 +116,77 @@ export const agentResultSchema = z.object({
   durationMs: z.int(),
 });
 export type AgentResult = z.infer<typeof agentResultSchema>;
+
+const tag = "Agents";
+const PATH = "/api/v1/admin/agents";
+
+/** Agents (service document, section 4.4). */
+export const agentEndpoints = {
+  listAgents: {
+    method: "GET",
+    path: PATH,
+    tag,
+    summary: "List agents, newest first",
+    scope: "agents:read",
+    query: listQuery,
+    answers: [listAnswer(agentSchema)],
+  },
+  createAgent: {
+    method: "POST",
+    path: PATH,
+    tag,
+    summary: "Create an agent",
+    scope: "agents:write",
+    body: { schema: agentInputSchema, maxBytes: AGENT_LIMITS.bodyMaxBytes },
+    answers: [createdAnswer(agentSchema)],
+    example: { body: { name: "Billing", description: "Invoices, payments and refunds." } },
+  },
+  getAgent: {
+    method: "GET",
+    path: `${PATH}/{id}`,
+    tag,
+    summary: "Get an agent",
+    scope: "agents:read",
+    answers: [itemAnswer(agentSchema)],
+  },
+  updateAgent: {
+    method: "PATCH",
+    path: `${PATH}/{id}`,
+    tag,
+    summary: "Update an agent",
+    description: "Omitted fields stay unchanged. Lists are replaced as a whole.",
+    scope: "agents:write",
+    body: { schema: agentChangeSchema, maxBytes: AGENT_LIMITS.bodyMaxBytes },
+    ifMatch: true,
+    answers: [itemAnswer(agentSchema)],
+    example: { body: { autoThreshold: 0.6 } },
+  },
+  deleteAgent: {
+    method: "DELETE",
+    path: `${PATH}/{id}`,
+    tag,
+    summary: "Delete an agent",
+    description:
+      "The agent's conversations are routed to another agent with their next message. Knowledge bases are not deleted.",
+    scope: "agents:write",
+    ifMatch: true,
+    answers: [itemAnswer(agentSchema)],
+  },
+  executeAgent: {
+    method: "POST",
+    path: `${PATH}/{id}/execute`,
+    tag,
+    summary: "Run an agent without a ticket",
+    scope: "agents:execute",
+    body: { schema: agentCallSchema },
+    isCancellable: true,
+    answers: [
+      {
+        status: 200,
+        when: "Result of the agent.",
+        schema: z.object({ ok: z.literal(true) }).extend(agentResultSchema.shape),
+      },
+    ],
+    example: { body: { input: "How do I send a message with curl?" } },
+  },
+} as const satisfies Record<string, Endpoint>;

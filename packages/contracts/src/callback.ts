@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { replyItemSchema } from "./reply-item.ts";
 
 /** Types of callbacks, and when they are sent (service document, section 6). */
@@ -65,3 +67,36 @@ export const deliveryItemSchema = z.object({
   createdAt: z.iso.datetime(),
 });
 export type DeliveryItem = z.infer<typeof deliveryItemSchema>;
+
+const tag = "Deliveries";
+const PATH = "/api/v1/admin/deliveries";
+
+/** Callbacks: pending, delivered or failed. */
+export const deliveryEndpoints = {
+  listDeliveries: {
+    method: "GET",
+    path: PATH,
+    tag,
+    summary: "List callbacks with all attempts, newest first",
+    scope: "webhooks:read",
+    query: listQuery.omit({ q: true }).extend({ state: deliveryStateSchema.optional() }),
+    answers: [listAnswer(deliveryItemSchema)],
+    example: { query: { state: "dead" } },
+  },
+  getDelivery: {
+    method: "GET",
+    path: `${PATH}/{id}`,
+    tag,
+    summary: "Get a callback",
+    scope: "webhooks:read",
+    answers: [itemAnswer(deliveryItemSchema)],
+  },
+  replayDelivery: {
+    method: "POST",
+    path: `${PATH}/{id}/replay`,
+    tag,
+    summary: "Replay a callback with the same ID",
+    scope: "webhooks:write",
+    answers: [itemAnswer(deliveryItemSchema)],
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { mapChannels, mapSecrets } from "./channels.ts";
+import type { CHANNELS, ChannelId } from "./channels.ts";
 import { integrationIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
-import { parseUrl } from "./parse-url.ts";
+import { parseUrl } from "./url.ts";
 import { projectNameSchema } from "./project.ts";
 import { MASKED_SECRET, SECRET_LIMITS, maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
 import { textUpTo } from "./well-formed.ts";
@@ -44,7 +46,7 @@ const wholeNumber = (max: number) => {
 };
 
 /** Changeable settings of the HTTP API. Omitted fields stay unchanged. */
-export const apiConfigChangeSchema = z.strictObject({
+const apiConfigChangeSchema = z.strictObject({
   bindHost: z
     .enum(["127.0.0.1", "0.0.0.0"], { error: "must be 127.0.0.1 or 0.0.0.0" })
     .optional()
@@ -64,7 +66,7 @@ export const apiConfigChangeSchema = z.strictObject({
 });
 
 /** Changeable settings of the widget. Omitted fields stay unchanged. */
-export const widgetConfigChangeSchema = z.strictObject({
+const widgetConfigChangeSchema = z.strictObject({
   apiKey: z
     .string()
     .regex(/^[A-Za-z0-9_-]{16,128}$/, { error: "must have 16 to 128 characters of A-Z, a-z, 0-9, - and _" })
@@ -149,22 +151,37 @@ export const widgetConfigChangeSchema = z.strictObject({
     .describe("Sockets opened per minute and address. Default: 10."),
 });
 
-/** Changeable settings of the messenger channel: only the bot token. */
-export const messengerConfigChangeSchema = z.strictObject({
-  botToken: secretSchema.optional().describe("Token of the Telegram bot. Shown as ******** if set."),
-});
+/** Changeable settings of the channels that have more settings than secrets. */
+const CONFIG_CHANGES = { api: apiConfigChangeSchema, widget: widgetConfigChangeSchema };
+const secretChangeSchema = secretSchema.optional();
+
+type SecretsOf<Id extends ChannelId> = keyof (typeof CHANNELS)[Id]["secrets"] & string;
+type ConfigChangeSchema<Id extends ChannelId> = Id extends keyof typeof CONFIG_CHANGES
+  ? (typeof CONFIG_CHANGES)[Id]
+  : z.ZodObject<Record<SecretsOf<Id>, typeof secretChangeSchema>, z.core.$strict>;
+type ChangeSchema<Config extends z.ZodType> = z.ZodObject<
+  { enabled: z.ZodOptional<z.ZodBoolean>; config: z.ZodOptional<Config> },
+  z.core.$strict
+>;
+
+const changeOf = <Config extends z.ZodType>(config: Config): ChangeSchema<Config> =>
+  z.strictObject({ enabled: z.boolean().optional(), config: config.optional() });
 
 /** Body of `PUT /api/v1/admin/channels/:id`, by channel. Unknown fields are rejected. */
 export const CHANNEL_CHANGES = {
-  api: z.strictObject({ enabled: z.boolean().optional(), config: apiConfigChangeSchema.optional() }),
-  widget: z.strictObject({ enabled: z.boolean().optional(), config: widgetConfigChangeSchema.optional() }),
-  messenger: z.strictObject({ enabled: z.boolean().optional(), config: messengerConfigChangeSchema.optional() }),
-  "tool-server": z.strictObject({ enabled: z.boolean().optional(), config: z.strictObject({}).optional() }),
-} as const;
+  ...mapChannels<{ [Id in ChannelId]: ChangeSchema<ConfigChangeSchema<Id>> }>((id, channel) =>
+    changeOf(
+      id in CONFIG_CHANGES
+        ? CONFIG_CHANGES[id as keyof typeof CONFIG_CHANGES]
+        : z.strictObject(mapSecrets(channel, ({ description }) => secretChangeSchema.describe(description))),
+    ),
+  ),
+  "tool-server": changeOf(z.strictObject({})),
+};
 export type ChannelChange = z.infer<(typeof CHANNEL_CHANGES)[keyof typeof CHANNEL_CHANGES]>;
 
-/** Settings of a channel as shown to administrators. Secrets are masked. */
-export const CHANNEL_CONFIGS = {
+/** Shown settings of the channels that have more settings than secrets. */
+const SHOWN_CONFIGS = {
   api: z.object({
     bindHost: z.enum(["127.0.0.1", "0.0.0.0"]),
     timeoutMs: z.int(),
@@ -203,9 +220,21 @@ export const CHANNEL_CONFIGS = {
     filesPerMinute: z.int(),
     socketsPerMinute: z.int(),
   }),
-  messenger: z.object({ botToken: maskedSchema }),
+};
+
+type ShownSchema<Id extends ChannelId> = Id extends keyof typeof SHOWN_CONFIGS
+  ? (typeof SHOWN_CONFIGS)[Id]
+  : z.ZodObject<Record<SecretsOf<Id>, typeof maskedSchema>>;
+
+/** Settings of a channel as shown to administrators. Secrets are masked. */
+export const CHANNEL_CONFIGS = {
+  ...mapChannels<{ [Id in ChannelId]: ShownSchema<Id> }>((id, channel) =>
+    id in SHOWN_CONFIGS
+      ? SHOWN_CONFIGS[id as keyof typeof SHOWN_CONFIGS]
+      : z.object(mapSecrets(channel, () => maskedSchema)),
+  ),
   "tool-server": z.object({}),
-} as const;
+};
 export type ChannelConfigs = { [Id in keyof typeof CHANNEL_CONFIGS]: z.infer<(typeof CHANNEL_CONFIGS)[Id]> };
 
 export const channelStateSchema = z.enum(["running", "stopped", "failing"]);
@@ -227,12 +256,7 @@ export const channelItemSchema = z.object({
   replicas: z
     .array(z.object({ state: channelStateSchema, since: z.iso.datetime(), error: z.string().nullable() }))
     .describe("State in each process that runs the channel."),
-  config: z.union([
-    CHANNEL_CONFIGS.api,
-    CHANNEL_CONFIGS.widget,
-    CHANNEL_CONFIGS.messenger,
-    CHANNEL_CONFIGS["tool-server"],
-  ]),
+  config: z.union(Object.values(CHANNEL_CONFIGS)),
   version: z.int().describe("Version of all channel settings together."),
 });
 export type ChannelItem = z.infer<typeof channelItemSchema>;

@@ -1,4 +1,5 @@
-import type { ChannelId, IncomingMessage } from "./incoming-message.ts";
+import type { ChannelId } from "./channels.ts";
+import type { IncomingMessage } from "./incoming-message.ts";
 import type { MessageMode } from "./message-request.ts";
 import type { Sealed } from "./settings.ts";
 

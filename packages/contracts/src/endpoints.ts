@@ -1,30 +1,30 @@
-import { agentEndpoints } from "./endpoints/agents.ts";
-import { auditEndpoints } from "./endpoints/audit.ts";
-import { cannedReplyEndpoints } from "./endpoints/canned-replies.ts";
-import { channelEndpoints } from "./endpoints/channels.ts";
-import { deliveryEndpoints } from "./endpoints/deliveries.ts";
-import type { Endpoint } from "./endpoints/endpoint.ts";
-import { gapEndpoints } from "./endpoints/gaps.ts";
-import { hookEndpoints } from "./endpoints/hooks.ts";
-import { kbEndpoints } from "./endpoints/kb.ts";
-import { keyEndpoints } from "./endpoints/keys.ts";
-import { messageEndpoints } from "./endpoints/messages.ts";
-import { modelEndpoints } from "./endpoints/models.ts";
-import { operatorEndpoints } from "./endpoints/operators.ts";
-import { privacyEndpoints } from "./endpoints/privacy.ts";
-import { projectEndpoints } from "./endpoints/projects.ts";
-import { proposalEndpoints } from "./endpoints/proposals.ts";
-import { replyFileEndpoints } from "./endpoints/reply-files.ts";
-import { reviewEndpoints } from "./endpoints/reviews.ts";
-import { statsEndpoints } from "./endpoints/stats.ts";
-import { testMessageEndpoints } from "./endpoints/test-messages.ts";
-import { ticketHistoryEndpoints } from "./endpoints/ticket-history.ts";
-import { ticketEndpoints } from "./endpoints/tickets.ts";
-import { toolCallEndpoints } from "./endpoints/tool-calls.ts";
+import { agentEndpoints } from "./agent.ts";
+import { auditEndpoints } from "./audit.ts";
+import { cannedReplyEndpoints } from "./canned-reply.ts";
+import { channelEndpoints } from "./channel-endpoints.ts";
+import { deliveryEndpoints } from "./callback.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { gapEndpoints } from "./gap.ts";
+import { hookEndpoints } from "./hook-endpoints.ts";
+import { kbEndpoints } from "./kb-endpoints.ts";
+import { keyEndpoints } from "./key.ts";
+import { messageEndpoints } from "./message-endpoints.ts";
+import { modelEndpoints } from "./model.ts";
+import { operatorEndpoints } from "./operator.ts";
+import { privacyEndpoints } from "./privacy.ts";
+import { projectEndpoints } from "./project.ts";
+import { proposalEndpoints } from "./proposal.ts";
+import { replyFileEndpoints } from "./operator-file.ts";
+import { replayEndpoints } from "./replay.ts";
+import { reviewEndpoints } from "./review.ts";
+import { statsEndpoints } from "./stats.ts";
+import { ticketEndpoints } from "./ticket-endpoints.ts";
+import { toolCallEndpoints } from "./tool-call.ts";
 
 /** Administration endpoints: every endpoint that requires a key and runs an operation. */
 export const ADMIN_ENDPOINTS = {
   ...agentEndpoints,
+  ...replayEndpoints,
   ...auditEndpoints,
   ...cannedReplyEndpoints,
   ...channelEndpoints,
@@ -41,8 +41,6 @@ export const ADMIN_ENDPOINTS = {
   ...replyFileEndpoints,
   ...reviewEndpoints,
   ...statsEndpoints,
-  ...testMessageEndpoints,
-  ...ticketHistoryEndpoints,
   ...ticketEndpoints,
   ...toolCallEndpoints,
 } as const satisfies Record<string, Endpoint>;

@@ -104,7 +104,7 @@ const hmacSchema = z.strictObject({
  * How a request is authenticated. `path`: a generated secret at the end of the URL. Others: an HMAC of the raw body in
  * a header, in the format of the platform of that name, or as `hmac` describes.
  */
-export const hookAuthSchema = z.discriminatedUnion(
+const hookAuthSchema = z.discriminatedUnion(
   "type",
   [
     z.strictObject({ type: z.literal("path") }),
@@ -123,7 +123,7 @@ export type HookAuth = z.infer<typeof hookAuthSchema>;
 const templateTextSchema = textUpTo(HOOK_LIMITS.templateMaxChars).min(1, { error: "must have at least 1 character" });
 
 /** A template, or several alternatives. The first one whose paths all match is used. */
-export const hookTemplateSchema = z.union(
+const hookTemplateSchema = z.union(
   [
     templateTextSchema,
     z
@@ -180,14 +180,14 @@ const mappingFields = {
 };
 
 /** Mapping of a body to a message: a template per field. */
-export const hookMappingSchema = z.strictObject(mappingFields);
+const hookMappingSchema = z.strictObject(mappingFields);
 export type HookMapping = z.infer<typeof hookMappingSchema>;
 
 /** The mapping part of a hook, so that errors point into `/mapping`. */
 export const mappedHookSchema = z.object({ mapping: hookMappingSchema });
 
 /** Mapping fields that are merged into an existing mapping. Null removes a field. */
-export const hookMappingChangeSchema = z.strictObject({ ...mappingFields, text: mappingFields.text.optional() });
+const hookMappingChangeSchema = z.strictObject({ ...mappingFields, text: mappingFields.text.optional() });
 export type HookMappingChange = z.infer<typeof hookMappingChangeSchema>;
 
 /** A value that a condition compares with. */
@@ -212,7 +212,7 @@ const pathSchema = wellFormedString
 /**
  * A condition: a value at the path equals one of `equals` and none of `not`. With neither, the path must match a value.
  */
-export const hookConditionSchema = z.strictObject({
+const hookConditionSchema = z.strictObject({
   path: pathSchema,
   equals: scalarsSchema.optional(),
   not: scalarsSchema.optional(),
@@ -220,7 +220,7 @@ export const hookConditionSchema = z.strictObject({
 export type HookCondition = z.infer<typeof hookConditionSchema>;
 
 /** Conditions that a body must all meet. Other bodies are ignored. */
-export const hookFilterSchema = z
+const hookFilterSchema = z
   .array(hookConditionSchema)
   .max(HOOK_LIMITS.conditionsMaxCount, { error: `must have at most ${HOOK_LIMITS.conditionsMaxCount} conditions` });
 
@@ -302,11 +302,11 @@ export const hookItemSchema = z.object({
 export type HookItem = z.infer<typeof hookItemSchema>;
 
 /** A new hook, or a hook with a rotated secret: the only response that contains a generated secret. */
-export const hookSecretItemSchema = hookItemSchema.extend({ secret: z.string().optional() });
-export type HookSecretItem = z.infer<typeof hookSecretItemSchema>;
+export const hookSecretItem = hookItemSchema.extend({ secret: z.string().optional() });
+export type HookSecretItem = z.infer<typeof hookSecretItem>;
 
 /** Outcome of a body: a message, ignored by the filter, or failed. */
-export const hookOutcomeSchema = z.enum(["queued", "ignored", "failed"]);
+const hookOutcomeSchema = z.enum(["queued", "ignored", "failed"]);
 export type HookOutcome = z.infer<typeof hookOutcomeSchema>;
 
 const faultSchema = z.object({ pointer: z.string(), code: z.string(), detail: z.string() });

@@ -1,9 +1,8 @@
 import { z } from "zod";
+import { CHANNEL_IDS } from "./channels.ts";
 
 /** The channels (service document, section 2.3). */
-export const channelIdSchema = z.enum(["messenger", "widget", "api"]);
-export type ChannelId = z.infer<typeof channelIdSchema>;
-export const CHANNEL_IDS = channelIdSchema.options;
+export const channelIdSchema = z.enum(CHANNEL_IDS);
 
 /** Everything that Integrations lists and that can be enabled or disabled: the channels and the tool server. */
 export const integrationIdSchema = z.enum([...channelIdSchema.options, "tool-server"]);

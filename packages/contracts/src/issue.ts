@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ChannelId } from "./incoming-message.ts";
+import type { ChannelId } from "./channels.ts";
 import { LIMITS } from "./limits.ts";
 import { ticketPrioritySchema } from "./ticket-item.ts";
 import { ticketStageSchema } from "./ticket.ts";

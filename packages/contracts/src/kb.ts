@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { countChars, isMalformedText, textUpTo, wellFormedString, withoutBidiControls } from "./well-formed.ts";
-import { parseUrl } from "./parse-url.ts";
+import { parseUrl } from "./url.ts";
 
 /** Limits of knowledge bases and their documents. */
 export const KB_LIMITS = {

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { createdAnswer } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { wellFormedString } from "./well-formed.ts";
 
 /** Limits of files attached by operators. */
@@ -37,7 +39,7 @@ export const operatorFileSchema = z.object({
 export type OperatorFile = z.infer<typeof operatorFileSchema>;
 
 /** Files attached to a reply, as referenced by a decision. */
-export const replyFilesSchema = z
+export const replyFilesField = z
   .array(z.strictObject({ fileId: z.uuid({ error: "must be the ID of a file" }) }))
   .max(OPERATOR_FILE_LIMITS.maxCount, { error: `must have at most ${OPERATOR_FILE_LIMITS.maxCount} files` })
   .refine((files) => new Set(files.map(({ fileId }) => fileId.toLowerCase())).size === files.length, {
@@ -45,3 +47,24 @@ export const replyFilesSchema = z
   })
   .optional()
   .describe("Files of this ticket, as returned by `POST …/files`. The customer receives them after the text.");
+
+/** Files attached by operators. */
+export const replyFileEndpoints = {
+  addReplyFile: {
+    method: "POST",
+    path: "/api/v1/admin/tickets/{id}/files",
+    tag: "Reviews",
+    summary: "Upload a file for a reply",
+    description:
+      "At most 10 MB. Reference it in `attachments` of `reply` or `edit`; otherwise it is deleted after one day. The customer receives it as a download in the widget, as a file in Telegram, and as an attachment of the reply in the HTTP API.",
+    scope: "tickets:write",
+    body: {
+      schema: operatorFileInputSchema,
+      maxBytes: OPERATOR_FILE_LIMITS.bodyMaxBytes,
+      otherTypes: { "multipart/form-data": "A form with one file, in a field with any name." },
+    },
+    answers: [createdAnswer(operatorFileSchema, "/api/v1/admin/tickets/{id}/files/{fileId}")],
+    errors: ["rate_limited", "storage_full"],
+    example: { body: { filename: "label.txt", content: "UmV0dXJuIGxhYmVs" } },
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,4 +1,5 @@
-import type { ChannelId } from "./incoming-message.ts";
+import { CHANNELS, CHANNEL_IDS, mapChannels } from "./channels.ts";
+import type { ChannelId } from "./channels.ts";
 import type { MessageMode } from "./message-request.ts";
 
 /** A message waiting for the pipeline. Only IDs: the texts are in Postgres, the source of truth. */
@@ -54,14 +55,13 @@ export interface ModelPullJob {
   catalogId: string;
 }
 
+type ReplyQueues = { [Id in ChannelId]: `replies-${Id}` };
+
 /** All queues and their jobs. Names contain no colon, which BullMQ forbids. */
-export interface QueueJobs {
+export interface QueueJobs extends Record<ReplyQueues[ChannelId], ReplyJob> {
   "incoming-messages": IncomingJob;
   "submitted-issues": IssueJob;
   "review-decisions": ReviewJob;
-  "replies-api": ReplyJob;
-  "replies-widget": ReplyJob;
-  "replies-messenger": ReplyJob;
   "webhook-deliveries": DeliveryJob;
   "ingest-documents": IngestJob;
   "model-pulls": ModelPullJob;
@@ -69,11 +69,7 @@ export interface QueueJobs {
 export type QueueName = keyof QueueJobs;
 
 /** Channels that push replies. Receivers of the other channels collect them. */
-export const PUSHING_CHANNELS = ["messenger"] as const satisfies ChannelId[];
+export const PUSHING_CHANNELS: readonly ChannelId[] = CHANNEL_IDS.filter((id) => CHANNELS[id].pushes);
 
 /** The reply queue of each channel. */
-export const REPLY_QUEUES = {
-  api: "replies-api",
-  widget: "replies-widget",
-  messenger: "replies-messenger",
-} as const satisfies Record<ChannelId, QueueName>;
+export const REPLY_QUEUES = mapChannels<ReplyQueues>((id) => `replies-${id}`);

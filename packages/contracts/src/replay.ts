@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { AGENT_LIMITS } from "./agent.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { agentChangeSchema } from "./agent.ts";
 import { replyAuthorSchema, sourceSchema } from "./reply-item.ts";
-import { timeParameter } from "./time-parameter.ts";
+import { timeParameter } from "./list-query.ts";
 
 /** Limits of a replay. */
 export const REPLAY_LIMITS = {
@@ -144,3 +146,29 @@ export const replayResultSchema = z.object({
     .describe("Tickets of the skipped replies. Pass them as `ticketIds` in the next request."),
 });
 export type ReplayResult = z.infer<typeof replayResultSchema>;
+
+/** Replay of past conversations with a changed agent. */
+export const replayEndpoints = {
+  replayAgent: {
+    method: "POST",
+    path: "/api/v1/admin/agents/{id}/replay",
+    tag: "Agents",
+    summary: "Replay past conversations with a changed agent",
+    description:
+      "The current and the changed agent answer the messages of past replies that operators approved, edited or wrote, with " +
+      "the conversation as it was then and the current knowledge. Nothing is sent, stored or changed, and no tool is called. " +
+      "Responds within 50 seconds; `isComplete` is false if not all replies were compared.",
+    scope: "agents:execute",
+    alsoScope: "tickets:read",
+    body: { schema: replayInputSchema, maxBytes: AGENT_LIMITS.bodyMaxBytes },
+    isCancellable: true,
+    answers: [
+      {
+        status: 200,
+        when: "Comparison of both agents.",
+        schema: z.object({ ok: z.literal(true) }).extend(replayResultSchema.shape),
+      },
+    ],
+    example: { body: { against: { autoThreshold: 0.6 }, limit: 20 } },
+  },
+} as const satisfies Record<string, Endpoint>;

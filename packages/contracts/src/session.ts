@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { operatorPasswordSchema, operatorRoleSchema, OPERATOR_LIMITS } from "./operator.ts";
+import { operatorPasswordField, operatorRoleSchema, OPERATOR_LIMITS } from "./operator.ts";
 import { lineUpTo } from "./well-formed.ts";
 
 /** Limits of console sessions. */
@@ -32,14 +32,14 @@ export const passwordChangeSchema = z.strictObject({
   currentPassword: z
     .string({ error: "must be the current password" })
     .max(1_000, { error: "must have at most 1000 characters" }),
-  newPassword: operatorPasswordSchema,
+  newPassword: operatorPasswordField,
 });
 export type PasswordChange = z.infer<typeof passwordChangeSchema>;
 
 /** Body of `POST /link`: the password that is set with a link. */
 export const linkUseSchema = z.strictObject({
   token: z.string({ error: "must be the token of the link" }).max(200, { error: "must have at most 200 characters" }),
-  password: operatorPasswordSchema,
+  password: operatorPasswordField,
   /** For the first administrator only. */
   email: z
     .string()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { LIMITS } from "./limits.ts";
-import { apiSettingsSchema, channelsConfigSchema, messengerSettingsSchema, widgetSettingsSchema } from "./settings.ts";
+import { CHANNEL_SETTINGS, apiSettingsSchema, channelsConfigSchema, widgetSettingsSchema } from "./settings.ts";
 
 const UNSET = { enabled: [], api: { config: {} }, widget: { config: {} }, messenger: { config: {} }, version: 1 };
 
@@ -67,9 +67,9 @@ describe("the settings of the channels", () => {
   test("hold the webhook secret and the bot token sealed, never as they are", () => {
     const sealed = { sealed: "v1.abc" };
     expect(apiSettingsSchema.parse({ webhookSecret: sealed }).webhookSecret).toEqual(sealed);
-    expect(messengerSettingsSchema.parse({ botToken: sealed }).botToken).toEqual(sealed);
+    expect(CHANNEL_SETTINGS.messenger.parse({ botToken: sealed }).botToken).toEqual(sealed);
     expect(apiSettingsSchema.safeParse({ webhookSecret: "in the clear" }).success).toBe(false);
-    expect(messengerSettingsSchema.safeParse({ botToken: "in the clear" }).success).toBe(false);
+    expect(CHANNEL_SETTINGS.messenger.safeParse({ botToken: "in the clear" }).success).toBe(false);
   });
 
   test("hold one key and a list of origins for the widget", () => {

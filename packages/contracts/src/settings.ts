@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { mapChannels, mapSecrets } from "./channels.ts";
+import type { CHANNELS, ChannelId } from "./channels.ts";
 import { integrationIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
 import {
@@ -74,18 +76,26 @@ export const widgetSettingsSchema = z.object({
 });
 export type WidgetSettings = z.infer<typeof widgetSettingsSchema>;
 
-/** `channels_config.messenger.config`: only the bot token. */
-export const messengerSettingsSchema = z.object({
-  botToken: sealedSchema.nullable().default(null),
-});
-export type MessengerSettings = z.infer<typeof messengerSettingsSchema>;
+/** Settings schemas of the channels that have more settings than secrets. */
+const SETTINGS = { api: apiSettingsSchema, widget: widgetSettingsSchema };
+const sealedSettingSchema = sealedSchema.nullable().default(null);
+
+type SettingsSchema<Id extends ChannelId> = Id extends keyof typeof SETTINGS
+  ? (typeof SETTINGS)[Id]
+  : z.ZodObject<Record<keyof (typeof CHANNELS)[Id]["secrets"] & string, typeof sealedSettingSchema>>;
+type ConfigSchema<Id extends ChannelId> = z.ZodPrefault<z.ZodObject<{ config: SettingsSchema<Id> }>>;
+
+/** Settings schema of each channel as stored. */
+export const CHANNEL_SETTINGS = mapChannels<{ [Id in ChannelId]: SettingsSchema<Id> }>((id, channel) =>
+  id in SETTINGS ? SETTINGS[id as keyof typeof SETTINGS] : z.object(mapSecrets(channel, () => sealedSettingSchema)),
+);
 
 /** Settings that can be changed at run time, named as in the service document. */
 export const channelsConfigSchema = z.object({
   enabled: z.array(integrationIdSchema),
-  api: z.object({ config: apiSettingsSchema }),
-  widget: z.object({ config: widgetSettingsSchema }),
-  messenger: z.object({ config: messengerSettingsSchema }),
+  ...mapChannels<{ [Id in ChannelId]: ConfigSchema<Id> }>((id) =>
+    z.object({ config: CHANNEL_SETTINGS[id] }).prefault({ config: {} }),
+  ),
   version: z.number(),
 });
 export type ChannelsConfig = z.infer<typeof channelsConfigSchema>;

@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { reviewPolicySchema } from "./agent.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { channelIdSchema } from "./incoming-message.ts";
-import { modelUsageSchema } from "./model-usage.ts";
-import { timeParameter } from "./time-parameter.ts";
+import { modelUsageSchema } from "./model.ts";
+import { timeParameter } from "./list-query.ts";
 
 /** Limits of statistics. */
 export const STATS_LIMITS = {
@@ -129,3 +131,137 @@ export function statsInputSchema(now: Date) {
     });
 }
 export type StatsQuery = z.output<ReturnType<typeof statsInputSchema>>;
+
+const answerCounts = {
+  answers: z.int().describe("Answers of the agent that were sent or held as drafts."),
+  automatic: z.int().describe("Answers sent without approval."),
+  accepted: z.int().describe("Answers sent unchanged, without an objection from the customer."),
+  edited: z.int().describe("Answers edited by an operator before they were sent."),
+  askedPerson: z.int().describe("Answers after which the customer asked for a person."),
+  ratedBadly: z.int().describe("Answers after which the visitor rated the conversation 1 or 2 of 5."),
+  rejected: z.int().describe("Drafts that an operator dismissed or replaced with a different reply."),
+  undecided: z.int().describe("Drafts without a decision yet."),
+};
+
+/** Outcomes of an agent's answers. Each answer has exactly one outcome, from `accepted` to `undecided`. */
+export const answerCountsSchema = z.object(answerCounts);
+export type AnswerCounts = z.infer<typeof answerCountsSchema>;
+
+/** Outcomes of the agents' answers in a period, by confidence. */
+export const answerStatsSchema = z.object({
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  agents: z
+    .array(
+      z.object({
+        agentId: z.string(),
+        name: z.string().nullable().describe("Null if the agent was deleted; so are `mode` and `autoThreshold`."),
+        reviewPolicy: reviewPolicySchema.nullable(),
+        autoThreshold: z.number().nullable().describe("Current threshold of the agent, from 0 to 1."),
+        ...answerCounts,
+        byConfidence: z
+          .array(z.object({ percent: z.int().min(0).max(100), ...answerCounts }))
+          .describe("Counts per whole percent of confidence (rounded down) that has answers, in ascending order."),
+      }),
+    )
+    .describe("By the agent that wrote the answer, most answers first. At most 100 agents."),
+});
+export type AnswerStats = z.infer<typeof answerStatsSchema>;
+
+/** Returns the sums of counts. */
+export function sumAnswerCounts(counts: readonly AnswerCounts[]): AnswerCounts {
+  const sum = (name: keyof AnswerCounts) => counts.reduce((total, count) => total + count[name], 0);
+  return {
+    answers: sum("answers"),
+    automatic: sum("automatic"),
+    accepted: sum("accepted"),
+    edited: sum("edited"),
+    askedPerson: sum("askedPerson"),
+    ratedBadly: sum("ratedBadly"),
+    rejected: sum("rejected"),
+    undecided: sum("undecided"),
+  };
+}
+
+/** Background queues, in the order in which a message passes them. */
+export const WORK_QUEUES = ["messages", "replies", "callbacks", "documents"] as const;
+export type WorkQueue = (typeof WORK_QUEUES)[number];
+
+/** Maximum number of rows that are counted per queue. */
+export const QUEUE_COUNT_MAX = 10_000;
+
+/** State of a project's queue. */
+export const queueHealthSchema = z.object({
+  queue: z.enum(WORK_QUEUES),
+  waiting: z
+    .int()
+    .describe(`Number of unfinished jobs, including running ones; ${QUEUE_COUNT_MAX} means that many or more.`),
+  oldestDueAt: z.iso.datetime().nullable().describe("Since when the oldest job has been due. Null if none is due."),
+  failed: z.int().describe("Number of failed jobs, whether or not they can be retried."),
+});
+export type QueueHealth = z.infer<typeof queueHealthSchema>;
+
+const SPAN_QUERY = {
+  from: z.string().optional().describe("Start of the period, inclusive: RFC 3339, or a date (UTC)."),
+  to: z.string().optional().describe("End of the period, exclusive. Defaults to now."),
+  channelId: channelIdSchema.optional(),
+};
+
+/** Statistics. */
+export const statsEndpoints = {
+  getStats: {
+    method: "GET",
+    path: "/api/v1/admin/stats",
+    tag: "Statistics",
+    summary: "Get message and answer statistics",
+    description: "Defaults to the last 30 days. At most 366 days.",
+    scope: "tickets:read",
+    query: z.object({
+      ...SPAN_QUERY,
+      agentId: z.string().optional().describe("Only tickets of this agent."),
+      timeZone: z
+        .string()
+        .optional()
+        .describe("Time zone for the days of `series`, as in Europe/Berlin. Defaults to UTC."),
+    }),
+    answers: [
+      { status: 200, when: "The statistics.", schema: z.object({ ok: z.literal(true) }).extend(statsSchema.shape) },
+    ],
+    example: { query: { channelId: "api" } },
+  },
+  getAnswerStats: {
+    method: "GET",
+    path: "/api/v1/admin/stats/answers",
+    tag: "Statistics",
+    summary: "Get outcomes of the agents' answers",
+    description:
+      "Counts of answers that were sent, accepted, edited or rejected, and after which the customer asked for a person or " +
+      "gave a negative rating, by agent and confidence. Shows how many answers a different threshold would have sent. Defaults " +
+      "to the last 30 days, at most 366 days. Counts only answers with sources or from a language model.",
+    scope: "tickets:read",
+    query: z.object({
+      ...SPAN_QUERY,
+      agentId: z.string().optional().describe("Only answers of this agent."),
+    }),
+    answers: [
+      { status: 200, when: "The counts.", schema: z.object({ ok: z.literal(true) }).extend(answerStatsSchema.shape) },
+    ],
+    example: { query: { channelId: "widget" } },
+  },
+  getQueues: {
+    method: "GET",
+    path: "/api/v1/admin/queues",
+    tag: "Statistics",
+    summary: "Get the state of the queues",
+    description: "Returns how many jobs of the project are waiting, since when, and how many have failed.",
+    scope: "tickets:read",
+    answers: [
+      {
+        status: 200,
+        when: "One item per queue.",
+        schema: z.object({ ok: z.literal(true), items: z.array(queueHealthSchema) }),
+      },
+    ],
+    example: {},
+  },
+} as const satisfies Record<string, Endpoint>;

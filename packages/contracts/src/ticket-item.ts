@@ -2,10 +2,10 @@ import { z } from "zod";
 import { customerSchema } from "./customer.ts";
 import { attachmentRefSchema, channelIdSchema } from "./incoming-message.ts";
 import { messageModeSchema } from "./message-request.ts";
-import { modelCallItemSchema, modelUsageSchema } from "./model-usage.ts";
+import { modelCallItemSchema, modelUsageSchema } from "./model.ts";
 import { replyAuthorSchema, sourceSchema } from "./reply-item.ts";
 import { messageStateSchema, ticketStageSchema, ticketStatusSchema } from "./ticket.ts";
-import { toolCallSchema } from "./tool.ts";
+import { toolCallSchema } from "./tool-call.ts";
 import { lineUpTo } from "./well-formed.ts";
 
 /** Limits of tickets. Characters are Unicode code points. */
@@ -81,7 +81,7 @@ export const ticketItemSchema = z.object({
 export type TicketItem = z.infer<typeof ticketItemSchema>;
 
 /** A customer's message in a ticket. */
-export const ticketMessageSchema = z.object({
+const ticketMessageSchema = z.object({
   id: z.string(),
   seq: z.int().describe("Position in the chat, shared with the replies."),
   userId: z.string().nullable(),
@@ -108,7 +108,7 @@ const replyPlace = z.object({
 });
 
 /** A reply item of a ticket. Files are listed without their content. */
-export const ticketReplySchema = z.discriminatedUnion("type", [
+const ticketReplySchema = z.discriminatedUnion("type", [
   replyPlace.extend({
     type: z.literal("message"),
     text: z.string(),
@@ -125,7 +125,7 @@ export const ticketReplySchema = z.discriminatedUnion("type", [
 export type TicketReply = z.infer<typeof ticketReplySchema>;
 
 /** An event of a ticket. */
-export const ticketEventSchema = z.object({
+const ticketEventSchema = z.object({
   id: z.int().describe("Increases over time."),
   at: time,
   actor: z.string().describe("Kind and ID of the actor; `pipeline` for the service itself."),
@@ -142,7 +142,7 @@ export const ticketEventSchema = z.object({
 export type TicketEvent = z.infer<typeof ticketEventSchema>;
 
 /** The answer that waits for an operator. */
-export const ticketDraftSchema = z.object({
+const ticketDraftSchema = z.object({
   text: z.string().describe("Empty if no answer was found."),
   markdown: z.boolean(),
   sources: z.array(sourceSchema),
@@ -198,14 +198,14 @@ export const ticketCountSchema = z.object({
 export type TicketCount = z.infer<typeof ticketCountSchema>;
 
 /** Tag of a ticket: one line, trimmed. */
-export const ticketTagSchema = lineUpTo(TICKET_LIMITS.tagMaxChars, "invalid_line").transform((tag) => tag.trim());
+export const ticketTagField = lineUpTo(TICKET_LIMITS.tagMaxChars, "invalid_line").transform((tag) => tag.trim());
 
 /** Body of `PATCH /api/v1/admin/tickets/:id`. Tags are replaced as a whole. Unknown fields are rejected. */
 export const ticketChangeSchema = z.strictObject({
   subject: lineUpTo(TICKET_LIMITS.subjectMaxChars, "invalid_line").optional(),
   priority: z.enum(ticketPrioritySchema.options, { error: "must be one of low, normal, high, urgent" }).optional(),
   tags: z
-    .array(ticketTagSchema)
+    .array(ticketTagField)
     .max(TICKET_LIMITS.tagsMaxCount, { error: `must have at most ${TICKET_LIMITS.tagsMaxCount} tags` })
     // One given twice is one.
     .transform((tags) => [...new Set(tags)])

@@ -5,9 +5,9 @@ import { LIMITS } from "./limits.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields } from "./list-query.ts";
 import type { KeyPlace, ListInput } from "./list-query.ts";
 import { REVIEW_LIMITS } from "./review.ts";
-import { ticketPrioritySchema, ticketTagSchema } from "./ticket-item.ts";
+import { ticketPrioritySchema, ticketTagField } from "./ticket-item.ts";
 import { ticketStageSchema, ticketStatusSchema } from "./ticket.ts";
-import { timeParameter } from "./time-parameter.ts";
+import { timeParameter } from "./list-query.ts";
 import { textUpTo } from "./well-formed.ts";
 
 /**
@@ -71,7 +71,7 @@ export const ticketFilters = {
   agentId: z.uuid({ error: "must be the ID of an agent" }),
   assignee: filledUpTo(REVIEW_LIMITS.assigneeMaxChars),
   priority: oneOf(ticketPrioritySchema.options),
-  tag: ticketTagSchema,
+  tag: ticketTagField,
   language: z.string().regex(/^[a-z]{2,3}$/, { error: "must be an ISO 639-1 language, such as en" }),
   userId: filledUpTo(LIMITS.userIdMaxChars),
   chatId: filledUpTo(LIMITS.chatIdMaxChars),

@@ -1,8 +1,25 @@
 import { z } from "zod";
-import { FRAMING_HEADERS } from "./framing-headers.ts";
+import { parseUrl } from "./url.ts";
 import { MASKED_SECRET } from "./secret.ts";
-import { parseUrl } from "./parse-url.ts";
 import { isMalformedText, messageText, wellFormedString } from "./well-formed.ts";
+
+/**
+ * Headers that frame or route a request (RFC 9110, RFC 9112), in lowercase. The HTTP client sets them; callers must not
+ * override them.
+ */
+export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "te",
+  "trailer",
+  "expect",
+  "upgrade",
+  "keep-alive",
+  "proxy-authorization",
+  "proxy-connection",
+]);
 
 /** Limits of agents' tools. Characters are Unicode code points unless bytes are stated. */
 export const TOOL_LIMITS = {
@@ -316,7 +333,7 @@ const agentToolInputSchema = z.discriminatedUnion("type", [httpToolInputSchema, 
 });
 
 /** The tools of an agent as given. Names are unique. */
-export const agentToolsInputSchema = z
+export const agentToolsField = z
   .array(agentToolInputSchema)
   .max(TOOL_LIMITS.toolsMaxCount, { error: `must have at most ${TOOL_LIMITS.toolsMaxCount} tools` })
   .superRefine((tools, context) => {
@@ -356,36 +373,3 @@ export type McpTool = z.infer<typeof mcpToolSchema>;
 /** A tool of an agent. Header values are secrets, in the form that their owner uses. */
 export const agentToolSchema = z.discriminatedUnion("type", [httpToolSchema, mcpToolSchema]);
 export type AgentTool = z.infer<typeof agentToolSchema>;
-
-/** State of a tool call. `unknown`: it is not known whether the call was made. */
-export const toolCallStateSchema = z.enum(["waiting", "approved", "running", "done", "failed", "unknown", "rejected"]);
-export type ToolCallState = z.infer<typeof toolCallStateSchema>;
-
-/** Maximum characters of a result in lists and tickets. */
-export const TOOL_RESULT_SHOWN_MAX_CHARS = 4_000;
-
-/** A call of a tool that an agent has made or requested. */
-export const toolCallSchema = z.object({
-  id: z.string(),
-  project: z.string().describe("Agent that requested the call."),
-  ticketId: z.string(),
-  messageId: z.string().describe("The message that the agent answers."),
-  agentId: z.string(),
-  tool: z.string().describe("Name of the tool, as the language model knows it."),
-  access: toolAccessSchema,
-  arguments: z.record(z.string(), z.unknown()),
-  state: toolCallStateSchema.describe(
-    "`waiting` for an operator; `approved`, about to run; `running`; `done` or `failed` according to the response; `unknown` if it is not known whether the call was made, so that a person must check; `rejected` by an operator, or because its message no longer needs it.",
-  ),
-  result: z
-    .string()
-    .nullable()
-    .describe(
-      `Result of the call, at most ${TOOL_RESULT_SHOWN_MAX_CHARS} characters; untrusted content from the server.`,
-    ),
-  ms: z.int().nullable().describe("Duration of the call."),
-  at: z.iso.datetime(),
-  decidedBy: z.string().nullable().describe("The operator who approved or rejected the call."),
-  decidedAt: z.iso.datetime().nullable(),
-});
-export type ToolCall = z.infer<typeof toolCallSchema>;

@@ -4,9 +4,8 @@ import { uptime } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorCode, errorMessage } from "@svc/primitives";
-import { DataFolderInUseError, EmbeddedPostgresError } from "./errors.ts";
-import { identifyProcess, isStillRunning } from "./identify-process.ts";
-import { nullIfMissing } from "./null-if-missing.ts";
+import { DataFolderInUseError, EmbeddedPostgresError, nullIfMissing } from "./errors.ts";
+import { identifyProcess, isStillRunning } from "./run-tool.ts";
 
 /** The ownership of a data folder; `release` gives it back and may be called again without harm. */
 export type DataFolderLock = {

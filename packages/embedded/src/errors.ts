@@ -1,3 +1,22 @@
+import { errorCode } from "@svc/primitives";
+
+/** The part of a logger that this package uses; a pino logger fits. */
+export type PostgresLogger = {
+  info(obj: object, msg: string): void;
+  warn(obj: object, msg: string): void;
+  error(obj: object, msg: string): void;
+};
+
+/** Resolves as the given file operation does, or to null when the file or folder is not there. Other errors pass. */
+export async function nullIfMissing<T>(operation: Promise<T>): Promise<T | null> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
 /** What went wrong, for a caller that wants to react; the message says what to do. */
 export type EmbeddedPostgresErrorCode =
   | "binaries_missing"

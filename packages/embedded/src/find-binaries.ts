@@ -1,10 +1,27 @@
-import { access, chmod, constants, lstat, readFile, realpath, symlink } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import type { Stats } from "node:fs";
+import {
+  access,
+  chmod,
+  constants,
+  copyFile,
+  lstat,
+  mkdir,
+  readFile,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  symlink,
+} from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join, relative } from "node:path";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import { errorCode } from "@svc/primitives";
-import { EmbeddedPostgresError } from "./errors.ts";
-import { nullIfMissing } from "./null-if-missing.ts";
+import { errorCode, errorMessage } from "@svc/primitives";
+import { EmbeddedPostgresError, nullIfMissing } from "./errors.ts";
+import { runTool } from "./run-tool.ts";
+import type { PostgresAccount } from "./run-tool.ts";
 
 /** The programs of one Postgres release; all paths are absolute. */
 export type PostgresBinaries = {
@@ -18,7 +35,7 @@ export type PostgresBinaries = {
 };
 
 /** A link that the npm package could not carry; both paths are relative to the package's folder. */
-export type LibraryLink = { source: string; target: string };
+type LibraryLink = { source: string; target: string };
 
 /** Node's names of a platform differ from those of the npm packages in one case. */
 const PACKAGE_PLATFORM: Partial<Record<NodeJS.Platform, string>> = { win32: "windows" };
@@ -66,7 +83,7 @@ export async function readLibraryLinks(nativeDir: string): Promise<LibraryLink[]
  * Makes good what the package's install script would have done, had it been allowed to run: links the libraries and
  * makes the programs executable, in the folder `nativeDir` (the package's own, or a copy of it).
  */
-export async function completeInstall(nativeDir: string, programs: string[]): Promise<void> {
+async function completeInstall(nativeDir: string, programs: string[]): Promise<void> {
   for (const { source, target } of await readLibraryLinks(nativeDir)) {
     const link = join(nativeDir, "..", target);
     if ((await nullIfMissing(lstat(link))) !== null) continue;
@@ -106,4 +123,177 @@ function isLibraryLink(value: unknown): value is LibraryLink {
   if (typeof value !== "object" || value === null) return false;
   const { source, target } = value as Partial<Record<keyof LibraryLink, unknown>>;
   return typeof source === "string" && typeof target === "string";
+}
+
+type PackedFile = { path: string; sizeBytes: number };
+
+/** The first is root's alone, is kept over reboots and cleaned by nobody; the second is there when all else is read-only. */
+const COPY_PARENTS = ["/var/cache", tmpdir()];
+
+/**
+ * Gives the Postgres programs in a place where the account can run them. Usually that is where npm put them. When root
+ * has them in a folder that others may not enter (a home of mode 700), or when the install script did not run and
+ * node_modules is read-only, a copy of some 55 MB is made once per version and used from then on: in /var/cache, else
+ * in the folder for temporary files. A copy is used only if root alone can write it and every file has its size.
+ *
+ * Throws EmbeddedPostgresError `binaries_unusable` with the reason of each place.
+ */
+export async function makeUsable(
+  installed: PostgresBinaries,
+  account: PostgresAccount,
+  onProgress: (text: string) => void,
+  copyParents: readonly string[] = COPY_PARENTS,
+): Promise<PostgresBinaries> {
+  // An ordinary user can run what it could import, so only root needs the trial, which takes some 15 ms.
+  const reason = (await tryComplete(installed)) ?? (account === null ? null : await tryToRun(installed, account));
+  if (reason === null) return installed;
+
+  const reasons = [`${installed.nativeDir}: ${reason}`];
+  for (const parent of account === null ? [] : copyParents) {
+    const copy = relocate(installed, join(parent, `svc-postgres-${installed.version}`, "native"));
+    const problem =
+      (await tryProvide(installed, copy, onProgress)) ?? (account === null ? null : await tryToRun(copy, account));
+    if (problem === null) return copy;
+    reasons.push(`${copy.nativeDir}: ${problem}`);
+  }
+  throw new EmbeddedPostgresError(
+    "binaries_unusable",
+    `PostgreSQL cannot be run from here (${reasons.join("; ")}). Install the product where other users can read it, ` +
+      `start as an ordinary user, or set DATABASE_URL to your own PostgreSQL.`,
+  );
+}
+
+async function tryComplete(binaries: PostgresBinaries): Promise<string | null> {
+  return problemOf(() => completeInstall(binaries.nativeDir, programsOf(binaries)));
+}
+
+async function tryToRun(binaries: PostgresBinaries, account: NonNullable<PostgresAccount>): Promise<string | null> {
+  return problemOf(async () => {
+    const { code, output } = await runTool(binaries.postgres, ["--version"], { cwd: "/", account });
+    if (code !== 0) throw new Error(`postgres --version exited with ${code}: ${output.trim()}`);
+  });
+}
+
+async function tryProvide(
+  installed: PostgresBinaries,
+  copy: PostgresBinaries,
+  onProgress: (text: string) => void,
+): Promise<string | null> {
+  return problemOf(async () => {
+    const place = dirname(copy.nativeDir);
+    const files = await listFiles(installed.nativeDir);
+    const existing = await nullIfMissing(lstat(place));
+    if (existing !== null) {
+      const problem = await problemOf(() => verifyCopy(copy.nativeDir, files));
+      if (problem === null) return completeInstall(copy.nativeDir, programsOf(copy));
+      // What another user put there is left alone; a copy of ours that a crash or a cleaner damaged is made again.
+      if (!existing.isDirectory() || !isRootsAlone(existing)) throw new Error(problem);
+      await rm(place, { recursive: true, force: true });
+    }
+    onProgress("Copying PostgreSQL to a folder that its user can read");
+    await makeCopy(installed, copy, files);
+    await verifyCopy(copy.nativeDir, files);
+  });
+}
+
+async function problemOf(attempt: () => Promise<void>): Promise<string | null> {
+  try {
+    await attempt();
+    return null;
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
+
+function programsOf(binaries: PostgresBinaries): string[] {
+  return [binaries.postgres, binaries.initdb, binaries.pgCtl];
+}
+
+function relocate(binaries: PostgresBinaries, nativeDir: string): PostgresBinaries {
+  const inside = (program: string) => join(nativeDir, relative(binaries.nativeDir, program));
+  return {
+    nativeDir,
+    postgres: inside(binaries.postgres),
+    initdb: inside(binaries.initdb),
+    pgCtl: inside(binaries.pgCtl),
+    version: binaries.version,
+  };
+}
+
+/**
+ * All files that a running Postgres needs. Static libraries are for compilers only, and the links are made anew: some
+ * package managers keep them as files, which would double the size.
+ */
+async function listFiles(nativeDir: string): Promise<PackedFile[]> {
+  const links = new Set((await readLibraryLinks(nativeDir)).map(({ target }) => join(nativeDir, "..", target)));
+  const entries = await readdir(nativeDir, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".a"))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !links.has(path));
+  return Promise.all(
+    paths.map(async (path) => ({ path: relative(nativeDir, path), sizeBytes: (await lstat(path)).size })),
+  );
+}
+
+/** Copies beside the final place and renames, so that the final place is either complete or absent. */
+async function makeCopy(installed: PostgresBinaries, copy: PostgresBinaries, files: PackedFile[]): Promise<void> {
+  const place = dirname(copy.nativeDir);
+  const draft = relocate(installed, join(dirname(place), `${basename(place)}.${randomUUID()}`, "native"));
+  try {
+    for (const folder of foldersOf(files)) {
+      const target = join(draft.nativeDir, folder);
+      await mkdir(target, { recursive: true });
+      // The mode is set apart, for a strict umask would keep the account out.
+      await chmod(target, 0o755);
+    }
+    await chmod(dirname(draft.nativeDir), 0o755);
+    for (const { path } of files) {
+      const target = join(draft.nativeDir, path);
+      await copyFile(join(installed.nativeDir, path), target, constants.COPYFILE_FICLONE);
+      await chmod(target, 0o644);
+    }
+    for (const program of programsOf(draft)) await chmod(program, 0o755);
+    await completeInstall(draft.nativeDir, programsOf(draft));
+    await rename(dirname(draft.nativeDir), place);
+  } catch (error) {
+    // Another process was faster; its copy is verified like any other.
+    if (!["EEXIST", "ENOTEMPTY"].includes(errorCode(error) ?? "")) throw error;
+  } finally {
+    await rm(dirname(draft.nativeDir), { recursive: true, force: true });
+  }
+}
+
+/** The folder itself (".") and every folder within it that leads to a file, parents first. */
+function foldersOf(files: PackedFile[]): string[] {
+  const folders = new Set(["."]);
+  for (const { path } of files) {
+    const segments = dirname(path).split(sep);
+    for (const [index] of segments.entries()) folders.add(segments.slice(0, index + 1).join(sep));
+  }
+  return [...folders];
+}
+
+/** Anybody may make a folder of this name in a shared /tmp; only a complete one of root's own is run. */
+async function verifyCopy(nativeDir: string, files: PackedFile[]): Promise<void> {
+  const folders = [dirname(nativeDir), ...foldersOf(files).map((folder) => join(nativeDir, folder))];
+  const expected = [
+    ...folders.map((path) => ({ path, isExpected: (info: Stats) => info.isDirectory() })),
+    ...files.map(({ path, sizeBytes }) => ({
+      path: join(nativeDir, path),
+      isExpected: (info: Stats) => info.isFile() && info.size === sizeBytes,
+    })),
+  ];
+  await Promise.all(
+    expected.map(async ({ path, isExpected }) => {
+      const info = await lstat(path);
+      if (!isExpected(info) || !isRootsAlone(info)) {
+        throw new Error(`${path} was changed since root created it; remove ${dirname(nativeDir)}`);
+      }
+    }),
+  );
+}
+
+function isRootsAlone(info: Stats): boolean {
+  return info.uid === 0 && (info.mode & 0o022) === 0;
 }

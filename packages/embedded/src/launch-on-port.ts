@@ -1,11 +1,102 @@
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { errorCode } from "@svc/primitives";
+import { ROLE } from "./cluster.ts";
 import { EmbeddedPostgresError } from "./errors.ts";
+import type { PostgresLogger } from "./errors.ts";
 import type { PostgresBinaries } from "./find-binaries.ts";
 import { launchPostmaster } from "./launch-postmaster.ts";
 import type { RunningPostmaster } from "./launch-postmaster.ts";
-import type { PostgresLogger } from "./logger.ts";
-import { findFreePort, isPortFree } from "./local-port.ts";
-import type { PostgresAccount } from "./postgres-account.ts";
+import type { PostgresAccount } from "./run-tool.ts";
+
+const HOST = "127.0.0.1";
+const PROTOCOL_VERSION = 0x0003_0000;
+const AUTHENTICATION_REQUEST = "R".charCodeAt(0);
+
+/** Takes a port on 127.0.0.1 that is free at this moment. */
+async function findFreePort(): Promise<number> {
+  const port = await listenOnce(0);
+  if (port === null) throw new Error("The system has no free port on 127.0.0.1. Close programs that use many ports.");
+  return port;
+}
+
+/** Whether this port on 127.0.0.1 could be listened on at this moment. */
+async function isPortFree(port: number): Promise<boolean> {
+  return (await listenOnce(port)) !== null;
+}
+
+/**
+ * Whether a Postgres on this port lets clients sign in: sends a startup message and looks whether it asks for a
+ * password. One that starts, recovers or stops answers with an error; then, and when nothing answers within the
+ * time, the result is false.
+ */
+export async function acceptsConnections(port: number, timeoutMs: number): Promise<boolean> {
+  const socket = connect({ host: HOST, port, timeout: timeoutMs });
+  try {
+    return await new Promise<boolean>((resolve) => {
+      socket.once("connect", () => socket.write(startupMessage()));
+      socket.once("data", (answer) => resolve(answer[0] === AUTHENTICATION_REQUEST));
+      for (const event of ["timeout", "error", "close"]) socket.once(event, () => resolve(false));
+    });
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Message format: "StartupMessage" in the chapter Frontend/Backend Protocol of the Postgres manual. */
+function startupMessage(): Buffer {
+  const parameters = Buffer.from(`user\0${ROLE}\0database\0postgres\0\0`);
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(head.length + parameters.length, 0);
+  head.writeInt32BE(PROTOCOL_VERSION, 4);
+  return Buffer.concat([head, parameters]);
+}
+
+function noLoopback(cause: unknown): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    "no_loopback",
+    `The bundled PostgreSQL listens on ${HOST}, which does not exist on this machine. Enable IPv4 loopback ` +
+      `(Linux: ip link set lo up; ip address add 127.0.0.1/8 dev lo), or set DATABASE_URL to your own PostgreSQL.`,
+    { cause },
+  );
+}
+
+/** Throws EmbeddedPostgresError if this machine has no IPv4 loopback, or it is down. */
+export async function checkLoopback(): Promise<void> {
+  // An address of an interface that is down can be listened on, but not connected to.
+  const server = createServer((socket) => socket.destroy());
+  try {
+    await once(server.listen({ host: HOST, port: 0 }), "listening");
+    const { port } = server.address() as AddressInfo;
+    const socket = connect({ host: HOST, port });
+    await once(socket, "connect");
+    socket.destroy();
+  } catch (error) {
+    const code = errorCode(error);
+    throw code === "EADDRNOTAVAIL" || code === "ENETUNREACH" ? noLoopback(error) : error;
+  } finally {
+    server.close();
+  }
+}
+
+async function listenOnce(port: number): Promise<number | null> {
+  const server = createServer();
+  server.listen({ host: HOST, port, exclusive: true });
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "EADDRINUSE" || code === "EACCES") return null;
+    if (code === "EADDRNOTAVAIL") throw noLoopback(error);
+    throw error;
+  }
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : null;
+}
 
 /** All that is the same for every start of a server on one data folder. */
 export type ServerOnFolder = {

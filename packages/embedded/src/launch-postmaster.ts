@@ -1,15 +1,99 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { createLineForwarder } from "./create-line-forwarder.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { errorCode } from "@svc/primitives";
 import { EmbeddedPostgresError } from "./errors.ts";
+import type { PostgresLogger } from "./errors.ts";
 import type { PostgresBinaries } from "./find-binaries.ts";
-import { identifyProcess } from "./identify-process.ts";
-import type { ProcessIdentity } from "./identify-process.ts";
-import type { PostgresLogger } from "./logger.ts";
-import type { PostgresAccount } from "./postgres-account.ts";
-import { postgresEnvironment } from "./run-tool.ts";
-import { stopPostmaster } from "./stop-postmaster.ts";
+import { identifyProcess, isStillRunning, postgresEnvironment, runTool } from "./run-tool.ts";
+import type { PostgresAccount, ProcessIdentity } from "./run-tool.ts";
+
+const LEVEL_METHODS: Readonly<Record<string, keyof PostgresLogger>> = {
+  WARNING: "warn",
+  ERROR: "warn",
+  FATAL: "warn",
+  PANIC: "error",
+};
+/** A line that comes again within this time of its last mention is counted instead of said. */
+const QUIET_MS = 10_000;
+/** So many different lines are remembered; Postgres has few that it repeats. */
+const MAX_REMEMBERED = 100;
+
+/**
+ * Hands lines of Postgres to a log. Postgres writes "LEVEL:  text"; lines that go on from the one before have a level of
+ * their own (DETAIL, HINT). On a full disk each connection that fails says the same, many times a second: a line that is
+ * repeated is said once in ten seconds, with `repeated`, how often it came in between. `now` answers milliseconds.
+ */
+export function createLineForwarder(log: PostgresLogger, now: () => number): (line: string) => void {
+  const said = new Map<string, { at: number; unsaid: number }>();
+
+  return (line) => {
+    const [, level = "LOG", text = line] = /^([A-Z]+): {2}(.*)$/.exec(line) ?? [];
+    const last = said.get(line);
+    if (last !== undefined && now() - last.at < QUIET_MS) {
+      last.unsaid++;
+      return;
+    }
+    said.delete(line);
+    said.set(line, { at: now(), unsaid: 0 });
+    const [oldest] = said.keys();
+    if (said.size > MAX_REMEMBERED && oldest !== undefined) said.delete(oldest);
+    const repeated = last === undefined || last.unsaid === 0 ? {} : { repeated: last.unsaid };
+    log[LEVEL_METHODS[level] ?? "info"]({ component: "postgres", severity: level, ...repeated }, text);
+  };
+}
+
+/** A fast shutdown ends sessions and writes a checkpoint; this leaves a second for the last resort within five. */
+const FAST_SHUTDOWN_MS = 4000;
+const IMMEDIATE_SHUTDOWN_MS = 5000;
+const POLL_MS = 20;
+
+/**
+ * Stops a server: SIGINT (fast shutdown, nothing is lost), and after four seconds SIGQUIT (immediate shutdown, the
+ * next start recovers from the log, nothing committed is lost). Resolves when the process is gone, also when it was
+ * gone before. Never SIGKILL, which would leave its children behind.
+ *
+ * Throws EmbeddedPostgresError `stop_failed` when the process outlives both.
+ */
+export async function stopPostmaster(identity: ProcessIdentity, binaries: PostgresBinaries): Promise<void> {
+  await signal(identity, "INT", binaries);
+  if (await isGoneWithin(identity, FAST_SHUTDOWN_MS)) return;
+  await signal(identity, "QUIT", binaries);
+  if (await isGoneWithin(identity, IMMEDIATE_SHUTDOWN_MS)) return;
+  throw new EmbeddedPostgresError(
+    "stop_failed",
+    `PostgreSQL (process ${identity.pid}) does not stop; its disk may hang. Check that process before the next start.`,
+  );
+}
+
+/** Resolves when the process is gone, looking again and again; for servers that are not our children. */
+export async function waitUntilGone(identity: ProcessIdentity, pollMs: number): Promise<void> {
+  while (await isStillRunning(identity)) await delay(pollMs);
+}
+
+async function signal(identity: ProcessIdentity, name: "INT" | "QUIT", binaries: PostgresBinaries): Promise<void> {
+  if (!(await isStillRunning(identity))) return;
+  if (process.platform === "win32") {
+    // Windows has no signals; pg_ctl speaks to the server through a pipe.
+    await runTool(binaries.pgCtl, ["kill", name, String(identity.pid)], { cwd: binaries.nativeDir, account: null });
+    return;
+  }
+  try {
+    process.kill(identity.pid, `SIG${name}`);
+  } catch (error) {
+    if (errorCode(error) !== "ESRCH") throw error;
+  }
+}
+
+async function isGoneWithin(identity: ProcessIdentity, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while (await isStillRunning(identity)) {
+    if (performance.now() > deadline) return false;
+    await delay(POLL_MS);
+  }
+  return true;
+}
 
 /** How a server process ended; both null when it was not our child and so nobody told us. */
 export type PostgresExit = { code: number | null; signal: NodeJS.Signals | null };
@@ -18,7 +102,7 @@ export type PostgresExit = { code: number | null; signal: NodeJS.Signals | null 
 export type RunningPostmaster = { identity: ProcessIdentity; exited: Promise<PostgresExit> };
 
 /** What a launch needs to know; `args` are those of `postgres`. */
-export type LaunchOptions = {
+type LaunchOptions = {
   binaries: PostgresBinaries;
   account: PostgresAccount;
   clusterDir: string;

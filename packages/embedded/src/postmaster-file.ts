@@ -1,15 +1,17 @@
-import { constants, open, readFile, rm, stat } from "node:fs/promises";
 import { execFile } from "node:child_process";
+import { constants, open, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { errorCode } from "@svc/primitives";
-import { identifyProcess } from "./identify-process.ts";
-import type { ProcessIdentity } from "./identify-process.ts";
-import { nullIfMissing } from "./null-if-missing.ts";
+import { clusterDirOf, connectionUrl, markOfPassword, readPassword, readState } from "./cluster.ts";
+import { EmbeddedPostgresError, nullIfMissing } from "./errors.ts";
+import { acceptsConnections } from "./launch-on-port.ts";
+import { identifyProcess } from "./run-tool.ts";
+import type { ProcessIdentity } from "./run-tool.ts";
 
 /** A live server that was verified to serve this very cluster. */
-export type Postmaster = {
+type Postmaster = {
   identity: ProcessIdentity;
   /** The port on 127.0.0.1; null as long as the server has not told it. */
   port: number | null;
@@ -27,7 +29,7 @@ const POLL_MS = 50;
  * Finds the server that runs on this cluster, or null. The pid in `postmaster.pid` alone proves nothing, for it stays
  * after a crash and pids are used again: the process must be a postgres that has the cluster as its working folder.
  */
-export async function findPostmaster(clusterDir: string): Promise<Postmaster | null> {
+async function findPostmaster(clusterDir: string): Promise<Postmaster | null> {
   const lines = await readLines(clusterDir);
   if (lines === null) return null;
   const pid = parsePid(lines);
@@ -134,4 +136,44 @@ async function commandNamesCluster(pid: number, clusterDir: string): Promise<boo
 async function isNamedPostgres(pid: number): Promise<boolean> {
   const { stdout } = await promisify(execFile)("tasklist", ["/FI", `PID eq ${pid}`, "/FO", "CSV", "/NH"]);
   return stdout.toLowerCase().includes("postgres.exe");
+}
+
+/** A Postgres that somebody else owns; the URL contains the password. */
+export type FoundPostgres = { url: string; pid: number; port: number };
+
+const DEFAULT_DATABASE = "svc";
+const START_TIMEOUT_MS = 10_000;
+const PROBE_TIMEOUT_MS = 2000;
+
+/**
+ * Finds the Postgres that runs on this data folder, for a program that wants to join it without owning it, or null
+ * when none runs. One that is just starting is waited for, at most ten seconds. The process is verified to be a
+ * Postgres on this very folder, and its port to let clients sign in.
+ *
+ * Throws EmbeddedPostgresError `folder_unusable` when this user may not read the folder's password, `password_wrong` when
+ * it was changed after the start.
+ */
+export async function findRunningPostgres(dataDir: string, database = DEFAULT_DATABASE): Promise<FoundPostgres | null> {
+  try {
+    const postmaster = await waitForReady(clusterDirOf(dataDir), START_TIMEOUT_MS);
+    if (postmaster?.port === undefined || postmaster.port === null || !postmaster.isReady) return null;
+    const { port, identity } = postmaster;
+    const password = await readPassword(dataDir);
+    const { passwordMark } = await readState(dataDir);
+    if (password !== null && passwordMark !== null && markOfPassword(password) !== passwordMark) {
+      throw new EmbeddedPostgresError(
+        "password_wrong",
+        `${join(dataDir, "postgres-password")} does not contain the password of the running PostgreSQL. Restart the product to set a new one.`,
+      );
+    }
+    if (password === null || !(await acceptsConnections(port, PROBE_TIMEOUT_MS))) return null;
+    return { url: connectionUrl(password, port, database), pid: identity.pid, port };
+  } catch (error) {
+    if (errorCode(error) !== "EACCES") throw error;
+    throw new EmbeddedPostgresError(
+      "folder_unusable",
+      `The data folder ${dataDir} belongs to another user. Run this as the user that started the product, or as root.`,
+      { cause: error },
+    );
+  }
 }

@@ -1,12 +1,137 @@
 import { spawn } from "node:child_process";
+import { chmod, chown, lchown, readFile, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { PostgresAccount } from "./postgres-account.ts";
+import { errorCode } from "@svc/primitives";
+import { EmbeddedPostgresError, nullIfMissing } from "./errors.ts";
+
+/** A live process; `startMark` tells it from a later process with the same pid, null where the system cannot say. */
+export type ProcessIdentity = { pid: number; startMark: string | null };
+
+/** In proc(5), "starttime" is field 22 and "state" is field 3, the first one after the command in parentheses. */
+const START_TIME_AFTER_STATE = 19;
+
+/**
+ * Says which process has this pid now, or null when none is running. A zombie counts as gone: it holds nothing any
+ * more, and in a container nobody may ever reap it. On Linux the mark is the boot id with the start time in ticks;
+ * elsewhere it is null.
+ */
+export async function identifyProcess(pid: number): Promise<ProcessIdentity | null> {
+  const presence = probePid(pid);
+  if (presence === "gone") return null;
+  if (process.platform !== "linux") return { pid, startMark: null };
+  const stat = await readProcFile(`/proc/${pid}/stat`);
+  // A /proc mounted with hidepid hides the processes of other users, which kill(2) still tells us to be alive.
+  if (stat === null) return presence === "foreign" ? { pid, startMark: null } : null;
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  if (fields[0] === "Z" || fields[0] === "X") return null;
+  const bootId = await readProcFile("/proc/sys/kernel/random/boot_id");
+  return { pid, startMark: `${bootId?.trim() ?? "unknown-boot"}:${fields[START_TIME_AFTER_STATE] ?? ""}` };
+}
+
+/** Whether the recorded process still runs; a process that got its pid later is another one. */
+export async function isStillRunning(recorded: ProcessIdentity): Promise<boolean> {
+  const current = await identifyProcess(recorded.pid);
+  if (current === null) return false;
+  if (current.startMark === null || recorded.startMark === null) return true;
+  return current.startMark === recorded.startMark;
+}
+
+function probePid(pid: number): "ours" | "foreign" | "gone" {
+  try {
+    process.kill(pid, 0);
+    return "ours";
+  } catch (error) {
+    if (errorCode(error) === "EPERM") return "foreign";
+    if (errorCode(error) === "ESRCH") return "gone";
+    throw error;
+  }
+}
+
+async function readProcFile(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    // A process may end between opening and reading its file, which gives ESRCH.
+    if (["ENOENT", "ESRCH", "EACCES"].includes(errorCode(error) ?? "")) return null;
+    throw error;
+  }
+}
+
+/** The user that Postgres runs as; null stands for the user of this process. */
+export type PostgresAccount = { uid: number; gid: number } | null;
+
+/** Users that exist on common systems and own nothing that matters, in the order of preference. */
+const FALLBACK_USERS = ["postgres", "nobody"] as const;
+
+/**
+ * Chooses the user for Postgres, which refuses to run as root. An ordinary user runs it as himself. For root it is
+ * the owner of the cluster, so that the choice stays the same on every start; else the owner of the data folder, so
+ * that a start with sudo leaves a folder that its owner can go on with; else `postgres` or `nobody`.
+ *
+ * Throws EmbeddedPostgresError `account_missing` when root has no other user to turn to, `folder_unusable` when an
+ * ordinary user meets a cluster of somebody else.
+ */
+export async function choosePostgresAccount(dataDir: string, clusterDir: string): Promise<PostgresAccount> {
+  const ownUid = process.getuid?.();
+  const cluster = await nullIfMissing(stat(clusterDir));
+  if (ownUid !== 0) {
+    if (ownUid !== undefined && cluster !== null && cluster.uid !== ownUid) {
+      throw new EmbeddedPostgresError(
+        "folder_unusable",
+        `The database in ${clusterDir} belongs to the user with ID ${cluster.uid}, not to yours (${ownUid}). ` +
+          `Start as that user or as root, or choose another folder with SVC_DATA_DIR.`,
+      );
+    }
+    return null;
+  }
+  if (cluster !== null && cluster.uid !== 0) return { uid: cluster.uid, gid: cluster.gid };
+
+  const users = await readUsers();
+  const folder = await stat(dataDir);
+  const isFolderOwnerKnown = folder.uid !== 0 && users.some((user) => user.uid === folder.uid);
+  if (isFolderOwnerKnown) return { uid: folder.uid, gid: folder.gid };
+  for (const name of FALLBACK_USERS) {
+    const user = users.find((candidate) => candidate.name === name && candidate.uid !== 0);
+    if (user !== undefined) return { uid: user.uid, gid: user.gid };
+  }
+  throw new EmbeddedPostgresError(
+    "account_missing",
+    `PostgreSQL cannot run as root, and this system has neither a user "postgres" nor "nobody". ` +
+      `Start as an ordinary user, add one of these users, or set DATABASE_URL to your own PostgreSQL.`,
+  );
+}
+
+/**
+ * Gives the cluster to the account when root brought it here (a backup that was copied back), and takes away rights
+ * of others, both of which Postgres insists on. Does nothing when all is well.
+ */
+export async function claimCluster(clusterDir: string, account: PostgresAccount): Promise<void> {
+  const { uid, mode } = await stat(clusterDir);
+  if (account !== null && uid === 0) {
+    for (const entry of await readdir(clusterDir, { recursive: true })) {
+      await lchown(join(clusterDir, entry), account.uid, account.gid);
+    }
+    await chown(clusterDir, account.uid, account.gid);
+  }
+  if (process.platform !== "win32" && (mode & 0o077) !== 0) await chmod(clusterDir, 0o700);
+}
+
+async function readUsers(): Promise<{ name: string; uid: number; gid: number }[]> {
+  const passwd = (await nullIfMissing(readFile("/etc/passwd", "utf8"))) ?? "";
+  return passwd.split("\n").flatMap((line) => {
+    const [name, , uid, gid] = line.split(":");
+    return name !== undefined && uid !== undefined && gid !== undefined
+      ? [{ name, uid: Number(uid), gid: Number(gid) }]
+      : [];
+  });
+}
 
 /** How a program ended, with all that it wrote to stdout and stderr. */
-export type ToolResult = { code: number | null; output: string };
+type ToolResult = { code: number | null; output: string };
 
 /** Where and as whom a program of Postgres runs. */
-export type ToolOptions = { cwd: string; account: PostgresAccount; input?: string };
+type ToolOptions = { cwd: string; account: PostgresAccount; input?: string };
 
 /**
  * Runs a program of Postgres to its end. Rejects with the system's error when it cannot be started at all (ENOENT,

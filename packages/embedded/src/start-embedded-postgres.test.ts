@@ -10,12 +10,10 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { errorCode } from "@svc/primitives";
 import { Client } from "pg";
+import { singleUserArguments } from "./cluster.ts";
 import { findBinaries } from "./find-binaries.ts";
-import { findRunningPostgres } from "./find-running-postgres.ts";
-import { identifyProcess } from "./identify-process.ts";
-import { choosePostgresAccount } from "./postgres-account.ts";
-import { singleUserArguments } from "./postgres-settings.ts";
-import { runTool } from "./run-tool.ts";
+import { findRunningPostgres } from "./postmaster-file.ts";
+import { choosePostgresAccount, identifyProcess, runTool } from "./run-tool.ts";
 import { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
 import type { EmbeddedPostgres, EmbeddedPostgresOptions } from "./start-embedded-postgres.ts";
 

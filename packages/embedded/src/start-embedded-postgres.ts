@@ -1,21 +1,117 @@
 import { acquireDataFolder } from "./acquire-data-folder.ts";
 import type { DataFolderLock } from "./acquire-data-folder.ts";
-import { clusterDirOf, hasCluster, markOfPassword, protectPassword, readPassword } from "./cluster.ts";
-import { connectionUrl } from "./connection-url.ts";
+import {
+  checkClusterVersion,
+  clusterDirOf,
+  connectionUrl,
+  createCluster,
+  ensureDatabase,
+  ensureRole,
+  giveDatabaseToRole,
+  hasCluster,
+  markOfPassword,
+  newPassword,
+  protectPassword,
+  readPassword,
+  readState,
+  serverArguments,
+  writePassword,
+  writeState,
+} from "./cluster.ts";
 import { EmbeddedPostgresError } from "./errors.ts";
-import { findBinaries } from "./find-binaries.ts";
-import { launchOnSomePort, launchPatiently } from "./launch-on-port.ts";
+import type { PostgresLogger } from "./errors.ts";
+import { findBinaries, makeUsable } from "./find-binaries.ts";
+import { acceptsConnections, launchOnSomePort, launchPatiently } from "./launch-on-port.ts";
 import type { ServerOnFolder } from "./launch-on-port.ts";
-import type { PostgresExit } from "./launch-postmaster.ts";
-import type { PostgresLogger } from "./logger.ts";
-import { makeUsable } from "./make-usable.ts";
-import { choosePostgresAccount } from "./postgres-account.ts";
-import { serverArguments } from "./postgres-settings.ts";
-import { prepareCluster } from "./prepare-cluster.ts";
-import { readState, writeState } from "./remembered-state.ts";
-import { settleOrphan } from "./settle-orphan.ts";
-import { stopPostmaster } from "./stop-postmaster.ts";
+import { stopPostmaster, waitUntilGone } from "./launch-postmaster.ts";
+import type { PostgresExit, RunningPostmaster } from "./launch-postmaster.ts";
+import { clearStalePostmasterFile, readLastCommand, spellCommand, waitForReady } from "./postmaster-file.ts";
+import { choosePostgresAccount, claimCluster } from "./run-tool.ts";
 import { supervisePostmaster } from "./supervise-postmaster.ts";
+
+const READY_TIMEOUT_MS = 10_000;
+const PROBE_TIMEOUT_MS = 2000;
+const POLL_MS = 200;
+
+/**
+ * Looks for a server that a killed owner left on this cluster. It is adopted when it lets clients sign in, on the
+ * wanted port, and was started by the very command that we would use; else it is stopped and the result is null.
+ */
+async function settleOrphan(
+  server: ServerOnFolder,
+  wantedPort: number | undefined,
+  mustStop: boolean,
+): Promise<(RunningPostmaster & { port: number }) | null> {
+  const { clusterDir, binaries, argumentsFor, log } = server;
+  const found = await waitForReady(clusterDir, mustStop ? 0 : READY_TIMEOUT_MS);
+  if (found === null) return null;
+  const { identity, port, isReady } = found;
+  const isFit =
+    !mustStop &&
+    isReady &&
+    port !== null &&
+    (wantedPort === undefined || wantedPort === port) &&
+    (await readLastCommand(clusterDir)) === spellCommand(binaries.postgres, argumentsFor(port)) &&
+    (await acceptsConnections(port, PROBE_TIMEOUT_MS));
+  if (isFit) {
+    log.info({ pid: identity.pid, port }, "Adopting a PostgreSQL server left by a killed process");
+    const exited = waitUntilGone(identity, POLL_MS).then(() => ({ code: null, signal: null }));
+    return { identity, exited, port };
+  }
+  log.info({ pid: identity.pid }, "Restarting a PostgreSQL server left by a killed process");
+  await stopPostmaster(identity, binaries);
+  return null;
+}
+
+/** What a start found in the data folder, and the database that it wants. */
+type FoundCluster = {
+  isNew: boolean;
+  hasDatabase: boolean;
+  /** Null: lost, or not the one that an earlier start set. */
+  password: string | null;
+  /** Whether an earlier start has set this password for a role that is no superuser. */
+  isRoleReady: boolean;
+  database: string;
+  /** Databases that earlier starts created. */
+  knownDatabases: readonly string[];
+};
+
+/**
+ * Creates or repairs everything that must be right before the server starts, which must not be running: the cluster,
+ * its owner, what a crash left behind, the product's role and the database. Resolves to the role's password.
+ *
+ * Throws EmbeddedPostgresError `version_mismatch` or `tool_failed`.
+ */
+async function prepareCluster(
+  dataDir: string,
+  { clusterDir, binaries, account, log }: ServerOnFolder,
+  found: FoundCluster,
+  onProgress: (text: string) => void,
+): Promise<string> {
+  const password = found.password ?? newPassword();
+  if (found.isNew) {
+    onProgress("Creating the database (first start)");
+    await createCluster(dataDir, binaries, account);
+  } else {
+    await checkClusterVersion(dataDir, binaries);
+    await claimCluster(clusterDir, account);
+    await clearStalePostmasterFile(clusterDir);
+  }
+  if (!found.isNew && found.password === null) {
+    log.warn({ dataDir }, "The PostgreSQL password was missing or damaged; a new one is set");
+  }
+  if (!found.isRoleReady) {
+    // Written down only when it is valid: after a crash in between, the next start sets another one.
+    await ensureRole(dataDir, binaries, account, password);
+    await writePassword(dataDir, password);
+  }
+  if (!found.hasDatabase) await ensureDatabase(dataDir, binaries, account, found.database);
+  if (!found.isNew && !found.isRoleReady) {
+    for (const database of new Set([...found.knownDatabases, found.database]))
+      await giveDatabaseToRole(dataDir, binaries, account, database);
+  }
+  return password;
+}
 
 /** What `startEmbeddedPostgres` takes; only the first two are needed. */
 export type EmbeddedPostgresOptions = {

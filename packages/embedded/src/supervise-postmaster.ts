@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { PostgresLogger } from "./errors.ts";
 import type { PostgresExit, RunningPostmaster } from "./launch-postmaster.ts";
-import type { PostgresLogger } from "./logger.ts";
 
 /** What supervision needs; `launch` starts a server anew and gives up when its signal is aborted. */
 export type SuperviseOptions = {

@@ -1,7 +1,7 @@
 import { ServiceError } from "@svc/contracts";
 import type { Authenticate, KnownKey, Principal } from "@svc/auth";
 import type { Request, RequestHandler, Response } from "express";
-import { clientNetwork } from "./client-network.ts";
+import { clientNetwork } from "./client-address.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
 const PRINCIPAL = Symbol("principal");

@@ -2,7 +2,8 @@ import { get } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { collectLog } from "@svc/testing";
-import { clientAddress } from "./client-address.ts";
+import type { Request } from "express";
+import { clientAddress, clientNetwork } from "./client-address.ts";
 import { createApp } from "./create-app.ts";
 import { listen } from "./listen.ts";
 import type { Listening } from "./listen.ts";
@@ -134,4 +135,16 @@ describe("an IPv6 address", () => {
       expect(await askAddress("peer", address)).toBe("203.0.113.7");
     },
   );
+});
+
+test.each([
+  ["203.0.113.7", "203.0.113.0/24"],
+  ["203.0.113.255", "203.0.113.0/24"],
+  ["::ffff:203.0.113.7", "203.0.113.0/24"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"],
+  ["::1", "0:0:0::/48"],
+  ["junk", null],
+  ["", null],
+])("a request from %j comes from the network %j", (ip, network) => {
+  expect(clientNetwork({ ip, socket: {} } as unknown as Request)).toBe(network);
 });

@@ -1,5 +1,5 @@
-import { isIP } from "node:net";
 import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 import type { Express, Request } from "express";
 
 /** How many of the eight groups of an IPv6 address make the network of one customer, a /64. */
@@ -46,4 +46,17 @@ export function clientAddress(request: Request): string {
 export function upgradeAddress(app: Express, request: IncomingMessage): string {
   // What express adds to a request is in its prototype, which knows the app and whom that trusts.
   return clientAddress(Object.setPrototypeOf(request, app.request) as Request);
+}
+
+/** Groups of an IPv6 address that stay: a /48 is what a site gets at most, while a /64 is one customer. */
+const KEPT_GROUPS = 3;
+
+/**
+ * The network that a request comes from, for what is kept longer than a minute: the /24 of an IPv4 address, the /48 of
+ * an IPv6 address, which name no single person. Null where nothing is known. As trustworthy as `clientAddress`.
+ */
+export function clientNetwork(request: Request): string | null {
+  const address = clientAddress(request);
+  if (isIP(address) === 4) return address.replace(/\d+$/, "0/24");
+  return address.includes(":") ? `${address.split(":").slice(0, KEPT_GROUPS).join(":")}::/48` : null;
 }

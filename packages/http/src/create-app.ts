@@ -1,13 +1,41 @@
+import { randomUUID } from "node:crypto";
 import type { Log } from "@svc/log";
+import { traceIdOf } from "@svc/telemetry";
 import express from "express";
 import type { Express, RequestHandler } from "express";
-import { notFound, problemHandler } from "./problem.ts";
-import type { OnDenial } from "./problem.ts";
-import { requestId } from "./request-id.ts";
-import { requestLog } from "./request-log.ts";
 import { answerLocalMetrics } from "./health-routes.ts";
 import { isPrivateAddress } from "./is-local-request.ts";
+import { notFound, problemHandler, routeOf } from "./problem.ts";
+import type { OnDenial } from "./problem.ts";
+import { traceOf } from "./trace-of.ts";
 import { watchRequests } from "./watch-requests.ts";
+
+const SANE = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** Gives every answer an `X-Request-Id`: the request's own when it is a sane token, else a new one. */
+export const requestId: RequestHandler = (request, response, next) => {
+  const given = request.headers["x-request-id"];
+  response.setHeader("X-Request-Id", typeof given === "string" && SANE.test(given) ? given : randomUUID());
+  next();
+};
+
+/**
+ * Logs each request when its answer is over, at level debug: request id, trace id, method, route, status and time. The route and
+ * not the path, since whatever a caller puts into a path may be a secret.
+ */
+export function requestLog(log: Log): RequestHandler {
+  return (request, response, next) => {
+    const startedAt = performance.now();
+    response.once("close", () => {
+      const ms = Math.round(performance.now() - startedAt);
+      const status = response.headersSent ? response.statusCode : null;
+      const requestId = response.getHeader("X-Request-Id");
+      const traceId = traceIdOf(traceOf(response));
+      log.debug({ requestId, traceId, method: request.method, route: routeOf(request), status, ms }, "request");
+    });
+    next();
+  };
+}
 
 /**
  * Logs once that callers come through a proxy that is not trusted, so that they share the limits of its address. What a

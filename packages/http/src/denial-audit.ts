@@ -3,7 +3,7 @@ import type { Log } from "@svc/log";
 import type { NewAuditEvent, Store } from "@svc/store";
 import type { Request, Response } from "express";
 import { askerOf } from "./authenticated.ts";
-import { clientNetwork } from "./client-network.ts";
+import { clientNetwork } from "./client-address.ts";
 
 /** What leaves requests that were refused for who asks in the audit trail. */
 export interface DenialAudit {

@@ -1,7 +1,6 @@
 export { askerOf, authenticated, checkKeyAgain, principalOf, setPrincipal } from "./authenticated.ts";
-export { clientAddress, upgradeAddress } from "./client-address.ts";
-export { clientNetwork } from "./client-network.ts";
-export { createApp } from "./create-app.ts";
+export { clientAddress, upgradeAddress, clientNetwork } from "./client-address.ts";
+export { createApp, requestId } from "./create-app.ts";
 export { crossOrigin } from "./cross-origin.ts";
 export { createDenialAudit } from "./denial-audit.ts";
 export type { DenialAudit } from "./denial-audit.ts";
@@ -19,15 +18,12 @@ export { CannotListenError, PortTakenError, listen, writeProblem } from "./liste
 export type { Listening } from "./listen.ts";
 export { createOpenLimit } from "./open-count.ts";
 export type { OpenLimit } from "./open-count.ts";
-export { openEventStream } from "./open-event-stream.ts";
+export { openEventStream, streamFault, wantsEventStream } from "./open-event-stream.ts";
 export type { EventStream } from "./open-event-stream.ts";
 export type { ProblemAnswer } from "./problem.ts";
 export { invalidRequest, methodNotAllowed, notFound, problemAnswer, problemHandler, sendProblem } from "./problem.ts";
 export { createRateLimit } from "./rate-limit.ts";
 export type { RateLimit } from "./rate-limit.ts";
-export { requestId } from "./request-id.ts";
 export { serveHttp } from "./serve-http.ts";
 export type { HttpServer, HttpServerOptions } from "./serve-http.ts";
-export { streamFault } from "./stream-fault.ts";
-export { wantsEventStream } from "./wants-event-stream.ts";
 export { traceOf } from "./trace-of.ts";

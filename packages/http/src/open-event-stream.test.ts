@@ -3,7 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { waitFor } from "@svc/testing";
-import { openEventStream } from "./open-event-stream.ts";
+import express from "express";
+import type { Request } from "express";
+import { openEventStream, wantsEventStream } from "./open-event-stream.ts";
 import type { EventStream } from "./open-event-stream.ts";
 
 let server: Server;
@@ -131,4 +133,21 @@ describe("an event stream", () => {
     await waitFor(() => reader.answer.complete, { what: "the end" });
     expect(reader.text().length).toBeGreaterThan(20_000_000);
   });
+});
+
+/** A request with this Accept. */
+function requestOf(accept: string | undefined): Request {
+  return Object.assign(Object.create(express.request) as Request, { headers: accept === undefined ? {} : { accept } });
+}
+
+describe("a caller gets events", () => {
+  test.each(["text/event-stream", "Text/Event-Stream", "text/event-stream, */*;q=0.5", "text/event-stream; q=0.9"])(
+    "who says %s",
+    (accept) => expect(wantsEventStream(requestOf(accept))).toBe(true),
+  );
+
+  test.each([undefined, "*/*", "text/*", "application/json, text/event-stream", "text/event-stream;q=0", "text/html"])(
+    "and JSON who says %s",
+    (accept) => expect(wantsEventStream(requestOf(accept))).toBe(false),
+  );
 });

@@ -1,5 +1,8 @@
 import type { ServerResponse } from "node:http";
+import { ServiceError } from "@svc/contracts";
 import { addToGauge } from "@svc/telemetry";
+import type { Request, Response } from "express";
+import { problemAnswer } from "./problem.ts";
 
 /** An answer that goes on: server-sent events (HTML standard, "Server-sent events"). */
 export interface EventStream {
@@ -107,4 +110,27 @@ export function openEventStream(
     closed,
     isOpen: () => !isOver && !response.destroyed,
   };
+}
+
+/** The data of an event `error`: the problem that would have been the answer. What is no error of ours says nothing. */
+export function streamFault(request: Request, response: Response, error: unknown): unknown {
+  const known =
+    error instanceof ServiceError
+      ? error
+      : new ServiceError("internal", "Internal error. Quote the request ID when you report it.");
+  return JSON.parse(problemAnswer(request, response, known).body);
+}
+
+const EVENT_STREAM = "text/event-stream";
+
+/**
+ * Whether a caller asks for events rather than for JSON (RFC 9110, section 12.5.1): it has to name `text/event-stream`,
+ * and not to like JSON as well or better.
+ */
+export function wantsEventStream(request: Request): boolean {
+  const accepted = request.headers.accept ?? "";
+  return (
+    accepted.toLowerCase().includes(EVENT_STREAM) &&
+    request.accepts(["application/json", EVENT_STREAM]) === EVENT_STREAM
+  );
 }

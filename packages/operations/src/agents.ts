@@ -1,29 +1,104 @@
-import { HISTORY_LIMIT, NO_CONVERSATION, answerQuestion, offerTools, openHeaders, readOnlyDesk } from "@svc/agents";
+import {
+  HISTORY_LIMIT,
+  NO_CONVERSATION,
+  answerQuestion,
+  findSchemaFault,
+  offerTools,
+  openHeaders,
+  readOnlyDesk,
+} from "@svc/agents";
 import type { HistoryMessage, LanguageModels, ToolOpener } from "@svc/agents";
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, agentCallSchema, agentChangeSchema, agentInputSchema } from "@svc/contracts";
+import {
+  MASKED_SECRET,
+  ServiceError,
+  agentCallSchema,
+  agentChangeSchema,
+  agentInputSchema,
+  checkInput,
+  invalidInput,
+  parseUrl,
+} from "@svc/contracts";
 import type {
   Agent,
   AgentCall,
   AgentChange,
   AgentInput,
   AgentResult,
+  AgentTool,
   FieldFault,
   ListInput,
   ListPage,
+  Sealed,
 } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
+import type { AddressGuard } from "@svc/outbound";
 import { isUuid } from "@svc/primitives";
-import type { AgentOutcome, Store } from "@svc/store";
-import { sealTools } from "./agent-tools.ts";
-import type { AgentDeps } from "./agent-tools.ts";
+import type { AgentOutcome, Sealer, Store, StoredTool } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
-import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
-import { staleVersion } from "./stale-version.ts";
+import { requireScopeOf, staleVersion } from "./operation.ts";
+import type { ExpectedVersions } from "./operation.ts";
+
+/** What making and changing an agent needs. */
+export interface AgentDeps {
+  store: Store;
+  /** Says at once which addresses of tools are plainly forbidden; their calls are guarded in any case. */
+  fetchGuard?: Pick<AddressGuard, "checkUrl">;
+}
+
+const originOf = (url: string) => parseUrl(url.replaceAll(/\{[^{}]*\}/g, "x"))?.origin ?? null;
+
+/** The secret that stands for a mask: that of the same header of the same tool, as long as it goes to the same host. */
+function presentSecret(tool: AgentTool, header: string, present: readonly StoredTool[]): Sealed | null {
+  const before = present.find(({ type, name }) => type === tool.type && name === tool.name);
+  if (before === undefined || originOf(before.url) !== originOf(tool.url)) return null;
+  const known = Object.entries(before.headers).find(([name]) => name.toLowerCase() === header.toLowerCase());
+  return known?.[1] ?? null;
+}
+
+const pointerPart = (name: string) => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+function sealHeaders(
+  tool: AgentTool,
+  at: string,
+  { sealer, present, faults }: { sealer: Sealer; present: readonly StoredTool[]; faults: FieldFault[] },
+): StoredTool {
+  const headers: Record<string, Sealed> = {};
+  for (const [name, value] of Object.entries(tool.headers)) {
+    const sealed = value === MASKED_SECRET ? presentSecret(tool, name, present) : sealer.seal(value);
+    if (sealed === null) {
+      const detail = "refers to a stored secret that this tool does not have for this host; send the value itself";
+      faults.push({ pointer: `${at}/headers/${pointerPart(name)}`, code: "no_secret", detail });
+    } else headers[name] = sealed;
+  }
+  return { ...tool, headers };
+}
+
+/**
+ * The tools of an agent as they are kept, of those that are given: values of headers are sealed, and a mask stands for
+ * the secret that is there. Throws invalid_request with every fault: addresses that are plainly forbidden, schemas that
+ * are none, masks without a secret.
+ */
+export async function sealTools(
+  { store, fetchGuard }: AgentDeps,
+  given: readonly AgentTool[],
+  present: readonly StoredTool[],
+): Promise<StoredTool[]> {
+  const faults: FieldFault[] = [];
+  const sealed: StoredTool[] = [];
+  for (const [index, tool] of given.entries()) {
+    const at = `/tools/${index}`;
+    const check = fetchGuard?.checkUrl(tool.url.replaceAll(/\{[^{}]*\}/g, "x"));
+    if (check?.ok === false) faults.push({ pointer: `${at}/url`, code: "blocked_address", detail: check.reason });
+    const schemaFault = tool.type === "http" ? await findSchemaFault(tool.parameters) : null;
+    if (schemaFault !== null) faults.push({ pointer: `${at}/parameters`, code: "invalid", detail: schemaFault });
+    sealed.push(sealHeaders(tool, at, { sealer: store.sealer, present, faults }));
+  }
+  if (faults.length > 0) throw invalidInput(faults, "The agent");
+  return sealed;
+}
 
 const notFound = () => new ServiceError("not_found", "No agent with this ID exists in this project.");
 
@@ -79,7 +154,7 @@ export async function listAgents(
   principal: Principal,
   input: ListInput,
 ): Promise<ListPage<Agent>> {
-  requireScope(principal, "agents:read");
+  requireScopeOf(principal, "listAgents");
   return readPage(
     "agents",
     input,
@@ -90,7 +165,7 @@ export async function listAgents(
 
 /** The agent with this id, in the principal's project. Scope agents:read. Throws not_found. */
 export async function getAgent({ store }: { store: Store }, principal: Principal, id: string): Promise<Agent> {
-  requireScope(principal, "agents:read");
+  requireScopeOf(principal, "getAgent");
   return readAgent(store, principal, id);
 }
 
@@ -102,7 +177,7 @@ export async function getAgent({ store }: { store: Store }, principal: Principal
 export const createAgent = audited(
   "agents.create",
   async function createAgent(deps: AgentDeps, principal: Principal, input: AgentInput): Promise<Agent> {
-    requireScope(principal, "agents:write");
+    requireScopeOf(principal, "createAgent");
     const { store } = deps;
     const agent = checkInput(agentInputSchema, input, "The agent");
     const tools = await sealTools(deps, agent.tools ?? [], []);
@@ -124,7 +199,7 @@ export const updateAgent = audited(
     input: AgentChange,
     versions: ExpectedVersions = null,
   ): Promise<Agent> {
-    requireScope(principal, "agents:write");
+    requireScopeOf(principal, "updateAgent");
     const { store } = deps;
     const { tools: given, ...change } = checkInput(agentChangeSchema, input, "The agent");
     const before = await readAgent(store, principal, id);
@@ -157,7 +232,7 @@ export const deleteAgent = audited(
     id: string,
     versions: ExpectedVersions = null,
   ): Promise<Agent> {
-    requireScope(principal, "agents:write");
+    requireScopeOf(principal, "deleteAgent");
     const agent = await readAgent(store, principal, id);
     if (!(await store.agents.remove(principal.project, agent.id, versions))) {
       throw staleVersion("The agent", (await readAgent(store, principal, id)).version);
@@ -194,7 +269,7 @@ export const executeAgent = audited(
     call: AgentCall,
     options: { signal?: AbortSignal } = {},
   ): Promise<AgentResult> {
-    requireScope(principal, "agents:execute");
+    requireScopeOf(principal, "executeAgent");
     const { input, context = "" } = checkInput(agentCallSchema, call, "The call");
     const agent = await readAgent(store, principal, id);
     const startedAt = performance.now();

@@ -1,11 +1,19 @@
 import { isAdministrator, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { AUDIT_LIMITS, auditCheckInputSchema, auditFilterSchema, describeIssue, writeAuditPlace } from "@svc/contracts";
+import {
+  AUDIT_LIMITS,
+  auditCheckInputSchema,
+  auditFilterSchema,
+  checkInput,
+  describeIssue,
+  invalidInput,
+  writeAuditPlace,
+} from "@svc/contracts";
 import type { AuditCheckInput, AuditCheckItem, AuditItem, AuditListInput, FieldFault, ListPage } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { AuditEvent, AuditFaultKind, AuditFilter, AuditRange, Store } from "@svc/store";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { readPage, searchFaults } from "./list-page.ts";
+import { requireScopeOf } from "./operation.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -62,7 +70,7 @@ export async function listAuditEvents(
   principal: Principal,
   { limit, cursor, q, ...input }: AuditListInput,
 ): Promise<ListPage<AuditItem>> {
-  requireScope(principal, "audit:read");
+  requireScopeOf(principal, "listAuditEvents");
   const parsed = auditFilterSchema.safeParse(input);
   const issues = parsed.success ? [] : parsed.error.issues;
   const found = issues.map((issue): FieldFault => ({ pointer: `/${issue.path.join("/")}`, ...describeIssue(issue) }));
@@ -112,7 +120,7 @@ export async function verifyAudit(
   input: AuditCheckInput,
   { isUnlimited = false }: { isUnlimited?: boolean } = {},
 ): Promise<AuditCheckItem> {
-  requireScope(principal, "admin:*");
+  requireScopeOf(principal, "verifyAudit");
   const asked = checkInput(auditCheckInputSchema, input, "The query");
   const range = { ...asked, ...(isUnlimited ? {} : limitRange(asked)) };
   const { fault, rows, head: last, isPartial } = await store.audit.check(range);

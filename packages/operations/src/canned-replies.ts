@@ -1,11 +1,12 @@
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import {
   ServiceError,
   cannedReplyChangeSchema,
   cannedReplyInputSchema,
   cannedReplyRenderSchema,
+  checkInput,
   fillVariables,
+  invalidInput,
 } from "@svc/contracts";
 import type {
   CannedReply,
@@ -20,10 +21,9 @@ import type {
 import { isUuid } from "@svc/primitives";
 import type { CannedReplyRecord, Store, TicketFacts } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
-import { staleVersion } from "./stale-version.ts";
+import { requireScopeOf, staleVersion } from "./operation.ts";
 
 /** What is asked of the list of canned replies. */
 export interface CannedReplyListInput extends ListInput {
@@ -59,7 +59,7 @@ export async function listCannedReplies(
   principal: Principal,
   { folder, tag, ...input }: CannedReplyListInput,
 ): Promise<ListPage<CannedReply>> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "listCannedReplies");
   const found = Object.entries({ folder, tag } as Record<string, unknown>).flatMap(([name, value]) =>
     value === undefined || (typeof value === "string" && value.isWellFormed() && !value.includes("\0"))
       ? []
@@ -80,7 +80,7 @@ export async function getCannedReply(
   principal: Principal,
   id: string,
 ): Promise<CannedReply> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "getCannedReply");
   return asItem(await readCannedReply(store, principal, id));
 }
 
@@ -95,7 +95,7 @@ export const createCannedReply = audited(
     principal: Principal,
     input: CannedReplyInput,
   ): Promise<CannedReply> {
-    requireScope(principal, "tickets:write");
+    requireScopeOf(principal, "createCannedReply");
     const fields = checkInput(cannedReplyInputSchema, input, "The canned reply");
     const record = await store.cannedReplies.insert(principal.project, fields);
     if (record === null) throw nameTaken(fields.name);
@@ -116,7 +116,7 @@ export const updateCannedReply = audited(
     input: CannedReplyChange,
     versions: ExpectedVersions = null,
   ): Promise<CannedReply> {
-    requireScope(principal, "tickets:write");
+    requireScopeOf(principal, "updateCannedReply");
     const change = checkInput(cannedReplyChangeSchema, input, "The canned reply");
     const before = await readCannedReply(store, principal, id);
     const { result, record } = await store.cannedReplies.update(principal.project, before.id, change, versions);
@@ -139,7 +139,7 @@ export const deleteCannedReply = audited(
     id: string,
     versions: ExpectedVersions = null,
   ): Promise<CannedReply> {
-    requireScope(principal, "tickets:write");
+    requireScopeOf(principal, "deleteCannedReply");
     const record = await readCannedReply(store, principal, id);
     if (!(await store.cannedReplies.remove(principal.project, record.id, versions))) {
       throw staleVersion("The canned reply", (await readCannedReply(store, principal, id)).version);
@@ -191,7 +191,7 @@ export async function renderCannedReply(
   id: string,
   input: CannedReplyRender,
 ): Promise<RenderedReply> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "renderCannedReply");
   const { ticketId } = checkInput(cannedReplyRenderSchema, input, "The call");
   const { text } = await readCannedReply(store, principal, id);
   const facts = await store.cannedReplies.findTicketFacts(principal.project, ticketId);

@@ -2,18 +2,21 @@ import { isAdministrator, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import {
   CHANNEL_CHANGES,
+  CHANNEL_CONFIGS,
   CHANNEL_LIMITS,
   INTEGRATION_IDS,
   MASKED_SECRET,
   ServiceError,
+  checkInput,
   integrationIdSchema,
+  invalidInput,
   webhookSecretsSchema,
   widgetSettingsSchema,
 } from "@svc/contracts";
 import type {
   ApiSettings,
   ChannelChange,
-  ChannelConfigs,
+  ChannelId,
   ChannelItem,
   ChannelsConfig,
   IntegrationId,
@@ -23,7 +26,7 @@ import type {
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { ReplicaState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
+import { requireScopeOf } from "./operation.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 import { generateWidgetKey } from "./widget-key.ts";
@@ -42,28 +45,37 @@ function ownSecretOf(id: IntegrationId, { projectName }: Principal, config: obje
   return secret === undefined ? null : { secret, overlapSeconds };
 }
 
-/** The settings of each channel as they are shown to a principal. */
-const SHOWN: { [Id in IntegrationId]: (settings: ChannelsConfig, principal: Principal) => ChannelConfigs[Id] } = {
-  api({ api: { config } }) {
-    const { bindHost, timeoutMs, webhookSecret, previousWebhookSecret, bufferDays } = config;
-    const isOver = previousWebhookSecret === null || Date.parse(previousWebhookSecret.until) <= Date.now();
-    return {
-      bindHost,
-      timeoutMs,
-      webhookSecret: maskOf(webhookSecret),
-      previousWebhookSecretUntil: isOver ? null : previousWebhookSecret.until,
-      bufferDays,
-    };
-  },
-  widget({ widget: { config } }, principal) {
-    // The name of another project and where its widget stands are no business of this one, nor what it says there.
-    const tellsAll = config.project === principal.projectName || isAdministrator(principal);
-    if (!tellsAll) return { ...widgetSettingsSchema.parse({}), project: null, identitySecret: null };
-    return { ...config, identitySecret: maskOf(config.identitySecret) };
-  },
-  messenger: ({ messenger: { config } }) => ({ botToken: maskOf(config.botToken) }),
-  "tool-server": () => ({}),
-};
+/** Shown settings of the channels that have more settings than secrets. */
+const SHOWN: Partial<Record<IntegrationId, (settings: ChannelsConfig, principal: Principal) => ChannelItem["config"]>> =
+  {
+    api({ api: { config } }) {
+      const { bindHost, timeoutMs, webhookSecret, previousWebhookSecret, bufferDays } = config;
+      const isOver = previousWebhookSecret === null || Date.parse(previousWebhookSecret.until) <= Date.now();
+      return {
+        bindHost,
+        timeoutMs,
+        webhookSecret: maskOf(webhookSecret),
+        previousWebhookSecretUntil: isOver ? null : previousWebhookSecret.until,
+        bufferDays,
+      };
+    },
+    widget({ widget: { config } }, principal) {
+      // The name of another project and where its widget stands are no business of this one, nor what it says there.
+      const tellsAll = config.project === principal.projectName || isAdministrator(principal);
+      if (!tellsAll) return { ...widgetSettingsSchema.parse({}), project: null, identitySecret: null };
+      return { ...config, identitySecret: maskOf(config.identitySecret) };
+    },
+  };
+
+/** Returns the settings of a channel as shown to a principal. A channel that is not in `SHOWN` has only secrets. */
+function showConfig(id: IntegrationId, settings: ChannelsConfig, principal: Principal): ChannelItem["config"] {
+  const show = SHOWN[id];
+  if (show !== undefined) return show(settings, principal);
+  const secrets = id in settings ? Object.entries(settings[id as ChannelId].config) : [];
+  return CHANNEL_CONFIGS[id].parse(
+    Object.fromEntries(secrets.map(([name, secret]) => [name, secret === null ? null : MASKED_SECRET])),
+  );
+}
 
 /** The fields of a change that are there, without those that stand for a present secret. */
 function given<Change extends object>(change: Change): Partial<Change> {
@@ -119,24 +131,25 @@ async function changeWidget(
   return changed;
 }
 
-function changeMessenger(store: Store, change: ConfigOf<"messenger">): object {
-  const { botToken } = given(change);
-  if (botToken === undefined) return {};
-  return { botToken: botToken === null ? null : store.sealer.seal(botToken) };
-}
+/** Returns changed settings of a channel that has only secrets, sealed. */
+const sealSecrets = (store: Store, change: object): object =>
+  Object.fromEntries(
+    Object.entries(given(change)).map(([name, secret]) => [
+      name,
+      typeof secret === "string" ? store.sealer.seal(secret) : null,
+    ]),
+  );
 
-/** What a change makes of the settings of each channel; secrets sealed. */
-const CHANGED: {
-  [Id in IntegrationId]: (
-    store: Store,
-    settings: ChannelsConfig,
-    change: { config: object; enabled: boolean | undefined },
-  ) => object | Promise<object>;
-} = {
+type ConfigChange = (
+  store: Store,
+  settings: ChannelsConfig,
+  change: { config: object; enabled: boolean | undefined },
+) => object | Promise<object>;
+
+/** How settings change, for channels that have more settings than secrets. Secrets are sealed. */
+const CHANGED: Partial<Record<IntegrationId, ConfigChange>> = {
   api: (store, { api }, { config }) => changeApi(store, api.config, config),
   widget: (store, { widget }, change) => changeWidget(store, widget.config, change),
-  messenger: (store, _settings, { config }) => changeMessenger(store, config),
-  "tool-server": () => ({}),
 };
 
 /** The worst news first: of a channel that should run, and of one that should not. */
@@ -171,7 +184,7 @@ function asItem(
     enabled,
     ...stateOf(replicas, enabled),
     replicas: replicas.map(({ state, since, error }) => ({ state, since: since.toISOString(), error })),
-    config: SHOWN[id](settings, principal),
+    config: showConfig(id, settings, principal),
     version: settings.version,
   };
 }
@@ -202,14 +215,14 @@ async function readItem(store: Store, id: IntegrationId, principal: Principal): 
  * Scope channels:read.
  */
 export async function listChannels({ store }: { store: Store }, principal: Principal): Promise<ListPage<ChannelItem>> {
-  requireScope(principal, "channels:read");
+  requireScopeOf(principal, "listChannels");
   const [settings, states] = await Promise.all([readSettings(store, principal), store.channelStates.list()]);
   return { items: INTEGRATION_IDS.map((id) => asItem(id, settings, states, principal)), nextCursor: null };
 }
 
 /** One channel, as `listChannels` shows it. Scope channels:read. Throws not_found. */
 export async function getChannel({ store }: { store: Store }, principal: Principal, id: string): Promise<ChannelItem> {
-  requireScope(principal, "channels:read");
+  requireScopeOf(principal, "getChannel");
   return readItem(store, idOf(id), principal);
 }
 
@@ -228,7 +241,7 @@ export const updateChannel = audited(
     input: ChannelChange,
     versions: ExpectedVersions = null,
   ): Promise<ChannelItem> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "updateChannel");
     const id = idOf(channelId);
     const { enabled, config = {} } = checkInput<ChannelChange>(CHANNEL_CHANGES[id], input, "The channel");
     for (;;) {
@@ -244,7 +257,7 @@ export const updateChannel = audited(
         );
       }
       const ownSecret = ownSecretOf(id, principal, config);
-      const wanted = await CHANGED[id](store, settings, { config, enabled });
+      const wanted = (await CHANGED[id]?.(store, settings, { config, enabled })) ?? sealSecrets(store, config);
       const changed = ownSecret === null ? wanted : withoutSecrets(wanted);
       // Of two changes at once, the later one must be made from what the earlier one has left.
       if (await store.channelsConfig.update(id, changed, { ifVersion: version, enabled })) {

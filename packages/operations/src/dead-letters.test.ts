@@ -94,11 +94,11 @@ async function deadUpdate(): Promise<string> {
   const origin = { ticketId: newId(), chatId: "77", userId: "5" };
   const body = JSON.stringify({ update_id: 1 });
   const botId = Number.parseInt(newId().slice(-8), 16);
-  await store.messengerUpdates.insertMany(project.id, botId, [
+  await store.channelUpdates.insertMany(project.id, botId, [
     { updateId: 1, origin, body, excerpt: "hello bot", albumId: null },
   ]);
-  await store.messengerUpdates.bury(botId, [1], "it is broken");
-  const [letter] = await store.messengerUpdates.listDead(project.id, 1);
+  await store.channelUpdates.bury(botId, [1], "it is broken");
+  const [letter] = await store.channelUpdates.listDead(project.id, 1);
   return letter?.messageId ?? "";
 }
 

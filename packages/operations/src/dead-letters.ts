@@ -1,5 +1,6 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
+import { UPDATES_CHANNEL } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
 import { announceWork } from "@svc/queue";
@@ -20,20 +21,20 @@ export interface DeadLetterItem extends DeadLetter {
 }
 
 /**
- * What was given up after five tries, newest first: messages and replies of tickets of the principal's project, and updates
- * of the messenger that came in to it. Scope tickets:read.
+ * What was given up after five tries, newest first: messages and replies of tickets of the principal's project, and stored
+ * updates of a channel that came in to it. Scope tickets:read.
  */
 export async function listDeadLetters({ store }: { store: Store }, principal: Principal): Promise<DeadLetterItem[]> {
   requireScope(principal, "tickets:read");
   const { project } = principal;
   const [messages, updates, replies] = await Promise.all([
     store.messages.listDeadLetters(project, LIST_LIMIT),
-    store.messengerUpdates.listDead(project, LIST_LIMIT),
+    store.channelUpdates.listDead(project, LIST_LIMIT),
     store.outboxes.listDead(project, LIST_LIMIT),
   ]);
   return [
     ...messages.map((letter): DeadLetterItem => ({ kind: "message", ...letter })),
-    ...updates.map((update): DeadLetterItem => ({ kind: "update", channelId: "messenger", ...update })),
+    ...updates.map((update): DeadLetterItem => ({ kind: "update", channelId: UPDATES_CHANNEL, ...update })),
     ...replies.map(({ replyId, ...reply }): DeadLetterItem => ({ kind: "reply", messageId: replyId, ...reply })),
   ]
     .toSorted((one, other) => other.failedAt.getTime() - one.failedAt.getTime())
@@ -58,7 +59,7 @@ async function revive(
 }
 
 /**
- * Sends a dead letter through the pipeline again, with five fresh tries; an update of the messenger is taken again by the
+ * Sends a dead letter through the pipeline again, with five fresh tries; an update of a channel is taken again by the
  * replica that works for its bot, a reply is sent by its channel. Scope tickets:write. Throws not_found when
  * the project has no such dead letter, also when somebody else has sent it again in the meantime.
  */
@@ -75,7 +76,7 @@ export const retryDeadLetter = audited(
       const { project, actor } = principal;
       const isAgain =
         isUuid(messageId) &&
-        ((await store.messengerUpdates.revive(project, messageId)) ||
+        ((await store.channelUpdates.revive(project, messageId)) ||
           (await store.outboxes.sendAgain(project, messageId, actor)) !== null);
       if (isAgain) return;
       throw noDeadLetter();

@@ -1,4 +1,3 @@
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ServiceError, deliveryStateSchema, grantsScope } from "@svc/contracts";
 import type { DeliveryItem, DeliveryState, ListInput, ListPage } from "@svc/contracts";
@@ -10,6 +9,7 @@ import type { ProjectId, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 import { readPage, searchFaults } from "./list-page.ts";
+import { requireScopeOf } from "./operation.ts";
 
 /** Stands for a value that is not shown. */
 const MASK = "***";
@@ -46,7 +46,7 @@ export async function listDeliveries(
   principal: Principal,
   { state, q, ...input }: DeliveryListInput,
 ): Promise<ListPage<DeliveryItem>> {
-  requireScope(principal, "webhooks:read");
+  requireScopeOf(principal, "listDeliveries");
   const known = deliveryStateSchema.optional().safeParse(state);
   const detail = `must be one of ${deliveryStateSchema.options.join(", ")}`;
   return readPage(
@@ -64,7 +64,7 @@ export async function getDelivery(
   principal: Principal,
   id: string,
 ): Promise<DeliveryItem> {
-  requireScope(principal, "webhooks:read");
+  requireScopeOf(principal, "getDelivery");
   const item = isUuid(id) ? await store.deliveries.find(principal.project, id) : null;
   if (item === null) {
     throw new ServiceError(
@@ -100,7 +100,7 @@ export const replayDelivery = audited(
     principal: Principal,
     id: string,
   ): Promise<DeliveryItem> {
-    requireScope(principal, "webhooks:write");
+    requireScopeOf(principal, "replayDelivery");
     const { project } = principal;
     if (isUuid(id)) await requireSecret(store, project, id);
     const due = isUuid(id) ? await store.deliveries.replay(project, id) : null;

@@ -1,7 +1,15 @@
 import { createHash } from "node:crypto";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { KB_LIMITS, ServiceError, documentInputSchema, documentStatusSchema, fileFactsSchema } from "@svc/contracts";
+import {
+  KB_LIMITS,
+  ServiceError,
+  checkInput,
+  documentInputSchema,
+  documentStatusSchema,
+  fileFactsSchema,
+  invalidInput,
+} from "@svc/contracts";
 import type {
   DocumentItem,
   DocumentItemStatus,
@@ -20,10 +28,10 @@ import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { DocumentState, NewIngest, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 import { requireKb } from "./kbs.ts";
 import { readPage } from "./list-page.ts";
+import { requireScopeOf } from "./operation.ts";
 
 /** What handing in documents needs. */
 export interface IngestDeps {
@@ -90,7 +98,7 @@ export async function listDocuments(
   kbId: string,
   { status, ...input }: DocumentListInput,
 ): Promise<ListPage<DocumentItem>> {
-  requireScope(principal, "kb:read");
+  requireScopeOf(principal, "listDocuments");
   const known = documentStatusSchema.optional().safeParse(status);
   const detail = `must be one of ${documentStatusSchema.options.join(", ")}`;
   await requireKb(store, principal, kbId);
@@ -110,7 +118,7 @@ export async function getDocument(
   kbId: string,
   id: string,
 ): Promise<DocumentItem> {
-  requireScope(principal, "kb:read");
+  requireScopeOf(principal, "getDocument");
   await requireKb(store, principal, kbId);
   return asItem(await readDocument(store, principal, kbId, id));
 }
@@ -123,7 +131,7 @@ const PASSAGES_AROUND = 20;
  * also when the document was read anew since.
  */
 export async function getPassage({ store }: { store: Store }, principal: Principal, id: string): Promise<PassageItem> {
-  requireScope(principal, "kb:read");
+  requireScopeOf(principal, "getPassage");
   const passages = isUuid(id) ? await store.chunks.listAround(principal.project, id, PASSAGES_AROUND) : [];
   const found = passages.find((passage) => passage.id === id.toLowerCase());
   const document =
@@ -152,7 +160,7 @@ export const deleteDocument = audited(
     kbId: string,
     id: string,
   ): Promise<DocumentItem> {
-    requireScope(principal, "kb:write");
+    requireScopeOf(principal, "deleteDocument");
     await requireKb(store, principal, kbId);
     const document = await readDocument(store, principal, kbId, id);
     await store.documents.remove(principal.project, kbId, id);
@@ -246,7 +254,7 @@ export const addDocuments = audited(
     kbId: string,
     input: DocumentRequest,
   ): Promise<QueuedDocument | { import: ImportItem }> {
-    requireScope(principal, "kb:write");
+    requireScopeOf(principal, "addDocuments");
     await requireKb(deps.store, principal, kbId);
     const request = checkInput(documentInputSchema, input, "The document");
     if (request.sitemap !== undefined) {
@@ -363,7 +371,7 @@ export async function getImport(
   kbId: string,
   id: string,
 ): Promise<ImportItem> {
-  requireScope(principal, "kb:read");
+  requireScopeOf(principal, "getImport");
   return readImport(store, principal, kbId, id);
 }
 
@@ -374,7 +382,7 @@ export async function listImports(
   kbId: string,
   input: ListInput,
 ): Promise<ListPage<ImportItem>> {
-  requireScope(principal, "kb:read");
+  requireScopeOf(principal, "listImports");
   await requireKb(store, principal, kbId);
   return readPage(
     "imports",

@@ -1,8 +1,8 @@
 import { answerQuestion } from "@svc/agents";
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import {
   ServiceError,
+  checkInput,
   encodeGapCursor,
   gapArticleSchema,
   gapChangeSchema,
@@ -15,12 +15,11 @@ import type { Embeddings } from "@svc/knowledge";
 import { isUuid } from "@svc/primitives";
 import type { GapRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
 import { addDocuments } from "./documents.ts";
 import type { IngestDeps } from "./documents.ts";
 import { requireKb } from "./kbs.ts";
 import type { ExpectedVersions, ItemResult } from "./operation.ts";
-import { staleVersion } from "./stale-version.ts";
+import { requireScopeOf, staleVersion } from "./operation.ts";
 
 /** What is asked of the list of gaps. */
 export interface GapListInput extends ListInput {
@@ -57,7 +56,7 @@ export async function listGaps(
   principal: Principal,
   input: GapListInput,
 ): Promise<ListPage<Gap>> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "listGaps");
   const query = checkInput(gapListSchema(input.sort), input, "The query");
   const { gaps, next } = await store.gaps.listPage(principal.project, query);
   return { items: gaps.map(asItem), nextCursor: next === null ? null : encodeGapCursor(query.sort, next) };
@@ -80,7 +79,7 @@ export async function getGap(
   principal: Principal,
   id: string,
 ): Promise<GapDetail> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "getGap");
   const gap = await readGap(store, principal, id);
   // What would be answered is the text of knowledge bases.
   const agent = grantsScope(principal.scopes, "kb:read") ? await findAgent(store, principal, gap) : null;
@@ -111,7 +110,7 @@ export const updateGap = audited(
     input: GapChange,
     versions: ExpectedVersions = null,
   ): Promise<Gap> {
-    requireScope(principal, "tickets:write");
+    requireScopeOf(principal, "updateGap");
     const { status } = checkInput(gapChangeSchema, input, "The gap");
     await readGap(store, principal, id);
     const outcome = await store.gaps.update(principal.project, id, { status }, versions);
@@ -146,7 +145,7 @@ export const writeGapArticle = audited(
     input: GapArticle,
     versions: ExpectedVersions = null,
   ): Promise<ItemResult<AnsweredGap>> {
-    requireScope(principal, "kb:write");
+    requireScopeOf(principal, "writeGapArticle");
     const { kbId, title, text } = checkInput(gapArticleSchema, input, "The article");
     const { store } = deps;
     const gap = await readGap(store, principal, id);

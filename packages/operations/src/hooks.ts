@@ -1,15 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import {
   HOOK_HEADERS,
   HOOK_LIMITS,
   HOOK_PRESETS,
   ServiceError,
+  checkInput,
   hookChangeSchema,
   hookInputSchema,
   hookRotateSchema,
   hookTestSchema,
+  invalidInput,
   mappedHookSchema,
 } from "@svc/contracts";
 import type {
@@ -33,12 +34,11 @@ import type { AddressGuard } from "@svc/outbound";
 import { isUuid } from "@svc/primitives";
 import type { Hook, HookBody, HookBodyResult, NewHookBody, ProjectId, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { isDeeperThan } from "./hook-mapping/is-deeper-than.ts";
 import { WEBHOOK_SECRET_FAULT, findMappingFaults, mapBody } from "./hook-mapping/map-body.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
-import { staleVersion } from "./stale-version.ts";
+import { requireScopeOf, staleVersion } from "./operation.ts";
 import { generateWebhookSecret } from "./webhook-secret.ts";
 
 /**
@@ -160,13 +160,13 @@ export async function listHooks(
   principal: Principal,
   input: ListInput,
 ): Promise<ListPage<HookItem>> {
-  requireScope(principal, "messages:write");
+  requireScopeOf(principal, "listHooks");
   return readPage("hooks", input, (query) => store.hooks.listPage(principal.project, query), asItem);
 }
 
 /** The hook with this id, in the principal's project. Scope messages:write. Throws not_found. */
 export async function getHook({ store }: { store: Store }, principal: Principal, id: string): Promise<HookItem> {
-  requireScope(principal, "messages:write");
+  requireScopeOf(principal, "getHook");
   return asItem(await readHook(store, principal, id));
 }
 
@@ -182,7 +182,7 @@ export const createHook = audited(
     principal: Principal,
     input: HookInput,
   ): Promise<HookSecretItem> {
-    requireScope(principal, "messages:write");
+    requireScopeOf(principal, "createHook");
     const { name, preset, secret, ...given } = checkInput(hookInputSchema, input, "The hook");
     const defaults = preset === undefined ? undefined : HOOK_PRESETS[preset];
     const auth = given.auth ?? defaults?.auth ?? { type: "path" };
@@ -222,7 +222,7 @@ export const updateHook = audited(
     input: HookChange,
     versions: ExpectedVersions = null,
   ): Promise<HookItem> {
-    requireScope(principal, "messages:write");
+    requireScopeOf(principal, "updateHook");
     const change = checkInput(hookChangeSchema, input, "The hook");
     const before = await readHook(store, principal, id);
     const faults: FieldFault[] = [];
@@ -266,7 +266,7 @@ export const deleteHook = audited(
     id: string,
     versions: ExpectedVersions = null,
   ): Promise<HookItem> {
-    requireScope(principal, "messages:write");
+    requireScopeOf(principal, "deleteHook");
     const hook = await readHook(store, principal, id);
     if (!(await store.hooks.remove(principal.project, hook.id, versions))) {
       throw staleVersion("The hook", (await readHook(store, principal, id)).version);
@@ -288,7 +288,7 @@ export const rotateHookSecret = audited(
     id: string,
     input: HookRotateInput,
   ): Promise<HookSecretItem> {
-    requireScope(principal, "messages:write");
+    requireScopeOf(principal, "rotateHookSecret");
     const { secret, overlapSeconds } = checkInput(hookRotateSchema, input, "The rotation");
     const { auth } = await readHook(store, principal, id);
     const faults = secretFaults(auth, secret);
@@ -310,7 +310,7 @@ export async function listHookBodies(
   principal: Principal,
   id: string,
 ): Promise<ListPage<HookBodyItem>> {
-  requireScope(principal, "messages:write");
+  requireScopeOf(principal, "listHookBodies");
   const hook = await readHook(store, principal, id);
   const bodies = await store.hooks.listBodies(principal.project, hook.id);
   return { items: bodies.map(asBodyItem), nextCursor: null };
@@ -328,7 +328,7 @@ export const retryHookBody = audited(
     id: string,
     bodyId: string,
   ): Promise<HookBodyItem> {
-    requireScope(principal, "messages:write");
+    requireScopeOf(principal, "retryHookBody");
     const { project } = principal;
     const hook = await readHook(store, principal, id);
     const body = isUuid(bodyId) ? await store.hooks.findBody(project, hook.id, bodyId) : null;
@@ -350,7 +350,7 @@ export async function testHook(
   id: string,
   input: HookTestInput,
 ): Promise<HookTestResult> {
-  requireScope(principal, "messages:write");
+  requireScopeOf(principal, "testHook");
   const { body, headers = {} } = checkInput(hookTestSchema, input, "The test");
   const hook = await readHook(store, principal, id);
   if (isDeeperThan(body, HOOK_LIMITS.bodyMaxDepth)) {

@@ -14,7 +14,6 @@ export type { CannedReplyListInput } from "./canned-replies.ts";
 export { getChannel, listChannels, setChannelEnabled, updateChannel } from "./channels.ts";
 export { listDeadLetters, retryDeadLetter } from "./dead-letters.ts";
 export type { DeadLetterItem } from "./dead-letters.ts";
-export { checkInput } from "./check-input.ts";
 export { getDelivery, listDeliveries, replayDelivery } from "./deliveries.ts";
 export type { DeliveryListInput } from "./deliveries.ts";
 export {
@@ -51,20 +50,24 @@ export type { GapListInput } from "./gaps.ts";
 export { FIRST_AGENT, initialize } from "./initialize.ts";
 export type { Initialized } from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";
+export { requireScopeOf } from "./operation.ts";
 export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf, OperationResult } from "./operation.ts";
 export { createKey, getKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
 export { asModelPull, cancelPull, findPull, listModels, pullModel } from "./models.ts";
 export type { AskedModel, ModelDeps } from "./models.ts";
 export { submitIssue } from "./issues.ts";
 export type { IssueDeps, IssueWait } from "./issues.ts";
-export { ensureLocalKey, localKeyFile, readLocalKey, revokeLocalKeys } from "./local-key.ts";
 export {
+  ensureLocalKey,
+  localKeyFile,
+  readLocalKey,
+  revokeLocalKeys,
   SecretKeyMissingError,
   ensureLocalSecretKey,
   localSecretKeyFile,
   readLocalSecretKey,
-} from "./local-secret-key.ts";
-export { writePrivateFile } from "./private-file.ts";
+  writePrivateFile,
+} from "./local-key.ts";
 export { summarizeNotes } from "./notes.ts";
 export type { NotesDeps } from "./notes.ts";
 export {
@@ -113,7 +116,7 @@ export {
 export type { ReviewDeps } from "./reviews.ts";
 export { addReplyFile } from "./operator-files.ts";
 export type { HandedInFile } from "./operator-files.ts";
-export { testMessenger } from "./messenger-test.ts";
+export { testChannel } from "./test-channel.ts";
 export { sendTestMessage } from "./test-messages.ts";
 export { getAnswerStats, getQueues, getStats } from "./stats.ts";
 export { getTicketHistory } from "./ticket-history.ts";

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { isAdministrator, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ISSUE_LIMITS, ISSUE_ORIGIN, issueInputSchema } from "@svc/contracts";
+import { ISSUE_LIMITS, ISSUE_ORIGIN, checkInput, issueInputSchema } from "@svc/contracts";
 import type { IssueInput, SubmittedIssue } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { announceWork } from "@svc/queue";
@@ -9,7 +9,6 @@ import type { Queues } from "@svc/queue";
 import { issueChatIdOf, issueMessageIdOf, ticketIdOf } from "@svc/store";
 import type { Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 
 /** What submitting an issue needs. */

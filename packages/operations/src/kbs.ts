@@ -1,6 +1,14 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, kbChangeSchema, kbInputSchema, kbSearchSchema, kbsSearchSchema } from "@svc/contracts";
+import {
+  ServiceError,
+  checkInput,
+  invalidInput,
+  kbChangeSchema,
+  kbInputSchema,
+  kbSearchSchema,
+  kbsSearchSchema,
+} from "@svc/contracts";
 import type {
   KbChange,
   KbHit,
@@ -18,10 +26,9 @@ import { announceDeletion } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { KbState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { readPage } from "./list-page.ts";
 import type { ExpectedVersions } from "./operation.ts";
-import { staleVersion } from "./stale-version.ts";
+import { requireScopeOf, staleVersion } from "./operation.ts";
 
 function asItem(kb: KbState, { projectName }: Principal): KbItem {
   return {
@@ -68,7 +75,7 @@ export async function listKbs(
   principal: Principal,
   input: ListInput,
 ): Promise<ListPage<KbItem>> {
-  requireScope(principal, "kb:read");
+  requireScopeOf(principal, "listKbs");
   return readPage(
     "kbs",
     input,
@@ -79,7 +86,7 @@ export async function listKbs(
 
 /** The knowledge base with this id, in the principal's project. Scope kb:read. Throws not_found. */
 export async function getKb({ store }: { store: Store }, principal: Principal, id: string): Promise<KbItem> {
-  requireScope(principal, "kb:read");
+  requireScopeOf(principal, "getKb");
   return asItem(await readKb(store, principal, id), principal);
 }
 
@@ -90,7 +97,7 @@ export async function getKb({ store }: { store: Store }, principal: Principal, i
 export const createKb = audited(
   "kb.create",
   async function createKb({ store }: { store: Store }, principal: Principal, input: KbInput): Promise<KbItem> {
-    requireScope(principal, "kb:write");
+    requireScopeOf(principal, "createKb");
     const { name } = checkInput(kbInputSchema, input, "The knowledge base");
     const kb = await store.kbs.insert(principal.project, name);
     if (kb === null) throw nameTaken(name);
@@ -111,7 +118,7 @@ export const updateKb = audited(
     input: KbChange,
     versions: ExpectedVersions = null,
   ): Promise<KbItem> {
-    requireScope(principal, "kb:write");
+    requireScopeOf(principal, "updateKb");
     const change = checkInput(kbChangeSchema, input, "The knowledge base");
     const before = await readKb(store, principal, id);
     const { result, state } = await store.kbs.update(principal.project, before.id, change, versions);
@@ -135,7 +142,7 @@ export const deleteKb = audited(
     id: string,
     versions: ExpectedVersions = null,
   ): Promise<KbItem> {
-    requireScope(principal, "kb:write");
+    requireScopeOf(principal, "deleteKb");
     const kb = await readKb(store, principal, id);
     if (!(await store.kbs.remove(principal.project, kb.id, versions))) {
       throw staleVersion("The knowledge base", (await readKb(store, principal, id)).version);
@@ -160,7 +167,7 @@ export async function searchKb(
   id: string,
   input: KbSearchInput,
 ): Promise<KbHit[]> {
-  requireScope(principal, "kb:read");
+  requireScopeOf(principal, "searchKb");
   const { q, limit } = checkInput(kbSearchSchema, input, "The query");
   await requireKb(store, principal, id);
   const query = { query: q, kbIds: [id], limit };

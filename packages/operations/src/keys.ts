@@ -1,14 +1,14 @@
-import { generateApiKey, hashApiKey, issueKey, prefixOfApiKey, requireScope } from "@svc/auth";
+import { generateApiKey, hashApiKey, issueKey, prefixOfApiKey } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, keyInputSchema, rotateInputSchema } from "@svc/contracts";
+import { ServiceError, checkInput, invalidInput, keyInputSchema, rotateInputSchema } from "@svc/contracts";
 import type { KeyInput, KeyItem, ListInput, ListPage, RotateInput, Scope } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { ApiKeyRecord, Project, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { readPage } from "./list-page.ts";
 import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
+import { requireScopeOf } from "./operation.ts";
 
 /** A key with the name of its project. */
 type NamedApiKey = NonNullable<Awaited<ReturnType<Store["apiKeys"]["find"]>>>;
@@ -72,13 +72,13 @@ export async function listKeys(
   principal: Principal,
   input: ListInput,
 ): Promise<ListPage<KeyItem>> {
-  requireScope(principal, "admin:*");
+  requireScopeOf(principal, "listKeys");
   return readPage("keys", input, (query) => store.apiKeys.listPage(query), asNamedItem);
 }
 
 /** The key with this id. Scope admin:*. Throws not_found. */
 export async function getKey({ store }: { store: Store }, principal: Principal, id: string): Promise<KeyItem> {
-  requireScope(principal, "admin:*");
+  requireScopeOf(principal, "getKey");
   return asNamedItem(await readKey(store, id));
 }
 
@@ -94,7 +94,7 @@ export const createKey = audited(
     principal: Principal,
     input: KeyInput,
   ): Promise<KeyItem & { key?: string }> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "createKey");
     const { project: projectName, ...wanted } = checkInput(keyInputSchema, input, "The key");
     const project = await chooseProject(store, wanted.scopes, projectName);
     const { record, key } = await issueKey(store, {
@@ -115,7 +115,7 @@ export const createKey = audited(
 export const revokeKey = audited(
   "keys.revoke",
   async function revokeKey({ store }: { store: Store }, principal: Principal, id: string): Promise<KeyItem> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "revokeKey");
     if (isUuid(id)) await store.apiKeys.revoke(id);
     return asNamedItem(await readKey(store, id));
   },
@@ -137,7 +137,7 @@ export const rotateKey = audited(
     id: string,
     input: RotateInput,
   ): Promise<KeyItem & { key: string }> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "rotateKey");
     const { overlapSeconds } = checkInput(rotateInputSchema, input, "The rotation");
     const old = await readKey(store, id);
     const key = generateApiKey();

@@ -1,6 +1,5 @@
-import { encodeCursor, listInputSchema } from "@svc/contracts";
+import { checkInput, encodeCursor, listInputSchema } from "@svc/contracts";
 import type { FieldFault, ListInput, ListPage } from "@svc/contracts";
-import { checkInput } from "./check-input.ts";
 
 /** What a store function reads of a list. */
 interface PageQuery {

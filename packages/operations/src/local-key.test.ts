@@ -7,8 +7,14 @@ import { openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
-import { ensureLocalKey, localKeyFile, readLocalKey, revokeLocalKeys } from "./local-key.ts";
-import { ensureLocalSecretKey, readLocalSecretKey } from "./local-secret-key.ts";
+import {
+  ensureLocalKey,
+  localKeyFile,
+  readLocalKey,
+  revokeLocalKeys,
+  ensureLocalSecretKey,
+  readLocalSecretKey,
+} from "./local-key.ts";
 
 let database: TestDatabase;
 let store: Store;

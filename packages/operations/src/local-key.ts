@@ -1,9 +1,11 @@
-import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import { chmod, open, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { hashApiKey, issueKey } from "@svc/auth";
+import { errorCode } from "@svc/primitives";
 import type { Store } from "@svc/store";
-import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 
-const FILE = "cli-key";
+const KEY_FILE = "cli-key";
 /** Who has made the command line's credentials. */
 export const MADE_BY_COMMAND_LINE = "command-line";
 
@@ -12,7 +14,7 @@ const BY_COMMAND_LINE = { actor: MADE_BY_COMMAND_LINE, project: null, result: "o
 
 /** Where the command line's credential lies in a data folder. */
 export function localKeyFile(dataDir: string): string {
-  return join(dataDir, FILE);
+  return join(dataDir, KEY_FILE);
 }
 
 /** The command line's credential, or null when there is none in this data folder. */
@@ -41,4 +43,79 @@ export async function revokeLocalKeys(store: Store): Promise<void> {
     await store.apiKeys.revoke(id);
     await store.audit.append({ ...BY_COMMAND_LINE, action: "keys.revoke", object: id });
   }
+}
+
+/** The text of a file without its line break; null when there is none, or an empty one that a crash has left. */
+export async function readPrivateFile(file: string): Promise<string | null> {
+  try {
+    const text = (await readFile(file, "utf8")).trim();
+    return text === "" ? null : text;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/**
+ * Writes a file that only its owner can read, whole or not at all: when this resolves it is on the disk, and a crash
+ * before that leaves what was there.
+ */
+export async function writePrivateFile(file: string, text: string): Promise<void> {
+  const draft = `${file}.new`;
+  await rm(draft, { force: true });
+  const handle = await open(draft, "wx", 0o600);
+  try {
+    await handle.writeFile(`${text}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await chmod(draft, 0o600);
+  await rename(draft, file);
+  // Windows cannot open a folder; there the rename has to do.
+  if (process.platform === "win32") return;
+  const folder = await open(dirname(file), "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+const SECRET_KEY_FILE = "secret-key";
+const KEY_BYTES = 48;
+
+/** Where the secret key of a data folder is. */
+export function localSecretKeyFile(dataDir: string): string {
+  return join(dataDir, SECRET_KEY_FILE);
+}
+
+/** The secret key that a data folder keeps (`SVC_SECRET_KEY` of the embedded mode), or null when it has none. */
+export function readLocalSecretKey(dataDir: string): Promise<string | null> {
+  return readPrivateFile(localSecretKeyFile(dataDir));
+}
+
+/** The secret key that the database of a data folder was set up with is not in the folder. */
+export class SecretKeyMissingError extends Error {
+  constructor(dataDir: string) {
+    const file = resolve(localSecretKeyFile(dataDir));
+    super(
+      `There is no secret key in ${file}, and this database was set up with one. Put the file back from your copy, or set SVC_SECRET_KEY to that key.`,
+    );
+    this.name = "SecretKeyMissingError";
+  }
+}
+
+/**
+ * Returns the secret key of a data folder. Creates one if there is none and the database is still to be made: another
+ * key would open nothing of an existing one. Only its owner can read the file, which is on the disk before anything can be
+ * sealed with it. The folder must exist. Throws SecretKeyMissingError.
+ */
+export async function ensureLocalSecretKey(dataDir: string, { hasData }: { hasData: boolean }): Promise<string> {
+  const known = await readLocalSecretKey(dataDir);
+  if (known !== null) return known;
+  if (hasData) throw new SecretKeyMissingError(dataDir);
+  const key = randomBytes(KEY_BYTES).toString("base64url");
+  await writePrivateFile(localSecretKeyFile(dataDir), key);
+  return key;
 }

@@ -1,15 +1,15 @@
 import type { ModelCatalogue } from "@svc/agents";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, encodeModelCursor, modelListInputSchema, placeOfModel } from "@svc/contracts";
+import { ServiceError, checkInput, encodeModelCursor, modelListInputSchema, placeOfModel } from "@svc/contracts";
 import type { ListInput, Model, ModelPull, ModelPullProgress, UnreachableProvider } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { ModelPullRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
+import { requireScopeOf } from "./operation.ts";
 
 /** What operations on models need. */
 export interface ModelDeps {
@@ -63,7 +63,7 @@ export async function listModels(
   principal: Principal,
   input: ListInput,
 ): Promise<{ items: Model[]; nextCursor: string | null; unreachable: UnreachableProvider[] }> {
-  requireScope(principal, "models:read");
+  requireScopeOf(principal, "listModels");
   const { limit, after, q } = checkInput(modelListInputSchema, input, "The query");
   const [{ models, unreachable }, running] = await Promise.all([catalogue.list(), store.modelPulls.listRunning()]);
   const pulls = new Map(running.map((record) => [record.catalogId, record]));
@@ -97,7 +97,7 @@ export async function listModels(
 export const pullModel = audited(
   "models.pull",
   async function pullModel(deps: ModelDeps, principal: Principal, catalogId: string): Promise<AskedModel> {
-    requireScope(principal, "models:write");
+    requireScopeOf(principal, "pullModel");
     const { store, queues, log, catalogue } = deps;
     const found = await catalogue.findPullable(catalogId);
     if (found.installedBytes !== null) {
@@ -127,7 +127,7 @@ export const cancelPull = audited(
     principal: Principal,
     catalogId: string,
   ): Promise<ModelPull> {
-    requireScope(principal, "models:write");
+    requireScopeOf(principal, "cancelPull");
     for (const id of catalogue.idsOf(catalogId)) {
       const cancelled = await store.modelPulls.cancel(id);
       if (cancelled !== null) return asModelPull(cancelled);

@@ -2,12 +2,11 @@ import { summarizeNotes as readNotes } from "@svc/agents";
 import type { LanguageModels } from "@svc/agents";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { notesInputSchema } from "@svc/contracts";
+import { checkInput, notesInputSchema } from "@svc/contracts";
 import type { NotesInput, NotesSummaryItem } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
 
 /** What reading notes needs. */
 export interface NotesDeps {

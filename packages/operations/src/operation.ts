@@ -1,5 +1,7 @@
+import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import type { ADMIN_ENDPOINTS, AdminOperation } from "@svc/contracts";
+import { ADMIN_ENDPOINTS, ServiceError } from "@svc/contracts";
+import type { AdminOperation, Endpoint } from "@svc/contracts";
 
 /** Versions of an object that a change expects, from `If-Match`; null for any version. */
 export type ExpectedVersions = readonly number[] | null;
@@ -68,3 +70,24 @@ export type OperationOf<Name extends AdminOperation, Deps> = (
   principal: Principal,
   ...args: OperationArguments<Name>
 ) => Promise<OperationResult<Name>>;
+
+/** Returns the version_conflict of an object with another version, with its `ETag`. Its text starts with `what`. */
+export function staleVersion(what: string, version: number): ServiceError {
+  return new ServiceError(
+    "version_conflict",
+    `${what} has changed; its current version is ${version}. Fetch it again.`,
+    {
+      headers: { ETag: `"${version}"` },
+    },
+  );
+}
+
+/**
+ * Throws insufficient_scope if the principal lacks a scope of the endpoint that this operation implements. Operations
+ * call it first, because the command line, the console and the tool server call them too, not only the endpoint.
+ */
+export function requireScopeOf(principal: Principal, operation: AdminOperation): void {
+  const { scope, alsoScope }: Endpoint = ADMIN_ENDPOINTS[operation];
+  if (scope !== null) requireScope(principal, scope);
+  if (alsoScope !== undefined) requireScope(principal, alsoScope);
+}

@@ -1,10 +1,10 @@
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { cleanFileName, sniffMime } from "@svc/channel-manager";
 import { OPERATOR_FILE_LIMITS, ServiceError } from "@svc/contracts";
 import type { OperatorFile } from "@svc/contracts";
 import type { Store } from "@svc/store";
 import { audited } from "./audited.ts";
+import { requireScopeOf } from "./operation.ts";
 import { readTicket } from "./tickets.ts";
 
 /** A file as it was handed in. */
@@ -26,7 +26,7 @@ export const addReplyFile = audited(
     ticketId: string,
     { name, bytes }: HandedInFile,
   ): Promise<OperatorFile> {
-    requireScope(principal, "tickets:write");
+    requireScopeOf(principal, "addReplyFile");
     const ticket = await readTicket(store, principal, ticketId);
     if (bytes.length === 0) {
       throw new ServiceError("invalid_request", "The file is empty.", {

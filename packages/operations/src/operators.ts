@@ -1,14 +1,13 @@
 import { hashPassword, makeLink, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, operatorChangeSchema, operatorInputSchema } from "@svc/contracts";
+import { ServiceError, checkInput, invalidInput, operatorChangeSchema, operatorInputSchema } from "@svc/contracts";
 import type { ListInput, ListPage, Operator, OperatorChange, OperatorInput, OperatorLink } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { NewRole, OperatorOutcome, OperatorRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
-import { staleVersion } from "./stale-version.ts";
+import { requireScopeOf, staleVersion } from "./operation.ts";
 
 const notFound = () => new ServiceError("not_found", "No operator with this ID exists.");
 
@@ -78,13 +77,13 @@ export async function listOperators(
   principal: Principal,
   input: ListInput,
 ): Promise<ListPage<Operator>> {
-  requireScope(principal, "admin:*");
+  requireScopeOf(principal, "listOperators");
   return readPage("operators", input, (query) => store.operators.listPage(query), asItem);
 }
 
 /** The operator with this id. Scope admin:*. Throws not_found. */
 export async function getOperator({ store }: { store: Store }, principal: Principal, id: string): Promise<Operator> {
-  requireScope(principal, "admin:*");
+  requireScopeOf(principal, "getOperator");
   return asItem(await readOperator(store, id));
 }
 
@@ -111,7 +110,7 @@ export const createOperator = audited(
     principal: Principal,
     input: OperatorInput,
   ): Promise<Operator> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "createOperator");
     const { email, name, roles: wanted, password } = checkInput(operatorInputSchema, input, "The operator");
     const roles = await rolesOf(store, wanted);
     const record = await store.operators.insert({ email, name, roles, passwordHash: await hashOf(password) });
@@ -136,7 +135,7 @@ export const updateOperator = audited(
     input: OperatorChange,
     versions: ExpectedVersions = null,
   ): Promise<Operator> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "updateOperator");
     const { roles: wanted, password, ...change } = checkInput(operatorChangeSchema, input, "The operator");
     await readOperator(store, id);
     const roles = await rolesOf(store, wanted);
@@ -160,7 +159,7 @@ export const deleteOperator = audited(
     id: string,
     versions: ExpectedVersions = null,
   ): Promise<Operator> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "deleteOperator");
     const record = await readOperator(store, id);
     const outcome = await store.operators.remove(record.id, versions);
     if (outcome.result !== "changed") changed(outcome, "");
@@ -181,7 +180,7 @@ export const createOperatorLink = audited(
     principal: Principal,
     id: string,
   ): Promise<OperatorLink> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "createOperatorLink");
     const record = await readOperator(store, id);
     if (record.disabledAt !== null) {
       throw new ServiceError("not_found", "This operator is disabled. Enable the operator first.");

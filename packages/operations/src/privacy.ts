@@ -1,11 +1,10 @@
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { CHANNEL_IDS, privacySubjectSchema, visitorChatId } from "@svc/contracts";
+import { CHANNEL_IDS, UPDATES_CHANNEL, checkInput, privacySubjectSchema, visitorChatId } from "@svc/contracts";
 import type { ErasureReceipt, PrivacySubject } from "@svc/contracts";
 import { addCounts, newId, ticketIdOf } from "@svc/store";
 import type { BodyOwner, HeldCounts, HeldRecords, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
+import { requireScopeOf } from "./operation.ts";
 
 /** An export of one person's data. */
 export interface PersonalData {
@@ -38,7 +37,7 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
     `${kind}:${store.sealer.fingerprint(JSON.stringify([project, kind, id]))}`;
   if (userId !== undefined) {
     const ticketIds = await store.erasures.findTicketsOfUser(project, userId);
-    return { subject: named("user", userId), userId, chatId: null, messengerChatId: null, ticketIds };
+    return { subject: named("user", userId), userId, chatId: null, updatesChatId: null, ticketIds };
   }
   if (visitorId !== undefined) {
     const ticketId = ticketIdOf(project, "widget", visitorChatId(visitorId));
@@ -46,7 +45,7 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
       subject: named("visitor", visitorId.toLowerCase()),
       userId: null,
       chatId: null,
-      messengerChatId: null,
+      updatesChatId: null,
       ticketIds: await store.erasures.findTickets(project, [ticketId]),
     };
   }
@@ -57,7 +56,7 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
     userId: null,
     // Hooks write in chats of the API.
     chatId: channels.includes("api") ? (chatId ?? null) : null,
-    messengerChatId: channels.includes("messenger") ? (chatId ?? null) : null,
+    updatesChatId: channels.includes(UPDATES_CHANNEL) ? (chatId ?? null) : null,
     ticketIds: await store.erasures.findTickets(project, ticketIds),
   };
 }
@@ -113,7 +112,7 @@ export const exportPersonalData = audited(
     principal: Principal,
     input: PrivacySubject,
   ): Promise<PersonalData> {
-    requireScope(principal, "privacy:read");
+    requireScopeOf(principal, "exportPersonalData");
     const { subject, ...owner } = await seek(store, principal, input);
     const itemJson = writeExport({
       head: { id: newId(), at: new Date().toISOString(), project: principal.projectName, subject },
@@ -138,7 +137,7 @@ export const erasePersonalData = audited(
     principal: Principal,
     input: PrivacySubject,
   ): Promise<ErasureReceipt> {
-    requireScope(principal, "privacy:write");
+    requireScopeOf(principal, "erasePersonalData");
     const { subject, ...owner } = await seek(store, principal, input);
     // First what could become a message again.
     let counts = await store.erasures.eraseLoose(principal.project, owner);

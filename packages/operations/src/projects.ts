@@ -1,9 +1,10 @@
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import {
   CHANNEL_LIMITS,
   MASKED_SECRET,
   ServiceError,
+  checkInput,
+  invalidInput,
   projectChangeSchema,
   projectDeletionSchema,
   projectInputSchema,
@@ -15,10 +16,9 @@ import type { Queues } from "@svc/queue";
 import { DEFAULT_PROJECT, asProjectId } from "@svc/store";
 import type { Project, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
-import { staleVersion } from "./stale-version.ts";
+import { requireScopeOf, staleVersion } from "./operation.ts";
 import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 
 function asItem({ createdAt, ...project }: Project): ProjectItem {
@@ -40,7 +40,7 @@ export async function listProjects(
   principal: Principal,
   input: ListInput,
 ): Promise<ListPage<ProjectItem>> {
-  requireScope(principal, "admin:*");
+  requireScopeOf(principal, "listProjects");
   return readPage("projects", input, (query) => store.projects.listPage(query), asItem);
 }
 
@@ -55,7 +55,7 @@ async function readProject(store: Store, id: string): Promise<Project> {
 
 /** The project with this id. Scope admin:*. Throws not_found. */
 export async function getProject({ store }: { store: Store }, principal: Principal, id: string): Promise<ProjectItem> {
-  requireScope(principal, "admin:*");
+  requireScopeOf(principal, "getProject");
   return asItem(await readProject(store, id));
 }
 
@@ -70,7 +70,7 @@ export const createProject = audited(
     principal: Principal,
     input: ProjectInput,
   ): Promise<ProjectItem> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "createProject");
     const project = await store.projects.insert(checkInput(projectInputSchema, input, "The project"));
     if (project === null) throw nameTaken();
     return asItem(project);
@@ -111,7 +111,7 @@ export const updateProject = audited(
     input: ProjectChange,
     versions: ExpectedVersions = null,
   ): Promise<ProjectItem> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "updateProject");
     const change = checkInput(projectChangeSchema, input, "The project");
     const before = await readProject(store, id);
     if (before.name === DEFAULT_PROJECT && change.name !== undefined && change.name !== DEFAULT_PROJECT) {
@@ -169,7 +169,7 @@ export const deleteProject = audited(
     input: ProjectDeletion,
     versions: ExpectedVersions = null,
   ): Promise<ProjectItem> {
-    requireScope(principal, "admin:*");
+    requireScopeOf(principal, "deleteProject");
     const { confirm } = checkInput(projectDeletionSchema, input, "The deletion");
     const project = await readProject(store, id);
     const hindrance = await findHindrance(store, project);

@@ -4,8 +4,11 @@ import type { Principal } from "@svc/auth";
 import {
   PROPOSAL_LIMITS,
   ServiceError,
+  checkInput,
   countChars,
+  faultsOf,
   grantsScope,
+  invalidInput,
   proposalInputSchema,
   proposalRejectionSchema,
   proposalStatusSchema,
@@ -18,8 +21,8 @@ import { isUuid } from "@svc/primitives";
 import type { NewProposal, ProjectId, ProposalOutcome, ProposalRecord, ProposalTarget, Store } from "@svc/store";
 import { FILE_HEADERS_ONLY, createPatch } from "diff";
 import { audited } from "./audited.ts";
-import { checkInput, faultsOf, invalidInput } from "./check-input.ts";
 import { requireKb } from "./kbs.ts";
+import { requireScopeOf } from "./operation.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
 
@@ -160,7 +163,7 @@ export async function listProposals(
   principal: Principal,
   { status, kbId, ...input }: ProposalListInput,
 ): Promise<ListPage<Proposal>> {
-  requireScope(principal, "kb:read");
+  requireScopeOf(principal, "listProposals");
   const known = proposalStatusSchema.optional().safeParse(status);
   const found = faultsOf(proposalStatusSchema.optional(), status, "/status");
   if (kbId !== undefined && !isUuid(kbId)) {
@@ -178,7 +181,7 @@ export async function listProposals(
 
 /** The proposal with this id, in the principal's project, as `listProposals` shows it. Scope kb:read. Throws not_found. */
 export async function getProposal({ store }: { store: Store }, principal: Principal, id: string): Promise<Proposal> {
-  requireScope(principal, "kb:read");
+  requireScopeOf(principal, "getProposal");
   return asItem(await readProposal(store, principal, id), principal);
 }
 
@@ -339,7 +342,7 @@ export const createProposal = audited(
     principal: Principal,
     input: ProposalInput,
   ): Promise<Proposal> {
-    requireScope(principal, "kb:write");
+    requireScopeOf(principal, "createProposal");
     const wanted = checkInput(proposalInputSchema, input, "The proposal");
     const { kbId, text, ticketId = null } = wanted;
     if (ticketId !== null) requireScope(principal, "tickets:read");
@@ -395,7 +398,7 @@ export const acceptProposal = audited(
     id: string,
     versions: ExpectedVersions = null,
   ): Promise<Proposal> {
-    requireScope(principal, "kb:write");
+    requireScopeOf(principal, "acceptProposal");
     const proposal = await readProposal(store, principal, id);
     if (proposal.status === "accepted") return asItem(proposal, principal);
     // An article has the question as its heading: nobody accepts what was kept from them.
@@ -432,7 +435,7 @@ export const rejectProposal = audited(
     input: ProposalRejection,
     versions: ExpectedVersions = null,
   ): Promise<Proposal> {
-    requireScope(principal, "kb:write");
+    requireScopeOf(principal, "rejectProposal");
     const { reason = null } = checkInput(proposalRejectionSchema, input, "The rejection");
     const proposal = await readProposal(store, principal, id);
     return decidedBy(

@@ -1,8 +1,7 @@
 import { HISTORY_LIMIT, answerQuestion, sendsAnswer } from "@svc/agents";
 import type { Answer, HistoryMessage, LanguageModels } from "@svc/agents";
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { REPLAY_LIMITS, replayInputSchema } from "@svc/contracts";
+import { REPLAY_LIMITS, checkInput, invalidInput, replayInputSchema } from "@svc/contracts";
 import type { Agent, FieldFault, ReplayInput, ReplayItem, ReplayQuery, ReplayResult, ReplaySide } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
@@ -11,7 +10,7 @@ import { isUnavailable } from "@svc/store";
 import type { OperatorReply, Store } from "@svc/store";
 import { faultsOfKbs, readAgent } from "./agents.ts";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
+import { requireScopeOf } from "./operation.ts";
 import { beginningOf, scoreAnswer, summarizeReplay, verdictOf } from "./replay/compare-answers.ts";
 import type { SideUsage } from "./replay/compare-answers.ts";
 
@@ -214,8 +213,7 @@ export const replayAgent = audited(
     input: ReplayInput,
     options: ReplayOptions = {},
   ): Promise<ReplayResult> {
-    requireScope(principal, "agents:execute");
-    requireScope(principal, "tickets:read");
+    requireScopeOf(principal, "replayAgent");
     const { store } = deps;
     const checked = checkInput(replayInputSchema, input, WHAT);
     const { limit = REPLAY_LIMITS.defaultReplies, from = null, to = null, ticketIds = null } = checked;

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { isAdministrator, requireScope, scopesOfRoles } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { REVIEW_INPUTS, ServiceError, grantsScope } from "@svc/contracts";
+import { REVIEW_INPUTS, ServiceError, checkInput, grantsScope, invalidInput } from "@svc/contracts";
 import type { ReviewAction, ReviewInput, TicketItem } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
@@ -10,7 +10,6 @@ import type { Queues } from "@svc/queue";
 import { OperatorFileGoneError } from "@svc/store";
 import type { Decided, Decision, Project, ReviewState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
 import { DECISION_RULES, UNDER_WAY, UNREAD, conflict } from "./decision-rules.ts";
 import type { DecisionCall } from "./decision-rules.ts";
 import type { ExpectedVersions } from "./operation.ts";

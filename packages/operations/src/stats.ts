@@ -1,17 +1,16 @@
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { statsInputSchema } from "@svc/contracts";
+import { checkInput, statsInputSchema } from "@svc/contracts";
 import type { AnswerStats, QueueHealth, Stats, StatsInput } from "@svc/contracts";
 import { usedShareOf } from "@svc/store";
 import type { Store } from "@svc/store";
-import { checkInput } from "./check-input.ts";
+import { requireScopeOf } from "./operation.ts";
 
 /**
  * How the principal's project fared in a span of time, by channel and by agent, and the questions that found no answer
  * most often. Scope tickets:read. Throws invalid_request with every fault of the input.
  */
 export async function getStats({ store }: { store: Store }, principal: Principal, input: StatsInput): Promise<Stats> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "getStats");
   const query = checkInput(statsInputSchema(new Date()), input, "The query");
   const { total, series, byChannel, byAgent, topUnanswered, models } = await store.stats.read(principal.project, query);
   const usage = await store.storedBytes.readProject(principal.project);
@@ -42,7 +41,7 @@ export async function getAnswerStats(
   principal: Principal,
   input: StatsInput,
 ): Promise<AnswerStats> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "getAnswerStats");
   const query = checkInput(statsInputSchema(new Date()), input, "The query");
   const agents = await store.stats.readAnswers(principal.project, query);
   return { from: query.from.toISOString(), to: query.to.toISOString(), agents };
@@ -50,7 +49,7 @@ export async function getAnswerStats(
 
 /** What waits in the queues of the principal's project, since when, and what was given up. Scope tickets:read. */
 export async function getQueues({ store }: { store: Store }, principal: Principal): Promise<QueueHealth[]> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "getQueues");
   const states = await store.stats.readQueues(principal.project);
   return states.map(({ oldestDueAt, ...state }) => ({ ...state, oldestDueAt: oldestDueAt?.toISOString() ?? null }));
 }

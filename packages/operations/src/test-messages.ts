@@ -1,6 +1,5 @@
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { TEST_ORIGIN, testMessageSchema } from "@svc/contracts";
+import { TEST_ORIGIN, checkInput, testMessageSchema } from "@svc/contracts";
 import type { SentTestMessage, TestMessageInput } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { announceWork } from "@svc/queue";
@@ -8,8 +7,8 @@ import type { Queues } from "@svc/queue";
 import { newId } from "@svc/store";
 import type { Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
+import { requireScopeOf } from "./operation.ts";
 
 /** What sending a test message needs. */
 export interface TestMessageDeps {
@@ -30,7 +29,7 @@ export const sendTestMessage = audited(
     principal: Principal,
     input: TestMessageInput,
   ): Promise<SentTestMessage> {
-    requireScope(principal, "messages:write");
+    requireScopeOf(principal, "sendTestMessage");
     const { text } = checkInput(testMessageSchema, input, "The message");
     const { project } = principal;
     const chatId = `test:${newId()}`;

@@ -1,10 +1,9 @@
-import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, ticketHistoryInputSchema } from "@svc/contracts";
+import { ServiceError, checkInput, ticketHistoryInputSchema } from "@svc/contracts";
 import type { TicketHistory, TicketHistoryInput } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { Store } from "@svc/store";
-import { checkInput } from "./check-input.ts";
+import { requireScopeOf } from "./operation.ts";
 import { asEvent, asMessage, asReply } from "./tickets.ts";
 
 /**
@@ -17,7 +16,7 @@ export async function getTicketHistory(
   id: string,
   input: TicketHistoryInput,
 ): Promise<TicketHistory> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "getTicketHistory");
   const {
     messagesBefore: messages = null,
     repliesBefore: replies = null,

@@ -3,6 +3,7 @@ import type { Principal } from "@svc/auth";
 import {
   ISSUE_ORIGIN,
   ServiceError,
+  checkInput,
   customerOf,
   encodeTicketCursor,
   grantsScope,
@@ -42,10 +43,9 @@ import type {
 } from "@svc/store";
 import { searchWords } from "@svc/text";
 import { audited } from "./audited.ts";
-import { checkInput } from "./check-input.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { plainSnippet } from "./plain-snippet.ts";
-import { staleVersion } from "./stale-version.ts";
+import { requireScopeOf, staleVersion } from "./operation.ts";
 import { asToolCall } from "./as-tool-call.ts";
 
 const notFound = () => new ServiceError("not_found", "No ticket with this ID exists in this project.");
@@ -232,7 +232,7 @@ export async function listTickets(
   principal: Principal,
   input: TicketListInput,
 ): Promise<ListPage<TicketItem>> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "listTickets");
   const ofAll = input.allProjects === "1";
   const owners = await listOwners(store, principal, ofAll);
   const {
@@ -264,7 +264,7 @@ export async function countTickets(
   principal: Principal,
   input: Omit<TicketListInput, "limit" | "cursor" | "sort">,
 ): Promise<TicketCount> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "countTickets");
   const ofAll = input.allProjects === "1";
   const owners = await listOwners(store, principal, ofAll);
   const { q: words, ...rest } = input;
@@ -280,7 +280,7 @@ export async function countTickets(
  * opened yet has the stage `received` and version 0. Scope tickets:read. Throws not_found.
  */
 export async function getTicket({ store }: { store: Store }, principal: Principal, id: string): Promise<TicketDetail> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "getTicket");
   const found = isUuid(id) ? await store.ticketDetails.read(principal.project, id) : null;
   if (found === null) throw notFound();
   const { ticket, contents } = found;
@@ -304,7 +304,7 @@ export async function getTicketFile(
   id: string,
   fileId: string,
 ): Promise<FileContent> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "getTicketFile");
   const ticket = await readTicket(store, principal, id);
   const { homeProject, id: ticketId } = ticket;
   const file = isUuid(fileId)
@@ -330,7 +330,7 @@ export const updateTicket = audited(
     input: TicketChange,
     versions: ExpectedVersions = null,
   ): Promise<TicketItem> {
-    requireScope(principal, "tickets:write");
+    requireScopeOf(principal, "updateTicket");
     const change = checkInput(ticketChangeSchema, input, "The ticket");
     const { project, actor } = principal;
     if (!isUuid(id)) throw notFound();

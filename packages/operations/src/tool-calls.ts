@@ -9,6 +9,7 @@ import type { Decision, ReviewState, Store, TicketRecord, ToolCallRecord } from 
 import { asToolCall } from "./as-tool-call.ts";
 import { audited } from "./audited.ts";
 import { UNREAD, UNDER_WAY, conflict } from "./decision-rules.ts";
+import { requireScopeOf } from "./operation.ts";
 import type { ExpectedVersions } from "./operation.ts";
 import { readPage, searchFaults } from "./list-page.ts";
 import { announce, decidePatiently } from "./reviews.ts";
@@ -31,7 +32,7 @@ export async function listToolCalls(
   principal: Principal,
   { state, q, ...input }: ToolCallListInput,
 ): Promise<ListPage<ToolCall>> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "listToolCalls");
   const known = toolCallStateSchema.optional().safeParse(state);
   const detail = `must be one of ${toolCallStateSchema.options.join(", ")}`;
   return readPage(
@@ -61,7 +62,7 @@ export async function getToolCall(
   principal: Principal,
   id: string,
 ): Promise<{ item: ToolCall; version: number }> {
-  requireScope(principal, "tickets:read");
+  requireScopeOf(principal, "getToolCall");
   const { call, ticket } = await readCall(store, principal, id);
   return { item: asToolCall(call, principal.projectName), version: ticket.version };
 }

@@ -1,10 +1,101 @@
-import { lookup as systemLookup, type LookupAddress } from "node:dns";
-import { isIP, type LookupFunction } from "node:net";
+import { lookup as systemLookup } from "node:dns";
+import type { LookupAddress } from "node:dns";
+import { isIP } from "node:net";
+import type { LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
+import { domainToASCII } from "node:url";
 import { parseUrl } from "@svc/contracts";
-import { parseAllowList } from "./allow-list.ts";
-import { classifyAddress, normalizeAddress } from "./classify-address.ts";
+import ipaddr from "ipaddr.js";
 import { BlockedAddressError } from "./outbound-errors.ts";
+
+/** The hosts and networks that configuration allows although they are not public. */
+type AllowList = {
+  /** Whether this host name is an entry. The name has no trailing dot and is in lower case, as `URL` gives it. */
+  readonly hasName: (name: string) => boolean;
+  /** Whether this address lies in one of the networks. IPv4 networks hold no IPv6 address, nor the reverse. */
+  readonly hasAddress: (address: string) => boolean;
+};
+
+type Network = ReturnType<typeof ipaddr.parseCIDR>;
+
+/**
+ * Reads the entries of an allow list: host names, addresses, or networks as `address/bits`.
+ * @throws TypeError naming the first entry that is none of these, so that a typing error stops the start.
+ */
+function parseAllowList(entries: readonly string[]): AllowList {
+  const names = new Set<string>();
+  const networks: Network[] = [];
+  for (const entry of entries.map((text) => text.trim())) {
+    const network = parseNetwork(entry);
+    if (network === undefined) names.add(parseName(entry));
+    else networks.push(network);
+  }
+  return {
+    hasName: (name) => names.has(name),
+    hasAddress(address) {
+      const parsed = ipaddr.parse(address);
+      return networks.some(([base, bits]) => parsed.kind() === base.kind() && parsed.match(base, bits));
+    },
+  };
+}
+
+function parseNetwork(entry: string): Network | undefined {
+  if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
+  if (ipaddr.IPv4.isValidFourPartDecimal(entry)) return ipaddr.parseCIDR(`${entry}/32`);
+  return ipaddr.IPv6.isValid(entry) ? ipaddr.parseCIDR(`${entry}/128`) : undefined;
+}
+
+function parseName(entry: string): string {
+  const name = /^[^\s/:@*[\]]+$/.test(entry) ? domainToASCII(entry).replace(/\.+$/, "") : "";
+  if (name === "" || /^[\d.]+$/.test(name)) {
+    throw new TypeError(
+      `"${entry}" cannot be allowed: use a host name, an address or a network such as 10.0.0.0/8, without a port.`,
+    );
+  }
+  return name;
+}
+
+/**
+ * What an address is to the guard:
+ * - `public`: global unicast, reachable by anybody.
+ * - `loopback`: 127.0.0.0/8 and ::1.
+ * - `internal`: private, link-local (cloud metadata), carrier-grade NAT, documentation, transition and other special
+ *   ranges; configuration may allow parts of them.
+ * - `never`: no configuration allows it, since it is another address in disguise (IPv4-mapped and IPv4-compatible
+ *   IPv6, and 0.0.0.0/8, which Linux takes for loopback) or no single host (multicast, broadcast).
+ */
+type AddressClass = "public" | "loopback" | "internal" | "never";
+
+/** The only block of IPv6 that IANA gives out for global unicast (RFC 4291, section 2.4). */
+const GLOBAL_UNICAST_IPV6 = ipaddr.IPv6.parseCIDR("2000::/3");
+
+/** IPv4-compatible addresses (RFC 4291, section 2.5.5.1), `::` among them; ::1 is asked for before. */
+const COMPATIBLE_IPV6 = ipaddr.IPv6.parseCIDR("::/96");
+
+const NEVER_RANGES: ReadonlySet<string> = new Set(["unspecified", "broadcast", "multicast", "ipv4Mapped", "rfc6145"]);
+
+/**
+ * Classifies an IPv4 or IPv6 address in its usual text form, by the IANA special-purpose registries that ipaddr.js
+ * holds (RFC 6890). An IPv6 address counts as public only within 2000::/3, so that a range that is not yet in the
+ * library is refused and not let through.
+ * @throws Error when the text is not an address.
+ */
+export function classifyAddress(address: string): AddressClass {
+  const parsed = ipaddr.parse(address);
+  const range: string = parsed.range();
+  if (range === "loopback") return "loopback";
+  if (NEVER_RANGES.has(range)) return "never";
+  if (parsed instanceof ipaddr.IPv6) {
+    if (parsed.match(COMPATIBLE_IPV6)) return "never";
+    return range === "unicast" && parsed.match(GLOBAL_UNICAST_IPV6) ? "public" : "internal";
+  }
+  return range === "unicast" ? "public" : "internal";
+}
+
+/** The one spelling of an address by which two are compared. A zone (`%eth0`) is kept. @throws Error when it is none. */
+export function normalizeAddress(address: string): string {
+  return ipaddr.parse(address).toNormalizedString();
+}
 
 /** What a guard lets through beyond public addresses. All of it comes from the operator's configuration. */
 export type AddressPolicy = {

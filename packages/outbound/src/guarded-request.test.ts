@@ -1,14 +1,12 @@
-import { createServer, type RequestListener } from "node:http";
-import {
-  createServer as createTcpServer,
-  type AddressInfo,
-  type LookupFunction,
-  type Server,
-  type Socket,
-} from "node:net";
+import { createServer } from "node:http";
+import type { RequestListener } from "node:http";
+import { createServer as createTcpServer } from "node:net";
+import type { AddressInfo, LookupFunction, Server, Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { createAddressGuard, type AddressPolicy } from "./address-guard.ts";
-import { guardedRequest, nextHop, type OutboundRequest } from "./guarded-request.ts";
+import { createAddressGuard } from "./address-guard.ts";
+import type { AddressPolicy } from "./address-guard.ts";
+import { excerptOf, guardedRequest, nextHop } from "./guarded-request.ts";
+import type { OutboundRequest } from "./guarded-request.ts";
 import {
   BlockedAddressError,
   OutboundConnectionError,
@@ -411,4 +409,17 @@ test("a redirect from https to http, and those after it, lead to public addresse
   const downgraded = nextHop(secure, 302, "http://wiki.internal/b");
   expect(downgraded.isDowngraded).toBe(true);
   expect(nextHop(downgraded, 302, "https://wiki.internal/c").isDowngraded).toBe(true);
+});
+
+test.each([
+  ["the message of JSON", '{"error":{"message":"no such model"}}', "no such model"],
+  ["another answer", "<html>\n <b>busy</b>\r\n", "<html> <b>busy</b>"],
+  ["a secret", '{"message":"bad key sk-planted"}', "bad key [key]"],
+  ["a long answer", "x".repeat(100_000), "x".repeat(20)],
+  ["control characters", "a\u0000\u001b[31mb", "a[31mb"],
+  ["somebody else's key", "key sk-LEAK123456789012345", "key [key]"],
+  ["a token in a header", "Bearer abc.def.ghi=", "[key]"],
+  ["nothing", "", ""],
+])("an excerpt of %s is short, harmless and without the secret", (_, answer, expected) => {
+  expect(excerptOf(answer, { secret: "sk-planted", maxChars: 20 })).toBe(expected);
 });

@@ -1,14 +1,9 @@
-export {
-  createAddressGuard,
-  type AddressGuard,
-  type AddressGuardTools,
-  type AddressPolicy,
-  type UrlCheck,
-  type UrlCheckOptions,
-} from "./address-guard.ts";
-export { createBreaker, type Breaker } from "./create-breaker.ts";
-export { excerptOf } from "./excerpt-of.ts";
-export { guardedRequest, type OutboundMethod, type OutboundRequest, type OutboundResponse } from "./guarded-request.ts";
+export { createAddressGuard } from "./address-guard.ts";
+export type { AddressGuard, AddressGuardTools, AddressPolicy, UrlCheck, UrlCheckOptions } from "./address-guard.ts";
+export { createBreaker } from "./create-breaker.ts";
+export type { Breaker } from "./create-breaker.ts";
+export { excerptOf, guardedRequest } from "./guarded-request.ts";
+export type { OutboundMethod, OutboundRequest, OutboundResponse } from "./guarded-request.ts";
 export {
   BlockedAddressError,
   OutboundConnectionError,
@@ -16,7 +11,13 @@ export {
   ResponseTooLargeError,
   TooManyRedirectsError,
 } from "./outbound-errors.ts";
-export { createReceiverLookup, type ReceiverLookupTools } from "./receiver-lookup.ts";
-export { signWebhook, type WebhookSignatureHeaders, type WebhookToSign } from "./sign-webhook.ts";
-export { verifyWebhook, type WebhookScheme, type WebhookToVerify, type WebhookVerdict } from "./verify-webhook.ts";
-export { isWebhookSecret, webhookKeyOf } from "./webhook-secret.ts";
+export { createReceiverLookup } from "./receiver-lookup.ts";
+export type { ReceiverLookupTools } from "./receiver-lookup.ts";
+export { isWebhookSecret, signWebhook, verifyWebhook, webhookKeyOf } from "./sign-webhook.ts";
+export type {
+  WebhookScheme,
+  WebhookSignatureHeaders,
+  WebhookToSign,
+  WebhookToVerify,
+  WebhookVerdict,
+} from "./sign-webhook.ts";

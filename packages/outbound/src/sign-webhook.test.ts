@@ -2,9 +2,8 @@ import { createHmac } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { Webhook } from "standardwebhooks";
-import { signWebhook } from "./sign-webhook.ts";
-import { verifyWebhook, type WebhookToVerify } from "./verify-webhook.ts";
-import { isWebhookSecret } from "./webhook-secret.ts";
+import { isWebhookSecret, signWebhook, verifyWebhook } from "./sign-webhook.ts";
+import type { WebhookToVerify } from "./sign-webhook.ts";
 
 const BODY = JSON.stringify({ ok: true, mode: "webhook", text: "Grüße 👋" });
 const PLAIN = "an API key or any other text";

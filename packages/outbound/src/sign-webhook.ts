@@ -1,5 +1,28 @@
-import { createHmac } from "node:crypto";
-import { webhookKeyOf } from "./webhook-secret.ts";
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+const PREFIX = "whsec_";
+
+/** RFC 4648 section 4, with padding. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/**
+ * Whether a text can be a webhook secret: not empty, and base64 after `whsec_` where it begins so.
+ * For the check of settings, so that a bad secret is refused when it is set and not when it should sign.
+ */
+export function isWebhookSecret(secret: string): boolean {
+  return secret.startsWith(PREFIX) ? secret !== PREFIX && BASE64.test(secret.slice(PREFIX.length)) : secret !== "";
+}
+
+/**
+ * The key bytes of a secret for Standard Webhooks: base64-decoded after `whsec_`, else the UTF-8 bytes.
+ * @throws TypeError when the text is no webhook secret; the text itself is not in the message.
+ */
+export function webhookKeyOf(secret: string): Buffer {
+  if (!isWebhookSecret(secret)) {
+    throw new TypeError("The webhook secret is not valid: it is empty, or the part after whsec_ is not base64.");
+  }
+  return secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), "base64") : Buffer.from(secret, "utf8");
+}
 
 /** One try of one delivery that is to be signed. */
 export type WebhookToSign = {
@@ -42,17 +65,88 @@ export function signWebhook({ body, secrets, deliveryId, timestamp }: WebhookToS
 }
 
 /** The value of X-Svc-Signature. */
-export function bodySignature(body: string | Uint8Array, secret: string): string {
+function bodySignature(body: string | Uint8Array, secret: string): string {
   return `sha256=${createHmac("sha256", Buffer.from(secret, "utf8")).update(body).digest("hex")}`;
 }
 
 /** One value of webhook-signature: HMAC-SHA256 over `id.timestamp.body`. */
-export function standardSignature(
-  body: string | Uint8Array,
-  id: string,
-  timestampSeconds: string,
-  secret: string,
-): string {
+function standardSignature(body: string | Uint8Array, id: string, timestampSeconds: string, secret: string): string {
   const hmac = createHmac("sha256", webhookKeyOf(secret)).update(`${id}.${timestampSeconds}.`).update(body);
   return `v1,${hmac.digest("base64")}`;
+}
+
+/**
+ * Which proof is asked for. `standard` (Standard Webhooks) covers id and time, so that old callbacks cannot be
+ * replayed; `body` is X-Svc-Signature alone, which covers only the body.
+ */
+export type WebhookScheme = "standard" | "body";
+
+/** A received callback. */
+export type WebhookToVerify = {
+  /** The bytes as received, before any parsing. */
+  readonly body: string | Uint8Array;
+  /** As Node gives them: names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Every secret that may have signed it. */
+  readonly secrets: readonly string[];
+  /** `standard` by default. The receiver chooses: a sender must not be able to pick the weaker one. */
+  readonly scheme?: WebhookScheme;
+  /** The present, by the receiver's clock. */
+  readonly now: Date;
+  /** How far the timestamp may lie from now, in either direction. Five minutes by default, as in the reference. */
+  readonly toleranceMs?: number;
+};
+
+/** The result of a verification. */
+export type WebhookVerdict =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: "missing_header" | "bad_timestamp" | "bad_signature" };
+
+type SchemeVerifier = (webhook: WebhookToVerify) => WebhookVerdict;
+
+const FIVE_MINUTES_MS = 300_000;
+
+/**
+ * Verifies what `signWebhook` signs, comparing in constant time.
+ * @throws TypeError when a secret is unusable; a bad callback is no error but a verdict.
+ */
+export function verifyWebhook(webhook: WebhookToVerify): WebhookVerdict {
+  return VERIFIERS[webhook.scheme ?? "standard"](webhook);
+}
+
+const VERIFIERS = {
+  standard({ body, headers, secrets, now, toleranceMs = FIVE_MINUTES_MS }) {
+    const id = single(headers["webhook-id"]);
+    const timestamp = single(headers["webhook-timestamp"]);
+    const signatures = single(headers["webhook-signature"]);
+    if (id === undefined || timestamp === undefined || signatures === undefined) return refused("missing_header");
+    const isTimely = /^\d{1,12}$/.test(timestamp) && Math.abs(now.getTime() - Number(timestamp) * 1000) <= toleranceMs;
+    if (!isTimely) return refused("bad_timestamp");
+    const expected = secrets.map((secret) => standardSignature(body, id, timestamp, secret));
+    return anyEqual(signatures.split(" "), expected) ? { ok: true } : refused("bad_signature");
+  },
+
+  body({ body, headers, secrets }) {
+    const signature = single(headers["x-svc-signature"]);
+    if (signature === undefined) return refused("missing_header");
+    const expected = secrets.map((secret) => bodySignature(body, secret));
+    return anyEqual([signature], expected) ? { ok: true } : refused("bad_signature");
+  },
+} satisfies Record<WebhookScheme, SchemeVerifier>;
+
+function refused(reason: "missing_header" | "bad_timestamp" | "bad_signature"): WebhookVerdict {
+  return { ok: false, reason };
+}
+
+/** The value of a header that was sent exactly once. */
+function single(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function anyEqual(given: readonly string[], expected: readonly string[]): boolean {
+  return expected.some((right) => given.some((left) => isEqual(Buffer.from(left), Buffer.from(right))));
+}
+
+function isEqual(left: Buffer, right: Buffer): boolean {
+  return left.length === right.length && timingSafeEqual(left, right);
 }

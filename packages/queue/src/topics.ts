@@ -23,7 +23,7 @@ export function announceText(queues: Queues, ticketId: string): void {
 }
 
 /** Calls `onText` with the conversations whose unfinished reply has grown, until the returned function is called. */
-export function followTexts(queues: Queues, onText: (ticketIds: string[]) => void): () => void {
+export function followTexts(queues: Pick<Queues, "wakeUps">, onText: (ticketIds: string[]) => void): () => void {
   return queues.wakeUps.listen(TEXTS, onText);
 }
 

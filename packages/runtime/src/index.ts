@@ -1,21 +1,21 @@
 export { UNSWITCHED_APPS, checkPorts, forgetPorts, recallPorts, rememberPorts } from "./check-ports.ts";
 export type { ListeningApp } from "./check-ports.ts";
-export { describeEndpoints } from "./describe-endpoints.ts";
-export { describeErrors } from "./describe-errors.ts";
-export { describeSettings } from "./describe-settings.ts";
-export { describeVanished } from "./describe-vanished.ts";
-export { findClockFault } from "./find-clock-fault.ts";
-export { exitOnceStopped } from "./exit-once-stopped.ts";
-export { createFetchGuard } from "./fetch-guard.ts";
+export { describeEndpoints, describeErrors, describeSettings } from "./describe-pages.ts";
+export { describeVanished } from "./watch-processes.ts";
+export { createFetchGuard, createWebhookGuard, ownPortsOf } from "./guards.ts";
 export { ConfigError, loadConfig, readEnvironment } from "./load-config.ts";
 export type { Config, EarlyConfig, EmbeddingsConfig, OidcConfig } from "./load-config.ts";
-export { migrateAll } from "./migrate-all.ts";
-export { StartError, closeResources, openResources, waitForStore } from "./open-resources.ts";
+export {
+  StartError,
+  closeResources,
+  findClockFault,
+  migrateAll,
+  openResources,
+  waitForStore,
+} from "./open-resources.ts";
 export type { Resources } from "./open-resources.ts";
-export { ownPortsOf } from "./own-ports.ts";
-export { runApp } from "./run-app.ts";
+export { exitOnceStopped, runApp } from "./run-app.ts";
 export { runServices } from "./run-services.ts";
 export type { Running } from "./run-services.ts";
 export { SETTINGS } from "./settings-schema.ts";
 export type { SettingName } from "./settings-schema.ts";
-export { createWebhookGuard } from "./webhook-guard.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { describeSettings } from "./describe-settings.ts";
+import { describeSettings } from "./describe-pages.ts";
 import { ConfigError, loadConfig, readEnvironment } from "./load-config.ts";
 import { SETTINGS } from "./settings-schema.ts";
 

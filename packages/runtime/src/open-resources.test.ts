@@ -16,8 +16,14 @@ import type { TestDatabase, TestQueueBackend } from "@svc/testing";
 import pg from "pg";
 import { loadConfig } from "./load-config.ts";
 import type { Config } from "./load-config.ts";
-import { migrateAll } from "./migrate-all.ts";
-import { StartError, closeResources, openResources } from "./open-resources.ts";
+import {
+  StartError,
+  closeResources,
+  explainStoreFault,
+  findClockFault,
+  migrateAll,
+  openResources,
+} from "./open-resources.ts";
 import type { Resources } from "./open-resources.ts";
 
 const SECRET_KEY = "0123456789abcdef0123456789abcdef";
@@ -261,4 +267,45 @@ test("a newer schema is no reason not to start, but is warned of", async () => {
   } finally {
     await newer.drop();
   }
+});
+
+const faultWith = (code: string) => Object.assign(new Error("planted"), { code });
+
+describe("why PostgreSQL is not reached", () => {
+  test.each([
+    ["ECONNREFUSED", /no server is listening/, false],
+    ["ENOTFOUND", /host name .* does not exist/, false],
+    ["57P03", /is starting/, false],
+    ["53100", /disk is full/, false],
+    ["53300", /no free connections/, false],
+    ["28P01", /Check the user, password and database/, true],
+    ["SELF_SIGNED_CERT_IN_CHAIN", /not trusted/, true],
+    ["XX000", /see the attached error/, false],
+  ])("%s is told in words, and whether waiting helps", (code, words, isLasting) => {
+    expect(explainStoreFault(faultWith(code))).toEqual({ words: expect.stringMatching(words), isLasting });
+  });
+
+  test("a pooler that rejects settings is named, and waiting does not help", () => {
+    const error = Object.assign(new Error("unsupported startup parameter: options"), { code: "08P01" });
+    expect(explainStoreFault(error)).toEqual({ words: expect.stringMatching(/connection pooler/), isLasting: true });
+  });
+
+  test("of several addresses of one host is told by the first", () => {
+    const error = new AggregateError([faultWith("ECONNREFUSED"), faultWith("ENETUNREACH")]);
+    expect(explainStoreFault(error).words).toMatch(/no server is listening/);
+  });
+});
+
+const HOUR_MS = 3_600_000;
+const storeAt = (apartMs: number) => ({ readTimeMs: () => Promise.resolve(Date.now() - apartMs) });
+
+describe("the clock of a process", () => {
+  test.each([0, 20_000, -20_000])("%i ms from the database's clock is right", async (apartMs) => {
+    expect(await findClockFault(storeAt(apartMs))).toBeNull();
+  });
+
+  test("an hour off is told in words, either way", async () => {
+    expect(await findClockFault(storeAt(HOUR_MS))).toMatch(/60 minutes ahead of the database's clock.*NTP/);
+    expect(await findClockFault(storeAt(-HOUR_MS))).toMatch(/60 minutes behind the database's clock/);
+  });
 });

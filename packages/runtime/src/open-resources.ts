@@ -1,19 +1,86 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createToolOpener, openLanguageModels, openModelCatalogue } from "@svc/agents";
 import type { LanguageModels, ModelCatalogue, ToolOpener } from "@svc/agents";
+import { explainCertificateFault } from "@svc/contracts";
 import { EmbeddingError, openEmbeddings, readModelFolder } from "@svc/knowledge";
 import type { EmbeddingSource, Embeddings } from "@svc/knowledge";
 import { createLog } from "@svc/log";
 import type { Log } from "@svc/log";
 import { errorCode } from "@svc/primitives";
-import { openQueues } from "@svc/queue";
+import { migrateQueues, openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { openStore, readSchemaState } from "@svc/store";
+import { isRejectedSetting, migrateStore, openStore, readSchemaState } from "@svc/store";
 import type { Store } from "@svc/store";
-import { explainStoreFault } from "./explain-store-fault.ts";
-import { createFetchGuard } from "./fetch-guard.ts";
-import { findClockFault } from "./find-clock-fault.ts";
+import { createFetchGuard } from "./guards.ts";
 import type { Config } from "./load-config.ts";
+
+/** Brings our own schema and that of the queues up to this version. Safe to repeat and to run concurrently. */
+export async function migrateAll(databaseUrl: string, log: Log): Promise<void> {
+  await migrateStore(databaseUrl, log);
+  await migrateQueues(databaseUrl, log);
+}
+
+/** Why a start did not reach PostgreSQL. */
+interface StoreFault {
+  /** In words, without addresses and passwords. */
+  words: string;
+  /** True: waiting does not mend it, somebody has to. */
+  isLasting: boolean;
+}
+
+const CREDENTIALS = { words: "Check the user, password and database in DATABASE_URL.", isLasting: true };
+
+const POOLER = {
+  words: "a connection pooler rejects its settings; use PostgreSQL's own address in DATABASE_URL",
+  isLasting: true,
+};
+
+/** By SQLSTATE or by the code of the system. */
+const FAULTS: Readonly<Record<string, StoreFault>> = {
+  "28P01": CREDENTIALS,
+  "28000": CREDENTIALS,
+  "3D000": CREDENTIALS,
+  "53100": { words: "its disk is full; free disk space", isLasting: false },
+  "53300": { words: "it has no free connections; raise max_connections, or run fewer processes", isLasting: false },
+  "57P03": { words: "it is starting or recovering", isLasting: false },
+  ECONNREFUSED: { words: "no server is listening on the host and port in DATABASE_URL", isLasting: false },
+  ENOTFOUND: { words: "the host name in DATABASE_URL does not exist", isLasting: false },
+  EAI_AGAIN: {
+    words: "the host name in DATABASE_URL does not exist, or the DNS server is unavailable",
+    isLasting: false,
+  },
+  ETIMEDOUT: { words: "the host in DATABASE_URL does not respond", isLasting: false },
+  EHOSTUNREACH: { words: "there is no route to the host in DATABASE_URL", isLasting: false },
+  ENETUNREACH: { words: "there is no route to the host in DATABASE_URL", isLasting: false },
+};
+
+/** Says in words why PostgreSQL was not reached, and whether waiting for it can help. */
+export function explainStoreFault(error: unknown): StoreFault {
+  const certificate = explainCertificateFault(error);
+  if (certificate !== null) return { words: certificate, isLasting: true };
+  if (isRejectedSetting(error)) return POOLER;
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const known = FAULTS[errorCode(error) ?? errorCode(first) ?? ""];
+  return known ?? { words: "see the attached error", isLasting: false };
+}
+
+/** Far more than a network takes, far less than what receivers of callbacks accept as the age of a signature (5 min). */
+const TOLERANCE_MS = 30_000;
+
+/**
+ * Compares the clock of this process with that of the database, which all processes share. Answers in words when they
+ * are more than 30 s apart, and null otherwise. Rejects as the store does.
+ */
+export async function findClockFault(store: Pick<Store, "readTimeMs">): Promise<string | null> {
+  const before = Date.now();
+  const there = await store.readTimeMs();
+  // The answer is from between the two moments.
+  const apart = Math.round((before + Date.now()) / 2 - there);
+  if (Math.abs(apart) <= TOLERANCE_MS) return null;
+  const seconds = Math.round(Math.abs(apart) / 1_000);
+  const by = seconds < 120 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`;
+  return `The clock of this machine is ${by} ${apart > 0 ? "ahead of" : "behind"} the database's clock. Callback signatures and sign-ins contain timestamps and may be rejected: synchronize both with NTP.`;
+}
 
 /** What every service gets. */
 export interface Resources {

@@ -2,11 +2,28 @@ import type { Service } from "@svc/contracts";
 import { CannotListenError, PortTakenError } from "@svc/http";
 import { createLog } from "@svc/log";
 import { checkPorts, listensAtStart } from "./check-ports.ts";
-import { exitOnceStopped, exitSoon } from "./exit-once-stopped.ts";
 import { ConfigError, loadConfig } from "./load-config.ts";
 import { StartError, openResources } from "./open-resources.ts";
 import type { Resources } from "./open-resources.ts";
 import { runServices } from "./run-services.ts";
+import type { Running } from "./run-services.ts";
+
+/** What a library leaves behind after its close gets this long to end by itself. */
+const LINGER_MS = 500;
+
+/**
+ * Ends a process that has nothing left to do. BullMQ keeps a timer of 30 s after a lost connection that its close does
+ * not end, and such a process must not outlive its supervisor's patience.
+ */
+function exitSoon(): void {
+  setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
+/** Ends the process once everything has stopped. */
+export async function exitOnceStopped({ stopped }: Pick<Running, "stopped">): Promise<void> {
+  await stopped;
+  exitSoon();
+}
 
 /**
  * What the `main.ts` of an app does: reads the configuration, opens the resources, runs the service. A fault of the

@@ -1,12 +1,11 @@
 import { VERSION } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
-import { monitorListener, listen } from "@svc/http";
+import { listen, monitorListener } from "@svc/http";
 import { openTracing } from "@svc/telemetry";
 import { gatherFigures } from "./gather-figures.ts";
 import { closeResources } from "./open-resources.ts";
 import type { Resources } from "./open-resources.ts";
-import { watchMemory } from "./watch-memory.ts";
-import { watchProcesses } from "./watch-processes.ts";
+import { watchMemory, watchProcesses } from "./watch-processes.ts";
 
 /** What runs. */
 export interface Running {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import type { ProcessFacts, VanishedProcess } from "@svc/store";
 import { collectLog } from "@svc/testing";
-import { watchProcesses } from "./watch-processes.ts";
+import { describeVanished, findMemoryFault, parseOwnMemory, readOwnMemory, watchProcesses } from "./watch-processes.ts";
 
 const GONE: VanishedProcess = {
   app: "api",
@@ -100,5 +100,56 @@ describe("processes", () => {
     processes.rows.clear();
     await jest.advanceTimersByTimeAsync(60_000);
     expect(processes.rows.size).toBe(0);
+  });
+});
+
+const MB = 1_000_000;
+
+describe("the memory of a process", () => {
+  test("is warned of when it nears the limit of its container", () => {
+    expect(findMemoryFault(900 * MB, 1_000 * MB)).toMatch(/uses 900 of 1000 MB.*exit code 137/);
+  });
+
+  test.each([
+    ["far below it", 500 * MB, 1_000 * MB],
+    ["without one", 900 * MB, 0],
+    ["with one that no machine has", 900 * MB, 2 ** 63],
+  ])("is nothing to tell %s", (_what, used, limit) => {
+    expect(findMemoryFault(used, limit)).toBeNull();
+  });
+
+  test("is what the system cannot take back: not the files that a process has mapped", () => {
+    const status = "Name:\tnode\nVmRSS:\t  189320 kB\nRssAnon:\t  132712 kB\nRssFile:\t   56608 kB\n";
+    expect(parseOwnMemory(status)).toBe(132_712 * 1_024);
+    expect(parseOwnMemory("Name:\tnode\nVmRSS:\t  189320 kB\n")).toBeNull();
+    expect(readOwnMemory()).toBeGreaterThan(10 * MB);
+  });
+});
+
+const gone = {
+  app: "api",
+  host: "3f2a",
+  pid: 7,
+  startedAt: new Date("2026-01-02T03:00:00Z"),
+  heardAt: new Date("2026-01-02T03:04:05Z"),
+  memoryBytes: 100 * MB,
+  memoryLimitBytes: 1_000 * MB,
+};
+
+describe("a process that has vanished without a stop", () => {
+  test("is said to have been killed, to have crashed or to be cut off, with what it used", () => {
+    expect(describeVanished(gone)).toBe(
+      "The api on 3f2a (process 7) last reported at 2026-01-02T03:04:05.000Z and did not shut down cleanly: it was killed (by kill -9, or because of its memory usage), crashed, or cannot reach the database. It used 100 of 1000 MB.",
+    );
+  });
+
+  test("near its limit is said to have been killed for its memory, and what to do", () => {
+    expect(describeVanished({ ...gone, memoryBytes: 900 * MB })).toMatch(
+      /it probably ran out of memory and was killed\. It used 900 of 1000 MB.*SVC_MEMORY_LIMIT/,
+    );
+  });
+
+  test("without a limit is said with what it used alone", () => {
+    expect(describeVanished({ ...gone, memoryLimitBytes: null })).toMatch(/It used 100 MB\.$/);
   });
 });

@@ -1,11 +1,89 @@
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Log } from "@svc/log";
 import { errorCode, withinMs } from "@svc/primitives";
 import { SILENT_MS } from "@svc/store";
 import type { Store, VanishedProcess } from "@svc/store";
-import { describeVanished } from "./describe-vanished.ts";
-import { readOwnMemory } from "./read-memory.ts";
-import { findMemoryLimit } from "./watch-memory.ts";
+
+const STATUS_FILE = "/proc/self/status";
+const KB = 1_024;
+
+/**
+ * Bytes that the system cannot take back from a process, by the text of its status on Linux; null where it says nothing of
+ * them. The files that it has mapped, such as its program, are in its resident set too, and do not count towards the limit
+ * of its container.
+ */
+export function parseOwnMemory(status: string): number | null {
+  const [, kb] = /^RssAnon:\s+(\d+) kB$/m.exec(status) ?? [];
+  return kb === undefined ? null : Number(kb) * KB;
+}
+
+/** What this process uses of what its container may; where the system does not tell, its resident set. */
+export function readOwnMemory(): number {
+  // Elsewhere than on Linux there is no such file.
+  const own = process.platform === "linux" ? parseOwnMemory(readFileSync(STATUS_FILE, "utf8")) : null;
+  return own ?? process.memoryUsage.rss();
+}
+
+const LOOK_MS = 5_000;
+/** From this share of its limit on a process is warned of, and again once it has been below the lower one. */
+const HIGH = 0.85;
+const CALM = 0.7;
+const MB = 1_000_000;
+/** What systems without a limit answer is beyond any machine. */
+const NO_LIMIT_BYTES = 2 ** 50;
+
+const isLimit = (bytes: number) => bytes > 0 && bytes <= NO_LIMIT_BYTES;
+
+/** What this process may use at most, as its container says; null where nothing limits it. */
+function findMemoryLimit(): number | null {
+  const bytes = process.constrainedMemory();
+  return isLimit(bytes) ? bytes : null;
+}
+
+/** Says in words that a process nears the limit of its container; null while it does not, or where there is none. */
+export function findMemoryFault(usedBytes: number, limitBytes: number): string | null {
+  if (!isLimit(limitBytes) || usedBytes < limitBytes * HIGH) return null;
+  const used = Math.round(usedBytes / MB);
+  const limit = Math.round(limitBytes / MB);
+  return `This process uses ${used} of ${limit} MB. Above the limit, the system kills it (exit code 137) and its unfinished work is repeated. Raise the limit, or run more replicas.`;
+}
+
+/** Warns in the log, each time anew, before a process is killed for its memory. Answers what ends the watch. */
+export function watchMemory(log: Log): () => void {
+  let isWarned = false;
+  const timer = setInterval(() => {
+    const limit = process.constrainedMemory();
+    const used = readOwnMemory();
+    const fault = findMemoryFault(used, limit);
+    if (fault !== null && !isWarned) log.warn({}, fault);
+    if (fault !== null) isWarned = true;
+    else if (used < limit * CALM) isWarned = false;
+  }, LOOK_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** From this share of its limit on, the limit is what has most likely killed a process. */
+const NEAR = 0.8;
+
+const asMb = (bytes: number) => Math.round(bytes / MB);
+
+/**
+ * Says in words that a process has ended without a stop, and what is likely to have ended it. The number is what it used when
+ * it was last heard of, up to five seconds before its end.
+ */
+export function describeVanished(gone: VanishedProcess): string {
+  const { app, host, pid, heardAt, memoryBytes, memoryLimitBytes } = gone;
+  const who = `The ${app} on ${host} (process ${pid}) last reported at ${heardAt.toISOString()} and did not shut down cleanly`;
+  const used =
+    memoryLimitBytes === null
+      ? `It used ${asMb(memoryBytes)} MB`
+      : `It used ${asMb(memoryBytes)} of ${asMb(memoryLimitBytes)} MB`;
+  if (memoryLimitBytes !== null && memoryBytes >= memoryLimitBytes * NEAR)
+    return `${who}: it probably ran out of memory and was killed. ${used}. Raise the limit (SVC_MEMORY_LIMIT), or run more replicas.`;
+  return `${who}: it was killed (by kill -9, or because of its memory usage), crashed, or cannot reach the database. ${used}.`;
+}
 
 const BEAT_MS = 5_000;
 /** A stop does not wait longer for a database that is away: the process is then told of as one that has vanished. */
@@ -15,7 +93,7 @@ const END_WAIT_MS = 1_000;
 type Processes = Pick<Store["processes"], "beat" | "crash" | "end" | "listSilent" | "takeMissing" | "takeVanished">;
 
 /** True if a process with this id runs on this machine. */
-export function isRunning(pid: number): boolean {
+function isRunning(pid: number): boolean {
   // The id of this process belonged to another one before it, as in a container that was started again.
   if (pid === process.pid) return false;
   try {

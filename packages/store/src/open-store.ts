@@ -145,7 +145,7 @@ export function openStore(options: {
     issues: bind(db, issues),
     kbs: bind(db, kbs),
     messages: bind(context, messages),
-    messengerUpdates: bind(hot, messengerUpdates),
+    channelUpdates: bind(hot, messengerUpdates),
     operatorReplies: bind(db, { list: ticketChanges.listOperatorReplies, findTickets: ticketChanges.findTickets }),
     modelPulls: bind(db, modelPulls),
     modelCalls: bind(db, modelCalls),

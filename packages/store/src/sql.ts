@@ -8,12 +8,12 @@ import type { Statements } from "./statement-types.ts";
 const DIRECTORY = fileURLToPath(new URL("../sql", import.meta.url));
 
 /**
- * Accepts a row type if the statement returns each of its columns with a compatible type. Whether a column can be NULL
- * is not known to PostgreSQL: that is the row type's own statement.
+ * Accepts a row type if it has exactly the columns that the statement returns, with compatible types: a row may be
+ * passed on as it is. Whether a column can be NULL is not known to PostgreSQL: that is the row type's own statement.
  */
 export type RowOf<Row, Columns> = {
   [Name in keyof Row]: Name extends keyof Columns ? Columns[Name] | null : never;
-};
+} & { [Name in Exclude<keyof Columns, keyof Row>]: never };
 
 /** Values of a statement's parameters, by their names; nothing if it has none. */
 type ValuesOf<Parameters> = keyof Parameters extends never
@@ -30,9 +30,15 @@ export interface Statement<Parameters extends object, Columns extends object> {
   /** Planned once per connection: for statements of the message path. */
   readonly isPrepared: boolean;
   /** Runs it; returns its rows with camelCase names. */
-  all<Row extends RowOf<Row, Columns> = object>(db: Db, ...values: ValuesOf<Parameters>): Promise<Row[]>;
+  all<Row extends RowOf<Row, Columns> = Columns & RowOf<Columns, Columns>>(
+    db: Db,
+    ...values: ValuesOf<Parameters>
+  ): Promise<Row[]>;
   /** Runs it; returns its first row, or null if there is none. */
-  one<Row extends RowOf<Row, Columns> = object>(db: Db, ...values: ValuesOf<Parameters>): Promise<Row | null>;
+  one<Row extends RowOf<Row, Columns> = Columns & RowOf<Columns, Columns>>(
+    db: Db,
+    ...values: ValuesOf<Parameters>
+  ): Promise<Row | null>;
   /** Runs it; returns the number of rows that it wrote or returned. */
   run(db: Db, ...values: ValuesOf<Parameters>): Promise<number>;
 }

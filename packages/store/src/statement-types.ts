@@ -332,7 +332,7 @@ export interface Statements {
     deleteChat: Statement<{ ticketId: string }, object>;
     deleteKbs: Statement<{ project: string }, object>;
     deleteLooseBodies: Statement<{ project: string; ticketIds: readonly (string | null)[]; userId: string; chatId: string }, object>;
-    deleteLooseUpdates: Statement<{ project: string; userId: string; messengerChatId: string; ticketIds: readonly (string | null)[] }, object>;
+    deleteLooseUpdates: Statement<{ project: string; userId: string; updatesChatId: string; ticketIds: readonly (string | null)[] }, object>;
     deleteOutbox: Statement<{ ticketId: string }, object>;
     deleteProject: Statement<{ project: string; isSettled: boolean }, object>;
     deleteStoredBytes: Statement<{ project: string }, object>;
@@ -341,7 +341,7 @@ export interface Statements {
     findChat: Statement<{ project: string; ticketId: string }, object>;
     findIdle: Statement<{ ticketId: string; retentionDays: number }, object>;
     findLooseBodies: Statement<{ project: string; ticketIds: readonly (string | null)[]; userId: string; chatId: string }, { id: string }>;
-    findLooseUpdates: Statement<{ project: string; userId: string; messengerChatId: string; ticketIds: readonly (string | null)[] }, { messageId: string }>;
+    findLooseUpdates: Statement<{ project: string; userId: string; updatesChatId: string; ticketIds: readonly (string | null)[] }, { messageId: string }>;
     findTickets: Statement<{ project: string; ticketIds: readonly (string | null)[] }, { ticketId: string }>;
     findTicketsOfUser: Statement<{ userId: string; project: string }, { ticketId: string }>;
     listAskedProjects: Statement<{ ticketId: string }, { projectId: string }>;
@@ -432,7 +432,7 @@ export interface Statements {
     lockProject: Statement<{ project: string }, object>;
     markAdminKeyShown: Statement<object, object>;
     markInitialized: Statement<object, object>;
-    readChannels: Statement<object, { enabled: string[]; toolServerEnabled: boolean; api: unknown; widget: unknown; messenger: unknown; version: number }>;
+    readChannels: Statement<object, { enabled: string[]; toolServerEnabled: boolean; settings: unknown; version: number }>;
     readSecretKeyCheck: Statement<object, { secretKeyCheck: string }>;
     setEnabled: Statement<{ enabled: boolean; channelId: string }, { version: number }>;
     setLockTimeout: Statement<object, object>;
@@ -613,7 +613,7 @@ export interface Statements {
   "tickets/ticket-details": {
     findDraft: Statement<{ home: string; ticketId: string }, { text: string; markdown: boolean; sources: unknown; confidence: number; why: string; covers: string[]; createdAt: Date; isStale: boolean }>;
     findOpened: Statement<{ project: string; ticketId: string }, { id: string; homeProjectId: string; homeProjectName: string; projectId: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }>;
-    findReceived: Statement<{ project: string; ticketId: string }, { id: string; projectId: string; projectName: string; channelId: string; chatId: string; createdAt: Date; updatedAt: Date; userId: string; subject: string; metas: unknown[] }>;
+    findReceived: Statement<{ project: string; ticketId: string }, { id: string; projectName: string; channelId: string; chatId: string; createdAt: Date; updatedAt: Date; userId: string; subject: string; metas: unknown[] }>;
     listEvents: Statement<{ home: string; ticketId: string; before: number | string }, { place: number; id: number; at: Date; actor: string; messageId: string; moves: unknown; data: unknown; bytes: number; totalBytes: number; number: number; found: number }>;
     listMessages: Statement<{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; userId: string; text: string; timestampMs: number; attachments: unknown; channelMeta: unknown; mode: string; state: string; attempts: number; failure: string; createdAt: Date; finishedAt: Date; bytes: number; totalBytes: number; number: number; found: number }>;
     listProjects: Statement<{ home: string; ticketId: string }, { id: number; projectId: string }>;

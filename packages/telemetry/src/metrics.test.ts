@@ -1,8 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { OTHER, fewValues } from "./few-values.ts";
 import { METRICS } from "./metric-list.ts";
 import type { MetricDeclaration } from "./metric-list.ts";
-import { beforeShown, clearGauge, count, metricsText, observe, setGauge } from "./metrics.ts";
+import { OTHER, beforeShown, clearGauge, count, fewValues, metricsText, observe, setGauge } from "./metrics.ts";
 
 const declared = Object.entries<MetricDeclaration>(METRICS);
 

@@ -244,7 +244,7 @@ export function channelConformance(
     for (const item of await subject.sentOf("typing")) expect(item.chatId).toBe(chatId);
   });
 
-  /** A receiver may be told less than the whole context (a person in a messenger sees no ids), but nothing else. */
+  /** A receiver may be told less than the whole context (a person in a chat app sees no ids), but nothing else. */
   function expectContext(item: SentItem, context: ReplyContext): void {
     expect(context).toMatchObject(item.context ?? {});
   }

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { IntegrationId } from "@svc/contracts";
 import { findProgram } from "./ask-shared-server.ts";
 import type { Exit } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
@@ -24,7 +25,7 @@ export interface CompositionOptions {
 }
 
 /** Apps that only some tests need. */
-export type FurtherApp = "widget" | "messenger" | "tool-server" | "console";
+export type FurtherApp = Exclude<IntegrationId, "api"> | "console";
 
 /** One process of a composition, which can be killed and started again with the same settings and ports. */
 export interface CompositionProcess {
@@ -80,10 +81,9 @@ interface AppPlan {
   count: number;
 }
 
-/** What each of the further apps serves. */
-const SURFACES: Readonly<Record<FurtherApp, readonly Surface[]>> = {
+/** What the further apps that listen on a port serve. */
+const SURFACES: Partial<Record<FurtherApp, readonly Surface[]>> = {
   widget: ["widget"],
-  messenger: [],
   "tool-server": ["tools"],
   console: ["console"],
 };
@@ -94,7 +94,7 @@ const APPS = {
   separate: (count: number, further: readonly FurtherApp[]) => [
     { app: "api", surfaces: ["api"], count },
     { app: "pipeline", surfaces: [], count },
-    ...further.map((app): AppPlan => ({ app, surfaces: SURFACES[app], count })),
+    ...further.map((app): AppPlan => ({ app, surfaces: SURFACES[app] ?? [], count })),
   ],
 } satisfies Record<CompositionName, (replicas: number, further: readonly FurtherApp[]) => AppPlan[]>;
 

@@ -1,5 +1,5 @@
-import { expect, test } from "@jest/globals";
-import { compareTokens } from "./compare-tokens.ts";
+import { describe, expect, test } from "@jest/globals";
+import { compareTokens, isSameWord } from "./compare-tokens.ts";
 
 const compare = (given: string, wanted: string) =>
   compareTokens(given.split(" ").filter(Boolean), wanted.split(" ").filter(Boolean));
@@ -26,4 +26,29 @@ test("what says nothing has nothing in common", () => {
   ] as const) {
     expect(compare(given, wanted)).toEqual({ f1: 0, rougeL: 0 });
   }
+});
+
+describe("isSameWord", () => {
+  test.each([
+    ["password", "passwords"],
+    ["restore", "restored"],
+    ["founded", "founding"],
+    ["rechnung", "rechnungen"],
+    ["réinitialiser", "réinitialisé"],
+    ["up", "up"],
+    ["東京", "東京"],
+  ])("%s and %s are forms of one word", (one, other) => {
+    expect([isSameWord(one, other), isSameWord(other, one)]).toEqual([true, true]);
+  });
+
+  test.each([
+    ["pass", "password"],
+    ["form", "formation"],
+    ["run", "rune"],
+    ["east", "easter's"],
+    ["restore", "report"],
+    ["", "a"],
+  ])("%s and %s are different words", (one, other) => {
+    expect([isSameWord(one, other), isSameWord(other, one)]).toEqual([false, false]);
+  });
 });

@@ -1,5 +1,14 @@
 import { splitSentences } from "./split-sentences.ts";
 
+/**
+ * Whether a text holds NUL, which PostgreSQL stores in no text, or a lone surrogate, which is no character and has no
+ * UTF-8 form. Such texts are refused at the door; nothing is repaired.
+ */
+export function hasBadCharacters(text: string): boolean {
+  // With the flag `u`, a surrogate that is part of a pair is seen as its character and does not match.
+  return text.includes("\0") || /\p{Surrogate}/u.test(text);
+}
+
 const graphemeSegmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 /** So far behind the limit the text is read to see whether a sentence really ends there. */
@@ -39,13 +48,4 @@ function wordEnd(text: string, limit: number): number {
   let end = limit;
   while (end > 0 && !/\s/.test(text.charAt(end))) end -= 1;
   return end;
-}
-
-/**
- * Whether a text holds NUL, which PostgreSQL stores in no text, or a lone surrogate, which is no character and has no
- * UTF-8 form. Such texts are refused at the door; nothing is repaired.
- */
-export function hasBadCharacters(text: string): boolean {
-  // With the flag `u`, a surrogate that is part of a pair is seen as its character and does not match.
-  return text.includes("\0") || /\p{Surrogate}/u.test(text);
 }

@@ -4,6 +4,15 @@ import { existsSync, readFileSync } from "node:fs";
 const ALIASES: Readonly<Record<string, string>> = { nb: "no", nn: "no", iw: "he", in: "id", ji: "yi" };
 
 /**
+ * The language of a tag as ISO 639-1 in lower case: `pt-BR` → `pt`, `nb` → `no`. What is no tag comes back as it is in
+ * lower case; nothing throws.
+ */
+export function primaryLanguage(tag: string): string {
+  const primary = tag.trim().toLowerCase().split(/[-_]/, 1)[0] ?? "";
+  return ALIASES[primary] ?? primary;
+}
+
+/**
  * Makes a reader of the lists in `data/<folder>`, one text file per language (ISO 639-1): reads a language when it is first
  * asked for. A language is added by adding its file. Returns what `make` makes of the lines, of none without a file.
  */
@@ -20,13 +29,4 @@ export function createLanguageData<T>(folder: string, make: (lines: readonly str
     }
     return data;
   };
-}
-
-/**
- * The language of a tag as ISO 639-1 in lower case: `pt-BR` → `pt`, `nb` → `no`. What is no tag comes back as it is in
- * lower case; nothing throws.
- */
-export function primaryLanguage(tag: string): string {
-  const primary = tag.trim().toLowerCase().split(/[-_]/, 1)[0] ?? "";
-  return ALIASES[primary] ?? primary;
 }

@@ -1,32 +1,6 @@
-import * as fc from "fast-check";
 import { describe, expect, test } from "@jest/globals";
-import { tokenize, searchWords } from "./tokenize.ts";
-
-describe("the words that a search goes by", () => {
-  test("are compared without case and accents, and each counts once", () => {
-    expect(searchWords("Größe, GROSSE größe; Café-Crème 3.14")).toEqual(["grosse", "cafe", "creme", "3.14"]);
-    expect(searchWords("Ελλάδα ёлка й")).toEqual(["ελλαδα", "елка", "й"]);
-  });
-
-  test("are those of any script", () => {
-    expect(searchWords("请问发票").length).toBeGreaterThan(0);
-    expect(searchWords("— … !? 😀")).toEqual([]);
-  });
-
-  test("have 64 characters at most and are never cut inside one", () => {
-    expect(searchWords("x".repeat(100))).toEqual(["x".repeat(64)]);
-    fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
-        for (const word of searchWords(text.toWellFormed())) {
-          expect(word).not.toBe("");
-          expect(Array.from(word).length).toBeLessThanOrEqual(64);
-          expect(word.isWellFormed()).toBe(true);
-          expect(word).not.toContain(":");
-        }
-      }),
-    );
-  });
-});
+import * as fc from "fast-check";
+import { findCodes, searchWords, tokenize } from "./tokenize.ts";
 
 function termsOf(text: string): string[] {
   return tokenize(text).map(({ term }) => term);
@@ -94,5 +68,40 @@ describe("tokenize", () => {
 
   test("no surrogate pair is cut in a long run", () => {
     for (const { term } of tokenize(`漢${"𠀀".repeat(5_000)}`)) expect(term).not.toMatch(/\p{Surrogate}/u);
+  });
+});
+
+test("a name with letters and digits is one word, however it is joined", () => {
+  expect(findCodes("What does K-1050 cost, and E_07/b?").map(({ term }) => term)).toEqual(["k1050", "e07b"]);
+  expect(findCodes("COVID-19")).toEqual([{ term: "covid19", start: 0, end: 8, words: ["covid"] }]);
+});
+
+test("numbers, dates, words with hyphens and addresses are no codes", () => {
+  expect(findCodes("3.14, 2024-05-01, well-known, 10.0.0.1, e-mail")).toEqual([]);
+});
+
+describe("the words that a search goes by", () => {
+  test("are compared without case and accents, and each counts once", () => {
+    expect(searchWords("Größe, GROSSE größe; Café-Crème 3.14")).toEqual(["grosse", "cafe", "creme", "3.14"]);
+    expect(searchWords("Ελλάδα ёлка й")).toEqual(["ελλαδα", "елка", "й"]);
+  });
+
+  test("are those of any script", () => {
+    expect(searchWords("请问发票").length).toBeGreaterThan(0);
+    expect(searchWords("— … !? 😀")).toEqual([]);
+  });
+
+  test("have 64 characters at most and are never cut inside one", () => {
+    expect(searchWords("x".repeat(100))).toEqual(["x".repeat(64)]);
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        for (const word of searchWords(text.toWellFormed())) {
+          expect(word).not.toBe("");
+          expect(Array.from(word).length).toBeLessThanOrEqual(64);
+          expect(word.isWellFormed()).toBe(true);
+          expect(word).not.toContain(":");
+        }
+      }),
+    );
   });
 });

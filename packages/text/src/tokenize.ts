@@ -1,7 +1,46 @@
 import { foldAccents } from "./fold-accents.ts";
 
+/** A word with parts that are joined by marks: `K-1050`, `covid-19`, `SVC_DATA_DIR`. */
+const JOINED = /(?<![\p{L}\p{N}])[\p{L}\p{N}]{1,12}(?:[-_/.][\p{L}\p{N}]{1,12}){1,3}(?![\p{L}\p{N}])/gu;
+
+/** Least number of letters of a part that is a word of its own. */
+const WORD = /^\p{L}{4,}$/u;
+
+/**
+ * The names with letters and digits that a text joins by marks, such as those of articles and errors, each as one word
+ * in lower case (`K-1050` → `k1050`) with its place and those of its parts that are words as well. Takes time in
+ * proportion to the text.
+ */
+export function findCodes(text: string): { term: string; start: number; end: number; words: string[] }[] {
+  return Array.from(text.matchAll(JOINED), ({ 0: code, index }) => {
+    const parts = code
+      .normalize("NFKC")
+      .toLowerCase()
+      .split(/[-_/.]/);
+    return {
+      term: parts.join(""),
+      start: index,
+      end: index + code.length,
+      words: parts.filter((part) => WORD.test(part)),
+    };
+  }).filter(({ term }) => /\p{L}/u.test(term) && /\p{N}/u.test(term));
+}
+
 /** Characters of a word that count; longer words are not typed in full. */
 const MAX_WORD_CHARS = 64;
+
+/**
+ * The different words of a text in the form in which a search by words compares them: lower case, without accents, the
+ * first 64 characters of each, in the order in which they come first.
+ */
+export function searchWords(text: string): string[] {
+  return [...new Set(tokenize(text).map(({ term }) => formOf(term)))];
+}
+
+function formOf(term: string): string {
+  const folded = foldAccents(term);
+  return folded.length <= MAX_WORD_CHARS ? folded : Array.from(folded).slice(0, MAX_WORD_CHARS).join("");
+}
 
 /** A word or number of a text. */
 export type Token = {
@@ -111,17 +150,4 @@ function toTerm(word: string): string {
     .replace(/i\u0307/g, "i")
     .replace(/\s+/g, "");
   return term.normalize("NFC");
-}
-
-/**
- * The different words of a text in the form in which a search by words compares them: lower case, without accents, the
- * first 64 characters of each, in the order in which they come first.
- */
-export function searchWords(text: string): string[] {
-  return [...new Set(tokenize(text).map(({ term }) => formOf(term)))];
-}
-
-function formOf(term: string): string {
-  const folded = foldAccents(term);
-  return folded.length <= MAX_WORD_CHARS ? folded : Array.from(folded).slice(0, MAX_WORD_CHARS).join("");
 }

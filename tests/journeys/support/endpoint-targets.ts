@@ -71,6 +71,7 @@ export const TARGETS = {
     }),
   },
   channel: { isGlobal: true, make: () => Promise.resolve({ id: "api" }) },
+  pushingChannel: { isGlobal: true, make: () => Promise.resolve({ id: "messenger" }) },
   delivery: {
     async make({ databaseUrl }, project) {
       const id = newId();

@@ -136,7 +136,7 @@ export async function plantCanary(product: Product, projectName: string): Promis
 
   // Updates of the messenger that were given up: one of a conversation that is there, one of none.
   const botId = Number.parseInt(newId().slice(-10), 16);
-  await store.messengerUpdates.insertMany(
+  await store.channelUpdates.insertMany(
     project,
     botId,
     [ticketId, newId()].map((of, index) => ({
@@ -147,7 +147,7 @@ export async function plantCanary(product: Product, projectName: string): Promis
       albumId: null,
     })),
   );
-  await store.messengerUpdates.bury(botId, [0, 1], name);
+  await store.channelUpdates.bury(botId, [0, 1], name);
 
   // A file that an operator has handed in for a reply that was not sent yet.
   const handedIn = { filename: `${name}.txt`, mime: "text/plain", content: Buffer.from(`I am ${name}.`) };

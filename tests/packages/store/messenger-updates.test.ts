@@ -32,25 +32,25 @@ function update(updateId: number, ticketId: string, more: Partial<NewMessengerUp
 }
 
 const insert = (botId: number, ...updates: NewMessengerUpdate[]) =>
-  store.messengerUpdates.insertMany(project, botId, updates);
+  store.channelUpdates.insertMany(project, botId, updates);
 const heads = async (botId: number, busy: string[] = [], limit = 10) =>
-  (await store.messengerUpdates.listHeads(botId, busy, limit)).map(({ updateId }) => updateId);
-const settle = (botId: number, ...ids: number[]) => store.messengerUpdates.settle(botId, ids, "accepted");
+  (await store.channelUpdates.listHeads(botId, busy, limit)).map(({ updateId }) => updateId);
+const settle = (botId: number, ...ids: number[]) => store.channelUpdates.settle(botId, ids, "accepted");
 const dueNow = (botId: number) => db.sql("UPDATE messenger_updates SET next_at = now() WHERE bot_id = $1", [botId]);
 
 describe("updates of the messenger", () => {
   test("are there once, however often and by whomever they are stored, and keep their message", async () => {
     const [bot, ticket] = [nextBot(), newId()];
     expect(await insert(bot, update(5, ticket), update(5, ticket), update(3, ticket))).toBe(2);
-    const [before] = await store.messengerUpdates.listHeads(bot, [], 10);
+    const [before] = await store.channelUpdates.listHeads(bot, [], 10);
     const other = db.openAnother();
     const counts = await Promise.all(
       [store, other].map((each) =>
-        each.messengerUpdates.insertMany(project, bot, [update(3, ticket), update(4, ticket), update(5, ticket)]),
+        each.channelUpdates.insertMany(project, bot, [update(3, ticket), update(4, ticket), update(5, ticket)]),
       ),
     );
     expect(counts.toSorted((one, other) => one - other)).toEqual([0, 1]);
-    expect((await store.messengerUpdates.listHeads(bot, [], 10))[0]).toEqual(before);
+    expect((await store.channelUpdates.listHeads(bot, [], 10))[0]).toEqual(before);
     expect(before).toMatchObject({ updateId: 3, messageId: expect.any(String), body: expect.stringContaining("3") });
     expect(await insert(nextBot(), update(3, ticket))).toBe(1);
   });
@@ -90,11 +90,11 @@ describe("updates of the messenger", () => {
     const [bot, one, other] = [nextBot(), newId(), newId()];
     await insert(bot, update(1, one), update(2, one), update(3, other));
     const later = { delayMs: 60_000, failure: "away" };
-    await store.messengerUpdates.retryLater({ botId: bot, updateId: 1 }, { ...later, counts: false });
+    await store.channelUpdates.retryLater({ botId: bot, updateId: 1 }, { ...later, counts: false });
     expect(await heads(bot)).toEqual([3]);
-    await store.messengerUpdates.retryLater({ botId: bot, updateId: 1 }, { ...later, counts: true });
+    await store.channelUpdates.retryLater({ botId: bot, updateId: 1 }, { ...later, counts: true });
     await dueNow(bot);
-    expect(await store.messengerUpdates.listHeads(bot, [], 10)).toMatchObject([
+    expect(await store.channelUpdates.listHeads(bot, [], 10)).toMatchObject([
       { updateId: 1, tries: 1 },
       { updateId: 3, tries: 0 },
     ]);
@@ -107,7 +107,7 @@ describe("updates of the messenger", () => {
     await dueNow(bot);
     expect(await heads(bot)).toEqual([1]);
     const join = async (updateId: number) =>
-      (await store.messengerUpdates.joinAlbum({ botId: bot, updateId })).map((part) => part.updateId);
+      (await store.channelUpdates.joinAlbum({ botId: bot, updateId })).map((part) => part.updateId);
     expect(await join(1)).toEqual([1, 2]);
     await insert(bot, update(4, ticket, { albumId }));
     expect(await join(1)).toEqual([1, 2]);
@@ -122,32 +122,32 @@ describe("updates of the messenger", () => {
   test("that are dead are listed for their project and can be taken again, an album as a whole", async () => {
     const [bot, ticket, own] = [nextBot(), newId(), await db.newProject()];
     const parts = [update(1, ticket, { albumId: "a" }), update(2, ticket, { albumId: "a" })];
-    await store.messengerUpdates.insertMany(own, bot, parts);
-    await store.messengerUpdates.joinAlbum({ botId: bot, updateId: 1 });
-    await store.messengerUpdates.bury(bot, [1, 2], "broken");
-    const dead = await store.messengerUpdates.listDead(own, 10);
+    await store.channelUpdates.insertMany(own, bot, parts);
+    await store.channelUpdates.joinAlbum({ botId: bot, updateId: 1 });
+    await store.channelUpdates.bury(bot, [1, 2], "broken");
+    const dead = await store.channelUpdates.listDead(own, 10);
     expect(dead).toEqual([
       expect.objectContaining({ ticketId: ticket, chatId: `chat ${ticket}`, text: "text 1", failure: "broken" }),
     ]);
-    expect(await store.messengerUpdates.listDead(project, 10)).toEqual([]);
+    expect(await store.channelUpdates.listDead(project, 10)).toEqual([]);
     const messageId = dead[0]?.messageId ?? "";
-    expect(await store.messengerUpdates.revive(project, messageId)).toBe(false);
-    expect(await store.messengerUpdates.revive(own, messageId)).toBe(true);
-    expect(await store.messengerUpdates.revive(own, messageId)).toBe(false);
-    expect(await store.messengerUpdates.listHeads(bot, [], 10)).toMatchObject([{ updateId: 1, tries: 0 }]);
-    expect(await store.messengerUpdates.joinAlbum({ botId: bot, updateId: 1 })).toHaveLength(2);
+    expect(await store.channelUpdates.revive(project, messageId)).toBe(false);
+    expect(await store.channelUpdates.revive(own, messageId)).toBe(true);
+    expect(await store.channelUpdates.revive(own, messageId)).toBe(false);
+    expect(await store.channelUpdates.listHeads(bot, [], 10)).toMatchObject([{ updateId: 1, tries: 0 }]);
+    expect(await store.channelUpdates.joinAlbum({ botId: bot, updateId: 1 })).toHaveLength(2);
   });
 
   test("are forgotten when they can come no more, dead ones after a month", async () => {
     const [bot, ticket] = [nextBot(), newId()];
     await insert(bot, update(1, ticket), update(2, ticket), update(3, ticket), update(4, ticket));
     await settle(bot, 1, 2);
-    await store.messengerUpdates.bury(bot, [3], "broken");
+    await store.channelUpdates.bury(bot, [3], "broken");
     await db.sql(
       "UPDATE messenger_updates SET settled_at = now() - interval '3 days' WHERE bot_id = $1 AND update_id IN (2, 3)",
       [bot],
     );
-    await store.messengerUpdates.prune();
+    await store.channelUpdates.prune();
     const left = () =>
       db.sql("SELECT update_id::integer AS id FROM messenger_updates WHERE bot_id = $1 ORDER BY 1", [bot]);
     expect(await left()).toEqual([{ id: 1 }, { id: 3 }, { id: 4 }]);
@@ -156,7 +156,7 @@ describe("updates of the messenger", () => {
          received_at = received_at - interval '31 days' WHERE bot_id = $1`,
       [bot],
     );
-    expect(await store.messengerUpdates.prune()).toEqual({ unanswered: 2, isMore: false });
+    expect(await store.channelUpdates.prune()).toEqual({ unanswered: 2, isMore: false });
     expect(await left()).toEqual([]);
   });
 
@@ -177,19 +177,19 @@ describe("updates of the messenger", () => {
     const { ticketId } = await accept("one", 71);
     await accept("two", 72);
     await accept("one, corrected", 71);
-    expect(await store.messengerUpdates.findMessage(project, ticketId, 71)).toEqual({
+    expect(await store.channelUpdates.findMessage(project, ticketId, 71)).toEqual({
       text: "one, corrected",
       channelMeta: { telegram: { messageId: 71 } },
     });
-    expect(await store.messengerUpdates.findMessage(project, ticketId, 73)).toBeNull();
+    expect(await store.channelUpdates.findMessage(project, ticketId, 73)).toBeNull();
   });
 
   test("without a conversation are found, shown and erased by their user and their chat", async () => {
     const [bot, ticket, own] = [nextBot(), newId(), await db.newProject()];
-    await store.messengerUpdates.insertMany(own, bot, [update(1, ticket), update(2, newId())]);
+    await store.channelUpdates.insertMany(own, bot, [update(1, ticket), update(2, newId())]);
     const owners = {
-      user: { userId: `user ${ticket}`, chatId: null, messengerChatId: null, ticketIds: [] },
-      chat: { userId: null, chatId: null, messengerChatId: `chat ${ticket}`, ticketIds: [] },
+      user: { userId: `user ${ticket}`, chatId: null, updatesChatId: null, ticketIds: [] },
+      chat: { userId: null, chatId: null, updatesChatId: `chat ${ticket}`, ticketIds: [] },
     };
     for (const owner of Object.values(owners)) {
       const kinds: string[] = [];

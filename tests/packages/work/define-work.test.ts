@@ -23,7 +23,7 @@ const untilAborted = ({ signal }: HeldLease) =>
 function openWork(
   tasks: Task[],
   run: Definition["run"],
-  change: Partial<Definition> & { failures?: Partial<NonNullable<Definition["failures"]>> } = {},
+  change: Omit<Partial<Definition>, "failures"> & { failures?: Partial<Definition["failures"]> } = {},
 ) {
   const retries: Omit<Retry, "error">[] = [];
   const givenUp: string[] = [];

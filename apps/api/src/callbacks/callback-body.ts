@@ -1,6 +1,6 @@
 import type { CallbackBody } from "@svc/contracts";
 import type { DeliveryRequest } from "@svc/store";
-import { replyJson } from "../reply-json.ts";
+import { replyJson } from "../messages/message-responses.ts";
 
 /** The body of a callback: made from what is stored, so that all tries send the same bytes. */
 export function callbackBody(delivery: DeliveryRequest): string {

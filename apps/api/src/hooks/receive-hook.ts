@@ -7,21 +7,20 @@ import { newId } from "@svc/store";
 import type { Hook, HookBodyResult, NewHookBody } from "@svc/store";
 import type { Request, RequestHandler, Response } from "express";
 import type { ApiContext } from "../api-context.ts";
-import { jsonAnswer, sendAnswer } from "../idempotency.ts";
-import { queuedAsync, queuedWebhook } from "../modes.ts";
+import { jsonResponse, queuedAsync, queuedWebhook, sendResponse } from "../messages/message-responses.ts";
 import { isProven } from "./verify-proof.ts";
 
-/** What the route works with. */
+/** Dependencies of the route. */
 interface HookTools {
   rateLimit: RateLimit;
   take: (hook: Hook, body: NewHookBody) => Promise<TakenBody>;
 }
 
-/** Of a body that became no message. */
+/** Fields of a body that became no message. */
 const NO_MESSAGE = { eventId: null, messageId: null, ticketId: null, chatId: null, userId: null } as const;
 
-/** One text for a hook that is not there and a proof that is wrong: nobody learns which hooks exist. */
-const refusal = () =>
+/** The same error for an unknown hook and an invalid signature, so that callers cannot learn which hooks exist. */
+const signatureError = () =>
   new ServiceError(
     "invalid_signature",
     "This hook does not exist, or the request is not signed correctly. Check the hook's URL and secret.",
@@ -33,7 +32,7 @@ const textParam = (request: Request, name: string): string | null => {
   return typeof value === "string" ? value : null;
 };
 
-/** The secrets that count right now, the present one first. */
+/** Returns the valid secrets, the current one first. */
 function liveSecrets({ store, log }: ApiContext, hook: Hook): string[] {
   const { secret, previousSecret } = hook;
   const isPreviousLive = previousSecret !== null && previousSecret.until.getTime() > Date.now();
@@ -44,13 +43,13 @@ function liveSecrets({ store, log }: ApiContext, hook: Hook): string[] {
   return opened.filter((text) => text !== null);
 }
 
-/** Bytes of a body that are read to check a call of an address with too many failures; most events are smaller. */
+/** Bytes that are read of a body to check its signature if its address has too many failures; most events are smaller. */
 const UNTRUSTED_MAX_BYTES = 64 * 1024;
 
 /**
- * The hook that a call has proved to come from the sender of, with the call's body. A secret in the path is checked before
- * the body is read; what the others sign is the body itself, of which little is read where the address `isSuspect`. A hook
- * that is not there costs as much as one that is. Throws invalid_signature, and what `readBodyBytes` throws.
+ * Returns the hook that a call is authenticated for, with the call's body. A secret in the path is checked before the body
+ * is read; the other schemes sign the body, of which little is read if the address `isSuspect`. An unknown hook takes as
+ * long as a known one. Throws invalid_signature, and the errors of `readBodyBytes`.
  */
 async function authenticate(
   context: ApiContext,
@@ -63,7 +62,7 @@ async function authenticate(
   const check = (pathSecret: string | null, body: Buffer): Hook => {
     const call = { headers: request.headersDistinct, body, pathSecret, now: new Date() };
     const isKnown = known !== null && known.secrets.length > 0;
-    if (!isProven(isKnown ? known : null, call) || hook === null) throw refusal();
+    if (!isProven(isKnown ? known : null, call) || hook === null) throw signatureError();
     return hook;
   };
   const pathSecret = textParam(request, "secret");
@@ -75,7 +74,7 @@ async function authenticate(
   return { hook: check(null, content), content };
 }
 
-/** The headers that a mapping may use, of those that came once. */
+/** Returns the headers that a mapping may use, if they were sent once. */
 function headersOf({ headersDistinct }: Request): Record<string, string> {
   const known = HOOK_HEADERS.flatMap((name) => {
     const [value, another] = headersDistinct[name] ?? [];
@@ -85,10 +84,14 @@ function headersOf({ headersDistinct }: Request): Record<string, string> {
 }
 
 /**
- * Stores a body for its owner to see. A body that cannot be stored, also because storage is full, does not undo what
- * became of it.
+ * Stores a body for the hook's owner. An error, also because storage is full, does not change the result of the call.
  */
-async function keep({ store, log }: ApiContext, hook: Hook, body: NewHookBody, result: HookBodyResult): Promise<void> {
+async function storeBody(
+  { store, log }: ApiContext,
+  hook: Hook,
+  body: NewHookBody,
+  result: HookBodyResult,
+): Promise<void> {
   try {
     await store.storedBytes.checkRoom(hook.project, "hookBodies", body.content.length);
     await store.hooks.addBody(hook.project, hook.id, body, result);
@@ -97,17 +100,18 @@ async function keep({ store, log }: ApiContext, hook: Hook, body: NewHookBody, r
   }
 }
 
-function answer(response: Response, { outcome, messageId, ticketId, chatId, deliveryId, isRepeat }: TakenBody): void {
+function respond(response: Response, body: TakenBody): void {
+  const { outcome, messageId, ticketId, chatId, deliveryId, isRepeat } = body;
   if (outcome === "ignored" || messageId === null || ticketId === null || chatId === null) {
-    sendAnswer(response, jsonAnswer(202, { ok: true, status: "ignored" }));
+    sendResponse(response, jsonResponse(202, { ok: true, status: "ignored" }));
     return;
   }
   if (isRepeat) response.setHeader("Idempotent-Replayed", "true");
-  const names = { chatId, ticketId, messageId };
-  sendAnswer(response, deliveryId === null ? queuedAsync(names) : queuedWebhook({ ...names, deliveryId }));
+  const ids = { chatId, ticketId, messageId };
+  sendResponse(response, deliveryId === null ? queuedAsync(ids) : queuedWebhook(ids, deliveryId));
 }
 
-/** Nothing of a secret in the path may be in an answer, which platforms show to everybody who sees their deliveries. */
+/** Removes a secret from the path: platforms show responses to everyone who can see their deliveries. */
 function hideSecret(request: Request): void {
   if (textParam(request, "secret") !== null) {
     request.url = `/api/v1/hooks/${encodeURIComponent(textParam(request, "hookId") ?? "")}`;
@@ -125,8 +129,8 @@ function isDecodable(path: string): boolean {
 }
 
 /**
- * Comes before the routes of hooks, below their path: the answer to a path that is none of theirs repeats nothing of it
- * but what is in the place of the hook's id, since a secret may be in any other.
+ * Middleware before the routes of hooks: the response to a path without a route repeats only the segment of the hook's id,
+ * since any other segment may be a secret.
  */
 export function hideStrayPath(request: Request, _response: Response, next: () => void): void {
   const [, id, , ...more] = request.path.split("/");
@@ -136,10 +140,10 @@ export function hideStrayPath(request: Request, _response: Response, next: () =>
 }
 
 /**
- * `POST /api/v1/hooks/:hookId` and `POST /api/v1/hooks/:hookId/:secret`: what a platform sends becomes one message of
- * the hook's project. There is no API key: the caller proves itself by the hook's secret or signature. A call that does not is
- * neither answered in detail nor stored, and counts as a failed authentication; little is read of an address with too
- * many of these. A call that does counts by address and hook.
+ * `POST /api/v1/hooks/:hookId` and `POST /api/v1/hooks/:hookId/:secret`: the body becomes one message of the hook's
+ * project. The call is authenticated by the hook's secret or signature instead of an API key. Without a valid one it is not
+ * stored, gets no details, and counts as a failed authentication; little is read from an address with too many of these.
+ * Authenticated calls are rate limited by address and hook.
  */
 export function receiveHook(context: ApiContext, { rateLimit, take }: HookTools): RequestHandler {
   async function admit(request: Request, response: Response): Promise<{ hook: Hook; content: Buffer }> {
@@ -149,9 +153,9 @@ export function receiveHook(context: ApiContext, { rateLimit, take }: HookTools)
       call = await authenticate(context, request, isSuspect);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      // A suspect with a body that is too large to be checked has proved nothing.
+      // A body that is too large to be checked is not authenticated.
       const isUnchecked = isSuspect && error.code === "payload_too_large";
-      throw await rateLimit.refuse(request, response, isUnchecked ? refusal() : error);
+      throw await rateLimit.refuse(request, response, isUnchecked ? signatureError() : error);
     }
     const { hook } = call;
     response.setHeader("x-svc-project", hook.projectName);
@@ -166,7 +170,7 @@ export function receiveHook(context: ApiContext, { rateLimit, take }: HookTools)
     const types = request.headersDistinct["content-type"] ?? [];
     const body: NewHookBody = {
       id: newId(),
-      // Of a header that came twice readers may take different ones: it counts as none.
+      // Readers may disagree on a header that was sent twice: it counts as absent.
       contentType: types.length === 1 ? (types[0] ?? "") : "",
       headers: headersOf(request),
       content,
@@ -175,20 +179,20 @@ export function receiveHook(context: ApiContext, { rateLimit, take }: HookTools)
     try {
       taken = await take(hook, body);
     } catch (error) {
-      // Not every sender tries again: what came while the channel was off can be tried by the hook's owner.
+      // Not every sender retries: the hook's owner can replay bodies that arrived while the channel was disabled.
       if (error instanceof ServiceError && error.code === "channel_disabled") {
         const faults = [{ pointer: "", code: error.code, detail: error.message }];
-        await keep(context, hook, body, { ...NO_MESSAGE, outcome: "failed", faults });
+        await storeBody(context, hook, body, { ...NO_MESSAGE, outcome: "failed", faults });
       }
       throw error;
     }
-    await keep(context, hook, body, taken);
+    await storeBody(context, hook, body, taken);
     if (taken.error !== null) throw taken.error;
-    answer(response, taken);
+    respond(response, taken);
   };
 }
 
-/** Refuses the other methods of a hook's addresses, with the same fields as every answer. */
+/** Rejects the other methods of a hook's path, with the same fields as every response. */
 export function refuseHookMethod(rateLimit: RateLimit): RequestHandler {
   const refuse = methodNotAllowed("POST");
   return async (request, response) => {

@@ -1,12 +1,13 @@
 import { ERRORS } from "@svc/contracts";
-import type { ErrorCode, Problem } from "@svc/contracts";
-import { headerRefs } from "./describe-headers.ts";
-import type { HeaderName } from "./describe-headers.ts";
+import type { Endpoint, ErrorCode, Problem } from "@svc/contracts";
+import { headerRefs } from "./components.ts";
+import type { HeaderName } from "./components.ts";
 import type { ExampleValue, MediaType, ResponseObject } from "./openapi-document.ts";
 
+const ALL_CODES = Object.keys(ERRORS) as ErrorCode[];
 const HEADERS_OF_ALL: HeaderName[] = ["X-Request-Id", "RateLimit", "RateLimit-Policy"];
 
-/** What the answer with an error has besides. */
+/** Additional headers of errors. */
 const HEADERS_OF: Partial<Record<ErrorCode, HeaderName[]>> = {
   missing_key: ["WWW-Authenticate"],
   invalid_key: ["WWW-Authenticate"],
@@ -37,23 +38,22 @@ function exampleOf(code: ErrorCode): Problem {
   };
 }
 
-/** One example of each error, by its code. */
+/** Returns one example of each error, by its code. */
 export function describeProblems(): Record<string, ExampleValue> {
-  const codes = Object.keys(ERRORS) as ErrorCode[];
-  return Object.fromEntries(codes.map((code) => [code, { summary: ERRORS[code].title, value: exampleOf(code) }]));
+  return Object.fromEntries(ALL_CODES.map((code) => [code, { summary: ERRORS[code].title, value: exampleOf(code) }]));
 }
 
-/** The name of the answer with one of these errors: `MissingKeyOrInvalidKey`. */
+/** Returns the name of the response with one of these errors: `MissingKeyOrInvalidKey`. */
 export function nameOfErrors(codes: readonly ErrorCode[]): string {
   const words = codes.map((code) => code.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()));
   return words.join("Or");
 }
 
-/** What each of these errors means and what the caller does about it. */
+/** Returns what each of these errors means and how to fix the request. */
 export const wordsOfErrors = (codes: readonly ErrorCode[]) =>
   codes.map((code) => `\`${code}\`: ${ERRORS[code].when} ${ERRORS[code].fix}`).join("\n\n");
 
-/** The body of an answer with one of these errors. */
+/** Returns the content of a response with one of these errors. */
 export function problemContent(codes: readonly ErrorCode[]): Record<string, MediaType> {
   return {
     "application/problem+json": {
@@ -63,8 +63,31 @@ export function problemContent(codes: readonly ErrorCode[]): Record<string, Medi
   };
 }
 
-/** The answer with one of these errors, which have one status. */
+/** Returns the response with one of these errors, which have the same status. */
 export function describeErrors(codes: readonly ErrorCode[]): ResponseObject {
   const headers = new Set<HeaderName>([...HEADERS_OF_ALL, ...codes.flatMap((code) => HEADERS_OF[code] ?? [])]);
   return { description: wordsOfErrors(codes), headers: headerRefs([...headers]), content: problemContent(codes) };
+}
+
+/** Returns every error that an endpoint can return: those that follow from its parts, and those that it names. */
+export function errorsOf(endpoint: Endpoint): ErrorCode[] {
+  const { isPublic = false, scope, path, query, params, requestHeaders, body, ifMatch, errors = [] } = endpoint;
+  const hasIds = path.includes("{");
+  const readsRequest = [query, params, requestHeaders, body, ifMatch].some((part) => part !== undefined);
+  const found: [isPossible: boolean, codes: ErrorCode[]][] = [
+    [true, ["internal"]],
+    [!isPublic, ["missing_key", "invalid_key", "ambiguous_credentials", "project_mismatch", "rate_limited"]],
+    // An administrator can name an unknown project.
+    [!isPublic || hasIds, ["not_found", "unavailable"]],
+    [scope !== null, ["insufficient_scope"]],
+    [!isPublic && (hasIds || readsRequest), ["invalid_request"]],
+    [body !== undefined, ["invalid_json", "invalid_request", "payload_too_large", "unsupported_media_type"]],
+    [ifMatch !== undefined, ["version_conflict"]],
+    // An endpoint without input can still be called with another method.
+    [isPublic && !hasIds, ["method_not_allowed"]],
+    [true, [...errors]],
+  ];
+  const possible = new Set(found.flatMap(([isPossible, codes]) => (isPossible ? codes : [])));
+  // In the order of the catalogue.
+  return ALL_CODES.filter((code) => possible.has(code));
 }

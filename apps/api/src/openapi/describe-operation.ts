@@ -1,10 +1,9 @@
 import { ERRORS, LIMITS } from "@svc/contracts";
 import type { Endpoint, EndpointAnswer, ErrorCode } from "@svc/contracts";
-import { describeErrors, nameOfErrors, problemContent, wordsOfErrors } from "./describe-errors.ts";
-import { headerRefs } from "./describe-headers.ts";
+import { describeErrors, errorsOf, nameOfErrors, problemContent, wordsOfErrors } from "./describe-errors.ts";
+import { headerRefs, parameterRef } from "./components.ts";
 import type { DescribedSchemas } from "./describe-schemas.ts";
-import { errorsOf } from "./errors-of.ts";
-import { makeExample } from "./make-example.ts";
+import { makeExample } from "./examples.ts";
 import type {
   Header,
   JsonSchema,
@@ -26,50 +25,26 @@ export const schemaKeys = {
   event: (name: string, event: string) => `${name} event ${event}`,
 };
 
-/** Parameters that many operations take. */
-export const PARAMETERS = {
-  Project: {
-    name: "x-svc-project",
-    in: "header",
-    required: false,
-    description:
-      "Name of the project. An administrator's key can use any project and defaults to `default`; other keys are bound to one project and can omit it.",
-    schema: { $ref: "#/components/schemas/ProjectName" },
-  },
-  IfMatch: {
-    name: "If-Match",
-    in: "header",
-    required: false,
-    description: "`ETag` of the version to change. The response is 412 if the object has a newer version.",
-    schema: { type: "string", examples: ['"3"'] },
-  },
-  RequiredIfMatch: {
-    name: "If-Match",
-    in: "header",
-    required: true,
-    description: "`ETag` of the version that was reviewed. The response is 412 if the object has a newer version.",
-    schema: { type: "string", examples: ['"3"'] },
-  },
-} as const satisfies Record<string, Parameter>;
-
-/** The schema that is referred to, where it is one that has a name. */
+/** Returns the target of a reference, or the schema itself. */
 function targetOf(schema: JsonSchema | undefined, { components }: DescribedSchemas): JsonSchema | undefined {
   return schema?.$ref === undefined ? schema : components[schema.$ref.split("/").at(-1) ?? ""];
 }
 
 const SCHEMES: Record<string, string[]>[] = [{ bearer: [] }, { apiKey: [] }];
-const parameterRef = (name: keyof typeof PARAMETERS): Reference => ({ $ref: `#/components/parameters/${name}` });
 
-/** What is not called as its segment of the path says. */
+/** Nouns that differ from their path segments. */
 const NOUNS: Record<string, string> = { kb: "knowledge base" };
 
-/** What the segment before an id is called, one of it: `canned-replies` has canned replies. */
+/** Returns the singular noun of the segment before an id: "canned reply" for `canned-replies`. */
 function nounBefore(path: string, name: string): string {
   const segment = /([\w-]+)\/$/.exec(path.slice(0, path.indexOf(`{${name}}`)))?.[1] ?? "object";
   return NOUNS[segment] ?? segment.replaceAll("-", " ").replace(/ies$/, "y").replace(/s$/, "");
 }
 
-/** Parameters in one place, as an object schema has them; what stands for nothing is left out. */
+/**
+ * Returns the parameters of an object schema. Optional ones have only the endpoint's own examples: readers of the
+ * description send parameters that have one.
+ */
 function parametersIn(
   place: "path" | "query" | "header",
   schema: JsonSchema | undefined,
@@ -77,17 +52,20 @@ function parametersIn(
 ): Parameter[] {
   return Object.entries(schema?.properties ?? {})
     .filter(([, { not }]) => JSON.stringify(not) !== "{}")
-    .map(([name, { description, ...rest }]) => ({
-      name,
-      in: place,
-      required: place === "path" || (schema?.required ?? []).includes(name),
-      ...(description === undefined ? {} : { description }),
-      schema: rest,
-      ...(examples[name] === undefined ? {} : { example: typedExample(rest, examples[name]) }),
-    }));
+    .map(([name, { description, examples: generated, ...rest }]) => {
+      const required = place === "path" || (schema?.required ?? []).includes(name);
+      return {
+        name,
+        in: place,
+        required,
+        ...(description === undefined ? {} : { description }),
+        schema: required && generated !== undefined ? { ...rest, examples: generated } : rest,
+        ...(examples[name] === undefined ? {} : { example: typedExample(rest, examples[name]) }),
+      };
+    });
 }
 
-/** A parameter's example as its schema has it: what stands in a query is a text and may mean a number. */
+/** Returns a parameter's example with the type of its schema: an integer is written as text in a query. */
 const typedExample = ({ type }: JsonSchema, text: string) => (type === "integer" ? Number(text) : text);
 
 function describeParameters(name: string, endpoint: Endpoint, schemas: DescribedSchemas): (Parameter | Reference)[] {
@@ -114,7 +92,7 @@ function describeParameters(name: string, endpoint: Endpoint, schemas: Described
   ];
 }
 
-/** Bytes in words. */
+/** Returns a size with its unit. */
 const sizeInWords = (bytes: number) => (bytes >= 1024 ** 2 ? `${bytes / 1024 ** 2} MB` : `${bytes / 1024} KB`);
 
 function describeBody(name: string, endpoint: Endpoint, { input }: DescribedSchemas): RequestBody | null {
@@ -136,15 +114,15 @@ function describeBody(name: string, endpoint: Endpoint, { input }: DescribedSche
   };
 }
 
-/** True when an answer has an object with a version, which is then its `ETag`. */
+/** Returns true if a response has an object with a version, which is also its `ETag`. */
 function hasVersion(schema: JsonSchema | undefined, schemas: DescribedSchemas): boolean {
   return targetOf(schema?.properties?.["item"], schemas)?.properties?.["version"] !== undefined;
 }
 
-/** Headers that only some answers of their kind have. */
+/** Headers that not every response of their kind has. */
 const OCCASIONAL_HEADERS = new Set(["Idempotent-Replayed"]);
 
-/** Headers as their endpoint tells them; the answers of several kinds with one status need not have those of all. */
+/** Describes the headers of an endpoint; required if all responses with this status have them. */
 const describedHeaders = (headers: Record<string, string>, isOnly: boolean): Record<string, Header> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, description]) => [
@@ -158,8 +136,8 @@ const describedHeaders = (headers: Record<string, string>, isOnly: boolean): Rec
   );
 
 /**
- * Describes a body that is no JSON; that of an event stream with the data of each event, written out, since tools do not
- * follow references from an extension.
+ * Describes a body that is not JSON; an event stream with the data of each event, without references, since tools do not
+ * follow them in an extension.
  */
 function describeText(name: string, { mediaType = "", events }: EndpointAnswer, schemas: DescribedSchemas): JsonSchema {
   if (events === undefined) return { type: "string" };
@@ -179,8 +157,8 @@ type Contents = Required<Pick<ResponseObject, "content">> & Pick<ResponseObject,
 const EVENT_STREAM = "text/event-stream";
 
 /**
- * The media types of several answers with one status: the JSON is one of theirs. An event stream beside JSON stands apart,
- * since a generated client would have a type that is either an object or a string.
+ * Returns the media types of the responses with one status: one of their JSON schemas. An event stream next to JSON is
+ * separate, since a generated client would get a type that is either an object or a string.
  */
 function contentOf(
   name: string,
@@ -247,13 +225,13 @@ const groupByStatus = <Item>(items: readonly Item[], statusOf: (item: Item) => n
   return groups;
 };
 
-/** An operation, and the answers with errors that it refers to, by their names. */
+/** An operation, and the error responses that it refers to, by their names. */
 export interface DescribedOperation {
   operation: OperationObject;
   errorAnswers: Record<string, ResponseObject>;
 }
 
-/** What an endpoint takes and answers, as OpenAPI has it. */
+/** Describes the parameters, body and responses of an endpoint as an OpenAPI operation. */
 export function describeOperation(name: string, endpoint: Endpoint, schemas: DescribedSchemas): DescribedOperation {
   const { summary, description, tag, scope, alsoScope, isPublic = false } = endpoint;
   const answers = groupByStatus([...endpoint.answers.entries()], ([, { status }]) => status);

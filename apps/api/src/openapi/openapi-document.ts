@@ -1,6 +1,6 @@
 /** The part of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1) that the description of the API uses. */
 
-/** A JSON Schema of draft 2020-12, with the keywords that are read here. */
+/** A JSON Schema of draft 2020-12, with the keywords that are used here. */
 export interface JsonSchema {
   [keyword: string]: unknown;
   $ref?: string;
@@ -17,7 +17,7 @@ export interface JsonSchema {
   const?: unknown;
 }
 
-/** Points to a component. */
+/** A reference to a component. */
 export interface Reference {
   $ref: string;
 }
@@ -34,7 +34,7 @@ export interface MediaType {
 
 export interface Header {
   description: string;
-  /** True when each answer has it. */
+  /** True if every response has it. */
   required?: boolean;
   schema: JsonSchema;
 }
@@ -86,7 +86,7 @@ export interface SecurityScheme {
   name?: string;
 }
 
-/** An OpenAPI 3.1 document. Paths and webhooks have their operations by method in small letters. */
+/** An OpenAPI 3.1 document. Paths and webhooks have their operations by method in lower case. */
 export interface OpenApiDocument {
   openapi: string;
   info: {

@@ -1,67 +1,133 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import { makeFixedAnswer, sendFixedAnswer } from "@svc/http";
+import type { FixedAnswer } from "@svc/http";
 import type { Request, RequestHandler } from "express";
-import { makeOpenapi } from "./make-openapi.ts";
-import { renderDocs } from "./render-docs.ts";
+import { TITLE, makeOpenapi } from "./make-openapi.ts";
 
-/** Long enough for one reading, so short that a new version is soon seen; after it the `ETag` saves the bytes. */
+/** Long enough for one visit, and short enough for a new version to be seen soon; after it the `ETag` saves the bytes. */
 const CACHE_CONTROL = "public, max-age=60";
 
-/** Makes both answers for one server URL with their headers: the description and the page. */
-async function makeAnswers(serverUrl: string) {
-  const document = makeOpenapi(serverUrl);
-  const { html, policy } = renderDocs(document);
-  const [json, page] = await Promise.all([
-    makeFixedAnswer(Buffer.from(JSON.stringify(document))),
-    makeFixedAnswer(Buffer.from(html)),
+/**
+ * Policy of the page: everything comes from this origin, and nothing is evaluated. The reader sets inline styles, which
+ * is why they are allowed on this page only (docs/adr/0043).
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  "connect-src 'self'",
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Configuration of the reader: requests go to the origin of the page, and it contacts no other server. */
+const READER = {
+  url: "openapi.json",
+  servers: [{ url: "/", description: "This installation." }],
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: "never",
+  hideClientButton: true,
+  persistAuth: false,
+  externalUrls: { dashboardUrl: "", registryUrl: "", proxyUrl: "", apiBaseUrl: "" },
+};
+
+const pageHtml = (readerVersion: string) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${TITLE}: HTTP API</title>
+<link rel="icon" href="data:,">
+</head>
+<body>
+<noscript>This page needs JavaScript. The description of the API is at <a href="openapi.json">openapi.json</a>.</noscript>
+<script id="api-reference" type="application/json" data-configuration='${JSON.stringify(READER)}'></script>
+<script src="docs/reader.js?v=${readerVersion}"></script>
+</body>
+</html>
+`;
+
+/** A response body with its headers. */
+interface Asset {
+  answer: FixedAnswer;
+  headers: Record<string, string>;
+}
+
+async function makeAsset(body: Buffer | string, type: string, headers: Record<string, string> = {}): Promise<Asset> {
+  const common = { "Content-Type": `${type}; charset=utf-8`, "Cache-Control": CACHE_CONTROL };
+  return { answer: await makeFixedAnswer(Buffer.from(body)), headers: { ...common, ...headers } };
+}
+
+/** Reads the reader from its npm package: one script with everything in it. */
+async function readReader(): Promise<Buffer> {
+  const style = createRequire(import.meta.url).resolve("@scalar/api-reference/style.css");
+  return readFile(join(style, "../browser/standalone.js"));
+}
+
+/** Makes the page and the script that it loads. */
+async function makeDocs(): Promise<{ page: Asset; reader: Asset }> {
+  const script = await readReader();
+  const version = createHash("sha256").update(script).digest("base64url").slice(0, 12);
+  const [page, reader] = await Promise.all([
+    makeAsset(pageHtml(version), "text/html", {
+      "Content-Security-Policy": POLICY,
+      "Referrer-Policy": "no-referrer",
+    }),
+    makeAsset(script, "text/javascript", { "Cache-Control": "public, max-age=31536000, immutable" }),
   ]);
-  return {
-    json: {
-      answer: json,
-      headers: { "Content-Type": "application/json; charset=utf-8", "Cache-Control": CACHE_CONTROL },
-    },
-    page: {
-      answer: page,
-      headers: {
-        "Content-Type": "text/html; charset=utf-8",
-        "Cache-Control": CACHE_CONTROL,
-        "Content-Security-Policy": policy,
-        "Referrer-Policy": "no-referrer",
-      },
-    },
+  return { page, reader };
+}
+
+/** Returns a function that makes a value once per key; after an error the next call tries again. */
+function once<Value>(make: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
+  const made = new Map<string, Promise<Value>>();
+  return (key) => {
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const making = make(key).catch((error: unknown) => {
+      made.delete(key);
+      throw error;
+    });
+    made.set(key, making);
+    return making;
   };
 }
 
+const serve =
+  (find: (request: Request) => Promise<Asset>): RequestHandler =>
+  async (request, response) => {
+    const { answer, headers } = await find(request);
+    sendFixedAnswer(request, response, answer, headers);
+  };
+
 /**
- * `GET /api/v1/openapi.json` and `GET /api/v1/docs`: the description of the API for programs and for people. No key
- * needed. Both are made and compressed at the first request, and every response shares their bytes. The server that they
- * name is the public URL whose host the request names, else the address at which the API listens.
+ * `GET /api/v1/openapi.json`, `GET /api/v1/docs` and the script of that page: the description of the API for programs and
+ * for people. No key needed. Each is made and compressed at its first request, and every response shares its bytes. The
+ * server that the description names is the public URL whose host the request names, otherwise the address that the API
+ * listens on.
  */
 export function serveOpenapi(addresses: { publicUrls: readonly string[]; findLocalUrl: () => string }): {
   getOpenApi: RequestHandler;
   getDocs: RequestHandler;
+  getReader: RequestHandler;
 } {
-  // One for each public URL and one for the local address, so that no stranger's Host header makes another one.
-  const answers = new Map<string, ReturnType<typeof makeAnswers>>();
-
-  function find({ host }: Request): ReturnType<typeof makeAnswers> {
-    const publicUrl = addresses.publicUrls.find((url) => new URL(url).host === host?.toLowerCase());
-    const serverUrl = (publicUrl ?? addresses.findLocalUrl()).replace(/\/+$/, "");
-    const known = answers.get(serverUrl);
-    if (known !== undefined) return known;
-    const made = makeAnswers(serverUrl).catch((error: unknown) => {
-      // The next request tries again.
-      answers.delete(serverUrl);
-      throw error;
-    });
-    answers.set(serverUrl, made);
-    return made;
-  }
-
-  const serve = (name: "json" | "page"): RequestHandler => {
-    return async (request, response) => {
-      const { answer, headers } = (await find(request))[name];
-      sendFixedAnswer(request, response, answer, headers);
-    };
+  // One per public URL and one for the local address, so that an unknown Host header makes no other one.
+  const findDocument = once((serverUrl) => makeAsset(JSON.stringify(makeOpenapi(serverUrl)), "application/json"));
+  const findDocs = once(makeDocs);
+  return {
+    getOpenApi: serve(({ host }) => {
+      const publicUrl = addresses.publicUrls.find((url) => new URL(url).host === host?.toLowerCase());
+      return findDocument((publicUrl ?? addresses.findLocalUrl()).replace(/\/+$/, ""));
+    }),
+    getDocs: serve(async () => (await findDocs("")).page),
+    getReader: serve(async () => (await findDocs("")).reader),
   };
-  return { getOpenApi: serve("json"), getDocs: serve("page") };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CliError, EXIT } from "../cli-error.ts";
 
 /** The form that this version writes, and the only one that it reads. */
 export const BACKUP_FORMAT = 1;
@@ -9,7 +10,7 @@ export const MARKS = { head: "#svc-backup ", table: "#table ", end: "#end ", tot
 /** The line after the last row of a table. */
 export const END_OF_ROWS = "\\.\n";
 
-/** What is sealed with the secret key: proof that whoever wrote this file had it. */
+/** The text that is sealed with the secret key: proof that the writer of the file had it. */
 export const sealedText = (sha256: string) => `svc backup ${sha256}`;
 
 const countSchema = z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER);
@@ -47,3 +48,20 @@ export const totalSchema = z.object({
   seal: z.string().max(1_000),
 });
 export type BackupTotal = z.output<typeof totalSchema>;
+
+/** What is wrong with a backup file: `cut_off`, `damaged`, or `no_backup` when it never was one. */
+export class BackupFileError extends CliError {
+  constructor(code: "cut_off" | "damaged" | "no_backup", message: string, options?: ErrorOptions) {
+    super(code, EXIT.failed, message, options);
+    this.name = "BackupFileError";
+  }
+}
+
+const LINE_FEED = 0x0a;
+
+/** How many lines end in these bytes. */
+export function countLines(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) count += 1;
+  return count;
+}

@@ -1,23 +1,117 @@
-import { stdout } from "node:process";
+import { createHash } from "node:crypto";
 import { resolve } from "node:path";
+import { stdout } from "node:process";
 import { Readable } from "node:stream";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { errorCode } from "@svc/primitives";
-import { createSealer, takeStoreCopy } from "@svc/store";
+import { createSealer, openStore, takeStoreCopy } from "@svc/store";
+import type { Sealer, StoreCopy, StoreCopyFault } from "@svc/store";
+import { BACKUP_FORMAT, END_OF_ROWS, MARKS, countLines, sealedText } from "./backup-format.ts";
+import type { BackupHead, BackupTotal } from "./backup-format.ts";
+import { STANDARD_STREAM } from "./read-backup.ts";
+import { failure, usageError } from "../cli-error.ts";
+import { readVersion } from "../cli.ts";
 import type { Cli } from "../cli.ts";
-import { CliError } from "../cli-error.ts";
-import { EXIT } from "../exit-codes.ts";
-import { fillNewFile } from "../fill-new-file.ts";
-import { readVersion } from "../read-version.ts";
+import { fillNewFile } from "../private-files.ts";
 import { safeLine } from "../safe-text.ts";
-import type { Database } from "../with-database.ts";
-import type { BackupTotal } from "./backup-format.ts";
-import { explainCopyFault } from "./explain-copy-fault.ts";
-import { STANDARD_STREAM } from "./open-backup.ts";
-import { watchTables } from "./watch-tables.ts";
-import { writeBackup } from "./write-backup.ts";
+import type { Database } from "../with-resources.ts";
+
+/** What a backup is written with. */
+interface WriteOptions {
+  program: string;
+  sealer: Pick<Sealer, "seal">;
+  onTable: (name: string, rows: number) => void;
+  onTotal: (total: BackupTotal) => void;
+}
+
+/** The lines of a backup, in pieces and before they are packed. It takes no more memory than a row. */
+export async function* writeBackup(copy: StoreCopy, options: WriteOptions): AsyncGenerator<Buffer> {
+  const all = createHash("sha256");
+  const noted = (bytes: Buffer) => {
+    all.update(bytes);
+    return bytes;
+  };
+  const line = (mark: string, value: object) => Buffer.from(`${mark}${JSON.stringify(value)}\n`);
+  const head: BackupHead = { format: BACKUP_FORMAT, program: options.program, ...copy.head };
+  yield noted(line(MARKS.head, head));
+  let tables = 0;
+  let total = 0;
+  for await (const { table, rows } of copy.tables()) {
+    yield noted(line(MARKS.table, table));
+    const hash = createHash("sha256");
+    let count = 0;
+    for await (const piece of rows) {
+      hash.update(piece);
+      count += countLines(piece);
+      yield noted(piece);
+    }
+    yield noted(Buffer.from(END_OF_ROWS));
+    yield noted(line(MARKS.end, { rows: count, sha256: hash.digest("hex") }));
+    options.onTable(table.name, count);
+    tables += 1;
+    total += count;
+  }
+  const sha256 = all.digest("hex");
+  const end: BackupTotal = { tables, rows: total, sha256, seal: options.sealer.seal(sealedText(sha256)).sealed };
+  yield line(MARKS.total, end);
+  options.onTotal(end);
+}
+
+const formatCount = (count: number) => count.toLocaleString("en");
+
+/** Says on standard error what was copied: a line for each table that has rows. */
+export function watchTables({ terminal }: Cli): (name: string, rows: number) => void {
+  return (name, rows) => {
+    if (rows > 0) terminal.note(`  ${safeLine(name, 80).padEnd(24)} ${formatCount(rows).padStart(12)}`);
+  };
+}
+
+/** So many rows of so many tables, in words. */
+export function describeRows({ rows, tables }: { rows: number; tables: number }): string {
+  return `${formatCount(rows)} ${rows === 1 ? "row" : "rows"} of ${tables} tables`;
+}
+
+const KEY_ADVICE =
+  "Set SVC_SECRET_KEY to the key of the installation that the backup comes from. An embedded installation stores it in\n" +
+  "the file secret-key in its data folder: copy that file into this data folder.";
+
+/** What to do about each error. */
+const ADVICE: Record<StoreCopyFault, (cli: Cli) => string> = {
+  busy: () => "Retry when it is complete.",
+  newer_database: () => "Nothing was changed.",
+  no_schema: ({ startWith }) => `Start the service once with: ${startWith}`,
+  newer_copy: () => "Restore it with that version.",
+  wrong_key: () => KEY_ADVICE,
+  in_use: () =>
+    "Stop it first. A killed process is still counted for some seconds. With --force, the check is skipped.",
+  not_empty: () => "To replace the existing content with the backup, add --replace.",
+  bad_copy: () => "Nothing was changed.",
+};
+
+/** Returns an error of a copy with what to do about it; any other error as it is. */
+export function explainCopyFault(cli: Cli, error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== "StoreCopyError" || !("fault" in error)) return error;
+  const fault = error.fault as StoreCopyFault;
+  return failure(fault, `${error.message}\n${ADVICE[fault](cli)}`, { cause: error });
+}
+
+/** Somebody at the machine, as everything that the command line does is noted. */
+const ACTOR = "command-line";
+
+/** What is noted of the installation as a whole. */
+type MaintenanceAction = "service.backup" | "service.restore" | "service.upgrade";
+
+/** Leaves a row in the audit trail of a database whose schema is of this version. */
+export async function noteInAudit({ config, log }: Database, action: MaintenanceAction): Promise<void> {
+  const store = openStore({ url: config.databaseUrl, secretKey: config.secretKey, log, app: "svc-cli" });
+  try {
+    await store.audit.append({ actor: ACTOR, action, object: null, project: null, result: "ok", requestId: null });
+  } finally {
+    await store.close();
+  }
+}
 
 /** Where a backup goes. */
 export interface BackupTarget {
@@ -52,16 +146,14 @@ function explainFileFault(file: string, error: unknown): unknown {
   const code = errorCode(error);
   const explain = code === undefined ? undefined : FILE_FAULTS[code];
   if (explain === undefined) return error;
-  return new CliError("bad_input", EXIT.failed, explain(safeLine(file, 200)), { cause: error });
+  return failure("bad_input", explain(safeLine(file, 200)), { cause: error });
 }
 
 /** Refuses to write bytes to a terminal. */
 export function checkTarget(cli: Cli, { file }: BackupTarget): void {
   if (file !== STANDARD_STREAM) return;
-  if (cli.terminal.isJson)
-    throw new CliError("usage", EXIT.usage, "--json cannot be used with the backup on standard output.");
-  if (stdout.isTTY)
-    throw new CliError("usage", EXIT.usage, "Standard output is a terminal. Specify a file, or use a pipe.");
+  if (cli.terminal.isJson) throw usageError("--json cannot be used with the backup on standard output.");
+  if (stdout.isTTY) throw usageError("Standard output is a terminal. Specify a file, or use a pipe.");
 }
 
 /**

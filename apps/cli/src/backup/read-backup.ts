@@ -1,12 +1,128 @@
 import { createHash } from "node:crypto";
 import type { Hash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { errorCode } from "@svc/primitives";
 import type { CopiedTable } from "@svc/store";
 import type { z } from "zod";
-import { BackupFileError } from "./backup-file-error.ts";
-import { BACKUP_FORMAT, MARKS, endSchema, headSchema, tableSchema, totalSchema } from "./backup-format.ts";
+import {
+  BACKUP_FORMAT,
+  BackupFileError,
+  END_OF_ROWS,
+  MARKS,
+  countLines,
+  endSchema,
+  headSchema,
+  tableSchema,
+  totalSchema,
+} from "./backup-format.ts";
 import type { BackupHead, BackupTotal } from "./backup-format.ts";
-import { countLines } from "./count-lines.ts";
-import { scanLines } from "./scan-lines.ts";
+import { usageError } from "../cli-error.ts";
+import type { Cli } from "../cli.ts";
+import { explainReadFault } from "../read-input.ts";
+import { safeLine } from "../safe-text.ts";
+
+const LINE_FEED = 0x0a;
+const END = Buffer.from(END_OF_ROWS);
+/** The same after a row. */
+const END_AFTER_ROW = Buffer.from(`\n${END_OF_ROWS}`);
+
+/** Reads lines, and rows up to their end, from bytes that come in any pieces. */
+interface LineScanner {
+  /** The next line with its line feed; null at the end. Throws BackupFileError when it is longer than `maxBytes`. */
+  readLine(maxBytes: number): Promise<Buffer | null>;
+  /** The bytes of the rows up to the line that ends them, which is passed over. Throws BackupFileError `cut_off`. */
+  readRows(): AsyncGenerator<Buffer>;
+}
+
+/** A scanner that keeps no more than a piece and a line. */
+function scanLines(pieces: AsyncIterable<Buffer>): LineScanner {
+  const iterator = pieces[Symbol.asyncIterator]();
+  let rest: Buffer = Buffer.alloc(0);
+
+  async function readMore(): Promise<boolean> {
+    const next = await iterator.next();
+    if (next.done === true) return false;
+    rest = rest.length === 0 ? next.value : Buffer.concat([rest, next.value]);
+    return true;
+  }
+
+  return {
+    async readLine(maxBytes) {
+      let end = rest.indexOf(LINE_FEED);
+      while (end === -1) {
+        if (rest.length > maxBytes) throw new BackupFileError("damaged", "The file is damaged: a line is too long.");
+        if (await readMore()) end = rest.indexOf(LINE_FEED);
+        else if (rest.length === 0) return null;
+        else throw new BackupFileError("cut_off", "The file is truncated in the middle of a line.");
+      }
+      const line = rest.subarray(0, end + 1);
+      rest = rest.subarray(end + 1);
+      return line;
+    },
+
+    async *readRows() {
+      const cutOff = () => new BackupFileError("cut_off", "The file is truncated in the middle of a table.");
+      while (rest.length < END.length) if (!(await readMore())) throw cutOff();
+      if (rest.subarray(0, END.length).equals(END)) {
+        rest = rest.subarray(END.length);
+        return;
+      }
+      for (;;) {
+        const end = rest.indexOf(END_AFTER_ROW);
+        if (end !== -1) {
+          const last = rest.subarray(0, end + 1);
+          rest = rest.subarray(end + END_AFTER_ROW.length);
+          yield last;
+          return;
+        }
+        // The end may have begun in the last bytes.
+        const safe = rest.length - END_AFTER_ROW.length + 1;
+        if (safe > 0) {
+          const piece = rest.subarray(0, safe);
+          rest = rest.subarray(safe);
+          yield piece;
+        }
+        if (!(await readMore())) throw cutOff();
+      }
+    },
+  };
+}
+
+const CHUNK_BYTES = 262_144;
+
+/** What zlib says of a file that ends too early, and of one that is not as it was written. */
+const ZLIB_FAULTS: Readonly<Record<string, (isBegun: boolean, cause: unknown) => BackupFileError>> = {
+  Z_BUF_ERROR: (_, cause) => new BackupFileError("cut_off", "The file is truncated.", { cause }),
+  Z_DATA_ERROR: (isBegun, cause) =>
+    isBegun
+      ? new BackupFileError("damaged", "The file is damaged: it cannot be decompressed.", { cause })
+      : new BackupFileError("no_backup", "This is not a backup of this product.", { cause }),
+};
+
+/** The bytes of a backup, unpacked as they are read. Throws BackupFileError, and what reading throws. */
+export async function* unpackBackup(packed: Readable): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  // What it rejects with is thrown below as well, by what is unpacked; this is only its end.
+  const ended = pipeline(packed, gunzip).catch(() => undefined);
+  let isBegun = false;
+  try {
+    for await (const piece of gunzip as AsyncIterable<Buffer>) {
+      isBegun = true;
+      yield piece;
+    }
+  } catch (error) {
+    const code = errorCode(error);
+    const explain = code === undefined ? undefined : ZLIB_FAULTS[code];
+    throw explain?.(isBegun, error) ?? error;
+  } finally {
+    gunzip.destroy();
+    await ended;
+  }
+}
 
 /** No line between the rows is nearly as long. */
 const MAX_LINE_BYTES = 1_048_576;
@@ -131,4 +247,42 @@ function parseFault(error: BackupFileError): BackupFileError {
   return error.code === "damaged"
     ? new BackupFileError("no_backup", "This is not a backup of this product.", { cause: error })
     : error;
+}
+
+/** The name of the file that is standard input, or standard output. */
+export const STANDARD_STREAM = "-";
+
+/** How a backup is called in messages. */
+export const nameOf = (file: string) => (file === STANDARD_STREAM ? "standard input" : safeLine(file, 200));
+
+function openPacked(cli: Cli, file: string): Readable {
+  if (file !== STANDARD_STREAM) return createReadStream(resolve(cli.folder, file));
+  const input = cli.openInput();
+  if (input.isTTY === true) throw usageError("Pipe a backup to standard input, or specify its file.");
+  return Readable.from(asBytes(input), { objectMode: false });
+}
+
+async function* asBytes(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<Buffer> {
+  for await (const part of input) yield typeof part === "string" ? Buffer.from(part, "utf8") : Buffer.from(part);
+}
+
+/** Reads a backup from a file or from standard input while `work` works with it. Throws CliError where it cannot be read. */
+export async function withBackup<Result>(
+  cli: Cli,
+  file: string,
+  work: (backup: BackupReading) => Promise<Result>,
+): Promise<Result> {
+  const packed = openPacked(cli, file);
+  let readFault: unknown;
+  packed.once("error", (error) => {
+    readFault = error;
+  });
+  try {
+    return await work(await readBackup(unpackBackup(packed)));
+  } catch (error) {
+    // Others may have the same codes, such as a database that cannot be used.
+    throw error === readFault ? explainReadFault(nameOf(file), error) : error;
+  } finally {
+    packed.destroy();
+  }
 }

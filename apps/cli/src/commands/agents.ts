@@ -1,185 +1,311 @@
-import { InvalidArgumentError, Option } from "commander";
-import type { Command } from "commander";
-import type { AgentOptions } from "../agents/agent-options.ts";
-import type { AskAgentOptions } from "../agents/run-ask.ts";
-import type { ChangeOptions } from "../agents/run-change.ts";
-import type { DeleteOptions } from "../agents/run-delete.ts";
+import { sendsAnswer } from "@svc/agents";
+import type { Principal } from "@svc/auth";
+import type { Client } from "@svc/client";
+import type { Agent, AgentCall, AgentChange, AgentResult, AgentTool, KbItem, ReviewPolicy } from "@svc/contracts";
+import { createAgent, deleteAgent, executeAgent, updateAgent } from "@svc/operations";
+import type { Store } from "@svc/store";
+import { AGENT_SETTINGS, kbIdsOf, readExamples, readModelSettings, settingsOf } from "../agents/agent-settings.ts";
+import { findRunningService, withClient } from "../api-client.ts";
+import type { ApiTarget } from "../api-client.ts";
+import { usageError } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
-import { jsonOption, projectOption, urlOption } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
+import { fetchAgents, getAgent, listAllAgents, listAllKbs, pickAgent } from "../find-items.ts";
+import { definedOnly, flag, list as repeatable, option, projectOption, urlOption, yesOption } from "../options.ts";
+import { confirm } from "../read-input.ts";
+import { renderSources } from "../render-answer.ts";
+import { renderFacts, renderTable } from "../render-table.ts";
+import { safeLine, safeText } from "../safe-text.ts";
+import type { Terminal } from "../terminal.ts";
+import { asAdministrator } from "../with-resources.ts";
 
-const collect = (text: string, before: string[] = []) => [...before, text];
+const NAME_CHARS = 60;
+const TEXT_CHARS = 300;
 
-function parseThreshold(text: string): number {
-  const number = Number(text);
-  if (text.trim() !== "" && number >= 0 && number <= 1) return number;
-  throw new InvalidArgumentError("Must be a number from 0 to 1.");
+const POLICIES: Record<ReviewPolicy, (threshold: number) => string> = {
+  auto: () => "auto",
+  review: () => "review",
+  auto_if: (threshold) => `auto_if, threshold ${threshold}`,
+};
+
+const describePolicy = ({ reviewPolicy, autoThreshold }: Agent) => POLICIES[reviewPolicy](autoThreshold);
+
+/** What an agent answers from, in words. `kbNames` has the names of knowledge bases by their ids. */
+function describeAnswers({ fixedReply, kbIds }: Agent, kbNames: ReadonlyMap<string, string>): string {
+  if (fixedReply !== null) return `fixed reply: ${safeLine(fixedReply, NAME_CHARS)}`;
+  if (kbIds.length === 0) return "none yet";
+  return kbIds.map((id) => safeLine(kbNames.get(id) ?? id, NAME_CHARS)).join(", ");
 }
 
-const repeatable = (flags: string, description: string) =>
-  new Option(flags, `${description} (repeatable)`).argParser(collect);
+/** Which model answers, in words. */
+const describeModel = ({ model }: Agent) => (model === null ? "default" : safeLine(model, NAME_CHARS));
 
-/** The options that say what an agent is like. */
-function addSettings(command: Command): Command {
-  return command
-    .option("--description <text>", "responsibility in a sentence or two, used for routing")
-    .addOption(repeatable("--kb <name>", "knowledge base to answer from"))
-    .addOption(repeatable("--example <text>", "example message that should be routed to this agent"))
-    .option("--examples <file>", "file with example messages, one per line; - for standard input")
-    .addOption(
-      new Option(
-        "--policy <policy>",
-        "when answers are sent without approval: auto, review or auto_if (above the threshold)",
-      ).choices(["auto", "review", "auto_if"]),
-    )
-    .addOption(
-      new Option("--threshold <number>", "minimum confidence for auto_if, from 0 to 1 (default 0.5)").argParser(
-        parseThreshold,
-      ),
-    )
-    .option("--fixed-reply <text>", "fixed text that the agent sends instead of an answer")
-    .option("--model <name>", "language model as shown by models list, none, or default for SVC_LLM_MODEL")
-    .option("--instructions <text>", "instructions for the language model; @FILE reads them from a file")
-    .option("--tools <file>", "JSON file with the list of tools for the language model; - for standard input");
+/** A tool by its name, and what it may do; of an MCP server its own tools say that. Headers are secrets. */
+function describeTool(tool: AgentTool): string {
+  const name = safeLine(tool.name, NAME_CHARS);
+  if (tool.type === "http")
+    return `${name} (${tool.access}${tool.approval === "operator" ? ", requires approval" : ""})`;
+  const count = tool.allow === null ? "all" : String(tool.allow.length);
+  return `${name} (MCP, ${count} tools)`;
 }
 
-function addList(agents: Command, cli: Cli): void {
-  agents
-    .command("list")
-    .description("list the agents of a project")
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} agents list\n  ${cli.self} agents list --project shop --json`)
-    .action(async (options: { project: string }) => {
-      const { runList } = await import("../agents/run-list.ts");
-      await runList(cli, options);
-    });
+/** Its tools, each in a line of its own. */
+const describeTools = ({ tools }: Agent) => tools.map(describeTool).join("\n");
+
+/** Agents as a table. */
+export function renderAgents(
+  agents: readonly Agent[],
+  kbNames: ReadonlyMap<string, string>,
+  { paint, width }: Terminal,
+): string {
+  const rows = agents.map((agent) => [
+    safeLine(agent.name, NAME_CHARS),
+    agent.enabled ? paint.green("enabled") : paint.yellow("disabled"),
+    String(agent.examples.length),
+    describePolicy(agent),
+    describeModel(agent),
+    describeTools(agent),
+    describeAnswers(agent, kbNames),
+  ]);
+  return renderTable(["NAME", "STATE", "EXAMPLES", "POLICY", "MODEL", "TOOLS", "ANSWERS FROM"], rows, width);
 }
 
-function addShow(agents: Command, cli: Cli): void {
-  agents
-    .command("show")
-    .description("show an agent")
-    .argument("<agent>", "name or ID of the agent")
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} agents show billing`)
-    .action(async (name: string, options: { project: string }) => {
-      const { runShow } = await import("../agents/run-show.ts");
-      await runShow(cli, name, options);
-    });
+/** One agent as a person reads it. */
+export function renderAgent(agent: Agent, kbNames: ReadonlyMap<string, string>): string {
+  const { name, description, instructions, examples, tools, model, enabled, id } = agent;
+  return renderFacts([
+    ["name", safeLine(name, NAME_CHARS)],
+    ["id", id],
+    ...(description === "" ? [] : [["description", safeLine(description, TEXT_CHARS)] as const]),
+    ["answers from", describeAnswers(agent, kbNames)],
+    ["policy", describePolicy(agent)],
+    ["model", model === null ? "default (SVC_LLM_MODEL, if set)" : describeModel(agent)],
+    ...(instructions === "" ? [] : [["instructions", safeLine(instructions, TEXT_CHARS)] as const]),
+    ...(tools.length === 0 ? [] : [["tools", describeTools(agent)] as const]),
+    ["examples", String(examples.length)],
+    ...(enabled ? [] : [["state", "off"] as const]),
+  ]);
 }
 
-function addCreate(agents: Command, cli: Cli): void {
-  addSettings(
-    agents
-      .command("create")
-      .description("create an agent")
-      .argument("<name>", "name, unique in the project; also used for routing"),
-  )
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-The agent receives messages within seconds, without a restart. If there are several agents, messages are routed by
+const namesOf = (kbs: readonly KbItem[]) => new Map(kbs.map(({ id, name }) => [id, name]));
+
+const list = defineCommand({
+  description: "list the agents of a project",
+  options: { project: projectOption },
+  examples: ["agents list", "agents list --project shop --json"],
+  async run(cli, { project }) {
+    const { items, kbs } = await asAdministrator(cli, project, async (principal, { store }) => ({
+      items: await listAllAgents(store, principal),
+      kbs: await listAllKbs(store, principal),
+    }));
+    cli.terminal.show({ ok: true, project, items }, () =>
+      items.length === 0
+        ? `There are no agents. Create one with: ${cli.self} agents create NAME --kb KNOWLEDGE-BASE`
+        : renderAgents(items, namesOf(kbs), cli.terminal),
+    );
+  },
+});
+
+/** Shows the agent that `work` returns, with the names of its knowledge bases. */
+async function showAgent(
+  cli: Cli,
+  project: string,
+  work: (store: Store, principal: Principal) => Promise<Agent>,
+): Promise<Agent> {
+  const { item, kbs } = await asAdministrator(cli, project, async (principal, { store }) => ({
+    item: await work(store, principal),
+    kbs: await listAllKbs(store, principal),
+  }));
+  cli.terminal.show({ ok: true, project, item }, () => renderAgent(item, namesOf(kbs)));
+  return item;
+}
+
+const AGENT = { "<agent>": "name or ID of the agent" } as const;
+
+const show = defineCommand({
+  description: "show an agent",
+  args: AGENT,
+  options: { project: projectOption },
+  examples: ["agents show billing"],
+  async run(cli, { agent, project }) {
+    await showAgent(cli, project, (store, principal) => getAgent(store, principal, agent));
+  },
+});
+
+const create = defineCommand({
+  description: "create an agent",
+  args: { "<name>": "name, unique in the project; also used for routing" },
+  options: { ...AGENT_SETTINGS, project: projectOption },
+  about: `The agent receives messages within seconds, without a restart. If there are several agents, messages are routed by
 name, description, examples and knowledge bases. For best results, add at least ten examples per agent, worded as
-customers write them.
-Examples:
-  ${cli.self} agents create billing --kb invoices --description "Invoices, payments and refunds."
-  ${cli.self} agents create repairs --kb manuals --examples repairs.txt --policy review
-  ${cli.self} agents create night --fixed-reply "We are back at nine." --policy auto`,
-    )
-    .action(async (name: string, options: AgentOptions) => {
-      const { runCreate } = await import("../agents/run-create.ts");
-      await runCreate(cli, name, options);
-    });
+customers write them.`,
+  examples: [
+    'agents create billing --kb invoices --description "Invoices, payments and refunds."',
+    "agents create repairs --kb manuals --examples repairs.txt --policy review",
+    'agents create night --fixed-reply "We are back at nine." --policy auto',
+  ],
+  async run(cli, input) {
+    const { name, project, kb = [] } = input;
+    const examples = await readExamples(cli, input);
+    const settings = { ...settingsOf(input), ...(await readModelSettings(cli, input)), ...definedOnly({ examples }) };
+    const item = await showAgent(cli, project, async (store, principal) =>
+      createAgent({ store }, principal, { ...settings, name, kbIds: await kbIdsOf(store, principal, kb) }),
+    );
+    if (item.kbIds.length === 0 && item.fixedReply === null) {
+      cli.terminal.note("It has no knowledge base yet. Add one with: agents update --add-kb");
+    }
+  },
+});
+
+/** The knowledge bases that an agent is to have; undefined if the options name none. */
+async function readKbIds(
+  store: Store,
+  principal: Principal,
+  agent: Agent,
+  { kb, addKb = [], removeKb = [] }: Record<"kb" | "addKb" | "removeKb", string[] | undefined>,
+): Promise<string[] | undefined> {
+  if (kb === undefined && addKb.length === 0 && removeKb.length === 0) return undefined;
+  const removed = new Set(await kbIdsOf(store, principal, removeKb));
+  const kept = kb === undefined ? agent.kbIds : await kbIdsOf(store, principal, kb);
+  return [...new Set([...kept, ...(await kbIdsOf(store, principal, addKb))])].filter((id) => !removed.has(id));
 }
 
-function addChange(agents: Command, cli: Cli): void {
-  addSettings(
-    agents
-      .command("update")
-      .alias("change")
-      .description("update an agent")
-      .argument("<agent>", "name or ID of the agent, as shown by agents list"),
-  )
-    .option("--no-fixed-reply", "remove the fixed reply and answer from knowledge bases again")
-    .option("--name <name>", "new name")
-    .addOption(repeatable("--add-kb <name>", "knowledge base to add"))
-    .addOption(repeatable("--remove-kb <name>", "knowledge base to remove"))
-    .addOption(repeatable("--add-example <text>", "example message to add"))
-    .addOption(new Option("--enable", "enable the agent").conflicts("disable"))
-    .option("--disable", "disable the agent, so that it receives no messages")
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-Omitted options stay unchanged. --kb, --example, --examples and --tools replace the whole list; --add-kb and
---add-example add to it. Changes take effect within seconds.
-Examples:
-  ${cli.self} agents update assistant --add-kb documents --remove-kb guide
-  ${cli.self} agents update billing --add-example "Where is my invoice?" --threshold 0.6
-  ${cli.self} agents update billing --model ollama:qwen3:8b --instructions "Answer in two sentences."
-  ${cli.self} agents update billing --tools tools.json
-  ${cli.self} agents update night --disable`,
-    )
-    .action(async (name: string, options: ChangeOptions) => {
-      const { runChange } = await import("../agents/run-change.ts");
-      await runChange(cli, name, options);
+const update = defineCommand({
+  description: "update an agent",
+  alias: "change",
+  args: { "<agent>": "name or ID of the agent, as shown by agents list" },
+  options: {
+    ...AGENT_SETTINGS,
+    noFixedReply: flag("--no-fixed-reply", "remove the fixed reply and answer from knowledge bases again"),
+    name: option("--name <name>", "new name"),
+    addKb: repeatable("--add-kb <name>", "knowledge base to add"),
+    removeKb: repeatable("--remove-kb <name>", "knowledge base to remove"),
+    addExample: repeatable("--add-example <text>", "example message to add"),
+    enable: flag("--enable", "enable the agent").conflicts("disable"),
+    disable: flag("--disable", "disable the agent, so that it receives no messages"),
+    project: projectOption,
+  },
+  about: `Omitted options stay unchanged. --kb, --example, --examples and --tools replace the whole list; --add-kb and
+--add-example add to it. Changes take effect within seconds.`,
+  examples: [
+    "agents update assistant --add-kb documents --remove-kb guide",
+    'agents update billing --add-example "Where is my invoice?" --threshold 0.6',
+    'agents update billing --model ollama:qwen3:8b --instructions "Answer in two sentences."',
+    "agents update billing --tools tools.json",
+    "agents update night --disable",
+  ],
+  async run(cli, input) {
+    const { agent: named, name, project, addExample = [], enable, disable } = input;
+    const examples = await readExamples(cli, input);
+    const settings = { ...settingsOf(input), ...(await readModelSettings(cli, input)) };
+    const hasExamples = examples !== undefined || addExample.length > 0;
+    await showAgent(cli, project, async (store, principal) => {
+      const agent = await getAgent(store, principal, named);
+      const change: AgentChange = {
+        ...settings,
+        ...definedOnly({
+          name,
+          kbIds: await readKbIds(store, principal, agent, input),
+          examples: hasExamples ? [...new Set([...(examples ?? agent.examples), ...addExample])] : undefined,
+          enabled: enable === true ? true : disable === true ? false : undefined,
+        }),
+      };
+      if (Object.keys(change).length === 0) {
+        throw usageError("Specify what to update, for example --add-kb. See: svc agents update --help");
+      }
+      return updateAgent({ store }, principal, agent.id, change, [agent.version]);
     });
+  },
+});
+
+const deleteCommand = defineCommand({
+  description: "delete an agent, but not its knowledge bases",
+  args: AGENT,
+  options: { yes: yesOption, project: projectOption },
+  examples: ["agents delete billing", "agents delete billing --yes"],
+  async run(cli, { agent: named, yes, project }) {
+    const item = await asAdministrator(cli, project, async (principal, { store }) => {
+      const agent = await getAgent(store, principal, named);
+      const isAgreed = yes === true || (await confirm(cli, `Delete the agent "${safeLine(agent.name, 80)}"?`, "--yes"));
+      return isAgreed ? deleteAgent({ store }, principal, agent.id) : null;
+    });
+    cli.terminal.show({ ok: item !== null, project, item }, () =>
+      item === null ? "Nothing was deleted." : `Deleted the agent "${safeLine(item.name, 80)}".`,
+    );
+  },
+});
+
+/** Time limit of an answer: an agent may call its model and its tools several times, each for up to SVC_LLM_TIMEOUT_MS. */
+const PATIENCE_MS = 10 * 60_000;
+
+interface AgentAnswer {
+  agent: Agent;
+  result: AgentResult;
 }
 
-function addDelete(agents: Command, cli: Cli): void {
-  agents
-    .command("delete")
-    .description("delete an agent, but not its knowledge bases")
-    .argument("<agent>", "name or ID of the agent")
-    .option("--yes", "skip the confirmation")
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} agents delete billing\n  ${cli.self} agents delete billing --yes`)
-    .action(async (name: string, options: DeleteOptions) => {
-      const { runDelete } = await import("../agents/run-delete.ts");
-      await runDelete(cli, name, options);
-    });
+/** What would happen to the answer in a chat. An answer that is held whatever the policy says has no text. */
+function describeFate(agent: Agent, { output, confidence, why }: AgentResult): string {
+  const { sends, needsPerson } = sendsAnswer(agent, { text: output.text, confidence, why });
+  if (!sends) return "In a chat, an operator would review it first.";
+  return needsPerson === true
+    ? "In a chat, it would be sent, and an operator would follow up."
+    : "In a chat, it would be sent.";
 }
 
-function addAskAgent(agents: Command, cli: Cli): void {
-  agents
-    .command("ask")
-    .description("ask an agent without creating a ticket, and show the answer with its sources")
-    .argument("<agent>", "name or ID of the agent")
-    .argument("<text>", "the question")
-    .option("--context <text>", "earlier questions, one per line")
-    .addOption(urlOption())
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-The running service answers, with its language model. If no service is running, the command itself runs the agent, with
-the settings of this environment. Nothing is stored. The exit code is 0 even if the agent has no answer.
-Examples:
-  ${cli.self} agents ask billing "Where is my invoice?"
-  ${cli.self} agents ask assistant "And on Windows?" --context "How do I install it?" --json`,
-    )
-    .action(async (name: string, text: string, options: AskAgentOptions) => {
-      const { runAsk } = await import("../agents/run-ask.ts");
-      await runAsk(cli, name, text, options);
-    });
+function askService(target: ApiTarget, name: string, call: AgentCall): Promise<AgentAnswer> {
+  const askAgent = async (client: Client): Promise<AgentAnswer> => {
+    const agent = pickAgent(await fetchAgents(client), name);
+    const answer = await client.call("executeAgent", { params: { id: agent.id }, body: call });
+    const { ok: _ok, ...result } = answer;
+    return { agent, result };
+  };
+  return withClient(target, askAgent, { timeoutMs: PATIENCE_MS });
 }
 
-/** `svc agents`: shows, makes, changes, deletes and asks those who answer. */
-export function addAgents(program: Command, cli: Cli): void {
-  const agents = program
-    .command("agents")
-    .description("list, create, update, delete and ask agents")
-    .usage("<list|show|create|update|delete|ask> [options]");
-  addList(agents, cli);
-  addShow(agents, cli);
-  addCreate(agents, cli);
-  addChange(agents, cli);
-  addDelete(agents, cli);
-  addAskAgent(agents, cli);
+function askHere(cli: Cli, project: string, name: string, call: AgentCall): Promise<AgentAnswer> {
+  return asAdministrator(cli, project, async (principal, { store, embeddings, models, openTools }) => {
+    const model = models === null ? "without a language model" : "with the language models of this environment";
+    cli.terminal.note(
+      `The service of this installation is not running; answered with the settings of this environment, ${model}.`,
+    );
+    const agent = await getAgent(store, principal, name);
+    const deps = { store, embeddings, models, openTools };
+    return { agent, result: await executeAgent(deps, principal, agent.id, call) };
+  });
 }
+
+const ask = defineCommand({
+  description: "ask an agent without creating a ticket, and show the answer with its sources",
+  args: { ...AGENT, "<text>": "the question" },
+  options: {
+    context: option("--context <text>", "earlier questions, one per line"),
+    url: urlOption,
+    project: projectOption,
+  },
+  about: `The running service answers, with its language model. If no service is running, the command itself runs the agent, with
+the settings of this environment. Nothing is stored. The exit code is 0 even if the agent has no answer.`,
+  examples: [
+    'agents ask billing "Where is my invoice?"',
+    'agents ask assistant "And on Windows?" --context "How do I install it?" --json',
+  ],
+  async run(cli, { agent: name, text, context, url, project }) {
+    const call = { input: text, ...definedOnly({ context }) };
+    const service = await findRunningService(cli, { url, project });
+    const { agent, result } =
+      service === null ? await askHere(cli, project, name, call) : await askService(service, name, call);
+    cli.terminal.show({ ok: true, project, agent: { id: agent.id, name: agent.name }, ...result }, () =>
+      [
+        result.output.text === null ? "No answer." : safeText(result.output.text),
+        "",
+        ...(result.sources.length === 0 ? [] : [renderSources(result.sources, cli.terminal.paint), ""]),
+        cli.terminal.paint.dim(`${safeLine(result.why)} ${describeFate(agent, result)}`),
+      ].join("\n"),
+    );
+  },
+});
+
+/** `svc agents`: agents and their settings. */
+export const agents = defineCommand({
+  usage: "<list|show|create|update|delete|ask> [options]",
+  commands: { list, show, create, update, delete: deleteCommand, ask },
+});

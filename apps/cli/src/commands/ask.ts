@@ -1,61 +1,57 @@
-import { Option } from "commander";
+import { LIMITS } from "@svc/contracts";
 import type { DrainAnswer } from "@svc/contracts";
-import type { Command } from "commander";
+import { makeApiTarget, postMessage, withClient } from "../api-client.ts";
 import type { Posted } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
-import { CliError } from "../cli-error.ts";
-import { EXIT } from "../exit-codes.ts";
-import { jsonOption, secondsBetween, urlOption } from "../options.ts";
+import { usageError } from "../cli-error.ts";
+import { defineCommand } from "../define-command.ts";
+import type { OptionValues } from "../define-command.ts";
+import { definedOnly, option, secondsBetween, urlOption, withDefault } from "../options.ts";
 import { renderReplies } from "../render-answer.ts";
-import { safeLine } from "../safe-text.ts";
-import { shellWord } from "../shell-word.ts";
-
-interface AskOptions {
-  url?: string;
-  chat?: string;
-  project?: string;
-  /** Milliseconds. */
-  timeout: number;
-}
+import { optionWords, safeLine } from "../safe-text.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** Bounds of `timeoutMs` and `wait` (service document, section 8), in seconds. */
-const MAX_TIMEOUT_S = 120;
-const MAX_WAIT_MS = 60_000;
 const MIN_TIMEOUT_S = 0.001;
 
-/** What is to be done when the answer is not there yet, or not from an agent. */
+const OPTIONS = {
+  chat: option("--chat <id>", "continue a conversation"),
+  timeout: withDefault(
+    option(
+      "--timeout <seconds>",
+      "how long to wait for the answer",
+      secondsBetween(MIN_TIMEOUT_S, LIMITS.timeoutMaxMs / 1_000),
+    ),
+    DEFAULT_TIMEOUT_MS,
+    String(DEFAULT_TIMEOUT_MS / 1_000),
+  ),
+  url: urlOption,
+  project: option("--project <name>", "project to ask (requires an administrator's key)"),
+};
+
+/** Advice if there is no answer yet, or not from an agent. */
 const LATER: Partial<Record<Posted["status"], string>> = {
   pending: "The answer is not ready yet. It is buffered until you collect it.",
   in_review: "An operator must review the answer first.",
 };
 
-/** How the conversation is gone on with: a chat belongs to its project, and to where it is asked. */
-function goOnWith(self: string, chatId: string, { project, url }: AskOptions): string {
-  const options = { chat: chatId, project, url };
-  const words = Object.entries(options).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name} ${shellWord(safeLine(value))}`],
-  );
-  return [self, "ask", ...words].join(" ");
-}
-
-/** Why there is no answer, and none to come. */
+/** Returns why there is no answer, and none will follow. */
 function explainSilence(posted: Posted): string | null {
   if (posted.status === "rejected") return "An operator decided not to answer.";
   const isCovered = posted.status === "answered" && posted.coveredBy !== undefined;
   return isCovered ? "The reply to a later message in this chat also answers this message." : null;
 }
 
-function renderPosted({ terminal, self }: Cli, posted: Posted, options: AskOptions): string {
-  const goOn = goOnWith(self, posted.chatId, options);
+function renderPosted({ terminal, self }: Cli, posted: Posted, { project, url }: OptionValues<typeof OPTIONS>): string {
+  // A chat belongs to its project, and to the service that was asked.
+  const command = `${self} ask ${optionWords({ chat: posted.chatId, project, url })}`;
   const later = LATER[posted.status];
   const silence = explainSilence(posted);
   return [
     ...(posted.replies.length === 0 ? [] : [renderReplies(posted.replies, terminal.paint), ""]),
     ...(silence === null ? [] : [silence, ""]),
-    ...(later === undefined ? [] : [later, `Check again:  ${goOn}`, ""]),
+    ...(later === undefined ? [] : [later, `Check again:  ${command}`, ""]),
     `Chat ${safeLine(posted.chatId)}`,
-    terminal.paint.dim(`Continue:     ${goOn} "…"`),
+    terminal.paint.dim(`Continue:     ${command} "…"`),
   ].join("\n");
 }
 
@@ -65,56 +61,33 @@ function renderDrained({ terminal }: Cli, drained: DrainAnswer): string {
   return [renderReplies(drained.replies, terminal.paint), ...rest].join("\n");
 }
 
-async function ask(cli: Cli, text: string | undefined, options: AskOptions): Promise<void> {
-  const { chat, timeout } = options;
-  if (text === undefined && chat === undefined) {
-    throw new CliError(
-      "usage",
-      EXIT.usage,
-      `Enter a question, for example: ${cli.self} ask "How do I send a message over the HTTP API?"`,
-    );
-  }
-  const { makeApiTarget } = await import("../api-target.ts");
-  const { collectReplies, postMessage } = await import("../api-client.ts");
-  const target = await makeApiTarget(cli, options);
-  if (text === undefined && chat !== undefined) {
-    const drained = await collectReplies(target, chat, Math.min(timeout, MAX_WAIT_MS));
-    cli.terminal.show(drained, () => renderDrained(cli, drained));
-    return;
-  }
-  const posted = await postMessage(target, {
-    text: text ?? "",
-    timeoutMs: timeout,
-    ...(chat === undefined ? {} : { chatId: chat }),
-  });
-  cli.terminal.show(posted, () => renderPosted(cli, posted, options));
-}
-
-/** `svc ask`: sends a message to the running product and shows the answer with its sources. */
-export function addAsk(program: Command, cli: Cli): void {
-  program
-    .command("ask")
-    .description("ask the running service and show the answer with its sources")
-    .argument("[text]", "the question; if omitted, the new replies of --chat are collected")
-    .option("--chat <id>", "continue a conversation")
-    .addOption(
-      new Option("--timeout <seconds>", "how long to wait for the answer")
-        .argParser(secondsBetween(MIN_TIMEOUT_S, MAX_TIMEOUT_S))
-        .default(DEFAULT_TIMEOUT_MS, String(DEFAULT_TIMEOUT_MS / 1_000)),
-    )
-    .addOption(urlOption())
-    .option("--project <name>", "project to ask (requires an administrator's key)")
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-The exit code is 0 if the message was accepted, even if its answer is not ready in time or is held for review.
-With --json, "status" is answered, pending, in_review or rejected.
-Examples:
-  ${cli.self} ask "How do I send a message over the HTTP API?"
-  ${cli.self} ask --chat 42 "And how do I get the reply?"
-  ${cli.self} ask --chat 42 --timeout 60          wait for a late answer
-  ${cli.self} ask --json "What is a chat?"`,
-    )
-    .action((text: string | undefined, options: AskOptions) => ask(cli, text, options));
-}
+/** `svc ask`: sends a message to the running service and shows the answer with its sources. */
+export const ask = defineCommand({
+  args: { "[text]": "the question; if omitted, the new replies of --chat are collected" },
+  options: OPTIONS,
+  about: `The exit code is 0 if the message was accepted, even if its answer is not ready in time or is held for review.
+With --json, "status" is answered, pending, in_review or rejected.`,
+  examples: [
+    'ask "How do I send a message over the HTTP API?"',
+    'ask --chat 42 "And how do I get the reply?"',
+    "ask --chat 42 --timeout 60          wait for a late answer",
+    'ask --json "What is a chat?"',
+  ],
+  async run(cli, input) {
+    const { text, chat, timeout } = input;
+    if (text === undefined && chat === undefined) {
+      const example = `${cli.self} ask "How do I send a message over the HTTP API?"`;
+      throw usageError(`Enter a question, for example: ${example}`);
+    }
+    const target = await makeApiTarget(cli, input);
+    if (text === undefined && chat !== undefined) {
+      const waitMs = Math.min(timeout, LIMITS.waitMaxMs);
+      const drained = await withClient(target, (client) => client.drain(chat, { waitMs }));
+      cli.terminal.show(drained, () => renderDrained(cli, drained));
+      return;
+    }
+    const message = { text: text ?? "", timeoutMs: timeout, ...definedOnly({ chatId: chat }) };
+    const posted = await postMessage(target, message);
+    cli.terminal.show(posted, () => renderPosted(cli, posted, input));
+  },
+});

@@ -1,13 +1,82 @@
-import { Argument } from "commander";
-import type { Command } from "commander";
-import type { ChannelReport } from "../find-channel-states.ts";
+import { CHANNELS, INTEGRATION_IDS, LIMITS, PUSHING_CHANNELS, localUrl } from "@svc/contracts";
+import type { ChannelChange, ChannelDescriptor, ChannelItem, IntegrationId } from "@svc/contracts";
+import { getChannel, listChannels, setChannelEnabled, testChannel, updateChannel } from "@svc/operations";
+import { forgetPorts } from "@svc/runtime";
+import type { Resources } from "@svc/runtime";
+import { apiUrlOf, findKey, probeApi } from "../api-client.ts";
+import type { ApiState, RunningChannel } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
-import { jsonOption } from "../options.ts";
+import { failure } from "../cli-error.ts";
+import { defineCommand } from "../define-command.ts";
+import { definedOnly, option } from "../options.ts";
+import { readInput } from "../read-input.ts";
+import { renderFacts, renderTable } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
+import { asAdministrator, localPrincipal, withResources } from "../with-resources.ts";
 
-/** The channels and the tool server; named here so that the help needs nothing of the product. */
-const CHANNELS = ["api", "widget", "messenger", "tool-server"] as const;
-type ChannelName = (typeof CHANNELS)[number];
+/** A channel as the settings have it, and its state as far as it is known. */
+interface ChannelReport {
+  id: IntegrationId;
+  enabled: boolean;
+  /** Null for a channel that listens on none. */
+  port: number | null;
+  /**
+   * `running`, `stopped` and `failing` are what the running service reports; `not_running`: no process runs that could
+   * report it; `unknown`: the service does not report it.
+   */
+  state: RunningChannel["state"] | "not_running" | "unknown";
+  /** Start of that state (RFC 3339). */
+  since: string | null;
+  /** Reason of that state. */
+  detail: string | null;
+}
+
+type StateReport = Pick<ChannelReport, "state" | "since" | "detail">;
+
+const stateReport = (state: ChannelReport["state"], detail: string | null): StateReport => ({
+  state,
+  since: null,
+  detail,
+});
+
+/** States of channels if this installation does not respond. */
+const WITHOUT_RESPONSE: Record<Exclude<ApiState["kind"], "ours">, (url: string) => StateReport> = {
+  nothing: () => stateReport("not_running", null),
+  other_program: (url) => stateReport("not_running", `another program is listening on ${url}`),
+  stranger: (url) =>
+    stateReport("unknown", `another installation of this product, or one with a different key, is running at ${url}`),
+};
+
+/** Returns the state that the processes of a channel have reported in the last seconds, else what the API's health shows. */
+export function judgeChannel(
+  { id, state, since, error }: Pick<ChannelItem, "id" | "state" | "since" | "error">,
+  url: string,
+  probe: ApiState,
+): StateReport {
+  if (since !== null) return { state, since, detail: error };
+  if (probe.kind !== "ours") return WITHOUT_RESPONSE[probe.kind](url);
+  if (probe.status === "fail") return stateReport("unknown", `the service at ${url} is unhealthy`);
+  const channel = probe.channels?.[id];
+  if (channel === undefined) return stateReport("not_running", null);
+  return { state: channel.state, since: channel.since, detail: channel.error };
+}
+
+/** Returns every channel and the tool server with their states; the key is used only if the processes report none. */
+async function findChannelStates({ store, config }: Resources): Promise<ChannelReport[]> {
+  const { items } = await listChannels({ store }, await localPrincipal(store));
+  const url = apiUrlOf(config);
+  const probe = await probeApi(url, await findKey(config));
+  const portOf = (id: IntegrationId) => {
+    const port = id === "tool-server" ? "tools" : CHANNELS[id].port;
+    return port === null ? null : config.ports[port];
+  };
+  return items.map((item) => ({
+    id: item.id,
+    enabled: item.enabled,
+    port: portOf(item.id),
+    ...judgeChannel(item, url, probe),
+  }));
+}
 
 function describeState({ terminal }: Cli, { state, since, detail }: ChannelReport): string {
   const { green, red } = terminal.paint;
@@ -21,34 +90,120 @@ function describeState({ terminal }: Cli, { state, since, detail }: ChannelRepor
   return detail === null ? texts[state] : `${texts[state]}: ${safeLine(detail)}`;
 }
 
-async function list(cli: Cli): Promise<void> {
-  const [{ withResources }, { findChannelStates }, { renderTable }] = await Promise.all([
-    import("../with-resources.ts"),
-    import("../find-channel-states.ts"),
-    import("../render-table.ts"),
-  ]);
-  const items = await withResources(cli, {}, findChannelStates);
-  cli.terminal.show({ ok: true, items }, () => {
-    const rows = items.map((item) => [
-      item.id,
-      item.enabled ? "yes" : "no",
-      item.port === null ? "-" : String(item.port),
-      describeState(cli, item),
-    ]);
-    return renderTable(["CHANNEL", "ENABLED", "PORT", "STATE"], rows, cli.terminal.width);
-  });
+const list = defineCommand({
+  description: "list the channels and the tool server with their ports and states",
+  about: `The state is what the processes have reported to the database in the last seconds; no key is needed. With --json,
+"state" is running, stopped, failing, not_running or unknown.`,
+  examples: ["channels list", "channels list --json"],
+  async run(cli) {
+    const items = await withResources(cli, {}, findChannelStates);
+    cli.terminal.show({ ok: true, items }, () => {
+      const rows = items.map((item) => [
+        item.id,
+        item.enabled ? "yes" : "no",
+        item.port === null ? "-" : String(item.port),
+        describeState(cli, item),
+      ]);
+      return renderTable(["CHANNEL", "ENABLED", "PORT", "STATE"], rows, cli.terminal.width);
+    });
+  },
+});
+
+/** The script tag of the widget at this address; null while the widget has no key. */
+function widgetTag({ config }: ChannelItem, widgetUrl: string): string | null {
+  if (!("apiKey" in config) || config.apiKey === null) return null;
+  return `<script async src="${widgetUrl}/widget.js" data-svc-widget data-api-key="${config.apiKey}"></script>`;
 }
 
-async function setEnabled(cli: Cli, id: ChannelName, enabled: boolean): Promise<void> {
-  const [{ withResources }, { setChannelEnabled }, { localPrincipal }, { forgetPorts }] = await Promise.all([
-    import("../with-resources.ts"),
-    import("@svc/operations"),
-    import("../local-principal.ts"),
-    import("@svc/runtime"),
-  ]);
-  const isChanged = await withResources(cli, {}, async ({ store, config }) => {
+const CHANNEL = { "<channel>": { text: "the channel", choices: INTEGRATION_IDS } } as const;
+
+const show = defineCommand({
+  description: "show the settings of a channel with secrets masked, and the widget's script tag",
+  args: CHANNEL,
+  examples: ["channels show widget"],
+  async run(cli, { channel }) {
+    const { item, tag } = await asAdministrator(cli, undefined, async (principal, { store, config }) => {
+      const found = await getChannel({ store }, principal, channel);
+      return { item: found, tag: widgetTag(found, localUrl(config.bindHost ?? "127.0.0.1", config.ports.widget)) };
+    });
+    cli.terminal.show({ ok: true, item, ...(tag === null ? {} : { tag }) }, () => {
+      const facts = renderFacts([
+        ["channel", item.id],
+        ["enabled", item.enabled ? "yes" : "no"],
+        ...Object.entries(item.config).map(([name, value]) => [name, safeLine(JSON.stringify(value))] as const),
+      ]);
+      return tag === null ? facts : `${facts}\n\nScript tag for your pages:\n  ${safeLine(tag)}`;
+    });
+  },
+});
+
+/** One setting whose value is a text, as in `botToken=123456:ABC`. */
+const ASSIGNMENT = /^([A-Za-z]+)=(.*)$/s;
+
+/**
+ * Reads a change of settings, as JSON, or as `name=text` for one: from the command line, or from a file (`-` is standard
+ * input), which is for secrets. The operation checks the settings. Throws CliError `bad_input`.
+ */
+async function readSettings(cli: Cli, settings: string | undefined, file: string | undefined): Promise<ChannelChange> {
+  const bad = (message: string, cause?: unknown) => failure("bad_input", message, { cause });
+  if ((settings === undefined) === (file === undefined)) {
+    throw bad("Pass the settings either as JSON or with --file, not both.");
+  }
+  const input = { what: "the settings", maxBytes: LIMITS.bodyMaxBytes };
+  const text = settings ?? new TextDecoder().decode(await readInput(cli, file, input));
+  const [, name, value] = ASSIGNMENT.exec(text.trim()) ?? [];
+  if (name !== undefined) return { config: { [name]: value ?? "" } };
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch (error) {
+    throw bad(`The settings are not valid JSON. Enclose them in single quotes: '{"color":"#2f6f4f"}'.`, error);
+  }
+  if (typeof given === "object" && given !== null && !Array.isArray(given)) return { config: given };
+  throw bad(`The settings must be a JSON object, such as {"color":"#2f6f4f"}.`);
+}
+
+/** Returns examples of setting each channel's secrets. */
+function secretExamples(): string[] {
+  return PUSHING_CHANNELS.flatMap((id) =>
+    Object.entries<ChannelDescriptor["secrets"][string]>(CHANNELS[id].secrets).flatMap(([name, { example }]) => [
+      `channels set ${id} ${name}=${example}`,
+      `channels set ${id} --file - < secret.txt   (secret.txt contains the line ${name}=…)`,
+    ]),
+  );
+}
+
+const set = defineCommand({
+  description: "change settings of a channel; a running service applies them within a second",
+  args: {
+    ...CHANNEL,
+    "[settings]": "JSON object with the settings to change, or name=text; other settings stay unchanged",
+  },
+  options: {
+    file: option("--file <file>", "read the settings from a file, or from standard input (-); use this for secrets"),
+  },
+  about: `Settings have the names shown by "{svc} channels show". docs/widget.md describes those of the widget.`,
+  examples: [
+    `channels set widget '{"allowedOrigins":["https://www.example.com"],"color":"#2f6f4f"}'`,
+    "channels set widget --file settings.json",
+    ...secretExamples(),
+  ],
+  async run(cli, { channel, settings, file }) {
+    const change = await readSettings(cli, settings, file);
+    const item = await asAdministrator(cli, undefined, (principal, { store }) =>
+      updateChannel({ store }, principal, channel, change),
+    );
+    cli.terminal.show(
+      { ok: true, item },
+      () => `Channel ${channel} updated. A running service applies this within a second.`,
+    );
+  },
+});
+
+async function setEnabled(cli: Cli, id: IntegrationId, enabled: boolean): Promise<void> {
+  const isChanged = await asAdministrator(cli, undefined, async (principal, { store, config }) => {
     await forgetPorts(config.dataDir);
-    return setChannelEnabled({ store }, await localPrincipal(store), id, enabled);
+    return setChannelEnabled({ store }, principal, id, enabled);
   });
   const state = enabled ? "enabled" : "disabled";
   cli.terminal.show({ ok: true, id, enabled, isChanged }, () =>
@@ -58,144 +213,44 @@ async function setEnabled(cli: Cli, id: ChannelName, enabled: boolean): Promise<
   );
 }
 
-async function show(cli: Cli, id: ChannelName): Promise<void> {
-  const [{ withResources }, { getChannel }, { localPrincipal }, { localUrl }, { renderChannel, widgetTag }] =
-    await Promise.all([
-      import("../with-resources.ts"),
-      import("@svc/operations"),
-      import("../local-principal.ts"),
-      import("@svc/contracts"),
-      import("../channels/render-channel.ts"),
-    ]);
-  const { item, tag } = await withResources(cli, {}, async ({ store, config }) => {
-    const found = await getChannel({ store }, await localPrincipal(store), id);
-    const url = localUrl(config.bindHost ?? "127.0.0.1", config.ports.widget);
-    return { item: found, tag: widgetTag(found, url) };
-  });
-  cli.terminal.show({ ok: true, item, ...(tag === null ? {} : { tag }) }, () => renderChannel(item, tag));
-}
+const enable = defineCommand({
+  description: "enable a channel; a running service applies this within a second",
+  args: CHANNEL,
+  about: `If the widget has no key yet, one is generated: see "{svc} channels show widget".`,
+  examples: ["channels enable api", "channels enable widget"],
+  run: (cli, { channel }) => setEnabled(cli, channel, true),
+});
 
-async function set(
-  cli: Cli,
-  { id, settings, file }: { id: ChannelName; settings: string | undefined; file: string | undefined },
-): Promise<void> {
-  const [{ withResources }, { updateChannel }, { localPrincipal }, { readSettings }] = await Promise.all([
-    import("../with-resources.ts"),
-    import("@svc/operations"),
-    import("../local-principal.ts"),
-    import("../channels/read-settings.ts"),
-  ]);
-  const change = await readSettings(cli, { settings, file });
-  const item = await withResources(cli, {}, async ({ store }) =>
-    updateChannel({ store }, await localPrincipal(store), id, change),
-  );
-  cli.terminal.show({ ok: true, item }, () => `Channel ${id} updated. A running service applies this within a second.`);
-}
+const disable = defineCommand({
+  description: "disable a channel; a running service applies this within a second",
+  args: CHANNEL,
+  about: `While the channel api is disabled, new messages get 503 channel_disabled. Replies can still be collected, and health
+checks and administration keep working.`,
+  examples: ["channels disable api"],
+  run: (cli, { channel }) => setEnabled(cli, channel, false),
+});
 
-async function test(cli: Cli, { chat }: { chat?: string }): Promise<void> {
-  const [{ withResources }, { testMessenger }, { localPrincipal }] = await Promise.all([
-    import("../with-resources.ts"),
-    import("@svc/operations"),
-    import("../local-principal.ts"),
-  ]);
-  const item = await withResources(cli, {}, async ({ store }) =>
-    testMessenger({ store }, await localPrincipal(store), chat === undefined ? {} : { chatId: chat }),
-  );
-  const told = {
-    delivered: () => `Test message delivered to chat ${item.chatId}.`,
-    waiting: () =>
-      `The test message to chat ${item.chatId} is still being retried. Check the state with: channels list`,
-    failed: () => `The test message to chat ${item.chatId} was not delivered: ${item.failure ?? ""}`,
-  };
-  cli.terminal.show({ ok: item.state !== "failed", item }, told[item.state]);
-}
-
-const channelArgument = () => new Argument("<channel>", "the channel").choices(CHANNELS);
-
-/** `svc channels list|show|set|enable|disable|test`: the ways in and out, their settings, and which are switched on. */
-export function addChannels(program: Command, cli: Cli): void {
-  const channels = program
-    .command("channels")
-    .description("list, configure, enable, disable and test channels")
-    .usage("<list|show|set|enable|disable|test> [options]");
-  channels
-    .command("list")
-    .description("list the channels and the tool server with their ports and states")
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-The state is what the processes have reported to the database in the last seconds; no key is needed. With --json,
-"state" is running, stopped, failing, not_running or unknown.
-Examples:
-  ${cli.self} channels list
-  ${cli.self} channels list --json`,
-    )
-    .action(() => list(cli));
-  channels
-    .command("show")
-    .description("show the settings of a channel with secrets masked, and the widget's script tag")
-    .addArgument(channelArgument())
-    .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} channels show widget`)
-    .action((id: ChannelName) => show(cli, id));
-  channels
-    .command("set")
-    .description("change settings of a channel; a running service applies them within a second")
-    .addArgument(channelArgument())
-    .argument("[settings]", "JSON object with the settings to change, or name=text; other settings stay unchanged")
-    .option("--file <file>", "read the settings from a file, or from standard input (-); use this for secrets")
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-Settings have the names shown by "${cli.self} channels show". docs/widget.md describes those of the widget.
-Examples:
-  ${cli.self} channels set widget '{"allowedOrigins":["https://www.example.com"],"color":"#2f6f4f"}'
-  ${cli.self} channels set widget --file settings.json
-  ${cli.self} channels set messenger botToken=123456:ABC-DEF
-  ${cli.self} channels set messenger --file - < token.txt   (token.txt contains the line botToken=…)`,
-    )
-    .action((id: ChannelName, settings: string | undefined, { file }: { file?: string }) =>
-      set(cli, { id, settings, file }),
+const test = defineCommand({
+  description: "send a test message to a chat that has written to the bot",
+  args: { "<channel>": { text: "the channel", choices: PUSHING_CHANNELS } },
+  options: { chat: option("--chat <id>", "chat ID in Telegram (default: the most recently active chat)") },
+  examples: PUSHING_CHANNELS.flatMap((id) => [`channels test ${id}`, `channels test ${id} --chat 123456789`]),
+  async run(cli, { channel, chat }) {
+    const item = await asAdministrator(cli, undefined, (principal, { store }) =>
+      testChannel({ store }, principal, channel, definedOnly({ chatId: chat })),
     );
-  channels
-    .command("enable")
-    .description("enable a channel; a running service applies this within a second")
-    .addArgument(channelArgument())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-If the widget has no key yet, one is generated: see "${cli.self} channels show widget".
-Examples:
-  ${cli.self} channels enable api
-  ${cli.self} channels enable widget`,
-    )
-    .action((id: ChannelName) => setEnabled(cli, id, true));
-  channels
-    .command("disable")
-    .description("disable a channel; a running service applies this within a second")
-    .addArgument(channelArgument())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-While the channel api is disabled, new messages get 503 channel_disabled. Replies can still be collected, and health
-checks and administration keep working.
-Examples:
-  ${cli.self} channels disable api`,
-    )
-    .action((id: ChannelName) => setEnabled(cli, id, false));
-  channels
-    .command("test")
-    .description("send a test message to a chat that has written to the bot")
-    .addArgument(new Argument("<channel>", "the channel").choices(["messenger"]))
-    .option("--chat <id>", "chat ID in Telegram (default: the most recently active chat)")
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `\nExamples:\n  ${cli.self} channels test messenger\n  ${cli.self} channels test messenger --chat 123456789`,
-    )
-    .action((_channel: string, options: { chat?: string }) => test(cli, options));
-}
+    const results = {
+      delivered: () => `Test message delivered to chat ${item.chatId}.`,
+      waiting: () =>
+        `The test message to chat ${item.chatId} is still being retried. Check the state with: channels list`,
+      failed: () => `The test message to chat ${item.chatId} was not delivered: ${item.failure ?? ""}`,
+    };
+    cli.terminal.show({ ok: item.state !== "failed", item }, results[item.state]);
+  },
+});
+
+/** `svc channels`: channels and the tool server, their settings, and which are enabled. */
+export const channels = defineCommand({
+  usage: "<list|show|set|enable|disable|test> [options]",
+  commands: { list, show, set, enable, disable, test },
+});

@@ -1,89 +1,79 @@
-import type { Command } from "commander";
-import type { DeadLetterItem } from "@svc/operations";
-import type { Cli } from "../cli.ts";
-import { CliError } from "../cli-error.ts";
-import { EXIT } from "../exit-codes.ts";
-import { jsonOption, projectOption } from "../options.ts";
+import { ServiceError } from "@svc/contracts";
+import type { Principal } from "@svc/auth";
+import { listDeadLetters, retryDeadLetter } from "@svc/operations";
+import type { Resources } from "@svc/runtime";
+import { usageError } from "../cli-error.ts";
+import { defineCommand } from "../define-command.ts";
+import { requireId } from "../find-items.ts";
+import { flag, projectOption } from "../options.ts";
+import { renderTable, toSecond } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
+import { asAdministrator, waitForQueues } from "../with-resources.ts";
 
 const TEXT_CHARS = 60;
 const CHAT_CHARS = 24;
 
-async function list(cli: Cli, projectName: string): Promise<void> {
-  const [{ withResources }, { listDeadLetters }, { localPrincipal }, { renderTable }] = await Promise.all([
-    import("../with-resources.ts"),
-    import("@svc/operations"),
-    import("../local-principal.ts"),
-    import("../render-table.ts"),
-  ]);
-  const items = await withResources(cli, {}, async ({ store }) =>
-    listDeadLetters({ store }, await localPrincipal(store, projectName)),
-  );
-  cli.terminal.show({ ok: true, project: projectName, items }, () => {
-    if (items.length === 0) return "There are no dead letters.";
-    const rows = items.map((letter: DeadLetterItem) => [
-      letter.messageId,
-      `${letter.failedAt.toISOString().slice(0, 19)}Z`,
-      `${letter.channelId} ${safeLine(letter.chatId, CHAT_CHARS)}`,
-      `${safeLine(letter.text, TEXT_CHARS)}\n${cli.terminal.paint.dim(safeLine(letter.failure))}`,
-    ]);
-    return renderTable(["MESSAGE", "FAILED AT", "CHAT", "TEXT AND ERROR"], rows, cli.terminal.width);
-  });
-}
+const list = defineCommand({
+  description: "list the dead letters of a project, newest first",
+  options: { project: projectOption },
+  examples: ["dead-letters list", "dead-letters list --project shop --json"],
+  async run(cli, { project }) {
+    const items = await asAdministrator(cli, project, (principal, { store }) => listDeadLetters({ store }, principal));
+    cli.terminal.show({ ok: true, project, items }, () => {
+      if (items.length === 0) return "There are no dead letters.";
+      const rows = items.map((letter) => [
+        letter.messageId,
+        toSecond(letter.failedAt.toISOString()),
+        `${letter.channelId} ${safeLine(letter.chatId, CHAT_CHARS)}`,
+        `${safeLine(letter.text, TEXT_CHARS)}\n${cli.terminal.paint.dim(safeLine(letter.failure))}`,
+      ]);
+      return renderTable(["MESSAGE", "FAILED AT", "CHAT", "TEXT AND ERROR"], rows, cli.terminal.width);
+    });
+  },
+});
 
-interface RetryOptions {
-  all?: boolean;
-  project: string;
-}
-
-async function retry(cli: Cli, messageId: string | undefined, options: RetryOptions): Promise<void> {
-  if ((messageId === undefined) === (options.all !== true)) {
-    throw new CliError(
-      "usage",
-      EXIT.usage,
-      "Specify a message, or all of them with --all. See: svc dead-letters retry --help",
-    );
+/** Retries all dead letters, and returns their message IDs. One that somebody else retries at the same time is left out. */
+async function retryAll(resources: Resources, principal: Principal): Promise<string[]> {
+  const retried = new Set<string>();
+  for (;;) {
+    // A list holds the newest only; what fails again in the meantime is not retried a second time.
+    const letters = (await listDeadLetters(resources, principal)).filter((letter) => !retried.has(letter.messageId));
+    if (letters.length === 0) return [...retried];
+    for (const letter of letters) {
+      try {
+        await retryDeadLetter(resources, principal, letter.messageId);
+        retried.add(letter.messageId);
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
+      }
+    }
   }
-  const [{ withResources }, { retryDeadLetters }, { requireId }] = await Promise.all([
-    import("../with-resources.ts"),
-    import("../retry-dead-letters.ts"),
-    import("../require-id.ts"),
-  ]);
-  if (messageId !== undefined) requireId(messageId, "A message id", "dead-letters list");
-  const retried = await withResources(cli, {}, (resources) => retryDeadLetters(resources, options.project, messageId));
-  cli.terminal.show({ ok: true, project: options.project, retried }, () =>
-    retried.length === 0
-      ? "There are no dead letters."
-      : `Queued for retry: ${retried.length}. The pipeline processes them when it is running.`,
-  );
 }
 
-/** `svc dead-letters list|retry`: what failed five times. */
-export function addDeadLetters(program: Command, cli: Cli): void {
-  const deadLetters = program
-    .command("dead-letters")
-    .description("list and retry messages and replies that failed five times")
-    .usage("<list|retry> [options]");
-  deadLetters
-    .command("list")
-    .description("list the dead letters of a project, newest first")
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `\nExamples:\n  ${cli.self} dead-letters list\n  ${cli.self} dead-letters list --project shop --json`,
-    )
-    .action((options: { project: string }) => list(cli, options.project));
-  deadLetters
-    .command("retry")
-    .description("process dead letters again, with five new attempts")
-    .argument("[messageId]", "ID of the message")
-    .option("--all", "all dead letters of the project")
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `\nExamples:\n  ${cli.self} dead-letters retry 01890a5d-ac96-774b-bcce-b302099a8057\n  ${cli.self} dead-letters retry --all`,
-    )
-    .action((messageId: string | undefined, options: RetryOptions) => retry(cli, messageId, options));
-}
+const retry = defineCommand({
+  description: "process dead letters again, with five new attempts",
+  args: { "[messageId]": "ID of the message" },
+  options: { all: flag("--all", "all dead letters of the project"), project: projectOption },
+  examples: ["dead-letters retry 01890a5d-ac96-774b-bcce-b302099a8057", "dead-letters retry --all"],
+  async run(cli, { messageId, all, project }) {
+    if ((messageId === undefined) === (all !== true)) {
+      throw usageError("Specify a message, or all of them with --all. See: svc dead-letters retry --help");
+    }
+    if (messageId !== undefined) requireId(messageId, "A message id", "dead-letters list");
+    const retried = await asAdministrator(cli, project, async (principal, resources) => {
+      // If the queues are unavailable, the sweeper of the pipeline announces the messages later.
+      await waitForQueues(resources.queues);
+      if (messageId === undefined) return retryAll(resources, principal);
+      await retryDeadLetter(resources, principal, messageId);
+      return [messageId];
+    });
+    cli.terminal.show({ ok: true, project, retried }, () =>
+      retried.length === 0
+        ? "There are no dead letters."
+        : `Queued for retry: ${retried.length}. The pipeline processes them when it is running.`,
+    );
+  },
+});
+
+/** `svc dead-letters`: messages and replies that failed five times. */
+export const deadLetters = defineCommand({ usage: "<list|retry> [options]", commands: { list, retry } });

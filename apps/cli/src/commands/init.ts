@@ -1,9 +1,16 @@
 import { join } from "node:path";
-import type { Command } from "commander";
-import type { Cli } from "../cli.ts";
-import { jsonOption } from "../options.ts";
+import { initialize } from "@svc/operations";
+import { migrateAll, waitForStore } from "@svc/runtime";
+import { readSchemaState } from "@svc/store";
+import type { SchemaState } from "@svc/store";
+import { defineCommand } from "../define-command.ts";
+import { flag } from "../options.ts";
+import { handOutSecret } from "../private-files.ts";
+import { renderFacts } from "../render-table.ts";
+import { findGuideDir, withDatabase, withResources } from "../with-resources.ts";
+import type { Database } from "../with-resources.ts";
 
-/** What is shown of the administrator's key, which is made where there is none. */
+/** What is shown of the administrator's key, which is created if there is none. */
 function describeKey(key: { shown: string; isInFile: boolean } | null, isConfigured: boolean): string {
   if (key !== null) {
     const advice = key.isInFile
@@ -15,65 +22,63 @@ function describeKey(key: { shown: string; isInFile: boolean } | null, isConfigu
 }
 
 /** `svc init`: server initialisation (service document, "Enabling the HTTP API channel"). */
-export function addInit(program: Command, cli: Cli): void {
-  program
-    .command("init")
-    .description("set up a server: database schema, project, administrator's key, HTTP API")
-    .option("--wait", "wait until PostgreSQL is reachable, as services do")
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-Migrates the database, creates the project "default" with an agent and the product's guide, creates an administrator's
+export const init = defineCommand({
+  options: { wait: flag("--wait", "wait until PostgreSQL is reachable, as services do") },
+  about: `Migrates the database, creates the project "default" with an agent and the product's guide, creates an administrator's
 key (shown once, or written to a file in the data folder if standard output is not a terminal; if SVC_ADMIN_KEY is set,
 that key is used instead), and enables the HTTP API. Safe to repeat: existing objects stay unchanged.
-"${cli.startWith}" does all of this automatically.
-Examples:
-  DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc ${cli.self} init
-  ${cli.self} init --json`,
-    )
-    .action(async ({ wait }: { wait?: true }) => {
-      const [{ withResources }, { migrateAll, waitForStore }, { initialize }, { GUIDE_DIR }, { renderFacts }] =
-        await Promise.all([
-          import("../with-resources.ts"),
-          import("@svc/runtime"),
-          import("@svc/operations"),
-          import("@svc/standalone"),
-          import("../render-facts.ts"),
-        ]);
-      await withResources(
-        cli,
-        {
-          mayCreate: true,
-          prepare: async ({ config, log }) => {
-            const say = { warn: (_fields: object, text: string) => cli.terminal.note(text) };
-            if (wait) await waitForStore(config.databaseUrl, say);
-            await migrateAll(config.databaseUrl, log);
-          },
-        },
-        async (resources) => {
-          const configuredAdminKey = resources.config.adminKey;
-          const { project, adminKey, isFirst } = await initialize(resources, {
-            configuredAdminKey,
-            guideDir: GUIDE_DIR,
-            // Not before it has been handed out: the next run makes another one in the place of one that was lost.
-            showsKey: false,
-          });
-          const { handOutSecret } = await import("../hand-out-secret.ts");
-          const file = join(resources.config.dataDir, "admin-key");
-          const key = adminKey === null ? null : await handOutSecret(cli.terminal, adminKey, file);
-          if (key !== null) await resources.store.installation.markAdminKeyShown();
-          const { enabled } = await resources.store.channelsConfig.read();
-          const document = { ok: true, isFirst, project: { id: project.id, name: project.name }, adminKey, enabled };
-          cli.terminal.show(document, () =>
-            renderFacts([
-              ["Initialisation", isFirst ? "done" : "already done; nothing was changed"],
-              ["Project", project.name],
-              ["HTTP API", enabled.includes("api") ? "enabled" : "disabled (by an administrator)"],
-              ["Administrator's key", describeKey(key, configuredAdminKey !== undefined)],
-            ]),
-          );
-        },
+"{start}" does all of this automatically.`,
+  examples: ["DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc {svc} init", "init --json"],
+  async run(cli, { wait }) {
+    const { terminal } = cli;
+    const guideDir = await findGuideDir();
+    const prepare = async ({ config, log }: Database) => {
+      const say = { warn: (_fields: object, text: string) => terminal.note(text) };
+      if (wait === true) await waitForStore(config.databaseUrl, say);
+      await migrateAll(config.databaseUrl, log);
+    };
+    await withResources(cli, { mayCreate: true, prepare }, async (resources) => {
+      const configuredAdminKey = resources.config.adminKey;
+      const { project, adminKey, isFirst } = await initialize(resources, {
+        configuredAdminKey,
+        guideDir,
+        // Marked as shown only after it was handed out: the next run replaces a key that was lost.
+        showsKey: false,
+      });
+      const file = join(resources.config.dataDir, "admin-key");
+      const key = adminKey === null ? null : await handOutSecret(terminal, adminKey, file);
+      if (key !== null) await resources.store.installation.markAdminKeyShown();
+      const { enabled } = await resources.store.channelsConfig.read();
+      const document = { ok: true, isFirst, project: { id: project.id, name: project.name }, adminKey, enabled };
+      terminal.show(document, () =>
+        renderFacts([
+          ["Initialisation", isFirst ? "done" : "already done; nothing was changed"],
+          ["Project", project.name],
+          ["HTTP API", enabled.includes("api") ? "enabled" : "disabled (by an administrator)"],
+          ["Administrator's key", describeKey(key, configuredAdminKey !== undefined)],
+        ]),
       );
     });
-}
+  },
+});
+
+const OUTCOMES: Record<SchemaState, string> = {
+  older: "The database schema was migrated to this version.",
+  current: "The database schema is already up to date.",
+  newer: "The database schema is newer than this version; nothing was changed. Finish the upgrade.",
+};
+
+/** `svc migrate`: migrates the schema of the store and of the queues to this version. */
+export const migrate = defineCommand({
+  about: `Migrates forward only. Safe to repeat and to run from several machines at once. Run it before the apps of a new version
+start; "{start}" does it automatically.`,
+  examples: ["DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc {svc} migrate", "migrate --json"],
+  async run(cli) {
+    await withDatabase(cli, { mayCreate: true }, async ({ config, log, origin }) => {
+      const before = await readSchemaState(config.databaseUrl);
+      await migrateAll(config.databaseUrl, log);
+      const after = await readSchemaState(config.databaseUrl);
+      cli.terminal.show({ ok: true, database: origin, before, after }, () => OUTCOMES[before]);
+    });
+  },
+});

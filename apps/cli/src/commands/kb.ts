@@ -1,178 +1,249 @@
-import { InvalidArgumentError, Option } from "commander";
-import type { Command } from "commander";
-import type { Cli } from "../cli.ts";
-import { CliError } from "../cli-error.ts";
-import { EXIT } from "../exit-codes.ts";
-import type { AddOptions } from "../kb/run-add.ts";
-import type { ListOptions } from "../kb/run-list.ts";
-import type { RemoveOptions } from "../kb/run-remove.ts";
-import type { SearchOptions } from "../kb/run-search.ts";
-import type { SyncOptions } from "../kb/run-sync.ts";
-import { jsonOption, projectOption, wholeNumber } from "../options.ts";
+import { KB_LIMITS } from "@svc/contracts";
+import type { DocumentItem } from "@svc/contracts";
+import { createPageFetcher, searchWithEmbeddings } from "@svc/knowledge";
+import { createFetchGuard } from "@svc/runtime";
+import { InvalidArgumentError } from "commander";
+import { EXIT, usageError } from "../cli-error.ts";
+import { defineCommand } from "../define-command.ts";
+import { getKb, listAllDocuments, listAllKbs } from "../find-items.ts";
+import { addFound } from "../kb/add-sources.ts";
+import { documentKeyOf, findSiteSources, findSources, isWebAddress, joinFound, pageKeyOf } from "../kb/find-sources.ts";
+import { renderAdded, renderDocuments, renderHits, renderKbs, renderLinksOut } from "../kb/render-kb.ts";
+import { joinLines, renderSkipped, renderSummary, summarize } from "../kb/render-kb.ts";
+import { removeDocuments, syncSource } from "../kb/sync-source.ts";
+import { flag, isHttpUrl, mandatory, option, projectOption, wholeNumber, withDefault } from "../options.ts";
+import { confirm } from "../read-input.ts";
+import { safeLine } from "../safe-text.ts";
+import { asAdministrator, localPrincipal, withResources } from "../with-resources.ts";
 
-/** Bounds of the contract, `KB_LIMITS`, which is not loaded before a command runs; a test compares them. */
-export const KB_BOUNDS = { maxPages: 10_000, defaultPages: 1_000, maxHits: 50, defaultHits: 5 } as const;
-
-/** Not the one with the product's own guide: who asks about a shop should not read how this service is run. */
+/** Not the one with the product's own guide, which the customers of a shop should not read. */
 const DEFAULT_KB = "documents";
 
-function parseSitemap(text: string, before: string[]): string[] {
-  if (URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol)) return [...before, text];
+const targetOption = withDefault(
+  option("--kb <name>", "knowledge base; created if it does not exist"),
+  DEFAULT_KB,
+  JSON.stringify(DEFAULT_KB),
+);
+
+const maxPagesOption = withDefault(
+  option(
+    "--max-pages <number>",
+    `maximum number of pages of a site, at most ${KB_LIMITS.pagesMaxCount}`,
+    wholeNumber(1, KB_LIMITS.pagesMaxCount),
+  ),
+  KB_LIMITS.pagesDefaultCount,
+);
+
+function parseSitemap(text: string, before: string[] = []): string[] {
+  if (isHttpUrl(text)) return [...before, text];
   throw new InvalidArgumentError("Must be a URL such as https://example.com/sitemap.xml.");
 }
 
-const kbOption = (description: string) => new Option("--kb <name>", description);
-
-const maxPagesOption = () =>
-  new Option("--max-pages <number>", `maximum number of pages of a site, at most ${KB_BOUNDS.maxPages}`)
-    .argParser(wholeNumber(1, KB_BOUNDS.maxPages))
-    .default(KB_BOUNDS.defaultPages, String(KB_BOUNDS.defaultPages));
-
-function addAdd(kb: Command, cli: Cli): void {
-  kb.command("add")
-    .description("add files, folders, web pages or whole sites to a knowledge base")
-    .argument("[source...]", "files, folders (recursively), and page URLs")
-    .addOption(kbOption("knowledge base; created if it does not exist").default(DEFAULT_KB))
-    .addOption(
-      new Option("--sitemap <url>", "URL of a sitemap or of a site (repeatable)")
-        .argParser(parseSitemap)
-        .default([], "none"),
-    )
-    .addOption(maxPagesOption())
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-Reads Markdown, text, HTML, PDF, Word (.docx), Excel (.xlsx) and CSV, at most 50 MB per file. In folders, hidden files,
+const add = defineCommand({
+  description: "add files, folders, web pages or whole sites to a knowledge base",
+  args: { "[source...]": "files, folders (recursively), and page URLs" },
+  options: {
+    kb: targetOption,
+    sitemap: withDefault(
+      option("--sitemap <url>", "URL of a sitemap or of a site (repeatable)", parseSitemap),
+      [],
+      "none",
+    ),
+    maxPages: maxPagesOption,
+    force: flag("--force", "read unchanged files again, for example after an upgrade"),
+    project: projectOption,
+  },
+  about: `Reads Markdown, text, HTML, PDF, Word (.docx), Excel (.xlsx) and CSV, at most 50 MB per file. In folders, hidden files,
 node_modules, links that lead out of the folder and other file types are skipped. A file is identified by its path from
 the current folder, a page by its URL: adding it again replaces it, and unchanged documents are skipped. Documents are
 searchable immediately, without a restart. Documents that cannot be read are listed with the reason, the others are
-added, and the exit code is 1. After Ctrl-C, the same command resumes.
+added, and the exit code is 1. After Ctrl-C, the same command resumes. With --force, files are read again although they
+are unchanged, and documents are replaced if their text differs.
 A new knowledge base is assigned to the first agent while that agent only has the product's own guide, which it replaces;
 otherwise, the command shows how to assign it (agents update).
 Pages are fetched from public addresses and from those in SVC_FETCH_ALLOW, at most two per second from one site. From a
-sitemap, only pages of the same site that its robots.txt allows for svc-fetch are added.
-Examples:
-  ${cli.self} kb add handbook.md prices.xlsx
-  ${cli.self} kb add docs https://example.com/help.html --kb handbook
-  ${cli.self} kb add --sitemap https://docs.example.com --kb docs
-  ${cli.self} kb add docs --kb handbook --project shop --json`,
-    )
-    .action(async (words: string[], options: AddOptions) => {
-      if (words.length === 0 && options.sitemap.length === 0) {
-        throw new CliError(
-          "usage",
-          EXIT.usage,
-          "Specify what to add: files, folders, URLs or --sitemap. See: svc kb add --help",
-        );
-      }
-      const { runAdd } = await import("../kb/run-add.ts");
-      await runAdd(cli, words, options);
-    });
-}
+sitemap, only pages of the same site that its robots.txt allows for svc-fetch are added.`,
+  examples: [
+    "kb add handbook.md prices.xlsx",
+    "kb add docs https://example.com/help.html --kb handbook",
+    "kb add --sitemap https://docs.example.com --kb docs",
+    "kb add docs --kb handbook --project shop --json",
+  ],
+  async run(cli, { source: words, kb, sitemap: sitemaps, maxPages, force, project }) {
+    if (words.length === 0 && sitemaps.length === 0) {
+      throw usageError("Specify what to add: files, folders, URLs or --sitemap. See: svc kb add --help");
+    }
+    const isForced = force === true;
+    const { files, found, isInterrupted } = await withResources(
+      cli,
+      { endsItself: true },
+      async (resources, signal) => {
+        const principal = await localPrincipal(resources.store, project);
+        const fetcher = createPageFetcher({ guard: createFetchGuard(resources.config) });
+        try {
+          const parts = [await findSources(cli.folder, words)];
+          for (const sitemap of sitemaps)
+            parts.push(await findSiteSources(cli, fetcher, sitemap, { maxPages, signal }));
+          const all = joinFound(parts);
+          const added = await addFound(cli, resources, principal, { kb, found: all, fetcher, signal, isForced });
+          return { files: added, found: all, isInterrupted: signal.aborted };
+        } finally {
+          await fetcher.close();
+        }
+      },
+    );
+    const { skipped, linksOut } = found;
+    const summary = summarize(files);
+    const isComplete = summary.failed === 0 && !isInterrupted;
+    if (summary.failed > 0) cli.setExitCode(EXIT.failed);
+    if (isInterrupted) cli.setExitCode(EXIT.interrupted);
+    cli.terminal.show({ ok: isComplete, project, kb, summary, files, skipped, linksOut, isInterrupted }, () =>
+      joinLines([
+        renderAdded(files, cli.terminal),
+        renderSummary(summary),
+        renderSkipped(skipped),
+        renderLinksOut(linksOut),
+        isInterrupted
+          ? "Interrupted. Run the same command to resume: documents that are already added are skipped."
+          : null,
+      ]),
+    );
+  },
+});
 
-function addSync(kb: Command, cli: Cli): void {
-  kb.command("sync")
-    .description("synchronize a knowledge base with a folder or a site: add, replace and remove")
-    .argument("<source>", "a folder, or the URL of a sitemap or site")
-    .addOption(kbOption("knowledge base; created if it does not exist").default(DEFAULT_KB))
-    .option("--dry-run", "show what would be added and removed, without changing anything")
-    .option("--yes", "skip the confirmation before more than half of the source's documents are removed")
-    .addOption(maxPagesOption())
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-Works like kb add, and also removes documents that no longer exist in the source: those whose path starts with the
+const sync = defineCommand({
+  description: "synchronize a knowledge base with a folder or a site: add, replace and remove",
+  args: { "<source>": "a folder, or the URL of a sitemap or site" },
+  options: {
+    kb: targetOption,
+    dryRun: flag("--dry-run", "show what would be added and removed, without changing anything"),
+    yes: flag("--yes", "skip the confirmation before more than half of the source's documents are removed"),
+    maxPages: maxPagesOption,
+    project: projectOption,
+  },
+  about: `Works like kb add, and also removes documents that no longer exist in the source: those whose path starts with the
 folder (run the command from the same folder each time), or pages at or below the folder of the sitemap. Other documents are not
 touched, and neither are documents whose file still exists but was skipped, or whose page robots.txt forbids. If the
 source is empty, unreachable or only partially readable, nothing is removed, and the exit code is 1. Before removing more
-than half of a source's documents, and more than 10, it asks for confirmation or requires --yes.
-Examples:
-  ${cli.self} kb sync docs --kb handbook --dry-run
-  ${cli.self} kb sync docs --kb handbook
-  ${cli.self} kb sync https://docs.example.com --kb docs`,
-    )
-    .action(async (source: string, options: SyncOptions) => {
-      const { runSync } = await import("../kb/run-sync.ts");
-      await runSync(cli, source, options);
+than half of a source's documents, and more than 10, it asks for confirmation or requires --yes.`,
+  examples: [
+    "kb sync docs --kb handbook --dry-run",
+    "kb sync docs --kb handbook",
+    "kb sync https://docs.example.com --kb docs",
+  ],
+  run: (cli, { source, ...options }) => syncSource(cli, source, options),
+});
+
+const list = defineCommand({
+  description: "list the knowledge bases of a project, or the documents of one",
+  options: { kb: option("--kb <name>", "knowledge base whose documents are listed"), project: projectOption },
+  examples: ["kb list", "kb list --kb documents --json"],
+  async run(cli, { kb, project }) {
+    const { terminal } = cli;
+    await asAdministrator(cli, project, async (principal, { store }) => {
+      if (kb === undefined) {
+        const items = await listAllKbs(store, principal);
+        terminal.show({ ok: true, project, items }, () =>
+          items.length === 0 ? "There are no knowledge bases." : renderKbs(items, terminal),
+        );
+        return;
+      }
+      const { id } = await getKb(store, principal, kb);
+      const items = await listAllDocuments(store, principal, id);
+      terminal.show({ ok: true, project, kb, items }, () =>
+        items.length === 0 ? "There are no documents in this knowledge base." : renderDocuments(items, terminal),
+      );
     });
+  },
+});
+
+const search = defineCommand({
+  description: "search for passages, as agents do",
+  args: { "<query>": "a question or keywords" },
+  options: {
+    kb: option("--kb <name>", "knowledge base to search (default: all of the project)"),
+    limit: withDefault(
+      option(
+        "--limit <number>",
+        `maximum number of passages, at most ${KB_LIMITS.hitsMaxCount}`,
+        wholeNumber(1, KB_LIMITS.hitsMaxCount),
+      ),
+      KB_LIMITS.hitsDefaultCount,
+    ),
+    project: projectOption,
+  },
+  about: "The exit code is 0 even if nothing matches.",
+  examples: ['kb search "How long is the guarantee?"', "kb search guarantee --kb handbook --limit 10 --json"],
+  async run(cli, { query, kb, limit, project }) {
+    const hits = await asAdministrator(cli, project, async (principal, { store, embeddings }) => {
+      const kbs = kb === undefined ? await listAllKbs(store, principal) : [await getKb(store, principal, kb)];
+      const names = new Map(kbs.map(({ id, name }) => [id, name]));
+      const input = { query, kbIds: [...names.keys()], limit };
+      const found = await searchWithEmbeddings({ store, embeddings }, principal.project, input);
+      return found.hits.map(({ kbId, ...hit }) => ({ kb: names.get(kbId) ?? "", ...hit }));
+    });
+    cli.terminal.show({ ok: true, project, query, hits }, () => renderHits(hits, cli.terminal));
+  },
+});
+
+/** Returns the document that a word names: by its ID, its key, or the file or page that it was added from. */
+function findDocument(documents: readonly DocumentItem[], folder: string, word: string): DocumentItem | undefined {
+  const key = isWebAddress(word) ? pageKeyOf(word) : documentKeyOf(folder, word);
+  return (
+    documents.find(({ id }) => id === word.toLowerCase()) ??
+    documents.find((document) => document.key === word) ??
+    documents.find((document) => document.key === key)
+  );
 }
 
-function addList(kb: Command, cli: Cli): void {
-  kb.command("list")
-    .description("list the knowledge bases of a project, or the documents of one")
-    .addOption(kbOption("knowledge base whose documents are listed"))
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} kb list\n  ${cli.self} kb list --kb documents --json`)
-    .action(async (options: ListOptions) => {
-      const { runList } = await import("../kb/run-list.ts");
-      await runList(cli, options);
+const remove = defineCommand({
+  description: "remove documents from a knowledge base",
+  args: { "[document...]": "paths or URLs as they were added, or IDs; kb list shows both" },
+  options: {
+    kb: mandatory(option("--kb <name>", "the knowledge base")),
+    all: flag("--all", "all documents of the knowledge base"),
+    yes: flag("--yes", "with --all: skip the confirmation"),
+    project: projectOption,
+  },
+  about: `Removed documents disappear from search results immediately. The files themselves are not deleted. The exit code is 1 if
+a document does not exist; the others are removed.`,
+  examples: [
+    "kb remove handbook.md https://example.com/help.html --kb documents",
+    "kb remove --all --kb handbook --yes",
+  ],
+  async run(cli, { document: words, kb, all = false, yes, project }) {
+    if (all === words.length > 0) {
+      throw usageError("Specify documents, or all of them with --all. See: svc kb remove --help");
+    }
+    const { removed, missing, isAgreed } = await asAdministrator(cli, project, async (principal, { store }) => {
+      const { id: kbId } = await getKb(store, principal, kb);
+      const documents = await listAllDocuments(store, principal, kbId);
+      const what = documents.length === 1 ? "the only document" : `all ${documents.length} documents`;
+      const question = `Remove ${what} of "${safeLine(kb, 80)}"?`;
+      if (all && yes !== true && documents.length > 0 && !(await confirm(cli, question, "--yes"))) {
+        return { removed: [], missing: [], isAgreed: false };
+      }
+      const wanted = words.map((word) => ({ word, document: findDocument(documents, cli.folder, word) }));
+      const chosen = all ? documents : wanted.flatMap(({ document }) => document ?? []);
+      return {
+        removed: await removeDocuments(store, principal, new Set(chosen)),
+        missing: wanted.flatMap(({ word, document }) => (document === undefined ? [word] : [])),
+        isAgreed: true,
+      };
     });
-}
-
-function addSearch(kb: Command, cli: Cli): void {
-  kb.command("search")
-    .description("search for passages, as agents do")
-    .argument("<query>", "a question or keywords")
-    .addOption(kbOption("knowledge base to search (default: all of the project)"))
-    .addOption(
-      new Option("--limit <number>", `maximum number of passages, at most ${KB_BOUNDS.maxHits}`)
-        .argParser(wholeNumber(1, KB_BOUNDS.maxHits))
-        .default(KB_BOUNDS.defaultHits, String(KB_BOUNDS.defaultHits)),
-    )
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-The exit code is 0 even if nothing matches.
-Examples:
-  ${cli.self} kb search "How long is the guarantee?"
-  ${cli.self} kb search guarantee --kb handbook --limit 10 --json`,
-    )
-    .action(async (query: string, options: SearchOptions) => {
-      const { runSearch } = await import("../kb/run-search.ts");
-      await runSearch(cli, query, options);
+    if (missing.length > 0) cli.setExitCode(EXIT.failed);
+    cli.terminal.show({ ok: missing.length === 0 && isAgreed, project, kb, removed, missing }, () => {
+      if (!isAgreed) return "Nothing was removed.";
+      const lines = missing.map(
+        (word) => `No document "${safeLine(word, 200)}" in this knowledge base; kb list shows them.`,
+      );
+      return [...lines, `Removed ${removed.length} ${removed.length === 1 ? "document" : "documents"}.`].join("\n");
     });
-}
+  },
+});
 
-function addRemove(kb: Command, cli: Cli): void {
-  kb.command("remove")
-    .description("remove documents from a knowledge base")
-    .argument("[document...]", "paths or URLs as they were added, or IDs; kb list shows both")
-    .addOption(kbOption("the knowledge base").makeOptionMandatory())
-    .option("--all", "all documents of the knowledge base")
-    .option("--yes", "with --all: skip the confirmation")
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-Removed documents disappear from search results immediately. The files themselves are not deleted. The exit code is 1 if
-a document does not exist; the others are removed.
-Examples:
-  ${cli.self} kb remove handbook.md https://example.com/help.html --kb documents
-  ${cli.self} kb remove --all --kb handbook --yes`,
-    )
-    .action(async (words: string[], options: RemoveOptions) => {
-      const { runRemove } = await import("../kb/run-remove.ts");
-      await runRemove(cli, words, options);
-    });
-}
-
-/** `svc kb`: gives knowledge bases documents to answer from, and shows, searches and removes what is in them. */
-export function addKb(program: Command, cli: Cli): void {
-  const kb = program
-    .command("kb")
-    .description("add, sync, list, search and remove documents in knowledge bases")
-    .usage("<add|sync|list|search|remove> [options]");
-  addAdd(kb, cli);
-  addSync(kb, cli);
-  addList(kb, cli);
-  addSearch(kb, cli);
-  addRemove(kb, cli);
-}
+/** `svc kb`: documents of knowledge bases. */
+export const kb = defineCommand({
+  usage: "<add|sync|list|search|remove> [options]",
+  commands: { add, sync, list, search, remove },
+});

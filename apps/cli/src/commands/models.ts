@@ -1,62 +1,143 @@
-import { Option } from "commander";
-import type { Command } from "commander";
+import type { PullProgress } from "@svc/client";
+import type { Model, ModelPullProgress } from "@svc/contracts";
+import { makeApiTarget, withClient } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
-import { jsonOption, limitOption, urlOption } from "../options.ts";
+import { defineCommand } from "../define-command.ts";
+import { cursorOption, definedOnly, flag, limitOption, option, urlOption } from "../options.ts";
+import { nextPage, renderTable } from "../render-table.ts";
+import { safeLine, shellWord } from "../safe-text.ts";
+import type { Terminal } from "../terminal.ts";
+import { watchInterrupt } from "../with-resources.ts";
 
-interface ListOptions {
-  /** Deprecated name of `search`. */
-  q?: string;
-  search?: string;
-  limit: number;
-  cursor?: string;
-  url?: string;
+const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
+
+/** Bytes as providers write the sizes of models: 2.0 GB, 815 MB. */
+export function renderSize(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), UNITS.length - 1);
+  const amount = bytes / 1_000 ** power;
+  return `${amount < 10 && power > 0 ? amount.toFixed(1) : Math.round(amount)} ${UNITS[power]}`;
 }
 
-async function list(cli: Cli, { search, q = search, limit, cursor, url }: ListOptions): Promise<void> {
-  const [{ withClient }, { makeApiTarget }, { renderModels, renderUnreachable }] = await Promise.all([
-    import("../api-client.ts"),
-    import("../api-target.ts"),
-    import("../models/render-models.ts"),
-  ]);
-  const target = await makeApiTarget(cli, url === undefined ? {} : { url });
-  const query = { limit, ...(q === undefined ? {} : { q }), ...(cursor === undefined ? {} : { cursor }) };
-  const page = await withClient(target, (client) => client.call("listModels", { query }));
-  cli.terminal.show(page, () => {
-    const { items, nextCursor, unreachable } = page;
-    const none = "No models found. Set a model server with SVC_LLM_BASE_URL; see docs/models.md.";
+/** Progress of a pull in whole percent, never rounded up to 100; null before it is known. */
+export function percentOf({ completedBytes, totalBytes }: ModelPullProgress): number | null {
+  if (totalBytes === null) return null;
+  return totalBytes === 0 ? 100 : Math.floor((100 * Math.min(completedBytes, totalBytes)) / totalBytes);
+}
+
+const BAR_CHARS = 24;
+const STATUS_CHARS = 40;
+
+/** Progress of a pull in one line with a bar. */
+export function renderProgress(progress: ModelPullProgress): string {
+  const { status, completedBytes, totalBytes } = progress;
+  const percent = percentOf(progress);
+  const words = safeLine(status, STATUS_CHARS);
+  if (percent === null || totalBytes === null) return words;
+  const full = Math.floor((BAR_CHARS * percent) / 100);
+  const bar = `[${"#".repeat(full)}${".".repeat(BAR_CHARS - full)}]`;
+  return `${bar} ${String(percent).padStart(3)} %  ${renderSize(completedBytes)} of ${renderSize(totalBytes)}  ${words}`;
+}
+
+function stateOf({ local, installed, pull: running }: Model): string {
+  if (running !== null) {
+    const percent = percentOf(running);
+    return percent === null ? "being pulled" : `being pulled: ${percent} %`;
+  }
+  if (installed) return local ? "installed" : "hosted";
+  return "not installed";
+}
+
+function renderModels(models: readonly Model[], { paint, width }: Terminal): string {
+  const rows = models.map((model) => {
+    const { catalogId, sizeBytes, contextWindow } = model;
+    const state = stateOf(model);
     return [
-      ...(items.length === 0 && unreachable.length === 0
-        ? [q === undefined ? none : "No model matches this text."]
-        : []),
-      ...(items.length === 0 ? [] : [renderModels(items, cli.terminal)]),
-      ...renderUnreachable(unreachable),
-      ...(nextCursor === null
-        ? []
-        : ["", `Next page:  ${cli.self} models list --limit ${limit} --cursor ${nextCursor}`]),
-    ].join("\n");
+      safeLine(catalogId),
+      sizeBytes === null ? "" : renderSize(sizeBytes),
+      contextWindow === null ? "" : String(contextWindow),
+      model.installed ? paint.green(state) : state,
+    ];
   });
+  return renderTable(["MODEL", "SIZE", "CONTEXT", "STATE"], rows, width);
 }
 
-/** Providers by whose names ids begin; what begins with none of them is a name at Ollama. */
+const list = defineCommand({
+  description: "list the models of every configured provider, and those that Ollama can install",
+  options: {
+    search: option("--search <text>", "only models with this text in their ID"),
+    q: option("--q <text>", "deprecated: use --search").hideHelp(),
+    limit: limitOption,
+    cursor: cursorOption,
+    url: urlOption,
+  },
+  examples: ["models list", "models list --search llama --json"],
+  async run(cli, { search, q = search, limit, cursor, url }) {
+    const target = await makeApiTarget(cli, { url });
+    const query = { limit, ...definedOnly({ q, cursor }) };
+    const page = await withClient(target, (client) => client.call("listModels", { query }));
+    cli.terminal.show(page, () => {
+      const { items, nextCursor, unreachable } = page;
+      const none = "No models found. Set a model server with SVC_LLM_BASE_URL; see docs/models.md.";
+      const lines = [
+        ...(items.length === 0 && unreachable.length === 0
+          ? [q === undefined ? none : "No model matches this text."]
+          : []),
+        ...(items.length === 0 ? [] : [renderModels(items, cli.terminal)]),
+        ...unreachable.map(({ detail }) => `Missing: ${safeLine(detail)}`),
+      ];
+      return lines.join("\n") + nextPage(cli, `models list --limit ${limit}`, nextCursor);
+    });
+  },
+});
+
+/** Providers whose names IDs begin with; an ID that begins with none of them is a name at Ollama. */
 const PROVIDER = /^(?:ollama|openai|anthropic):/;
 
-const idOf = (name: string) => (PROVIDER.test(name) ? name : `ollama:${name}`);
-
-interface PullOptions {
-  cancel?: true;
-  url?: string;
-}
-
-/** Calls that may be cut while a model is pulled, in a row. */
+/** Maximum number of consecutive dropped calls while a model is pulled. */
 const MAX_RETRIES = 5;
 
-async function cancel(cli: Cli, catalogId: string, options: PullOptions): Promise<void> {
-  const [{ withClient }, { makeApiTarget }, { safeLine }] = await Promise.all([
-    import("../api-client.ts"),
-    import("../api-target.ts"),
-    import("../safe-text.ts"),
-  ]);
-  const target = await makeApiTarget(cli, options);
+/** Without a terminal, each step of this many percent is a line. */
+const STEP_PERCENT = 10;
+
+/** Returns a function that returns the line to log for the current progress, or null if it is the same as the last one. */
+function createLines(): (progress: ModelPullProgress) => string | null {
+  let last = "";
+  return (progress) => {
+    const percent = percentOf(progress);
+    const { status, totalBytes } = progress;
+    const isDownload = percent !== null && percent < 100 && totalBytes !== null;
+    const step = isDownload ? Math.floor(percent / STEP_PERCENT) * STEP_PERCENT : null;
+    const line = step === null ? safeLine(status) : `${step} % of ${renderSize(totalBytes ?? 0)}`;
+    if (line === last) return null;
+    last = line;
+    return line;
+  };
+}
+
+/**
+ * Shows the progress of a pull until it ends: a bar on a terminal, lines elsewhere, nothing with `--json`. Returns the last
+ * progress. Rejects as the iterable does.
+ */
+async function watchPull(terminal: Terminal, pulling: AsyncIterable<PullProgress>): Promise<PullProgress | null> {
+  const nextLine = createLines();
+  let last: PullProgress | null = null;
+  try {
+    for await (const progress of pulling) {
+      last = progress;
+      if (terminal.isWatched) terminal.status(renderProgress(progress));
+      else if (!terminal.isJson) {
+        const line = nextLine(progress);
+        if (line !== null) terminal.note(line);
+      }
+    }
+  } finally {
+    terminal.status(null);
+  }
+  return last;
+}
+
+async function cancelPull(cli: Cli, catalogId: string, url: string | undefined): Promise<void> {
+  const target = await makeApiTarget(cli, { url });
   const cancelled = await withClient(target, (client) => client.call("cancelPull", { params: { catalogId } }));
   cli.terminal.show(
     cancelled,
@@ -64,89 +145,50 @@ async function cancel(cli: Cli, catalogId: string, options: PullOptions): Promis
   );
 }
 
-async function pull(cli: Cli, name: string, options: PullOptions): Promise<void> {
-  const catalogId = idOf(name);
-  if (options.cancel === true) return cancel(cli, catalogId, options);
-  const [
-    { withClient },
-    { makeApiTarget },
-    { watchPull },
-    { watchInterrupt },
-    { safeLine },
-    { shellWord },
-    { renderSize },
-  ] = await Promise.all([
-    import("../api-client.ts"),
-    import("../api-target.ts"),
-    import("../models/watch-pull.ts"),
-    import("../watch-interrupt.ts"),
-    import("../safe-text.ts"),
-    import("../shell-word.ts"),
-    import("../models/render-size.ts"),
-  ]);
-  const target = await makeApiTarget(cli, options);
-  const interrupt = watchInterrupt();
-  try {
-    const last = await withClient(
-      target,
-      (client) => watchPull(cli.terminal, client.pullModel(catalogId, { signal: interrupt.signal })),
-      { maxRetries: MAX_RETRIES },
-    );
-    const { completedBytes = 0, totalBytes = null, catalogId: id = catalogId } = last ?? {};
-    cli.terminal.show({ ok: true, catalogId: id, status: "success", completedBytes, totalBytes }, () =>
-      [
-        `Installed: ${safeLine(id)}${completedBytes === 0 ? "" : ` (${renderSize(completedBytes)})`}`,
-        cli.terminal.paint.dim(
-          "To use it, set it as the model of an agent. SVC_LLM_MODEL is the default for agents without one.",
-        ),
-      ].join("\n"),
-    );
-  } catch (error) {
-    if (interrupt.hasHappened()) {
-      const word = shellWord(safeLine(name));
-      cli.terminal.note(
-        `The pull continues in the background.\nFollow it:  ${cli.self} models pull ${word}\nCancel it:  ${cli.self} models pull ${word} --cancel`,
+const pull = defineCommand({
+  description: "pull a model to Ollama and show the progress (Ctrl-C does not cancel the pull)",
+  args: { "<name>": "name of the model at Ollama, or its ID in the list" },
+  options: { cancel: flag("--cancel", "cancel the running pull"), url: urlOption },
+  about: `A model is pulled only once, regardless of the number of requests. An interrupted or cancelled pull resumes where it
+stopped.`,
+  examples: [
+    "models pull llama3.2:3b",
+    "models pull hf.co/bartowski/Llama-3.2-1B-Instruct-GGUF:Q4_K_M",
+    "models pull llama3.2:3b --cancel",
+  ],
+  async run(cli, { name, cancel, url }) {
+    const catalogId = PROVIDER.test(name) ? name : `ollama:${name}`;
+    if (cancel === true) return cancelPull(cli, catalogId, url);
+    const target = await makeApiTarget(cli, { url });
+    const interrupt = watchInterrupt();
+    try {
+      const last = await withClient(
+        target,
+        (client) => watchPull(cli.terminal, client.pullModel(catalogId, { signal: interrupt.signal })),
+        { maxRetries: MAX_RETRIES },
       );
+      const { completedBytes = 0, totalBytes = null, catalogId: id = catalogId } = last ?? {};
+      cli.terminal.show({ ok: true, catalogId: id, status: "success", completedBytes, totalBytes }, () =>
+        [
+          `Installed: ${safeLine(id)}${completedBytes === 0 ? "" : ` (${renderSize(completedBytes)})`}`,
+          cli.terminal.paint.dim(
+            "To use it, set it as the model of an agent. SVC_LLM_MODEL is the default for agents without one.",
+          ),
+        ].join("\n"),
+      );
+    } catch (error) {
+      if (interrupt.hasHappened()) {
+        const command = `${cli.self} models pull ${shellWord(safeLine(name))}`;
+        cli.terminal.note(
+          `The pull continues in the background.\nFollow it:  ${command}\nCancel it:  ${command} --cancel`,
+        );
+      }
+      throw error;
+    } finally {
+      interrupt.release();
     }
-    throw error;
-  } finally {
-    interrupt.release();
-  }
-}
+  },
+});
 
-/** `svc models list|pull`: the language models that there are, and pulling them to Ollama. */
-export function addModels(program: Command, cli: Cli): void {
-  const models = program
-    .command("models")
-    .description("list language models and pull them to Ollama")
-    .usage("<list|pull> [options]");
-  models
-    .command("list")
-    .description("list the models of every configured provider, and those that Ollama can install")
-    .option("--search <text>", "only models with this text in their ID")
-    .addOption(new Option("--q <text>", "deprecated: use --search").hideHelp())
-    .addOption(limitOption())
-    .option("--cursor <text>", "nextCursor of the previous page")
-    .addOption(urlOption())
-    .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} models list\n  ${cli.self} models list --search llama --json`)
-    .action((options: ListOptions) => list(cli, options));
-  models
-    .command("pull")
-    .description("pull a model to Ollama and show the progress (Ctrl-C does not cancel the pull)")
-    .argument("<name>", "name of the model at Ollama, or its ID in the list")
-    .option("--cancel", "cancel the running pull")
-    .addOption(urlOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-A model is pulled only once, regardless of the number of requests. An interrupted or cancelled pull resumes where it
-stopped.
-Examples:
-  ${cli.self} models pull llama3.2:3b
-  ${cli.self} models pull hf.co/bartowski/Llama-3.2-1B-Instruct-GGUF:Q4_K_M
-  ${cli.self} models pull llama3.2:3b --cancel`,
-    )
-    .action((name: string, options: PullOptions) => pull(cli, name, options));
-}
+/** `svc models`: language models, and pulling them to Ollama. */
+export const models = defineCommand({ usage: "<list|pull> [options]", commands: { list, pull } });

@@ -1,60 +1,112 @@
-import { Option } from "commander";
-import type { Command } from "commander";
+import { resolve } from "node:path";
 import { CHANNEL_IDS } from "@svc/contracts";
+import type { PrivacySubject } from "@svc/contracts";
+import { erasePersonalData, exportPersonalData } from "@svc/operations";
+import type { PersonalData } from "@svc/operations";
+import { errorCode } from "@svc/primitives";
 import type { Cli } from "../cli.ts";
-import { jsonOption, projectOption } from "../options.ts";
-import type { EraseOptions } from "../privacy/run-erase.ts";
-import type { ExportOptions } from "../privacy/run-export.ts";
+import { failure, usageError } from "../cli-error.ts";
+import { defineCommand, jsonOption } from "../define-command.ts";
+import type { OptionValues } from "../define-command.ts";
+import { choice, definedOnly, option, projectOption, yesOption } from "../options.ts";
+import { writeNewFile } from "../private-files.ts";
+import { confirm } from "../read-input.ts";
+import { safeJson, safeLine } from "../safe-text.ts";
+import { asAdministrator } from "../with-resources.ts";
 
-/** The options that say whose data it is about. */
-function addSubject(command: Command): Command {
-  return command
-    .option("--user <userId>", "a user ID as in messages; covers every chat in which the user wrote")
-    .option("--visitor <visitorId>", "a visitor of the widget")
-    .option("--chat <chatId>", "a chat, on every channel unless --channel is given")
-    .addOption(new Option("--channel <channel>", "channel of the chat").choices(CHANNEL_IDS))
-    .addOption(projectOption())
-    .addOption(jsonOption());
+/** The options that name the person. */
+const SUBJECT = {
+  user: option("--user <userId>", "a user ID as in messages; covers every chat in which the user wrote"),
+  visitor: option("--visitor <visitorId>", "a visitor of the widget"),
+  chat: option("--chat <chatId>", "a chat, on every channel unless --channel is given"),
+  channel: choice("--channel <channel>", "channel of the chat", CHANNEL_IDS),
+  project: projectOption,
+  json: jsonOption,
+};
+type SubjectInput = OptionValues<typeof SUBJECT>;
+
+/** Returns the subject that the options name. Throws CliError `usage` unless exactly one ID is given. */
+function subjectOf({ user, visitor, chat, channel }: SubjectInput): PrivacySubject {
+  if ([user, visitor, chat].filter((id) => id !== undefined).length !== 1) {
+    throw usageError("Specify one of --user, --visitor and --chat. See: svc privacy --help");
+  }
+  return definedOnly({ userId: user, visitorId: visitor, chatId: chat, channelId: channel });
 }
 
-/** `svc privacy export|erase`: what is held of one person. */
-export function addPrivacy(program: Command, cli: Cli): void {
-  const privacy = program
-    .command("privacy")
-    .description("export or erase the personal data of one person")
-    .usage("<export|erase> [options]");
-  addSubject(
-    privacy
-      .command("export")
-      .description("export all data of a user, a visitor or a chat in a project, as one JSON document"),
-  )
-    .option("--out <file>", "new output file, readable only by you (default: standard output)")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  ${cli.self} privacy export --user u-42 --out u-42.json
-  ${cli.self} privacy export --chat 4711 --channel api --project shop --json`,
-    )
-    .action(async (options: ExportOptions) => {
-      const { runExport } = await import("../privacy/run-export.ts");
-      await runExport(cli, options);
-    });
-  addSubject(
-    privacy.command("erase").description("erase all data of a user, a visitor or a chat in a project, permanently"),
-  )
-    .option("--yes", "skip the confirmation")
-    .addHelpText(
-      "after",
-      `
-The receipt contains the number of erased records, and identifies the person by a keyed hash. docs/privacy.md describes
-what is not erased.
-Examples:
-  ${cli.self} privacy erase --user u-42
-  ${cli.self} privacy erase --chat 4711 --channel api --project shop --yes`,
-    )
-    .action(async (options: EraseOptions) => {
-      const { runErase } = await import("../privacy/run-erase.ts");
-      await runErase(cli, options);
-    });
+/** The same in words that are safe for a terminal. A visitor's ID is a secret and is not shown. */
+function describeSubject({ user, chat, channel }: SubjectInput): string {
+  if (user !== undefined) return `the user "${safeLine(user, 80)}"`;
+  if (chat === undefined) return "this visitor";
+  return `the chat "${safeLine(chat, 80)}"${channel === undefined ? "" : ` of the channel ${channel}`}`;
 }
+
+/** Writes an export to a new file; an export that fails leaves none. */
+async function writeFile(cli: Cli, out: string, data: PersonalData): Promise<void> {
+  try {
+    await writeNewFile(resolve(cli.folder, out), data.itemJson);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code !== "EEXIST") throw error;
+    throw failure("bad_input", `${safeLine(out, 200)} already exists. Choose another file.`);
+  }
+}
+
+async function readWhole(data: PersonalData): Promise<object> {
+  let text = "";
+  for await (const piece of data.itemJson) text += piece;
+  return JSON.parse(text) as object;
+}
+
+const exportCommand = defineCommand({
+  description: "export all data of a user, a visitor or a chat in a project, as one JSON document",
+  options: {
+    ...SUBJECT,
+    out: option("--out <file>", "new output file, readable only by you (default: standard output)"),
+  },
+  examples: [
+    "privacy export --user u-42 --out u-42.json",
+    "privacy export --chat 4711 --channel api --project shop --json",
+  ],
+  async run(cli, input) {
+    const subject = subjectOf(input);
+    const { project, out } = input;
+    const item = await asAdministrator(cli, project, async (principal, { store }) => {
+      const data = await exportPersonalData({ store }, principal, subject);
+      if (out === undefined) return readWhole(data);
+      await writeFile(cli, out, data);
+      return null;
+    });
+    cli.terminal.show({ ok: true, project, ...(item === null ? { out } : { item }) }, () =>
+      item === null ? `Written to ${safeLine(out ?? "", 200)}` : safeJson(item),
+    );
+  },
+});
+
+const erase = defineCommand({
+  description: "erase all data of a user, a visitor or a chat in a project, permanently",
+  options: { ...SUBJECT, yes: yesOption },
+  about: `The receipt contains the number of erased records, and identifies the person by a keyed hash. docs/privacy.md describes
+what is not erased.`,
+  examples: ["privacy erase --user u-42", "privacy erase --chat 4711 --channel api --project shop --yes"],
+  async run(cli, input) {
+    const subject = subjectOf(input);
+    const { project, yes } = input;
+    const item = await asAdministrator(cli, project, async (principal, { store }) => {
+      const question = `Permanently erase all data of ${describeSubject(input)} in the project "${safeLine(project, 80)}"?`;
+      const isAgreed = yes === true || (await confirm(cli, question, "--yes"));
+      return isAgreed ? erasePersonalData({ store }, principal, subject) : null;
+    });
+    cli.terminal.show({ ok: item !== null, project, item }, () => {
+      if (item === null) return "Nothing was erased.";
+      const erased = Object.entries(item.counts).filter(([, count]) => count > 0);
+      if (erased.length === 0) return "There was no data.";
+      return `Erased: ${erased.map(([kind, count]) => `${kind} ${count}`).join(", ")}.\nReceipt ${item.id} for ${item.subject}`;
+    });
+  },
+});
+
+/** `svc privacy`: personal data of one person. */
+export const privacy = defineCommand({
+  usage: "<export|erase> [options]",
+  commands: { export: exportCommand, erase },
+});

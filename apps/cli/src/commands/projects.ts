@@ -1,23 +1,94 @@
-import { InvalidArgumentError, Option } from "commander";
-import type { Command } from "commander";
+import { LIMITS } from "@svc/contracts";
+import type { ProjectChange, ProjectItem } from "@svc/contracts";
+import { createProject, deleteProject, updateProject } from "@svc/operations";
+import { asProjectId } from "@svc/store";
+import type { Store } from "@svc/store";
+import { InvalidArgumentError } from "commander";
 import type { Cli } from "../cli.ts";
-import { jsonOption } from "../options.ts";
-import type { ProjectOptions } from "../projects/project-options.ts";
-import type { DeleteOptions } from "../projects/run-delete.ts";
+import { usageError } from "../cli-error.ts";
+import { defineCommand } from "../define-command.ts";
+import type { OptionValues } from "../define-command.ts";
+import { getProject, listAllProjects } from "../find-items.ts";
+import { choice, definedOnly, numberOr, option } from "../options.ts";
+import { askLine, readInput } from "../read-input.ts";
+import { renderFacts, renderTable } from "../render-table.ts";
+import { safeLine } from "../safe-text.ts";
+import { asAdministrator } from "../with-resources.ts";
 
-const NAME_HELP = "name of the project, as shown by projects list";
+const TEXT_CHARS = 300;
 
-function parseRetention(text: string): number | "forever" {
-  if (text === "forever") return text;
-  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Must be a number of days, or forever.");
+const describeDays = (days: number) => (days === 1 ? "1 day" : `${days} days`);
+
+const describeRetention = ({ retentionDays }: ProjectItem) =>
+  retentionDays === null ? "forever" : describeDays(retentionDays);
+
+/** Limits of a project for language models. */
+function describeModelLimits({ modelLimits: { concurrency, tokensPerDay } }: ProjectItem): string {
+  const calls = concurrency === null ? "unlimited concurrent calls" : `${concurrency} concurrent calls`;
+  return tokensPerDay === null ? `${calls}, unlimited tokens` : `${calls}, ${tokensPerDay} tokens per day`;
 }
 
-function parseModelLimit(text: string): number | "any" {
-  if (text === "any") return text;
-  if (/^[1-9]\d{0,12}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Must be a number, or any.");
+const describeHandoff = ({ handoffText }: ProjectItem) =>
+  handoffText === "" ? "none" : safeLine(handoffText, TEXT_CHARS);
+
+/** The secret that signs the callbacks of a project. */
+function describeSecret({ webhookSecret, previousWebhookSecretUntil: until }: ProjectItem): string {
+  if (webhookSecret === null) return "not set: callbacks are signed with the API key that sent the message";
+  return until === null ? "set" : `set; the previous one also signs until ${until}`;
 }
+
+function renderProject(project: ProjectItem): string {
+  const { handoffTexts, greeting, fileRetentionDays: fileDays } = project;
+  return renderFacts([
+    ["name", project.name],
+    ["id", project.id],
+    ["created", project.createdAt],
+    ["handoff text", describeHandoff(project)],
+    ...Object.entries(handoffTexts).map(
+      ([language, text]) => [`handoff text (${language})`, safeLine(text, TEXT_CHARS)] as const,
+    ),
+    ["greeting", greeting === "" ? "service default" : safeLine(greeting, TEXT_CHARS)],
+    ["tables as XLSX", project.tablesAsXlsx ? "yes" : "no"],
+    ["retention of conversations", describeRetention(project)],
+    ["retention of customers' files", fileDays === null ? "as long as the conversation" : describeDays(fileDays)],
+    ["language models", describeModelLimits(project)],
+    ["webhook secret", describeSecret(project)],
+    ["version", String(project.version)],
+  ]);
+}
+
+const list = defineCommand({
+  description: "list all projects",
+  examples: ["projects list", "projects list --json"],
+  async run(cli) {
+    const items = await asAdministrator(cli, undefined, (principal, { store }) => listAllProjects(store, principal));
+    cli.terminal.show({ ok: true, items }, () => {
+      const rows = items.map((project) => [
+        project.name,
+        project.createdAt.slice(0, 10),
+        describeRetention(project),
+        project.tablesAsXlsx ? "yes" : "no",
+        describeHandoff(project),
+      ]);
+      return renderTable(["NAME", "CREATED", "RETENTION", "TABLES AS XLSX", "HANDOFF TEXT"], rows, cli.terminal.width);
+    });
+  },
+});
+
+const PROJECT = { "<project>": "name of the project, as shown by projects list" } as const;
+
+const show = defineCommand({
+  description: "show a project with its settings",
+  args: PROJECT,
+  examples: ["projects show shop"],
+  async run(cli, { project }) {
+    const item = await asAdministrator(cli, undefined, (principal, { store }) => getProject(store, principal, project));
+    cli.terminal.show({ ok: true, item }, () => renderProject(item));
+  },
+});
+
+const parseRetention = numberOr("forever", 5, "Must be a number of days, or forever.");
+const parseModelLimit = numberOr("any", 13, "Must be a number, or any.");
 
 function parseHandoffIn(given: string, before: Record<string, string> = {}): Record<string, string> {
   const [, language = "", text = ""] = /^([a-z]{2})=(.*)$/s.exec(given) ?? [];
@@ -25,147 +96,165 @@ function parseHandoffIn(given: string, before: Record<string, string> = {}): Rec
   return { ...before, [language]: text.trim() };
 }
 
-/** The options that say what a project is like. */
-function addSettings(command: Command): Command {
-  return command
-    .addOption(
-      new Option(
-        "--handoff-text <text>",
-        "text sent to customers when a conversation is handed over to a person; can be empty",
-      ).conflicts("handoffFile"),
-    )
-    .option("--handoff-file <file>", "file with the handoff text; - for standard input")
-    .addOption(
-      new Option(
-        "--handoff-in <language=text>",
-        'handoff text for customers who write in that language, such as de="…"; empty for the service\'s own (repeatable)',
-      ).argParser(parseHandoffIn),
-    )
-    .option("--greeting <text>", 'greeting for customers who start the Telegram bot; "" for the service\'s own text')
-    .addOption(
-      new Option("--tables <on|off>", "whether tables in answers are also sent as XLSX files").choices(["on", "off"]),
-    )
-    .addOption(
-      new Option("--retention <days>", "how long conversations are kept (default: forever)").argParser(parseRetention),
-    )
-    .addOption(
-      new Option(
-        "--file-retention <days>",
-        "how long files of customers are kept (default: 90; forever: as long as the conversation)",
-      ).argParser(parseRetention),
-    )
-    .addOption(
-      new Option(
-        "--model-calls <number>",
-        "concurrent calls to language models; any for no limit (default: 8)",
-      ).argParser(parseModelLimit),
-    )
-    .addOption(
-      new Option(
-        "--model-tokens <number>",
-        "tokens of language models per day (UTC); any for no limit (default: any)",
-      ).argParser(parseModelLimit),
+/** The options for the settings of a project. */
+const SETTINGS = {
+  handoffText: option(
+    "--handoff-text <text>",
+    "text sent to customers when a conversation is handed over to a person; can be empty",
+  ).conflicts("handoffFile"),
+  handoffFile: option("--handoff-file <file>", "file with the handoff text; - for standard input"),
+  handoffIn: option(
+    "--handoff-in <language=text>",
+    'handoff text for customers who write in that language, such as de="…"; empty for the service\'s own (repeatable)',
+    parseHandoffIn,
+  ),
+  greeting: option(
+    "--greeting <text>",
+    'greeting for customers who start the Telegram bot; "" for the service\'s own text',
+  ),
+  tables: choice("--tables <on|off>", "whether tables in answers are also sent as XLSX files", ["on", "off"]),
+  retention: option("--retention <days>", "how long conversations are kept (default: forever)", parseRetention),
+  fileRetention: option(
+    "--file-retention <days>",
+    "how long files of customers are kept (default: 90; forever: as long as the conversation)",
+    parseRetention,
+  ),
+  modelCalls: option(
+    "--model-calls <number>",
+    "concurrent calls to language models; any for no limit (default: 8)",
+    parseModelLimit,
+  ),
+  modelTokens: option(
+    "--model-tokens <number>",
+    "tokens of language models per day (UTC); any for no limit (default: any)",
+    parseModelLimit,
+  ),
+};
+
+/** Returns the handoff texts by language with those that are given; an empty one removes that of its language. */
+const mergeHandoffTexts = (before: Record<string, string>, given: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries({ ...before, ...given }).filter(([, text]) => text !== ""));
+
+/** Returns null for the word that stands for no limit. */
+const numberOrNull = (given: number | string | undefined) => (typeof given === "string" ? null : given);
+
+/** Returns the settings that the options name, without handoff texts by language. */
+async function settingsOf(cli: Cli, input: OptionValues<typeof SETTINGS>): Promise<ProjectChange> {
+  const { handoffText, handoffFile, greeting, tables, retention, fileRetention, modelCalls, modelTokens } = input;
+  const expected = { what: "the handoff text", maxBytes: LIMITS.bodyMaxBytes };
+  const text =
+    handoffFile === undefined
+      ? handoffText
+      : new TextDecoder().decode(await readInput(cli, handoffFile, expected)).trimEnd();
+  const modelLimits = definedOnly({
+    concurrency: numberOrNull(modelCalls),
+    tokensPerDay: numberOrNull(modelTokens),
+  });
+  return definedOnly({
+    handoffText: text,
+    greeting,
+    tablesAsXlsx: tables === undefined ? undefined : tables === "on",
+    retentionDays: numberOrNull(retention),
+    fileRetentionDays: numberOrNull(fileRetention),
+    modelLimits: Object.keys(modelLimits).length === 0 ? undefined : modelLimits,
+  });
+}
+
+const create = defineCommand({
+  description: "create a project",
+  args: { "<name>": "a-z, 0-9 and -" },
+  options: SETTINGS,
+  about: "Projects keep their chats, agents, knowledge bases and keys separate.",
+  examples: ["projects create shop", 'projects create clinic --retention 90 --handoff-text "A nurse will answer you."'],
+  async run(cli, input) {
+    const { name, handoffIn } = input;
+    const settings = await settingsOf(cli, input);
+    const handoffTexts = handoffIn === undefined ? undefined : mergeHandoffTexts({}, handoffIn);
+    const item = await asAdministrator(cli, undefined, (principal, { store }) =>
+      createProject({ store }, principal, { ...settings, ...definedOnly({ handoffTexts }), name }),
     );
+    cli.terminal.show({ ok: true, item }, () => renderProject(item));
+    cli.terminal.note(
+      `It has no agent yet. Create one with: ${cli.self} agents create NAME --kb KNOWLEDGE-BASE --project ${item.name}`,
+    );
+  },
+});
+
+async function change(cli: Cli, name: string, changesOf: (project: ProjectItem) => ProjectChange): Promise<void> {
+  const item = await asAdministrator(cli, undefined, async (principal, { store }) => {
+    const project = await getProject(store, principal, name);
+    return updateProject({ store }, principal, project.id, changesOf(project), [project.version]);
+  });
+  cli.terminal.show({ ok: true, item }, () => renderProject(item));
 }
 
-function addReading(projects: Command, cli: Cli): void {
-  projects
-    .command("list")
-    .description("list all projects")
-    .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} projects list\n  ${cli.self} projects list --json`)
-    .action(async () => {
-      const { runList } = await import("../projects/run-list.ts");
-      await runList(cli);
-    });
-  projects
-    .command("show")
-    .description("show a project with its settings")
-    .argument("<project>", NAME_HELP)
-    .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} projects show shop`)
-    .action(async (name: string) => {
-      const { runShow } = await import("../projects/run-show.ts");
-      await runShow(cli, name);
-    });
+const update = defineCommand({
+  description: "update a project's settings",
+  alias: "change",
+  args: PROJECT,
+  options: SETTINGS,
+  about: `Omitted options stay unchanged. A running service applies changes within seconds. To set the secret that signs the
+project's callbacks, use webhook secret.`,
+  examples: [
+    "projects update shop --retention 365",
+    "projects update shop --handoff-file handoff.txt --tables off",
+    'projects update shop --handoff-in de="Ein Mensch antwortet Ihnen hier."',
+    "projects update shop --model-calls 4 --model-tokens 2000000",
+    "webhook secret --project shop --generate",
+  ],
+  async run(cli, input) {
+    const { project, handoffIn } = input;
+    const changes = await settingsOf(cli, input);
+    if (Object.keys(changes).length === 0 && handoffIn === undefined) {
+      throw usageError("Specify what to update, for example --retention. See: svc projects update --help");
+    }
+    await change(cli, project, ({ handoffTexts }) =>
+      handoffIn === undefined ? changes : { ...changes, handoffTexts: mergeHandoffTexts(handoffTexts, handoffIn) },
+    );
+  },
+});
+
+const rename = defineCommand({
+  description: "rename a project; its keys and chats are not affected",
+  args: { ...PROJECT, "<new name>": "a-z, 0-9 and -" },
+  examples: ["projects rename shop store"],
+  run: (cli, { project, "new name": name }) => change(cli, project, () => ({ name })),
+});
+
+/** Asks for the name of the project, after showing what is deleted with it. */
+async function askName(cli: Cli, store: Store, { id, name }: ProjectItem): Promise<string> {
+  const held = Object.entries(await store.projects.countHeld(asProjectId(id))).filter(([, count]) => count > 0);
+  const what =
+    held.length === 0 ? "It is empty." : `It contains ${held.map(([kind, count]) => `${count} ${kind}`).join(", ")}.`;
+  return askLine(cli, {
+    question: `This permanently deletes the project ${name} and everything in it. ${what}`,
+    request: "Type its name and press Enter",
+    instead: `Cannot ask for confirmation, because the input is not a terminal. Add --confirm ${name}.`,
+  });
 }
 
-function addChanging(projects: Command, cli: Cli): void {
-  addSettings(projects.command("create").description("create a project").argument("<name>", "a-z, 0-9 and -"))
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-Projects keep their chats, agents, knowledge bases and keys separate.
-Examples:
-  ${cli.self} projects create shop
-  ${cli.self} projects create clinic --retention 90 --handoff-text "A nurse will answer you."`,
-    )
-    .action(async (name: string, options: ProjectOptions) => {
-      const { runCreate } = await import("../projects/run-create.ts");
-      await runCreate(cli, name, options);
+const deleteCommand = defineCommand({
+  description: "delete a project with its agents, knowledge bases, chats and keys",
+  args: PROJECT,
+  options: { confirm: option("--confirm <name>", "name of the project, to skip the confirmation") },
+  about: "Shows what would be deleted, and asks you to type the name. This cannot be undone.",
+  examples: ["projects delete shop", "projects delete shop --confirm shop"],
+  async run(cli, { project: name, confirm: given }) {
+    const item = await asAdministrator(cli, undefined, async (principal, { store }) => {
+      const project = await getProject(store, principal, name);
+      const confirm = given ?? (await askName(cli, store, project)).trim();
+      // Any other answer to the question is a no; a wrong option is an error, which the operation explains.
+      if (given === undefined && confirm !== project.name) return null;
+      return deleteProject({ store }, principal, project.id, { confirm }, [project.version]);
     });
-  addSettings(
-    projects
-      .command("update")
-      .alias("change")
-      .description("update a project's settings")
-      .argument("<project>", NAME_HELP),
-  )
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-Omitted options stay unchanged. A running service applies changes within seconds. To set the secret that signs the
-project's callbacks, use webhook secret.
-Examples:
-  ${cli.self} projects update shop --retention 365
-  ${cli.self} projects update shop --handoff-file handoff.txt --tables off
-  ${cli.self} projects update shop --handoff-in de="Ein Mensch antwortet Ihnen hier."
-  ${cli.self} projects update shop --model-calls 4 --model-tokens 2000000
-  ${cli.self} webhook secret --project shop --generate`,
-    )
-    .action(async (name: string, options: ProjectOptions) => {
-      const { runChange } = await import("../projects/run-change.ts");
-      await runChange(cli, name, options);
-    });
-  projects
-    .command("rename")
-    .description("rename a project; its keys and chats are not affected")
-    .argument("<project>", NAME_HELP)
-    .argument("<new name>", "a-z, 0-9 and -")
-    .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} projects rename shop store`)
-    .action(async (name: string, newName: string) => {
-      const { runRename } = await import("../projects/run-change.ts");
-      await runRename(cli, name, newName);
-    });
-  projects
-    .command("delete")
-    .description("delete a project with its agents, knowledge bases, chats and keys")
-    .argument("<project>", NAME_HELP)
-    .option("--confirm <name>", "name of the project, to skip the confirmation")
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-Shows what would be deleted, and asks you to type the name. This cannot be undone.
-Examples:
-  ${cli.self} projects delete shop
-  ${cli.self} projects delete shop --confirm shop`,
-    )
-    .action(async (name: string, options: DeleteOptions) => {
-      const { runDelete } = await import("../projects/run-delete.ts");
-      await runDelete(cli, name, options);
-    });
-}
+    cli.terminal.show({ ok: item !== null, item }, () =>
+      item === null ? "Nothing was deleted." : `Deleted the project ${item.name} and everything in it.`,
+    );
+  },
+});
 
-/** `svc projects`: shows, makes, changes, renames and deletes projects. */
-export function addProjects(program: Command, cli: Cli): void {
-  const projects = program
-    .command("projects")
-    .description("list, create, update, rename and delete projects")
-    .usage("<list|show|create|update|rename|delete> [options]");
-  addReading(projects, cli);
-  addChanging(projects, cli);
-}
+/** `svc projects`: projects and their settings. */
+export const projects = defineCommand({
+  usage: "<list|show|create|update|rename|delete> [options]",
+  commands: { list, show, create, update, rename, delete: deleteCommand },
+});

@@ -1,42 +1,173 @@
-import { Option } from "commander";
-import type { Command } from "commander";
-import type { ChannelId } from "@svc/contracts";
+import type { Principal } from "@svc/auth";
+import { CHANNEL_IDS, sumAnswerCounts } from "@svc/contracts";
+import type { AnswerCounts, AnswerStats, Stats, StatsInput } from "@svc/contracts";
+import { getAnswerStats, getStats } from "@svc/operations";
+import type { Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
-import { jsonOption, projectOption } from "../options.ts";
-import type { StatsOptions } from "../stats/run-stats.ts";
+import { defineCommand } from "../define-command.ts";
+import type { OptionValues } from "../define-command.ts";
+import { getAgent } from "../find-items.ts";
+import { choice, definedOnly, option, projectOption } from "../options.ts";
+import { renderFacts, renderTable } from "../render-table.ts";
+import { safeLine } from "../safe-text.ts";
+import type { Terminal } from "../terminal.ts";
+import { asAdministrator } from "../with-resources.ts";
 
-/** Named here so that the help needs nothing of the product. */
-const CHANNELS = ["api", "widget", "messenger"] as const satisfies ChannelId[];
+const NAME_CHARS = 40;
+const QUESTION_CHARS = 200;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 
-/** `svc stats`: how much came in, and how it was answered. */
-export function addStats(program: Command, cli: Cli): void {
-  const withOptions = (command: Command) =>
-    command
-      .option("--from <time>", "start, inclusive (UTC; default: 30 days before the end)")
-      .option("--to <time>", "end, exclusive (UTC; default: now)")
-      .addOption(new Option("--channel <channel>", "only messages of this channel").choices(CHANNELS))
-      .option("--agent <name>", "only tickets of this agent")
-      .addOption(projectOption())
-      .addOption(jsonOption());
-  const stats = withOptions(program.command("stats"))
-    .description("show message and answer statistics")
-    .addHelpText(
-      "after",
-      `\nExamples:\n  ${cli.self} stats\n  ${cli.self} stats --from 2026-11-01 --to 2026-12-01 --project shop --json\n  ${cli.self} stats answers --agent support`,
-    )
-    .action(async (options: StatsOptions) => {
-      const { runStats } = await import("../stats/run-stats.ts");
-      await runStats(cli, options);
-    });
-  withOptions(stats.command("answers"))
-    .description("show outcomes of the agents' answers, and how many answers other thresholds would have sent")
-    .addHelpText(
-      "after",
-      `\nExamples:\n  ${cli.self} stats answers\n  ${cli.self} stats answers --agent support --json`,
-    )
-    .action(async (_: unknown, command: Command) => {
-      const { runAnswerStats } = await import("../stats/run-stats.ts");
-      // Both commands know these options: the parent gets what is given before and after the name of this one.
-      await runAnswerStats(cli, command.optsWithGlobals<StatsOptions>());
-    });
+/** A duration as people write it, as in "1.2 s" or "3 min". */
+function renderDuration(ms: number | null): string {
+  if (ms === null) return "-";
+  if (ms < SECOND_MS) return `${ms} ms`;
+  if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;
+  if (ms < HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
+  return `${(ms / HOUR_MS).toFixed(1)} h`;
 }
+
+const share = (part: number, whole: number) => (whole === 0 ? "" : ` (${Math.round((100 * part) / whole)} %)`);
+
+type Counts = Omit<Stats["byChannel"][number], "channelId">;
+
+const HEAD = ["MESSAGES", "AUTOMATIC", "HANDOFFS", "EDITS", "FIRST REPLY (MEDIAN, P90)"];
+const cellsOf = ({ messages, automatic, handoffs, edits, firstReplyMs }: Counts) => [
+  String(messages),
+  `${automatic}${share(automatic, messages)}`,
+  String(handoffs),
+  String(edits),
+  `${renderDuration(firstReplyMs.p50)}, ${renderDuration(firstReplyMs.p90)}`,
+];
+
+function renderStats(stats: Stats, { width }: Terminal): string {
+  const { from, to, messages, automatic, handoffs, edits, firstReplyMs } = stats;
+  const table = (head: string[], rows: string[][]) => (rows.length === 0 ? [] : ["", renderTable(head, rows, width)]);
+  const nameOf = ({ agentId, name }: Stats["byAgent"][number]) =>
+    safeLine(name ?? (agentId === null ? "no agent" : `${agentId} (deleted)`), NAME_CHARS);
+  return [
+    renderFacts([
+      ["from", from],
+      ["to", to],
+      ["messages", String(messages)],
+      ["answered automatically", `${automatic}${share(automatic, messages)}`],
+      ["handed over to a person", `${handoffs}${share(handoffs, messages)}`],
+      ["drafts edited", String(edits)],
+      [
+        "time to first reply",
+        `median ${renderDuration(firstReplyMs.p50)}, 90th percentile ${renderDuration(firstReplyMs.p90)}`,
+      ],
+    ]),
+    ...table(
+      ["CHANNEL", ...HEAD],
+      stats.byChannel.map((channel) => [channel.channelId, ...cellsOf(channel)]),
+    ),
+    ...table(
+      ["AGENT", ...HEAD],
+      stats.byAgent.map((agent) => [nameOf(agent), ...cellsOf(agent)]),
+    ),
+    ...table(
+      ["LANGUAGE MODEL", "CALLS", "FAILED", "INPUT TOKENS", "OUTPUT TOKENS", "COST"],
+      stats.models.map(({ model, calls, faults, inputTokens, outputTokens, costUsd }) => [
+        safeLine(model, NAME_CHARS),
+        String(calls),
+        `${faults}${share(faults, calls)}`,
+        String(inputTokens),
+        String(outputTokens),
+        costUsd === null ? "-" : `$${costUsd.toFixed(2)}`,
+      ]),
+    ),
+    ...table(
+      ["COUNT", "LAST ASKED", "QUESTION WITHOUT A GOOD ANSWER"],
+      stats.topUnanswered.map(({ question, count, lastAt }) => [
+        String(count),
+        lastAt.slice(0, 10),
+        safeLine(question, QUESTION_CHARS),
+      ]),
+    ),
+  ].join("\n");
+}
+
+/** Thresholds that are compared, in percent. */
+const THRESHOLDS = [30, 40, 50, 60, 70, 80, 90];
+
+const ANSWER_HEAD = ["ACCEPTED", "EDITED", "ASKED FOR A PERSON", "NEGATIVE RATING", "REJECTED", "PENDING"];
+const answerCellsOf = ({ accepted, edited, askedPerson, ratedBadly, rejected, undecided }: AnswerCounts) =>
+  [accepted, edited, askedPerson, ratedBadly, rejected, undecided].map(String);
+
+type AgentStats = AnswerStats["agents"][number];
+
+const agentNameOf = ({ agentId, name }: AgentStats) => safeLine(name ?? `${agentId} (deleted)`, NAME_CHARS);
+
+/** The answers of an agent that each threshold would have sent, with their outcomes. */
+function renderThresholds(agent: AgentStats, width: number): string {
+  const rows = THRESHOLDS.map((threshold) => {
+    const sent = sumAnswerCounts(agent.byConfidence.filter(({ percent }) => percent >= threshold));
+    return [`${threshold} %`, `${sent.answers}${share(sent.answers, agent.answers)}`, ...answerCellsOf(sent)];
+  });
+  return renderTable([`THRESHOLD (${agentNameOf(agent)})`, "WOULD SEND", ...ANSWER_HEAD], rows, width);
+}
+
+/** Returns outcomes of the agents' answers; for a single agent also what other thresholds would have sent. */
+export function renderAnswerStats({ from, to, agents }: AnswerStats, { width }: Terminal): string {
+  const [first] = agents;
+  if (first === undefined) return `No agent has answered from ${from} to ${to}.`;
+  const rows = agents.map((agent) => [
+    agentNameOf(agent),
+    agent.autoThreshold === null ? "-" : `${Math.round(agent.autoThreshold * 100)} %`,
+    String(agent.answers),
+    `${agent.automatic}${share(agent.automatic, agent.answers)}`,
+    ...answerCellsOf(agent),
+  ]);
+  return [
+    renderFacts([
+      ["from", from],
+      ["to", to],
+    ]),
+    "",
+    renderTable(["AGENT", "THRESHOLD", "ANSWERS", "AUTOMATIC", ...ANSWER_HEAD], rows, width),
+    ...(agents.length === 1 ? ["", renderThresholds(first, width)] : []),
+  ].join("\n");
+}
+
+const OPTIONS = {
+  from: option("--from <time>", "start, inclusive (UTC; default: 30 days before the end)"),
+  to: option("--to <time>", "end, exclusive (UTC; default: now)"),
+  channel: choice("--channel <channel>", "only messages of this channel", CHANNEL_IDS),
+  agent: option("--agent <name>", "only tickets of this agent"),
+  project: projectOption,
+};
+
+/** Reads figures of the period, channel and agent that the options name. */
+function readFigures<Figures>(
+  cli: Cli,
+  { project, from, to, channel, agent }: OptionValues<typeof OPTIONS>,
+  read: (context: { store: Store }, principal: Principal, input: StatsInput) => Promise<Figures>,
+): Promise<Figures> {
+  return asAdministrator(cli, project, async (principal, { store }) => {
+    const agentId = agent === undefined ? undefined : (await getAgent(store, principal, agent)).id;
+    return read({ store }, principal, { from, to, channelId: channel, ...definedOnly({ agentId }) });
+  });
+}
+
+const answers = defineCommand({
+  description: "show outcomes of the agents' answers, and how many answers other thresholds would have sent",
+  options: OPTIONS,
+  examples: ["stats answers", "stats answers --agent support --json"],
+  async run(cli, input) {
+    const found = await readFigures(cli, input, getAnswerStats);
+    cli.terminal.show({ ok: true, project: input.project, ...found }, () => renderAnswerStats(found, cli.terminal));
+  },
+});
+
+/** `svc stats`: messages and answers of a project in a period. */
+export const stats = defineCommand({
+  options: OPTIONS,
+  examples: ["stats", "stats --from 2026-11-01 --to 2026-12-01 --project shop --json", "stats answers --agent support"],
+  async run(cli, input) {
+    const found = await readFigures(cli, input, getStats);
+    cli.terminal.show({ ok: true, project: input.project, ...found }, () => renderStats(found, cli.terminal));
+  },
+  commands: { answers },
+});

@@ -1,234 +1,302 @@
-import { Option } from "commander";
-import type { Command } from "commander";
-import type { ChannelId, ISSUE_ORIGIN, TicketPriority, TicketSort, TicketStage, TicketStatus } from "@svc/contracts";
+import {
+  CHANNEL_IDS,
+  ISSUE_ORIGIN,
+  LIMITS,
+  TICKET_SORTS,
+  ticketPrioritySchema,
+  ticketStageSchema,
+  ticketStatusSchema,
+} from "@svc/contracts";
+import { listTickets, updateTicket } from "@svc/operations";
 import type { Cli } from "../cli.ts";
-import { jsonOption, limitOption, projectOption, wholeNumber } from "../options.ts";
-import type { ChangeOptions } from "../tickets/run-change.ts";
-import type { DecisionCall, RerouteOptions } from "../tickets/run-decision.ts";
-import type { ListOptions } from "../tickets/run-list.ts";
-import type { EditOptions, ReviewOptions } from "../tickets/run-review.ts";
-import type { WriteOptions } from "../tickets/run-write.ts";
+import { usageError } from "../cli-error.ts";
+import { defineCommand } from "../define-command.ts";
+import type { OptionValues, TypedOption } from "../define-command.ts";
+import { getAgent, getTicketNamed, readAll } from "../find-items.ts";
+import { choice, definedOnly, flag, limitOption, list as repeatable, option, projectOption } from "../options.ts";
+import { readInput } from "../read-input.ts";
+import { nextPage } from "../render-table.ts";
+import { optionWords } from "../safe-text.ts";
+import { REVIEW_OPTIONS, review, runDecision } from "../tickets/decide-ticket.ts";
+import { renderTicket, renderTickets } from "../tickets/render-ticket.ts";
+import { asAdministrator, localPrincipal } from "../with-resources.ts";
 
-/** Named here so that the help needs nothing of the product. */
-const STATUSES = ["open", "pending", "resolved", "spam"] as const satisfies TicketStatus[];
-const STAGES = [
-  "received",
-  "triage",
-  "retrieval",
-  "agent",
-  "review",
-  "delivering",
-  "done",
-  "failed",
-] as const satisfies TicketStage[];
-const CHANNELS = ["api", "widget", "messenger"] as const satisfies ChannelId[];
-const PRIORITIES = ["low", "normal", "high", "urgent"] as const satisfies TicketPriority[];
-const SORTS = [
-  "createdAt",
-  "-createdAt",
-  "updatedAt",
-  "-updatedAt",
-  "priority",
-  "-priority",
-] as const satisfies TicketSort[];
-const ORIGINS = ["tool-server"] as const satisfies (typeof ISSUE_ORIGIN)[];
-const TICKET_HELP = "ID of the ticket or of its chat, as shown by tickets list (full chat IDs with --json)";
-
-const seenOption = () =>
-  new Option("--seen <version>", "version of the ticket that you have seen, as shown by tickets show").argParser(
-    wholeNumber(0, 2 ** 31 - 1),
-  );
-
-/** A command about one ticket. */
-function onTicket(tickets: Command, name: string, description: string): Command {
-  return tickets.command(name).description(description).argument("<ticket>", TICKET_HELP);
-}
-
-/** The options that every command about a project has, and its examples. */
-function finish(command: Command, cli: Cli, examples: readonly string[], text = ""): Command {
-  const lines = examples.map((example) => `  ${cli.self} tickets ${example}`).join("\n");
-  return command
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText("after", `${text}\nExamples:\n${lines}`);
-}
-
-function addReading(tickets: Command, cli: Cli): void {
-  const list = tickets
-    .command("list")
-    .description("list the tickets of a project, most recently updated first")
-    .addOption(new Option("--status <status>", "status").choices(STATUSES))
-    .addOption(new Option("--stage <stage>", "stage in the pipeline").choices(STAGES))
-    .option("--needs-review", "only tickets that need attention from an operator")
-    .option("--assignee <name>", "only tickets of this assignee; none for unassigned tickets")
-    .option("--search <words>", "words in the subject, the messages, the replies or the customer")
-    .addOption(new Option("--q <words>", "deprecated: use --search").hideHelp())
-    .addOption(new Option("--channel <channel>", "channel").choices(CHANNELS))
-    .option("--agent <name>", "only tickets of this agent")
-    .addOption(new Option("--priority <priority>", "priority").choices(PRIORITIES))
-    .option("--tag <tag>", "only tickets with this tag")
-    .addOption(new Option("--origin <origin>", "only issues submitted by MCP clients").choices(ORIGINS))
-    .option("--all-projects", "tickets of all projects (not with --search)")
-    .addOption(new Option("--sort <field>", "sort order; a minus for descending").choices(SORTS))
-    .addOption(limitOption())
-    .option("--cursor <text>", "nextCursor of the previous page, with the same sort order")
-    .addOption(new Option("--all", "all pages").conflicts("cursor"));
-  finish(list, cli, [
-    "list --needs-review",
-    "list --status open --assignee none --sort createdAt",
-    'list --search "invoice 2231" --all --json',
-    "list --origin tool-server --stage review",
-  ]).action(async (options: ListOptions) => {
-    const { runList } = await import("../tickets/run-list.ts");
-    await runList(cli, options);
-  });
-  const show = onTicket(tickets, "show", "show a ticket with its conversation and draft");
-  finish(show, cli, ["show 7ffada9a-ded5-5d8c-b511-3a6b33f11143", "show order-42 --json"]).action(
-    async (named: string, options: { project: string }) => {
-      const { runShow } = await import("../tickets/run-show.ts");
-      await runShow(cli, named, options);
-    },
-  );
-}
-
-const ABOUT_ASKING = `
-Shows what is waiting and asks for confirmation. The decision applies only to that state: if the customer writes in the
-meantime, nothing is sent. In scripts, use --yes, and --seen with the version that was reviewed.`;
-
-function addReviews(tickets: Command, cli: Cli): void {
-  const asking = (command: Command) => command.option("--yes", "skip the confirmation").addOption(seenOption());
-  finish(
-    asking(onTicket(tickets, "approve", "send the draft unchanged")),
-    cli,
-    ["approve order-42", "approve order-42 --yes --seen 3"],
-    ABOUT_ASKING,
-  ).action(async (named: string, options: ReviewOptions) => {
-    const { runApprove } = await import("../tickets/run-review.ts");
-    await runApprove(cli, named, options);
-  });
-  const edit = onTicket(tickets, "edit", "send a different text instead of the draft")
-    .argument("[text]", "the text (default: --file or standard input)")
-    .option("--file <file>", "file with the text")
-    .option("--markdown", "the text is Markdown (default: like the draft)")
-    .option("--no-markdown", "the text is plain text");
-  finish(
-    asking(edit),
-    cli,
-    ['edit order-42 "It left us this morning."', "edit order-42 --yes --seen 3 < answer.md"],
-    ABOUT_ASKING,
-  ).action(async (named: string, text: string | undefined, options: EditOptions) => {
-    const { runEdit } = await import("../tickets/run-review.ts");
-    await runEdit(cli, named, text, options);
-  });
-  const reject = onTicket(tickets, "reject", "dismiss the draft without an answer").option(
-    "--reason <text>",
-    "reason, for operators",
-  );
-  finish(asking(reject), cli, ['reject order-42 --reason "Advertising."'], ABOUT_ASKING).action(
-    async (named: string, options: ReviewOptions & { reason?: string }) => {
-      const { runReject } = await import("../tickets/run-review.ts");
-      await runReject(cli, named, options);
-    },
-  );
-}
-
-function addWriting(tickets: Command, cli: Cli): void {
-  const note = onTicket(tickets, "note", "add an internal note, not visible to the customer")
-    .argument("[text]", "the note (default: --file or standard input)")
-    .option("--file <file>", "file with the note");
-  finish(note, cli, ['note order-42 "She called; the address is right."']).action(
-    async (named: string, text: string | undefined, options: WriteOptions) => {
-      const { runNote } = await import("../tickets/run-write.ts");
-      await runNote(cli, named, text, options);
-    },
-  );
-  const reply = onTicket(tickets, "reply", "send a reply to the customer, even if no message is waiting")
-    .argument("[text]", "the text (default: --file or standard input)")
-    .option("--file <file>", "file with the text")
-    .option("--markdown", "the text is Markdown");
-  finish(reply, cli, ['reply order-42 "It arrives tomorrow."', "reply order-42 --markdown --file answer.md"]).action(
-    async (named: string, text: string | undefined, options: WriteOptions) => {
-      const { runReply } = await import("../tickets/run-write.ts");
-      await runReply(cli, named, text, options);
-    },
-  );
-}
-
-/** Actions that take nothing. */
-const PLAIN = {
-  regenerate: "let the agent regenerate the draft",
-  takeover: "take over the ticket: assign it to yourself, so that nothing is sent automatically",
-  reopen: "reopen the ticket",
-  retry: "retry messages and replies that failed five times",
+const TICKET = {
+  "<ticket>": "ID of the ticket or of its chat, as shown by tickets list (full chat IDs with --json)",
 } as const;
 
-async function decide(cli: Cli, named: string, project: string, call: DecisionCall): Promise<void> {
-  const { runDecision } = await import("../tickets/run-decision.ts");
-  await runDecision(cli, named, project, call);
+const LIST_OPTIONS = {
+  status: choice("--status <status>", "status", ticketStatusSchema.options),
+  stage: choice("--stage <stage>", "stage in the pipeline", ticketStageSchema.options),
+  needsReview: flag("--needs-review", "only tickets that need attention from an operator"),
+  assignee: option("--assignee <name>", "only tickets of this assignee; none for unassigned tickets"),
+  search: option("--search <words>", "words in the subject, the messages, the replies or the customer"),
+  q: option("--q <words>", "deprecated: use --search").hideHelp(),
+  channel: choice("--channel <channel>", "channel", CHANNEL_IDS),
+  agent: option("--agent <name>", "only tickets of this agent"),
+  priority: choice("--priority <priority>", "priority", ticketPrioritySchema.options),
+  tag: option("--tag <tag>", "only tickets with this tag"),
+  origin: choice("--origin <origin>", "only issues submitted by MCP clients", [ISSUE_ORIGIN]),
+  allProjects: flag("--all-projects", "tickets of all projects (not with --search)"),
+  sort: choice("--sort <field>", "sort order; a minus for descending", TICKET_SORTS),
+  limit: limitOption,
+  cursor: option("--cursor <text>", "nextCursor of the previous page, with the same sort order"),
+  all: flag("--all", "all pages").conflicts("cursor"),
+  project: projectOption,
+};
+
+/** Returns the options of a list again, for the next page. */
+function repeatOptions(input: OptionValues<typeof LIST_OPTIONS>): string {
+  const { project, status, stage, assignee, search, q, channel, agent, priority, tag, origin, sort, limit } = input;
+  const flags = [...(input.needsReview ? [" --needs-review"] : []), ...(input.allProjects ? [" --all-projects"] : [])];
+  const values = { project, status, stage, assignee, search, q, channel, agent, priority, tag, origin, sort, limit };
+  return optionWords(values) + flags.join("");
 }
 
-function addMoving(tickets: Command, cli: Cli): void {
-  const update = onTicket(tickets, "update", "update the subject, priority or tags of a ticket")
-    .option("--subject <text>", "subject")
-    .addOption(new Option("--priority <priority>", "priority").choices(PRIORITIES))
-    .addOption(
-      new Option("--tag <tag>", "tag; replaces all tags (repeatable)").argParser(
-        (tag: string, before: string[] | undefined) => [...(before ?? []), tag],
-      ),
-    )
-    .option("--no-tag", "remove all tags");
-  finish(update.alias("change"), cli, ["update order-42 --priority urgent --tag parcel --tag lost"]).action(
-    async (named: string, options: ChangeOptions) => {
-      const { runChange } = await import("../tickets/run-change.ts");
-      await runChange(cli, named, options);
-    },
-  );
-  const assign = onTicket(tickets, "assign", "assign the ticket").argument("<assignee>", "name of the operator");
-  finish(assign, cli, ["assign order-42 ada@example.com"]).action(
-    (named: string, assignee: string, { project }: { project: string }) =>
-      decide(cli, named, project, { action: "assign", input: { assignee } }),
-  );
-  const reroute = onTicket(
-    tickets,
-    "reroute",
-    "route the ticket to another agent or project; future routing learns from it",
-  )
-    .option("--agent <name>", "new agent in the project (default: none)")
-    .option("--to-project <name>", "move the ticket to another project");
-  finish(reroute, cli, ["reroute order-42 --agent billing", "reroute order-42 --to-project shop"]).action(
-    async (named: string, options: RerouteOptions) => {
-      const { runReroute } = await import("../tickets/run-decision.ts");
-      await runReroute(cli, named, options);
-    },
-  );
-  const resolve = onTicket(tickets, "resolve", "close the ticket").option("--spam", "close it as spam");
-  finish(resolve, cli, ["resolve order-42", "resolve order-42 --spam"]).action(
-    (named: string, { project, spam }: { project: string; spam?: true }) =>
-      decide(cli, named, project, { action: "resolve", input: spam === true ? { status: "spam" } : {} }),
-  );
-  const unassign = onTicket(tickets, "unassign", "unassign the ticket").option(
-    "--keep-draft",
-    "keep waiting messages and the draft for the next operator instead of the agent",
-  );
-  finish(unassign, cli, ["unassign order-42", "unassign order-42 --keep-draft"]).action(
-    (named: string, { project, keepDraft }: { project: string; keepDraft?: true }) =>
-      decide(cli, named, project, { action: "unassign", input: keepDraft === true ? { keepsDraft: true } : {} }),
-  );
-  for (const [action, description] of Object.entries(PLAIN) as [keyof typeof PLAIN, string][]) {
-    finish(onTicket(tickets, action, description), cli, [`${action} order-42`]).action(
-      (named: string, { project }: { project: string }) => decide(cli, named, project, { action, input: {} }),
+const list = defineCommand({
+  description: "list the tickets of a project, most recently updated first",
+  options: LIST_OPTIONS,
+  examples: [
+    "tickets list --needs-review",
+    "tickets list --status open --assignee none --sort createdAt",
+    'tickets list --search "invoice 2231" --all --json',
+    "tickets list --origin tool-server --stage review",
+  ],
+  async run(cli, options) {
+    const { project, channel, agent, needsReview, allProjects, all, limit, cursor, search, q = search } = options;
+    const { status, stage, assignee, priority, tag, origin, sort } = options;
+    const filters = { status, stage, assignee, priority, tag, origin, sort, q };
+    const { items, nextCursor } = await asAdministrator(cli, project, async (principal, { store }) => {
+      const input = definedOnly({
+        ...filters,
+        channelId: channel,
+        agentId: agent === undefined ? undefined : (await getAgent(store, principal, agent)).id,
+        needsReview: needsReview === true ? ("1" as const) : undefined,
+        allProjects: allProjects === true ? ("1" as const) : undefined,
+      });
+      if (all !== true) return listTickets({ store }, principal, { ...input, limit, cursor });
+      const everything = await readAll((page) => listTickets({ store }, principal, { ...input, ...page }));
+      return { items: everything, nextCursor: null };
+    });
+    cli.terminal.show({ ok: true, project, items, nextCursor }, () =>
+      items.length === 0
+        ? "No matching tickets."
+        : renderTickets(items, cli.terminal, Date.now()) +
+          nextPage(cli, `tickets list ${repeatOptions(options)}`, nextCursor),
     );
+  },
+});
+
+const show = defineCommand({
+  description: "show a ticket with its conversation and draft",
+  args: TICKET,
+  options: { project: projectOption },
+  examples: ["tickets show 7ffada9a-ded5-5d8c-b511-3a6b33f11143", "tickets show order-42 --json"],
+  async run(cli, { ticket, project }) {
+    const item = await asAdministrator(cli, project, (principal, { store }) =>
+      getTicketNamed(store, principal, ticket),
+    );
+    cli.terminal.show({ ok: true, project, item }, () => renderTicket(item, cli.terminal.paint));
+  },
+});
+
+const ABOUT_ASKING = `Shows what is waiting and asks for confirmation. The decision applies only to that state: if the customer writes in the
+meantime, nothing is sent. In scripts, use --yes, and --seen with the version that was reviewed.`;
+
+const approve = defineCommand({
+  description: "send the draft unchanged",
+  args: TICKET,
+  options: REVIEW_OPTIONS,
+  about: ABOUT_ASKING,
+  examples: ["tickets approve order-42", "tickets approve order-42 --yes --seen 3"],
+  run: (cli, input) => review(cli, input, { call: { action: "approve", input: {} }, question: "Send this draft?" }),
+});
+
+/** Returns the argument, else the content of a file, else standard input, without the line break at its end. */
+async function readText(cli: Cli, text: string | undefined, file: string | undefined): Promise<string> {
+  if (text !== undefined && file !== undefined) {
+    throw usageError("Pass the text either as an argument or with --file, not both.");
   }
+  if (text !== undefined) return text;
+  const bytes = await readInput(cli, file, { what: "the text", maxBytes: LIMITS.bodyMaxBytes });
+  return new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
 }
 
-/** `svc tickets`: shows conversations, and decides about those that a person has to look at. */
-export function addTickets(program: Command, cli: Cli): void {
-  const tickets = program
-    .command("tickets")
-    .description("list, review, answer, assign and close tickets")
-    .usage("<list|show|approve|edit|reject|…> [options]");
-  addReading(tickets, cli);
-  addReviews(tickets, cli);
-  addWriting(tickets, cli);
-  addMoving(tickets, cli);
-}
+const TEXT = { ...TICKET, "[text]": "the text (default: --file or standard input)" } as const;
+const textFile = option("--file <file>", "file with the text");
+
+const markdownOrNot: TypedOption<boolean | undefined> = flag(
+  "--markdown",
+  "the text is Markdown (default: like the draft)",
+);
+
+const edit = defineCommand({
+  description: "send a different text instead of the draft",
+  args: TEXT,
+  options: {
+    file: textFile,
+    markdown: markdownOrNot,
+    noMarkdown: flag("--no-markdown", "the text is plain text"),
+    ...REVIEW_OPTIONS,
+  },
+  about: ABOUT_ASKING,
+  examples: ['tickets edit order-42 "It left us this morning."', "tickets edit order-42 --yes --seen 3 < answer.md"],
+  async run(cli, input) {
+    const { text, file, markdown, yes } = input;
+    const isPiped = text === undefined && (file === undefined || file === "-");
+    if (isPiped && yes !== true) {
+      throw usageError(
+        "Pass the text as an argument or with --file. From standard input, it requires --yes and --seen, because confirmation is not possible.",
+      );
+    }
+    const sent = await readText(cli, text, file);
+    const call = { action: "edit", input: { text: sent, ...definedOnly({ markdown }) } } as const;
+    await review(cli, input, { call, question: "Send this text?", text: sent });
+  },
+});
+
+const reject = defineCommand({
+  description: "dismiss the draft without an answer",
+  args: TICKET,
+  options: { reason: option("--reason <text>", "reason, for operators"), ...REVIEW_OPTIONS },
+  about: ABOUT_ASKING,
+  examples: ['tickets reject order-42 --reason "Advertising."'],
+  run: (cli, input) =>
+    review(cli, input, {
+      call: { action: "reject", input: definedOnly({ reason: input.reason }) },
+      question: "Dismiss without an answer to the customer?",
+    }),
+});
+
+const note = defineCommand({
+  description: "add an internal note, not visible to the customer",
+  args: { ...TICKET, "[text]": "the note (default: --file or standard input)" },
+  options: { file: option("--file <file>", "file with the note"), project: projectOption },
+  examples: ['tickets note order-42 "She called; the address is right."'],
+  async run(cli, input) {
+    const text = await readText(cli, input.text, input.file);
+    await runDecision(cli, input, { action: "note", input: { text } });
+  },
+});
+
+const reply = defineCommand({
+  description: "send a reply to the customer, even if no message is waiting",
+  args: TEXT,
+  options: { file: textFile, markdown: flag("--markdown", "the text is Markdown"), project: projectOption },
+  examples: ['tickets reply order-42 "It arrives tomorrow."', "tickets reply order-42 --markdown --file answer.md"],
+  async run(cli, input) {
+    const text = await readText(cli, input.text, input.file);
+    await runDecision(cli, input, { action: "reply", input: { text, markdown: input.markdown === true } });
+  },
+});
+
+const newTags: TypedOption<string[] | false | undefined> = repeatable("--tag <tag>", "tag; replaces all tags");
+
+const update = defineCommand({
+  description: "update the subject, priority or tags of a ticket",
+  alias: "change",
+  args: TICKET,
+  options: {
+    subject: option("--subject <text>", "subject"),
+    priority: choice("--priority <priority>", "priority", ticketPrioritySchema.options),
+    tag: newTags,
+    noTag: flag("--no-tag", "remove all tags"),
+    project: projectOption,
+  },
+  examples: ["tickets update order-42 --priority urgent --tag parcel --tag lost"],
+  async run(cli, { ticket: named, subject, priority, tag, project }) {
+    const change = definedOnly({ subject, priority, tags: tag === false ? [] : tag });
+    if (Object.keys(change).length === 0) {
+      throw usageError("Specify what to update, for example --priority. See: svc tickets update --help");
+    }
+    const item = await asAdministrator(cli, project, async (principal, { store }) => {
+      const ticket = await getTicketNamed(store, principal, named);
+      return updateTicket({ store }, principal, ticket.id, change, [ticket.version]);
+    });
+    cli.terminal.show({ ok: true, project, item }, () => "Changed.");
+  },
+});
+
+const assign = defineCommand({
+  description: "assign the ticket",
+  args: { ...TICKET, "<assignee>": "name of the operator" },
+  options: { project: projectOption },
+  examples: ["tickets assign order-42 ada@example.com"],
+  run: (cli, input) => runDecision(cli, input, { action: "assign", input: { assignee: input.assignee } }),
+});
+
+const reroute = defineCommand({
+  description: "route the ticket to another agent or project; future routing learns from it",
+  args: TICKET,
+  options: {
+    agent: option("--agent <name>", "new agent in the project (default: none)"),
+    toProject: option("--to-project <name>", "move the ticket to another project"),
+    project: projectOption,
+  },
+  examples: ["tickets reroute order-42 --agent billing", "tickets reroute order-42 --to-project shop"],
+  async run(cli, input) {
+    const { agent, toProject, project } = input;
+    if (agent === undefined && toProject === undefined) {
+      throw usageError("Specify the destination with --agent or --to-project. See: svc tickets reroute --help");
+    }
+    await runDecision(cli, input, async (store) => {
+      const target = await localPrincipal(store, toProject ?? project);
+      const agentId = agent === undefined ? null : (await getAgent(store, target, agent)).id;
+      return { action: "reroute", input: { agentId, ...definedOnly({ project: toProject }) } };
+    });
+  },
+});
+
+const resolve = defineCommand({
+  description: "close the ticket",
+  args: TICKET,
+  options: { spam: flag("--spam", "close it as spam"), project: projectOption },
+  examples: ["tickets resolve order-42", "tickets resolve order-42 --spam"],
+  run: (cli, input) =>
+    runDecision(cli, input, { action: "resolve", input: input.spam === true ? { status: "spam" } : {} }),
+});
+
+const unassign = defineCommand({
+  description: "unassign the ticket",
+  args: TICKET,
+  options: {
+    keepDraft: flag("--keep-draft", "keep waiting messages and the draft for the next operator instead of the agent"),
+    project: projectOption,
+  },
+  examples: ["tickets unassign order-42", "tickets unassign order-42 --keep-draft"],
+  run: (cli, input) =>
+    runDecision(cli, input, { action: "unassign", input: input.keepDraft === true ? { keepsDraft: true } : {} }),
+});
+
+/** Returns the command of an action without input. */
+const plain = (action: "regenerate" | "takeover" | "reopen" | "retry", description: string) =>
+  defineCommand({
+    description,
+    args: TICKET,
+    options: { project: projectOption },
+    examples: [`tickets ${action} order-42`],
+    run: (cli, input) => runDecision(cli, input, { action, input: {} }),
+  });
+
+/** `svc tickets`: conversations, and decisions of operators about them. */
+export const tickets = defineCommand({
+  usage: "<list|show|approve|edit|reject|…> [options]",
+  commands: {
+    list,
+    show,
+    approve,
+    edit,
+    reject,
+    note,
+    reply,
+    update,
+    assign,
+    reroute,
+    resolve,
+    unassign,
+    regenerate: plain("regenerate", "let the agent regenerate the draft"),
+    takeover: plain("takeover", "take over the ticket: assign it to yourself, so that nothing is sent automatically"),
+    reopen: plain("reopen", "reopen the ticket"),
+    retry: plain("retry", "retry messages and replies that failed five times"),
+  },
+});

@@ -1,74 +1,87 @@
-import { Option } from "commander";
-import type { Command } from "commander";
-import type { ToolCallState } from "@svc/contracts";
-import type { Cli } from "../cli.ts";
-import { jsonOption, limitOption, projectOption, wholeNumber } from "../options.ts";
-import type { ListOptions } from "../tool-calls/run-list.ts";
-import type { DecideOptions } from "../tool-calls/run-decide.ts";
+import { toolCallStateSchema } from "@svc/contracts";
+import { decideToolCall, getTicket, getToolCall, listToolCalls } from "@svc/operations";
+import { defineCommand } from "../define-command.ts";
+import { requireId } from "../find-items.ts";
+import { choice, cursorOption, limitOption, projectOption, seenOption, yesOption } from "../options.ts";
+import { confirm } from "../read-input.ts";
+import { nextPage } from "../render-table.ts";
+import { optionWords } from "../safe-text.ts";
+import { renderQuestion } from "../tickets/render-ticket.ts";
+import { renderToolCall, renderToolCalls } from "../tickets/render-tool-calls.ts";
+import { asAdministrator, waitForQueues } from "../with-resources.ts";
 
-/** Named here so that the help needs nothing of the product. */
-const STATES = [
-  "waiting",
-  "approved",
-  "running",
-  "done",
-  "failed",
-  "unknown",
-  "rejected",
-] as const satisfies ToolCallState[];
-
-const DECISIONS = {
-  approve: "approve a waiting tool call; the tool is called once",
-  reject: "reject a waiting tool call; the tool is not called",
-} as const;
-
-const ABOUT_ASKING = `
-Shows the tool call and what is waiting, and asks for confirmation. In scripts, use --yes: the decision applies as long as
-the customer has not written since the agent requested the call. With --seen, it applies to that version of the ticket.
-`;
-
-/** `svc tool-calls list|approve|reject`: calls of agents' tools, and those that wait for an operator. */
-export function addToolCalls(program: Command, cli: Cli): void {
-  const toolCalls = program
-    .command("tool-calls")
-    .description("list, approve and reject tool calls of agents")
-    .usage("<list|approve|reject> [options]");
-  toolCalls
-    .command("list")
-    .description("list the tool calls of a project's agents, newest first")
-    .addOption(new Option("--state <state>", "only tool calls in this state (default: all)").choices(STATES))
-    .addOption(limitOption())
-    .option("--cursor <text>", "nextCursor of the previous page")
-    .addOption(projectOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `\nExamples:\n  ${cli.self} tool-calls list --state waiting\n  ${cli.self} tool-calls list --project shop --json`,
-    )
-    .action(async (options: ListOptions) => {
-      const { runList } = await import("../tool-calls/run-list.ts");
-      await runList(cli, options);
+const list = defineCommand({
+  description: "list the tool calls of a project's agents, newest first",
+  options: {
+    state: choice("--state <state>", "only tool calls in this state (default: all)", toolCallStateSchema.options),
+    limit: limitOption,
+    cursor: cursorOption,
+    project: projectOption,
+  },
+  examples: ["tool-calls list --state waiting", "tool-calls list --project shop --json"],
+  async run(cli, { state, limit, cursor, project }) {
+    const { items, nextCursor } = await asAdministrator(cli, project, (principal, { store }) =>
+      listToolCalls({ store }, principal, { state, limit, cursor }),
+    );
+    cli.terminal.show({ ok: true, project, items, nextCursor }, () => {
+      if (items.length === 0) return "No matching tool calls.";
+      const command = `tool-calls list ${optionWords({ state, project, limit })}`;
+      return renderToolCalls(items, cli.terminal) + nextPage(cli, command, nextCursor);
     });
-  for (const [action, description] of Object.entries(DECISIONS) as [keyof typeof DECISIONS, string][]) {
-    toolCalls
-      .command(action)
-      .description(description)
-      .argument("<callId>", "ID of the tool call, as shown by tool-calls list and tickets show")
-      .option("--yes", "skip the confirmation")
-      .addOption(
-        new Option("--seen <version>", "version of the ticket that you have seen, as shown by tickets show").argParser(
-          wholeNumber(0, 2 ** 31 - 1),
-        ),
-      )
-      .addOption(projectOption())
-      .addOption(jsonOption())
-      .addHelpText(
-        "after",
-        `${ABOUT_ASKING}\nExamples:\n  ${cli.self} tool-calls ${action} 01890a5d-ac96-774b-bcce-b302099a8057`,
-      )
-      .action(async (id: string, options: DecideOptions) => {
-        const { runDecide } = await import("../tool-calls/run-decide.ts");
-        await runDecide(cli, id, options, action);
+  },
+});
+
+type ToolCallAction = keyof typeof decideToolCall;
+
+/** Texts of each decision. */
+const DECISIONS: Record<ToolCallAction, { description: string; question: string; done: string }> = {
+  approve: {
+    description: "approve a waiting tool call; the tool is called once",
+    question: "Approve this tool call?",
+    done: "Approved. The tool is called once, and the agent regenerates its draft with the result.",
+  },
+  reject: {
+    description: "reject a waiting tool call; the tool is not called",
+    question: "Reject this tool call?",
+    done: "Rejected. The tool is not called, and the agent regenerates its draft without it.",
+  },
+};
+
+const decide = (action: ToolCallAction) =>
+  defineCommand({
+    description: DECISIONS[action].description,
+    args: { "<callId>": "ID of the tool call, as shown by tool-calls list and tickets show" },
+    options: { yes: yesOption, seen: seenOption, project: projectOption },
+    about: `Shows the tool call and what is waiting, and asks for confirmation. In scripts, use --yes: the decision applies as long as
+the customer has not written since the agent requested the call. With --seen, it applies to that version of the ticket.
+`,
+    examples: [`tool-calls ${action} 01890a5d-ac96-774b-bcce-b302099a8057`],
+    async run(cli, { callId, yes, seen, project }) {
+      requireId(callId, "The ID of a tool call", "tool-calls list");
+      const item = await asAdministrator(cli, project, async (principal, resources) => {
+        const { store, queues } = resources;
+        const { item: call, version } = await getToolCall({ store }, principal, callId);
+        // The operation rejects a decision about a call that is not waiting, with the reason.
+        const isAsked = yes !== true && call.state === "waiting";
+        if (isAsked) {
+          const { paint } = cli.terminal;
+          const question = renderQuestion(await getTicket({ store }, principal, call.ticketId), paint);
+          cli.terminal.note(`${question}\n\n${renderToolCall(call, paint, Number.POSITIVE_INFINITY)}`);
+          if (!(await confirm(cli, `\n${DECISIONS[action].question}`, "--yes"))) return null;
+        }
+        // If the queues are unavailable, the sweeper of the pipeline announces the decision later.
+        await waitForQueues(queues);
+        const versions = seen === undefined ? (isAsked ? [version] : null) : [seen];
+        return decideToolCall[action](resources, principal, callId, versions);
       });
-  }
-}
+      cli.terminal.show({ ok: item !== null, project, action, item }, () =>
+        item === null ? "No decision was made." : DECISIONS[action].done,
+      );
+    },
+  });
+
+/** `svc tool-calls`: tool calls of agents, and those that wait for an operator. */
+export const toolCalls = defineCommand({
+  usage: "<list|approve|reject> [options]",
+  commands: { list, approve: decide("approve"), reject: decide("reject") },
+});

@@ -1,13 +1,15 @@
 import { join, resolve } from "node:path";
-import type { Command } from "commander";
+import { readEnvironment } from "@svc/runtime";
+import { startStandalone } from "@svc/standalone";
 import type { Standalone } from "@svc/standalone";
-import type { Cli } from "../cli.ts";
+import { isDemoShown } from "@svc/widget";
 import { InterruptedError } from "../cli-error.ts";
+import type { Cli } from "../cli.ts";
+import { defineCommand } from "../define-command.ts";
 import { explainError } from "../explain-error.ts";
-import { handOutSecret } from "../hand-out-secret.ts";
-import { jsonOption } from "../options.ts";
-import { watchInterrupt } from "../watch-interrupt.ts";
-import { withLogLevel } from "../with-log-level.ts";
+import { handOutSecret } from "../private-files.ts";
+import { renderFacts } from "../render-table.ts";
+import { watchInterrupt, withLogLevel } from "../with-resources.ts";
 
 /** A question that the product's own guide answers. */
 const QUESTION = "How do I send a message over the HTTP API?";
@@ -19,7 +21,6 @@ function curlLine({ urls }: Standalone, keyForShell: string): string {
 
 /** Starts everything. Ctrl-C before it is up stops what has started by then. */
 async function startEverything(cli: Cli): Promise<Standalone> {
-  const { startStandalone } = await import("@svc/standalone");
   const interrupt = watchInterrupt();
   try {
     const level = cli.terminal.isJson ? "silent" : "warn";
@@ -40,13 +41,8 @@ const BELOW: Readonly<Record<string, readonly [name: string, path: string]>> = {
   Widget: ["Demo page", "/"],
 };
 
-/** Says what runs, where, and how it is used: once, when everything is up. */
+/** Shows what runs, where, and how to use it, when everything is up. */
 async function introduce({ terminal, env }: Cli, product: Standalone): Promise<void> {
-  const [{ readEnvironment }, { isDemoShown }, { renderFacts }] = await Promise.all([
-    import("@svc/runtime"),
-    import("@svc/widget"),
-    import("../render-facts.ts"),
-  ]);
   const { config, initialized, urls, problems, firstAdministratorUrl } = product;
   const { adminKey } = initialized;
   const dataDir = resolve(config.dataDir);
@@ -56,50 +52,43 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
   const link = await handOut(firstAdministratorUrl, "sign-up-link");
   const curl = curlLine(product, key === null || key.isInFile ? product.keyForShell : key.shown);
   const hasDemo = urls.Widget !== undefined && isDemoShown(config);
-  terminal.show({ ok: true, urls, problems, adminKey, firstAdministratorUrl, dataDir, curl, pid: process.pid }, () => {
-    const addresses = Object.entries(urls).flatMap(([service, url]): [string, string][] => {
-      const [name, path] = BELOW[service] ?? [];
-      const isThere = name !== undefined && (hasDemo || service !== "Widget");
-      return [[service, url], ...(isThere ? [[name, `${url}${path}`] as [string, string]] : [])];
-    });
+  const document = { ok: true, urls, problems, adminKey, firstAdministratorUrl, dataDir, curl, pid: process.pid };
+  terminal.show(document, () => {
     const database =
       readEnvironment(env).databaseUrl === undefined ? "embedded PostgreSQL" : "PostgreSQL of DATABASE_URL";
     const facts: [string, string][] = [
-      ...addresses,
+      ...Object.entries(urls).flatMap(([service, url]): [string, string][] => {
+        const [name, path] = BELOW[service] ?? [];
+        const isThere = name !== undefined && (hasDemo || service !== "Widget");
+        return [[service, url], ...(isThere ? [[name, `${url}${path}`] as [string, string]] : [])];
+      }),
       ...Object.entries(problems).map(([service, problem]): [string, string] => [
         service,
         `is not running: ${problem}`,
       ]),
-      ...(link === null
-        ? []
-        : [
-            [
-              "Sign up",
-              `${link.shown}\nOpen ${link.isInFile ? "the link in this file" : "this link"} to become the console's first administrator. It is valid for one day and can be used once.`,
-            ] as [string, string],
-          ]),
-      ["Database", `${database}, queues on ${config.redisUrl === undefined ? "PostgreSQL" : "Redis"}`],
-      ["Data folder", dataDir],
-      ...(key === null
-        ? []
-        : [
-            [
-              "Admin key",
-              key.isInFile
-                ? `${key.shown}\nThis file contains the key. Store it elsewhere and delete the file.`
-                : `${key.shown}\nThis key is shown only once: store it safely.`,
-            ] as [string, string],
-          ]),
     ];
+    if (link !== null) {
+      const where = link.isInFile ? "the link in this file" : "this link";
+      const use = `Open ${where} to become the console's first administrator. It is valid for one day and can be used once.`;
+      facts.push(["Sign up", `${link.shown}\n${use}`]);
+    }
+    facts.push(["Database", `${database}, queues on ${config.redisUrl === undefined ? "PostgreSQL" : "Redis"}`]);
+    facts.push(["Data folder", dataDir]);
+    if (key !== null) {
+      const advice = key.isInFile
+        ? "This file contains the key. Store it elsewhere and delete the file."
+        : "This key is shown only once: store it safely.";
+      facts.push(["Admin key", `${key.shown}\n${advice}`]);
+    }
     const { bold, dim } = terminal.paint;
     return [
       bold("The message channels service is running."),
       "",
       renderFacts(facts, "  "),
       "",
-      ...(hasDemo
-        ? ["Open the demo page in a browser, or send a question from another terminal:"]
-        : ["Send a question from another terminal:"]),
+      hasDemo
+        ? "Open the demo page in a browser, or send a question from another terminal:"
+        : "Send a question from another terminal:",
       `  ${curl}`,
       "",
       dim("Press Ctrl-C to stop."),
@@ -107,41 +96,32 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
   });
 }
 
-async function up(cli: Cli): Promise<void> {
-  const product = await startEverything(cli);
-  let isTerminalClosed = false;
-  const onSignal = () => cli.terminal.note("Stopping …");
-  const onClosedTerminal = () => {
-    isTerminalClosed = true;
-    product.stop().catch((error: unknown) => cli.terminal.note(explainError(error).message));
-  };
-  process.once("SIGINT", onSignal).once("SIGTERM", onSignal).on("SIGHUP", onClosedTerminal);
-  await introduce(cli, product);
-  if (product.initialized.adminKey !== null) await product.noteAdminKeyShown();
-  await product.stopped;
-  process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onClosedTerminal);
-  // An ordinary exit would reset a terminal that is not there any more, which Node.js takes for a fault of its own.
-  if (isTerminalClosed) process.kill(process.pid, "SIGHUP");
-  cli.terminal.note(`Stopped. To start again: ${cli.startWith}`);
-}
-
 /** `svc up`, which is `npm start`: runs the whole product in this process until Ctrl-C. */
-export function addUp(program: Command, cli: Cli): void {
-  program
-    .command("up")
-    .description("run everything on this machine, in this process")
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `
-Without DATABASE_URL, an embedded PostgreSQL runs in the data folder (SVC_DATA_DIR, .svc by default). Without REDIS_URL,
+export const up = defineCommand({
+  about: `Without DATABASE_URL, an embedded PostgreSQL runs in the data folder (SVC_DATA_DIR, .svc by default). Without REDIS_URL,
 the queues run on PostgreSQL. The first start creates a project, an agent with the product's guide, and an
 administrator's key, which is shown once. If standard output is not a terminal, the key and the sign-up link are written
-to files in the data folder that only their owner can read. Ctrl-C shuts the service down, with exit code 0.
-Examples:
-  ${cli.startWith}
-  SVC_API_PORT=8080 SVC_DATA_DIR=/var/lib/svc ${cli.self} up
-  ${cli.self} up --json        one JSON document when everything is running; no log unless SVC_LOG_LEVEL is set`,
-    )
-    .action(() => up(cli));
-}
+to files in the data folder that only their owner can read. Ctrl-C shuts the service down, with exit code 0.`,
+  examples: [
+    "{start}",
+    "SVC_API_PORT=8080 SVC_DATA_DIR=/var/lib/svc {svc} up",
+    "up --json        one JSON document when everything is running; no log unless SVC_LOG_LEVEL is set",
+  ],
+  async run(cli) {
+    const product = await startEverything(cli);
+    let isTerminalClosed = false;
+    const onSignal = () => cli.terminal.note("Stopping …");
+    const onClosedTerminal = () => {
+      isTerminalClosed = true;
+      product.stop().catch((error: unknown) => cli.terminal.note(explainError(error).message));
+    };
+    process.once("SIGINT", onSignal).once("SIGTERM", onSignal).on("SIGHUP", onClosedTerminal);
+    await introduce(cli, product);
+    if (product.initialized.adminKey !== null) await product.noteAdminKeyShown();
+    await product.stopped;
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onClosedTerminal);
+    // An ordinary exit would reset the closed terminal, which Node.js reports as an error of its own.
+    if (isTerminalClosed) process.kill(process.pid, "SIGHUP");
+    cli.terminal.note(`Stopped. To start again: ${cli.startWith}`);
+  },
+});

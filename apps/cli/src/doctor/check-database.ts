@@ -1,10 +1,13 @@
-import { findPooler, readPostgresVersion, readSchemaState } from "@svc/store";
-import type { PoolerProblem, SchemaState } from "@svc/store";
+import { hashApiKey } from "@svc/auth";
+import { describeVanished, findClockFault } from "@svc/runtime";
+import { describeBytes, findPooler, readPostgresVersion, readSchemaState, storageWarnings } from "@svc/store";
+import type { PoolerProblem, Project, SchemaState, Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
-import type { Database, DatabaseOrigin } from "../with-database.ts";
-import type { Check } from "./check.ts";
+import { fail, ok, warn } from "./check.ts";
+import type { Check, RunningApps } from "./check.ts";
+import type { Database, DatabaseOrigin } from "../with-resources.ts";
 
-const NAME = "PostgreSQL";
+const POSTGRES = "PostgreSQL";
 const OLDEST = 14;
 
 const ORIGINS: Record<DatabaseOrigin, string> = {
@@ -16,14 +19,13 @@ const ORIGINS: Record<DatabaseOrigin, string> = {
 function checkSchema(state: SchemaState, { self, startWith }: Cli): Check {
   const name = "Schema";
   const checks: Record<SchemaState, Check> = {
-    current: { name, status: "ok", detail: "up to date" },
-    newer: { name, status: "warn", detail: "newer than this version", advice: "Finish the upgrade of the product." },
-    older: {
+    current: ok(name, "up to date"),
+    newer: warn(name, "newer than this version", "Finish the upgrade of the product."),
+    older: fail(
       name,
-      status: "fail",
-      detail: "missing, or older than this version",
-      advice: `Run: ${self} migrate (or ${startWith}, which migrates automatically)`,
-    },
+      "missing, or older than this version",
+      `Run: ${self} migrate (or ${startWith}, which migrates automatically)`,
+    ),
   };
   return checks[state];
 }
@@ -37,10 +39,10 @@ const POOLER_DETAILS: Record<PoolerProblem, string> = {
 };
 
 /** A failed check for a pooler that breaks the product. */
-export function poolerCheck(problem: PoolerProblem): Check {
+function poolerCheck(problem: PoolerProblem): Check {
   const advice =
     "Use PostgreSQL's own host and port in DATABASE_URL instead of the pooler's. See docs/recipes/managed.md.";
-  return { name: "Pooler", status: "fail", detail: POOLER_DETAILS[problem], advice };
+  return fail("Pooler", POOLER_DETAILS[problem], advice);
 }
 
 /** Checks version, way to and schema of a database; rejects when it cannot be reached. */
@@ -51,12 +53,129 @@ export async function checkDatabase(
   const version = await readPostgresVersion(config.databaseUrl);
   const detail = `version ${version.text}, ${ORIGINS[origin]}`;
   const server: Check =
-    version.major >= OLDEST
-      ? { name: NAME, status: "ok", detail }
-      : { name: NAME, status: "fail", detail, advice: `Upgrade to version ${OLDEST} or newer.` };
+    version.major >= OLDEST ? ok(POSTGRES, detail) : fail(POSTGRES, detail, `Upgrade to version ${OLDEST} or newer.`);
   const pooler = await findPooler(config.databaseUrl);
   // Everything else would fail for this reason, and say another one.
   if (pooler !== null) return { checks: [server, poolerCheck(pooler)], canOpen: false };
   const state = await readSchemaState(config.databaseUrl);
   return { checks: [server, checkSchema(state, cli)], canOpen: state !== "older" };
+}
+
+/** Checks that this machine and the database agree about the time. */
+export async function checkClock(store: Pick<Store, "readTimeMs">): Promise<Check> {
+  const fault = await findClockFault(store);
+  if (fault === null) return ok("Clock", "matches the database's clock");
+  return warn("Clock", fault, "Synchronize it: timedatectl set-ntp true");
+}
+
+const STORAGE = "Storage";
+
+/** Compares what the projects store with their limits. Warns from 80 % of a limit on. */
+export async function checkStorage(store: Pick<Store, "storedBytes">): Promise<Check> {
+  const usage = await store.storedBytes.read();
+  const warnings = storageWarnings(usage);
+  if (warnings.length === 0) {
+    const { totalBytes, limits } = usage;
+    const detail = `${describeBytes(totalBytes)} of ${describeBytes(limits.installationMaxBytes)} used`;
+    return ok(STORAGE, detail);
+  }
+  return warn(
+    STORAGE,
+    warnings.join("; "),
+    "Delete files or documents, shorten the project's fileRetentionDays, or raise SVC_STORAGE_PROJECT_MAX_MB and SVC_STORAGE_INSTALLATION_MAX_MB.",
+  );
+}
+
+/** Vanished processes that are reported in full, at most. */
+const SHOWN = 3;
+
+/** Says which processes run, and which have ended without a stop within the last day. */
+export async function checkProcesses(
+  processes: Pick<Store["processes"], "listVanished">,
+  apps: RunningApps,
+): Promise<Check> {
+  const name = "Processes";
+  const running = [...apps].map(([app, { count }]) => `${app} ${count}`);
+  const detail = running.length === 0 ? "none running" : `running: ${running.join(", ")}`;
+  const vanished = await processes.listVanished();
+  if (vanished.length === 0) return ok(name, detail);
+  const lines = vanished.slice(0, SHOWN).map(describeVanished);
+  const more = vanished.length - lines.length;
+  return warn(
+    name,
+    [detail, ...lines, ...(more === 0 ? [] : [`and ${more} more within a day`])].join("\n"),
+    "Interrupted work is repeated. To find the cause: docker inspect --format '{{.State.OOMKilled}} {{.State.ExitCode}}' <container>, docker events or journalctl -k, and the last lines of the log.",
+  );
+}
+
+/** Number of projects that a check names at most. */
+const SHOWN_PROJECTS = 5;
+
+function listNames(names: readonly string[]): string {
+  return [...names.slice(0, SHOWN_PROJECTS), ...(names.length > SHOWN_PROJECTS ? ["…"] : [])].join(", ");
+}
+
+async function checkAdminKey(store: Store, { self, startWith }: Cli): Promise<Check> {
+  const name = "Admin key";
+  if (await store.apiKeys.hasLiveAdminBeside([])) return ok(name, "exists");
+  return fail(name, "is missing", `Run: ${self} init (or ${startWith})`);
+}
+
+async function checkOwnKey(store: Store, key: string | null, { startWith }: Cli): Promise<Check> {
+  const name = "CLI key";
+  if (key === null) {
+    const advice = `Set SVC_ADMIN_KEY to a key, or start the service on this data folder with: ${startWith}`;
+    return warn(name, "is missing, but svc ask needs one", advice);
+  }
+  if ((await store.apiKeys.findLiveByHash(hashApiKey(key))) !== null) return ok(name, "is valid");
+  const advice = `It becomes valid when the service starts with it: ${startWith}`;
+  return warn(name, "is unknown to this database, or revoked", advice);
+}
+
+/** Names of projects that have the same webhook secret as another one, those of each secret together. */
+function findSharedSecrets(store: Pick<Store, "sealer">, projects: readonly Project[]): string[][] {
+  const names = new Map<string, string[]>();
+  for (const { name, webhookSecret } of projects) {
+    const secret = webhookSecret === null ? null : store.sealer.open(webhookSecret);
+    if (secret !== null) names.set(secret, [...(names.get(secret) ?? []), name]);
+  }
+  return [...names.values()].filter((group) => group.length > 1);
+}
+
+/** Whether the callbacks of each project are signed with a secret of its own. */
+async function checkWebhookSecrets(store: Store, { self }: Cli): Promise<Check> {
+  const name = "Webhook secret";
+  const projects = await store.projects.list();
+  const [shared] = findSharedSecrets(store, projects);
+  if (shared !== undefined) {
+    const detail = `${listNames(shared)} have the same secret: a receiver of one project could sign callbacks of another`;
+    const advice = `Set a separate secret for each: ${self} webhook secret --project ${shared.at(-1)} --generate`;
+    return warn(name, detail, advice);
+  }
+  const unset = projects.filter(({ webhookSecret }) => webhookSecret === null).map((project) => project.name);
+  const [first] = unset;
+  if (first === undefined) return ok(name, "set");
+  const where = projects.length === 1 ? "not set" : `not set for ${listNames(unset)}`;
+  return ok(
+    name,
+    `${where}: callbacks are signed with the API key that sent the message`,
+    `Hint: set one, so that receivers do not need an API key: ${self} webhook secret --project ${first} --generate`,
+  );
+}
+
+async function checkChannels(store: Store, cli: Cli): Promise<Check[]> {
+  const { enabled } = await store.channelsConfig.read();
+  const channel: Check = enabled.includes("api")
+    ? ok("Channels", `enabled: ${enabled.join(", ")}`)
+    : warn(
+        "Channels",
+        "the HTTP API is disabled and accepts no messages",
+        `Enable it: ${cli.self} channels enable api`,
+      );
+  return [channel, await checkWebhookSecrets(store, cli)];
+}
+
+/** Checks what the initialisation makes: keys and channels. `key` is the one that this command line uses. */
+export async function checkInstallation(cli: Cli, store: Store, key: string | null): Promise<Check[]> {
+  return [await checkAdminKey(store, cli), await checkOwnKey(store, key, cli), ...(await checkChannels(store, cli))];
 }

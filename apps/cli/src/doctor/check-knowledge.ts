@@ -1,12 +1,17 @@
+import type { LanguageModels } from "@svc/agents";
 import { localAdministrator } from "@svc/auth";
 import type { KbItem } from "@svc/contracts";
+import { EmbeddingError } from "@svc/knowledge";
+import type { Embeddings, ModelFolder } from "@svc/knowledge";
 import type { Store } from "@svc/store";
+import type { ApiState } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
-import { listAllKbs } from "../kb/find-kb.ts";
-import { safeLine } from "../safe-text.ts";
+import { ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
+import { listAllKbs } from "../find-items.ts";
+import { safeLine } from "../safe-text.ts";
 
-const NAME = "Knowledge";
+const KNOWLEDGE = "Knowledge";
 
 /** As in "2 documents". */
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
@@ -34,7 +39,107 @@ export async function checkKnowledge(cli: Cli, store: Store): Promise<Check> {
     ...(failed > 0 ? [`${count(failed, "document")} could not be read`] : []),
   ].join(", ");
   const bad = kbs.find((kb) => kb.failed > 0);
-  return bad === undefined
-    ? { name: NAME, status: "ok", detail }
-    : { name: NAME, status: "warn", detail, advice: adviceFor(cli, bad) };
+  return bad === undefined ? ok(KNOWLEDGE, detail) : warn(KNOWLEDGE, detail, adviceFor(cli, bad));
+}
+
+const EMBEDDINGS = "Embeddings";
+
+/** A server that has to load its model takes a while; one that is in order answers within this time. */
+const EMBEDDING_DEADLINE_MS = 20_000;
+
+const SERVER_ADVICE =
+  "Searches use keywords only until it responds. Correct SVC_EMBEDDINGS_BASE_URL, SVC_EMBEDDINGS_MODEL or SVC_EMBEDDINGS_API_KEY, or start the server.";
+const FOLDER_ADVICE =
+  "Searches use keywords only until it works. Put a supported model into the folder SVC_EMBEDDINGS_DIR (docs/models.md) and restart.";
+
+/** How many numbers an embedding has, or why there is none. */
+async function probe({ embedder }: Embeddings): Promise<{ dimensions: number } | { fault: string }> {
+  const deadline = AbortSignal.timeout(EMBEDDING_DEADLINE_MS);
+  try {
+    const [embedding] = await embedder.embedTexts(["test"], deadline);
+    if (embedding == null) return { fault: "it returned no embedding for a single word" };
+    return { dimensions: embedding.length };
+  } catch (error) {
+    if (error instanceof EmbeddingError) return { fault: error.message };
+    if (deadline.aborted) return { fault: `it did not respond within ${EMBEDDING_DEADLINE_MS} ms` };
+    throw error;
+  }
+}
+
+/** What is loaded: nothing of a server, which only it knows. */
+function describe(folder: ModelFolder | null): string {
+  if (folder === null) return "";
+  const { dir, weights, weightsBytes, pooling, maxTokens } = folder;
+  const size = `${Math.ceil(weightsBytes / 1_000_000)} MB`;
+  return ` from ${dir} (${weights}, ${size}, pooling ${pooling}, the first ${maxTokens} tokens of a text)`;
+}
+
+/**
+ * Checks that the embedding endpoint answers or the model in the folder can be loaded, how many numbers its embeddings
+ * have, and how many passages have one. Nothing where neither is configured: searches by words alone are in order.
+ */
+export async function checkEmbeddings(store: Store, embeddings: Embeddings | null): Promise<Check[]> {
+  if (embeddings === null) return [];
+  const { model, folder } = embeddings.embedder;
+  const found = await probe(embeddings);
+  const { passages, embedded, refused } = await store.chunkEmbeddings.count(model);
+  const numbers = "dimensions" in found ? ` with ${found.dimensions} dimensions` : "";
+  const state = `${model}${describe(folder)}: ${embedded} of ${passages} passages have an embedding${numbers}${refused > 0 ? `, ${refused} cannot have one` : ""}`;
+  if ("fault" in found) {
+    const what = folder === null ? "the endpoint" : "the model";
+    const advice = folder === null ? SERVER_ADVICE : FOLDER_ADVICE;
+    return [warn(EMBEDDINGS, `${state}; ${what} does not work: ${found.fault}`, advice)];
+  }
+  const isDone = embedded + refused >= passages;
+  const hint = "Hint: the pipeline creates the missing embeddings while it is running.";
+  return [ok(EMBEDDINGS, state, isDone ? undefined : hint)];
+}
+
+const MODELS = "Models";
+
+/** A server that has to load its model takes a while; one that is in order answers within this time. */
+const MODEL_DEADLINE_MS = 30_000;
+
+const MODEL_ADVICE =
+  "Agents quote their knowledge bases until it responds. Correct SVC_LLM_BASE_URL, SVC_LLM_MODEL or SVC_LLM_API_KEY (SVC_ANTHROPIC_API_KEY for Anthropic models), or start the server.";
+
+/** Why the model of the configuration gives no answer to a tiny question; null when it gives one. */
+async function findFault(models: LanguageModels): Promise<string | null> {
+  const deadline = AbortSignal.timeout(MODEL_DEADLINE_MS);
+  try {
+    return (await models.findFault(deadline))?.message ?? null;
+  } catch (error) {
+    if (deadline.aborted) return `it did not respond within ${MODEL_DEADLINE_MS} ms`;
+    throw error;
+  }
+}
+
+const NONE_HERE = "none configured in this environment (SVC_LLM_BASE_URL)";
+
+/** What the running service says of its models, where this environment has none: agents that quote are in order. */
+function checkService(state: ApiState): Check {
+  const models = state.kind === "ours" ? state.models : "unknown";
+  if (models === "unknown") {
+    return ok(MODELS, `${NONE_HERE}; a service with other settings may have one`);
+  }
+  if (models === null) return ok(MODELS, "none configured: agents quote their knowledge bases");
+  const detail = `${NONE_HERE}; the running service: ${models.detail}`;
+  if (models.status === "pass") return ok(MODELS, detail);
+  return warn(MODELS, detail, MODEL_ADVICE);
+}
+
+/**
+ * Asks the model of the configuration one tiny question. Where none is configured here, `probe` tells how those of the
+ * running service are.
+ */
+export async function checkModels(models: LanguageModels | null, probe: () => Promise<ApiState>): Promise<Check[]> {
+  if (models === null) return [checkService(await probe())];
+  const model = models.forAgent({ model: null });
+  if (model === null) {
+    const detail = "SVC_LLM_MODEL is not set, so only agents with their own model use one";
+    return [ok(MODELS, detail)];
+  }
+  const fault = await findFault(models);
+  if (fault === null) return [ok(MODELS, `${model.id} responds`)];
+  return [warn(MODELS, `${model.id} is not usable: ${fault}`, MODEL_ADVICE)];
 }

@@ -4,7 +4,7 @@ import type { Agent } from "@svc/contracts";
 import type { SearchHit } from "@svc/knowledge";
 import { askProduct } from "./ask-product.ts";
 import type { AskedProject } from "./ask-product.ts";
-import type { ResolvedLine } from "./resolve-lines.ts";
+import type { ResolvedLine } from "./eval-lines.ts";
 
 const agent = (name: string, change: Partial<Agent> = {}): Agent => ({
   id: name,

@@ -1,11 +1,21 @@
-import type { SearchEach } from "@svc/agents";
 import { HISTORY_LIMIT, SEARCH_LIMIT, answerQuestion, chooseAgent, questionOf } from "@svc/agents";
-import type { Answer, HistoryMessage, LearnedMessage, TriageModels } from "@svc/agents";
+import type { Answer, HistoryMessage, LearnedMessage, SearchEach, TriageModels } from "@svc/agents";
 import type { Agent, Source } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
-import { isSent } from "./is-sent.ts";
-import type { ResolvedLine } from "./resolve-lines.ts";
+import type { ResolvedLine } from "./eval-lines.ts";
+
+/**
+ * Whether an answer of this agent goes out without a person. An agent whose answers are always reviewed is taken as one
+ * that sends what reaches its threshold: what its answers are worth is the question here.
+ */
+export function isSent(
+  agent: Pick<Agent, "reviewPolicy" | "autoThreshold"> | null,
+  answer: { text: string | null; confidence: number },
+): boolean {
+  if (agent === null || answer.text === null) return false;
+  return agent.reviewPolicy === "auto" || answer.confidence >= agent.autoThreshold;
+}
 
 /** Passages asked for, so that ten documents can be ranked. */
 const RANKED_PASSAGES = 100;

@@ -1,10 +1,34 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
+import { isSent } from "./ask-product.ts";
 import type { Asked } from "./ask-product.ts";
-import { isSent } from "./is-sent.ts";
-import { badnessOf, judgeLine } from "./judge-line.ts";
+import type { ResolvedLine } from "./eval-lines.ts";
+import { badnessOf, hasWords, isInAnswer, judgeLine } from "./judge-line.ts";
 import type { JudgedLine } from "./judge-line.ts";
-import type { ResolvedLine } from "./resolve-lines.ts";
+
+test.each([
+  ["Refunds take **five  days**.", "Five days"],
+  ["Refunds take\nfive days.", "take five"],
+  ["Set `SVC_API_PORT` first.", "SVC_API_PORT"],
+  ["ﬁve ５ days", "five 5"],
+  ["C++ and C#", "c++"],
+  ["It costs 15 or 5 euros.", "5 euros"],
+])("%j contains %j", (answer, wanted) => {
+  expect(isInAnswer(answer, wanted)).toBe(true);
+});
+
+test.each([
+  ["It takes 15 days.", "5 days"],
+  ["It takes 50 days.", "take 5"],
+  ["C and D", "c++"],
+  ["anything", "**"],
+])("%j does not contain %j", (answer, wanted) => {
+  expect(isInAnswer(answer, wanted)).toBe(false);
+});
+
+test("marks alone are nothing to look for", () => {
+  expect([hasWords("** `"), hasWords("€")]).toEqual([false, true]);
+});
 
 const agent = (name: string, change: Partial<Agent> = {}): Agent => ({
   id: name,

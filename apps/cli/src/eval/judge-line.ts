@@ -1,7 +1,40 @@
+import type { Source } from "@svc/contracts";
+import { isSent } from "./ask-product.ts";
 import type { Asked } from "./ask-product.ts";
-import { isInAnswer } from "./is-in-answer.ts";
-import { isSent } from "./is-sent.ts";
-import type { ResolvedLine } from "./resolve-lines.ts";
+import type { ResolvedLine } from "./eval-lines.ts";
+
+/** What does not count when an answer is compared: case, width of characters, spaces, and marks of Markdown. */
+function normalize(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[*_`~\\]/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
+
+/** Whether anything is left of a text to look for. */
+export function hasWords(text: string): boolean {
+  return normalize(text) !== "";
+}
+
+const DIGIT = /\p{Nd}/u;
+
+/**
+ * Whether an answer contains a text, whatever its case, spaces and Markdown marks. A number stands alone: 5 is not in
+ * 15.
+ */
+export function isInAnswer(answer: string, wanted: string): boolean {
+  const text = normalize(answer);
+  const part = normalize(wanted);
+  if (part === "") return false;
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) {
+    const goesOnBefore = DIGIT.test(part.charAt(0)) && DIGIT.test(text.charAt(at - 1));
+    const goesOnAfter = DIGIT.test(part.charAt(part.length - 1)) && DIGIT.test(text.charAt(at + part.length));
+    if (!goesOnBefore && !goesOnAfter) return true;
+  }
+  return false;
+}
 
 /** How an answer ended: it contains what it must, does not, or was handed to a person. */
 export type AnswerOutcome = "right" | "wrong" | "handed_over";
@@ -32,7 +65,7 @@ export interface JudgedLine {
 }
 
 /** A wanted document among so many is where the line wants it. */
-export const GOOD_PLACE = 3;
+const GOOD_PLACE = 3;
 
 /** Compares what came out of a line with what it says. With `hasTriage` false its agent is not looked at. */
 export function judgeLine(line: ResolvedLine, asked: Asked, hasTriage: boolean): JudgedLine {
@@ -88,4 +121,67 @@ export function badnessOf({ asked, agent, retrieval, answer }: JudgedLine): numb
   const place = retrieval === null ? 1 : (retrieval.place ?? 11);
   const ofRetrieval = place <= GOOD_PLACE ? 0 : 1 + place / 11;
   return Math.max(ofAnswer, ofAgent, ofRetrieval);
+}
+
+/** A line with what was expected and what came out, as it is written to a file. */
+export interface LinePrediction {
+  line: number;
+  id: string;
+  text: string;
+  /** What the line says; what it does not say is left out. */
+  expected: { agent?: string | null; document?: string[] | null; answer?: string[] | null };
+  /** The name of the agent that got it; null: none of them. */
+  agent: string | null;
+  agentConfidence: number;
+  agentWhy: string;
+  /** Keys of the documents found, the best first; empty where the line names none. */
+  documents: string[];
+  /** Place of the first wanted document, from 1 on; null where it is not found or none is wanted. */
+  place: number | null;
+  /** What the agent has to say, whether it is sent or not. */
+  answer: string | null;
+  answerConfidence: number;
+  answerWhy: string;
+  /** False when a person has to answer. */
+  isSent: boolean;
+  sources: Pick<Source, "title" | "documentId" | "quote">[];
+  /** Null where the line says nothing about it. */
+  isAgentRight: boolean | null;
+  answerOutcome: AnswerOutcome | null;
+  isAsExpected: boolean | null;
+  ms: number;
+}
+
+const round = (number: number, digits: number) => Number(number.toFixed(digits));
+
+/** Puts a line into words. `nameOfAgent` and `keyOfDocument` are asked with ids. */
+export function describeLine(
+  { line, asked, agent, retrieval, answer, isAsExpected }: JudgedLine,
+  names: { nameOfAgent: (id: string) => string; keyOfDocument: (id: string) => string },
+): LinePrediction {
+  const { agentId, documents, answers } = line;
+  return {
+    line: line.line,
+    id: line.id,
+    text: line.text,
+    expected: {
+      ...(agentId === undefined ? {} : { agent: agentId === null ? null : names.nameOfAgent(agentId) }),
+      ...(documents === undefined ? {} : { document: documents?.map(({ name }) => name) ?? null }),
+      ...(answers === undefined ? {} : { answer: answers }),
+    },
+    agent: asked.agent?.name ?? null,
+    agentConfidence: round(asked.triage.confidence, 4),
+    agentWhy: asked.triage.why,
+    documents: asked.ranked.map((id) => names.keyOfDocument(id)),
+    place: retrieval?.place ?? null,
+    answer: asked.answer.text,
+    answerConfidence: round(asked.answer.confidence, 4),
+    answerWhy: asked.answer.why,
+    isSent: isSent(asked.agent, asked.answer),
+    sources: asked.answer.sources.map(({ title, documentId, quote }) => ({ title, documentId, quote })),
+    isAgentRight: agent?.isRight ?? null,
+    answerOutcome: answer?.outcome ?? null,
+    isAsExpected,
+    ms: round(asked.ms, 2),
+  };
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
-import { createTerminal } from "../terminal.ts";
-import type { LinePrediction } from "./describe-line.ts";
+import type { LinePrediction } from "./judge-line.ts";
 import { renderScores, renderWorst } from "./render-eval.ts";
 import { scoreLines } from "./score-lines.ts";
 import type { ScoredLine } from "./score-lines.ts";
+import { createTerminal } from "../terminal.ts";
 
 const stream = { write: () => undefined };
 const terminal = createTerminal({ stdout: stream, stderr: stream, isJson: false, env: {} });

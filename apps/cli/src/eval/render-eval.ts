@@ -1,11 +1,11 @@
 import type { ReviewPolicy } from "@svc/contracts";
+import type { AgentPolicy, EvalResult } from "../commands/eval.ts";
+import type { LinePrediction } from "./judge-line.ts";
+import type { Calibration } from "./measures.ts";
+import type { EvalScores } from "./score-lines.ts";
 import { renderTable } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";
-import type { LinePrediction } from "./describe-line.ts";
-import type { Calibration } from "./measures.ts";
-import type { AgentPolicy, EvalResult } from "./run-eval.ts";
-import type { EvalScores } from "./score-lines.ts";
 
 const TEXT_CHARS = 240;
 const NAME_CHARS = 80;

@@ -3,7 +3,7 @@ import { calibrationOf, mean, percentile, rankingScores, share } from "./measure
 import type { Calibration } from "./measures.ts";
 
 /** What a threshold of all agents would send. */
-export interface ThresholdRow {
+interface ThresholdRow {
   threshold: number;
   answered: number;
   /** Of the answered ones. */

@@ -3,8 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { documentKeyOf, findSources, isWebAddress, pageKeyOf } from "./find-sources.ts";
-import { walkFolder } from "./walk-folder.ts";
+import { documentKeyOf, findSources, isWebAddress, pageKeyOf, walkFolder } from "./find-sources.ts";
 
 let folder: string;
 

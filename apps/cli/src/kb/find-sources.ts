@@ -1,10 +1,134 @@
-import { stat } from "node:fs/promises";
-import { isAbsolute, relative, resolve, sep } from "node:path";
-import { parseUrl } from "@svc/contracts";
-import { CliError } from "../cli-error.ts";
-import { EXIT } from "../exit-codes.ts";
-import { faultOfPath } from "./read-fault.ts";
-import { walkFolder } from "./walk-folder.ts";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
+import { extname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { ServiceError, parseUrl } from "@svc/contracts";
+import { findSitePages } from "@svc/knowledge";
+import type { PageFetcher } from "@svc/knowledge";
+import { errorCode } from "@svc/primitives";
+import { CliError, failure, usageError } from "../cli-error.ts";
+import type { Cli } from "../cli.ts";
+import { safeLine } from "../safe-text.ts";
+
+const READ_FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: "no such file",
+  ENOTDIR: "no such file",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  ENAMETOOLONG: "the name is too long",
+  ELOOP: "is a link that leads to itself",
+};
+
+/** A file that cannot become a document, with the reason as half a sentence. */
+export const badFile = (message: string, cause?: unknown): CliError => failure("bad_file", message, { cause });
+
+/** Returns why a path cannot be read, as a CliError. Rethrows errors that are not about the path. */
+export function faultOfPath(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  const code = errorCode(error);
+  const reason = code === undefined ? undefined : READ_FAULTS[code];
+  if (reason === undefined) throw error;
+  return badFile(reason, error);
+}
+
+/** Endings of the files of a folder that are taken; a file that is named by itself may have any. */
+const ENDINGS: ReadonlySet<string> = new Set([
+  ".md",
+  ".markdown",
+  ".mdx",
+  ".mkd",
+  ".txt",
+  ".text",
+  ".html",
+  ".htm",
+  ".xhtml",
+  ".pdf",
+  ".docx",
+  ".xlsx",
+  ".csv",
+  ".tsv",
+]);
+
+/** Folders of other people's code. */
+const FOREIGN_FOLDERS: ReadonlySet<string> = new Set(["node_modules"]);
+
+/** Something in a folder that could not be looked at. */
+interface UnreadPath {
+  path: string;
+  error: string;
+}
+
+/** What a folder holds. */
+interface FolderContent {
+  /** Paths of the files that can be read, each beginning with the folder's. */
+  files: string[];
+  /** Of the files that were left out: how many have each ending, in lower case with its dot; empty for none. */
+  skipped: Map<string, number>;
+  unread: UnreadPath[];
+  /** Links that were left out, since what they lead to lies outside of the folder. */
+  linksOut: string[];
+}
+
+/** Whether a path lies in a folder, or is it; both without links. */
+function isInside(path: string, folder: string): boolean {
+  const inside = relative(folder, path);
+  return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
+}
+
+/**
+ * Looks through a folder and those in it, by name. Left out are hidden files and folders (which `.git` is),
+ * `node_modules`, and files with an ending that is not read. Links are followed if they stay in the folder: the
+ * person who put one there may not be allowed to read what this user can read. Each folder is looked at once, so that links in a
+ * circle end, and by its own path rather than that of a link, so that a new link changes no other path. Throws CliError
+ * when the folder itself cannot be read.
+ */
+export async function walkFolder(folder: string): Promise<FolderContent> {
+  const content: FolderContent = { files: [], skipped: new Map(), unread: [], linksOut: [] };
+  const seen = new Set<string>();
+  const linkedFolders: string[] = [];
+
+  async function look(path: string, name: string, root: string): Promise<void> {
+    const isLink = (await lstat(path)).isSymbolicLink();
+    if (isLink && !isInside(await realpath(path), root)) {
+      content.linksOut.push(path);
+      return;
+    }
+    const found = await stat(path);
+    if (found.isDirectory()) {
+      if (FOREIGN_FOLDERS.has(name)) return;
+      if (isLink) linkedFolders.push(path);
+      else await walk(path, root);
+      return;
+    }
+    const ending = extname(name).toLowerCase();
+    if (found.isFile() && ENDINGS.has(ending)) content.files.push(path);
+    else content.skipped.set(ending, (content.skipped.get(ending) ?? 0) + 1);
+  }
+
+  async function walk(path: string, root: string): Promise<void> {
+    const real = await realpath(path);
+    if (seen.has(real)) return;
+    seen.add(real);
+    const names = (await readdir(path)).filter((name) => !name.startsWith(".")).toSorted();
+    for (const name of names) await note(join(path, name), (inside) => look(inside, name, root));
+  }
+
+  async function note(path: string, work: (path: string) => Promise<void>): Promise<void> {
+    try {
+      await work(path);
+    } catch (error) {
+      content.unread.push({ path, error: faultOfPath(error).message });
+    }
+  }
+
+  try {
+    const root = await realpath(folder);
+    await walk(folder, root);
+    // Each may hold further links, which then stand at the end.
+    for (const linked of linkedFolders) await note(linked, (path) => walk(path, root));
+  } catch (error) {
+    throw faultOfPath(error);
+  }
+  return content;
+}
 
 /** Something that becomes a document: `name` is what the person called it, `key` what the document is known as. */
 export type Source =
@@ -43,9 +167,9 @@ export function pageKeyOf(address: string): string | null {
 }
 
 /** A page as a source. Throws CliError `usage` for what is no address. */
-export function pageSource(address: string): Source {
+function pageSource(address: string): Source {
   const key = pageKeyOf(address);
-  if (key === null) throw new CliError("usage", EXIT.usage, "is not a valid URL; check it for typos");
+  if (key === null) throw usageError("is not a valid URL; check it for typos");
   return { kind: "page", name: address, key, url: key };
 }
 
@@ -100,4 +224,43 @@ export async function findSources(folder: string, words: readonly string[]): Pro
     }
   }
   return joinFound(parts);
+}
+
+/** What sitemaps name, and whether that is all of it. */
+interface FoundPages extends FoundSources {
+  /** True when there may be more pages than were wanted. */
+  isCut: boolean;
+  /** Pages that the sitemap names and robots.txt forbids. */
+  forbidden: string[];
+}
+
+/**
+ * Finds the pages that a sitemap names. A sitemap that cannot be read, or one of an index, is a failure of its own.
+ * Rejects with the reason of the signal.
+ */
+export async function findSiteSources(
+  cli: Cli,
+  fetcher: PageFetcher,
+  sitemap: string,
+  { maxPages, signal }: { maxPages: number; signal: AbortSignal },
+): Promise<FoundPages> {
+  const failed: FoundPages["failed"] = [];
+  const forbidden: string[] = [];
+  const fail = (file: string, { message }: ServiceError) => failed.push({ file, error: message });
+  cli.terminal.note(`Finding the pages of ${safeLine(sitemap, 200)} …`);
+  try {
+    const pages = await findSitePages(fetcher, sitemap, {
+      maxPages,
+      signal,
+      onBadSitemap: fail,
+      onForbidden: (page) => forbidden.push(page),
+    });
+    const isCut = pages.length >= maxPages;
+    if (isCut) cli.terminal.note(`Only the first ${maxPages} pages are added; raise --max-pages to add more.`);
+    return { sources: pages.map(pageSource), failed, skipped: {}, linksOut: [], isCut, forbidden };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    fail(sitemap, error);
+    return { sources: [], failed, skipped: {}, linksOut: [], isCut: false, forbidden };
+  }
 }

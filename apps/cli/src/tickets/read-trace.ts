@@ -3,11 +3,11 @@ import { safeLine } from "../safe-text.ts";
 
 const LINE_CHARS = 300;
 const NAME_CHARS = 80;
-/** Scores of so many passages are told. */
+/** Maximum number of passages whose scores are shown. */
 const SHOWN_PASSAGES = 5;
 
 /** A fact of a trace, with its name. */
-export type TraceFact = readonly [name: string, value: string];
+type TraceFact = readonly [name: string, value: string];
 
 type Reader = (value: unknown) => TraceFact[] | null;
 
@@ -55,7 +55,7 @@ function describeGate({ sends, rejects, needsPerson, why }: NonNullable<z.infer<
   return `${fate}: ${safeLine(why, LINE_CHARS)}`;
 }
 
-/** The reason alone: a fault's name before it is for machines. */
+/** Returns the reason without the error code before it, which is for machines. */
 const reasonOf = (fallback: string) => safeLine(fallback.replace(/^[a-z_]+: /, ""), LINE_CHARS);
 
 function describePassages(passages: z.infer<typeof passagesSchema>): string {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { TicketDetail } from "@svc/contracts";
-import { renderTicket } from "./render-ticket.ts";
-import { renderTickets } from "./render-tickets.ts";
+import { renderTicket, renderTickets } from "./render-ticket.ts";
 
 const plain = (text: string) => text;
 const paint = { bold: plain, dim: plain, green: plain, red: plain, yellow: plain };

@@ -1,11 +1,40 @@
+import type { TicketDetail, TicketDraft, TicketEvent, TicketItem, TicketMessage, TicketReply } from "@svc/contracts";
 import { z } from "zod";
-import type { TicketDetail, TicketDraft, TicketEvent, TicketMessage, TicketReply } from "@svc/contracts";
 import { renderSources } from "../render-answer.ts";
-import { renderFacts } from "../render-facts.ts";
+import { renderAge, renderFacts, renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../safe-text.ts";
-import type { Paint } from "../terminal.ts";
+import type { Paint, Terminal } from "../terminal.ts";
 import { readTrace } from "./read-trace.ts";
-import { renderToolCall } from "../tool-calls/render-tool-calls.ts";
+import { renderToolCall } from "./render-tool-calls.ts";
+
+const SUBJECT_CHARS = 100;
+const SHORT_NAME_CHARS = 24;
+const PERSON_CHARS = 40;
+
+/** Tickets as a table, each with how long ago something happened to it. */
+export function renderTickets(tickets: readonly TicketItem[], { paint, width }: Terminal, now: number): string {
+  const { dim, red, yellow } = paint;
+  const rows = tickets.map((ticket) => {
+    const { id, status, stage, assignee, updatedAt, subject, channelId, chatId, priority, tags, customer } = ticket;
+    const stages = { review: yellow(stage), failed: red(stage) } as const;
+    const person = customer?.name ?? customer?.email ?? null;
+    const remarks = [
+      ...(ticket.origin === null ? [] : ["task"]),
+      ...(person === null ? [] : [safeLine(person, PERSON_CHARS)]),
+      `${channelId} ${safeLine(chatId, SHORT_NAME_CHARS)}`,
+      ...(priority === "normal" ? [] : [priority]),
+      ...tags.map((tag) => `#${safeLine(tag, SHORT_NAME_CHARS)}`),
+    ];
+    return [
+      id,
+      `${status}\n${stage === "review" || stage === "failed" ? stages[stage] : stage}`,
+      assignee === null ? "-" : safeLine(assignee, SHORT_NAME_CHARS),
+      renderAge(Math.max(0, now - Date.parse(updatedAt))),
+      `${safeLine(subject, SUBJECT_CHARS)}\n${dim(remarks.join(", "))}`,
+    ];
+  });
+  return renderTable(["TICKET", "STATE", "ASSIGNEE", "UPDATED", "SUBJECT AND CHAT"], rows, width);
+}
 
 const NAME_CHARS = 80;
 const LINE_CHARS = 300;
@@ -17,7 +46,7 @@ const ISSUE_FACTS = ["source", "severity", "person", "dueDate"] as const;
 const minute = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
 
 /** A text of strangers with a mark before every line, so that nothing in it can be taken for what is around it. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return safeText(text)
     .split("\n")
     .map((line) => `  │ ${line}`.trimEnd())
@@ -89,7 +118,7 @@ function describeUndelivered(value: unknown): string | null {
   return `reply not delivered: ${safeLine(reason, LINE_CHARS)}${isDead ? " (dead letter; can be retried)" : ""}`;
 }
 
-/** What is told of an event beside its moves, but for the trace of a run: a note, or who it was assigned to. */
+/** Data of an event without its moves and the trace of a run: a note, or the assignee. */
 function describeData(data: Record<string, unknown>): string {
   const parts = Object.entries(data).map(([name, value]) => {
     const undelivered = name === "undelivered" ? describeUndelivered(value) : null;
@@ -109,7 +138,7 @@ function renderEvent({ at, actor, moves, data }: TicketEvent, paint: Paint): str
 }
 
 /** The draft that waits for an operator, with what speaks for it. Texts of strangers are made harmless. */
-export function renderDraft(draft: TicketDraft, paint: Paint): string {
+function renderDraft(draft: TicketDraft, paint: Paint): string {
   const { text, confidence, why, isStale, sources, covers } = draft;
   const messages = covers.length === 1 ? "1 message" : `${covers.length} messages`;
   const sureness = confidence === null ? "" : `, confidence ${Math.floor(confidence * 100 + 1e-9)}%`;
@@ -187,6 +216,3 @@ export function renderQuestion(ticket: TicketDetail, paint: Paint): string {
     ...(draft === null ? [] : ["", renderDraft(draft, paint)]),
   ].join("\n");
 }
-
-/** A text that is about to be sent, as it is. */
-export const renderText = (text: string): string => quoted(text);

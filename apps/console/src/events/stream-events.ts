@@ -1,9 +1,8 @@
 import { requireScope, scopesOfRoles } from "@svc/auth";
-import { LIMITS, ServiceError, presenceSchema, grantsScope } from "@svc/contracts";
+import { LIMITS, ServiceError, checkInput, grantsScope, presenceSchema } from "@svc/contracts";
 import type { ConsoleEvents } from "@svc/contracts";
 import { principalOf, readJsonBody, openEventStream } from "@svc/http";
 import type { EventStream } from "@svc/http";
-import { checkInput } from "@svc/operations";
 import type { RequestHandler } from "express";
 import { isUnavailable } from "@svc/store";
 import type { OperatorRecord } from "@svc/store";

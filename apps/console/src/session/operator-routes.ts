@@ -1,11 +1,18 @@
 import { requireScope, scopesOfRoles } from "@svc/auth";
 import type { LiveSession } from "@svc/auth";
-import { grantsScope, LIMITS, ServiceError, VIEW_LIMITS, savedViewNameSchema, savedViewSchema } from "@svc/contracts";
+import {
+  LIMITS,
+  ServiceError,
+  VIEW_LIMITS,
+  checkInput,
+  grantsScope,
+  savedViewNameSchema,
+  savedViewSchema,
+} from "@svc/contracts";
 import type { ColleaguesAnswer, MentionsAnswer, PlacesAnswer, ServicePlace, SavedViewsAnswer } from "@svc/contracts";
 import { principalOf, readJsonBody } from "@svc/http";
 import type { RequestHandler, Response } from "express";
 import type { Config } from "@svc/runtime";
-import { checkInput } from "@svc/operations";
 import type { ConsoleContext } from "../console-context.ts";
 import { sessionOf } from "./signed-in.ts";
 

@@ -1,9 +1,8 @@
 import { auditSession, changePassword, csrfTokenOf, endSession, getLink, signIn, useLink } from "@svc/auth";
 import type { SignInPlace } from "@svc/auth";
-import { LIMITS, SESSION_LIMITS, linkUseSchema, passwordChangeSchema, signInSchema } from "@svc/contracts";
+import { LIMITS, SESSION_LIMITS, checkInput, linkUseSchema, passwordChangeSchema, signInSchema } from "@svc/contracts";
 import type { LinkAnswer, SessionAnswer } from "@svc/contracts";
 import { clientNetwork, methodNotAllowed, readJsonBody } from "@svc/http";
-import { checkInput } from "@svc/operations";
 import type { IRouter, Request, RequestHandler, Response } from "express";
 import type { ConsoleContext } from "../console-context.ts";
 import { accountOf } from "./create-sign-in-limit.ts";

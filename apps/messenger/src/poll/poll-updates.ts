@@ -3,14 +3,67 @@ import { isUnavailable, ticketIdOf } from "@svc/store";
 import type { NewMessengerUpdate, ProjectId, Store } from "@svc/store";
 import { readOrigin } from "../read/read-update.ts";
 import { BotApiError } from "../telegram/bot-api-error.ts";
+import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
-import type { FaultKeeper } from "./bot-fault.ts";
 import { backoffMs, waitMs } from "./wait-ms.ts";
 
+/** What keeps a bot from its work, since when. */
+interface BotFault {
+  kind: BotApiErrorKind;
+  /** For operators, without secrets. */
+  text: string;
+}
+
+const EXPLANATIONS: Readonly<Record<BotApiErrorKind, (since: string, description: string) => string>> = {
+  unauthorized: (since) =>
+    `Telegram rejects the bot token (unauthorized since ${since}). Get a token from @BotFather and set it: svc channels set messenger botToken=…`,
+  conflict: (since) =>
+    `Another program also receives this bot's messages (conflict since ${since}). Stop it, or get a new token from @BotFather. Until then, messages may be lost to that program.`,
+  too_many: (since) => `Telegram rate limit: waiting before messages are fetched again (since ${since}).`,
+  forbidden: (since, description) => `The Bot API has rejected requests for messages since ${since}: ${description}`,
+  bad_request: (since, description) => `The Bot API has rejected requests for messages since ${since}: ${description}`,
+  too_large: (since, description) => `The Bot API has rejected requests for messages since ${since}: ${description}`,
+  unreachable: (since) =>
+    `The Bot API has been unreachable since ${since}. Telegram keeps messages for one day. Check SVC_TELEGRAM_API_ROOT and the network.`,
+};
+
+/** These come and go by themselves; one alone is no news. */
+const PASSING: readonly BotApiErrorKind[] = ["conflict", "unreachable", "too_many"];
+
+/** Keeps what is wrong with a bot from one call to the next. */
+export function createFaultKeeper() {
+  let fault: BotFault | null = null;
+  let failures = 0;
+  let since = new Date();
+  return {
+    find: (): BotFault | null => fault,
+
+    /** How often calls have failed in a row. */
+    failures: (): number => failures,
+
+    /** A call has failed. Shown at once, or from the second time on where it may pass by itself. */
+    fail({ kind, description }: Pick<BotApiError, "kind" | "description">): void {
+      failures++;
+      if (failures === 1) since = new Date();
+      if (failures === 1 && PASSING.includes(kind)) return;
+      if (fault?.kind === kind) return;
+      const at = (fault === null ? since : new Date()).toISOString().slice(0, 19);
+      fault = { kind, text: EXPLANATIONS[kind](`${at}Z`, description) };
+    },
+
+    succeed(): void {
+      fault = null;
+      failures = 0;
+    },
+  };
+}
+
+type FaultKeeper = ReturnType<typeof createFaultKeeper>;
+
 /** What the poller works with. */
-export interface PollContext {
+interface PollContext {
   api: Pick<BotApi, "call">;
-  store: Pick<Store, "messengerUpdates">;
+  store: Pick<Store, "channelUpdates">;
   log: Log;
   project: ProjectId;
   botId: number;
@@ -110,18 +163,18 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
   async function insertSingly(updates: readonly NewMessengerUpdate[]): Promise<void> {
     for (const update of updates) {
       try {
-        await store.messengerUpdates.insertMany(project, botId, [update]);
+        await store.channelUpdates.insertMany(project, botId, [update]);
       } catch (error) {
         if (isUnavailable(error)) throw error;
         log.error({ error, updateId: update.updateId }, "update cannot be stored; skipped");
-        await store.messengerUpdates.insertMany(project, botId, [{ ...update, origin: null }]);
+        await store.channelUpdates.insertMany(project, botId, [{ ...update, origin: null }]);
       }
     }
   }
 
   async function insert(updates: readonly NewMessengerUpdate[]): Promise<void> {
     try {
-      await store.messengerUpdates.insertMany(project, botId, updates);
+      await store.channelUpdates.insertMany(project, botId, updates);
     } catch (error) {
       if (isUnavailable(error)) throw error;
       await insertSingly(updates);

@@ -170,10 +170,10 @@ describe("a bot", () => {
     await until(() => texts().length === 3, "the others");
     expect(texts().toSorted()).toEqual(["elsewhere", "one", "two"]);
     expect(texts().indexOf("two")).toBe(2);
-    const [letter] = await store.messengerUpdates.listDead(project, 1);
+    const [letter] = await store.channelUpdates.listDead(project, 1);
     expect(letter).toMatchObject({ chatId: "541", text: "poison", failure: "it is broken" });
     isPoisonous = false;
-    await store.messengerUpdates.revive(project, letter?.messageId ?? "");
+    await store.channelUpdates.revive(project, letter?.messageId ?? "");
     await until(() => texts().includes("poison"), "the dead letter to be taken again");
   });
 
@@ -183,13 +183,13 @@ describe("a bot", () => {
     let asked = 0;
     const using: Store = {
       ...store,
-      messengerUpdates: {
-        ...store.messengerUpdates,
+      channelUpdates: {
+        ...store.channelUpdates,
         insertMany(...args) {
           asked++;
           return isAway
             ? Promise.reject(new ServiceError("unavailable", "away"))
-            : store.messengerUpdates.insertMany(...args);
+            : store.channelUpdates.insertMany(...args);
         },
       },
     };

@@ -1,7 +1,7 @@
 import type { IncomingHandler } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { ProjectId, Store } from "@svc/store";
-import { createGate } from "../read/create-gate.ts";
+import { createGate } from "../read/keep-files.ts";
 import { botSchema } from "../read/update-schema.ts";
 import type { Bot } from "../read/update-schema.ts";
 import { createSender } from "../send/create-sender.ts";
@@ -9,11 +9,9 @@ import type { Sender } from "../send/create-sender.ts";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import { createBotApi } from "../telegram/bot-api.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
-import { createFaultKeeper } from "./bot-fault.ts";
 import { holdLease } from "./hold-lease.ts";
-import { pollUpdates, sitOut } from "./poll-updates.ts";
-import { takeUpdate } from "./take-update.ts";
-import { takeUpdates } from "./take-updates.ts";
+import { createFaultKeeper, pollUpdates, sitOut } from "./poll-updates.ts";
+import { takeUpdate, takeUpdates } from "./take-updates.ts";
 
 /** Files that are fetched at once: each of up to 20 MB is held in memory until it is kept. */
 const FILES_AT_ONCE = 3;

@@ -1,15 +1,135 @@
 import { DeliveryError, LIMITS } from "@svc/contracts";
+import type { IncomingHandler } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { errorMessage } from "@svc/primitives";
 import { isUnavailable } from "@svc/store";
 import type { SettledState, Store, WaitingUpdate } from "@svc/store";
-import { cleanLine } from "../read/clean-text.ts";
+import { keepFiles } from "../read/keep-files.ts";
+import type { Gate } from "../read/keep-files.ts";
+import { ownTexts } from "../read/own-texts.ts";
+import { cleanLine, cleanText, readUpdate } from "../read/read-update.ts";
+import type { AnswerPlace, Reading } from "../read/read-update.ts";
+import type { Bot } from "../read/update-schema.ts";
 import { BotApiError } from "../telegram/bot-api-error.ts";
+import type { BotApi } from "../telegram/bot-api.ts";
 import { backoffMs, waitMs } from "./wait-ms.ts";
 
+/** What makes messages of updates. */
+interface TakeContext {
+  store: Pick<Store, "channelUpdates" | "widgetFiles" | "projects">;
+  api: Pick<BotApi, "download">;
+  /** That files are fetched through. */
+  gate: Gate;
+  bot: Bot;
+  /** Commits a message. */
+  receive: IncomingHandler;
+  /** Sends what the bot itself says. */
+  say: (place: AnswerPlace, text: string, signal: AbortSignal) => Promise<void>;
+}
+
+/** So long a file is tried to be fetched; then its message goes on without it, since somebody waits for an answer. */
+const FILE_PATIENCE_MS = 10 * 60_000;
+
+type MessageReading = Extract<Reading, { kind: "message" }>;
+type CommandReading = Extract<Reading, { kind: "command" }>;
+
+/** What an edit leaves to say, or null where it says nothing new: then Telegram has changed something of its own. */
+async function correct(
+  store: TakeContext["store"],
+  { project, ticketId }: WaitingUpdate,
+  reading: MessageReading,
+): Promise<MessageReading | null> {
+  const { correction } = reading;
+  if (correction === null) return reading;
+  const former = await store.channelUpdates.findMessage(project, ticketId, correction.messageId);
+  // What was not spoken to the bot before is now: a message like any other.
+  if (former === null) return reading;
+  const known = new Set(fileIdsOf(former.channelMeta));
+  const files = reading.files.filter(({ uniqueId }) => uniqueId === null || !known.has(uniqueId));
+  const isSame = former.text === reading.text || former.text === correction.text;
+  if (isSame && files.length === 0) return null;
+  const telegram = { ...reading.telegram, edits: correction.messageId };
+  return { ...reading, text: correction.text, files, telegram };
+}
+
+/** The files of an earlier message, as `keepFiles` has noted them. */
+function fileIdsOf(channelMeta: Record<string, unknown>): string[] {
+  const telegram: unknown = channelMeta["telegram"];
+  const files: unknown = typeof telegram === "object" && telegram !== null && "files" in telegram ? telegram.files : [];
+  if (!Array.isArray(files)) return [];
+  return files.flatMap((file: unknown) =>
+    typeof file === "object" && file !== null && "uniqueId" in file && typeof file.uniqueId === "string"
+      ? [file.uniqueId]
+      : [],
+  );
+}
+
+async function answerCommand(
+  { store, say }: TakeContext,
+  { project }: WaitingUpdate,
+  { command, place, languageCode }: CommandReading,
+  signal: AbortSignal,
+): Promise<SettledState> {
+  const own = ownTexts(languageCode);
+  const greeting = command === "start" ? ((await store.projects.find(project))?.greeting ?? "") : "";
+  const texts = { start: greeting.trim() === "" ? own.greeting : greeting, help: own.help };
+  await say(place, texts[command], signal);
+  return "answered";
+}
+
+async function acceptReading(
+  { store, api, gate, receive }: TakeContext,
+  update: WaitingUpdate,
+  given: MessageReading,
+  signal: AbortSignal,
+): Promise<SettledState> {
+  const reading = await correct(store, update, given);
+  if (reading === null) return "ignored";
+  const { project, chatId, ticketId, messageId, receivedAt } = update;
+  const givesUp = Date.now() - receivedAt.getTime() > FILE_PATIENCE_MS;
+  const kept = await keepFiles({ store, api, gate }, { project, ticketId, messageId }, reading.files, {
+    givesUp,
+    signal,
+  });
+  const text = [reading.text, ...kept.missing].filter((part) => part !== "").join("\n");
+  await receive(
+    {
+      channelId: "messenger",
+      chatId,
+      ...(reading.userId === null ? {} : { userId: reading.userId }),
+      text: cleanText(text, LIMITS.textMaxChars),
+      timestamp: reading.timestampMs,
+      ...(kept.attachments.length === 0 ? {} : { attachments: kept.attachments }),
+      channelMeta: {
+        telegram: { ...reading.telegram, ...(kept.meta.length === 0 ? {} : { files: kept.meta }) },
+      },
+    },
+    { project, messageId },
+  );
+  return "accepted";
+}
+
+/**
+ * Does what an update asks for, with the other parts of its album: a message is committed under the id that the update has
+ * named, a command of the bot's own is answered. Safe to repeat: the message is the same one, the bot's own answer may
+ * come again. Rejects with what keeps it from that.
+ */
+export async function takeUpdate(
+  context: TakeContext,
+  parts: readonly [WaitingUpdate, ...WaitingUpdate[]],
+  signal: AbortSignal,
+): Promise<SettledState> {
+  const [first] = parts;
+  const updates = parts.map(({ body }) => JSON.parse(body) as unknown);
+  const reading = readUpdate(updates, { bot: context.bot, receivedAt: first.receivedAt });
+  if (reading.kind === "ignored") return "ignored";
+  if (reading.kind === "command") return answerCommand(context, first, reading, signal);
+  return acceptReading(context, first, reading, signal);
+}
+
 /** What goes through the stored updates. */
-export interface TakingContext {
-  store: Pick<Store, "messengerUpdates">;
+interface TakingContext {
+  store: Pick<Store, "channelUpdates">;
   log: Log;
   botId: number;
   /** Does what an update asks for, with the other parts of its album. */
@@ -17,7 +137,7 @@ export interface TakingContext {
 }
 
 /** Goes through what waits. */
-export interface Taking {
+interface Taking {
   /** There may be more. */
   wake: () => void;
   /** Resolves once the signal is aborted and nothing is being taken any more. */
@@ -52,7 +172,7 @@ const textOf = (error: unknown) => cleanLine(errorMessage(error), FAILURE_CHARS)
  * that fails five times is a dead letter, and its conversation goes on.
  */
 export function takeUpdates({ store, log, botId, take }: TakingContext, signal: AbortSignal): Taking {
-  const { messengerUpdates } = store;
+  const { channelUpdates } = store;
   const busy = new Map<string, Promise<void>>();
   /** Failures in a row that are none of an update's, by conversation. */
   const deferrals = new Map<string, number>();
@@ -67,7 +187,7 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
     }
     const { updateId, ticketId } = first;
     if (error instanceof DeliveryError && error.fault === "closed") {
-      await messengerUpdates.settle(botId, ids, "ignored");
+      await channelUpdates.settle(botId, ids, "ignored");
       return;
     }
     const waitForMs = awayMs(error);
@@ -76,15 +196,15 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
       deferrals.set(ticketId, times);
       const delayMs = Math.max(waitForMs, backoffMs(times, AWAY_PAUSES));
       log.debug({ updateId, failure: textOf(error) }, "update deferred");
-      await messengerUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: false });
+      await channelUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: false });
       return;
     }
     const tries = first.tries + 1;
     log.warn({ error, updateId, tries }, "failed to process an update");
-    if (tries >= LIMITS.maxAttempts) await messengerUpdates.bury(botId, ids, textOf(error));
+    if (tries >= LIMITS.maxAttempts) await channelUpdates.bury(botId, ids, textOf(error));
     else {
       const delayMs = backoffMs(tries, PAUSES);
-      await messengerUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: true });
+      await channelUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: true });
     }
   }
 
@@ -93,12 +213,12 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
     const idsOf = () => parts.map(({ updateId }) => updateId);
     try {
       if (head.isAlbum) {
-        const [first, ...others] = await messengerUpdates.joinAlbum(head);
+        const [first, ...others] = await channelUpdates.joinAlbum(head);
         if (first === undefined) return;
         parts = [first, ...others];
-      } else if (!(await messengerUpdates.isWaiting(head))) return;
+      } else if (!(await channelUpdates.isWaiting(head))) return;
       const state = await take(parts, signal);
-      await messengerUpdates.settle(botId, idsOf(), state);
+      await channelUpdates.settle(botId, idsOf(), state);
       deferrals.delete(head.ticketId);
     } catch (error) {
       // What was broken off is taken again by whoever has the lease next.
@@ -122,7 +242,7 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
     while (!signal.aborted) {
       wakeUp = new AbortController();
       try {
-        if (ahead.length === 0) ahead = await messengerUpdates.listHeads(botId, [...busy.keys()], LOOK_AHEAD);
+        if (ahead.length === 0) ahead = await channelUpdates.listHeads(botId, [...busy.keys()], LOOK_AHEAD);
         while (ahead.length > 0 && busy.size < AT_ONCE && !signal.aborted) {
           const [head] = ahead.splice(0, 1);
           if (head !== undefined && !busy.has(head.ticketId)) begin(head);

@@ -5,14 +5,88 @@ import { messageFileIdOf } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
-import type { Gate } from "./create-gate.ts";
-import type { WantedFile } from "./list-files.ts";
+import { cleanLine } from "./read-update.ts";
+import type { Content, FileRef } from "./update-schema.ts";
+
+/** A file of a message that is to be fetched. */
+export interface WantedFile {
+  fileId: string;
+  /** The same whenever the same file is sent; null where Telegram does not say. */
+  uniqueId: string | null;
+  /** As its sender calls it, or what it is; not cleaned. */
+  name: string;
+  /** As Telegram says; null where it does not. */
+  sizeBytes: number | null;
+}
+
+/** More than any id of Telegram has. */
+const ID_CHARS = 200;
+
+const named = (ref: FileRef | undefined, name: string): WantedFile[] =>
+  ref === undefined
+    ? []
+    : [
+        {
+          fileId: ref.file_id,
+          uniqueId: ref.file_unique_id === undefined ? null : cleanLine(ref.file_unique_id, ID_CHARS),
+          name: ref.file_name ?? name,
+          sizeBytes: ref.file_size ?? null,
+        },
+      ];
+
+/** A photo comes in several sizes; the largest one is the photo. */
+function largest(photos: readonly FileRef[] = []): FileRef | undefined {
+  const area = ({ width = 0, height = 0 }: FileRef) => width * height;
+  return photos.toSorted((one, other) => area(one) - area(other)).at(-1);
+}
+
+/** The name of a piece of music where it has none of its own. */
+function titleOf({ performer, title }: { performer?: string | undefined; title?: string | undefined } = {}): string {
+  const known = [performer, title].filter((part) => part !== undefined && part.trim() !== "");
+  return known.length === 0 ? "audio.mp3" : `${known.join(" - ")}.mp3`;
+}
+
+/** The files that a message carries, each once. */
+export function listFiles(content: Content): WantedFile[] {
+  // An animation comes as a document besides.
+  const document = content.animation === undefined ? content.document : undefined;
+  return [
+    ...named(largest(content.photo), "photo.jpg"),
+    ...named(content.animation, "animation.mp4"),
+    ...named(document, "document"),
+    ...named(content.audio, titleOf(content.audio)),
+    ...named(content.voice, "voice.ogg"),
+    ...named(content.video, "video.mp4"),
+    ...named(content.video_note, "video.mp4"),
+  ];
+}
+
+/** Runs a piece of work once there is a place for it; those that wait get theirs in their order. */
+export type Gate = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** Makes a gate that lets so many pieces of work run at once. */
+export function createGate(places: number): Gate {
+  const waiting: (() => void)[] = [];
+  let free = places;
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => void waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      // The place goes on to whoever is next; nobody can come between.
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}
 
 /** Telegram lets bots fetch no larger ones; a server of one's own would, but each is held in memory here. */
-export const FILE_MAX_BYTES = 20 * 1024 * 1024;
+const FILE_MAX_BYTES = 20 * 1024 * 1024;
 
 /** A file as `channelMeta.telegram.files` names it. */
-export interface KeptFileMeta {
+interface KeptFileMeta {
   name: string;
   type: string;
   sizeBytes: number;
@@ -21,7 +95,7 @@ export interface KeptFileMeta {
 }
 
 /** What became of the files of a message. */
-export interface KeptFiles {
+interface KeptFiles {
   attachments: AttachmentRef[];
   meta: KeptFileMeta[];
   /** A line for each file that is not kept, with the reason. */

@@ -1,16 +1,127 @@
 import { LIMITS } from "@svc/contracts";
-import { cleanLine, cleanText } from "./clean-text.ts";
-import { describeContent } from "./describe-content.ts";
-import { mentionsBot, plainText, readCommand } from "./entity-text.ts";
-import type { MarkedText } from "./entity-text.ts";
-import { listFiles } from "./list-files.ts";
-import type { WantedFile } from "./list-files.ts";
+import { listFiles } from "./keep-files.ts";
+import type { WantedFile } from "./keep-files.ts";
 import { ownTexts } from "./own-texts.ts";
 import { updateSchema } from "./update-schema.ts";
-import type { Bot, Content, RepliedMessage, TelegramMessage } from "./update-schema.ts";
+import type { Bot, Content, Entity, RepliedMessage, TelegramMessage } from "./update-schema.ts";
+
+const NUL = /\0/g;
+
+/** A text that can be stored: without NUL and lone surrogates, at most so many code points. */
+export function cleanText(text: string, maxChars: number): string {
+  const clean = text.toWellFormed().replace(NUL, "");
+  // A string has at least as many code units as code points.
+  return clean.length <= maxChars ? clean : Array.from(clean).slice(0, maxChars).join("");
+}
+
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\s]+/gu;
+
+/** A name or the like on one line, without what cannot be seen, for where people read it among others. */
+export function cleanLine(text: string, maxChars: number): string {
+  return cleanText(text.replace(INVISIBLE, " ").trim(), maxChars);
+}
+
+const PART_CHARS = 300;
+/** Options of a poll that are told; Telegram has no more. */
+const MAX_OPTIONS = 12;
+
+function line(kind: string, ...parts: (string | undefined)[]): string {
+  const said = parts.map((part) => cleanLine(part ?? "", PART_CHARS)).filter((part) => part !== "");
+  return said.length === 0 ? `[${kind}]` : `[${kind}: ${said.join(", ")}]`;
+}
+
+const nameOf = (first = "", last = "") => `${first} ${last}`.trim();
+const placeOf = ({ latitude, longitude }: { latitude: number; longitude: number }) => `${latitude} ${longitude}`;
+
+/** What else a message can be than text and files, as a line of text. The first that says something counts. */
+const DESCRIPTIONS: readonly ((content: Content) => string | undefined)[] = [
+  // A venue comes with its location besides.
+  ({ venue }) => venue && line("Place", venue.title, venue.address, placeOf(venue.location)),
+  ({ location }) => location && line("Location", placeOf(location)),
+  ({ contact }) => contact && line("Contact", nameOf(contact.first_name, contact.last_name), contact.phone_number),
+  ({ sticker }) => sticker && line("Sticker", sticker.emoji),
+  ({ poll }) => poll && line("Poll", poll.question, ...poll.options.slice(0, MAX_OPTIONS).map(({ text }) => text)),
+  ({ dice }) => dice && line("Dice", dice.emoji, dice.value?.toString()),
+  ({ checklist }) => checklist && line("Checklist", checklist.title),
+  ({ game }) => game && line("Game", game.title),
+  ({ story }) => story && line("Story"),
+  ({ paid_media: media }) => media && line("Paid media"),
+];
+
+/** A line for what a message carries beside text and files, such as `[Location: 48.1 11.5]`; null when there is nothing. */
+function describeContent(content: Content): string | null {
+  for (const describe of DESCRIPTIONS) {
+    const said = describe(content);
+    if (said !== undefined) return said;
+  }
+  return null;
+}
+
+/** A text with what is marked in it. */
+interface MarkedText {
+  text: string;
+  entities: readonly Entity[];
+}
+
+/** The part of the text that an entity marks; null where it lies outside, or covers nothing. */
+function markedPart(text: string, { offset, length }: Entity): string | null {
+  if (offset < 0 || length <= 0 || offset + length > text.length) return null;
+  return text.slice(offset, offset + length);
+}
+
+/** True for a part that speaks to the bot: its name, a mention of it, or a command with its name behind. */
+function namesBot(text: string, entity: Entity, bot: Bot): boolean {
+  if (entity.type === "text_mention") return entity.user?.id === bot.id;
+  if (bot.username === undefined) return false;
+  const part = markedPart(text, entity)?.toLowerCase();
+  const name = `@${bot.username.toLowerCase()}`;
+  if (entity.type === "mention") return part === name;
+  return entity.type === "bot_command" && part?.endsWith(name) === true;
+}
+
+/** True when a text speaks to the bot. */
+function mentionsBot({ text, entities }: MarkedText, bot: Bot): boolean {
+  return entities.some((entity) => namesBot(text, entity, bot));
+}
+
+/** Which command a text begins with, without slash and bot; null when it begins with none, or with another bot's. */
+function readCommand({ text, entities }: MarkedText, bot: Bot): string | null {
+  const entity = entities.find(({ type, offset }) => type === "bot_command" && offset === 0);
+  const part = entity === undefined ? null : markedPart(text, entity);
+  if (part === null) return null;
+  const [name = "", to] = part.slice(1).toLowerCase().split("@");
+  return to === undefined || to === bot.username?.toLowerCase() ? name : null;
+}
+
+/**
+ * A text as plain text in which nothing is lost: the address of a link stands behind its words. The bot's own name is left
+ * out, since it says nothing of what is asked.
+ */
+function plainText({ text, entities }: MarkedText, bot: Bot): string {
+  const changes = entities.flatMap((entity) => {
+    const part = markedPart(text, entity);
+    if (part === null) return [];
+    const { offset, length } = entity;
+    if (entity.type === "text_link" && entity.url !== undefined && !part.includes(entity.url)) {
+      return [{ from: offset + length, to: offset + length, by: ` (${entity.url})` }];
+    }
+    const isName = entity.type === "mention" || entity.type === "text_mention";
+    return isName && namesBot(text, entity, bot) ? [{ from: offset, to: offset + length, by: "" }] : [];
+  });
+  changes.sort((one, other) => one.from - other.from || one.to - other.to);
+  let result = "";
+  let at = 0;
+  for (const { from, to, by } of changes) {
+    // Entities may overlap; what is gone already is not cut out twice.
+    if (from < at) continue;
+    result += text.slice(at, from) + by;
+    at = to;
+  }
+  return (result + text.slice(at)).trim();
+}
 
 /** What is kept of Telegram's side of a message, as `channelMeta.telegram`. */
-export interface TelegramMeta {
+interface TelegramMeta {
   messageId: number;
   chatType: string;
   chatTitle?: string;

@@ -1,11 +1,100 @@
 import type { Log } from "@svc/log";
-import { cleanText, isRightToLeft } from "./clean-text.ts";
-import { parseMarkdown } from "./parse-markdown.ts";
+import { cleanText, isBlank, isRightToLeft, parseMarkdown } from "./parse-markdown.ts";
+import { nestingOf } from "./render-html.ts";
 import { renderRichHtml } from "./render-rich-html.ts";
-import { splitText } from "./split-text.ts";
 import { styleMarkdown } from "./style-markdown.ts";
 import { plainText } from "./styled-text.ts";
-import type { StyledText } from "./styled-text.ts";
+import type { Run, StyledText } from "./styled-text.ts";
+
+/** What one message of Telegram holds: UTF-16 units of its text, and stretches that are formatted. */
+const MESSAGE_LIMITS = { maxChars: 4_096, maxFormats: 90 };
+
+/**
+ * Splits a text into parts that each fit into one message, at the best place there is: before a block, at a line end,
+ * after a sentence, between words, and only else within one, never within what is seen as one character. Styles go on in
+ * the next part. Blank parts are left out, and so is white space at the seams; all else is in exactly one part. The same
+ * text gives the same parts always.
+ */
+export function splitText(styled: StyledText, limits = MESSAGE_LIMITS): StyledText[] {
+  const { text } = styled;
+  const parts: StyledText[] = [];
+  let start = skipBlankLines(text, 0);
+  while (start < text.length) {
+    const end = findEnd(styled, start, limits);
+    const part = slice(styled, start, end);
+    if (!isBlank(part.text)) parts.push(part);
+    start = skipBlankLines(text, end);
+  }
+  return parts;
+}
+
+/** A message begins with no empty line, but may begin with an indented one. */
+function skipBlankLines(text: string, from: number): number {
+  const gap = /^(?:[^\S\n]*\n)+/.exec(text.slice(from, from + 1_000));
+  return gap === null ? from : skipBlankLines(text, from + gap[0].length);
+}
+
+function findEnd(styled: StyledText, start: number, { maxChars, maxFormats }: typeof MESSAGE_LIMITS): number {
+  const { text, boundaries } = styled;
+  const limit = Math.min(start + maxChars, findFormatLimit(styled.runs, start, maxFormats));
+  if (limit >= text.length) return text.length;
+  const size = limit - start;
+  const block = boundaries.findLast((place) => place <= limit && place > start);
+  if (block !== undefined && block - start > size * 0.3) return block;
+  const head = text.slice(start, limit);
+  const line = head.lastIndexOf("\n") + 1;
+  if (line > size * 0.5) return start + line;
+  const sentence = lastEnd(head, /[.!?…。！？]["'”»)\]]*\s+|[。！？]/g);
+  if (sentence > size * 0.5) return start + sentence;
+  if (line > size * 0.3) return start + line;
+  const word = lastEnd(head, /\s+/g);
+  if (word > size * 0.3) return start + word;
+  return findCharacterEnd(text, start, limit);
+}
+
+/** Where the text has so many formats that the next would be one too many. */
+function findFormatLimit(runs: readonly Run[], start: number, maxFormats: number): number {
+  let formats = 0;
+  for (const run of runs) {
+    if (run.end <= start) continue;
+    formats += nestingOf(run.style).length;
+    if (formats > maxFormats) return run.start > start ? run.start : run.end;
+  }
+  return Infinity;
+}
+
+function lastEnd(text: string, pattern: RegExp): number {
+  let end = 0;
+  for (const match of text.matchAll(pattern)) end = match.index + match[0].length;
+  return end;
+}
+
+const CHARACTERS = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** The last end at or before `limit` of what is seen as one character, or, where there is none, of a code point. */
+function findCharacterEnd(text: string, start: number, limit: number): number {
+  const place = limit - start;
+  const character = CHARACTERS.segment(text.slice(start, limit + 64)).containing(place);
+  if (character !== undefined && character.index > 0) return start + character.index;
+  const isWithinPair = /[\uDC00-\uDFFF]/.test(text.charAt(limit)) && /[\uD800-\uDBFF]/.test(text.charAt(limit - 1));
+  return isWithinPair ? limit - 1 : limit;
+}
+
+function slice({ text, runs }: StyledText, start: number, end: number): StyledText {
+  const part = text.slice(start, end).trimEnd();
+  const last = start + part.length;
+  return {
+    text: part,
+    runs: runs
+      .filter((run) => run.start < last && run.end > start)
+      .map((run) => ({
+        start: Math.max(run.start, start) - start,
+        end: Math.min(run.end, last) - start,
+        style: run.style,
+      })),
+    boundaries: [],
+  };
+}
 
 /** A reply's text as it is sent. */
 export interface ComposedMessage {

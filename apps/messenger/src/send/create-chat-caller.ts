@@ -1,10 +1,60 @@
+import { DeliveryError } from "@svc/contracts";
+import type { DeliveryFault } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import type { BotApi } from "../telegram/bot-api.ts";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
+import type { BotApi } from "../telegram/bot-api.ts";
 import type { Pace } from "./create-pace.ts";
-import { cutAfterGrace } from "./cut-after-grace.ts";
-import { deliveryErrorOf, isGone } from "./delivery-error-of.ts";
+
+/** A message that is on its way gets so long after the end was asked for: broken off, it would be sent again. */
+const GRACE_MS = 2_000;
+
+/** Runs `work` with a signal that is aborted some time after one of `signals` is. Leaves nothing behind. */
+export async function cutAfterGrace<Result>(
+  signals: readonly (AbortSignal | undefined)[],
+  work: (signal: AbortSignal) => Promise<Result>,
+  graceMs = GRACE_MS,
+): Promise<Result> {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const endSoon = () => {
+    timer ??= setTimeout(() => controller.abort(), graceMs);
+  };
+  for (const signal of signals) {
+    if (signal?.aborted ?? false) endSoon();
+    signal?.addEventListener("abort", endSoon, { once: true });
+  }
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    for (const signal of signals) signal?.removeEventListener("abort", endSoon);
+  }
+}
+
+const FAULTS = {
+  unauthorized: "later",
+  conflict: "later",
+  too_many: "later",
+  unreachable: "later",
+  forbidden: "closed",
+  bad_request: "refused",
+  too_large: "refused",
+} as const satisfies Record<BotApiErrorKind, DeliveryFault>;
+
+/** What Telegram says of chats that are gone, where it does not answer 403. */
+const GONE =
+  /chat not found|user not found|user is deactivated|bot was (?:blocked|kicked)|chat was (?:deactivated|deleted|upgraded)|PEER_ID_INVALID|USER_IS_BLOCKED|INPUT_USER_DEACTIVATED/i;
+
+/** True where Telegram says that it takes nothing for this chat any more. */
+const isGone = (error: BotApiError): boolean =>
+  error.kind === "forbidden" || (error.kind === "bad_request" && GONE.test(error.description));
+
+/** What becomes of a reply by why a call failed. */
+export function deliveryErrorOf(error: BotApiError): DeliveryError {
+  const fault = isGone(error) ? "closed" : FAULTS[error.kind];
+  return new DeliveryError(fault, `Telegram: ${error.description}`, { retryAfterMs: error.retryAfterMs, cause: error });
+}
 
 /** Where in a chat a message goes. What Telegram does not know any more is left out then. */
 export interface Place {
@@ -29,7 +79,7 @@ export interface Sending {
  * @throws BotApiError when Telegram refused what was sent, so that it may be sent in another form.
  * @throws DeliveryError for all else that can go wrong.
  */
-export type SendInChat = (place: Place, sending: Sending, call?: SendCall) => Promise<void>;
+type SendInChat = (place: Place, sending: Sending, call?: SendCall) => Promise<void>;
 
 /** What goes with the sending of a message. */
 export interface SendCall {

@@ -1,8 +1,50 @@
 import { DeliveryError } from "@svc/contracts";
-import { isGroup } from "./find-place.ts";
+import type { ReplyContext } from "@svc/contracts";
+import { asProjectId } from "@svc/store";
+import type { Store } from "@svc/store";
+import { z } from "zod";
+import type { Place } from "./create-chat-caller.ts";
+
+/** What sending reads of the store. */
+export interface PlaceStore {
+  messages: Pick<Store["messages"], "findMeta" | "findLastMeta">;
+}
+
+/** What the channel has kept of a message of Telegram, as far as its reply needs it. */
+const originSchema = z.object({
+  telegram: z.object({ messageId: z.int().optional().catch(undefined), threadId: z.int().optional().catch(undefined) }),
+});
+
+/** Groups and supergroups have negative numbers. */
+export const isGroup = (chatId: string): boolean => chatId.startsWith("-");
+
+/**
+ * Where a reply goes: into the topic of the message that it answers, or of the chat's newest message; in a group it
+ * quotes the message that it answers.
+ */
+export async function findPlace(
+  store: PlaceStore,
+  chatId: string,
+  context: Partial<Pick<ReplyContext, "project" | "ticketId" | "inReplyTo">>,
+): Promise<Place> {
+  const origin = originSchema.safeParse(await findMeta(store, context));
+  const { messageId, threadId } = origin.success ? origin.data.telegram : {};
+  const isQuoting = isGroup(chatId) && context.inReplyTo !== undefined;
+  return { chatId, threadId: threadId ?? null, replyToMessageId: isQuoting ? (messageId ?? null) : null };
+}
+
+async function findMeta(
+  store: PlaceStore,
+  { project, ticketId, inReplyTo }: Partial<Pick<ReplyContext, "project" | "ticketId" | "inReplyTo">>,
+): Promise<Record<string, unknown> | null> {
+  if (project === undefined) return null;
+  if (inReplyTo !== undefined) return await store.messages.findMeta(asProjectId(project), inReplyTo);
+  if (ticketId === undefined) return null;
+  return await store.messages.findLastMeta(asProjectId(project), ticketId);
+}
 
 /** What Telegram allows (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this). */
-export const TELEGRAM_PACE = {
+const TELEGRAM_PACE = {
   /** Between the end of one message to a chat and the begin of the next one. */
   chatGapMs: 1_000,
   /** Between the begins of two messages to any chats: somewhat less than 30 a second, since answers vary in speed. */

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "@jest/globals";
 import { testLog, waitFor } from "@svc/testing";
-import type { BotApi } from "../telegram/bot-api.ts";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
+import type { BotApi } from "../telegram/bot-api.ts";
 import { createTyping } from "./create-typing.ts";
 import type { Typing } from "./create-typing.ts";
 

@@ -1,6 +1,6 @@
 import type { Log } from "@svc/log";
-import type { BotApi } from "../telegram/bot-api.ts";
 import { BotApiError } from "../telegram/bot-api-error.ts";
+import type { BotApi } from "../telegram/bot-api.ts";
 import type { Pace } from "./create-pace.ts";
 
 /** Telegram shows "typing" for five seconds; nobody waits for an answer longer than a minute. */

@@ -1,5 +1,15 @@
-import { escapeHtml, languageName } from "./escape-html.ts";
 import type { Style, StyledText } from "./styled-text.ts";
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** Makes a text safe within Telegram's HTML, in attributes too. */
+export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"]/g, (each) => ENTITIES[each] ?? each);
+
+/** A fence's language as an attribute's value may have it; null where nothing is left of it. */
+export function languageName(language: string | null | undefined): string | null {
+  const name = (language ?? "").replaceAll(/[^\w+#.-]/g, "").slice(0, 40);
+  return name === "" ? null : name;
+}
 
 /** One format around a stretch of text. Two stretches share it when their keys are the same. */
 interface Format {

@@ -1,10 +1,8 @@
 import type { List, ListItem, PhrasingContent, RootContent, Table, TableCell, TableRow } from "mdast";
 import { toString } from "mdast-util-to-string";
-import { checkMarkOf } from "./check-mark-of.ts";
-import { escapeHtml, languageName } from "./escape-html.ts";
-import { isLineBreak } from "./is-line-break.ts";
+import { checkMarkOf, isLineBreak, safeLink, shownAddress } from "./parse-markdown.ts";
 import type { MarkdownDocument } from "./parse-markdown.ts";
-import { safeLink, shownAddress } from "./safe-link.ts";
+import { escapeHtml, languageName } from "./render-html.ts";
 
 /**
  * Below what Telegram takes of a rich message (https://core.telegram.org/bots/api#rich-message-formatting-options: 32,768

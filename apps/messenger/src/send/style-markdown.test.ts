@@ -1,6 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { cleanText } from "./clean-text.ts";
-import { parseMarkdown } from "./parse-markdown.ts";
+import { cleanText, parseMarkdown } from "./parse-markdown.ts";
 import { renderHtml } from "./render-html.ts";
 import { renderRichHtml } from "./render-rich-html.ts";
 import { styleMarkdown } from "./style-markdown.ts";

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { startFakeBotApi, waitFor } from "@svc/testing";
 import type { BotApiFault, FakeBot, FakeBotApi } from "@svc/testing";
+import { BotApiError } from "./bot-api-error.ts";
 import { createBotApi } from "./bot-api.ts";
 import type { BotApi } from "./bot-api.ts";
-import { BotApiError } from "./bot-api-error.ts";
 
 let server: FakeBotApi;
 let bot: FakeBot;

@@ -1,5 +1,60 @@
-import type { Line } from "./open-line.ts";
+import type { VisitorMessage } from "@svc/contracts";
+import { LIMITS } from "../limits.ts";
+import type { Contact, FileView } from "../state.ts";
+import { newId } from "./new-id.ts";
+import type { ServerConnection } from "./open-connection.ts";
 import type { Outbox } from "./outbox.ts";
+
+/** What a message is made of. */
+export interface MessageParts {
+  text: string;
+  files: FileView[];
+  wantsPerson: boolean;
+  contact: Contact | null;
+  /** BCP 47. */
+  locale: string;
+  page: { url: string; title: string };
+}
+
+/** A message as the server takes it, with an id of its own; null where it says nothing. */
+export function composeMessage({
+  text,
+  files,
+  wantsPerson,
+  contact,
+  locale,
+  page,
+}: MessageParts): VisitorMessage | null {
+  const words = clean(text).trim();
+  if (words === "" && files.length === 0) return null;
+  const attachments = files.flatMap(({ fileId }) => (fileId === null ? [] : [{ fileId }]));
+  return {
+    text: words,
+    clientMessageId: newId(),
+    // What stands behind the # is the page's own business, and sometimes a secret.
+    page: { url: firstChars(page.url.split("#")[0] ?? "", 2_048), title: firstChars(clean(page.title), 300) },
+    locale,
+    ...(attachments.length > 0 && { attachments }),
+    ...(wantsPerson && { wantsPerson }),
+    ...(contact !== null && Object.keys(contact).length > 0 && { contact }),
+  };
+}
+
+/** Whether a text has more characters than a message may have. */
+export function isTooLong(text: string): boolean {
+  // Two code units may be one character; only a long text is worth counting.
+  return text.length > LIMITS.textMaxChars && Array.from(text).length > LIMITS.textMaxChars;
+}
+
+/** The first characters of a text, never half of one. */
+export function firstChars(text: string, count: number): string {
+  return text.length <= count ? text : Array.from(text).slice(0, count).join("");
+}
+
+/** Without lone surrogates and NUL, which the server refuses. */
+function clean(text: string): string {
+  return text.replace(/\p{Cs}|\0/gu, "");
+}
 
 /** Sends what is in an outbox: one message after the other, each until the server says that it has it. */
 export interface Sender {
@@ -19,7 +74,7 @@ const MOST_TRIES = 5;
 
 /** A sender that has nothing under way yet. `onFailed` is told the name of the string that says why. */
 export function createSender(
-  line: Pick<Line, "isOnline" | "send" | "restart">,
+  line: Pick<ServerConnection, "isOnline" | "send" | "restart">,
   outbox: Pick<Outbox, "list" | "put" | "remove">,
   onFailed: (key: string, fault: string) => void,
 ): Sender {

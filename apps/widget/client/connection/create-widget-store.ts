@@ -10,16 +10,18 @@ import {
   hasGap,
   inOrder,
   lastReplySeq,
+  dropHistory,
+  keepHistory,
+  NO_HISTORY,
+  readHistory,
 } from "./conversation.ts";
-import { composeMessage, firstChars, isTooLong } from "./compose-message.ts";
-import { createSender } from "./create-sender.ts";
+import type { Rating } from "./conversation.ts";
+import { composeMessage, firstChars, isTooLong, createSender } from "./create-sender.ts";
 import { downloadFile, uploadFile } from "./files.ts";
-import { dropHistory, keepHistory, NO_HISTORY, readHistory } from "./history.ts";
-import type { Rating } from "./history.ts";
 import type { ManagedStore, StoreOptions } from "./managed-store.ts";
 import { newId } from "./new-id.ts";
 import { createTypingNotes } from "./note-typing.ts";
-import { openLine } from "./open-line.ts";
+import { openConnection } from "./open-connection.ts";
 import { HEARTBEAT_MS, openOutbox } from "./outbox.ts";
 import type { OutboxItem } from "./outbox.ts";
 import { openVisitor } from "./visitor.ts";
@@ -84,7 +86,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     turn: 0,
   };
 
-  const line = openLine({
+  const line = openConnection({
     ...options,
     auth: () => ({ ...visitor.auth(), sinceSeq }),
     onFrame: (frame) => take(frame),
@@ -168,7 +170,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
 
   // What the server says.
 
-  const takers: { [Type in ServerFrameType]: (frame: Extract<ServerFrame, { type: Type }>) => void } = {
+  const frameHandlers: { [Type in ServerFrameType]: (frame: Extract<ServerFrame, { type: Type }>) => void } = {
     ready({ data }) {
       // A conversation that begins anew, or is another one: what is kept does not belong to it.
       const isOther = (chatId !== null && chatId !== data.chatId) || sinceSeq > data.lastSeq;
@@ -214,7 +216,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
   };
 
   function take(frame: ServerFrame): void {
-    (takers[frame.type] as (frame: ServerFrame) => void)(frame);
+    (frameHandlers[frame.type] as (frame: ServerFrame) => void)(frame);
   }
 
   /** Puts what came at `seq` in its place, and notes that everything up to there has come. */
@@ -277,7 +279,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     if (isAway || state.line === "refused") return;
     if (!canTalk()) return refuse("invalid_identity");
     line.start();
-    line.nudge();
+    line.retryNow();
   }
 
   async function adopt(): Promise<void> {
@@ -316,7 +318,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
   }
 
   /** Another visitor: nothing of the one before may be seen. */
-  function beginAnew(): void {
+  function reset(): void {
     leave();
     outbox.clear();
     visitor.forget();
@@ -448,7 +450,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
 
   if (options.identity !== null && visitor.identify(options.identity)) {
     const { identity } = options;
-    beginAnew();
+    reset();
     visitor.identify(identity);
   }
   begin();
@@ -462,7 +464,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     actions,
     identify(identity) {
       if (visitor.identify(identity)) {
-        beginAnew();
+        reset();
         visitor.identify(identity);
       }
       if (state.line === "refused") set({ line: "idle", refusal: null });
@@ -472,7 +474,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     },
     logout() {
       const wasOpen = state.isOpen;
-      beginAnew();
+      reset();
       if (wasOpen) connect();
     },
     suspend,
@@ -483,7 +485,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       outbox.reclaim();
       begin();
     },
-    nudge: line.nudge,
+    retryNow: line.retryNow,
     restart: line.restart,
     stop() {
       suspend();

@@ -1,9 +1,9 @@
 import type { WidgetConfigAnswer } from "@svc/contracts";
 import type { WidgetStore } from "../state.ts";
 import type { Storage } from "../storage.ts";
-import type { LineOptions } from "./open-line.ts";
+import type { ConnectionOptions } from "./open-connection.ts";
 import type { Locks } from "./outbox.ts";
-import type { Identity } from "./identity.ts";
+import type { Identity } from "../launch/page-settings.ts";
 
 /** What happens, as the page is told; `error` has the code of the server. */
 export interface WidgetEvents {
@@ -13,7 +13,7 @@ export interface WidgetEvents {
 }
 
 /** What the store needs. */
-export interface StoreOptions extends Pick<LineOptions, "openSocket" | "loadHttp" | "random"> {
+export interface StoreOptions extends Pick<ConnectionOptions, "openSocket" | "loadHttp" | "random"> {
   /** Address of the widget's server, with a slash at its end. */
   base: string;
   apiKey: string;
@@ -39,7 +39,7 @@ export interface ManagedStore extends WidgetStore {
   /** The page is there again. */
   resume: () => void;
   /** The network may be back, or somebody looks: tries at once where the line waits to try again. */
-  nudge: () => void;
+  retryNow: () => void;
   /** The network has gone, which a line that is up would notice late. */
   restart: () => void;
   /** Ends everything; what was not sent is kept for the next page. */

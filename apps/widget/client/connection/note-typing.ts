@@ -1,4 +1,4 @@
-import type { Line } from "./open-line.ts";
+import type { ServerConnection } from "./open-connection.ts";
 
 /** Tells the server that the visitor is writing. */
 export interface TypingNotes {
@@ -12,7 +12,7 @@ const EVERY_MS = 3_000;
 const ENDS_AFTER_MS = 5_000;
 
 /** Notes that go over `line`, seldom enough to be no burden. */
-export function createTypingNotes(line: Pick<Line, "send">): TypingNotes {
+export function createTypingNotes(line: Pick<ServerConnection, "send">): TypingNotes {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let toldAt = 0;
 

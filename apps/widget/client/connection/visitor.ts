@@ -1,5 +1,5 @@
+import type { Identity } from "../launch/page-settings.ts";
 import type { Storage } from "../storage.ts";
-import type { Identity } from "./identity.ts";
 import { newId } from "./new-id.ts";
 
 /** The visitor of this browser. Its id is a secret: it goes into headers and the socket's first message only. */

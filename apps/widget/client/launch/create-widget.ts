@@ -1,16 +1,97 @@
 import type { Chat, ChatOptions, Look } from "../chat.ts";
-import type { Identity } from "../connection/identity.ts";
+import type { Identity } from "../launch/page-settings.ts";
 import { createTexts } from "../locales/create-texts.ts";
 import { pickLocale } from "../locales/pick-locale.ts";
 import type { Locale } from "../locales/strings.ts";
 import { accentColors } from "../panel/accent.ts";
 import { openStorage } from "../storage.ts";
-import { keepMounted } from "./keep-mounted.ts";
-import { createLauncherButton } from "./launcher-button.ts";
 import styles from "./launcher.css";
 import type { Listeners } from "./listeners.ts";
 import { loadConfig, pause } from "./load-config.ts";
-import type { PageSettings, Theme } from "./read-settings.ts";
+import type { PageSettings, Theme } from "./page-settings.ts";
+
+/** After so many returns somebody surely wants the element away. */
+const MOST_RETURNS = 20;
+
+/**
+ * Puts `host` into the page's body, and puts it back when a page that changes its content without loading (history
+ * navigation, hydration, an exchanged body) has thrown it out. Answers a function that takes it away for good.
+ */
+function keepMounted(host: HTMLElement): () => void {
+  let returns = 0;
+  const observer = new MutationObserver(attach);
+
+  function attach(): void {
+    if (host.isConnected || returns++ > MOST_RETURNS) return;
+    const { body, documentElement } = document;
+    // Between two bodies there is none; the next change tells.
+    if (body === null) return;
+    body.append(host);
+    observer.disconnect();
+    // Only direct children are watched, so that this costs nothing on a page that is busy inside.
+    observer.observe(documentElement, { childList: true });
+    observer.observe(body, { childList: true });
+  }
+
+  observer.observe(document.documentElement, { childList: true });
+  attach();
+  return () => {
+    observer.disconnect();
+    host.remove();
+  };
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+/** A speech bubble, and a cross, in a square of 24. */
+const BUBBLE = "M21 12a8.5 8.5 0 0 1-12.4 7.6L3 21l1.5-5.2A8.5 8.5 0 1 1 21 12Z";
+const CROSS = "M6 6l12 12M18 6L6 18";
+const MOST_SHOWN = 99;
+
+/** What the button shows. */
+export interface ButtonState {
+  isOpen: boolean;
+  unread: number;
+  /** What a screen reader says, with the number of unread messages. */
+  label: string;
+  position: "bottom-right" | "bottom-left";
+}
+
+/** The launcher's button. */
+export interface LauncherButton {
+  element: HTMLButtonElement;
+  update: (state: ButtonState) => void;
+}
+
+/** Makes the button, out of elements alone: pages may forbid markup in strings. */
+function createLauncherButton(onClick: () => void): LauncherButton {
+  const element = document.createElement("button");
+  element.type = "button";
+  element.dataset["part"] = "launcher";
+  element.setAttribute("aria-haspopup", "dialog");
+  element.addEventListener("click", onClick);
+
+  const icon = document.createElementNS(SVG, "svg");
+  icon.setAttribute("viewBox", "0 0 24 24");
+  icon.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS(SVG, "path");
+  icon.append(path);
+
+  const badge = document.createElement("span");
+  badge.dataset["part"] = "unread";
+  badge.setAttribute("aria-hidden", "true");
+  element.append(icon, badge);
+
+  function update({ isOpen, unread, label, position }: ButtonState): void {
+    element.setAttribute("aria-label", label);
+    element.setAttribute("aria-expanded", String(isOpen));
+    element.dataset["position"] = position;
+    path.setAttribute("d", isOpen ? CROSS : BUBBLE);
+    badge.hidden = isOpen || unread === 0;
+    badge.textContent = unread > MOST_SHOWN ? `${MOST_SHOWN}+` : String(unread);
+  }
+
+  return { element, update };
+}
 
 /** A hash of the files that the build has made, which is in their names, so that browsers keep them. */
 declare const BUILD: string;

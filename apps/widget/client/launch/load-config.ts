@@ -1,6 +1,6 @@
 import type { WidgetConfigAnswer } from "@svc/contracts";
 
-/** What became of the settings: there, refused for good with what the site's owner should know, or given up. */
+/** The settings; or advice for the site's owner if they are denied for good; or null after `signal`. */
 export type LoadedConfig = { config: WidgetConfigAnswer } | { advice: string } | null;
 
 const unknownKey = (apiKey: string) =>

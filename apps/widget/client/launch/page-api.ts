@@ -1,7 +1,7 @@
 import type { Widget } from "./create-widget.ts";
 import { createListeners } from "./listeners.ts";
 import type { Listeners } from "./listeners.ts";
-import { isTheme } from "./read-settings.ts";
+import { isTheme } from "./page-settings.ts";
 
 /** `window.svcWidget`. No call throws, whatever a page passes. */
 export interface PageApi {

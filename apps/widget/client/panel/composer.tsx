@@ -1,6 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import { faultText, viewFileName } from "./entry-view.tsx";
-import { IconButton } from "./icon-button.tsx";
+import { faultText, viewFileName, IconButton } from "./entry-view.tsx";
 import type { PanelContext } from "./panel-context.ts";
 
 /** From how many characters before the bound on the visitor is told. */

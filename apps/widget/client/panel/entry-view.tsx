@@ -1,11 +1,71 @@
+import { h, type ComponentChild } from "preact";
 import type { Source } from "@svc/contracts";
-import type { Texts } from "../locales/create-texts.ts";
 import { LIMITS } from "../limits.ts";
+import type { Texts } from "../locales/create-texts.ts";
 import type { Entry, FileView } from "../state.ts";
-import { Icon } from "./icon-button.tsx";
-import { viewLink, viewMarkdown } from "./markdown-view.tsx";
 import type { PanelContext } from "./panel-context.ts";
 import { parseMarkdown } from "./parse-markdown.ts";
+import type { MarkdownNode } from "./parse-markdown.ts";
+
+/** Outlines in a box of 24 by 24. */
+const PATHS = {
+  close: "M6 6l12 12M18 6L6 18",
+  send: "M5 12h14M12 5l7 7-7 7",
+  attach: "M20 11l-9 9a5 5 0 0 1-7-7l9-9a3 3 0 0 1 5 5l-9 8a1 1 0 0 1-2-2l7-7",
+  file: "M12 4v11M7 11l5 5 5-5M5 20h14",
+  soundOff: "M5 10v4h3l4 4V6l-4 4zM16 9q3 3 0 6",
+  soundOn: "M5 10v4h3l4 4V6l-4 4zM4 3l17 18",
+} as const;
+
+/** An icon in the color of the text around it. It says nothing: its button has a name. */
+const Icon = ({ name }: { name: keyof typeof PATHS }) => (
+  <svg viewBox="0 0 24 24" aria-hidden="true">
+    <path d={PATHS[name]} />
+  </svg>
+);
+
+/** A button that shows an icon. Its name is seen where a mouse rests on it. */
+export const IconButton = ({
+  icon,
+  name,
+  isOff = false,
+  onPress,
+}: {
+  icon: keyof typeof PATHS;
+  name: string;
+  isOff?: boolean;
+  onPress: (event: { currentTarget: HTMLElement }) => void;
+}) => (
+  <button type="button" class="icon" data-part={icon} title={name} aria-disabled={isOff} onClick={onPress}>
+    <Icon name={icon} />
+  </button>
+);
+
+/** A link to another site, which learns nothing of this page and gets no hold of it. */
+const viewLink = (href: string, children: ComponentChild, texts: Texts) => (
+  <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+    {children}
+    <span class="sr"> ({texts.text("opensNewTab")})</span>
+  </a>
+);
+
+/** The elements of Markdown. What can be wider than the panel scrolls by itself, with the keyboard too. */
+const viewMarkdown = (nodes: readonly MarkdownNode[], texts: Texts): ComponentChild[] =>
+  nodes.map((node) => {
+    if (typeof node === "string") return node;
+    const { tag, href, start } = node;
+    const children = viewMarkdown(node.children, texts);
+    if (href !== undefined) return viewLink(href, children, texts);
+    const isWide = tag === "table" || tag === "pre";
+    const view = h(tag, { start }, children);
+    return isWide ? (
+      <div class="wide" tabIndex={0}>
+        {view}
+      </div>
+    ) : (
+      view
+    );
+  });
 
 /** Invisible characters that turn the direction of what follows, with which the name of a file could lie. */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

@@ -1,15 +1,57 @@
 import { render } from "preact";
 import { LIMITS } from "../limits.ts";
 import type { Texts } from "../locales/create-texts.ts";
-import type { Entry, FileView, WidgetStore } from "../state.ts";
-import { createAnnouncer } from "./announcer.ts";
+import type { ReplyEntry, WidgetState, Entry, FileView, WidgetStore } from "../state.ts";
 import { canSend } from "./composer.tsx";
 import { faultText } from "./entry-view.tsx";
-import { keepFocus } from "./keep-focus.ts";
 import type { DraftFile, PanelContext, PanelUi } from "./panel-context.ts";
-import styles from "./panel.css";
 import { noticeOf, PanelView } from "./panel-view.tsx";
+import styles from "./panel.css";
+import { textOf, parseMarkdown } from "./parse-markdown.ts";
 import { playTone } from "./play-tone.ts";
+
+/** More replies than this at once are counted rather than read out. */
+const READ_MAX_COUNT = 3;
+
+const readOut = ({ author, item }: ReplyEntry, texts: Texts) =>
+  `${texts.text(author)}: ${item.type === "file" ? item.file.filename : item.markdown ? textOf(parseMarkdown(item.text)) : item.text}`;
+
+/**
+ * Answers a function that is told each state and says what has come: each reply once, but neither the history nor what
+ * a reply says so far. Null where nothing has come.
+ */
+function createAnnouncer(): (state: WidgetState, texts: Texts) => string | null {
+  /** Up to where is known what there is; undefined until something is known of the conversation. */
+  let lastSeq: number | undefined;
+
+  return ({ entries, line, isOpen }, texts) => {
+    const replies = entries.filter((entry) => entry.kind === "reply");
+    const known = lastSeq ?? Infinity;
+    // An empty one has just begun, or another visitor's begins.
+    if (entries.length === 0) lastSeq = line === "online" ? 0 : undefined;
+    else lastSeq = Math.max(lastSeq ?? 0, ...replies.map(({ seq }) => seq));
+    const fresh = replies.filter(({ seq }) => seq > known);
+    if (fresh.length === 0) return null;
+    return isOpen && fresh.length <= READ_MAX_COUNT
+      ? fresh.map((entry) => readOut(entry, texts)).join("\n")
+      : texts.text("unread", { count: fresh.length });
+  };
+}
+
+/** What can be reached with the Tab key, as far as the panel has such. */
+const REACHABLE = "button,a[href],textarea,input:not([hidden]),[tabindex='0']";
+
+/**
+ * Keeps the Tab key within `panel`, in which `active` has the focus: behind the last element comes the first. The panel
+ * begins and ends with buttons, so that groups of radio buttons do not matter here.
+ */
+function keepFocus(event: KeyboardEvent, panel: HTMLElement, active: Element | null): void {
+  const places = Array.from(panel.querySelectorAll<HTMLElement>(REACHABLE));
+  const [from, to] = event.shiftKey ? [places[0], places.at(-1)] : [places.at(-1), places[0]];
+  if (active !== from) return;
+  event.preventDefault();
+  to?.focus();
+}
 
 /** What a panel is mounted with. The colors are custom properties of the shadow root's host (`AccentColors`). */
 export interface PanelOptions {

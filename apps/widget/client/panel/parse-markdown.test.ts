@@ -1,7 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { textOf, type MarkdownNode } from "./markdown-node.ts";
-import { parseMarkdown } from "./parse-markdown.ts";
+import { textOf, type MarkdownNode, parseMarkdown } from "./parse-markdown.ts";
 
 const SAFE = /^(?:https?:\/\/|mailto:|tel:)/i;
 const ALLOWED = new Set("p h3 em strong del code pre ul ol li blockquote a table tr th td hr".split(" "));

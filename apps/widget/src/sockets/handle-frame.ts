@@ -5,11 +5,10 @@ import { countText, countUse, overUse } from "../count-use.ts";
 import { findVisitor } from "../find-visitor.ts";
 import type { Visitor } from "../find-visitor.ts";
 import { receiveMessage } from "../receive-message.ts";
-import type { WidgetContext } from "../widget-context.ts";
-import type { WidgetSite } from "../widget-site.ts";
+import type { WidgetContext, WidgetSite } from "../widget-context.ts";
 import type { ChatRooms } from "./chat-rooms.ts";
-import { makeFrame } from "./make-frame.ts";
-import type { VisitorFrame } from "./read-frame.ts";
+import { makeFrame } from "./frames.ts";
+import type { VisitorFrame } from "./frames.ts";
 import type { Session } from "./session.ts";
 
 /** What handling a frame needs besides. */

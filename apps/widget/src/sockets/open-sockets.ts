@@ -9,21 +9,17 @@ import { Server } from "socket.io";
 import type { Socket } from "socket.io";
 import { WebSocketServer } from "ws";
 import type { RawData } from "ws";
-import { isWidgetKey } from "../check-caller.ts";
+import { isWidgetKey, isOriginAllowed } from "../check-caller.ts";
 import { isStillKnown } from "../find-visitor.ts";
-import { isOriginAllowed } from "../is-origin-allowed.ts";
 import type { WidgetContext } from "../widget-context.ts";
-import { admitSocket, queryOf } from "./admit-socket.ts";
 import { createChatRooms } from "./chat-rooms.ts";
+import { PlainSocket, closeSocket, plainLine, socketIoLine } from "./connection.ts";
+import type { CloseReason } from "./connection.ts";
+import { makeFrame, readFrame } from "./frames.ts";
 import { handleFrame, isFaultOfService, sayHello, sendFault } from "./handle-frame.ts";
 import type { FrameContext } from "./handle-frame.ts";
-import type { LineEnd } from "./line.ts";
-import { makeFrame } from "./make-frame.ts";
-import { PlainSocket, closeSocket, plainLine } from "./plain-line.ts";
-import { readFrame } from "./read-frame.ts";
-import { createSession } from "./session.ts";
+import { admitSocket, queryOf, createSession } from "./session.ts";
 import type { Admission, Session } from "./session.ts";
-import { socketIoLine } from "./socketio-line.ts";
 
 /** Address of the socket, for socket.io and plain WebSockets alike. */
 export const SOCKET_PATH = "/api/widget/ws";
@@ -46,7 +42,7 @@ const RECEIVE_MAX_BYTES = 2 * WIDGET_LIMITS.frameMaxBytes;
 const FULL_RETRY_SECONDS = 30;
 
 /** Which end a refusal before the upgrade is for a plain WebSocket. */
-const REFUSALS: Readonly<Record<string, LineEnd>> = {
+const REFUSALS: Readonly<Record<string, CloseReason>> = {
   missing_key: "badKey",
   invalid_key: "badKey",
   origin_not_allowed: "origin",

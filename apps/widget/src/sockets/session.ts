@@ -1,5 +1,10 @@
+import type { IncomingMessage } from "node:http";
+import { ServiceError } from "@svc/contracts";
+import { checkKey, checkOrigin } from "../check-caller.ts";
+import { countFailure, countUse, overUse } from "../count-use.ts";
 import type { Visitor } from "../find-visitor.ts";
-import type { Line } from "./line.ts";
+import type { WidgetContext } from "../widget-context.ts";
+import type { VisitorConnection } from "./connection.ts";
 
 /** Who was let in, before anything is known of the visitor. */
 export interface Admission {
@@ -18,7 +23,7 @@ export interface Shown {
 
 /** One open line of a visitor. */
 export interface Session {
-  readonly line: Line;
+  readonly line: VisitorConnection;
   readonly admission: Admission;
   /** When it was opened, in milliseconds of the process's clock. */
   readonly openedAt: number;
@@ -53,7 +58,7 @@ export interface Session {
 export const nothingShown = (): Shown => ({ status: null, isTyping: null, partial: null });
 
 /** A session on a new line. */
-export function createSession(line: Line, admission: Admission): Session {
+export function createSession(line: VisitorConnection, admission: Admission): Session {
   return {
     line,
     admission,
@@ -73,4 +78,33 @@ export function createSession(line: Line, admission: Admission): Session {
     work: Promise.resolve(),
     waitingFrames: 0,
   };
+}
+
+/** The query string of a request's address. */
+export function queryOf(request: IncomingMessage): URLSearchParams {
+  return new URLSearchParams((request.url ?? "").split("?").slice(1).join("?"));
+}
+
+/**
+ * Checks key, site and rate of a socket that is to be opened, before anything else is done for it. Throws missing_key,
+ * invalid_key, origin_not_allowed, rate_limited, unavailable.
+ */
+export async function admitSocket(
+  { queues, readSite }: Pick<WidgetContext, "queues" | "readSite">,
+  request: IncomingMessage,
+  address: string,
+): Promise<Admission> {
+  const { settings } = await readSite();
+  const { origin } = request.headers;
+  const key = queryOf(request).get("apiKey") ?? undefined;
+  checkOrigin(settings, origin);
+  try {
+    checkKey(settings, key);
+  } catch (error) {
+    throw error instanceof ServiceError ? await countFailure(queues.counters, address, error) : error;
+  }
+  const admission = { address, key: key ?? "", origin };
+  const counted = await countUse(queues.counters, "sockets", { address, key: admission.key, settings });
+  if (counted.isOver) throw overUse("sockets", counted);
+  return admission;
 }

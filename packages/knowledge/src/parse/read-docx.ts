@@ -97,7 +97,7 @@ function headlineOf(markdown: string): string | null {
 /** Reads a DOCX or XLSX, distinguished by the content of the archive; other archives are rejected by name. */
 export async function readOffice(file: FileToRead, limits: ReadLimits): Promise<FileText> {
   const zip = await openZip(file, limits);
-  if (zip.has("word/document.xml")) return (await import("./read-docx.ts")).readDocx(zip, file, limits);
+  if (zip.has("word/document.xml")) return readDocx(zip, file, limits);
   if (zip.has("xl/workbook.xml")) return (await import("./read-xlsx.ts")).readXlsx(zip, file, limits);
   throw fileUnsupported(file.name, describeOther(zip));
 }

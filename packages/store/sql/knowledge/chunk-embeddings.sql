@@ -7,8 +7,8 @@ chunks c LEFT JOIN LATERAL (
 ) e ON true
 
 -- fragment: is_missing
--- SQL for a passage `c`, with its embedding `e` if it has one, that is to be embedded by the model `$1` of `$2`
--- numbers.
+-- SQL for a passage `c`, with its embedding `e` if it has one, that is to be embedded by the model `:model` of
+-- `:dimensions` numbers.
 (e.chunk_id IS NULL OR e.model <> :model OR (e.dimensions > 0 AND e.dimensions <> :dimensions)
 OR (e.dimensions IS NULL AND e.lease_until < now()))
 

@@ -42,7 +42,7 @@ RETURNING id, seq;
 -- decided goes first: a chat with a decision that is not carried out yet is left to it. The snapshot may be older than
 -- the lock that was waited for, so the message's state is checked again by its own UPDATE: a message that was finished
 -- in the meantime is not claimed. A claim that a crash of the database undoes is made again. A message with an expired
--- lease is only reported (`id` NULL): that is rare, and judged by CLAIM_EXPIRED.
+-- lease is only reported (`id` NULL): that is rare, and judged by `claimExpired`.
 WITH input AS (
   SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[]) AS i (project_id, ticket_id,
     lease_id)
@@ -76,10 +76,10 @@ FROM head h LEFT JOIN claimed k ON k.id = h.id WHERE k.id IS NOT NULL OR h.is_le
 
 -- name: claimExpired (prepared)
 -- The same for one chat whose lease expired, now or at an earlier attempt. The expired lease is recorded with the
--- message and not counted as an attempt. A message with which processes have crashed is claimed only if $5, the number
--- of messages that this process runs exclusively, is at most half of those at the last crash; where it is not, the
--- message stays as it is, because a claim that ends in a crash before it is released would cost it a crash. Locks the
--- rows of chats that it reads and the rows of messages that it writes.
+-- message and not counted as an attempt. A message with which processes have crashed is claimed only if `group`, the
+-- number of messages that this process runs exclusively, is at most half of those at the last crash; where it is not,
+-- the message stays as it is, because a claim that ends in a crash before it is released would cost it a crash. Locks
+-- the rows of chats that it reads and the rows of messages that it writes.
 WITH free AS MATERIALIZED (
   SELECT project_id, ticket_id, channel_id, chat_id, lease_until, {{expiredLease}} AS expired
   FROM chats c

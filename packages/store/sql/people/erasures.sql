@@ -10,15 +10,15 @@ x.project_id = :project AND (x.ticket_id IS NULL OR x.ticket_id <> ALL (:ticket_
 )
 
 -- fragment: loose_updates
--- An update `x` of the messenger that the user has sent or that came in the chat, and that belongs to none of the
+-- A stored update `x` of a channel that the user has sent or that came in the chat, and that belongs to none of the
 -- conversations: no message was made of it, so its conversation may not exist.
 x.project_id = :project AND x.state IN ('waiting', 'dead')
-  AND (x.user_id = :user_id OR x.chat_id = :messenger_chat_id) AND x.ticket_id <> ALL (:ticket_ids::uuid[])
+  AND (x.user_id = :user_id OR x.chat_id = :updates_chat_id) AND x.ticket_id <> ALL (:ticket_ids::uuid[])
 
 -- fragment: is_idle
--- SQL that is true when nothing has happened in the chat `c` for $2 days and nothing waits in it: no message, no reply,
--- no change of its ticket. What waits stays, however long: for the pipeline, for a person, or for a receiver of
--- callbacks.
+-- SQL that is true when nothing has happened in the chat `c` for `:retention_days` days and nothing waits in it: no
+-- message, no reply, no change of its ticket. What waits stays, however long: for the pipeline, for a person, or for a
+-- receiver of callbacks.
 (
   NOT EXISTS (SELECT 1 FROM messages m WHERE m.ticket_id = c.ticket_id
     AND (m.state IN ('received', 'held', 'failed') OR m.created_at >= now() - make_interval(days => :retention_days)))
@@ -109,7 +109,7 @@ DELETE FROM hook_bodies b USING hooks h
 WHERE h.project_id = :project AND b.hook_id = h.id AND b.received_at < now() - make_interval(days => :retention_days);
 
 -- name: purgeUpdates
--- Updates of the messenger that were given up belong to no conversation where no message came before them. Locks the
+-- Updates of a channel that were given up belong to no conversation where no message came before them. Locks the
 -- rows of messenger_updates that it writes.
 DELETE FROM messenger_updates
 WHERE project_id = :project AND state = 'dead' AND received_at < now() - make_interval(days => :retention_days);
@@ -142,7 +142,7 @@ SELECT ticket_id FROM chats WHERE project_id = :project AND ticket_id = ANY (:ti
 SELECT 1 FROM chats WHERE project_id = :project AND ticket_id = :ticket_id;
 
 -- name: findLooseBodies
--- The bodies of hooks that name somebody and updates of the messenger, which belong to none of these conversations, as
+-- The bodies of hooks that name somebody and updates of a channel, which belong to none of these conversations, as
 -- `read` shows them.
 SELECT x.id FROM hook_bodies x WHERE {{loose_bodies}};
 

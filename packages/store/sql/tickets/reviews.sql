@@ -46,7 +46,7 @@ ON CONFLICT (ticket_id) DO UPDATE SET wanted_seq = excluded.wanted_seq;
 -- `attempts` is the number of failed attempts, which are counted with their result: a claim that nothing follows is
 -- none. The decision's state is checked again by its own UPDATE, since the snapshot may be older than the lock that was
 -- waited for. A claim that a crash of the database undoes is made again. A decision with which processes have crashed
--- is claimed only by a process that does nothing else ($5), and otherwise only reported (`id` NULL).
+-- is claimed only by a process that does nothing else (`:is_exclusive`), and otherwise only reported (`id` NULL).
 WITH free AS MATERIALIZED (
   SELECT ticket_id, channel_id, chat_id, review_id, lease_until, {{expiredLease}} AS expired FROM chats
   WHERE ticket_id = :ticket_id AND project_id = :project AND review_id IS NOT NULL

@@ -1,6 +1,6 @@
 -- name: findReceived
 -- A chat of which a message was accepted and no ticket opened yet. An erased chat has no messages.
-SELECT c.ticket_id AS id, c.project_id, p.name AS project_name, c.channel_id, c.chat_id, said.*
+SELECT c.ticket_id AS id, p.name AS project_name, c.channel_id, c.chat_id, said.*
 FROM chats c JOIN projects p ON p.id = c.project_id CROSS JOIN LATERAL (
   SELECT min(m.created_at) AS created_at, max(m.created_at) AS updated_at,
     (array_agg(m.user_id ORDER BY m.seq DESC) FILTER (WHERE m.user_id IS NOT NULL))[1] AS user_id,

@@ -85,6 +85,7 @@ async function holdKbs(tx: Db, project: ProjectId, kbIds: readonly string[] | un
   return count === new Set(kbIds).size;
 }
 
+/** Returns an agent, or null if the project has none with this id. */
 export async function find(db: Db, project: ProjectId, id: string): Promise<Agent | null> {
   const row = await sql.find.one<AgentRow>(db, { project, id });
   return row === null ? null : asAgent(row);

@@ -319,11 +319,16 @@ interface KbRow {
   deadNumbers: number[];
 }
 
-type PostingRow =
-  | KbRow
-  | { id: null; number: number; term: number; block: number; bytes: number; postings: Buffer | null };
+/** A knowledge base, or with a null id a block of its postings. */
+type PostingRow = { [Name in keyof KbRow]: KbRow[Name] | null } & {
+  number: number;
+  term: number;
+  block: number;
+  bytes: number;
+  postings: Buffer | null;
+};
 
-function isKb(row: PostingRow): row is KbRow {
+function isKb(row: PostingRow): row is PostingRow & KbRow {
   return row.id !== null;
 }
 

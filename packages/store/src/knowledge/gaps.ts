@@ -203,6 +203,7 @@ export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Prom
   });
 }
 
+/** Returns a gap, or null if the project has none with this id. */
 export const find = (db: Db, project: ProjectId, id: string): Promise<GapRecord | null> => findIn(db, project, id);
 
 /**

@@ -92,6 +92,7 @@ interface ClaimedRow extends LeaseHistory {
   sourceHash: Buffer | null;
   sizeBytes: number;
   attempts: number;
+  expiredLeases: unknown;
   maxPages: number | null;
 }
 

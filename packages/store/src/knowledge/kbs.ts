@@ -59,6 +59,7 @@ const PURGE_STEPS = [
   sql.purgeSelf,
 ] as const;
 
+/** Returns a knowledge base, or null if the project has none with this id. */
 export async function findState(db: Db, project: ProjectId, id: string): Promise<KbState | null> {
   const row = await sql.findState.one<KbStateRow>(db, { project, id });
   return row === null ? null : asKbState(row);

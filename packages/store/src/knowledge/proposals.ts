@@ -73,6 +73,7 @@ export interface ProposalOutcome {
   proposal: ProposalRecord;
 }
 
+/** Returns a proposal, or null if the project has none with this id. */
 export async function find(db: Db, project: ProjectId, id: string): Promise<ProposalRecord | null> {
   return sql.find.one<ProposalRecord>(db, { project, id });
 }

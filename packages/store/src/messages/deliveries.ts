@@ -70,6 +70,7 @@ interface ClaimedRow {
 }
 
 interface ContentRow {
+  id: string;
   chatId: string;
   channelMeta: Record<string, unknown>;
   coveredBy: string | null;

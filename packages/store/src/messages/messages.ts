@@ -187,7 +187,7 @@ interface ClaimItem {
   ticketId: string;
 }
 
-/** Claims what has no expired lease; "expired" for a chat that CLAIM_EXPIRED has to judge. */
+/** Claims what has no expired lease; "expired" for a chat that `claimExpired` has to judge. */
 const claimFresh = batched<Context, ClaimItem, ClaimedMessage | "expired" | null>(async (context: Context, items) => {
   // Two jobs of one chat in one batch would ask for two leases on it: the first asks for both.
   const keyOf = (project: string, ticketId: string) => `${project}/${ticketId}`;

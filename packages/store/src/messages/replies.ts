@@ -353,7 +353,9 @@ export async function readBuffer(
   limits: DrainLimits,
 ): Promise<DrainPage> {
   if (!(await hasUndelivered(context, { project, ticketId, after }))) return asPage([], after);
-  const rows = await sql.readBuffer.all<ReplyRow & { candidates: number }>(context.hot, {
+  const rows = await sql.readBuffer.all<
+    ReplyRow & { candidates: number; sizeBytes: number; place: number; total: number }
+  >(context.hot, {
     project,
     ticketId,
     after,

@@ -153,7 +153,7 @@ async function purgeBodies(db: Db, project: ProjectId, retentionDays: number): P
   await sql.purgeBodies.run(db, { project, retentionDays });
 }
 
-/** Updates of the messenger that were given up belong to no conversation where no message came before them. */
+/** Updates of a channel that were given up belong to no conversation where no message came before them. */
 async function purgeUpdates(db: Db, project: ProjectId, retentionDays: number): Promise<void> {
   await sql.purgeUpdates.run(db, { project, retentionDays });
 }
@@ -199,13 +199,13 @@ export async function* read(db: Db, project: ProjectId, ticketId: string): Async
 }
 
 /**
- * The bodies of hooks that name somebody and updates of the messenger, which belong to none of these conversations,
+ * The bodies of hooks that name somebody and updates of a channel, which belong to none of these conversations,
  * as `read` shows them. Each hook has twenty bodies at most.
  */
 export async function* readLoose(
   db: Db,
   project: ProjectId,
-  { userId, chatId, messengerChatId, ticketIds }: BodyOwner,
+  { userId, chatId, updatesChatId, ticketIds }: BodyOwner,
 ): AsyncGenerator<HeldRecords> {
   const rows = await sql.findLooseBodies.all<{ id: string }>(db, { project, userId, chatId, ticketIds });
   const ids = rows.map(({ id }) => id);
@@ -213,7 +213,7 @@ export async function* readLoose(
   const updates = await sql.findLooseUpdates.all<{ messageId: string }>(db, {
     project,
     userId,
-    messengerChatId,
+    updatesChatId,
     ticketIds,
   });
   yield* readRows(
@@ -231,10 +231,10 @@ export async function* readLoose(
 export async function eraseLoose(
   db: Db,
   project: ProjectId,
-  { userId, chatId, messengerChatId, ticketIds }: BodyOwner,
+  { userId, chatId, updatesChatId, ticketIds }: BodyOwner,
 ): Promise<HeldCounts> {
   const hookBodies = await sql.deleteLooseBodies.run(db, { project, userId, chatId, ticketIds });
-  const messengerUpdates = await sql.deleteLooseUpdates.run(db, { project, userId, messengerChatId, ticketIds });
+  const messengerUpdates = await sql.deleteLooseUpdates.run(db, { project, userId, updatesChatId, ticketIds });
   await sql.deleteViewsOfUser.run(db, { project, userId });
   return { ...NOTHING, hookBodies, messengerUpdates };
 }
@@ -252,7 +252,7 @@ export async function takeDuePurge(db: Db): Promise<DuePurge | null> {
  * Goes through some of a project's chats, those after `after`, and erases the conversations in which nothing has
  * happened for so many days; those that wait for a person stay. Returns how many, and where to continue; null at the
  * end. At the beginning, bodies of hooks that are as old go too, whether a message was made of them or not, updates of
- * the messenger that were given up, and calls of models that belong to no conversation. At the end, saved views of
+ * a channel that were given up, and calls of models that belong to no conversation. At the end, saved views of
  * users who have nothing here any more go.
  */
 export async function purgeIdle(

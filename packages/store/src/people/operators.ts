@@ -58,6 +58,7 @@ class LastAdministratorError extends Error {
 /** What an e-mail address is compared by: one person, however it is written. */
 export const emailKeyOf = (email: string): string => email.normalize("NFC").toLowerCase();
 
+/** Returns an operator, or null if there is none with this id. */
 export function find(db: Db, id: string): Promise<OperatorRecord | null> {
   return sql.find.one<OperatorRecord>(db, { id });
 }

@@ -279,15 +279,15 @@ export const TICKET_ROWS: readonly HeldRows[] = [
 ];
 
 /**
- * Whose bodies of hooks and updates of the messenger are meant: of a user, of a chat, and of the chats of
+ * Whose bodies of hooks and stored updates of a channel are meant: of a user, of a chat, and of the chats of
  * conversations.
  */
 export interface BodyOwner {
   userId: string | null;
   /** Of the API channel. */
   chatId: string | null;
-  /** Of the messenger. */
-  messengerChatId: string | null;
+  /** Of a channel that stores the updates of its platform. */
+  updatesChatId: string | null;
   ticketIds: readonly string[];
 }
 

@@ -125,6 +125,7 @@ const sql = statements("platform/hooks", {
   hookLimitsEventDays: HOOK_LIMITS.eventDays,
 });
 
+/** Returns a hook, or null if the project has none with this id. */
 export async function find(db: Db, project: ProjectId, id: string): Promise<Hook | null> {
   const row = await sql.find.one<HookRow>(db, { project, id });
   return row === null ? null : asHook(row);

@@ -1,8 +1,8 @@
 import type { Db } from "../db.ts";
 import { statements } from "../sql.ts";
 import type { Sealer } from "./sealer.ts";
-import { channelsConfigSchema } from "@svc/contracts";
-import type { ChannelsConfig, IntegrationId } from "@svc/contracts";
+import { CHANNELS, channelsConfigSchema } from "@svc/contracts";
+import type { ChannelDescriptor, ChannelId, ChannelsConfig, IntegrationId } from "@svc/contracts";
 
 const CHECK_TEXT = "svc secret key check";
 
@@ -65,11 +65,26 @@ const sql = statements("platform/installation");
 /** The integration that is no channel: it has a column of its own and no settings. */
 const TOOL_SERVER = "tool-server";
 
+/**
+ * Returns the SET clause that merges the settings $1 into those of the channel $4. The column comes from the channel's
+ * descriptor, so it can be part of the statement.
+ */
+function mergeClause(id: ChannelId): string {
+  const { settingsColumn: column }: ChannelDescriptor = CHANNELS[id];
+  if (column === null) {
+    return `channels = channels || jsonb_build_object($4::text, jsonb_build_object('config',
+      coalesce(channels -> $4::text -> 'config', '{}') || $1::jsonb))`;
+  }
+  return `${column} = jsonb_set(${column}, '{config}', coalesce(${column} -> 'config', '{}') || $1::jsonb)`;
+}
+
 /** The settings, with the default of every one that is not set. */
 export async function readChannels(db: Db): Promise<ChannelsConfig> {
-  const row = await sql.readChannels.one<{ enabled: string[]; toolServerEnabled: boolean }>(db);
+  const row = await sql.readChannels.one(db);
+  // Columns by name; `channels` has the settings of the channels without a column of their own.
+  const settings = row?.settings as { channels: object } | undefined;
   const enabled = [...(row?.enabled ?? []), ...(row?.toolServerEnabled === true ? [TOOL_SERVER] : [])];
-  return channelsConfigSchema.parse({ ...row, enabled });
+  return channelsConfigSchema.parse({ ...settings?.channels, ...settings, version: row?.version, enabled });
 }
 
 /** Switches a channel on or off; returns whether that changed anything. */
@@ -101,10 +116,9 @@ export async function updateChannel(
       });
       if (count === 0) return false;
     }
-    // The column is one of three names that the type allows, so it can stand in the text.
     const rows = await tx.query(
       `UPDATE channels_config SET version = version + 1, updated_at = now(),
-       ${channelId} = jsonb_set(${channelId}, '{config}', coalesce(${channelId} -> 'config', '{}') || $1::jsonb),
+       ${mergeClause(channelId)},
        enabled = CASE $3::boolean
          WHEN true THEN array_remove(enabled, $4::text) || $4::text
          WHEN false THEN array_remove(enabled, $4::text)

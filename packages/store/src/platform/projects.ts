@@ -23,7 +23,7 @@ export interface Project extends WebhookSecrets {
   handoffText: string;
   /** The same by language (ISO 639-1), where the project has one of its own. */
   handoffTexts: Readonly<Record<string, string>>;
-  /** What a customer of the messenger reads who starts the bot; empty: the service's own text. */
+  /** What a customer who starts the bot reads; empty: the service's own text. */
   greeting: string;
   /** Each Markdown table of an answer also comes as an XLSX file. */
   tablesAsXlsx: boolean;

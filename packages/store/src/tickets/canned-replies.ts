@@ -38,6 +38,7 @@ export interface TicketFacts {
   projectName: string;
 }
 
+/** Returns a canned reply, or null if the project has none with this id. */
 export async function find(db: Db, project: ProjectId, id: string): Promise<CannedReplyRecord | null> {
   return sql.find.one<CannedReplyRecord>(db, { project, id });
 }
@@ -121,15 +122,5 @@ export async function remove(
 
 /** What variables stand for in a conversation that this project works on; null when there is none of this id. */
 export async function findTicketFacts(db: Db, project: ProjectId, ticketId: string): Promise<TicketFacts | null> {
-  const row = await sql.findTicketFacts.one<{
-    userId: string | null;
-    chatId: string;
-    subject: string;
-    channelId: string;
-    language: string | null;
-    agentName: string | null;
-    projectName: string;
-  }>(db, { project, ticketId });
-  if (row === null) return null;
-  return row;
+  return sql.findTicketFacts.one<TicketFacts>(db, { project, ticketId });
 }

@@ -83,6 +83,7 @@ interface MessageRow {
 }
 
 interface ClaimedRow extends WorkRow, MessageRow, LeaseHistory {
+  ticketId: string;
   /** Null if the decision was not claimed. */
   id: string | null;
   actor: string;

@@ -152,6 +152,11 @@ const { shownMaxCount: MAX_COUNT, shownMaxBytes: MAX_BYTES } = TICKET_LIMITS;
 interface Counted {
   /** Rows that there are, at most one more than are shown. */
   found: number;
+  /** Sequence number or id, by which they are sorted. */
+  place: number;
+  bytes: number;
+  totalBytes: number;
+  number: number;
 }
 
 const sql = statements("tickets/ticket-details", {

@@ -14,7 +14,7 @@ import { usePeople, useProject, useRights, useSession } from "../session/use-ses
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
-import { FaultNotice, Notice, EmptyState } from "../ui/notice.tsx";
+import { ErrorNotice, Notice, EmptyState } from "../ui/notice.tsx";
 import {
   AUDIT_ACTIONS,
   AUDIT_ACTORS,
@@ -25,7 +25,7 @@ import {
   describeResult,
 } from "./audit-words.ts";
 
-const FAULTS: Record<NonNullable<AuditCheckItem["fault"]>["kind"], TextKey> = {
+const ERRORS: Record<NonNullable<AuditCheckItem["fault"]>["kind"], TextKey> = {
   changed: "auditCheck.changed",
   missing: "auditCheck.missing",
   unlinked: "auditCheck.unlinked",
@@ -46,15 +46,15 @@ function AuditCheck() {
   const { number, t } = useTexts();
   const { connection } = useServices();
   const [check, setCheck] = useState<Check | null>(null);
-  const [fault, setFault] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
-  const isRunning = check !== null && check.result === null && fault === null;
+  const isRunning = check !== null && check.result === null && error === null;
 
   async function run() {
     const controller = new AbortController();
     running.current = controller;
-    setFault(null);
+    setError(null);
     setCheck({ rows: 0, result: null });
     try {
       let rows = 0;
@@ -72,7 +72,7 @@ function AuditCheck() {
       }
     } catch (cause) {
       // Who has left the page asks for nothing more.
-      if (!controller.signal.aborted) setFault(cause);
+      if (!controller.signal.aborted) setError(cause);
     }
   }
 
@@ -85,7 +85,7 @@ function AuditCheck() {
       </Button>
       <div aria-live="polite" className="flex flex-col gap-2 empty:hidden">
         {isRunning && <p className="text-sm text-muted">{t("auditCheck.running", { n: check.rows })}</p>}
-        {fault !== null && <FaultNotice fault={fault} onRetry={() => void run()} />}
+        {error !== null && <ErrorNotice error={error} onRetry={() => void run()} />}
         {result !== null && result.fault === null && (
           <Notice>
             <p>{t("auditCheck.intact", { n: check?.rows ?? 0 })}</p>
@@ -101,7 +101,7 @@ function AuditCheck() {
         )}
         {result !== null && result.fault !== null && (
           <Notice look="bad">
-            <p className="font-medium">{t(FAULTS[result.fault.kind])}</p>
+            <p className="font-medium">{t(ERRORS[result.fault.kind])}</p>
             <p>{t("auditCheck.place", { day: result.fault.day, number: number(result.fault.number) })}</p>
             <p className="text-xs text-muted">{result.fault.detail}</p>
           </Notice>

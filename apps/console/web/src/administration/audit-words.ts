@@ -1,4 +1,5 @@
-import type { AuditItem } from "@svc/contracts";
+import { mapChannels } from "@svc/contracts";
+import type { AuditItem, ChannelId } from "@svc/contracts";
 import type { Texts } from "../i18n/texts.ts";
 
 /** Actions that have a text, in the order of the filter before it is sorted by these texts. */
@@ -113,9 +114,7 @@ export const AUDIT_ACTORS = [
 ] as const;
 
 const CHANNEL_NAMES = {
-  api: "integrations.api",
-  widget: "integrations.widget",
-  messenger: "integrations.messenger",
+  ...mapChannels<{ [Id in ChannelId]: `integrations.${Id}` }>((id) => `integrations.${id}`),
   "tool-server": "integrations.tools",
 } as const;
 

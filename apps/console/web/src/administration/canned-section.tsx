@@ -1,4 +1,4 @@
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import { useId, useRef, useState, useDeferredValue } from "react";
 
 import type { CannedReply, CannedReplyVariable } from "@svc/contracts";
@@ -104,7 +104,7 @@ function CannedForm({
     try {
       return (await connection.call("updateCannedReply", project, { params, body, ifMatch: version })).item;
     } catch (cause) {
-      if (!(cause instanceof ServiceFault) || cause.code !== "version_conflict") throw cause;
+      if (!(cause instanceof ServiceError) || cause.code !== "version_conflict") throw cause;
       const present = await connection.call("getCannedReply", project, { params });
       setVersion(present.item.version);
       setOvertaken(true);
@@ -129,7 +129,7 @@ function CannedForm({
       width="wide"
       action={t("ui.save")}
       isDisabled={preview.unknown.length > 0}
-      fault={isOvertaken ? t("canned.overtaken") : null}
+      error={isOvertaken ? t("canned.overtaken") : null}
       onSubmit={submit}
       onClose={onClose}
     >
@@ -167,7 +167,7 @@ function CannedForm({
             ref={area}
             label={t("canned.text")}
             hint={t("canned.textHint")}
-            fault={preview.unknown.length === 0 ? undefined : t("canned.unknown", { names: unknown })}
+            error={preview.unknown.length === 0 ? undefined : t("canned.unknown", { names: unknown })}
             rows={10}
             maxLength={TEXT_MAX_CHARS}
             required

@@ -69,7 +69,7 @@ export function KeyForm({ onMade, onClose }: { onMade: (key: string) => void; on
     <FormDialog
       title={t("apiKeys.make")}
       action={t("apiKeys.make")}
-      fault={needsScope ? t("apiKeys.needsRight") : null}
+      error={needsScope ? t("apiKeys.needsRight") : null}
       onSubmit={submit}
       onClose={onClose}
     >

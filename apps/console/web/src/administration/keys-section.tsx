@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { KeyRound, Plus, RefreshCw, Trash2 } from "lucide-react";
 import { keyPagesQuery, revokeKey } from "../api/administration.ts";
 import { useAction } from "../forms/use-action.ts";
-import { FormFault } from "../forms/form-dialog.tsx";
+import { FormError } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { PagedList, ShownOnceDialog } from "../lists/paged-list.tsx";
 import { useCommands } from "../session/command-registry.ts";
@@ -34,7 +34,7 @@ function RotateDialog({
   const { duration, t } = useTexts();
   const { connection, queryClient } = useServices();
   const [overlapSeconds, setOverlap] = useState<number>(24 * HOUR_SECONDS);
-  const { fault, isBusy, run } = useAction();
+  const { error, isBusy, run } = useAction();
 
   const rotate = () =>
     run(async () => {
@@ -68,7 +68,7 @@ function RotateDialog({
           }))}
           onChange={({ currentTarget }) => setOverlap(Number(currentTarget.value))}
         />
-        <FormFault fault={fault} />
+        <FormError error={error} />
       </div>
     </Dialog>
   );

@@ -12,7 +12,7 @@ import { useProject, useRights } from "../session/use-session.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
-import { FaultNotice, Notice, Skeleton, EmptyState } from "../ui/notice.tsx";
+import { ErrorNotice, Notice, Skeleton, EmptyState } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { describeServerError, modelPagesQuery, usePulls } from "./models.ts";
 
@@ -53,7 +53,7 @@ function ModelRow({
   model: { catalogId, contextWindow = null, installed, local, provider, sizeBytes = null },
   users,
   pulling,
-  fault,
+  error,
   mayWrite,
   onPull,
   onCancel,
@@ -63,7 +63,7 @@ function ModelRow({
   users: readonly string[];
   /** How far its pull is; null where there is none, "begun" before anything is known. */
   pulling: ModelPullProgress | "begun" | null;
-  fault: unknown;
+  error: unknown;
   mayWrite: boolean;
   onPull: () => void;
   onCancel: () => void;
@@ -85,9 +85,9 @@ function ModelRow({
         </p>
         {facts.length > 0 && <p className="text-xs wrap-anywhere text-muted">{facts.join(" · ")}</p>}
         {pulling !== null && <PullBar model={catalogId} progress={pulling === "begun" ? null : pulling} />}
-        {fault !== null && (
+        {error !== null && (
           <div className="mt-2">
-            <FaultNotice fault={fault} {...(mayWrite ? { onRetry: onPull } : {})} />
+            <ErrorNotice error={error} {...(mayWrite ? { onRetry: onPull } : {})} />
           </div>
         )}
       </div>
@@ -97,7 +97,7 @@ function ModelRow({
           {t("models.cancel")}
         </Button>
       )}
-      {mayWrite && pulling === null && fault === null && installed === false && (
+      {mayWrite && pulling === null && error === null && installed === false && (
         <Button size="small" aria-label={t("models.pullOf", { model: catalogId })} onClick={onPull}>
           <Download aria-hidden className="size-3.5" />
           {t("models.pull")}
@@ -189,7 +189,7 @@ function UsageTable() {
   return (
     <Section title={t("models.usage")} text={t("models.usageText", { project })}>
       {usage.isPending && <Skeleton className="h-16 w-full rounded-lg" />}
-      {usage.isError && <FaultNotice fault={usage.error} onRetry={() => void usage.refetch()} />}
+      {usage.isError && <ErrorNotice error={usage.error} onRetry={() => void usage.refetch()} />}
       {usage.isSuccess && usage.data.length === 0 && <p className="text-sm text-muted">{t("models.noUsage")}</p>}
       {usage.isSuccess && usage.data.length > 0 && (
         <div role="region" aria-label={t("models.usage")} tabIndex={0} className="overflow-x-auto">
@@ -261,13 +261,13 @@ export function ModelsSection() {
   function rowOf(model: ShownModel) {
     const { catalogId } = model;
     const followed = pulls[catalogId];
-    const isOn = followed !== undefined && followed.fault === null;
+    const isOn = followed !== undefined && followed.error === null;
     return (
       <ModelRow
         model={model}
         users={usersOf(catalogId)}
         pulling={isOn ? (followed.progress ?? model.pull ?? "begun") : (model.pull ?? null)}
-        fault={followed?.fault ?? null}
+        error={followed?.error ?? null}
         mayWrite={mayWrite}
         onPull={() => pull(catalogId)}
         onCancel={() => cancel(catalogId)}

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import { ServiceFault, createClient } from "@svc/client";
+import { ServiceError, createClient } from "@svc/client";
 import type { Client } from "@svc/client";
 import type { Model, ModelList, ModelPullProgress, UnreachableProvider } from "@svc/contracts";
 import { useEffect, useRef, useState } from "react";
@@ -8,7 +8,7 @@ import { useTexts } from "../i18n/texts.ts";
 import type { Texts, TextKey } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { useProject, useSession } from "../session/use-session.ts";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 
 /** A model of the list, by the id that all lists go by. */
 export type ListedModel = Model & { id: string };
@@ -85,7 +85,7 @@ export function describeServerError({ provider, detail }: UnreachableProvider, t
 /** A pull that this page follows: how far it is, or why it has failed. */
 export interface Pull {
   progress: ModelPullProgress | null;
-  fault: unknown;
+  error: unknown;
 }
 
 /** The pulls of models that this page has begun or joined, by the ids of the models. They go on when the page is left. */
@@ -111,9 +111,9 @@ export function usePulls() {
 
   /** Reads how far it is until it ends. */
   async function read(id: string, signal: AbortSignal) {
-    set(id, { progress: null, fault: null });
+    set(id, { progress: null, error: null });
     for await (const { completedBytes, status, totalBytes } of pullerOf(project, csrf).pullModel(id, { signal })) {
-      set(id, { progress: { completedBytes, status, totalBytes }, fault: null });
+      set(id, { progress: { completedBytes, status, totalBytes }, error: null });
     }
   }
 
@@ -122,19 +122,19 @@ export function usePulls() {
     if (followed.current.has(id)) return;
     const controller = new AbortController();
     followed.current.set(id, controller);
-    let fault: unknown = null;
+    let error: unknown = null;
     try {
       await read(id, controller.signal);
       toasts.show({ kind: "done", text: t("models.installedNow", { model: id }) });
     } catch (cause) {
       if (controller.signal.aborted) return;
-      fault = cause;
+      error = cause;
     }
     // What the list says must be as new as this, or the pull that has just ended would be joined.
     await queryClient.invalidateQueries({ queryKey: ["models"] });
     if (!controller.signal.aborted) followed.current.delete(id);
-    if (fault === null || (fault instanceof ServiceFault && fault.code === "pull_cancelled")) forget(id);
-    else set(id, { progress: null, fault });
+    if (error === null || (error instanceof ServiceError && error.code === "pull_cancelled")) forget(id);
+    else set(id, { progress: null, error });
   }
 
   /** Ends a pull, for everybody who follows it. What was downloaded stays for the next one. */
@@ -142,8 +142,8 @@ export function usePulls() {
     try {
       await connection.call("cancelPull", project, { params: { catalogId: id } });
       toasts.show({ kind: "done", text: t("models.cancelled", { model: id }) });
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     }
     await queryClient.invalidateQueries({ queryKey: ["models"] });
   }

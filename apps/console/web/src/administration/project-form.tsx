@@ -130,7 +130,7 @@ export function ProjectForm({
       </div>
       <TextArea
         label={t("projects.greeting")}
-        hint={t("messenger.greetingHint")}
+        hint={t("bot.greetingHint")}
         rows={3}
         maxLength={4_000}
         value={greeting}

@@ -1,5 +1,5 @@
 import { useQuery, useInfiniteQuery } from "@tanstack/react-query";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import { useState } from "react";
 
 import type { ProjectItem } from "@svc/contracts";
@@ -17,7 +17,7 @@ import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 
 import { Field } from "../ui/field.tsx";
-import { FaultNotice, Notice, Skeleton, EmptyState } from "../ui/notice.tsx";
+import { ErrorNotice, Notice, Skeleton, EmptyState } from "../ui/notice.tsx";
 import { ProjectForm } from "./project-form.tsx";
 
 /** Where the server begins to say how a program agrees, which nobody here needs. */
@@ -46,7 +46,7 @@ function DeleteProjectDialog({
       try {
         await connection.call("deleteProject", null, { params: { id }, body: { confirm: "" }, ifMatch: version });
       } catch (cause) {
-        const isAsked = cause instanceof ServiceFault && cause.errors.some(({ code }) => code === "not_confirmed");
+        const isAsked = cause instanceof ServiceError && cause.errors.some(({ code }) => code === "not_confirmed");
         if (isAsked) return cause.detail.replace(HOW_TO_AGREE, "");
         throw cause;
       }
@@ -71,7 +71,7 @@ function DeleteProjectDialog({
       onClose={onClose}
     >
       {held.isPending && <Skeleton className="h-12 w-full rounded-lg" />}
-      {held.isError && <FaultNotice fault={held.error} />}
+      {held.isError && <ErrorNotice error={held.error} />}
       {held.isSuccess && <Notice look="bad">{held.data}</Notice>}
       <p className="text-sm">{t("projects.deleteText")}</p>
       <Field

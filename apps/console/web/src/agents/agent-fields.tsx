@@ -10,7 +10,7 @@ import { useProject, useRights } from "../session/use-session.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { CheckBox } from "../ui/choice-fields.tsx";
 import { SelectField, TextArea } from "../ui/field.tsx";
-import { FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 
 /** What the server calls it that an agent quotes its knowledge, and no language model is asked. */
 const NO_MODEL = "none";
@@ -51,12 +51,12 @@ export function ModelField({
 /** The knowledge bases that an agent answers from. */
 export function BasesField({
   kbIds,
-  fault,
+  error,
   isDisabled,
   onChange,
 }: {
   kbIds: readonly string[];
-  fault: string | undefined;
+  error: string | undefined;
   isDisabled: boolean;
   onChange: (kbIds: string[]) => void;
 }) {
@@ -65,7 +65,7 @@ export function BasesField({
   const project = useProject();
   const kbs = useQuery(kbsQuery(connection, project));
   if (kbs.isPending) return <Skeleton className="h-10 w-full" />;
-  if (kbs.data === undefined) return <FaultNotice fault={kbs.error} onRetry={() => void kbs.refetch()} />;
+  if (kbs.data === undefined) return <ErrorNotice error={kbs.error} onRetry={() => void kbs.refetch()} />;
   if (kbs.data.length === 0) {
     return (
       <p className="text-sm text-muted">
@@ -89,7 +89,7 @@ export function BasesField({
           onChange={(isOn) => onChange(isOn ? [...kbIds, id] : kbIds.filter((other) => other !== id))}
         />
       ))}
-      {fault !== undefined && <p className="text-xs text-bad">{fault}</p>}
+      {error !== undefined && <p className="text-xs text-bad">{error}</p>}
     </fieldset>
   );
 }
@@ -100,12 +100,12 @@ const SHOWN_COUNT = 50;
 /** The messages that an agent should get. Several are added at once, one a line. */
 export function ExamplesField({
   examples,
-  fault,
+  error,
   isDisabled,
   onChange,
 }: {
   examples: readonly string[];
-  fault: string | undefined;
+  error: string | undefined;
   isDisabled: boolean;
   onChange: (examples: string[]) => void;
 }) {
@@ -129,7 +129,7 @@ export function ExamplesField({
           <TextArea
             label={t("agents.addExamples")}
             hint={t("agents.examplesHint")}
-            fault={fault}
+            error={error}
             rows={2}
             value={typed}
             onChange={({ currentTarget }) => setTyped(currentTarget.value)}

@@ -1,7 +1,7 @@
 import type { Agent } from "@svc/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import { ArrowLeft, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { agentQuery } from "../api/agents.ts";
@@ -11,10 +11,10 @@ import { useServices } from "../session/services.ts";
 import { useRights, useProject } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
 import { ChoiceGroup, Switch } from "../ui/choice-fields.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
-import { Notice, FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { Notice, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { MissingPage } from "../ui/error-page.tsx";
 import { Section, PageFrame } from "../ui/page-frame.tsx";
 import { BasesField, ExamplesField, ModelField } from "./agent-fields.tsx";
@@ -31,7 +31,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
   const mayDo = useRights();
   const mayWrite = mayDo("agents:write");
   const form = useAgentForm(agent, mayWrite);
-  const { faultOf, isDisabled, set, shown } = form;
+  const { errorOf, isDisabled, set, shown } = form;
   return (
     <div
       className={`grid items-start gap-4 ${mayDo("agents:execute") ? "lg:grid-cols-[minmax(0,1fr)_minmax(0,24rem)]" : ""}`}
@@ -49,7 +49,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
             />
             <Field
               label={t("agents.name")}
-              fault={faultOf("name")}
+              error={errorOf("name")}
               value={shown.name}
               maxLength={200}
               disabled={isDisabled}
@@ -58,7 +58,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
             <TextArea
               label={t("agents.description")}
               hint={t("agents.descriptionHint")}
-              fault={faultOf("description")}
+              error={errorOf("description")}
               rows={3}
               value={shown.description}
               disabled={isDisabled}
@@ -69,7 +69,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
         <Section title={t("agents.examples")} text={t("agents.examplesText")}>
           <ExamplesField
             examples={shown.examples}
-            fault={faultOf("examples")}
+            error={errorOf("examples")}
             isDisabled={isDisabled}
             onChange={(examples) => set("examples", examples)}
           />
@@ -77,7 +77,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
         <Section title={t("nav.knowledge")} text={t("agents.basesText")}>
           <BasesField
             kbIds={shown.kbIds}
-            fault={faultOf("kbIds")}
+            error={errorOf("kbIds")}
             isDisabled={isDisabled}
             onChange={(kbIds) => set("kbIds", kbIds)}
           />
@@ -85,11 +85,11 @@ function AgentEditor({ agent }: { agent: Agent }) {
         <Section title={t("agents.answers")}>
           <div className="flex flex-col gap-4">
             <ModelField model={shown.model} isDisabled={isDisabled} onChange={(model) => set("model", model)} />
-            {faultOf("model") !== undefined && <Notice look="bad">{faultOf("model")}</Notice>}
+            {errorOf("model") !== undefined && <Notice look="bad">{errorOf("model")}</Notice>}
             <TextArea
               label={t("agents.instructions")}
               hint={t("agents.instructionsHint")}
-              fault={faultOf("instructions")}
+              error={errorOf("instructions")}
               rows={6}
               value={shown.instructions}
               disabled={isDisabled}
@@ -105,7 +105,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
             {shown.fixedReply !== null && (
               <TextArea
                 label={t("agents.fixedText")}
-                fault={faultOf("fixedReply")}
+                error={errorOf("fixedReply")}
                 value={shown.fixedReply}
                 disabled={isDisabled}
                 onChange={({ currentTarget }) => set("fixedReply", currentTarget.value)}
@@ -152,7 +152,7 @@ function AgentEditor({ agent }: { agent: Agent }) {
         <Section title={t("agents.tools")} text={t("agents.toolsText")}>
           <AgentTools
             tools={shown.tools}
-            fault={faultOf("tools")}
+            error={errorOf("tools")}
             isDisabled={isDisabled}
             onChange={(tools) => set("tools", tools)}
           />
@@ -182,9 +182,9 @@ function DeleteButton({ agent }: { agent: Agent }) {
       toasts.show({ kind: "done", text: t("agents.deleted", { name }) });
       // Whoever has unsaved changes is not asked about them: what they were made for is gone.
       await navigate({ to: "/$project/agents", params: { project }, ignoreBlocker: true });
-    } catch (fault) {
-      const isChanged = fault instanceof ServiceFault && fault.code === "version_conflict";
-      toasts.show({ kind: "fault", text: isChanged ? t("agents.changedMeanwhile") : describeFault(fault, t) });
+    } catch (error) {
+      const isChanged = error instanceof ServiceError && error.code === "version_conflict";
+      toasts.show({ kind: "error", text: isChanged ? t("agents.changedMeanwhile") : describeError(error, t) });
       setOpen(false);
       void queryClient.invalidateQueries({ queryKey: ["agent", project, id] });
     } finally {
@@ -222,7 +222,7 @@ export function AgentPage() {
   const project = useProject();
   const mayWrite = useRights()("agents:write");
   const { data: agent, error, refetch } = useQuery(agentQuery(connection, project, agentId));
-  const isGone = error instanceof ServiceFault && (error.status === 404 || error.status === 400);
+  const isGone = error instanceof ServiceError && (error.status === 404 || error.status === 400);
   if (isGone && agent === undefined) return <MissingPage />;
   return (
     <PageFrame
@@ -240,7 +240,7 @@ export function AgentPage() {
       actions={mayWrite && agent !== undefined && <DeleteButton agent={agent} />}
     >
       <div className="flex flex-col gap-4">
-        {error !== null && <FaultNotice fault={error} onRetry={() => void refetch()} />}
+        {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
         {agent === undefined && error === null && <Skeleton className="h-96 w-full rounded-xl" />}
         {agent !== undefined && <AgentEditor key={agent.id} agent={agent} />}
       </div>

@@ -53,7 +53,7 @@ function ToolDialog({
       <Field
         label={t("tools.name")}
         hint={t(tool.type === "http" ? "tools.nameHint" : "tools.mcpNameHint")}
-        fault={isTried && isTaken ? t("tools.nameTaken") : undefined}
+        error={isTried && isTaken ? t("tools.nameTaken") : undefined}
         value={tool.name}
         pattern={TOOL_NAME}
         title={t("tools.nameHint")}
@@ -83,12 +83,12 @@ type Open = { place: number } | { kind: AgentTool["type"] } | null;
 /** What an agent's language model may call. Changes are saved with the agent. */
 export function AgentTools({
   tools,
-  fault,
+  error,
   isDisabled,
   onChange,
 }: {
   tools: readonly AgentTool[];
-  fault: string | undefined;
+  error: string | undefined;
   isDisabled: boolean;
   onChange: (tools: AgentTool[]) => void;
 }) {
@@ -133,9 +133,9 @@ export function AgentTools({
           ))}
         </ul>
       )}
-      {fault !== undefined && (
+      {error !== undefined && (
         <p role="alert" className="text-xs wrap-anywhere text-bad">
-          {fault}
+          {error}
         </p>
       )}
       {!isDisabled && (

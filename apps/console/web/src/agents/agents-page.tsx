@@ -14,7 +14,7 @@ import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 
 import { Field, TextArea } from "../ui/field.tsx";
-import { Notice, EmptyState, FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { Notice, EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 
 /** Asks what a new agent is called, and what it is for. */
@@ -121,7 +121,7 @@ export function AgentsPage() {
       <div className="flex flex-col gap-4">
         {!mayWrite && <Notice>{t("agents.readOnly")}</Notice>}
         {agents.isError && agents.data === undefined && (
-          <FaultNotice fault={agents.error} onRetry={() => void agents.refetch()} />
+          <ErrorNotice error={agents.error} onRetry={() => void agents.refetch()} />
         )}
         {agents.data?.length === 0 ? (
           <EmptyState icon={Bot} title={t("agents.none")} text={t(mayWrite ? "agents.noneText" : "agents.noneRead")}>

@@ -4,6 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { History } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { SubmitEvent } from "react";
+import { replayInParts } from "@svc/client";
+import type { ReplayProgress } from "@svc/client";
 import { agentsQuery } from "../api/agents.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
@@ -14,10 +16,8 @@ import type { Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { Markdown } from "../ui/markdown.tsx";
-import { FaultNotice, Notice } from "../ui/notice.tsx";
+import { ErrorNotice, Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
-import { replayInParts } from "./replay-in-parts.ts";
-import type { Replay } from "./replay-in-parts.ts";
 import { readNames } from "./tool-draft.ts";
 
 const VERDICTS: Record<ReplayItem["verdict"], { title: TextKey; tone: Tone }> = {
@@ -102,7 +102,7 @@ const meanOf = (values: readonly number[]) =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** What a replay has found so far, in figures, before beside after. */
-function ReplaySummary({ replay: { items, usage } }: { replay: Replay }) {
+function ReplaySummary({ replay: { items, usage } }: { replay: ReplayProgress }) {
   const { number, percent, t } = useTexts();
   const countOf = (verdict: "better" | "worse" | "same") => items.filter((item) => item.verdict === verdict).length;
   const both = (of: (side: ReplaySide) => number, write: (values: readonly number[]) => string) =>
@@ -145,6 +145,8 @@ function ReplaySummary({ replay: { items, usage } }: { replay: Replay }) {
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 const EDITS = "";
+/** Time limit of a part, in milliseconds: short, so that the progress is visible. */
+const PART_MS = 12_000;
 
 /** Plays past tickets again: with what was changed in the editor, or with another agent, beside how it is now. */
 export function ReplaySection({ agent, changes }: { agent: Agent; changes: AgentChange }) {
@@ -155,8 +157,8 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
   const [againstId, setAgainstId] = useState(EDITS);
   const [limit, setLimit] = useState(String(DEFAULT_LIMIT));
   const [tickets, setTickets] = useState("");
-  const [replay, setReplay] = useState<Replay | null>(null);
-  const [fault, setFault] = useState<unknown>(null);
+  const [replay, setReplay] = useState<ReplayProgress | null>(null);
+  const [error, setError] = useState<unknown>(null);
   const [isRunning, setRunning] = useState(false);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
@@ -167,7 +169,7 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
     const controller = new AbortController();
     running.current = controller;
     setRunning(true);
-    setFault(null);
+    setError(null);
     setReplay(null);
     const ticketIds = readNames(tickets);
     const input = {
@@ -180,11 +182,12 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
         (body) =>
           connection.call("replayAgent", project, { params: { id: agent.id }, body, signal: controller.signal }),
         input,
+        (isAlone) => (isAlone ? undefined : PART_MS),
       );
       for await (const part of parts) setReplay(part);
     } catch (cause) {
       // What was compared until it was stopped stays.
-      if (!controller.signal.aborted) setFault(cause);
+      if (!controller.signal.aborted) setError(cause);
     } finally {
       if (running.current === controller) setRunning(false);
     }
@@ -251,9 +254,9 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
             )}
           </div>
         )}
-        {fault !== null && <FaultNotice fault={fault} onRetry={() => void run()} />}
+        {error !== null && <ErrorNotice error={error} onRetry={() => void run()} />}
         {!isRunning && replay !== null && total === 0 && <Notice>{t("replay.none")}</Notice>}
-        {!isRunning && fault === null && replay !== null && replay.left.length > 0 && (
+        {!isRunning && error === null && replay !== null && replay.left.length > 0 && (
           <Notice look="warn">
             {t("replay.progress", { done: replay.items.length, total })}
             {running.current?.signal.aborted === false && ` ${t("replay.stuck")}`}

@@ -249,7 +249,7 @@ export function HttpToolFields({
         <TextArea
           label={t("tools.parameters")}
           hint={t("tools.parametersHint")}
-          fault={read === null ? t("tools.parametersFault") : undefined}
+          error={read === null ? t("tools.parametersFault") : undefined}
           rows={7}
           spellCheck={false}
           dir="ltr"

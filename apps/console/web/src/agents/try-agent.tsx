@@ -11,7 +11,7 @@ import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { TextArea } from "../ui/field.tsx";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
-import { FaultNotice, Notice, Skeleton } from "../ui/notice.tsx";
+import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 
 /** Whether an answer with this confidence would go out without a person. */
 function sendsAlone(
@@ -155,7 +155,7 @@ export function TryAgent({ agent, policy, isDirty }: { agent: Agent; policy: Pol
             <Skeleton className="h-4 w-3/5" />
           </div>
         )}
-        {answer.isError && <FaultNotice fault={answer.error} onRetry={ask} />}
+        {answer.isError && <ErrorNotice error={answer.error} onRetry={ask} />}
         {answer.isSuccess && <Result result={answer.data} policy={policy} />}
       </div>
       {!agent.enabled && (

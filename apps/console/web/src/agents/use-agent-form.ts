@@ -1,4 +1,4 @@
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import { useState } from "react";
 import type { Agent, AgentChange } from "@svc/contracts";
 import { agentQuery, changeAgent } from "../api/agents.ts";
@@ -8,12 +8,12 @@ import type { Edits } from "../integrations/settings-draft.ts";
 import type { SettingsForm } from "../integrations/use-channel.ts";
 import { useServices } from "../session/services.ts";
 import { useProject } from "../session/use-session.ts";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 
 /** What the editor changes. */
 export type AgentFields = Omit<Agent, "id" | "version">;
 
-const isConflict = (fault: unknown) => fault instanceof ServiceFault && fault.code === "version_conflict";
+const isConflict = (error: unknown) => error instanceof ServiceError && error.code === "version_conflict";
 
 /** Shows an agent as it is now, wherever agents are shown. */
 export function useShowAgent() {
@@ -26,9 +26,9 @@ export function useShowAgent() {
 }
 
 /** What is wrong with a field; its place within a list, counted from one, stands before it. */
-function faultAt(fault: unknown, name: string): string | undefined {
-  if (!(fault instanceof ServiceFault)) return undefined;
-  const found = fault.errors.find(({ pointer }) => `${pointer}/`.startsWith(`/${name}/`));
+function errorAt(error: unknown, name: string): string | undefined {
+  if (!(error instanceof ServiceError)) return undefined;
+  const found = error.errors.find(({ pointer }) => `${pointer}/`.startsWith(`/${name}/`));
   if (found === undefined) return undefined;
   const place = found.pointer
     .split("/")
@@ -47,7 +47,7 @@ export function useAgentForm(agent: Agent, mayChange: boolean): SettingsForm<Age
   const { t } = useTexts();
   const show = useShowAgent();
   const [edits, setEdits] = useState<Edits<AgentFields>>({});
-  const [fault, setFault] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   const [conflicts, setConflicts] = useState<readonly (keyof AgentFields)[]>([]);
   const [isBusy, setBusy] = useState(false);
   const { id } = agent;
@@ -75,7 +75,7 @@ export function useAgentForm(agent: Agent, mayChange: boolean): SettingsForm<Age
 
   async function save() {
     setBusy(true);
-    setFault(null);
+    setError(null);
     try {
       const saved = await store(changes);
       if (saved === null) return;
@@ -83,7 +83,7 @@ export function useAgentForm(agent: Agent, mayChange: boolean): SettingsForm<Age
       setEdits({});
       toasts.show({ kind: "done", text: t("agents.saved", { name: saved.name }) });
     } catch (cause) {
-      setFault(cause);
+      setError(cause);
     } finally {
       setBusy(false);
     }
@@ -92,17 +92,17 @@ export function useAgentForm(agent: Agent, mayChange: boolean): SettingsForm<Age
   return {
     shown: withEdits<AgentFields>(agent, edits),
     set: (name, value) => setEdits((known) => addEdit<AgentFields, typeof name>(known, agent, name, value)),
-    faultOf: (name) => faultAt(fault, name),
+    errorOf: (name) => errorAt(error, name),
     changes,
     isDirty: Object.keys(changes).length > 0,
     isBusy,
     isDisabled: !mayChange,
     conflicts,
-    fault: fault === null ? null : describeFault(fault, t),
+    error: error === null ? null : describeError(error, t),
     save: () => void save(),
     discard() {
       setEdits({});
-      setFault(null);
+      setError(null);
       setConflicts([]);
     },
   };

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import type { Agent, AgentChange, Model } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 
@@ -22,7 +22,7 @@ export const agentQuery = (connection: Connection, project: string, id: string) 
     queryKey: ["agent", project, id],
     queryFn: async ({ signal }): Promise<Agent> =>
       (await connection.call("getAgent", project, { params: { id }, signal })).item,
-    retry: (count, fault) => !(fault instanceof ServiceFault && fault.status === 404) && count < 3,
+    retry: (count, error) => !(error instanceof ServiceError && error.status === 404) && count < 3,
   });
 
 /** Changes an agent, if it still has this version. Throws version_conflict where it has not. */

@@ -1,5 +1,12 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { ChannelChange, ChannelConfigs, ChannelItem, PlacesAnswer, ServicePlace } from "@svc/contracts";
+import type {
+  ChannelChange,
+  ChannelConfigs,
+  ChannelItem,
+  PlacesAnswer,
+  ServicePlace,
+  ChannelId as TicketChannelId,
+} from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 
 /** Ids of the channels. */
@@ -10,6 +17,15 @@ export type ChannelOf<Id extends ChannelId> = Omit<ChannelItem, "id" | "config">
   id: Id;
   config: ChannelConfigs[Id];
 };
+
+/** A channel whose replies a bot sends. */
+export type BotChannel = Omit<ChannelItem, "id" | "config"> & {
+  id: TicketChannelId;
+  config: Extract<ChannelItem["config"], { botToken: unknown }>;
+};
+
+/** True for a channel that is set up with the token of a bot. */
+export const isBotChannel = (channel: ChannelItem): channel is BotChannel => "botToken" in channel.config;
 
 /** While its page is open, a channel is asked for how it is doing this often: it follows a change within two seconds. */
 const FOLLOW_MS = 2_000;
@@ -45,7 +61,7 @@ export type PlaceId = ServicePlace["id"];
 const PORTS_FOLLOW_MS = 5_000;
 
 /** Where the parts of the service are, and whether they answer, followed. */
-export const placesQuery = (connection: Connection) =>
+export const portsQuery = (connection: Connection) =>
   queryOptions({
     queryKey: ["places"],
     queryFn: async ({ signal }): Promise<ServicePlace[]> =>

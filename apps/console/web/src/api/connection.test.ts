@@ -1,14 +1,14 @@
 import { expect, test } from "@jest/globals";
-import { readFault } from "./connection.ts";
+import { readError } from "./connection.ts";
 
-test("a problem tells its code, its text and every field that is at fault", () => {
+test("a problem tells its code, its text and every field that is at error", () => {
   const body = {
     code: "invalid_request",
     detail: "Mend it.",
     errors: [{ pointer: "/name", code: "x", detail: "is empty" }, 7],
   };
-  const fault = readFault(400, JSON.stringify(body), new Headers({ "retry-after": "3", "x-request-id": "r1" }));
-  expect(fault).toMatchObject({
+  const error = readError(400, JSON.stringify(body), new Headers({ "retry-after": "3", "x-request-id": "r1" }));
+  expect(error).toMatchObject({
     code: "invalid_request",
     detail: "Mend it.",
     status: 400,
@@ -19,6 +19,6 @@ test("a problem tells its code, its text and every field that is at fault", () =
 });
 
 test("a proxy's page, or nothing, is an unexpected answer with its status", () => {
-  expect(readFault(502, "<html>", new Headers())).toMatchObject({ code: "unexpected_answer", status: 502 });
-  expect(readFault(500, "", new Headers())).toMatchObject({ code: "unexpected_answer", status: 500 });
+  expect(readError(502, "<html>", new Headers())).toMatchObject({ code: "unexpected_answer", status: 502 });
+  expect(readError(500, "", new Headers())).toMatchObject({ code: "unexpected_answer", status: 500 });
 });

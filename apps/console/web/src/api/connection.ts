@@ -1,4 +1,4 @@
-import { ServiceFault, OPERATIONS } from "@svc/client";
+import { ServiceError, OPERATIONS } from "@svc/client";
 import type { CallArguments, CallOutput, OperationName } from "@svc/client";
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -14,14 +14,14 @@ function parse(text: string): unknown {
 }
 
 /**
- * The JSON of an answer. Throws ServiceFault for what is none, such as the page of a proxy that asks for a sign-in of its
+ * The JSON of an answer. Throws ServiceError for what is none, such as the page of a proxy that asks for a sign-in of its
  * own.
  */
 function readAnswer(status: number, text: string, headers: Headers): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new ServiceFault("unexpected_answer", "What answered is not the console's server.", {
+    throw new ServiceError("unexpected_answer", "What answered is not the console's server.", {
       status,
       requestId: headers.get("x-request-id"),
       cause,
@@ -31,26 +31,26 @@ function readAnswer(status: number, text: string, headers: Headers): unknown {
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 
-/** The fault that an answer with this status and body stands for: a problem (RFC 9457), or whatever else answers. */
-export function readFault(status: number, text: string, headers: Headers): ServiceFault {
+/** The error that an answer with this status and body stands for: a problem (RFC 9457), or whatever else answers. */
+export function readError(status: number, text: string, headers: Headers): ServiceError {
   const body = parse(text);
   const seconds = Number(headers.get("retry-after") ?? Number.NaN);
   const retryAfterSeconds = Number.isFinite(seconds) ? seconds : null;
   const requestId = headers.get("x-request-id");
   if (!isRecord(body) || typeof body["code"] !== "string") {
-    return new ServiceFault("unexpected_answer", `The server answered with status ${status}.`, {
+    return new ServiceError("unexpected_answer", `The server answered with status ${status}.`, {
       status,
       requestId,
       retryAfterSeconds,
     });
   }
-  const errors = (Array.isArray(body["errors"]) ? body["errors"] : []).filter(isRecord).map((fault) => ({
-    pointer: textOf(fault["pointer"]),
-    code: textOf(fault["code"]),
-    detail: textOf(fault["detail"]),
+  const errors = (Array.isArray(body["errors"]) ? body["errors"] : []).filter(isRecord).map((error) => ({
+    pointer: textOf(error["pointer"]),
+    code: textOf(error["code"]),
+    detail: textOf(error["detail"]),
   }));
   const detail = textOf(body["detail"]) || textOf(body["title"]);
-  return new ServiceFault(body["code"], detail, { status, errors, requestId, retryAfterSeconds });
+  return new ServiceError(body["code"], detail, { status, errors, requestId, retryAfterSeconds });
 }
 
 /** What is sent beside method and path. */
@@ -74,7 +74,7 @@ interface LooseInput extends Omit<Request, "project"> {
 /** Whether the server answers. */
 export type Reach = "reached" | "away";
 
-/** The way to the console's server. All calls throw ServiceFault, and the signal's reason when that aborts. */
+/** The way to the console's server. All calls throw ServiceError, and the signal's reason when that aborts. */
 export interface Connection {
   /** Calls an operation of the HTTP API by its name, for a project; null where it is about none. */
   call: <Name extends OperationName>(
@@ -140,7 +140,7 @@ export function createConnection({ fetch, onReach, onSignedOut }: ConnectionOpti
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason;
       onReach("away");
-      throw new ServiceFault("unreachable", "The server cannot be reached.", { cause });
+      throw new ServiceError("unreachable", "The server cannot be reached.", { cause });
     }
   }
 
@@ -151,7 +151,7 @@ export function createConnection({ fetch, onReach, onSignedOut }: ConnectionOpti
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason;
       onReach("away");
-      throw new ServiceFault("unreachable", "The answer of the server was cut off.", { cause });
+      throw new ServiceError("unreachable", "The answer of the server was cut off.", { cause });
     }
   }
 
@@ -160,9 +160,9 @@ export function createConnection({ fetch, onReach, onSignedOut }: ConnectionOpti
     const text = await readBody(answer, request);
     onReach(AWAY_STATUSES.has(answer.status) && text === "" ? "away" : "reached");
     if (answer.ok) return text === "" ? null : readAnswer(answer.status, text, answer.headers);
-    const fault = readFault(answer.status, text, answer.headers);
+    const error = readError(answer.status, text, answer.headers);
     if (answer.status === 401 && !(method === "POST" && path === "/session")) onSignedOut();
-    throw fault;
+    throw error;
   }
 
   return {
@@ -172,7 +172,7 @@ export function createConnection({ fetch, onReach, onSignedOut }: ConnectionOpti
       onReach("reached");
       if (answer.ok) return answer.arrayBuffer();
       if (answer.status === 401) onSignedOut();
-      throw readFault(answer.status, await answer.text(), answer.headers);
+      throw readError(answer.status, await answer.text(), answer.headers);
     },
     async call<Name extends OperationName>(name: Name, project: string | null, ...[input]: CallArguments<Name>) {
       const { params = {}, ...rest }: LooseInput = input ?? {};

@@ -2,13 +2,13 @@ import type { ConsoleEvents } from "@svc/contracts";
 
 /** What the server tells by itself; `hello` when the line is open, so that what was missed can be read. */
 export type LiveEvents = ConsoleEvents;
-export type TicketNews = LiveEvents["ticket"];
-export type PresenceNews = LiveEvents["presence"];
+export type TicketEventData = LiveEvents["ticket"];
+export type PresenceEventData = LiveEvents["presence"];
 type LiveName = keyof LiveEvents;
 
 /** The line by which the server tells what happens, over all its replicas. */
 export interface Live {
-  on: <Name extends LiveName>(name: Name, listener: (news: LiveEvents[Name]) => void) => () => void;
+  on: <Name extends LiveName>(name: Name, listener: (event: LiveEvents[Name]) => void) => () => void;
   /** Opens the line, and opens it again whenever it is cut, until `close`. */
   open: () => void;
   close: () => void;
@@ -30,7 +30,7 @@ function read(data: unknown): unknown {
 
 /** Makes the line over `url`, closed. `onCut` hears when it is cut. */
 export function createLive(url: string, onCut: () => void): Live {
-  const listeners: { [Name in LiveName]: Set<(news: LiveEvents[Name]) => void> } = {
+  const listeners: { [Name in LiveName]: Set<(event: LiveEvents[Name]) => void> } = {
     hello: new Set(),
     ticket: new Set(),
     gone: new Set(),
@@ -44,19 +44,19 @@ export function createLive(url: string, onCut: () => void): Live {
   function follow<Name extends LiveName>(
     opened: EventSource,
     name: Name,
-    told: ReadonlySet<(news: LiveEvents[Name]) => void>,
+    listeners: ReadonlySet<(event: LiveEvents[Name]) => void>,
   ) {
     opened.addEventListener(name, ({ data }: MessageEvent) => {
       failures = 0;
-      const news = read(data);
-      if (news === null) return;
+      const event = read(data);
+      if (event === null) return;
       // The server writes its events as the contracts say.
-      for (const listener of told) {
+      for (const listener of listeners) {
         try {
-          listener(news as LiveEvents[Name]);
-        } catch (fault) {
+          listener(event as LiveEvents[Name]);
+        } catch (error) {
           // The others hear of it all the same; the browser's console says what went wrong.
-          reportError(fault);
+          reportError(error);
         }
       }
     });

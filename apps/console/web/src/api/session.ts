@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import type {
   RequiredScope,
   SessionAnswer,
@@ -37,14 +37,14 @@ export const sessionQuery = (connection: Connection) =>
         const session = (await connection.send("GET", "/session", { signal })) as Session;
         connection.setCsrf(session.csrf);
         return session;
-      } catch (fault) {
-        if (fault instanceof ServiceFault && fault.status === 401) return null;
-        throw fault;
+      } catch (error) {
+        if (error instanceof ServiceError && error.status === 401) return null;
+        throw error;
       }
     },
   });
 
-/** Signs in. Throws ServiceFault where e-mail and password do not fit, or too many tries were made. */
+/** Signs in. Throws ServiceError where e-mail and password do not fit, or too many tries were made. */
 export const signIn = (connection: Connection, email: string, password: string): Promise<Session> =>
   begin(connection, "/session", { email, password });
 

@@ -50,16 +50,16 @@ function shownAfter(decided: TicketItem) {
   queryClient.setQueryData<TicketDetail>(KEY, detail);
   showTicket(queryClient, "shop", decided);
   const { version, stage } = queryClient.getQueryData<TicketDetail>(KEY) ?? detail;
-  return { version, stage, isReadAnew: queryClient.getQueryState(KEY)?.isInvalidated };
+  return { version, stage, isRefetched: queryClient.getQueryState(KEY)?.isInvalidated };
 }
 
 describe("the page of a ticket", () => {
   test("has the version of one's own decision where nothing else has happened since what it shows", () => {
-    expect(shownAfter(item(6, "done"))).toEqual({ version: 6, stage: "done", isReadAnew: true });
+    expect(shownAfter(item(6, "done"))).toEqual({ version: 6, stage: "done", isRefetched: true });
   });
 
   test("keeps its version, and is read anew, where something happened in between that it does not show", () => {
-    expect(shownAfter(item(7, "done"))).toEqual({ version: 5, stage: "review", isReadAnew: true });
-    expect(shownAfter(item(4, "done"))).toEqual({ version: 5, stage: "review", isReadAnew: true });
+    expect(shownAfter(item(7, "done"))).toEqual({ version: 5, stage: "review", isRefetched: true });
+    expect(shownAfter(item(4, "done"))).toEqual({ version: 5, stage: "review", isRefetched: true });
   });
 });

@@ -13,7 +13,7 @@ import { useServices } from "../session/services.ts";
 import { useProject } from "../session/use-session.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { useStore } from "../ui/create-store.ts";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Menu, MenuChoice, MenuItem, MenuLine } from "../ui/menu.tsx";
 
@@ -105,8 +105,8 @@ export function AccountMenu({
   async function leave(path: "/session" | "/sessions") {
     try {
       await connection.send("DELETE", path);
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
       return;
     }
     connection.setCsrf(null);
@@ -118,7 +118,7 @@ export function AccountMenu({
     if (hasNotifications) return choose({ hasNotifications: false });
     const permission = await Notification.requestPermission();
     if (permission === "granted") choose({ hasNotifications: true });
-    else toasts.show({ kind: "fault", text: t("notify.refused") });
+    else toasts.show({ kind: "error", text: t("notify.refused") });
   }
   const nextTheme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "system";
   const isLed = mayBeLed(session, project);

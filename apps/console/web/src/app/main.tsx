@@ -1,6 +1,6 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import { Tooltip } from "radix-ui";
 import { StrictMode, useEffect } from "react";
 import { createRoot } from "react-dom/client";
@@ -24,12 +24,12 @@ const STALE_MS = 20_000;
 const LOOK_TIMEOUT_MS = 5_000;
 const RETRY_LONGEST_MS = 8_000;
 /** Faults that pass by themselves: what is shown waits for the server instead of giving up. */
-const isPassing = (fault: unknown) =>
-  fault instanceof ServiceFault && (fault.code === "unreachable" || [429, 502, 503, 504].includes(fault.status ?? 0));
+const isPassing = (error: unknown) =>
+  error instanceof ServiceError && (error.code === "unreachable" || [429, 502, 503, 504].includes(error.status ?? 0));
 const MS_PER_SECOND = 1_000;
-const delayAfter = (failures: number, fault: unknown) =>
-  fault instanceof ServiceFault && fault.retryAfterSeconds !== null
-    ? fault.retryAfterSeconds * MS_PER_SECOND
+const delayAfter = (failures: number, error: unknown) =>
+  error instanceof ServiceError && error.retryAfterSeconds !== null
+    ? error.retryAfterSeconds * MS_PER_SECOND
     : Math.min(500 * 2 ** failures, RETRY_LONGEST_MS);
 
 const queryClient = new QueryClient({
@@ -38,7 +38,7 @@ const queryClient = new QueryClient({
       staleTime: STALE_MS,
       // The browser's idea of being online says nothing of a server that may run on this machine.
       networkMode: "always",
-      retry: (_, fault) => isPassing(fault),
+      retry: (_, error) => isPassing(error),
       retryDelay: delayAfter,
     },
     // Nothing that changes something is done twice.
@@ -60,11 +60,11 @@ const live = createLive(`/events?tab=${TAB_NAME}`, () => {
 const preferences = openPreferences(storage);
 const root = document.getElementById("root");
 if (root === null) throw new Error("The page has no element for the app.");
-const texts = await openTexts(preferences.get().language, navigator.languages).catch((fault: unknown) => {
+const texts = await openTexts(preferences.get().language, navigator.languages).catch((error: unknown) => {
   // Without texts there is nothing to say it with.
   root.textContent =
     "The server is unavailable. Reload the page. · Der Server ist nicht erreichbar. Laden Sie die Seite neu.";
-  throw fault;
+  throw error;
 });
 const services: Services = {
   connection,
@@ -87,7 +87,7 @@ function App() {
   useEffect(() => {
     texts
       .choose(language)
-      .catch(() => services.toasts.show({ kind: "fault", text: texts.shown.get().t("fault.unreachable") }));
+      .catch(() => services.toasts.show({ kind: "error", text: texts.shown.get().t("error.unreachable") }));
   }, [language]);
   return (
     <ServicesContext value={services}>

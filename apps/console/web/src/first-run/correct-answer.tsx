@@ -10,7 +10,7 @@ import { useServices } from "../session/services.ts";
 import { useProject } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
 import { SelectField, TextArea } from "../ui/field.tsx";
-import { FaultNotice } from "../ui/notice.tsx";
+import { ErrorNotice } from "../ui/notice.tsx";
 import type { KbPlace } from "./first-run-state.ts";
 import { useOwnKb } from "./use-own-kb.ts";
 
@@ -42,7 +42,7 @@ export function CorrectAnswer({
   const field = useRef<HTMLTextAreaElement>(null);
   const [agentId, setAgentId] = useState(ticket.agentId);
   const [answer, setAnswer] = useState("");
-  const [fault, setFault] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
   const kbs = useQuery(kbsQuery(connection, project));
   const { data: agents = [] } = useQuery(agentsQuery(connection, project));
@@ -83,7 +83,7 @@ export function CorrectAnswer({
     event.preventDefault();
     if (isBusy) return;
     setBusy(true);
-    setFault(null);
+    setError(null);
     try {
       const article = answer.trim() === "" ? null : await writeArticle();
       const place = { id: ticket.id, project: ticket.project, version: null };
@@ -91,7 +91,7 @@ export function CorrectAnswer({
       if (isRerouted) await decide(connection, place, "reroute", { agentId: agent.id });
       onTaught(article);
     } catch (cause) {
-      setFault(cause);
+      setError(cause);
       setBusy(false);
     }
   }
@@ -150,7 +150,7 @@ export function CorrectAnswer({
         value={answer}
         onChange={({ currentTarget }) => setAnswer(currentTarget.value)}
       />
-      {fault !== null && <FaultNotice fault={fault} />}
+      {error !== null && <ErrorNotice error={error} />}
       <Button
         type="submit"
         look="primary"

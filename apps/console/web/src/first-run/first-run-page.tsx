@@ -10,7 +10,7 @@ import { useChannels } from "../integrations/use-channel.ts";
 import { useServices } from "../session/services.ts";
 import { useProject, useRights, useSession } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
-import { FaultNotice } from "../ui/notice.tsx";
+import { ErrorNotice } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { isReachable, skipFirstRun } from "./first-run-state.ts";
 import { Step } from "./step.tsx";
@@ -18,7 +18,10 @@ import { TeachStep } from "./teach-step.tsx";
 import { TestStep } from "./test-step.tsx";
 
 const FOLLOW_MS = 3_000;
-const SHOWN = [INTEGRATIONS.widget, INTEGRATIONS.messenger, INTEGRATIONS.api] as const;
+/** The channels; the API last, since it takes a developer. */
+const SHOWN = INTEGRATIONS.filter(({ id }) => id !== "tool-server").toSorted(
+  (one, other) => Number(one.id === "api") - Number(other.id === "api"),
+);
 
 /** Where people should be able to write. Each way is set up on its own page. */
 function ChannelStep({ number }: { number: number }) {
@@ -38,7 +41,7 @@ function ChannelStep({ number }: { number: number }) {
       done={t("firstRun.channelDone")}
     >
       {channels.isError && known === undefined && (
-        <FaultNotice fault={channels.error} onRetry={() => void channels.refetch()} />
+        <ErrorNotice error={channels.error} onRetry={() => void channels.refetch()} />
       )}
       <ul className="grid gap-2 sm:grid-cols-3">
         {SHOWN.map(({ icon: Icon, id, title }) => {

@@ -1,3 +1,4 @@
+import { PUSHING_CHANNELS } from "@svc/contracts";
 import type { ChannelItem, KbItem, KeyItem } from "@svc/contracts";
 import { channelOf } from "../api/channels.ts";
 import type { Connection } from "../api/connection.ts";
@@ -13,12 +14,12 @@ export const isTaught = (kbs: readonly KbItem[]): boolean => (ownKb(kbs)?.docume
 const hasSites = (channels: readonly ChannelItem[]) =>
   (channelOf(channels, "widget")?.config.allowedOrigins.length ?? 0) > 0;
 
-/** True when people can write: on one's own site, by the messenger, or by the API with a key that was made for it. */
+/** True when people can write: on one's own site, in a chat app, or by the API with a key that was made for it. */
 export function isReachable(channels: readonly ChannelItem[], keys: readonly KeyItem[]): boolean {
   const isOn = (id: ChannelItem["id"]) => channels.some((channel) => channel.id === id && channel.enabled);
   // The first keys are the service's own, for its command line and its first administrator.
   const isMade = ({ createdBy, revokedAt }: KeyItem) => revokedAt === null && /^(?:operator|key):/.test(createdBy);
-  return (isOn("widget") && hasSites(channels)) || isOn("messenger") || (isOn("api") && keys.some(isMade));
+  return (isOn("widget") && hasSites(channels)) || PUSHING_CHANNELS.some(isOn) || (isOn("api") && keys.some(isMade));
 }
 
 /** A document of a knowledge base. */

@@ -10,7 +10,7 @@ import { ACCEPTED_FILES, useUploads } from "../knowledge/upload-queue.ts";
 import { useServices } from "../session/services.ts";
 import { useProject } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { useFileDrop } from "../ui/use-file-drop.ts";
 import { isTaught } from "./first-run-state.ts";
@@ -39,8 +39,8 @@ export function TeachStep({ number }: { number: number }) {
     setBusy(kind);
     try {
       setSource({ kind, kbId: await findKb() });
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     } finally {
       setBusy(null);
     }

@@ -9,10 +9,10 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { useProject } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { TextArea } from "../ui/field.tsx";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
-import { FaultNotice } from "../ui/notice.tsx";
+import { ErrorNotice } from "../ui/notice.tsx";
 import { CorrectAnswer } from "./correct-answer.tsx";
 import { confirmAnswer, isConfirmed } from "./first-run-state.ts";
 import type { KbPlace } from "./first-run-state.ts";
@@ -53,8 +53,8 @@ function Verdict({
         await queryClient.invalidateQueries({ queryKey: ["ticket", project, id] });
       }
       onRight();
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     } finally {
       setBusy(false);
     }
@@ -148,7 +148,7 @@ export function TestStep({ number }: { number: number }) {
   const [confirmed, setConfirmed] = useState<string | null>(null);
   /** The article that is being read before the question is asked again. */
   const [article, setArticle] = useState<KbPlace | null>(null);
-  const [fault, setFault] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
   const ticketId = sent?.ticketId ?? "";
   const ticket = useQuery({
@@ -159,20 +159,21 @@ export function TestStep({ number }: { number: number }) {
   });
   useEffect(
     () =>
-      live.on("ticket", (news) => {
-        if (news.ticketId === ticketId) void queryClient.invalidateQueries({ queryKey: ["ticket", project, ticketId] });
+      live.on("ticket", (event) => {
+        if (event.ticketId === ticketId)
+          void queryClient.invalidateQueries({ queryKey: ["ticket", project, ticketId] });
       }),
     [live, project, queryClient, ticketId],
   );
   async function ask(question: string): Promise<boolean> {
     setBusy(true);
-    setFault(null);
+    setError(null);
     try {
       const { item } = await connection.call("sendTestMessage", project, { body: { text: question } });
       setSent({ text: question, ticketId: item.ticketId });
       return true;
     } catch (cause) {
-      setFault(cause);
+      setError(cause);
       return false;
     } finally {
       setBusy(false);
@@ -258,7 +259,7 @@ export function TestStep({ number }: { number: number }) {
             event.currentTarget.form?.requestSubmit();
           }}
         />
-        {fault !== null && <FaultNotice fault={fault} />}
+        {error !== null && <ErrorNotice error={error} />}
         <Button
           type="submit"
           look="primary"

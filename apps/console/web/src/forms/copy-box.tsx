@@ -26,7 +26,7 @@ export function CopyBox({ label, text, isWrapped = false }: { label: string; tex
       // Without HTTPS browsers give no clipboard: then it is marked, and the keyboard copies it.
       const { current } = codeRef;
       if (current !== null) getSelection()?.selectAllChildren(current);
-      toasts.show({ kind: "fault", text: t("copy.byHand") });
+      toasts.show({ kind: "error", text: t("copy.byHand") });
     }
   }
 

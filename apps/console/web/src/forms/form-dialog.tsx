@@ -6,9 +6,9 @@ import { Dialog } from "../ui/dialog.tsx";
 import { useAction } from "./use-action.ts";
 
 /** What is wrong with a form as a whole. The element is there before it has a text, so that screen readers announce it. */
-export const FormFault = ({ fault }: { fault: string | null }) => (
+export const FormError = ({ error }: { error: string | null }) => (
   <p role="alert" className="text-sm wrap-anywhere text-bad empty:hidden">
-    {fault}
+    {error}
   </p>
 );
 
@@ -20,7 +20,7 @@ export function FormDialog({
   width,
   keepsText,
   isDisabled = false,
-  fault = null,
+  error = null,
   onSubmit,
   onClose,
   children,
@@ -30,7 +30,7 @@ export function FormDialog({
   look?: "primary" | "danger";
   isDisabled?: boolean;
   /** What is wrong with the fields; shown unless the last submit has failed. */
-  fault?: string | null;
+  error?: string | null;
   /** Does what the form is for. If it throws, the dialog stays open and shows why. */
   onSubmit: (form: FormData) => void | Promise<void>;
   /** The fields. */
@@ -38,7 +38,7 @@ export function FormDialog({
 }) {
   const { t } = useTexts();
   const formId = useId();
-  const { fault: failure, isBusy, run } = useAction();
+  const { error: failure, isBusy, run } = useAction();
   return (
     <Dialog
       title={title}
@@ -64,7 +64,7 @@ export function FormDialog({
         className="flex flex-col gap-4 p-4"
       >
         {children}
-        <FormFault fault={failure ?? fault} />
+        <FormError error={failure ?? error} />
       </form>
     </Dialog>
   );

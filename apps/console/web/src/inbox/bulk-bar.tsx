@@ -13,7 +13,7 @@ import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { BULK_TEXTS, applyBulk, undoBulk, runAll } from "./bulk-changes.ts";
 import type { BulkChange } from "./bulk-changes.ts";
-import type { BulkDialog, BulkFaults } from "./bulk-dialogs.tsx";
+import type { BulkDialog, BulkErrors } from "./bulk-dialogs.tsx";
 
 const BulkDialogs = lazyDialog(async () => (await import("./bulk-dialogs.tsx")).BulkDialogs);
 
@@ -40,12 +40,12 @@ const IN_BAR = 2;
 export function BulkBar({
   tickets,
   onSelect,
-  onFaults,
+  onErrors,
 }: {
   tickets: readonly TicketItem[];
   onSelect: (ids: ReadonlySet<string>) => void;
   /** Shows which tickets stayed as they were: also when nothing is selected any more. */
-  onFaults: (faults: BulkFaults) => void;
+  onErrors: (errors: BulkErrors) => void;
 }) {
   const { t } = useTexts();
   const { connection, toasts } = useServices();
@@ -56,16 +56,16 @@ export function BulkBar({
   const mayWrite = tickets.some(({ project }) => mayDo(session, project, "tickets:write"));
   const show = (item: TicketItem) => showTicket(queryClient, item.project, item);
 
-  function tellFaults(faults: BulkFaults) {
-    if (faults.length === 0) return;
-    const action = { label: t("bulk.show"), run: () => onFaults(faults) };
-    toasts.show({ kind: "fault", text: t("bulk.failed", { n: faults.length }), action });
+  function showErrors(errors: BulkErrors) {
+    if (errors.length === 0) return;
+    const action = { label: t("bulk.show"), run: () => onErrors(errors) };
+    toasts.show({ kind: "error", text: t("bulk.failed", { n: errors.length }), action });
   }
 
   async function run(change: BulkChange) {
     setProgress(0);
     const became = new Map<string, TicketItem>();
-    const { done, faults } = await runAll(
+    const { done, errors } = await runAll(
       tickets,
       async (ticket) => {
         const after = await applyBulk(connection, ticket, change);
@@ -75,21 +75,21 @@ export function BulkBar({
       setProgress,
     );
     setProgress(null);
-    onSelect(new Set(faults.map(({ item }) => item.id)));
+    onSelect(new Set(errors.map(({ item }) => item.id)));
     const { done: text, undo } = BULK_TEXTS[change.kind];
     async function takeBack() {
-      const { faults: left } = await runAll(
+      const { errors: left } = await runAll(
         done,
         async (before) => show(await undoBulk(connection, { before, after: became.get(before.id) ?? before }, change)),
         () => undefined,
       );
-      tellFaults(left);
+      showErrors(left);
     }
     if (done.length > 0) {
       const action = { label: t(undo), run: () => void takeBack() };
       toasts.show({ kind: "done", text: t(text, { n: done.length }), action });
     }
-    tellFaults(faults);
+    showErrors(errors);
   }
   function choose(kind: keyof typeof ACTIONS) {
     const waiting = tickets.filter(isWaiting).length;

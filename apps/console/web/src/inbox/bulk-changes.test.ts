@@ -1,36 +1,36 @@
 import { expect, test } from "@jest/globals";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import { runAll } from "./bulk-changes.ts";
 
 test("what fails for one item is told with it and does not stop the others", async () => {
   const heard: number[] = [];
   const items = Array.from({ length: 120 }, (_, index) => index + 1);
-  const { done, faults } = await runAll(
+  const { done, errors } = await runAll(
     items,
     (item) => (item % 40 === 0 ? Promise.reject(new Error(`no ${item}`)) : Promise.resolve()),
     (over) => heard.push(over),
   );
   expect(done).toHaveLength(117);
-  expect(faults.map(({ item }) => item).sort((one, other) => one - other)).toEqual([40, 80, 120]);
+  expect(errors.map(({ item }) => item).sort((one, other) => one - other)).toEqual([40, 80, 120]);
   expect(heard).toEqual(items);
 });
 
 test("what the server puts off is done when it says so, and given up after some times", async () => {
   const pauses: number[] = [];
   const tries = new Map<number, number>();
-  const { done, faults } = await runAll(
+  const { done, errors } = await runAll(
     [1, 2],
     (item) => {
       const count = (tries.get(item) ?? 0) + 1;
       tries.set(item, count);
-      const late = new ServiceFault("rate_limited", "Later.", { status: 429, retryAfterSeconds: 3 });
+      const late = new ServiceError("rate_limited", "Later.", { status: 429, retryAfterSeconds: 3 });
       return item === 2 || count < 3 ? Promise.reject(late) : Promise.resolve();
     },
     () => undefined,
     (ms) => Promise.resolve(void pauses.push(ms)),
   );
   expect(done).toEqual([1]);
-  expect(faults).toMatchObject([{ item: 2, fault: { code: "rate_limited" } }]);
+  expect(errors).toMatchObject([{ item: 2, error: { code: "rate_limited" } }]);
   expect(pauses).toEqual([3_000, 3_000, 3_000, 3_000, 3_000, 3_000]);
 });
 
@@ -41,5 +41,5 @@ test("nothing to do is done at once", async () => {
       () => Promise.reject(new Error("never")),
       () => undefined,
     ),
-  ).toEqual({ done: [], faults: [] });
+  ).toEqual({ done: [], errors: [] });
 });

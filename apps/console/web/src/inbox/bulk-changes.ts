@@ -1,4 +1,4 @@
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import type { TicketItem } from "@svc/contracts";
 import type { Connection } from "../api/connection.ts";
 import { decide, give, undoClose } from "../api/tickets.ts";
@@ -17,9 +17,9 @@ async function patiently(work: () => Promise<void>, pause: (ms: number) => Promi
     try {
       await work();
       return;
-    } catch (fault) {
-      if (!(fault instanceof ServiceFault) || fault.code !== "rate_limited" || tries === TRIES) throw fault;
-      await pause((fault.retryAfterSeconds ?? 1) * 1_000);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== "rate_limited" || tries === TRIES) throw error;
+      await pause((error.retryAfterSeconds ?? 1) * 1_000);
     }
   }
 }
@@ -30,9 +30,9 @@ export async function runAll<Item>(
   work: (item: Item) => Promise<void>,
   onProgress: (over: number) => void,
   pause: (ms: number) => Promise<void> = pauseMs,
-): Promise<{ done: Item[]; faults: { item: Item; fault: unknown }[] }> {
+): Promise<{ done: Item[]; errors: { item: Item; error: unknown }[] }> {
   const done: Item[] = [];
-  const faults: { item: Item; fault: unknown }[] = [];
+  const errors: { item: Item; error: unknown }[] = [];
   const queue = [...items];
   async function takeOn(): Promise<void> {
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
@@ -40,14 +40,14 @@ export async function runAll<Item>(
       try {
         await patiently(() => work(current), pause);
         done.push(current);
-      } catch (fault) {
-        faults.push({ item: current, fault });
+      } catch (error) {
+        errors.push({ item: current, error });
       }
-      onProgress(done.length + faults.length);
+      onProgress(done.length + errors.length);
     }
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, takeOn));
-  return { done, faults };
+  return { done, errors };
 }
 
 /** What can be done with many tickets at once, with what it takes besides. */

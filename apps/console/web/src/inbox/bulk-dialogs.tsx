@@ -1,24 +1,24 @@
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import type { TicketItem } from "@svc/contracts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { usePeople } from "../session/use-session.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog, Dialog } from "../ui/dialog.tsx";
 import { Field, formText } from "../ui/field.tsx";
 import { PickList } from "../ui/pick-list.tsx";
 import type { BulkChange } from "./bulk-changes.ts";
 
 /** Tickets that stayed as they were, and why each. */
-export type BulkFaults = readonly { item: TicketItem; fault: unknown }[];
+export type BulkErrors = readonly { item: TicketItem; error: unknown }[];
 
 /** What is asked or told about many tickets. */
 export type BulkDialog =
   | { kind: "assign" | "tag" }
   | { kind: "resolve"; count: number; waiting: number }
-  | { kind: "faults"; faults: BulkFaults };
+  | { kind: "errors"; errors: BulkErrors };
 
 interface Choosing {
   onClose: () => void;
@@ -92,19 +92,19 @@ function ResolveAll({ count, waiting, onClose, onChoose }: Choosing & { count: n
 }
 
 /** Tells which tickets stayed as they were, and why each. */
-function FaultList({ faults, onClose }: { faults: BulkFaults; onClose: () => void }) {
+function ErrorList({ errors, onClose }: { errors: BulkErrors; onClose: () => void }) {
   const { t } = useTexts();
-  const why = (fault: unknown) =>
-    fault instanceof ServiceFault && fault.code === "version_conflict" ? t("bulk.changed") : describeFault(fault, t);
+  const why = (error: unknown) =>
+    error instanceof ServiceError && error.code === "version_conflict" ? t("bulk.changed") : describeError(error, t);
   return (
     <Dialog title={t("bulk.faults")} onClose={onClose} footer={<Button onClick={onClose}>{t("ui.close")}</Button>}>
       <ul className="max-h-[60vh] divide-y divide-line overflow-y-auto px-4">
-        {faults.map(({ fault, item }) => (
+        {errors.map(({ error, item }) => (
           <li key={item.id} className="py-2.5 text-sm">
             <p dir="auto" className="truncate font-medium">
               {item.subject === "" ? t("ticket.noSubject") : item.subject}
             </p>
-            <p className="text-muted">{why(fault)}</p>
+            <p className="text-muted">{why(error)}</p>
           </li>
         ))}
       </ul>
@@ -114,7 +114,7 @@ function FaultList({ faults, onClose }: { faults: BulkFaults; onClose: () => voi
 
 /** What is asked or told about many tickets. */
 export function BulkDialogs({ dialog, onClose, onChoose }: Choosing & { dialog: BulkDialog }) {
-  if (dialog.kind === "faults") return <FaultList faults={dialog.faults} onClose={onClose} />;
+  if (dialog.kind === "errors") return <ErrorList errors={dialog.errors} onClose={onClose} />;
   if (dialog.kind === "resolve") return <ResolveAll {...dialog} onClose={onClose} onChoose={onChoose} />;
   const Asked = { assign: AssignAll, tag: TagAll }[dialog.kind];
   return <Asked onClose={onClose} onChoose={onChoose} />;

@@ -1,8 +1,8 @@
 import { describe, expect, test, afterEach, beforeEach, jest } from "@jest/globals";
 import type { TicketItem } from "@svc/contracts";
-import type { TicketNews } from "../api/live.ts";
+import type { TicketEventData } from "../api/live.ts";
 import { mergeHead, followList } from "./follow-list.ts";
-import type { ListNews } from "./follow-list.ts";
+import type { ListUpdate } from "./follow-list.ts";
 
 const ticket = (id: string, version = 1): TicketItem => ({
   id,
@@ -32,7 +32,7 @@ const ticket = (id: string, version = 1): TicketItem => ({
 const tickets = (...ids: string[]) => ids.map((id) => ticket(id));
 const idsOf = ({ items }: { items: TicketItem[] }) => items.map(({ id }) => id);
 const newsIn = (project: string, ...ids: string[]) =>
-  new Map<string, TicketNews>(
+  new Map<string, TicketEventData>(
     ids.map((ticketId) => [
       ticketId,
       {
@@ -49,7 +49,7 @@ const newsIn = (project: string, ...ids: string[]) =>
     ]),
   );
 
-const ticketEvent = (...ids: string[]): ListNews => ({ tickets: newsIn("default", ...ids), gone: new Map() });
+const ticketEvent = (...ids: string[]): ListUpdate => ({ tickets: newsIn("default", ...ids), gone: new Map() });
 
 describe("a list of tickets whose head was read anew", () => {
   const list = { items: tickets("a", "b", "c", "d"), nextCursor: "more" };
@@ -58,7 +58,7 @@ describe("a list of tickets whose head was read anew", () => {
     const merged = mergeHead(
       list,
       { items: tickets("c", "a"), nextCursor: "head", isWhole: false },
-      { project: "default", news: ticketEvent("c") },
+      { project: "default", update: ticketEvent("c") },
     );
     expect(idsOf(merged)).toEqual(["c", "a", "b", "d"]);
     expect(merged.nextCursor).toBe("more");
@@ -68,27 +68,27 @@ describe("a list of tickets whose head was read anew", () => {
     const merged = mergeHead(
       list,
       { items: tickets("a", "b"), nextCursor: "head", isWhole: false },
-      { project: "default", news: ticketEvent("d") },
+      { project: "default", update: ticketEvent("d") },
     );
     expect(idsOf(merged)).toEqual(["a", "b", "c"]);
   });
 
-  test("keeps the place of what has changed where it is in another order, as the news say it is", () => {
+  test("keeps the place of what has changed where it is in another order, as the update say it is", () => {
     const merged = mergeHead(
       list,
       { items: tickets("a", "b"), nextCursor: "head", isWhole: false },
-      { project: "default", news: ticketEvent("d"), sort: "priority" },
+      { project: "default", update: ticketEvent("d"), sort: "priority" },
     );
     expect(idsOf(merged)).toEqual(["a", "b", "c", "d"]);
     expect(merged.items[3]).toMatchObject({ status: "resolved", stage: "done", version: 2 });
   });
 
-  test("keeps what is newer than the news", () => {
+  test("keeps what is newer than the update", () => {
     const newer = { ...list, items: [...tickets("a"), ticket("d", 9)] };
     const merged = mergeHead(
       newer,
       { items: tickets("a"), nextCursor: "head", isWhole: false },
-      { project: "default", news: ticketEvent("d"), sort: "priority" },
+      { project: "default", update: ticketEvent("d"), sort: "priority" },
     );
     expect(merged.items[1]).toMatchObject({ status: "open", version: 9 });
   });
@@ -99,7 +99,7 @@ describe("a list of tickets whose head was read anew", () => {
         mergeHead(
           list,
           { items: tickets("d"), nextCursor: null, isWhole: false },
-          { project: "default", news: ticketEvent() },
+          { project: "default", update: ticketEvent() },
         ),
       ),
     ).toEqual(["d"]);
@@ -108,7 +108,7 @@ describe("a list of tickets whose head was read anew", () => {
         mergeHead(
           list,
           { items: tickets("x", "y"), nextCursor: "n", isWhole: false },
-          { project: "default", news: ticketEvent() },
+          { project: "default", update: ticketEvent() },
         ),
       ),
     ).toEqual(["x", "y"]);
@@ -116,16 +116,16 @@ describe("a list of tickets whose head was read anew", () => {
 
   test("is what was read where all that was loaded was read: what has gone unnoticed is not in it", () => {
     const read = { items: tickets("x", "b", "d"), nextCursor: "after d", isWhole: true };
-    const merged = mergeHead(list, read, { project: "default", news: ticketEvent() });
+    const merged = mergeHead(list, read, { project: "default", update: ticketEvent() });
     expect([idsOf(merged), merged.nextCursor]).toEqual([["x", "b", "d"], "after d"]);
   });
 
   test("loses what another project has now, wherever it stands", () => {
     const head = { items: tickets("a"), nextCursor: "head", isWhole: false };
     const gone = new Map([["c", "default"]]);
-    const inNoSight = { project: "default", news: { tickets: new Map(), gone } };
+    const inNoSight = { project: "default", update: { tickets: new Map(), gone } };
     expect(idsOf(mergeHead(list, head, inNoSight))).toEqual(["a", "b", "d"]);
-    const inSight = { project: "default", sort: "priority", news: { tickets: newsIn("north", "c"), gone } };
+    const inSight = { project: "default", sort: "priority", update: { tickets: newsIn("north", "c"), gone } };
     expect(idsOf(mergeHead(list, head, inSight))).toEqual(["a", "b", "d"]);
     // In a list of all projects it has only another project.
     const ofAll = mergeHead(list, head, { ...inSight, project: null });
@@ -139,7 +139,7 @@ describe("a list of tickets whose head was read anew", () => {
   });
 });
 
-const newsOf = (ticketId: string, version = 1, project = "north"): TicketNews => ({
+const newsOf = (ticketId: string, version = 1, project = "north"): TicketEventData => ({
   ticketId,
   project,
   version,
@@ -152,7 +152,7 @@ const newsOf = (ticketId: string, version = 1, project = "north"): TicketNews =>
 });
 const HEAD = { items: [], nextCursor: null };
 
-let merged: ListNews[];
+let merged: ListUpdate[];
 let wholes: boolean[];
 let reads: number;
 let isAway: boolean;
@@ -175,15 +175,15 @@ const follow = () =>
       return isAway ? Promise.reject(new Error("away")) : Promise.resolve(HEAD);
     },
     isLoading: () => isLoading,
-    merge({ isWhole }, news) {
-      merged.push(news);
+    merge({ isWhole }, update) {
+      merged.push(update);
       wholes.push(isWhole);
     },
   });
 const passMs = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 const ids = () => merged.map(({ tickets }) => [...tickets.keys()]);
 
-test("many news at once are one look", async () => {
+test("many update at once are one look", async () => {
   const follower = follow();
   for (const id of ["a", "b", "a"]) follower.tell(newsOf(id));
   await passMs(10_000);
@@ -225,7 +225,7 @@ test("a line that is open again is a reason to look at once", async () => {
   expect(ids()).toEqual([["a"]]);
 });
 
-test("where news may have been missed all is read, until that has worked, and the head alone after it", async () => {
+test("where update may have been missed all is read, until that has worked, and the head alone after it", async () => {
   const follower = follow();
   isAway = true;
   follower.look();
@@ -240,8 +240,8 @@ test("where news may have been missed all is read, until that has worked, and th
 
 test("a ticket that has gone and come back is not gone", async () => {
   const follower = follow();
-  follower.tellGone({ ticketId: "a", project: "north" });
-  follower.tellGone({ ticketId: "b", project: "north" });
+  follower.reportGone({ ticketId: "a", project: "north" });
+  follower.reportGone({ ticketId: "b", project: "north" });
   follower.tell(newsOf("b", 2, "south"));
   follower.tell(newsOf("a", 3));
   await passMs(1_000);

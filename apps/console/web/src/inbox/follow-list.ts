@@ -1,5 +1,5 @@
 import type { TicketItem } from "@svc/contracts";
-import type { TicketNews } from "../api/live.ts";
+import type { TicketEventData } from "../api/live.ts";
 
 /** Tickets from the first on. */
 export interface TicketPage {
@@ -7,11 +7,11 @@ export interface TicketPage {
   nextCursor: string | null;
 }
 
-/** The order in which what has changed last comes first, so that news are at the head of the list. */
-const NEWS_FIRST = "-updatedAt";
+/** The order in which what has changed last comes first, so that updates are at the head of the list. */
+const UPDATES_FIRST = "-updatedAt";
 
-/** A ticket with what its news say. */
-const patch = (item: TicketItem, { project, version, status, stage, assignee }: TicketNews): TicketItem =>
+/** A ticket with the values of its update. */
+const patch = (item: TicketItem, { project, version, status, stage, assignee }: TicketEventData): TicketItem =>
   version < item.version
     ? item
     : {
@@ -25,7 +25,7 @@ const patch = (item: TicketItem, { project, version, status, stage, assignee }: 
 
 /**
  * The list after its head was read anew. In the order of changes, a ticket that has changed stands in the head or does
- * not belong to the list any more; in any other order it stays where it is, as the news say it is. Where head and list
+ * not belong to the list any more; in any other order it keeps its position, with the values of the update. Where head and list
  * have nothing in common too much has happened: the list begins anew. Where all of it was read it is what was read. Of
  * what another project has now, nothing is left in the list of one `project`; null for a list of all.
  */
@@ -33,21 +33,21 @@ export function mergeHead(
   list: TicketPage,
   head: ListReading,
   {
-    news: { tickets, gone },
+    update: { tickets, gone },
     project,
-    sort = NEWS_FIRST,
-  }: { news: ListNews; project: string | null; sort?: string | undefined },
+    sort = UPDATES_FIRST,
+  }: { update: ListUpdate; project: string | null; sort?: string | undefined },
 ): TicketPage {
-  const anew = { items: head.items, nextCursor: head.nextCursor };
-  if (head.isWhole || head.nextCursor === null || list.items.length === 0) return anew;
+  const replaced = { items: head.items, nextCursor: head.nextCursor };
+  if (head.isWhole || head.nextCursor === null || list.items.length === 0) return replaced;
   const inHead = new Set(head.items.map(({ id }) => id));
-  if (!list.items.some(({ id }) => inHead.has(id))) return anew;
-  const isByNews = sort === NEWS_FIRST;
+  if (!list.items.some(({ id }) => inHead.has(id))) return replaced;
+  const isByEvent = sort === UPDATES_FIRST;
   const rest = list.items
-    .filter(({ id }) => !inHead.has(id) && !(isByNews && tickets.has(id)))
+    .filter(({ id }) => !inHead.has(id) && !(isByEvent && tickets.has(id)))
     .map((item) => {
-      const told = tickets.get(item.id);
-      return told === undefined ? item : patch(item, told);
+      const update = tickets.get(item.id);
+      return update === undefined ? item : patch(item, update);
     })
     .filter((item) => gone.get(item.id) !== item.project && (project === null || item.project === project));
   // What was the whole list may have been pushed down behind the head.
@@ -61,9 +61,9 @@ const RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 30_000;
 
 /** What was told of tickets since the head of a list was last read. */
-export interface ListNews {
+export interface ListUpdate {
   /** The newest that was told of each ticket. */
-  tickets: ReadonlyMap<string, TicketNews>;
+  tickets: ReadonlyMap<string, TicketEventData>;
   /** By tickets that another project has now, the project that had them. */
   gone: ReadonlyMap<string, string>;
 }
@@ -76,15 +76,15 @@ interface ListReading extends TicketPage {
 
 /** Takes what is told, and has the head of the list read and merged in. */
 export interface ListFollower {
-  tell: (news: TicketNews) => void;
-  tellGone: (gone: { ticketId: string; project: string }) => void;
+  tell: (update: TicketEventData) => void;
+  reportGone: (gone: { ticketId: string; project: string }) => void;
   /** News may have been missed: reads all that is loaded soon, however long ago nothing could be read. */
   look: () => void;
   end: () => void;
 }
 
 /**
- * Follows a list: reads its head after news, all of it where news may have been missed, and again until that works, so
+ * Follows a list: reads its head after an update, all of it where updates may have been missed, and again until that works, so
  * that nothing is lost. Nothing is merged in while a page of the list is being loaded, which would put the list back to
  * what it was before.
  */
@@ -95,9 +95,9 @@ export function followList({
 }: {
   read: (isWhole: boolean) => Promise<TicketPage>;
   isLoading: () => boolean;
-  merge: (reading: ListReading, news: ListNews) => void;
+  merge: (reading: ListReading, update: ListUpdate) => void;
 }): ListFollower {
-  let tickets = new Map<string, TicketNews>();
+  let tickets = new Map<string, TicketEventData>();
   let gone = new Map<string, string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isReading = false;
@@ -151,13 +151,13 @@ export function followList({
   }
 
   return {
-    tell(news) {
-      tickets.set(news.ticketId, news);
+    tell(update) {
+      tickets.set(update.ticketId, update);
       // It has come back.
-      if (gone.get(news.ticketId) === news.project) gone.delete(news.ticketId);
+      if (gone.get(update.ticketId) === update.project) gone.delete(update.ticketId);
       want();
     },
-    tellGone({ ticketId, project }) {
+    reportGone({ ticketId, project }) {
       gone.set(ticketId, project);
       want();
     },

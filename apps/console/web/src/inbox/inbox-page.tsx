@@ -8,7 +8,7 @@ import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { EmptyState } from "../ui/notice.tsx";
 import { useIsWide } from "../ui/use-is-wide.ts";
 import { BulkBar } from "./bulk-bar.tsx";
-import type { BulkFaults } from "./bulk-dialogs.tsx";
+import type { BulkErrors } from "./bulk-dialogs.tsx";
 import { isNarrowed, queryOf, spanOnly } from "./inbox-search.ts";
 import { ListHead } from "./list-head.tsx";
 import { TicketList } from "./ticket-list.tsx";
@@ -33,7 +33,7 @@ export function InboxPage() {
   const navigate = useNavigate();
   const isWide = useIsWide();
   const [cursorId, setCursorId] = useState<string | null>(null);
-  const [faults, setFaults] = useState<BulkFaults | null>(null);
+  const [errors, setErrors] = useState<BulkErrors | null>(null);
   const [selection, setSelection] = useState<{ of: string; ids: ReadonlySet<string> }>({ of: "", ids: NONE });
 
   const view = findView(viewId) ?? VIEWS[0];
@@ -154,12 +154,12 @@ export function InboxPage() {
             showsProjects={ofAll}
           />
           {selected.size > 0 && (
-            <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onSelect={select} onFaults={setFaults} />
+            <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onSelect={select} onErrors={setErrors} />
           )}
-          {faults !== null && (
+          {errors !== null && (
             <BulkDialogs
-              dialog={{ kind: "faults", faults }}
-              onClose={() => setFaults(null)}
+              dialog={{ kind: "errors", errors }}
+              onClose={() => setErrors(null)}
               onChoose={() => undefined}
             />
           )}

@@ -1,5 +1,6 @@
 import type { CallInput } from "@svc/client";
-import type { Agent } from "@svc/contracts";
+import { mapChannels } from "@svc/contracts";
+import type { Agent, ChannelId } from "@svc/contracts";
 import type { Texts, TextKey } from "../i18n/texts.ts";
 
 /** What the list of tickets can be asked for. */
@@ -74,7 +75,7 @@ export const FILTER_TITLES = {
 
 /** The values of filters that the console has words for. */
 const VALUES: Partial<Record<FilterName, Readonly<Record<string, TextKey>>>> = {
-  channelId: { api: "channel.api", widget: "channel.widget", messenger: "channel.messenger" },
+  channelId: mapChannels<Record<ChannelId, TextKey>>((id) => `channel.${id}`),
   status: { open: "status.open", pending: "status.pending", resolved: "status.resolved", spam: "status.spam" },
   priority: { low: "priority.low", normal: "priority.normal", high: "priority.high", urgent: "priority.urgent" },
   stage: {

@@ -18,14 +18,14 @@ export function SaveViewDialog({ view, search, onClose }: { view: string; search
   const { toasts } = useServices();
   const { save, find } = useSavedViews();
   const project = useProject();
-  const [fault, setFault] = useState<string | undefined>(undefined);
+  const [error, setError] = useState<string | undefined>(undefined);
   function submit(form: FormData) {
     const name = formText(form, "name").trim();
     if (name === "") return;
     const owner = search.projects === "all" ? null : project;
     const known = find(name);
     if (known !== undefined && known.project !== owner) {
-      setFault(t("inbox.viewTaken", { project: known.project ?? t("inbox.allProjects") }));
+      setError(t("inbox.viewTaken", { project: known.project ?? t("inbox.allProjects") }));
       return;
     }
     onClose();
@@ -38,7 +38,7 @@ export function SaveViewDialog({ view, search, onClose }: { view: string; search
       <Field
         label={t("inbox.viewName")}
         hint={t("inbox.saveHint")}
-        fault={fault}
+        error={error}
         name="name"
         maxLength={VIEW_NAME_MAX_CHARS}
         required

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import type { SavedView } from "@svc/contracts";
 import { moveKeptViews } from "./saved-views.ts";
 
@@ -39,7 +39,7 @@ describe("views that the browser has kept", () => {
   test("stay where the server refuses them or is away", async () => {
     for (const status of [403, null]) {
       const storage = storageOf({ "console.views.ann.north": vip });
-      await moveKeptViews(storage, "ann", () => Promise.reject(new ServiceFault("x", "x", { status })));
+      await moveKeptViews(storage, "ann", () => Promise.reject(new ServiceError("x", "x", { status })));
       expect(storage.kept.get("console.views.ann.north")).toContain('"name":"VIP"');
     }
   });

@@ -1,4 +1,4 @@
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import type { SavedView } from "@svc/contracts";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { deleteView, putView, viewsQuery } from "../api/session.ts";
@@ -6,7 +6,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import type { KeptTexts } from "../session/services.ts";
 import { useProject, useSession } from "../session/use-session.ts";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { FILTER_NAMES, readInboxSearch } from "./inbox-search.ts";
 import type { InboxSearch } from "./inbox-search.ts";
 
@@ -56,8 +56,8 @@ export async function moveKeptViews(
       try {
         await put({ ...view, name });
         taken.add(name);
-      } catch (fault) {
-        if (!(fault instanceof ServiceFault) || fault.status === null || fault.status >= 500 || fault.status === 401)
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.status === null || error.status >= 500 || error.status === 401)
           return;
         refused.push(view);
       }
@@ -95,9 +95,9 @@ export function useSavedViews() {
     try {
       queryClient.setQueryData(query.queryKey, await send());
       return true;
-    } catch (fault) {
+    } catch (error) {
       queryClient.setQueryData(query.queryKey, [...all]);
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+      toasts.show({ kind: "error", text: describeError(error, t) });
       return false;
     }
   }

@@ -11,7 +11,7 @@ import { useServices } from "../session/services.ts";
 import { usePeople } from "../session/use-session.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Avatar } from "../ui/badge.tsx";
-import { EmptyState, FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { customerName, isTask, snippetOf, taskPerson } from "./describe-ticket.ts";
 import type { InboxSearch } from "./inbox-search.ts";
 import { ChannelMark, ConfidenceMark, DueMark, PriorityMark, StateMark } from "./ticket-marks.tsx";
@@ -222,7 +222,7 @@ export function TicketList({
   if (isError && items.length === 0) {
     return (
       <div className="p-3">
-        <FaultNotice fault={error} onRetry={() => void refetch()} />
+        <ErrorNotice error={error} onRetry={() => void refetch()} />
       </div>
     );
   }

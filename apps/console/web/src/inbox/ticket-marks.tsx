@@ -1,11 +1,13 @@
-import { ArrowUp, Bot, CalendarClock, ChevronsUp, ClipboardList, Globe, MessageCircle, Send } from "lucide-react";
+import { ArrowUp, Bot, CalendarClock, ChevronsUp, ClipboardList } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
-import type { ChannelId, TicketItem, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
+import { CHANNELS } from "@svc/contracts";
+import type { TicketItem, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { useNow } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
+import { CHANNEL_ICONS } from "../ui/channel-icons.ts";
 import { isOverdue, isTask, taskDue } from "./describe-ticket.ts";
 
 interface Channel {
@@ -13,17 +15,13 @@ interface Channel {
   title: TextKey;
 }
 
-const CHANNELS = {
-  api: { icon: Globe, title: "channel.api" },
-  widget: { icon: MessageCircle, title: "channel.widget" },
-  messenger: { icon: Send, title: "channel.messenger" },
-} as const satisfies Record<ChannelId, Channel>;
-
 const TASK: Channel = { icon: ClipboardList, title: "task.title" };
 
 /** The channel that a ticket came in by; a task has none of its own. */
 export const channelOf = (ticket: Pick<TicketItem, "channelId" | "origin">): Channel =>
-  isTask(ticket) ? TASK : CHANNELS[ticket.channelId];
+  isTask(ticket)
+    ? TASK
+    : { icon: CHANNEL_ICONS[CHANNELS[ticket.channelId].icon], title: `channel.${ticket.channelId}` };
 
 /** The channel as an icon, which says its name. */
 export function ChannelMark({ ticket }: { ticket: Pick<TicketItem, "channelId" | "origin"> }) {

@@ -126,7 +126,7 @@ export function useTicketList(project: string, query: TicketQuery) {
     queryFn: ({ pageParam, signal }) => readPage(pageParam, signal),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }: TicketPage) => nextCursor,
-    // The head is merged in as news come: reading all pages anew would move the list under the reader's eyes.
+    // The head is merged in as updates arrive: refetching all pages would move the list under the reader's eyes.
     staleTime: Infinity,
     refetchOnWindowFocus: false,
   });
@@ -151,21 +151,21 @@ export function useTicketList(project: string, query: TicketQuery) {
         return { items: [...new Map(items.map((item) => [item.id, item])).values()], nextCursor };
       },
       isLoading: () => (queryClient.getQueryState(queryKey)?.fetchStatus ?? "idle") !== "idle",
-      merge(reading, news) {
+      merge(reading, update) {
         queryClient.setQueryData<Pages>(queryKey, (pages) => {
           if (pages === undefined) return pages;
           const known = {
             items: pages.pages.flatMap(({ items }) => items),
             nextCursor: pages.pages.at(-1)?.nextCursor ?? null,
           };
-          const options = { news, sort: query.sort, project: isOfAll ? null : project };
+          const options = { update, sort: query.sort, project: isOfAll ? null : project };
           return { pages: [mergeHead(known, reading, options)], pageParams: [null] };
         });
       },
     });
     const ends = [
       live.on("ticket", follower.tell),
-      live.on("gone", follower.tellGone),
+      live.on("gone", follower.reportGone),
       live.on("hello", follower.look),
       follower.end,
       () => leaving.abort(),

@@ -1,7 +1,7 @@
 import { useNavigate, Link } from "@tanstack/react-router";
 import { useQueries, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import type { TicketCount } from "@svc/contracts";
 import { X } from "lucide-react";
 import { useTexts } from "../i18n/texts.ts";
@@ -83,8 +83,8 @@ function useViewCounts(ofAll: boolean): ReadonlyMap<string, TicketCount> {
         return (await connection.call("countTickets", project, { query, signal })).item;
       },
       // The inbox is as useful without.
-      retry: (failures: number, fault: Error) =>
-        !(fault instanceof ServiceFault && fault.status !== null && fault.status < 500) && failures < 3,
+      retry: (failures: number, error: Error) =>
+        !(error instanceof ServiceError && error.status !== null && error.status < 500) && failures < 3,
     })),
   });
   useEffect(() => {

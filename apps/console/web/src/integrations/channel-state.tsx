@@ -12,7 +12,7 @@ import { Ago } from "../ui/ago.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
-import { FaultNotice } from "../ui/notice.tsx";
+import { ErrorNotice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import type { useAddress } from "./use-address.ts";
 import { arrivalOf } from "./use-channel.ts";
@@ -26,7 +26,7 @@ export function AddressField({ address }: { address: ReturnType<typeof useAddres
     <Field
       label={t("address.label")}
       hint={t("address.hint")}
-      fault={isWrong ? t("address.wrong") : undefined}
+      error={isWrong ? t("address.wrong") : undefined}
       type="url"
       inputMode="url"
       spellCheck={false}
@@ -182,7 +182,7 @@ export function ArrivalTest({
           )}
         </div>
       )}
-      {(first.isError || now.isError) && <FaultNotice fault={first.error ?? now.error} />}
+      {(first.isError || now.isError) && <ErrorNotice error={first.error ?? now.error} />}
     </Section>
   );
 }

@@ -90,7 +90,7 @@ export function HttpApiPart({ channel }: { channel: ChannelOf<"api"> }) {
   const address = useAddress("api");
   const { url } = address;
   const [key, setKey] = useState<string | null>(null);
-  const { shown, set, faultOf, isDisabled } = form;
+  const { shown, set, errorOf, isDisabled } = form;
   const question = t("api.question");
   const shownKey = key ?? KEY_PLACE;
   return (
@@ -142,7 +142,7 @@ export function HttpApiPart({ channel }: { channel: ChannelOf<"api"> }) {
             <Field
               label={t("api.timeout")}
               hint={t("api.timeoutHint", { max: TIMEOUT_MAX_S })}
-              fault={faultOf("timeoutMs")}
+              error={errorOf("timeoutMs")}
               type="number"
               min={0.001}
               max={TIMEOUT_MAX_S}
@@ -155,7 +155,7 @@ export function HttpApiPart({ channel }: { channel: ChannelOf<"api"> }) {
             <Field
               label={t("api.bufferDays")}
               hint={t("api.bufferDaysHint")}
-              fault={faultOf("bufferDays")}
+              error={errorOf("bufferDays")}
               type="number"
               min={1}
               max={BUFFER_MAX_DAYS}

@@ -2,18 +2,18 @@ import { Link, useParams } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ChannelItem, ServicePlace } from "@svc/contracts";
-import { channelOf } from "../api/channels.ts";
+import { channelOf, isBotChannel } from "../api/channels.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useProject, useRights } from "../session/use-session.ts";
 import { Switch } from "../ui/choice-fields.tsx";
-import { FaultNotice, Notice, Skeleton } from "../ui/notice.tsx";
+import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { MissingPage } from "../ui/error-page.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
+import { BotPart } from "./bot-part.tsx";
 import { StateLine, doingOf } from "./channel-state.tsx";
 import { HttpApiPart } from "./http-api-part.tsx";
 import { findIntegration } from "./integrations.ts";
 import type { Integration } from "./integrations.ts";
-import { MessengerPart } from "./messenger-part.tsx";
 import { ToolServerPart } from "./tool-server-part.tsx";
 import { usePlaces } from "./use-address.ts";
 import { useChannelSwitch, useChannels } from "./use-channel.ts";
@@ -98,13 +98,13 @@ export function IntegrationPage() {
   const channel = channelOf(list, integration.id);
   const api = channelOf(list, "api");
   const widget = channelOf(list, "widget");
-  const messenger = channelOf(list, "messenger");
-  const parts: Record<Integration["id"], ReactNode> = {
+  const parts: Partial<Record<Integration["id"], ReactNode>> = {
     api: api !== undefined && <HttpApiPart channel={api} />,
     widget: widget !== undefined && <WidgetPart channel={widget} />,
-    messenger: messenger !== undefined && <MessengerPart channel={messenger} />,
     "tool-server": <ToolServerPart />,
   };
+  const item = list.find((one) => one.id === id);
+  const part = item !== undefined && isBotChannel(item) ? <BotPart channel={item} /> : parts[integration.id];
   return (
     <Frame
       integration={integration}
@@ -112,9 +112,9 @@ export function IntegrationPage() {
       place={places.data?.find(({ id: other }) => other === integration.place)}
     >
       {channels.isError && channels.data === undefined && (
-        <FaultNotice fault={channels.error} onRetry={() => void channels.refetch()} />
+        <ErrorNotice error={channels.error} onRetry={() => void channels.refetch()} />
       )}
-      {channels.isPending ? <Skeleton className="h-96 w-full rounded-xl" /> : parts[integration.id]}
+      {channels.isPending ? <Skeleton className="h-96 w-full rounded-xl" /> : part}
     </Frame>
   );
 }

@@ -5,7 +5,7 @@ import { channelOf } from "../api/channels.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useProject, useRights } from "../session/use-session.ts";
 import { Switch } from "../ui/choice-fields.tsx";
-import { FaultNotice, Notice, Skeleton } from "../ui/notice.tsx";
+import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { StateLine, doingOf } from "./channel-state.tsx";
 import { describeFacts, INTEGRATIONS } from "./integrations.ts";
@@ -106,10 +106,10 @@ export function IntegrationsPage() {
   return (
     <PageFrame title={t("nav.integrations")} text={t("integrations.text")}>
       {channels.isError && channels.data === undefined ? (
-        <FaultNotice fault={channels.error} onRetry={() => void channels.refetch()} />
+        <ErrorNotice error={channels.error} onRetry={() => void channels.refetch()} />
       ) : (
         <ul className="grid gap-4 lg:grid-cols-2" aria-busy={channels.isPending}>
-          {Object.values(INTEGRATIONS).map((integration) =>
+          {INTEGRATIONS.map((integration) =>
             channels.data === undefined ? (
               <li key={integration.id}>
                 <Skeleton className="h-56 w-full rounded-xl" />

@@ -1,9 +1,11 @@
-import type { ChannelItem } from "@svc/contracts";
-import { Bot, Braces, MessagesSquare, Send } from "lucide-react";
+import { Bot, Braces, MessagesSquare } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
-import { channelOf } from "../api/channels.ts";
+import { CHANNELS, CHANNEL_IDS } from "@svc/contracts";
+import type { ChannelItem, ChannelId as TicketChannelId } from "@svc/contracts";
+import { channelOf, isBotChannel } from "../api/channels.ts";
 import type { ChannelId, PlaceId } from "../api/channels.ts";
-import type { Texts, TextKey } from "../i18n/texts.ts";
+import type { TextKey, Texts } from "../i18n/texts.ts";
+import { CHANNEL_ICONS } from "../ui/channel-icons.ts";
 
 /** What a card says of a channel's settings: a few facts, the ones that matter for whoever looks in passing. */
 export function describeFacts(channel: ChannelItem, { t, number }: Texts): { label: string; value: string }[] {
@@ -32,10 +34,9 @@ export function describeFacts(channel: ChannelItem, { t, number }: Texts): { lab
           { label: t("widget.project"), value: project },
         ];
   }
-  const messenger = channelOf([channel], "messenger");
-  if (messenger === undefined) return [];
-  const value = t(messenger.config.botToken === null ? "messenger.noToken" : "messenger.hasToken");
-  return [{ label: t("messenger.token"), value }];
+  if (!isBotChannel(channel)) return [];
+  const value = t(channel.config.botToken === null ? "bot.noToken" : "bot.hasToken");
+  return [{ label: t("bot.token"), value }];
 }
 
 /** Ids of all integrations, as in their addresses. */
@@ -53,8 +54,8 @@ export interface Integration {
   path: string;
 }
 
-/** All integrations, in the order of their cards. */
-export const INTEGRATIONS = {
+/** The integrations that the service itself serves at an address. */
+const OWN = {
   api: {
     id: "api",
     title: "integrations.api",
@@ -71,14 +72,6 @@ export const INTEGRATIONS = {
     place: "widget",
     path: "/widget.js",
   },
-  messenger: {
-    id: "messenger",
-    title: "integrations.messenger",
-    text: "integrations.messengerText",
-    icon: Send,
-    place: null,
-    path: "",
-  },
   "tool-server": {
     id: "tool-server",
     title: "integrations.tools",
@@ -87,9 +80,27 @@ export const INTEGRATIONS = {
     place: "tool-server",
     path: "/mcp",
   },
-} as const satisfies Record<IntegrationId, Integration>;
+} as const satisfies Partial<Record<IntegrationId, Integration>>;
+
+/** A channel that customers reach on another company's servers: it has no address of its own. */
+const remoteChannel = (id: Exclude<TicketChannelId, keyof typeof OWN>): Integration => ({
+  id,
+  title: `integrations.${id}`,
+  text: `integrations.${id}Text`,
+  icon: CHANNEL_ICONS[CHANNELS[id].icon],
+  place: null,
+  path: "",
+});
+
+const isOwn = (id: IntegrationId): id is keyof typeof OWN => id in OWN;
+
+/** All integrations, in the order of their cards. */
+export const INTEGRATIONS: readonly Integration[] = [
+  OWN.api,
+  OWN.widget,
+  ...CHANNEL_IDS.flatMap((id) => (isOwn(id) ? [] : remoteChannel(id))),
+  OWN["tool-server"],
+];
 
 /** The integration of an address; null where there is none. */
-export function findIntegration(id: string): Integration | null {
-  return Object.hasOwn(INTEGRATIONS, id) ? INTEGRATIONS[id as IntegrationId] : null;
-}
+export const findIntegration = (id: string): Integration | null => INTEGRATIONS.find((one) => one.id === id) ?? null;

@@ -86,7 +86,7 @@ export function KeyDialog({
     <FormDialog
       title={t("apiKeys.make")}
       action={t("apiKeys.make")}
-      fault={isMissing ? t("apiKeys.needsRight") : null}
+      error={isMissing ? t("apiKeys.needsRight") : null}
       onSubmit={submit}
       onClose={onClose}
     >

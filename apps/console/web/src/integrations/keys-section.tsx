@@ -8,10 +8,10 @@ import { useServices } from "../session/services.ts";
 import { useProject, useRights } from "../session/use-session.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
-import { FaultNotice, Notice, Skeleton } from "../ui/notice.tsx";
+import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import type { KeyRight } from "./key-dialog.tsx";
 
@@ -50,8 +50,8 @@ export function KeysSection({
       await queryClient.invalidateQueries({ queryKey: keysQuery(connection).queryKey });
       toasts.show({ kind: "done", text: t("apiKeys.revoked", { name }) });
       setLeaving(null);
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     } finally {
       setBusy(false);
     }
@@ -76,7 +76,7 @@ export function KeysSection({
     >
       {!isAdministrator && <Notice>{t("apiKeys.administratorsOnly")}</Notice>}
       {isAdministrator && keys.isPending && <Skeleton className="h-16 w-full" />}
-      {keys.isError && <FaultNotice fault={keys.error} onRetry={() => void keys.refetch()} />}
+      {keys.isError && <ErrorNotice error={keys.error} onRetry={() => void keys.refetch()} />}
       {keys.isSuccess && shown.length === 0 && <p className="text-sm text-muted">{t("apiKeys.none", { project })}</p>}
       {shown.length > 0 && (
         <ul className="divide-y divide-line rounded-lg border border-line">

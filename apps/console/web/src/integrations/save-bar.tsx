@@ -10,13 +10,13 @@ import type { SettingsForm } from "./use-channel.ts";
 /** What is shown while a form has changes: to save them, or to leave it at what was. Nobody leaves them by mistake. */
 export function SaveBar<Settings>({ form }: { form: SettingsForm<Settings> }) {
   const { t } = useTexts();
-  const { conflicts, discard, fault, isBusy, isDirty, save } = form;
+  const { conflicts, discard, error, isBusy, isDirty, save } = form;
   const blocker = useBlocker({ shouldBlockFn: () => isDirty, enableBeforeUnload: isDirty, withResolver: true });
   useCommands(isDirty ? [{ id: "save", title: t("ui.save"), group: "page", keys: "mod+s", run: save }] : []);
   // Whoever is told that a field is wrong is taken to it.
   useEffect(() => {
-    if (fault !== null) document.querySelector<HTMLElement>("main [aria-invalid=true]")?.focus();
-  }, [fault]);
+    if (error !== null) document.querySelector<HTMLElement>("main [aria-invalid=true]")?.focus();
+  }, [error]);
   return (
     <>
       {isDirty && (
@@ -24,7 +24,7 @@ export function SaveBar<Settings>({ form }: { form: SettingsForm<Settings> }) {
           {conflicts.length > 0 && (
             <Notice look="warn">{t("integrations.conflict", { fields: conflicts.map(String).join(", ") })}</Notice>
           )}
-          {fault !== null && <Notice look="bad">{fault}</Notice>}
+          {error !== null && <Notice look="bad">{error}</Notice>}
           <div className="flex items-center gap-2">
             <p role="status" className="min-w-0 flex-1 truncate pl-1 text-sm text-muted">
               {t("integrations.unsaved")}

@@ -4,7 +4,7 @@ import { CopyBox } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Notice } from "../ui/notice.tsx";
 
@@ -55,17 +55,17 @@ export function SecretControl({
   const [made, setMade] = useState<string | null>(null);
   const [isRemoving, setRemoving] = useState(false);
   const [isBusy, setBusy] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
 
   async function save(secret: string | null) {
     setBusy(true);
-    setFault(null);
+    setError(null);
     try {
       await set(secret);
       setMade(secret);
       setRemoving(false);
     } catch (cause) {
-      setFault(describeFault(cause, t));
+      setError(describeError(cause, t));
       setRemoving(false);
     } finally {
       setBusy(false);
@@ -97,7 +97,7 @@ export function SecretControl({
         </div>
       )}
       <p role="alert" className="text-sm text-bad empty:hidden">
-        {fault}
+        {error}
       </p>
       {isRemoving && (
         <ConfirmDialog

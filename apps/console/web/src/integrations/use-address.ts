@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { placesQuery } from "../api/channels.ts";
+import { portsQuery } from "../api/channels.ts";
 import type { PlaceId } from "../api/channels.ts";
 import { useServices } from "../session/services.ts";
 
@@ -16,7 +16,7 @@ export function readAddress(text: string): string | null {
 /** The parts of the service, followed. */
 export function usePlaces() {
   const { connection } = useServices();
-  return useQuery(placesQuery(connection));
+  return useQuery(portsQuery(connection));
 }
 
 const nameOf = (id: PlaceId) => `console.address.${id}`;

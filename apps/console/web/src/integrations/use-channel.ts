@@ -1,13 +1,13 @@
 import type { TicketItem, TicketStage, ChannelChange, ChannelConfigs, ChannelItem } from "@svc/contracts";
 import { useQuery } from "@tanstack/react-query";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import { useState } from "react";
 import { changeChannel, channelOf, channelsQuery } from "../api/channels.ts";
 import type { ChannelId, ChannelOf } from "../api/channels.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { useProject } from "../session/use-session.ts";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { addEdit, changesOf, conflictsOf, onTopOf, withEdits } from "./settings-draft.ts";
 import type { Edits } from "./settings-draft.ts";
 
@@ -73,8 +73,8 @@ export function useChannelChange() {
     try {
       show(await changeChannel(connection, { project, id, version }, input));
       return "saved";
-    } catch (fault) {
-      if (!(fault instanceof ServiceFault) || fault.code !== "version_conflict") throw fault;
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== "version_conflict") throw error;
     }
     const channels = await queryClient.fetchQuery({ ...channelsQuery(connection, project), staleTime: 0 });
     const now = channels.find((channel) => channel.id === id);
@@ -99,8 +99,8 @@ export function useChannelSwitch(id: ChannelId, name: string) {
         text: t(enabled ? "integrations.switchedOn" : "integrations.switchedOff", { name }),
         ...(canUndo ? { action: { label: t("ui.undo"), run: () => void set(!enabled, false) } } : {}),
       });
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     } finally {
       setBusy(false);
     }
@@ -114,7 +114,7 @@ export interface SettingsForm<Settings> {
   shown: Settings;
   set: <Name extends keyof Settings>(name: Name, value: Settings[Name]) => void;
   /** What is wrong with a field, as the server says it. */
-  faultOf: (name: keyof Settings) => string | undefined;
+  errorOf: (name: keyof Settings) => string | undefined;
   /** The fields that would be saved now. */
   changes: Partial<Settings>;
   isDirty: boolean;
@@ -123,25 +123,25 @@ export interface SettingsForm<Settings> {
   /** Names of fields that somebody else has changed meanwhile. */
   conflicts: readonly (keyof Settings)[];
   /** What went wrong when it was saved, in words. */
-  fault: string | null;
+  error: string | null;
   save: () => void;
   discard: () => void;
 }
 
-/** The first words of a fault that are about this field. */
-function faultAt(fault: unknown, name: string): string | undefined {
-  if (!(fault instanceof ServiceFault)) return undefined;
-  const found = fault.errors.find(({ pointer }) => `${pointer}/`.startsWith(`/config/${name}/`));
+/** The first words of an error that are about this field. */
+function errorAt(error: unknown, name: string): string | undefined {
+  if (!(error instanceof ServiceError)) return undefined;
+  const found = error.errors.find(({ pointer }) => `${pointer}/`.startsWith(`/config/${name}/`));
   if (found === undefined) return undefined;
   const place = /\/(\d+)$/.exec(found.pointer)?.[1];
   return place === undefined ? found.detail : `${Number(place) + 1}: ${found.detail}`;
 }
 
-/** Whether a fault is told by the fields alone. */
-const isAtFields = (fault: unknown) =>
-  fault instanceof ServiceFault &&
-  fault.errors.length > 0 &&
-  fault.errors.every(({ pointer }) => pointer.startsWith("/config/"));
+/** Whether an error is told by the fields alone. */
+const isAtFields = (error: unknown) =>
+  error instanceof ServiceError &&
+  error.errors.length > 0 &&
+  error.errors.every(({ pointer }) => pointer.startsWith("/config/"));
 
 /** A form over the settings of a channel, saved together. What others save meanwhile is shown at once. */
 export function useSettingsForm<Id extends ChannelId>(
@@ -153,7 +153,7 @@ export function useSettingsForm<Id extends ChannelId>(
   const { toasts } = useServices();
   const { t } = useTexts();
   const [edits, setEdits] = useState<Edits<Settings>>({});
-  const [fault, setFault] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   const [conflicts, setConflicts] = useState<readonly (keyof Settings)[]>([]);
   const [isBusy, setBusy] = useState(false);
   const changes = changesOf(channel.config, edits);
@@ -168,7 +168,7 @@ export function useSettingsForm<Id extends ChannelId>(
 
   async function save() {
     setBusy(true);
-    setFault(null);
+    setError(null);
     try {
       // The keys of what is shown are those of what can be changed.
       const input = { config: changes } as ChannelChange;
@@ -177,7 +177,7 @@ export function useSettingsForm<Id extends ChannelId>(
       setEdits({});
       toasts.show({ kind: "done", text: t("integrations.saved") });
     } catch (cause) {
-      setFault(cause);
+      setError(cause);
     } finally {
       setBusy(false);
     }
@@ -186,17 +186,17 @@ export function useSettingsForm<Id extends ChannelId>(
   return {
     shown: withEdits(channel.config, edits),
     set: (name, value) => setEdits((known) => addEdit(known, channel.config, name, value)),
-    faultOf: (name) => faultAt(fault, String(name)),
+    errorOf: (name) => errorAt(error, String(name)),
     changes,
     isDirty: Object.keys(changes).length > 0,
     isBusy,
     isDisabled: !mayChange,
     conflicts,
-    fault: fault === null ? null : isAtFields(fault) ? t("integrations.mend") : describeFault(fault, t),
+    error: error === null ? null : isAtFields(error) ? t("integrations.mend") : describeError(error, t),
     save: () => void save(),
     discard() {
       setEdits({});
-      setFault(null);
+      setError(null);
       setConflicts([]);
     },
   };

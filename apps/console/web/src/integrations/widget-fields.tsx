@@ -12,19 +12,19 @@ import { WIDGET_STRINGS } from "./widget-strings.ts";
 export function ColorField({
   label,
   value,
-  fault,
+  error,
   isDisabled,
   onChange,
 }: {
   label: string;
   value: string;
-  fault: string | undefined;
+  error: string | undefined;
   isDisabled: boolean;
   onChange: (color: string) => void;
 }) {
   const { t } = useTexts();
   const id = useId();
-  const said = fault ?? (isColor(value) ? undefined : t("widget.colorForm"));
+  const said = error ?? (isColor(value) ? undefined : t("widget.colorForm"));
   return (
     <div>
       <label htmlFor={id} className="mb-1 block text-sm font-medium">
@@ -69,12 +69,12 @@ const linesOf = (text: string) =>
 /** Sites that may use the widget, one a line. */
 export function OriginsField({
   value,
-  fault,
+  error,
   isDisabled,
   onChange,
 }: {
   value: readonly string[];
-  fault: string | undefined;
+  error: string | undefined;
   isDisabled: boolean;
   onChange: (origins: string[]) => void;
 }) {
@@ -90,7 +90,7 @@ export function OriginsField({
       <TextArea
         label={t("widget.origins")}
         hint={t("widget.originsHint")}
-        fault={fault}
+        error={error}
         rows={3}
         spellCheck={false}
         placeholder="https://www.example.com"
@@ -117,12 +117,12 @@ const ownTextOf = (name: string): string | undefined =>
 /** The texts that the site puts in the place of the widget's own: one is chosen, then written. */
 export function StringsField({
   value,
-  fault,
+  error,
   isDisabled,
   onChange,
 }: {
   value: Strings;
-  fault: string | undefined;
+  error: string | undefined;
   isDisabled: boolean;
   onChange: (strings: Strings) => void;
 }) {
@@ -175,9 +175,9 @@ export function StringsField({
           ))}
         </ul>
       )}
-      {fault !== undefined && (
+      {error !== undefined && (
         <p role="alert" className="text-xs text-bad">
-          {fault}
+          {error}
         </p>
       )}
       {!isDisabled && (

@@ -9,7 +9,7 @@ import { useServices } from "../session/services.ts";
 import { useRights, useSession } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
 import { CheckBox, ChoiceGroup, Switch } from "../ui/choice-fields.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
@@ -71,8 +71,8 @@ function Embedding({
     setBusy(true);
     try {
       await change("widget", { config: { apiKey: makeWidgetKey() } });
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     } finally {
       setBusy(false);
       setChanging(false);
@@ -111,7 +111,7 @@ function Embedding({
 
 function Looks({ form }: { form: Form }) {
   const { t } = useTexts();
-  const { faultOf, isDisabled, set, shown } = form;
+  const { errorOf, isDisabled, set, shown } = form;
   const known = Object.entries(PREVIEW_TEXTS).map(([value, { name }]) => ({ value, label: name }));
   const isKnown = known.some(({ value }) => value === shown.locale);
   return (
@@ -141,7 +141,7 @@ function Looks({ form }: { form: Form }) {
         <ColorField
           label={t("widget.color")}
           value={shown.color}
-          fault={faultOf("color")}
+          error={errorOf("color")}
           isDisabled={isDisabled}
           onChange={(color) => set("color", color)}
         />
@@ -156,7 +156,7 @@ function Looks({ form }: { form: Form }) {
         <Field
           label={t("widget.title")}
           hint={t("widget.ownWords")}
-          fault={faultOf("title")}
+          error={errorOf("title")}
           value={shown.title}
           disabled={isDisabled}
           onChange={({ currentTarget }) => set("title", currentTarget.value)}
@@ -165,7 +165,7 @@ function Looks({ form }: { form: Form }) {
         <TextArea
           label={t("widget.greeting")}
           hint={t("widget.ownWords")}
-          fault={faultOf("greeting")}
+          error={errorOf("greeting")}
           rows={2}
           value={shown.greeting}
           disabled={isDisabled}
@@ -217,13 +217,13 @@ function Features({ form }: { form: Form }) {
   );
 }
 
-function Words({ form: { faultOf, isDisabled, set, shown } }: { form: Form }) {
+function Words({ form: { errorOf, isDisabled, set, shown } }: { form: Form }) {
   const { t } = useTexts();
   return (
     <Section title={t("widget.strings")} text={t("widget.stringsText")}>
       <StringsField
         value={shown.strings}
-        fault={faultOf("strings")}
+        error={errorOf("strings")}
         isDisabled={isDisabled}
         onChange={(strings) => set("strings", strings)}
       />
@@ -234,21 +234,21 @@ function Words({ form: { faultOf, isDisabled, set, shown } }: { form: Form }) {
 function Access({ form }: { form: Form }) {
   const { t } = useTexts();
   const { projects } = useSession();
-  const { faultOf, isDisabled, set, shown } = form;
+  const { errorOf, isDisabled, set, shown } = form;
   const names = [...new Set([...projects.map(({ name }) => name), ...(shown.project === null ? [] : [shown.project])])];
   return (
     <Section title={t("widget.access")}>
       <div className="flex flex-col gap-4">
         <OriginsField
           value={shown.allowedOrigins}
-          fault={faultOf("allowedOrigins")}
+          error={errorOf("allowedOrigins")}
           isDisabled={isDisabled}
           onChange={(origins) => set("allowedOrigins", origins)}
         />
         {shown.project !== null && (
           <SelectField
             label={t("widget.project")}
-            hint={faultOf("project") ?? t("widget.projectHint")}
+            hint={errorOf("project") ?? t("widget.projectHint")}
             value={shown.project}
             disabled={isDisabled}
             onChange={({ currentTarget }) => set("project", currentTarget.value)}
@@ -262,7 +262,7 @@ function Access({ form }: { form: Form }) {
               <Field
                 key={name}
                 label={t(title)}
-                fault={faultOf(name)}
+                error={errorOf(name)}
                 type="number"
                 min={1}
                 disabled={isDisabled}
@@ -280,7 +280,7 @@ function Access({ form }: { form: Form }) {
 function Identity({ channel, form }: { channel: ChannelOf<"widget">; form: Form }) {
   const { t } = useTexts();
   const change = useChannelChange();
-  const { faultOf, isDisabled, set, shown } = form;
+  const { errorOf, isDisabled, set, shown } = form;
   const isSet = channel.config.identitySecret !== null;
   async function save(secret: string | null) {
     // Without a secret no visitor could prove who they are.
@@ -300,7 +300,7 @@ function Identity({ channel, form }: { channel: ChannelOf<"widget">; form: Form 
         />
         <Switch
           label={t("widget.requireIdentity")}
-          hint={faultOf("requireIdentity") ?? t("widget.requireIdentityHint")}
+          hint={errorOf("requireIdentity") ?? t("widget.requireIdentityHint")}
           isOn={shown.requireIdentity}
           isDisabled={isDisabled || !isSet}
           onChange={(isOn) => set("requireIdentity", isOn)}

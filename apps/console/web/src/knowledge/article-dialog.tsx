@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import type { Gap } from "@svc/contracts";
 import { kbsQuery, ownKb } from "../api/knowledge.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
@@ -44,7 +44,7 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
   const [text, setText] = useState(kept.text ?? "");
   const [kbId, setKbId] = useState<string | null>(null);
   const [version, setVersion] = useState(gap.version);
-  const [fault, setFault] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
   const kbs = useQuery(kbsQuery(connection, project));
   const known = kbs.data ?? [];
   // One's own first: articles of a shop do not belong into the guide of this service.
@@ -55,16 +55,16 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
   const keep = (next: { title: string; text: string }) => storage.setItem(name, JSON.stringify(next));
 
   async function submit() {
-    setFault(null);
+    setError(null);
     const input = { params: { id: gap.id }, body: { kbId: target, title: title.trim(), text }, ifMatch: version };
     try {
       await connection.call("writeGapArticle", project, input);
     } catch (cause) {
-      if (!(cause instanceof ServiceFault) || cause.code !== "version_conflict") throw cause;
+      if (!(cause instanceof ServiceError) || cause.code !== "version_conflict") throw cause;
       // Somebody else has changed the gap: the next attempt is for what it is now.
       const { item } = await connection.call("getGap", project, { params: { id: gap.id } });
       setVersion(item.version);
-      setFault(t(item.article === null ? "gap.changed" : "gap.hasArticle"));
+      setError(t(item.article === null ? "gap.changed" : "gap.hasArticle"));
       return;
     }
     storage.removeItem(name);
@@ -80,7 +80,7 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
       keepsText
       action={t("gap.writeNow")}
       isDisabled={target === ""}
-      fault={fault}
+      error={error}
       onSubmit={submit}
       onClose={onClose}
     >

@@ -10,7 +10,7 @@ import { useServices } from "../session/services.ts";
 import { useProject, useRights } from "../session/use-session.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Button } from "../ui/button.tsx";
-import { EmptyState, FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { KnowledgeFrame, NameDialog, ReadingBar } from "./knowledge-frame.tsx";
 
 function Card({ kb }: { kb: KbItem }) {
@@ -86,7 +86,7 @@ export function BasesPage() {
   );
   return (
     <KnowledgeFrame actions={button}>
-      {kbs.isError && kbs.data === undefined && <FaultNotice fault={kbs.error} onRetry={() => void kbs.refetch()} />}
+      {kbs.isError && kbs.data === undefined && <ErrorNotice error={kbs.error} onRetry={() => void kbs.refetch()} />}
       {kbs.data?.length === 0 ? (
         <EmptyState icon={BookOpen} title={t("knowledge.none")} text={t("knowledge.noneText")}>
           {button}

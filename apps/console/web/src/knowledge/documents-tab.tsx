@@ -24,12 +24,12 @@ import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { IconButton, Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
-import { EmptyState, FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { useFileDrop } from "../ui/use-file-drop.ts";
 import { formatBytes } from "./format-bytes.ts";
 import { ReadingBar } from "./knowledge-frame.tsx";
@@ -64,8 +64,8 @@ function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean
     try {
       await work();
       toasts.show({ kind: "done", text: done });
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     } finally {
       setBusy(false);
       setDeleting(false);
@@ -80,7 +80,7 @@ function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean
       t("document.deleted", { title }),
     );
   // What is added again under its address takes its own place.
-  const fetchAnew = (address: string) =>
+  const refetchList = (address: string) =>
     change(() => addDocument(connection, { project, kbId }, { url: address }), t("document.fetched", { title }));
 
   // A key that was made of the title, or of the content, says nothing more.
@@ -118,7 +118,7 @@ function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean
           size="small"
           label={t("document.fetch", { title })}
           disabled={isBusy || status === "queued"}
-          onClick={() => void fetchAnew(url)}
+          onClick={() => void refetchList(url)}
         />
       )}
       {mayWrite && (
@@ -326,7 +326,7 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
         />
       </div>
       {documents.isError && documents.data === undefined && (
-        <FaultNotice fault={documents.error} onRetry={() => void documents.refetch()} />
+        <ErrorNotice error={documents.error} onRetry={() => void documents.refetch()} />
       )}
       {documents.isPending && (
         <div aria-busy className="flex flex-col gap-2">

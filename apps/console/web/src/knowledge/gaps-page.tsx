@@ -13,11 +13,11 @@ import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { ChoiceGroup } from "../ui/choice-fields.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { SelectField } from "../ui/field.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Markdown } from "../ui/markdown.tsx";
-import { FaultNotice, Skeleton, EmptyState } from "../ui/notice.tsx";
+import { ErrorNotice, Skeleton, EmptyState } from "../ui/notice.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
 
 function AnswerNow({ id }: { id: string }) {
@@ -26,7 +26,7 @@ function AnswerNow({ id }: { id: string }) {
   const project = useProject();
   const gap = useQuery(gapQuery(connection, project, id));
   if (gap.isPending) return <Skeleton className="h-16 w-full" />;
-  if (gap.isError) return <FaultNotice fault={gap.error} onRetry={() => void gap.refetch()} />;
+  if (gap.isError) return <ErrorNotice error={gap.error} onRetry={() => void gap.refetch()} />;
   const { answerNow } = gap.data;
   if (answerNow === null) return <p className="text-sm text-muted">{t("gap.nobody")}</p>;
   return (
@@ -176,8 +176,8 @@ export function GapsPage() {
         text: t(`gap.marked.${next}`),
         ...(canUndo ? { action: { label: t("ui.undo"), run: () => void mark(marked, gap.status, false) } } : {}),
       });
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     }
     await refresh();
   }
@@ -239,7 +239,7 @@ export function GapsPage() {
         />
       </div>
       {gaps.isError && gaps.data === undefined && (
-        <FaultNotice fault={gaps.error} onRetry={() => void gaps.refetch()} />
+        <ErrorNotice error={gaps.error} onRetry={() => void gaps.refetch()} />
       )}
       {gaps.isPending && (
         <div aria-busy className="flex flex-col gap-2">

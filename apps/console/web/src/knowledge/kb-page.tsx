@@ -9,10 +9,10 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { useProject, useRights } from "../session/use-session.ts";
 import { TabList } from "../ui/choice-fields.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
-import { FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { MissingPage } from "../ui/error-page.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { DocumentsTab } from "./documents-tab.tsx";
@@ -39,8 +39,8 @@ function Actions({ kb }: { kb: KbItem }) {
       await connection.call("deleteKb", project, target);
       await navigate({ to: "/$project/knowledge", params: { project } });
       toasts.show({ kind: "done", text: t("knowledge.deleted", { name: kb.name }) });
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
       setOpen(null);
     } finally {
       setBusy(false);
@@ -124,7 +124,7 @@ export function KbPage() {
       }
       actions={mayWrite && kb !== undefined && <Actions kb={kb} />}
     >
-      {kbs.isError && kb === undefined && <FaultNotice fault={kbs.error} onRetry={() => void kbs.refetch()} />}
+      {kbs.isError && kb === undefined && <ErrorNotice error={kbs.error} onRetry={() => void kbs.refetch()} />}
       {kb !== undefined && (
         <Tabs.Root
           value={tab}

@@ -7,7 +7,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { useProject, useRights } from "../session/use-session.ts";
 
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 
 import { Field } from "../ui/field.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
@@ -49,15 +49,15 @@ export function NameDialog({
 }) {
   const { t } = useTexts();
   const [name, setName] = useState(first);
-  const [fault, setFault] = useState<string | undefined>(undefined);
+  const [error, setError] = useState<string | undefined>(undefined);
 
   async function submit() {
-    setFault(undefined);
+    setError(undefined);
     try {
       await save(name.trim());
       onClose();
     } catch (cause) {
-      setFault(describeFault(cause, t));
+      setError(describeError(cause, t));
     }
   }
 
@@ -66,7 +66,7 @@ export function NameDialog({
       <Field
         label={t("knowledge.name")}
         hint={t("knowledge.nameHint")}
-        fault={fault}
+        error={error}
         value={name}
         maxLength={200}
         required

@@ -14,9 +14,9 @@ import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { ChoiceGroup } from "../ui/choice-fields.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { TextArea } from "../ui/field.tsx";
-import { EmptyState, FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
 import { diffTexts } from "./mark-words.ts";
 
@@ -214,8 +214,8 @@ export function ProposalsPage() {
       await decideProposal(connection, project, proposal, decision);
       const done = decision.kind === "accept" ? "proposal.done.accept" : "proposal.done.reject";
       toasts.show({ kind: "done", text: t(done, { title: proposal.title }) });
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     }
     await queryClient.invalidateQueries({ queryKey: ["proposals", project] });
     setBusyId(null);
@@ -257,7 +257,7 @@ export function ProposalsPage() {
         className="mb-4 sm:w-80"
       />
       {proposals.isError && proposals.data === undefined && (
-        <FaultNotice fault={proposals.error} onRetry={() => void proposals.refetch()} />
+        <ErrorNotice error={proposals.error} onRetry={() => void proposals.refetch()} />
       )}
       {proposals.isPending && (
         <div aria-busy className="flex flex-col gap-4">

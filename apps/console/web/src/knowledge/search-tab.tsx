@@ -12,7 +12,7 @@ import { useProject, useRights } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
 import { CONTROL, SelectField, formText } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
-import { EmptyState, FaultNotice, Notice, Skeleton } from "../ui/notice.tsx";
+import { EmptyState, ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { markWords } from "./mark-words.ts";
 
 const HITS = 8;
@@ -77,7 +77,7 @@ function Answer({ agent, query, turn }: { agent: Agent; query: string; turn: num
       </div>
     );
   }
-  if (answer.isError) return <FaultNotice fault={answer.error} onRetry={() => void answer.refetch()} />;
+  if (answer.isError) return <ErrorNotice error={answer.error} onRetry={() => void answer.refetch()} />;
   return <AnswerResult result={answer.data} policy={agent} />;
 }
 
@@ -166,7 +166,7 @@ export function SearchTab({ kb }: { kb: KbItem }) {
             )}
             {hits.isError && (
               <div className="p-4">
-                <FaultNotice fault={hits.error} onRetry={() => void hits.refetch()} />
+                <ErrorNotice error={hits.error} onRetry={() => void hits.refetch()} />
               </div>
             )}
             {hits.data?.length === 0 && (

@@ -5,7 +5,7 @@ import { useServices } from "../session/services.ts";
 import { useProject } from "../session/use-session.ts";
 import { createStore } from "../ui/create-store.ts";
 import type { Store } from "../ui/create-store.ts";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 
 /** A file on its way into a knowledge base. */
 export interface Upload {
@@ -32,7 +32,7 @@ export interface UploadQueue {
 interface UploadQueueOptions {
   send: (file: File, signal: AbortSignal) => Promise<void>;
   /** Words for what went wrong. */
-  describe: (fault: unknown) => string;
+  describe: (error: unknown) => string;
   /** Is told after each file that was taken. */
   onSent: () => void;
   /** Says why a file is not even sent; null for one that is. */
@@ -60,8 +60,8 @@ export function createUploadQueue({ send, describe, onSent, refuse }: UploadQueu
       files.delete(id);
       set(id, { state: "sent" });
       onSent();
-    } catch (fault) {
-      set(id, { state: "failed", error: describe(fault) });
+    } catch (error) {
+      set(id, { state: "failed", error: describe(error) });
     } finally {
       running -= 1;
       sendNext();
@@ -125,7 +125,7 @@ export function useUploads(findKb: () => Promise<string>): UploadQueue {
         await uploadFile(connection, { project, kbId, signal }, file);
         void queryClient.invalidateQueries({ queryKey: ["documents", project, kbId] });
       },
-      describe: (fault) => describeFault(fault, t),
+      describe: (error) => describeError(error, t),
       refuse: ({ size }) => (size > FILE_MAX_BYTES ? t("upload.tooLarge") : size === 0 ? t("upload.empty") : null),
       onSent: () => void queryClient.invalidateQueries({ queryKey: ["kbs", project] }),
     }),

@@ -6,7 +6,7 @@ import { useTexts } from "../i18n/texts.ts";
 import type { Command } from "../session/command-registry.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { Notice, FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { Notice, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { useRowKeys } from "./use-row-keys.ts";
 
 /** A secret that is shown this once, to be copied. */
@@ -67,7 +67,7 @@ export function PagedList<Item extends { id: string }>({
   const { listRef, setCurrentId } = useRowKeys(items, commandsOf);
   return (
     <div className="flex flex-col gap-4">
-      {query.isError && <FaultNotice fault={query.error} onRetry={() => void query.refetch()} />}
+      {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && (
         <div aria-busy className="flex flex-col gap-2">
           {ROWS.map((row) => (

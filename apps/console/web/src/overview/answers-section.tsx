@@ -6,9 +6,9 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { useProject, useRights } from "../session/use-session.ts";
 import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { SelectField } from "../ui/field.tsx";
-import { Notice, FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { Notice, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { BIN_PERCENT, histogramOf, outcomeParts, resultAt, outcomeValues } from "./answer-counts.ts";
 import type { AgentAnswers } from "./answer-counts.ts";
@@ -92,8 +92,8 @@ function Threshold({ agent }: { agent: AgentAnswers & { name: string } }) {
       const text = t("answers.saved", { agent: agent.name, threshold: percent(percentage / 100) });
       const action = undo === null ? {} : { action: { label: t("ui.undo"), run: () => void save(undo, null) } };
       toasts.show({ kind: "done", text, ...action });
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     } finally {
       setBusy(false);
     }
@@ -235,7 +235,7 @@ export function AnswersSection({ search }: { search: OverviewSearch }) {
   const project = useProject();
   const stats = useQuery(answerStatsQuery(connection, project, search));
   if (stats.isPending) return <Skeleton className="h-56 w-full rounded-xl" />;
-  if (stats.data === undefined) return <FaultNotice fault={stats.error} onRetry={() => void stats.refetch()} />;
+  if (stats.data === undefined) return <ErrorNotice error={stats.error} onRetry={() => void stats.refetch()} />;
   const { agents } = stats.data;
   return (
     <>

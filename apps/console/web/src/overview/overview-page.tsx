@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, Link, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { ChartColumn } from "lucide-react";
+import { CHANNEL_IDS } from "@svc/contracts";
 import type { Stats } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
 import { useTexts } from "../i18n/texts.ts";
@@ -9,10 +10,10 @@ import { useServices } from "../session/services.ts";
 import { useProject, useRights } from "../session/use-session.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
-import { EmptyState, FaultNotice, Notice, Skeleton } from "../ui/notice.tsx";
+import { EmptyState, ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame, Section } from "../ui/page-frame.tsx";
 import { AnswersSection } from "./answers-section.tsx";
-import { DEFAULT_SPAN, SPANS, faultOfDates, nameDay, readOverviewSearch } from "./overview-search.ts";
+import { DEFAULT_SPAN, SPANS, errorOfDates, nameDay, readOverviewSearch } from "./overview-search.ts";
 import type { OverviewSearch } from "./overview-search.ts";
 import { BarPlot } from "./plots.tsx";
 import { QueueSection } from "./queue-section.tsx";
@@ -38,12 +39,12 @@ function Dates({ from, to, onChange }: { from: string; to: string; onChange: (fr
   const { t } = useTexts();
   const [first, setFirst] = useState(from);
   const [last, setLast] = useState(to);
-  const fault = faultOfDates(first, last);
+  const error = errorOfDates(first, last);
   const today = nameDay(new Date());
   function change(nextFirst: string, nextLast: string) {
     setFirst(nextFirst);
     setLast(nextLast);
-    if (faultOfDates(nextFirst, nextLast) === null) onChange(nextFirst, nextLast);
+    if (errorOfDates(nextFirst, nextLast) === null) onChange(nextFirst, nextLast);
   }
   return (
     <>
@@ -52,7 +53,7 @@ function Dates({ from, to, onChange }: { from: string; to: string; onChange: (fr
         type="date"
         max={today}
         value={first}
-        fault={fault === null ? undefined : t(`overview.dates.${fault}`)}
+        error={error === null ? undefined : t(`overview.dates.${error}`)}
         className="w-36"
         onChange={({ currentTarget }) => change(currentTarget.value, last)}
       />
@@ -107,7 +108,7 @@ function SpanBar({ search }: { search: OverviewSearch }) {
         onChange={({ currentTarget }) => show({ channel: currentTarget.value })}
         options={[
           { value: ALL, label: t("overview.all") },
-          ...(["api", "widget", "messenger"] as const).map((id) => ({ value: id, label: t(`channel.${id}`) })),
+          ...CHANNEL_IDS.map((id) => ({ value: id, label: t(`channel.${id}`) })),
         ]}
         className="w-40"
       />
@@ -325,7 +326,7 @@ export function OverviewPage() {
     <PageFrame title={t("nav.overview")} text={t("overview.text")}>
       <SpanBar search={search} />
       <div aria-busy={stats.isFetching} className="flex flex-col gap-4">
-        {stats.isError && <FaultNotice fault={stats.error} onRetry={() => void stats.refetch()} />}
+        {stats.isError && <ErrorNotice error={stats.error} onRetry={() => void stats.refetch()} />}
         {stats.data !== undefined && <StorageNotice storage={stats.data.storage} />}
         {stats.isPending && <FiguresSkeleton />}
         {isEmpty && <EmptyState icon={ChartColumn} title={t("overview.none")} text={t("overview.noneText")} />}

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { faultOfDates, nameDay, readOverviewSearch, timesOf } from "./overview-search.ts";
+import { errorOfDates, nameDay, readOverviewSearch, timesOf } from "./overview-search.ts";
 
 const AGENT = "0190f0f0-1111-7222-8333-444455556666";
 
@@ -21,10 +21,10 @@ test("days are whole, the last one included, and come in order", () => {
     to: new Date(2026, 10, 3).toISOString(),
   });
   expect(nameDay(new Date(2026, 0, 5))).toBe("2026-01-05");
-  expect(faultOfDates("2026-11-01", "2026-11-01")).toBeNull();
-  expect(faultOfDates("2026-11-02", "2026-11-01")).toBe("order");
-  expect(faultOfDates("", "2026-11-01")).toBe("order");
-  expect(faultOfDates("2025-01-01", "2026-11-01")).toBe("long");
+  expect(errorOfDates("2026-11-01", "2026-11-01")).toBeNull();
+  expect(errorOfDates("2026-11-02", "2026-11-01")).toBe("order");
+  expect(errorOfDates("", "2026-11-01")).toBe("order");
+  expect(errorOfDates("2025-01-01", "2026-11-01")).toBe("long");
 });
 
 test("without days it is the last thirty", () => {

@@ -1,11 +1,10 @@
+import { CHANNEL_IDS } from "@svc/contracts";
 import type { ChannelId } from "@svc/contracts";
 
 /** The spans of time that can be looked at without saying from when, in days. */
 export const SPANS = [1, 7, 30, 90, 365] as const;
 export type Span = (typeof SPANS)[number];
 export const DEFAULT_SPAN: Span = 30;
-
-const CHANNELS = ["api", "widget", "messenger"] as const satisfies readonly ChannelId[];
 
 /** What of the overview is looked at, as its address has it. */
 export interface OverviewSearch {
@@ -24,7 +23,7 @@ export interface OverviewTimes {
 }
 
 /** Why two days make no span of time: the first is after the last, or it is longer than can be asked for. */
-export type DatesFault = "order" | "long";
+export type DatesError = "order" | "long";
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
@@ -48,7 +47,7 @@ export function nameDay(time: Date): string {
 }
 
 /** What is wrong with a first and a last day; null where nothing is. */
-export function faultOfDates(from: string, to: string): DatesFault | null {
+export function errorOfDates(from: string, to: string): DatesError | null {
   const start = startOf(from);
   const end = startOf(to, 1);
   if (start === null || end === null || start >= end) return "order";
@@ -58,11 +57,11 @@ export function faultOfDates(from: string, to: string): DatesFault | null {
 /** What an address asks for; what is wrong in it is left out. */
 export function readOverviewSearch(search: Record<string, unknown>): OverviewSearch {
   const days = SPANS.find((span) => span === Number(search["days"]));
-  const channel = CHANNELS.find((id) => id === search["channel"]);
+  const channel = CHANNEL_IDS.find((id) => id === search["channel"]);
   const { agent, from, to } = search;
   return {
     ...(days === undefined ? {} : { days }),
-    ...(typeof from === "string" && typeof to === "string" && faultOfDates(from, to) === null ? { from, to } : {}),
+    ...(typeof from === "string" && typeof to === "string" && errorOfDates(from, to) === null ? { from, to } : {}),
     ...(channel === undefined ? {} : { channel }),
     ...(typeof agent === "string" && UUID.test(agent) ? { agent } : {}),
   };

@@ -8,7 +8,7 @@ import { useProject, useRights } from "../session/use-session.ts";
 import { Ago, useNow } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
-import { FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { queuesQuery } from "./stats.ts";
 
@@ -87,7 +87,7 @@ export function QueueSection() {
   const heads = ["queue.name", "queue.state", "queue.waiting", "queue.oldest", "queue.failed"] as const;
   return (
     <Section title={t("queue.title")} text={t("queue.text")}>
-      {queues.isError && <FaultNotice fault={queues.error} onRetry={() => void queues.refetch()} />}
+      {queues.isError && <ErrorNotice error={queues.error} onRetry={() => void queues.refetch()} />}
       {queues.isPending && <Skeleton className="h-40 w-full" />}
       {queues.data !== undefined && (
         <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={t("queue.title")}>

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { ReactNode, SubmitEvent } from "react";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import type { LinkAnswer } from "@svc/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
@@ -11,9 +11,9 @@ import type { TextKey } from "../i18n/texts.ts";
 import { ReachBanner } from "../session/reach-banner.tsx";
 import { useServices } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
-import { describeFault, describeSsoFault } from "../ui/describe-error.ts";
+import { describeError, describeSsoError } from "../ui/describe-error.ts";
 import { formText, Field } from "../ui/field.tsx";
-import { FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 
 /** What somebody sees who is not signed in yet. */
 const EntryCard = ({ title, text, children }: { title: string; text?: string; children: ReactNode }) => (
@@ -42,7 +42,7 @@ export function LinkPage() {
   const navigate = useNavigate();
   // In the part of the address that no server and no log sees.
   const [token] = useState(() => location.hash.slice(1));
-  const [fault, setFault] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const link = useQuery({
     queryKey: ["link", token],
@@ -55,9 +55,9 @@ export function LinkPage() {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const valueOf = (name: string) => formText(form, name);
-    if (valueOf("password") !== valueOf("again")) return setFault(t("link.differ"));
+    if (valueOf("password") !== valueOf("again")) return setError(t("link.differ"));
     setBusy(true);
-    setFault(null);
+    setError(null);
     try {
       const isFirst = link.data?.kind === "first-administrator";
       const who = isFirst ? { name: valueOf("name"), email: valueOf("email") } : {};
@@ -65,14 +65,14 @@ export function LinkPage() {
       queryClient.setQueryData(["session"], session);
       await navigate({ to: "/", replace: true });
     } catch (cause) {
-      setFault(describeFault(cause, t));
+      setError(describeError(cause, t));
       setBusy(false);
       // Somebody has used the link since this page was opened.
-      if (cause instanceof ServiceFault && cause.status === 404) await link.refetch();
+      if (cause instanceof ServiceError && cause.status === 404) await link.refetch();
     }
   }
 
-  if (link.error instanceof ServiceFault && link.error.status === 404) {
+  if (link.error instanceof ServiceError && link.error.status === 404) {
     return (
       <EntryCard title={t("link.usedTitle")} text={t("link.usedText")}>
         <Link
@@ -88,7 +88,7 @@ export function LinkPage() {
   return (
     <EntryCard title={t(titles.title)} text={t(titles.text)}>
       {link.isPending && <Skeleton className="h-48 w-full" />}
-      {link.isError && <FaultNotice fault={link.error} onRetry={() => void link.refetch()} />}
+      {link.isError && <ErrorNotice error={link.error} onRetry={() => void link.refetch()} />}
       {link.isSuccess && (
         <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5">
           {link.data.kind === "first-administrator" ? (
@@ -123,7 +123,7 @@ export function LinkPage() {
             required
           />
           <p role="alert" className="text-sm text-bad empty:hidden">
-            {fault}
+            {error}
           </p>
           <Button type="submit" look="primary" isBusy={isBusy} className="w-full">
             {t("link.submit")}
@@ -139,8 +139,8 @@ export function SignInPage() {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();
   const navigate = useNavigate();
-  const { to = "/", fault: ssoFault } = useSearch({ from: "/sign-in" });
-  const [fault, setFault] = useState<string | null>(ssoFault === undefined ? null : t(describeSsoFault(ssoFault)));
+  const { to = "/", fault: ssoError } = useSearch({ from: "/sign-in" });
+  const [error, setError] = useState<string | null>(ssoError === undefined ? null : t(describeSsoError(ssoError)));
   const [isBusy, setBusy] = useState(false);
   const { data: ways } = useQuery({
     queryKey: ["sign-in-ways"],
@@ -151,14 +151,14 @@ export function SignInPage() {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     setBusy(true);
-    setFault(null);
+    setError(null);
     try {
       const session = await signIn(connection, formText(form, "email"), formText(form, "password"));
       queryClient.setQueryData(["session"], session);
       await navigate({ href: to, replace: true });
     } catch (cause) {
-      const isWrong = cause instanceof ServiceFault && cause.status === 401;
-      setFault(isWrong ? t("signIn.wrong") : describeFault(cause, t));
+      const isWrong = cause instanceof ServiceError && cause.status === 401;
+      setError(isWrong ? t("signIn.wrong") : describeError(cause, t));
     } finally {
       setBusy(false);
     }
@@ -171,7 +171,7 @@ export function SignInPage() {
         <Field label={t("signIn.email")} name="email" type="email" autoComplete="username" required autoFocus />
         <Field label={t("signIn.password")} name="password" type="password" autoComplete="current-password" required />
         <p role="alert" className="text-sm text-bad empty:hidden">
-          {fault}
+          {error}
         </p>
         <Button type="submit" look="primary" isBusy={isBusy} className="w-full">
           {t("signIn.submit")}

@@ -4,9 +4,9 @@ import type { TicketDetail } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { useProject } from "../session/use-session.ts";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { PickList } from "../ui/pick-list.tsx";
 
 const LIMIT = 200;
@@ -35,8 +35,8 @@ export function CannedPicker({
       const { item } = await connection.call("renderCannedReply", ticket.project, input);
       onClose();
       onPick(item.text);
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     }
   }
   return (
@@ -56,7 +56,7 @@ export function CannedPicker({
       {list.isPending && <Skeleton className="m-4 h-40" />}
       {list.isError && (
         <div className="p-4">
-          <FaultNotice fault={list.error} onRetry={() => void list.refetch()} />
+          <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
         </div>
       )}
       {list.isSuccess && (

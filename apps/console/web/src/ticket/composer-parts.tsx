@@ -7,7 +7,7 @@ import type { Person } from "../session/use-session.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { sizeText } from "../ui/size-text.ts";
-import type { TicketChangeNews } from "./own-drafts.ts";
+import type { SeenChange } from "./own-drafts.ts";
 import type { ReplyFile, ReplyFiles } from "./use-reply-files.ts";
 
 /** Who can be mentioned; the keys are the text's, which keeps the focus. */
@@ -109,14 +109,14 @@ export function ReplyFileList({
 const QUOTE_MAX_CHARS = 160;
 const quote = (text: string) => (text.length > QUOTE_MAX_CHARS ? `${text.slice(0, QUOTE_MAX_CHARS)}…` : text);
 
-interface TellWith {
+interface ReportWith {
   t: Texts["t"];
   nameOf: (actor: string) => string;
 }
 
 /** Each kind of change in words. */
 const TELLINGS: {
-  [Kind in TicketChangeNews["kind"]]: (change: Extract<TicketChangeNews, { kind: Kind }>, by: TellWith) => string;
+  [Kind in SeenChange["kind"]]: (change: Extract<SeenChange, { kind: Kind }>, by: ReportWith) => string;
 } = {
   message: ({ text }, { t }) => t("conflict.message", { text: quote(text) }),
   reply: ({ author, text }, { t }) =>
@@ -127,9 +127,9 @@ const TELLINGS: {
     assignee === null ? t("conflict.unassigned") : t("conflict.assigned", { name: nameOf(assignee) }),
 };
 
-function tell(change: TicketChangeNews, by: TellWith): string {
+function tell(change: SeenChange, by: ReportWith): string {
   // Each kind's own way takes what is of that kind.
-  const telling = TELLINGS[change.kind] as (change: TicketChangeNews, by: TellWith) => string;
+  const telling = TELLINGS[change.kind] as (change: SeenChange, by: ReportWith) => string;
   return telling(change, by);
 }
 
@@ -140,7 +140,7 @@ export function ChangesNotice({
   onSeen,
 }: {
   ref: Ref<HTMLDivElement>;
-  changes: readonly TicketChangeNews[];
+  changes: readonly SeenChange[];
   onSeen: () => void;
 }) {
   const { t } = useTexts();

@@ -187,12 +187,12 @@ export function Composer({
   async function send() {
     if (!isBegun || isBusy || isSending || (takesFiles && files.isSending)) return;
     if (takesFiles && files.hasFailed) {
-      toasts.show({ kind: "fault", text: t("compose.failedFile") });
+      toasts.show({ kind: "error", text: t("compose.failedFile") });
       return;
     }
     if (shownMode !== "note" && isInTheWay(changes)) {
       notice.current?.focus();
-      toasts.show({ kind: "fault", text: t("conflict.toast") });
+      toasts.show({ kind: "error", text: t("conflict.toast") });
       return;
     }
     const done = t(shownMode === "note" ? "done.note" : "done.reply");

@@ -7,7 +7,7 @@ import { customerName, isTask, taskText } from "../inbox/describe-ticket.ts";
 import { useServices } from "../session/services.ts";
 import { usePeople } from "../session/use-session.ts";
 import { Avatar, Badge } from "../ui/badge.tsx";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import { Markdown, OutLink, PlainText } from "../ui/markdown.tsx";
 import { sizeText } from "../ui/size-text.ts";
 import { describeReason } from "./describe-reason.ts";
@@ -65,8 +65,8 @@ function FileButton({
       const link = Object.assign(document.createElement("a"), { href: address, download: name });
       link.click();
       URL.revokeObjectURL(address);
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     } finally {
       setBusy(false);
     }

@@ -2,7 +2,7 @@ import type { TicketDetail, TicketEvent, TicketMessage, TicketReply } from "@svc
 import { useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 
 /** What was said in a ticket and done to it. */
 export type History = Pick<TicketDetail, "messages" | "replies" | "events">;
@@ -39,7 +39,7 @@ export type TimelineEntry =
 const textOf = (value: unknown) => (typeof value === "string" ? value : null);
 
 /** What the pipeline does by itself is told by the trace; only what it could not do belongs to the conversation. */
-const isTold = ({ actor, moves }: TicketEvent) => actor !== "pipeline" || moves.some(({ to }) => to === "failed");
+const isShown = ({ actor, moves }: TicketEvent) => actor !== "pipeline" || moves.some(({ to }) => to === "failed");
 
 function entryOf(event: TicketEvent): TimelineEntry {
   const { actor, at, data, id } = event;
@@ -68,7 +68,7 @@ export function buildTimeline(
       message,
     })),
     ...replies.map((reply) => ({ kind: "reply" as const, key: reply.id, at: reply.createdAt, reply })),
-    ...events.filter(isTold).map(entryOf),
+    ...events.filter(isShown).map(entryOf),
   ];
   const sorted = said.sort((one, other) => {
     const apart = Date.parse(one.at) - Date.parse(other.at);
@@ -111,8 +111,8 @@ export function useHistory(ticket: TicketDetail) {
       const { item } = await connection.call("getTicketHistory", ticket.project, input);
       setHistory((known) => mergeHistory(item, known));
       setMore(item.more);
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
     } finally {
       setLoading(false);
     }

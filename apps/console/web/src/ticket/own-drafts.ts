@@ -15,7 +15,7 @@ export interface SeenTicket {
 }
 
 /** Something that has happened since somebody looked. */
-export type TicketChangeNews =
+export type SeenChange =
   | { kind: "message"; text: string }
   | { kind: "reply"; author: "agent" | "operator" | "system"; text: string }
   | { kind: "draft" }
@@ -38,7 +38,7 @@ export const seenOf = (ticket: TicketDetail): SeenTicket => ({
  * What has happened to a ticket since it was looked at, as far as it matters for an answer of `me`. Empty where nothing
  * has. What one has done oneself is no news: a reply of operators is one's own where nobody else has decided anything.
  */
-export function describeChanges(seen: SeenTicket, now: TicketDetail, me: string): TicketChangeNews[] {
+export function describeChanges(seen: SeenTicket, now: TicketDetail, me: string): SeenChange[] {
   const isOfOthers = now.events.some(
     ({ actor, data, id }) => id > seen.eventId && actor !== me && actor !== "pipeline" && !("note" in data),
   );
@@ -64,7 +64,7 @@ export function describeChanges(seen: SeenTicket, now: TicketDetail, me: string)
 }
 
 /** Whether an answer that was written before these changes must not go out unseen. */
-export const isInTheWay = (changes: readonly TicketChangeNews[]): boolean =>
+export const isInTheWay = (changes: readonly SeenChange[]): boolean =>
   changes.some(({ kind }) => kind === "message" || kind === "reply");
 
 /** How something that is written is meant. */

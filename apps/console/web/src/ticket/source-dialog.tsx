@@ -2,13 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { RefObject } from "react";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import type { Source, TicketDetail } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { OutLink } from "../ui/markdown.tsx";
-import { FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { splitQuote } from "./read-ticket.ts";
 
 function QuotedPassage({ text, quote, mark }: { text: string; quote: string; mark: RefObject<HTMLElement | null> }) {
@@ -40,10 +40,10 @@ export function SourceDialog({
     queryFn: async ({ signal }) => {
       try {
         return (await connection.call("getPassage", ticket.project, { params: { id: source.chunkId }, signal })).item;
-      } catch (fault) {
+      } catch (error) {
         // The document was changed or removed since.
-        if (fault instanceof ServiceFault && fault.status === 404) return null;
-        throw fault;
+        if (error instanceof ServiceError && error.status === 404) return null;
+        throw error;
       }
     },
   });
@@ -77,7 +77,7 @@ export function SourceDialog({
         )}
         {passage.isError && (
           <div className="mt-3">
-            <FaultNotice fault={passage.error} onRetry={() => void passage.refetch()} />
+            <ErrorNotice error={passage.error} onRetry={() => void passage.refetch()} />
           </div>
         )}
         {isThere && found === null && <p className="mt-3 text-xs text-muted">{t("source.gone")}</p>}

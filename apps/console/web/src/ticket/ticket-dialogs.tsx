@@ -124,7 +124,7 @@ function ChangeDialog({
   const { t } = useTexts();
   const [began] = useState(ticket);
   /** The ticket as it was when the notice said what somebody else has changed; before that, as it began. */
-  const [told, setTold] = useState(ticket);
+  const [shownTicket, setShownTicket] = useState(ticket);
   const [theirs, setTheirs] = useState<TicketChange>({});
   async function submit(form: FormData) {
     const valueOf = (name: string) => formText(form, name);
@@ -138,9 +138,9 @@ function ChangeDialog({
       onClose();
       return;
     }
-    const overtaken = pickOf(differenceOf(told, ticket), change);
+    const overtaken = pickOf(differenceOf(shownTicket, ticket), change);
     if (Object.keys(overtaken).length > 0) {
-      setTold(ticket);
+      setShownTicket(ticket);
       setTheirs(overtaken);
       return;
     }

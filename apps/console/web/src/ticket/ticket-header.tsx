@@ -13,7 +13,7 @@ import {
   UserPlus,
 } from "lucide-react";
 import type { TicketDetail } from "@svc/contracts";
-import type { PresenceNews } from "../api/live.ts";
+import type { PresenceEventData } from "../api/live.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { customerName, isTask, taskPerson } from "../inbox/describe-ticket.ts";
 import { DueMark, PriorityMark, StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
@@ -51,7 +51,7 @@ export function TicketHeader({
   isBusy,
 }: {
   ticket: TicketDetail;
-  viewers: readonly PresenceNews["viewers"][number][];
+  viewers: readonly PresenceEventData["viewers"][number][];
   actions: {
     resolve: (as: "resolved" | "spam") => void;
     reopen: () => void;

@@ -2,14 +2,14 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import { ticketQuery } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useInbox } from "../inbox/use-ticket-list.ts";
 import { useServices } from "../session/services.ts";
 import { useProject, useSession } from "../session/use-session.ts";
 import { TextArea } from "../ui/field.tsx";
-import { EmptyState, FaultNotice, Skeleton } from "../ui/notice.tsx";
+import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { openOwnDrafts } from "./own-drafts.ts";
 import { TicketView } from "./ticket-view.tsx";
 import { useAbsence } from "./use-presence.ts";
@@ -84,15 +84,15 @@ export function TicketPage() {
   // Whether the ticket has come to be shown by itself, after another one was decided.
   const isNext = useRef(false);
   useEffect(() => {
-    const readAnew = () => void queryClient.invalidateQueries({ queryKey: ["ticket", project, ticketId] });
+    const refetchTicket = () => void queryClient.invalidateQueries({ queryKey: ["ticket", project, ticketId] });
     const ends = [
-      live.on("ticket", (news) => {
-        if (news.ticketId !== ticketId) return;
-        setMoved(news.project === project ? null : { ticketId, project: news.project });
-        readAnew();
+      live.on("ticket", (event) => {
+        if (event.ticketId !== ticketId) return;
+        setMoved(event.project === project ? null : { ticketId, project: event.project });
+        refetchTicket();
       }),
-      live.on("gone", (news) => {
-        if (news.ticketId === ticketId && news.project === project) readAnew();
+      live.on("gone", (event) => {
+        if (event.ticketId === ticketId && event.project === project) refetchTicket();
       }),
     ];
     return () => {
@@ -100,7 +100,7 @@ export function TicketPage() {
     };
   }, [live, project, queryClient, ticketId]);
   // What was read of a ticket before it was gone is not what it is.
-  const isGone = query.error instanceof ServiceFault && query.error.status === 404;
+  const isGone = query.error instanceof ServiceError && query.error.status === 404;
   const isShown = query.data !== undefined && !isGone;
   useAbsence(query.isError && !isShown);
 
@@ -112,7 +112,7 @@ export function TicketPage() {
   if (query.isError) {
     return (
       <div className="p-5">
-        <FaultNotice fault={query.error} onRetry={() => void query.refetch()} />
+        <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
       </div>
     );
   }

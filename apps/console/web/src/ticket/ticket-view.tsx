@@ -135,17 +135,17 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
   const copyLink = () =>
     void navigator.clipboard.writeText(location.href).then(
       () => toasts.show({ kind: "done", text: t("done.copied") }),
-      () => toasts.show({ kind: "fault", text: t("fault.clipboard") }),
+      () => toasts.show({ kind: "error", text: t("error.clipboard") }),
     );
 
   // A ticket opens at its newest end. Who reads further up stays there, and is told what has come.
   const isAtEnd = useRef(true);
-  const [hasNews, setNews] = useState(false);
+  const [hasNewMessages, setNewMessages] = useState(false);
   const showEnd = () => scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
   const newest = `${ticket.messages.at(-1)?.id ?? ""} ${ticket.replies.at(-1)?.id ?? ""}`;
   useEffect(() => {
     if (isAtEnd.current) showEnd();
-    else setNews(true);
+    else setNewMessages(true);
   }, [newest]);
 
   // What is older comes in above what is read, which stays where it is.
@@ -254,7 +254,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
             onScroll={({ currentTarget }) => {
               const { clientHeight, scrollHeight, scrollTop } = currentTarget;
               isAtEnd.current = scrollHeight - scrollTop - clientHeight < END_WITHIN_PX;
-              if (isAtEnd.current) setNews(false);
+              if (isAtEnd.current) setNewMessages(false);
               if (scrollTop < OLDER_WITHIN_PX && hasMore && !isLoading) showOlder();
             }}
             className="min-h-0 flex-1 overflow-y-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
@@ -292,10 +292,10 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
                 {t("presence.customerTyping")}
               </p>
             )}
-            {hasNews && (
+            {hasNewMessages && (
               <Button size="small" onClick={showEnd} className="absolute bottom-2 left-1/2 -translate-x-1/2 shadow-pop">
                 <ArrowDown aria-hidden className="size-3.5" />
-                {t("ticket.news")}
+                {t("ticket.newMessage")}
               </Button>
             )}
           </div>

@@ -1,22 +1,22 @@
 import { useCallback, useEffect, useState } from "react";
-import type { PresenceNews } from "../api/live.ts";
+import type { PresenceEventData } from "../api/live.ts";
 import { useServices, TAB_NAME } from "../session/services.ts";
 import { useProject, useSession } from "../session/use-session.ts";
 
 /** The server forgets who has not been heard of for longer than this. */
 const HEARTBEAT_MS = 20_000;
 
-type Viewer = PresenceNews["viewers"][number];
+type Viewer = PresenceEventData["viewers"][number];
 const NOBODY: readonly Viewer[] = [];
 
 /** Tells the server what this tab shows. */
-function useTelling(): (ticketId: string | null, isTyping: boolean) => void {
+function useReportPresence(): (ticketId: string | null, isTyping: boolean) => void {
   const { connection } = useServices();
   const project = useProject();
   return useCallback(
     (id: string | null, types: boolean) => {
       const body = { ticketId: id, isTyping: types, tab: TAB_NAME };
-      // Nobody is harmed where it is not told: it is told again soon, or the server is away, as the page says.
+      // Nobody is harmed where it is not presence: it is presence again soon, or the server is away, as the page says.
       connection.send("POST", "/presence", { project, body }).catch(() => undefined);
     },
     [connection, project],
@@ -28,7 +28,7 @@ function useTelling(): (ticketId: string | null, isTyping: boolean) => void {
  * that one says it all.
  */
 export function useAbsence(isNoneShown: boolean): void {
-  const tell = useTelling();
+  const tell = useReportPresence();
   useEffect(() => {
     if (isNoneShown) tell(null, false);
   }, [isNoneShown, tell]);
@@ -44,8 +44,8 @@ export function useCustomerTyping(ticketId: string, newest: string | undefined):
   const [isTyping, setTyping] = useState(false);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const end = live.on("customerTyping", (news) => {
-      if (news.ticketId !== ticketId) return;
+    const end = live.on("customerTyping", (event) => {
+      if (event.ticketId !== ticketId) return;
       clearTimeout(timer);
       setTyping(true);
       timer = setTimeout(() => setTyping(false), TYPING_ENDS_MS);
@@ -63,18 +63,20 @@ export function useCustomerTyping(ticketId: string, newest: string | undefined):
 export function usePresence(ticketId: string, isTyping: boolean): readonly Viewer[] {
   const { live } = useServices();
   const { operator } = useSession();
-  const tell = useTelling();
-  const [told, setTold] = useState<PresenceNews | null>(null);
+  const tell = useReportPresence();
+  const [presence, setPresence] = useState<PresenceEventData | null>(null);
   useEffect(() => {
-    const tellHere = () => tell(ticketId, isTyping);
-    tellHere();
-    const timer = setInterval(tellHere, HEARTBEAT_MS);
-    const endHello = live.on("hello", tellHere);
+    const reportHere = () => tell(ticketId, isTyping);
+    reportHere();
+    const timer = setInterval(reportHere, HEARTBEAT_MS);
+    const endHello = live.on("hello", reportHere);
     return () => {
       clearInterval(timer);
       endHello();
     };
   }, [isTyping, live, tell, ticketId]);
-  useEffect(() => live.on("presence", (news) => news.ticketId === ticketId && setTold(news)), [live, ticketId]);
-  return told?.ticketId === ticketId ? told.viewers.filter(({ operatorId }) => operatorId !== operator.id) : NOBODY;
+  useEffect(() => live.on("presence", (event) => event.ticketId === ticketId && setPresence(event)), [live, ticketId]);
+  return presence?.ticketId === ticketId
+    ? presence.viewers.filter(({ operatorId }) => operatorId !== operator.id)
+    : NOBODY;
 }

@@ -3,7 +3,7 @@ import type { OperatorFile } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import type { Texts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 import type { KeptFile } from "./own-drafts.ts";
 
 /** A file that goes with what is being written. */
@@ -80,8 +80,8 @@ export function useReplyFiles({
       const request = { project, form, timeoutMs: TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) };
       const { item } = (await connection.send("POST", path, request)) as { item: OperatorFile };
       change(key, { state: "ready", fileId: item.fileId, name: item.filename, atMs: Date.now(), content: null });
-    } catch (fault) {
-      change(key, { state: "failed", error: describeFault(fault, t) });
+    } catch (error) {
+      change(key, { state: "failed", error: describeError(error, t) });
     }
   }
 
@@ -98,7 +98,7 @@ export function useReplyFiles({
       const room = Math.max(0, MAX_COUNT - files.length);
       if (chosen.length > room) {
         const text = t("compose.tooManyFiles", { max: MAX_COUNT, n: chosen.length - room });
-        toasts.show({ kind: "fault", text });
+        toasts.show({ kind: "error", text });
       }
       for (const file of chosen.slice(0, room)) {
         lastKey.current += 1;

@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import type { ReviewAction, ReviewInput, TicketChange, TicketDetail, TicketItem } from "@svc/contracts";
 import { decide, give, showTicket, undoClose } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { usePeople, useProject } from "../session/use-session.ts";
-import { describeFault } from "../ui/describe-error.ts";
+import { describeError } from "../ui/describe-error.ts";
 
 /** How a decision is told, and how it is taken back. */
 interface Telling {
@@ -34,10 +34,10 @@ export function useTicketActions(ticket: TicketDetail) {
     try {
       after = await work();
       if (after !== null) showTicket(queryClient, ticket.project, after);
-    } catch (fault) {
-      const isConflict = fault instanceof ServiceFault && fault.code === "version_conflict";
-      const text = isConflict ? t("conflict.toast") : describeFault(fault, t);
-      toasts.show({ kind: "fault", text });
+    } catch (error) {
+      const isConflict = error instanceof ServiceError && error.code === "version_conflict";
+      const text = isConflict ? t("conflict.toast") : describeError(error, t);
+      toasts.show({ kind: "error", text });
       // What it is about has changed: the page shows how.
       void queryClient.invalidateQueries({ queryKey: ["ticket", project, ticket.id] });
       return false;

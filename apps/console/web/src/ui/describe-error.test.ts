@@ -1,42 +1,42 @@
 import { describe, expect, test } from "@jest/globals";
-import { ServiceFault } from "@svc/client";
+import { ServiceError } from "@svc/client";
 import de from "../i18n/de.json" with { type: "json" };
 import en from "../i18n/en.json" with { type: "json" };
 import { createTexts } from "../i18n/texts.ts";
-import { describeFault, describeSsoFault } from "./describe-error.ts";
+import { describeError, describeSsoError } from "./describe-error.ts";
 
 const [english, german] = [createTexts("en", en.first).t, createTexts("de", de.first).t];
 
 describe("what went wrong", () => {
   test("is said in the language of the page, with the server's own words where they add something", () => {
-    const fault = new ServiceFault("invalid_request", "The ticket is closed.", { status: 400 });
-    expect(describeFault(fault, english)).toBe("The ticket is closed.");
-    expect(describeFault(fault, german)).toBe("Ungültige Eingabe: The ticket is closed.");
-    const signedOut = new ServiceFault("not_signed_in", "Sign in.", { status: 401 });
-    expect(describeFault(signedOut, german)).toBe("Ihre Sitzung ist abgelaufen. Melden Sie sich erneut an.");
+    const error = new ServiceError("invalid_request", "The ticket is closed.", { status: 400 });
+    expect(describeError(error, english)).toBe("The ticket is closed.");
+    expect(describeError(error, german)).toBe("Ungültige Eingabe: The ticket is closed.");
+    const signedOut = new ServiceError("not_signed_in", "Sign in.", { status: 401 });
+    expect(describeError(signedOut, german)).toBe("Ihre Sitzung ist abgelaufen. Melden Sie sich erneut an.");
   });
 
-  test("says each fault once, and calls a field by its name", () => {
+  test("says each error once, and calls a field by its name", () => {
     const errors = [
       { pointer: "/tools/0/url", code: "forbidden", detail: "is refused" },
       { pointer: "/tools/1/name", code: "too_small", detail: "at least 1 character" },
     ];
-    const fault = new ServiceFault("invalid_request", "The agent is not valid: /tools/0/url is refused", { errors });
-    expect(describeFault(fault, english)).toBe(
+    const error = new ServiceError("invalid_request", "The agent is not valid: /tools/0/url is refused", { errors });
+    expect(describeError(error, english)).toBe(
       "The agent is not valid: tools url is refused · tools name: at least 1 character",
     );
   });
 
-  test("names every field that is at fault, and an unknown code in the server's words", () => {
+  test("names every field that is at error, and an unknown code in the server's words", () => {
     const errors = [{ pointer: "/text", code: "too_small", detail: "at least 1 character" }];
-    const fault = new ServiceFault("teapot", "It is a teapot.", { errors });
-    expect(describeFault(fault, german)).toBe("It is a teapot. · text: at least 1 character");
-    expect(describeFault(new Error("x"), english)).toBe(en.first["fault.unknown"]);
+    const error = new ServiceError("teapot", "It is a teapot.", { errors });
+    expect(describeError(error, german)).toBe("It is a teapot. · text: at least 1 character");
+    expect(describeError(new Error("x"), english)).toBe(en.first["error.unknown"]);
   });
 });
 
 test("each way in which single sign-on fails is told in words of its own, and one that is not known all the same", () => {
-  const told = ["unknown_operator", "unavailable", "rate_limited", "refused"].map(describeSsoFault);
+  const told = ["unknown_operator", "unavailable", "rate_limited", "refused"].map(describeSsoError);
   expect(new Set(told).size).toBe(4);
-  expect(["constructor", "", "x"].map(describeSsoFault)).toEqual(Array(3).fill("signIn.ssoFailed"));
+  expect(["constructor", "", "x"].map(describeSsoError)).toEqual(Array(3).fill("signIn.ssoFailed"));
 });

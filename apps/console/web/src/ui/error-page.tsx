@@ -3,14 +3,14 @@ import type { ErrorComponentProps } from "@tanstack/react-router";
 import { Compass, TriangleAlert } from "lucide-react";
 import { useTexts } from "../i18n/texts.ts";
 import { Button } from "./button.tsx";
-import { describeFault } from "./describe-error.ts";
+import { describeError } from "./describe-error.ts";
 import { EmptyState, Skeleton } from "./notice.tsx";
 
 /** Shown in place of a page that cannot be shown. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const { t } = useTexts();
   return (
-    <EmptyState icon={TriangleAlert} title={t("error.title")} text={describeFault(error, t)}>
+    <EmptyState icon={TriangleAlert} title={t("error.title")} text={describeError(error, t)}>
       <Button onClick={reset}>{t("ui.tryAgain")}</Button>
       <Button onClick={() => location.reload()}>{t("error.reload")}</Button>
     </EmptyState>

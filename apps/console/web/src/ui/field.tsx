@@ -14,13 +14,13 @@ export const CONTROL =
 interface FieldProps {
   label: string;
   hint?: ReactNode;
-  fault?: string | undefined;
+  error?: string | undefined;
 }
 
 /** A labelled place to type in, with a hint and what is wrong. */
-export function Field({ label, hint, fault, className = "", ...rest }: FieldProps & ComponentProps<"input">) {
+export function Field({ label, hint, error, className = "", ...rest }: FieldProps & ComponentProps<"input">) {
   const id = useId();
-  const isWrong = fault !== undefined;
+  const isWrong = error !== undefined;
   return (
     <div className={className}>
       <label htmlFor={id} className="mb-1 block text-sm font-medium">
@@ -33,7 +33,7 @@ export function Field({ label, hint, fault, className = "", ...rest }: FieldProp
         aria-describedby={isWrong || hint !== undefined ? `${id}-hint` : undefined}
         className={CONTROL}
       />
-      <FieldHint id={`${id}-hint`} hint={hint} fault={fault} />
+      <FieldHint id={`${id}-hint`} hint={hint} error={error} />
     </div>
   );
 }
@@ -46,7 +46,7 @@ export function SelectField({
   hidesLabel = false,
   className = "",
   ...rest
-}: Omit<FieldProps, "fault"> &
+}: Omit<FieldProps, "error"> &
   ComponentProps<"select"> & { options: readonly { value: string; label: string }[]; hidesLabel?: boolean }) {
   const id = useId();
   return (
@@ -66,11 +66,11 @@ export function SelectField({
   );
 }
 
-function FieldHint({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: string | undefined }) {
-  if (fault !== undefined) {
+function FieldHint({ id, hint, error }: { id: string; hint?: ReactNode; error?: string | undefined }) {
+  if (error !== undefined) {
     return (
       <p id={id} className="mt-1 text-xs text-bad">
-        {fault}
+        {error}
       </p>
     );
   }
@@ -85,12 +85,12 @@ function FieldHint({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: 
 export function TextArea({
   label,
   hint,
-  fault,
+  error,
   className = "",
   ...rest
-}: ComponentProps<"textarea"> & { label: string; hint?: ReactNode; fault?: string | undefined }) {
+}: ComponentProps<"textarea"> & { label: string; hint?: ReactNode; error?: string | undefined }) {
   const id = useId();
-  const said = fault ?? hint;
+  const said = error ?? hint;
   return (
     <div className={className}>
       <label htmlFor={id} className="mb-1 block text-sm font-medium">
@@ -100,12 +100,12 @@ export function TextArea({
         rows={4}
         {...rest}
         id={id}
-        aria-invalid={fault !== undefined}
+        aria-invalid={error !== undefined}
         aria-describedby={said === undefined ? undefined : `${id}-hint`}
         className="block w-full resize-y rounded-md border border-edge bg-surface px-2.5 py-1.5 text-base text-ink aria-invalid:border-bad disabled:opacity-60 md:text-sm"
       />
       {said !== undefined && (
-        <p id={`${id}-hint`} className={`mt-1 text-xs ${fault === undefined ? "text-muted" : "text-bad"}`}>
+        <p id={`${id}-hint`} className={`mt-1 text-xs ${error === undefined ? "text-muted" : "text-bad"}`}>
           {said}
         </p>
       )}

@@ -3,7 +3,7 @@ import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { Button } from "./button.tsx";
-import { describeFault } from "./describe-error.ts";
+import { describeError } from "./describe-error.ts";
 
 const LOOKS = {
   plain: { icon: Info, box: "bg-sunken", sign: "text-muted" },
@@ -32,7 +32,7 @@ export function Notice({
 }
 
 /** What went wrong, in words, and a way to try again. */
-export function FaultNotice({ fault, onRetry }: { fault: unknown; onRetry?: () => void }) {
+export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { t } = useTexts();
   return (
     <div
@@ -40,7 +40,7 @@ export function FaultNotice({ fault, onRetry }: { fault: unknown; onRetry?: () =
       className="flex items-start gap-2.5 rounded-lg border border-line bg-bad-soft px-3 py-2.5 text-sm"
     >
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
-      <p className="min-w-0 flex-1 wrap-anywhere">{describeFault(fault, t)}</p>
+      <p className="min-w-0 flex-1 wrap-anywhere">{describeError(error, t)}</p>
       {onRetry !== undefined && (
         <Button size="small" onClick={onRetry}>
           {t("ui.tryAgain")}

@@ -8,7 +8,7 @@ import type { Store } from "./create-store.ts";
 /** Something that is told in passing. */
 interface Toast {
   id: number;
-  kind: "done" | "fault";
+  kind: "done" | "error";
   text: string;
   /** What can be done about it, as in undoing it. */
   action?: { label: string; run: () => void };
@@ -40,7 +40,7 @@ export function createToasts(): Toasts {
 }
 
 /** What has an action stays longer; nothing goes while it is pointed at or has the focus. */
-const SHOWN_MS = { done: 5_000, fault: 9_000, action: 9_000 } as const;
+const SHOWN_MS = { done: 5_000, error: 9_000, action: 9_000 } as const;
 
 function ToastView({ toast, toasts }: { toast: Toast; toasts: Toasts }) {
   const { t } = useTexts();
@@ -85,7 +85,7 @@ export function ToastList({ toasts }: { toasts: Toasts }) {
   const shown = useStore(toasts.shown);
   return (
     <section
-      aria-label={t("ui.news")}
+      aria-label={t("ui.notifications")}
       aria-live="polite"
       // Where nobody types: beside the conversation, and on small screens above it.
       className="pointer-events-none fixed inset-x-0 z-50 p-4 max-lg:top-12 lg:bottom-0"

@@ -1,0 +1,193 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { LIMITS, ServiceError } from "@svc/contracts";
+import type { Principal } from "@svc/auth";
+import { newId } from "@svc/store";
+import type { IdempotencyClaim, IdempotentCall, KeptAnswer, Store } from "@svc/store";
+import type { Request } from "express";
+import type { ApiContext } from "../api-context.ts";
+import type { ResumedCall } from "./last-event-id.ts";
+
+/** Reservation of an Idempotency-Key by one call; for a call without a key, a slot that stores no response. */
+export interface IdempotencySlot {
+  /** ID of this call, under which it takes replies. */
+  callId: string;
+  messageId: string;
+  /** ID of the chat if the request names none. */
+  chatId: string;
+  /** True if an earlier call under the key has died or disconnected: its message may already be stored. */
+  isRetry: boolean;
+  /** True if the caller names the last event it received of an earlier call: later events were lost. */
+  isResumed: boolean;
+  /**
+   * Stores the response for retries; repeated while the store is unavailable. With the ids of the replies that the caller
+   * of a sync message has received, it marks them as delivered and ends the call in the same statement.
+   */
+  storeResponse(stored: KeptAnswer, replyIds?: string[]): Promise<void>;
+  /** Releases the key for a retry. */
+  release(): Promise<void>;
+}
+
+/** Result of claiming a slot: this call's own, or the response of an earlier call. */
+export type SlotClaim =
+  | { kind: "claimed"; slot: IdempotencySlot }
+  | {
+      kind: "answered";
+      stored: KeptAnswer;
+      slot: IdempotencySlot;
+      /**
+       * Claims the slot of the answered call, to give a better response; null if this succeeds. Otherwise returns the
+       * response that is stored by now, since another call has the slot or has given a better one.
+       */
+      reclaim: () => Promise<KeptAnswer | null>;
+    };
+
+const HEADER = "idempotency-key";
+
+/**
+ * A call releases its key some moments after its caller has received the response and may retry: waits between the
+ * attempts to claim it, before the retry gets 409.
+ */
+const CLAIM_BACKOFF_MS = [10, 20, 50, 100, 200];
+
+/** Returns the Idempotency-Key of a request, or null. Throws invalid_request. */
+function readKey(request: Request): string | null {
+  const values = request.headersDistinct[HEADER];
+  const [key] = values ?? [];
+  if (values === undefined || key === undefined) return null;
+  const detail =
+    values.length > 1
+      ? "send the header once"
+      : key === ""
+        ? "must have at least 1 character"
+        : key.length > LIMITS.idempotencyKeyMaxChars
+          ? `must have at most ${LIMITS.idempotencyKeyMaxChars} characters`
+          : null;
+  if (detail === null) return key;
+  throw new ServiceError("invalid_request", `The header Idempotency-Key is not valid: ${detail}.`, {
+    errors: [{ pointer: "/Idempotency-Key", code: "invalid", detail }],
+  });
+}
+
+/** Two calls are the same if project and body have the same bytes. */
+function hashCall(principal: Principal, body: Buffer): Buffer {
+  return createHash("sha256").update(principal.project).update("\n").update(body).digest();
+}
+
+/** Claims a key; retries for some tenths of a second while another call has it. */
+async function claimWithBackoff(store: Store, call: IdempotentCall): Promise<IdempotencyClaim> {
+  let claim = await store.idempotencyKeys.claim(call);
+  for (const waitMs of CLAIM_BACKOFF_MS) {
+    if (claim.kind !== "busy") break;
+    await sleep(waitMs);
+    claim = (await store.idempotencyKeys.find(call)) ?? (await store.idempotencyKeys.claim(call));
+  }
+  return claim;
+}
+
+/** Claims a key that has this response; retries while another call has it. Returns what `reclaim` returns. */
+async function reclaimWithBackoff(store: Store, call: IdempotentCall, stored: KeptAnswer): Promise<KeptAnswer | null> {
+  for (const waitMs of CLAIM_BACKOFF_MS) {
+    if (await store.idempotencyKeys.reclaim(call, stored)) return null;
+    const found = await store.idempotencyKeys.find(call);
+    if (found?.kind === "answered" && found.answer.body !== stored.body) return found.answer;
+    await sleep(waitMs);
+  }
+  return stored;
+}
+
+/** IDs of a call, and of the message and the chat if this is the first call. */
+type NewIds = Pick<IdempotencySlot, "callId" | "messageId" | "chatId">;
+
+/** Returns the slot of a call without a key: only the end of a sync call is stored. */
+function keylessSlot(
+  { store, persister }: ApiContext,
+  { project }: Principal,
+  ids: NewIds,
+  isResumed: boolean,
+): IdempotencySlot {
+  return {
+    ...ids,
+    isRetry: isResumed,
+    isResumed,
+    async storeResponse(_stored, replyIds) {
+      if (replyIds === undefined) return;
+      await persister.persist("finishing a sync request", () =>
+        isResumed
+          ? store.replies.endResumedCall(project, ids.messageId, replyIds)
+          : store.replies.endAnsweredCall(project, ids.messageId, replyIds),
+      );
+    },
+    release: () => Promise.resolve(),
+  };
+}
+
+/**
+ * Claims the slot of a call under its Idempotency-Key, or finds the response of an earlier call. A call without a key
+ * that resumes an earlier one gets the ids of that call. Throws idempotency_mismatch, idempotency_in_progress,
+ * invalid_request.
+ */
+export async function claimSlot(
+  context: ApiContext,
+  principal: Principal,
+  request: Request,
+  { body, resumed }: { body: Buffer; resumed: ResumedCall | null },
+): Promise<SlotClaim> {
+  const { store, persister, heartbeat } = context;
+  const key = readKey(request);
+  const ids = { callId: newId(), messageId: resumed?.messageId ?? newId(), chatId: resumed?.chatId ?? newId() };
+  if (key === null || principal.keyId === null) {
+    return { kind: "claimed", slot: keylessSlot(context, principal, ids, resumed !== null) };
+  }
+  const call: IdempotentCall = {
+    apiKeyId: principal.keyId,
+    project: principal.project,
+    method: request.method,
+    // A trailing slash makes no other endpoint.
+    path: request.path.replace(/\/+$/, ""),
+    key,
+    bodyHash: hashCall(principal, body),
+    instance: heartbeat.instance,
+    ...ids,
+  };
+  const release = () => persister.persist("releasing an idempotency key", () => store.idempotencyKeys.release(call));
+  // The store may have carried out a claim that failed: without a release, no other call could have the key.
+  async function orRelease<Result>(claiming: Promise<Result>): Promise<Result> {
+    try {
+      return await claiming;
+    } catch (error) {
+      void release();
+      throw error;
+    }
+  }
+  const claim = await orRelease(claimWithBackoff(store, call));
+  if (claim.kind === "mismatch") {
+    throw new ServiceError(
+      "idempotency_mismatch",
+      "This Idempotency-Key was already used with a different body or project. Use a new key for a new message.",
+    );
+  }
+  if (claim.kind === "busy") {
+    throw new ServiceError(
+      "idempotency_in_progress",
+      "Another request with this Idempotency-Key is still in progress. Wait for its response, or retry later.",
+      { headers: { "Retry-After": "1" } },
+    );
+  }
+  const { messageId, chatId } = claim;
+  const slot: IdempotencySlot = {
+    callId: call.callId,
+    messageId,
+    chatId,
+    isRetry: claim.kind === "answered" || claim.isRepeat,
+    isResumed: false,
+    storeResponse: (stored, replyIds) =>
+      persister.persist("storing a response", () =>
+        store.idempotencyKeys.answer(call, stored, replyIds === undefined ? null : { messageId, replyIds }),
+      ),
+    release,
+  };
+  if (claim.kind === "mine") return { kind: "claimed", slot };
+  const { answer: stored } = claim;
+  return { kind: "answered", stored, slot, reclaim: () => orRelease(reclaimWithBackoff(store, call, stored)) };
+}

@@ -1,0 +1,149 @@
+import type { AcceptedEvent, DeltaEvent, PendingAnswer, SyncAnswer } from "@svc/contracts";
+import { openEventStream, streamFault } from "@svc/http";
+import type { EventStream } from "@svc/http";
+import { isUnavailable } from "@svc/store";
+import type { KeptAnswer, ProjectId } from "@svc/store";
+import type { Request, Response } from "express";
+import type { ApiContext } from "../api-context.ts";
+import { drainUrlOf, sendResponse } from "./message-responses.ts";
+import type { CallIds } from "./message-responses.ts";
+
+/** How a call gets its response: as one body when it is ready, or as events until then. */
+export interface ResponseWriter {
+  /** True if it shows the reply while it is being made. */
+  readonly showsTexts: boolean;
+  /** Called when the message of a waiting call is stored. */
+  begin(ids: CallIds): void;
+  /** Called when the reply may have grown. Never rejects. */
+  show(call: CallIds & { project: ProjectId }): Promise<void>;
+  /** Sends a response that is ready, also the stored one of an earlier call. Never rejects. */
+  send(stored: KeptAnswer): Promise<void>;
+  /** Reports an error in a response that has started; false if it has not, and the error can be sent as usual. */
+  fail(error: unknown): boolean;
+}
+
+/** Returns the writer that responds with one body. */
+export function jsonWriter(response: Response): ResponseWriter {
+  return {
+    showsTexts: false,
+    begin: () => undefined,
+    show: () => Promise.resolve(),
+    send(stored) {
+      sendResponse(response, stored);
+      return Promise.resolve();
+    },
+    fail: () => false,
+  };
+}
+
+/**
+ * Returns what has to be sent to a reader who has `before`, so that it has `text`; null if both are the same. It continues
+ * the text, or starts again at its beginning, so that no reader has to count characters. `before` is null for a reader
+ * whose connection dropped, since what it received is unknown.
+ */
+export function growText(messageId: string, before: string | null, text: string): DeltaEvent | null {
+  if (text === before) return null;
+  const offset = before !== null && text.startsWith(before) ? before.length : 0;
+  return { messageId, offset, text: text.slice(offset) };
+}
+
+/**
+ * Returns the text that the deltas of a message add up to in the end: that of the first reply with a text. Attachments
+ * have none, and what an operator adds later is a separate reply.
+ */
+export function textOf(replies: readonly { type: string; text?: string }[]): string {
+  return replies.find(({ text }) => text !== undefined)?.text ?? "";
+}
+
+/** Returns the body of a sync call's response; null for errors and other modes, which are no streams. */
+function syncBodyOf({ status, body }: KeptAnswer): SyncAnswer | PendingAnswer | null {
+  if (status >= 300) return null;
+  // Written by finalSync, pendingSync, queuedAsync or queuedWebhook.
+  const parsed = JSON.parse(body) as SyncAnswer | PendingAnswer | { mode: "async" | "webhook" };
+  return parsed.mode === "sync" ? parsed : null;
+}
+
+/**
+ * Returns the writer that responds to a sync call with events (docs/streaming.md): `accepted` and `typing` at once, `delta`
+ * while the reply is being made, in the end each `reply`, and `done` with the body of the response without streaming. Each
+ * event has an id that names the message, with which a caller whose connection dropped resumes: `isResumed`. Other modes
+ * get JSON.
+ */
+export function eventWriter(
+  { store, log }: ApiContext,
+  request: Request,
+  response: Response,
+  isResumed: boolean,
+): ResponseWriter {
+  let stream: EventStream | null = null;
+  let messageId = "";
+  let events = 0;
+  /** The text that the caller has received; null if unknown, since an earlier connection dropped. */
+  let shown: string | null = isResumed ? null : "";
+  let hasDeltas = isResumed;
+
+  const emit = (event: string, data: unknown) => stream?.send(event, data, `${messageId}.${++events}`) === true;
+
+  function showText(text: string): void {
+    const delta = growText(messageId, shown, text);
+    if (delta === null || !emit("delta", delta)) return;
+    shown = text;
+    hasDeltas = true;
+  }
+
+  function begin(ids: CallIds): EventStream {
+    if (stream !== null) return stream;
+    const { chatId, ticketId } = ids;
+    messageId = ids.messageId;
+    stream = openEventStream(response);
+    const drainUrl = drainUrlOf(chatId);
+    emit("accepted", { ok: true, mode: "sync", chatId, ticketId, messageId, drainUrl } satisfies AcceptedEvent);
+    emit("typing", { on: true });
+    return stream;
+  }
+
+  return {
+    showsTexts: true,
+    begin,
+
+    async show({ project, ticketId }) {
+      // A slow reader gets more at once later.
+      if (stream === null || stream.isBehind()) return;
+      try {
+        const found = await store.unfinishedReplies.find(project, ticketId);
+        if (found?.messageId === messageId && found.text !== null) showText(found.text);
+      } catch (error) {
+        if (!isUnavailable(error)) log.warn({ error, messageId }, "failed to send a partial reply");
+      }
+    },
+
+    async send(stored) {
+      const body = syncBodyOf(stored);
+      if (body === null) {
+        sendResponse(response, stored);
+        return;
+      }
+      const open = begin(body);
+      // The text that was shown ends as the stored reply, even if that is another text. The rest of an unfinished reply is
+      // in the drain. The next event waits for a slow reader.
+      if (hasDeltas && body.status !== "pending") showText(textOf(body.replies));
+      await open.drained();
+      emit("typing", { on: false });
+      for (const reply of body.replies) {
+        await open.drained();
+        emit("reply", reply);
+      }
+      await open.drained();
+      if (emit("done", body)) open.end();
+      // A stream that has failed is destroyed, so that nothing counts as delivered by it.
+      else response.destroy();
+    },
+
+    fail(error) {
+      if (stream === null) return false;
+      emit("error", streamFault(request, response, error));
+      stream.end();
+      return true;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { expect, test } from "@jest/globals";
+import type { DeliveryItem } from "@svc/contracts";
+import { renderDeliveries } from "./deliveries.ts";
+import { createTerminal } from "../terminal.ts";
+
+const ID = "01890a5d-ac96-774b-bcce-b302099a8057";
+const AT = "2026-11-21T10:00:00.123Z";
+const stream = { write: () => undefined };
+const terminal = createTerminal({ stdout: stream, stderr: stream, isJson: false, env: {} });
+
+/** What is said of one delivery, line by line. */
+function linesOf(changes: Partial<DeliveryItem>): string[] {
+  const item: DeliveryItem = {
+    id: ID,
+    type: "message.completed",
+    chatId: "order-1",
+    ticketId: ID,
+    messageId: ID,
+    url: "https://example.com/hook",
+    state: "pending",
+    attempts: [],
+    nextAt: null,
+    createdAt: AT,
+    ...changes,
+  };
+  const [, ...lines] = renderDeliveries([item], terminal).replaceAll(/ +/g, " ").split("\n");
+  return lines.map((line) => line.trim());
+}
+
+test("a delivery is shown with its address, its last try and its next", () => {
+  const attempt = { at: AT, status: 500, ms: 12, error: "the receiver responded with 500" };
+  const lines = linesOf({ attempts: [attempt, attempt], nextAt: "2026-11-21T10:00:30Z" });
+  expect(lines.slice(0, 2)).toEqual([
+    `${ID} pending message.completed of 2026-11-21T10:00:00Z`,
+    "https://example.com/hook",
+  ]);
+  expect(lines.slice(2).join(" ")).toBe(
+    "2 attempts, the last at 2026-11-21T10:00:00Z: the receiver responded with 500; next attempt at 2026-11-21T10:00:30Z",
+  );
+});
+
+test.each<[string, Partial<DeliveryItem>, string]>([
+  ["not attempted yet", { nextAt: AT }, "no attempts yet; next attempt at 2026-11-21T10:00:00Z"],
+  [
+    "delivered",
+    { state: "delivered", attempts: [{ at: AT, status: 204, ms: 3, error: null }] },
+    "1 attempt at 2026-11-21T10:00:00Z: status 204",
+  ],
+  [
+    "being tried",
+    { attempts: [{ at: AT, status: null, ms: null, error: null }] },
+    "1 attempt at 2026-11-21T10:00:00Z: in progress",
+  ],
+])("a delivery that is %s says so", (_, changes, text) => {
+  expect(linesOf(changes).slice(2).join(" ")).toBe(text);
+});
+
+test("an address and an error that strangers have written leave the terminal alone", () => {
+  const attempts = [{ at: AT, status: null, ms: 1, error: "\u001b[2J\u202enothing\nmore" }];
+  const lines = linesOf({ url: "https://example.com/\u001b]0;title\u0007x", attempts }).join("\n");
+  expect(lines).toContain("https://example.com/x\n");
+  expect(lines).toMatch(/<U\+202E>nothing\s+more/);
+  expect(lines).not.toContain("\u001b");
+});

@@ -1,0 +1,40 @@
+import { describe, expect, test } from "@jest/globals";
+import { checkProcesses } from "./check-database.ts";
+
+const gone = {
+  app: "api",
+  host: "a-host",
+  pid: 7,
+  startedAt: new Date(0),
+  heardAt: new Date(0),
+  memoryBytes: 127_000_000,
+  memoryLimitBytes: 128_000_000,
+};
+
+const look = (apps: [string, number][], vanished: (typeof gone)[]) =>
+  checkProcesses(
+    { listVanished: () => Promise.resolve(vanished) },
+    new Map(apps.map(([app, count]) => [app, { count, elsewhere: 0 }])),
+  );
+
+describe("the look at processes", () => {
+  test("says which run", async () => {
+    expect(await look([["api", 2]], [])).toEqual({
+      name: "Processes",
+      status: "ok",
+      detail: "running: api 2",
+    });
+    expect(await look([], [])).toMatchObject({ status: "ok", detail: "none running" });
+  });
+
+  test("warns of those that were killed for their memory, and counts what it does not show", async () => {
+    const { status, detail, advice } = await look([], [gone, gone, gone, gone, gone]);
+    expect(status).toBe("warn");
+    expect(detail.split("\n")).toEqual([
+      "none running",
+      ...[1, 2, 3].map(() => expect.stringMatching(/^The api on a-host .*ran out of memory.*127 of 128 MB/)),
+      "and 2 more within a day",
+    ]);
+    expect(advice).toContain("OOMKilled");
+  });
+});

@@ -1,0 +1,176 @@
+import { constants } from "node:fs";
+import { access, stat, statfs } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { isGuessableKey } from "@svc/auth";
+import { errorCode } from "@svc/primitives";
+import { ConfigError, SETTINGS, loadConfig, readEnvironment } from "@svc/runtime";
+import type { EarlyConfig } from "@svc/runtime";
+import type { Environment } from "../cli.ts";
+import { fail, ok, warn } from "./check.ts";
+import type { Check } from "./check.ts";
+
+/** The oldest Node.js that the product runs on, as in package.json. */
+const OLDEST_NODE = { major: 20, minor: 19 };
+/** The oldest major version that still gets security fixes. */
+const OLDEST_MAINTAINED = 22;
+
+/** Checks the version of Node.js, as in `20.19.4`. */
+export function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const name = "Node.js";
+  const detail = `version ${version}`;
+  if (major < OLDEST_NODE.major || (major === OLDEST_NODE.major && minor < OLDEST_NODE.minor)) {
+    const advice = `Install version ${OLDEST_NODE.major}.${OLDEST_NODE.minor} or newer; 24 is recommended.`;
+    return fail(name, detail, advice);
+  }
+  if (major >= OLDEST_MAINTAINED) return ok(name, detail);
+  return warn(name, detail, "This version no longer receives security fixes. Install version 24.");
+}
+
+const CONFIGURATION = "Configuration";
+const CONFIGURATION_ADVICE = "See docs/configuration.md.";
+
+function faultsOf(read: () => unknown): string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
+
+/** Variables that the documentation, a command or an API client uses, and that the service does not read. */
+const OF_CLIENTS = ["SVC_WEBHOOK_SECRET", "SVC_URL", "SVC_KEY"];
+
+/** Variables that look like settings and are none: mostly slips of the pen. */
+function checkUnknownNames(env: Environment): Check[] {
+  const known = new Set([...OF_CLIENTS, ...Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`])]);
+  const unknown = Object.keys(env).filter((name) => name.startsWith("SVC_") && !known.has(name));
+  return unknown.map((name) =>
+    warn(CONFIGURATION, `${name} is not a setting and has no effect`, `Correct the name. ${CONFIGURATION_ADVICE}`),
+  );
+}
+
+/** Warns of an administrator's key that somebody could guess. */
+function checkAdminKeyStrength({ adminKey }: EarlyConfig): Check[] {
+  if (adminKey === undefined || !isGuessableKey(adminKey)) return [];
+  const advice = "Set a random value, for example from: openssl rand -hex 32";
+  return [warn(CONFIGURATION, "SVC_ADMIN_KEY is easy to guess", advice)];
+}
+
+/** Warns of single sign-on whose redirect address is the host name that each caller sends through the proxy. */
+function checkOidcHost({ oidc, publicUrls, trustProxy }: EarlyConfig): Check[] {
+  if (oidc === undefined || publicUrls.length > 0 || trustProxy.length === 0) return [];
+  const detail = "SVC_OIDC_ISSUER is set without SVC_PUBLIC_URLS: single sign-on redirects to any host in the request";
+  return [warn(CONFIGURATION, detail, "Set SVC_PUBLIC_URLS to the console's public URL.")];
+}
+
+/**
+ * Warns of a proxy that is not listed: the ports speak HTTP only, so that a public URL with TLS is one of a proxy. Its
+ * callers would share the limits of one address, such as the text that visitors of the widget can send in a day.
+ */
+function checkProxy({ publicUrls, trustProxy }: EarlyConfig): Check[] {
+  const url = publicUrls.find((publicUrl) => publicUrl.startsWith("https:"));
+  if (url === undefined || trustProxy.length > 0) return [];
+  const detail = `${url} is served by a proxy, and SVC_TRUST_PROXY lists none: all callers share the limits of one address`;
+  return [warn(CONFIGURATION, detail, "Set SVC_TRUST_PROXY to the address of the proxy.")];
+}
+
+/** Checks the settings of the environment, with every fault; the configuration is null when it has some. */
+export function checkConfiguration(env: Environment): { checks: Check[]; config: EarlyConfig | null } {
+  let faults = faultsOf(() => readEnvironment(env));
+  const config = faults.length === 0 ? readEnvironment(env) : null;
+  // A database of one's own comes with a secret key.
+  if (config?.databaseUrl !== undefined) faults = faultsOf(() => loadConfig(env));
+  if (config === null || faults.length > 0) {
+    const checks = faults.map((detail): Check => fail(CONFIGURATION, detail, CONFIGURATION_ADVICE));
+    return { checks: [...checks, ...checkUnknownNames(env)], config: null };
+  }
+  return {
+    checks: [
+      ok(CONFIGURATION, "all settings are valid"),
+      ...checkAdminKeyStrength(config),
+      ...checkOidcHost(config),
+      ...checkProxy(config),
+      ...checkUnknownNames(env),
+    ],
+    config,
+  };
+}
+
+const DATA_FOLDER = "Data folder";
+const SECRET_FILES = ["secret-key", "cli-key", "postgres-password", "admin-key", "sign-up-link"];
+const OTHERS_MASK = 0o077;
+const OTHERS_WRITE = 0o022;
+
+async function modeOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).mode;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+async function isUsable(folder: string): Promise<boolean> {
+  return access(folder, constants.R_OK | constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function nearestFolder(path: string): Promise<string> {
+  return (await modeOf(path)) === null && dirname(path) !== path ? nearestFolder(dirname(path)) : path;
+}
+
+/** The secrets in a folder that others than their owner can read. Windows has other rights. */
+async function findOpenSecrets(folder: string): Promise<string[]> {
+  if (process.platform === "win32") return [];
+  const paths = SECRET_FILES.map((file) => join(folder, file));
+  const modes = await Promise.all(paths.map(modeOf));
+  return paths.filter((_, index) => ((modes[index] ?? 0) & OTHERS_MASK) !== 0);
+}
+
+/** Below it the database of the data folder is about to stop taking anything. */
+const LITTLE_MB = 512;
+const MB = 1_000_000;
+
+/** How much room a folder's disk has, in MB. */
+async function readRoom(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return Math.floor((bavail * bsize) / MB);
+}
+
+/** Checks that the data folder can be used, and that nobody else can read what has to stay secret. */
+export async function checkDataFolder({ dataDir, databaseUrl }: EarlyConfig): Promise<Check> {
+  const folder = resolve(dataDir);
+  if (databaseUrl !== undefined) return ok(DATA_FOLDER, "not needed: DATABASE_URL is set");
+  const nearest = await nearestFolder(folder);
+  if (!(await isUsable(nearest))) {
+    return fail(
+      DATA_FOLDER,
+      `no write permission for ${nearest}`,
+      "Run this command as the owner, or choose another folder with SVC_DATA_DIR.",
+    );
+  }
+  const room = await readRoom(nearest);
+  if (room < LITTLE_MB) {
+    const detail = `the disk of ${nearest} is nearly full: ${room} MB free`;
+    const judge = room < 1 ? fail : warn;
+    return judge(DATA_FOLDER, detail, "Free disk space. No messages are accepted when the disk is full.");
+  }
+  if (nearest !== folder) return ok(DATA_FOLDER, `${folder} is created at the first startup`);
+  const mode = process.platform === "win32" ? 0 : ((await modeOf(folder)) ?? 0);
+  if ((mode & OTHERS_WRITE) !== 0) {
+    const detail = `other users can write to ${folder} (mode ${(mode & 0o777).toString(8)})`;
+    return warn(DATA_FOLDER, detail, `Restrict it with: chmod 700 '${folder}'`);
+  }
+  const open = await findOpenSecrets(folder);
+  if (open.length === 0) return ok(DATA_FOLDER, folder);
+  return warn(
+    DATA_FOLDER,
+    `other users can read ${open.join(", ")}`,
+    `Restrict them with: chmod 600 ${open.map((path) => `'${path}'`).join(" ")}`,
+  );
+}

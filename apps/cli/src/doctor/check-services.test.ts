@@ -1,0 +1,141 @@
+import { CHANNELS } from "@svc/contracts";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, test } from "@jest/globals";
+import { widgetSettingsSchema } from "@svc/contracts";
+import type { ReplicaState, Store } from "@svc/store";
+import type { Cli } from "../cli.ts";
+import { checkConsole, checkTools, judgeReplicas, judgeSettings } from "./check-services.ts";
+
+const OURS = '{"ok":true,"password":true,"oidc":null}';
+
+/** What the doctor finds where a server answers like this; null: nothing listens there. */
+async function find(answer: { status: number; text: string } | null, isFirstMissing = false) {
+  const server = createServer((_request, response) => {
+    response.writeHead(answer?.status ?? 500).end(answer?.text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () => new Promise((resolve) => server.close(resolve));
+  if (answer === null) await close();
+  const ports = { api: 0, widget: 0, tools: 0, console: port, metrics: undefined };
+  const store = { operatorLinks: { isFirstMissing: () => Promise.resolve(isFirstMissing) } } as Store;
+  const cli = { startWith: "npm start", self: "svc" } as Cli;
+  const check = await checkConsole(cli, { bindHost: undefined, ports }, store, new Map());
+  if (answer !== null) await close();
+  return check;
+}
+
+test.each([
+  { what: "that answers", answer: { status: 200, text: OURS }, status: "ok" },
+  { what: "that is another program", answer: { status: 200, text: "<html>" }, status: "fail" },
+  { what: "that is out of order", answer: { status: 503, text: OURS }, status: "fail" },
+  { what: "that is not there", answer: null, status: "warn" },
+])("a console $what: $status", async ({ answer, status }) => {
+  const check = await find(answer);
+  expect(check).toMatchObject({ name: "Console", status });
+  expect(check.advice === undefined).toBe(status === "ok");
+});
+
+test("where nobody can sign in yet, it is said how the first administrator gets in", async () => {
+  expect(await find({ status: 200, text: OURS }, true)).toMatchObject({
+    status: "ok",
+    detail: expect.stringContaining("svc operators link"),
+  });
+});
+
+/** What the doctor finds where a server answers every request like this; null: nothing listens there. */
+async function findTools(answer: { status: number; type: string } | null, key: string | null) {
+  const keys: unknown[] = [];
+  const server = createServer((request, response) => {
+    keys.push(request.headers["x-api-key"]);
+    request.resume();
+    response.writeHead(answer?.status ?? 500, { "Content-Type": answer?.type }).end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () => new Promise((resolve) => server.close(resolve));
+  if (answer === null) await close();
+  const ports = { api: 0, widget: 0, tools: port, console: 0, metrics: undefined };
+  const check = await checkTools({ startWith: "npm start" } as Cli, { bindHost: undefined, ports }, key, new Map());
+  if (answer !== null) await close();
+  return { check, keys };
+}
+
+const JSON_TYPE = "application/json";
+const PROBLEM = "application/problem+json";
+
+describe("the tool server", () => {
+  test.each([
+    { what: "that lists its tools", answer: { status: 200, type: JSON_TYPE }, key: "k", status: "ok" },
+    { what: "asked without a key", answer: { status: 401, type: PROBLEM }, key: null, status: "ok" },
+    { what: "that is asked too often", answer: { status: 429, type: PROBLEM }, key: "k", status: "ok" },
+    { what: "that does not know the key", answer: { status: 401, type: PROBLEM }, key: "k", status: "fail" },
+    { what: "that is another program", answer: { status: 404, type: "text/html" }, key: "k", status: "fail" },
+    { what: "that is not there", answer: null, key: "k", status: "warn" },
+  ])("$what: $status", async ({ answer, key, status }) => {
+    const { check, keys } = await findTools(answer, key);
+    expect(check).toMatchObject({ name: "Tool server", status });
+    expect(check.advice === undefined).toBe(status === "ok");
+    expect(keys).toEqual(answer === null ? [] : [key ?? undefined]);
+  });
+});
+
+const settings = (given: object) => widgetSettingsSchema.parse({ apiKey: "widget-key-0123456789", ...given });
+
+describe("the widget's settings", () => {
+  test("without a key no page can use it, which is a fault with what to do", () => {
+    expect(judgeSettings(settings({ apiKey: null }), true, "svc")).toEqual([
+      expect.objectContaining({ status: "fail", advice: expect.stringContaining("svc channels enable widget") }),
+    ]);
+  });
+
+  test("without a list of sites any may load it, which is warned about", () => {
+    expect(judgeSettings(settings({}), true, "svc")).toEqual([
+      expect.objectContaining({ name: "Widget sites", status: "warn", detail: "any site can load the widget" }),
+    ]);
+  });
+
+  test("with sites it names them", () => {
+    const found = judgeSettings(
+      settings({ allowedOrigins: ["https://a.example", "https://*.b.example"] }),
+      true,
+      "svc",
+    );
+    expect(found).toEqual([{ name: "Widget sites", status: "ok", detail: "https://a.example, https://*.b.example" }]);
+  });
+
+  test("a project that does not exist is a fault", () => {
+    expect(judgeSettings(settings({ project: "gone" }), false, "svc")[0]).toMatchObject({
+      status: "fail",
+      detail: expect.stringContaining("the project gone does not exist"),
+    });
+  });
+});
+
+const CHANNEL = "messenger";
+const CLI = { self: "svc", startWith: "npm start" };
+const replica = (state: ReplicaState["state"], error: string | null = null): ReplicaState => ({
+  id: CHANNEL,
+  state,
+  since: new Date("2026-01-02T03:04:05.678Z"),
+  error,
+});
+
+test.each([
+  ["no replica says that it runs", [], { status: "warn", detail: "is not running" }],
+  ["all replicas have stopped", [replica("stopped")], { status: "warn", detail: "is not running" }],
+  ["one replica runs", [replica("running")], { status: "ok", detail: "runs" }],
+  [
+    "several replicas run",
+    [replica("running"), replica("running"), replica("stopped")],
+    { status: "ok", detail: "running in 2 replicas, one of which is active" },
+  ],
+  [
+    "one replica fails",
+    [replica("running"), replica("failing", "The bot token is refused.")],
+    { status: "fail", detail: "The bot token is refused. (since 2026-01-02T03:04:05Z)" },
+  ],
+])("when %s, the doctor reports a channel that pushes replies accordingly", (_when, replicas, expected) => {
+  expect(judgeReplicas(CHANNEL, replicas, CLI)).toMatchObject({ name: CHANNELS[CHANNEL].label, ...expected });
+});

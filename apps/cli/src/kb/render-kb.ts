@@ -1,0 +1,130 @@
+import type { DocumentItem, KbItem } from "@svc/contracts";
+import type { SearchHit } from "@svc/knowledge";
+import { renderTable, toSecond } from "../render-table.ts";
+import { safeLine } from "../safe-text.ts";
+import type { Terminal } from "../terminal.ts";
+import type { AddedFile } from "./add-sources.ts";
+
+/** How many files had each outcome. */
+type AddedSummary = Record<AddedFile["status"], number>;
+
+/** Up to so many files are all shown; of more, those that failed. */
+const MAX_ROWS = 30;
+
+const NAME_CHARS = 80;
+const MAX_NAMES = 10;
+
+/** Counts outcomes. */
+export function summarize(files: readonly AddedFile[]): AddedSummary {
+  const summary: AddedSummary = { added: 0, changed: 0, unchanged: 0, failed: 0 };
+  for (const { status } of files) summary[status] += 1;
+  return summary;
+}
+
+/** The outcomes in a line, as in "3 added, 1 failed"; what did not happen is left out. */
+export function renderSummary(summary: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(summary).flatMap(([outcome, count]) => (count === 0 ? [] : [`${count} ${outcome}`]));
+  return parts.length === 0 ? "Nothing to do." : `${parts.join(", ")}.`;
+}
+
+/** Files of folders that were left out, in a line; null when there are none. */
+export function renderSkipped(skipped: Readonly<Record<string, number>>): string | null {
+  const endings = Object.entries(skipped).toSorted(([, one], [, other]) => other - one);
+  if (endings.length === 0) return null;
+  const count = endings.reduce((sum, [, number]) => sum + number, 0);
+  const named = endings.map(([ending, number]) => `${ending === "" ? "no extension" : safeLine(ending, 20)} ${number}`);
+  return `Skipped ${count} unsupported ${count === 1 ? "file" : "files"}: ${named.join(", ")}.`;
+}
+
+/** Names in a line, the first ten of them. */
+export function renderNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).map((name) => safeLine(name, NAME_CHARS));
+  return [...shown, ...(names.length > MAX_NAMES ? [`and ${names.length - MAX_NAMES} more`] : [])].join(", ");
+}
+
+/** Links of folders that were left out, in a line; null when there are none. */
+export function renderLinksOut(links: readonly string[]): string | null {
+  if (links.length === 0) return null;
+  const subject = links.length === 1 ? "1 link that leads" : `${links.length} links that lead`;
+  return `Skipped ${subject} out of the folder: ${renderNames(links)}.`;
+}
+
+/** The outcome for each file as a table; null when there is nothing to show. */
+export function renderAdded(files: readonly AddedFile[], { paint, width }: Terminal): string | null {
+  const shown = files.length > MAX_ROWS ? files.filter(({ status }) => status === "failed") : files;
+  if (shown.length === 0) return null;
+  const rows = shown.map((file) =>
+    file.status === "failed"
+      ? [safeLine(file.file, NAME_CHARS), "", `${paint.red("failed")}: ${safeLine(file.error)}`]
+      : [safeLine(file.file, NAME_CHARS), String(file.chunks), file.status],
+  );
+  return renderTable(["FILE", "PASSAGES", "RESULT"], rows, width);
+}
+
+const LIST_NAME_CHARS = 60;
+
+function describeState({ queued, failed }: KbItem, { yellow, red, green }: Terminal["paint"]): string {
+  const parts = [
+    ...(queued > 0 ? [yellow(`${queued} waiting`)] : []),
+    ...(failed > 0 ? [red(`${failed} failed`)] : []),
+  ];
+  return parts.length === 0 ? green("ready") : parts.join(", ");
+}
+
+/** Knowledge bases as a table. */
+export function renderKbs(kbs: readonly KbItem[], { paint, width }: Terminal): string {
+  const rows = kbs.map((kb) => [
+    safeLine(kb.name, LIST_NAME_CHARS),
+    String(kb.documents),
+    String(kb.chunks),
+    toSecond(kb.updatedAt),
+    describeState(kb, paint),
+  ]);
+  return renderTable(["NAME", "DOCUMENTS", "PASSAGES", "UPDATED", "STATE"], rows, width);
+}
+
+/** Documents as a table: what each is known as, how it is, and its title or why it failed. */
+export function renderDocuments(documents: readonly DocumentItem[], { paint, width }: Terminal): string {
+  const { green, yellow, red } = paint;
+  const statuses = { ready: green("ready"), queued: yellow("waiting"), failed: red("failed") } satisfies Record<
+    DocumentItem["status"],
+    string
+  >;
+  const rows = documents.map((document) => [
+    safeLine(document.key, LIST_NAME_CHARS),
+    statuses[document.status],
+    String(document.chunks),
+    toSecond(document.updatedAt),
+    safeLine(document.error ?? document.title, document.error === null ? LIST_NAME_CHARS : undefined),
+  ]);
+  return renderTable(["DOCUMENT", "STATUS", "PASSAGES", "UPDATED", "TITLE"], rows, width);
+}
+
+/** A passage that was found, with the name of its knowledge base. */
+type FoundPassage = Omit<SearchHit, "kbId"> & { kb: string };
+
+/** What is shown of a passage: enough to know it again. */
+const SNIPPET_CHARS = 300;
+const LINE_CHARS = 200;
+
+function renderHit(hit: FoundPassage, index: number, { paint }: Terminal): string {
+  // The title of a document is mostly its first heading.
+  const headings = hit.headingPath[0] === hit.title ? hit.headingPath : [hit.title, ...hit.headingPath];
+  const place = headings.map((part) => safeLine(part, LINE_CHARS)).join(" › ");
+  const origin = [safeLine(hit.kb, LINE_CHARS), ...(hit.url === undefined ? [] : [safeLine(hit.url, LINE_CHARS)])];
+  return [
+    `${index + 1}. ${paint.bold(place)}`,
+    `   score ${hit.score.toFixed(2)}, ${origin.join(", ")}`,
+    `   ${safeLine(hit.text, SNIPPET_CHARS)}`,
+  ].join("\n");
+}
+
+/** Passages as a person reads them, best first. Texts of strangers are made harmless. */
+export function renderHits(hits: readonly FoundPassage[], terminal: Terminal): string {
+  return hits.length === 0
+    ? "Nothing matches."
+    : hits.map((hit, index) => renderHit(hit, index, terminal)).join("\n\n");
+}
+
+/** Returns the lines that are not null, joined. */
+export const joinLines = (lines: readonly (string | null)[]) => lines.filter((line) => line !== null).join("\n");

@@ -1,0 +1,332 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Principal } from "@svc/auth";
+import { ServiceError, parseUrl } from "@svc/contracts";
+import type { DocumentItem } from "@svc/contracts";
+import { createPageFetcher, siteOf } from "@svc/knowledge";
+import type { PageFetcher } from "@svc/knowledge";
+import { deleteDocument } from "@svc/operations";
+import { errorCode } from "@svc/primitives";
+import { createFetchGuard } from "@svc/runtime";
+import type { Resources } from "@svc/runtime";
+import type { Store } from "@svc/store";
+import { EXIT, failure, usageError } from "../cli-error.ts";
+import type { Cli } from "../cli.ts";
+import { findKb, listAllDocuments } from "../find-items.ts";
+import { addFound } from "./add-sources.ts";
+import type { AddedFile } from "./add-sources.ts";
+import { documentKeyOf, faultOfPath, findFolderSources, findSiteSources, isWebAddress } from "./find-sources.ts";
+import type { FoundSources } from "./find-sources.ts";
+import {
+  joinLines,
+  renderAdded,
+  renderLinksOut,
+  renderNames,
+  renderSkipped,
+  renderSummary,
+  summarize,
+} from "./render-kb.ts";
+import { confirm } from "../read-input.ts";
+import { safeLine } from "../safe-text.ts";
+import { localPrincipal, untilAborted, withResources } from "../with-resources.ts";
+
+/** The address that a key is; null for any other key. */
+const parsePage = (key: string): URL | null => (isWebAddress(key) ? parseUrl(key) : null);
+
+/**
+ * The page that an address means: one site may be named with and without "www.", by http and https. Any other key as it
+ * is.
+ */
+export function pageIdOf(key: string): string {
+  const url = parsePage(key);
+  return url === null ? key : `${siteOf(url)}${url.pathname}${url.search}`;
+}
+
+/** Tells by its key whether a document comes from a source. */
+type SourceScope = (key: string) => boolean;
+
+/** All that lies in a folder, which has this key. Never all there is: the key must not be empty. */
+export function scopeOfFolder(folderKey: string): SourceScope {
+  const prefix = folderKey.endsWith("/") ? folderKey : `${folderKey}/`;
+  return (key) => key.startsWith(prefix);
+}
+
+/** The folder that an address lies in, with its final slash. */
+const folderOf = ({ pathname }: URL) => pathname.slice(0, pathname.lastIndexOf("/") + 1);
+
+/**
+ * The pages that a sitemap speaks for: those in its own folder and below (sitemaps.org, "Sitemap file location"); all of
+ * its site when it names a page elsewhere, as sitemaps do that robots.txt names.
+ */
+export function scopeOfSitemap(sitemap: string, pages: readonly string[]): SourceScope {
+  const start = new URL(sitemap);
+  const site = siteOf(start);
+  const isBelow = (page: URL, folder: string) => siteOf(page) === site && page.pathname.startsWith(folder);
+  const own = folderOf(start);
+  const folder = pages.every((page) => isBelow(new URL(page), own)) ? own : "/";
+  return (key) => {
+    const page = parsePage(key);
+    return page !== null && isBelow(page, folder);
+  };
+}
+
+/** A folder or site as it is now. */
+interface SourceState {
+  found: FoundSources;
+  /** Tells by its key whether a document comes from it. */
+  isOfSource: SourceScope;
+  /**
+   * Whether a document that was not found is still there all the same: a file that was left out for its name, its ending
+   * or as a link, or may not be looked at, and a page that robots.txt forbids.
+   */
+  isStillThere: (key: string) => Promise<boolean>;
+  /** Why nothing may be removed although it was not found: the source was not seen in full. Null when it was. */
+  notRemoved: string | null;
+}
+
+/** Codes of Node for a path that is not there. */
+const NOT_THERE: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"]);
+
+/** Whether there is a file, or there may be one. */
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch (error) {
+    return !NOT_THERE.has(errorCode(error));
+  }
+}
+
+/** The error of a source without documents, which is more likely a mistake than the intention to have none. */
+function nothingFound(source: string, why: string): Error {
+  const text = `No documents found in ${safeLine(source, 200)}${why}. Nothing was changed or removed.`;
+  return failure("nothing_found", text);
+}
+
+async function readFolderState(cli: Cli, source: string): Promise<SourceState> {
+  const folderKey = documentKeyOf(cli.folder, source);
+  if (folderKey === "") {
+    throw usageError(
+      "Run this command from the parent folder: documents are identified by their path, which must contain the folder's name.",
+    );
+  }
+  const entry = await stat(resolve(cli.folder, source)).catch((error: unknown) => {
+    throw nothingFound(source, `: ${faultOfPath(error).message}`);
+  });
+  if (!entry.isDirectory())
+    throw usageError("Only a folder or a site can be synchronized. To add a single file, use kb add.");
+  const found = await findFolderSources(cli.folder, source);
+  if (found.sources.length === 0) throw nothingFound(source, "");
+  const notRemoved = found.failed.length === 0 ? null : "parts of the folder could not be read";
+  const isStillThere = (key: string) => isFile(resolve(cli.folder, key));
+  return { found, isOfSource: scopeOfFolder(folderKey), isStillThere, notRemoved };
+}
+
+async function readSiteState(
+  cli: Cli,
+  source: string,
+  { fetcher, ...options }: { fetcher: PageFetcher; maxPages: number; signal: AbortSignal },
+): Promise<SourceState> {
+  const { isCut, forbidden, ...found } = await findSiteSources(cli, fetcher, source, options);
+  if (found.sources.length === 0) throw nothingFound(source, found.failed.map(({ error }) => `: ${error}`).join(""));
+  const reasons = [
+    ...(isCut ? ["there may be more pages than the maximum"] : []),
+    ...(found.failed.length > 0 ? ["a part of the sitemap could not be read"] : []),
+  ];
+  const pages = found.sources.map(({ key }) => key);
+  const left = new Set(forbidden.map(pageIdOf));
+  const isStillThere = (key: string) => Promise.resolve(left.has(pageIdOf(key)));
+  return { found, isOfSource: scopeOfSitemap(source, pages), isStillThere, notRemoved: reasons[0] ?? null };
+}
+
+/**
+ * Looks at a folder, or at a site by its sitemap. Throws CliError where nothing is found, so that an empty folder or a
+ * site that is away empties no knowledge base, and `usage` for what is neither.
+ */
+function readSourceState(
+  cli: Cli,
+  source: string,
+  options: { fetcher: PageFetcher; maxPages: number; signal: AbortSignal },
+): Promise<SourceState> {
+  return isWebAddress(source) ? readSiteState(cli, source, options) : readFolderState(cli, source);
+}
+
+/** A document that was removed. */
+interface RemovedDocument {
+  documentId: string;
+  key: string;
+}
+
+/** Removes documents, one after the other. One that somebody else has just removed is left out of the answer. */
+export async function removeDocuments(
+  store: Store,
+  principal: Principal,
+  documents: Iterable<DocumentItem>,
+): Promise<RemovedDocument[]> {
+  const removed: RemovedDocument[] = [];
+  for (const { id, kbId, key } of documents) {
+    try {
+      await deleteDocument({ store }, principal, kbId, id);
+      removed.push({ documentId: id, key });
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
+    }
+  }
+  return removed;
+}
+
+/** Options of `kb sync`. */
+interface SyncOptions {
+  kb: string;
+  project: string;
+  maxPages: number;
+  dryRun: true | undefined;
+  /** Removes without a question, however much it is. */
+  yes: true | undefined;
+}
+
+/** What there is to do. */
+interface Plan {
+  source: string;
+  state: SourceState;
+  /** Documents of the knowledge base as it is; none where there is no such base yet. */
+  present: DocumentItem[];
+  /** Those of them that come from the source. */
+  ofSource: DocumentItem[];
+  /** Those of the source that it does not hold any more. */
+  gone: DocumentItem[];
+  /** Keys of those that were left out and are there all the same. */
+  stay: string[];
+  /** Why `gone` is not removed; null if it is removed, or empty. */
+  kept: string | null;
+}
+
+/** So many documents may be removed without a question; of more, half of what a source has brought. */
+const UNASKED_COUNT = 10;
+
+async function listPresent(store: Store, principal: Principal, kb: string): Promise<DocumentItem[]> {
+  const found = await findKb(store, principal, kb);
+  return found === null ? [] : listAllDocuments(store, principal, found.id);
+}
+
+async function makePlan(source: string, state: SourceState, present: DocumentItem[]): Promise<Plan> {
+  const { found, isOfSource, isStillThere, notRemoved } = state;
+  const keys = new Set(found.sources.map(({ key }) => key));
+  const ofSource = present.filter(({ key }) => isOfSource(key));
+  const gone: DocumentItem[] = [];
+  const stay: string[] = [];
+  for (const document of ofSource.filter(({ key }) => !keys.has(key))) {
+    if (await isStillThere(document.key)) stay.push(document.key);
+    else gone.push(document);
+  }
+  const isKept = notRemoved !== null && gone.length > 0;
+  const kept = isKept ? `Nothing was removed, because ${notRemoved}: ${gone.length} kept.` : null;
+  return { source, state, present, ofSource, gone, stay, kept };
+}
+
+/** What has to be agreed to first; null for nothing. A source that names few of many may well be out of order. */
+function questionOf({ kb }: SyncOptions, { source, ofSource, gone, kept }: Plan): string | null {
+  if (kept !== null || gone.length <= UNASKED_COUNT || gone.length * 2 <= ofSource.length) return null;
+  const known = `the ${ofSource.length} documents of ${safeLine(source, 200)} in "${safeLine(kb, 80)}"`;
+  return `${gone.length} of ${known} no longer exist. Remove ${gone.length} documents?`;
+}
+
+/** Documents that are there although the source was not asked for them, in a line; null when there are none. */
+function renderStay(stay: readonly string[]): string | null {
+  if (stay.length === 0) return null;
+  return `Skipped and kept unchanged: ${renderNames(stay)}.`;
+}
+
+/** Says what would be done. Whether a file has changed is not known before it is read. */
+function showPlan({ terminal }: Cli, options: SyncOptions, plan: Plan): void {
+  const { kb, project, yes = false } = options;
+  const known = new Set(plan.present.map(({ key }) => key));
+  const { sources, failed, linksOut } = plan.state.found;
+  const fresh = sources.flatMap(({ key }) => (known.has(key) ? [] : [key]));
+  const gone = plan.state.notRemoved === null ? plan.gone.map(({ key }) => key) : [];
+  const compared = sources.length - fresh.length;
+  const { source, kept, stay } = plan;
+  const asks = !yes && questionOf(options, plan) !== null;
+  terminal.show(
+    { ok: true, isDryRun: true, project, kb, source, new: fresh, compared, gone, asks, kept, stay, failed, linksOut },
+    () =>
+      joinLines([
+        ...failed.map(({ file, error }) => `failed        ${safeLine(file)}: ${safeLine(error)}`),
+        ...fresh.map((key) => `would add     ${safeLine(key)}`),
+        ...gone.map((key) => `would remove  ${safeLine(key)}`),
+        renderLinksOut(linksOut),
+        renderStay(stay),
+        kept,
+        `Nothing was changed: ${fresh.length} to add, ${compared} to compare, ${gone.length} to remove.`,
+        asks ? "This is more than half, so removing them requires confirmation or --yes." : null,
+      ]),
+  );
+}
+
+/** Documents that may go. A page that has another address now stays until it was read there. */
+function findRemovable({ gone, kept }: Plan, files: readonly AddedFile[]): DocumentItem[] {
+  if (kept !== null) return [];
+  const failed = new Set(files.flatMap(({ file, status }) => (status === "failed" ? [pageIdOf(file)] : [])));
+  return gone.filter(({ key }) => !failed.has(pageIdOf(key)));
+}
+
+async function applyPlan(
+  cli: Cli,
+  resources: Resources,
+  { kb, project }: SyncOptions,
+  work: { principal: Principal; plan: Plan; fetcher: PageFetcher; signal: AbortSignal },
+): Promise<void> {
+  const { principal, plan, fetcher, signal } = work;
+  const { source, state, kept, stay } = plan;
+  const { found } = state;
+  const files = await addFound(cli, resources, principal, { kb, found, fetcher, signal });
+  const isInterrupted = signal.aborted;
+  const removable = isInterrupted ? [] : findRemovable(plan, files);
+  const removed = await removeDocuments(resources.store, principal, removable);
+  const summary = { ...summarize(files), removed: removed.length };
+  const isComplete = summary.failed === 0 && !isInterrupted && kept === null;
+  if (!isComplete) cli.setExitCode(isInterrupted ? EXIT.interrupted : EXIT.failed);
+  const { skipped, linksOut } = found;
+  const outcome = { ok: isComplete, isDryRun: false, project, kb, source, summary, files, removed, kept, stay };
+  cli.terminal.show({ ...outcome, skipped, linksOut, isInterrupted }, () =>
+    joinLines([
+      renderAdded(files, cli.terminal),
+      ...removed.map(({ key }) => `removed  ${safeLine(key)}`),
+      renderSummary(summary),
+      renderSkipped(skipped),
+      renderLinksOut(linksOut),
+      renderStay(stay),
+      kept,
+      isInterrupted ? "Interrupted. Nothing was removed. Run the same command to resume." : null,
+    ]),
+  );
+}
+
+/** Whether the removals of this plan are agreed to. Throws CliError `usage` where nobody is there to be asked. */
+async function isAgreed(cli: Cli, options: SyncOptions, plan: Plan, signal: AbortSignal): Promise<boolean> {
+  const question = options.yes === true ? null : questionOf(options, plan);
+  return question === null || untilAborted(() => confirm(cli, question, "--yes"), signal);
+}
+
+/** `svc kb sync`: adds, replaces and removes documents so that a knowledge base matches a folder or site. */
+export async function syncSource(cli: Cli, source: string, options: SyncOptions): Promise<void> {
+  const { kb, project } = options;
+  await withResources(cli, { endsItself: true }, async (resources, signal) => {
+    const principal = await localPrincipal(resources.store, project);
+    const fetcher = createPageFetcher({ guard: createFetchGuard(resources.config) });
+    try {
+      const state = await readSourceState(cli, source, { fetcher, maxPages: options.maxPages, signal });
+      const plan = await makePlan(source, state, await listPresent(resources.store, principal, kb));
+      if (options.dryRun === true) showPlan(cli, options, plan);
+      else if (await isAgreed(cli, options, plan, signal)) {
+        await applyPlan(cli, resources, options, { principal, plan, fetcher, signal });
+      } else {
+        cli.terminal.show(
+          { ok: false, isDryRun: false, project, kb, source, removed: [] },
+          () => "Nothing was changed or removed.",
+        );
+      }
+    } finally {
+      await fetcher.close();
+    }
+  });
+}

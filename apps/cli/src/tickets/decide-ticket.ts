@@ -1,0 +1,110 @@
+import type { Principal } from "@svc/auth";
+import type { ReviewAction, ReviewInput } from "@svc/contracts";
+import { reviewTicket } from "@svc/operations";
+import type { Resources } from "@svc/runtime";
+import type { Store } from "@svc/store";
+import type { Cli } from "../cli.ts";
+import { usageError } from "../cli-error.ts";
+import type { OptionValues } from "../define-command.ts";
+import { findTicketId, getTicketNamed } from "../find-items.ts";
+import { projectOption, seenOption, yesOption } from "../options.ts";
+import { confirm } from "../read-input.ts";
+import { asAdministrator, waitForQueues } from "../with-resources.ts";
+import { quoted, renderQuestion } from "./render-ticket.ts";
+
+/** Results of actions. The pipeline carries out what is sent or regenerated. */
+const DONE: Record<ReviewAction, string> = {
+  approve: "Approved. The draft is being sent.",
+  edit: "Edited. Your text is being sent instead of the draft.",
+  reject: "Dismissed. The customer gets no answer.",
+  regenerate: "The agent is regenerating the draft.",
+  takeover: "The ticket is assigned to you.",
+  assign: "Assigned. Nothing is sent automatically while the ticket is assigned.",
+  unassign: "Unassigned.",
+  note: "Noted.",
+  reply: "Your reply is being sent.",
+  reroute: "Rerouted.",
+  resolve: "Closed. A new message from the customer reopens it.",
+  reopen: "Reopened.",
+  retry: "Failed messages and replies are retried.",
+};
+
+/** An action with its input. */
+type DecisionCall = { [Action in ReviewAction]: { action: Action; input: ReviewInput<Action> } }[ReviewAction];
+
+/** The ticket after a decision. */
+type DecidedTicket = Awaited<ReturnType<(typeof reviewTicket)[ReviewAction]>>;
+
+/** Makes a decision of an operator, as the person at this machine. Throws ServiceError as the operation does. */
+async function decide(
+  resources: Resources,
+  principal: Principal,
+  ticketId: string,
+  { action, input, versions = null }: DecisionCall & { versions?: number[] | null },
+): Promise<DecidedTicket> {
+  // If the queues are unavailable, the sweeper of the pipeline announces the decision later.
+  await waitForQueues(resources.queues);
+  // Each operation takes the input of its own action, which the call was made with.
+  const operation = reviewTicket[action] as (
+    deps: Resources,
+    principal: Principal,
+    ticketId: string,
+    input: DecisionCall["input"],
+    versions: number[] | null,
+  ) => Promise<DecidedTicket>;
+  return operation(resources, principal, ticketId, input, versions);
+}
+
+/** Makes a decision that does not depend on the draft, and shows its result. */
+export async function runDecision(
+  cli: Cli,
+  { ticket, project }: { ticket: string; project: string },
+  call: DecisionCall | ((store: Store) => Promise<DecisionCall>),
+): Promise<void> {
+  const { action, item } = await asAdministrator(cli, project, async (principal, resources) => {
+    const ticketId = await findTicketId(resources.store, principal, ticket);
+    const made = typeof call === "function" ? await call(resources.store) : call;
+    return { action: made.action, item: await decide(resources, principal, ticketId, made) };
+  });
+  cli.terminal.show({ ok: true, project, action, item }, () => DONE[action]);
+}
+
+/** The options of a decision about a draft. */
+export const REVIEW_OPTIONS = { yes: yesOption, seen: seenOption, project: projectOption };
+
+/** A decision about a draft, and the question before it. */
+interface Review {
+  call: DecisionCall;
+  question: string;
+  /** Text that is sent instead of the draft. */
+  text?: string;
+}
+
+/** Shows what is waiting and asks for confirmation, unless `--yes` is given; then decides about exactly that version. */
+export async function review(
+  cli: Cli,
+  { ticket: named, yes, seen, project }: OptionValues<typeof REVIEW_OPTIONS> & { ticket: string },
+  { call, question, text }: Review,
+): Promise<void> {
+  if (yes === true && seen === undefined) {
+    throw usageError(
+      "With --yes, pass the version that you have reviewed with --seen, as shown by tickets show. This prevents sending over " +
+        "a newer message.",
+    );
+  }
+  const item = await asAdministrator(cli, project, async (principal, resources) => {
+    const ticket = await getTicketNamed(resources.store, principal, named);
+    // Without a draft there is nothing to send: the operation rejects that and says what to do instead.
+    const isAsked = ticket.draft !== null || call.action === "reject";
+    if (yes !== true && isAsked) {
+      cli.terminal.note(renderQuestion(ticket, cli.terminal.paint));
+      if (text !== undefined) cli.terminal.note(`\nNew text\n${quoted(text)}`);
+      if (!(await confirm(cli, `\n${question}`, `--yes --seen ${ticket.version}`))) return null;
+    }
+    return decide(resources, principal, ticket.id, { ...call, versions: [seen ?? ticket.version] });
+  });
+  const { action } = call;
+  cli.terminal.show({ ok: item !== null, project, action, item }, () =>
+    item === null ? "No decision was made." : DONE[action],
+  );
+}

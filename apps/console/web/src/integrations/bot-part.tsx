@@ -1,0 +1,244 @@
+import { useQuery } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import type { SubmitEvent } from "react";
+import type { ProjectItem } from "@svc/contracts";
+import type { BotChannel } from "../api/channels.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { useProject, useRights } from "../session/use-session.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { describeError } from "../ui/describe-error.ts";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { Field, TextArea } from "../ui/field.tsx";
+import { OutLink } from "../ui/markdown.tsx";
+import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
+import { Section } from "../ui/page-frame.tsx";
+import { ArrivalTest } from "./channel-state.tsx";
+import { useChannelChange } from "./use-channel.ts";
+
+function Token({ channel, isDisabled }: { channel: BotChannel; isDisabled: boolean }) {
+  const { t } = useTexts();
+  const { toasts } = useServices();
+  const change = useChannelChange();
+  const formId = useId();
+  const [token, setToken] = useState("");
+  const [error, setError] = useState<string | undefined>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const [isRemoving, setRemoving] = useState(false);
+  const isSet = channel.config.botToken !== null;
+
+  async function save(botToken: string | null) {
+    setBusy(true);
+    setError(undefined);
+    try {
+      // Whoever gives a token wants the bot to run, and without one none can.
+      await change(channel.id, { config: { botToken }, enabled: botToken !== null });
+      setToken("");
+      toasts.show({ kind: "done", text: t(botToken === null ? "bot.removed" : "bot.saved") });
+    } catch (cause) {
+      setError(describeError(cause, t));
+    } finally {
+      setBusy(false);
+      setRemoving(false);
+    }
+  }
+  function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (token.trim() !== "") void save(token.trim());
+  }
+
+  return (
+    <Section
+      title={t("bot.token")}
+      actions={<Badge tone={isSet ? "ok" : "plain"}>{t(isSet ? "secret.set" : "secret.none")}</Badge>}
+    >
+      {!isSet && (
+        <ol className="mb-4 list-decimal space-y-1 pl-5 text-sm text-muted [&_a]:font-medium [&_a]:text-accent [&_a]:underline">
+          <li>
+            {t("bot.step1")} <OutLink href="https://t.me/BotFather">@BotFather</OutLink>
+          </li>
+          <li>{t("bot.step2")}</li>
+          <li>{t("bot.step3")}</li>
+        </ol>
+      )}
+      <form id={formId} onSubmit={submit} className="flex flex-wrap items-start gap-2">
+        <Field
+          label={t(isSet ? "bot.otherToken" : "bot.giveToken")}
+          hint={t("bot.tokenHint")}
+          error={error}
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          value={token}
+          disabled={isDisabled}
+          placeholder="123456789:AA…"
+          onChange={({ currentTarget }) => setToken(currentTarget.value)}
+          className="min-w-0 flex-1 basis-64"
+        />
+        <div className="flex gap-2 sm:pt-6">
+          {isSet && (
+            <Button look="danger" disabled={isDisabled} onClick={() => setRemoving(true)}>
+              {t("secret.remove")}
+            </Button>
+          )}
+          <Button type="submit" look="primary" isBusy={isBusy} disabled={isDisabled || token.trim() === ""}>
+            {t(isSet ? "bot.replace" : "bot.connect")}
+          </Button>
+        </div>
+      </form>
+      {isRemoving && (
+        <ConfirmDialog
+          title={t("secret.removeTitle", { name: t("bot.token") })}
+          action={t("secret.remove")}
+          isBusy={isBusy}
+          onConfirm={() => void save(null)}
+          onClose={() => setRemoving(false)}
+        >
+          {t("bot.removeText")}
+        </ConfirmDialog>
+      )}
+    </Section>
+  );
+}
+
+/** Sends a test message to a chat that has written to the bot. */
+function OutwardTest({ channel }: { channel: BotChannel }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const formId = useId();
+  const [chatId, setChatId] = useState("");
+  const [result, setResult] = useState<{ isError: boolean; text: string } | null>(null);
+  const [isBusy, setBusy] = useState(false);
+
+  async function send(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    setBusy(true);
+    setResult(null);
+    const body = chatId.trim() === "" ? {} : { chatId: chatId.trim() };
+    try {
+      const { item } = await connection.call("testChannel", project, { params: { id: channel.id }, body });
+      const texts = {
+        delivered: () => t("bot.testDelivered", { chat: item.chatId }),
+        waiting: () => t("bot.testWaiting", { chat: item.chatId }),
+        failed: () => t("bot.testFailed", { chat: item.chatId, why: item.failure ?? "" }),
+      };
+      setResult({ isError: item.state !== "delivered", text: texts[item.state]() });
+    } catch (error) {
+      setResult({ isError: true, text: describeError(error, t) });
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <Section title={t("bot.test")}>
+      <form id={formId} onSubmit={(event) => void send(event)} className="flex flex-wrap items-start gap-2">
+        <Field
+          label={t("bot.testChat")}
+          hint={t("bot.testHint")}
+          inputMode="numeric"
+          spellCheck={false}
+          autoComplete="off"
+          value={chatId}
+          onChange={({ currentTarget }) => setChatId(currentTarget.value)}
+          className="min-w-0 flex-1 basis-64"
+        />
+        <div className="sm:pt-6">
+          <Button type="submit" isBusy={isBusy}>
+            {t("bot.testSend")}
+          </Button>
+        </div>
+      </form>
+      <p role="status" className={`text-sm ${result?.isError === true ? "text-bad" : "text-muted"}`}>
+        {result?.text}
+      </p>
+    </Section>
+  );
+}
+
+function Greeting() {
+  const { t } = useTexts();
+  const { connection, queryClient, toasts } = useServices();
+  const project = useProject();
+  const [typed, setTyped] = useState<string | null>(null);
+  const [error, setError] = useState<string | undefined>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const queryKey = ["project", project];
+  const item = useQuery({
+    queryKey,
+    queryFn: async ({ signal }): Promise<ProjectItem | null> => {
+      const { items } = await connection.call("listProjects", null, { query: { q: project }, signal });
+      return items.find(({ name }) => name === project) ?? null;
+    },
+  });
+  const saved = item.data?.greeting ?? "";
+  const shown = typed ?? saved;
+
+  async function save(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (item.data == null || typed === null) return;
+    setBusy(true);
+    setError(undefined);
+    try {
+      const { id, version } = item.data;
+      const answer = await connection.call("updateProject", null, {
+        params: { id },
+        body: { greeting: typed.trim() },
+        ifMatch: version,
+      });
+      queryClient.setQueryData(queryKey, answer.item);
+      setTyped(null);
+      toasts.show({ kind: "done", text: t("integrations.saved") });
+    } catch (cause) {
+      setError(describeError(cause, t));
+      await item.refetch();
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Section title={t("bot.greeting")} text={t("bot.greetingText", { project })}>
+      {item.isPending && <Skeleton className="h-20 w-full" />}
+      {item.isError && <ErrorNotice error={item.error} onRetry={() => void item.refetch()} />}
+      {item.isSuccess && (
+        <form onSubmit={(event) => void save(event)} className="flex flex-col gap-2.5">
+          <TextArea
+            label={t("bot.greetingLabel")}
+            hint={t("bot.greetingHint")}
+            error={error}
+            rows={3}
+            maxLength={4_000}
+            value={shown}
+            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+          <div className="flex justify-end">
+            <Button type="submit" isBusy={isBusy} disabled={shown === saved}>
+              {t("ui.save")}
+            </Button>
+          </div>
+        </form>
+      )}
+    </Section>
+  );
+}
+
+/** A channel with a bot: the token of its bot, its greeting, and a message to try it with. */
+export function BotPart({ channel }: { channel: BotChannel }) {
+  const { t } = useTexts();
+  const mayDo = useRights();
+  const isAdministrator = mayDo("admin:*");
+  return (
+    <div className="flex max-w-3xl flex-col gap-4">
+      <Token channel={channel} isDisabled={!isAdministrator} />
+      {channel.config.botToken !== null && (
+        <ArrivalTest channelId={channel.id} text={t("bot.tryText")}>
+          <p className="text-sm text-muted">{t("bot.tryHow")}</p>
+        </ArrivalTest>
+      )}
+      {isAdministrator && channel.config.botToken !== null && <OutwardTest channel={channel} />}
+      {isAdministrator && <Greeting />}
+    </div>
+  );
+}

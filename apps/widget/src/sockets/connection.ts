@@ -1,0 +1,123 @@
+import { WIDGET_CLOSE_CODES } from "@svc/contracts";
+import type { ServerFrame } from "@svc/contracts";
+import { WebSocket } from "ws";
+import type { Socket } from "socket.io";
+import { makeFrame } from "./frames.ts";
+
+/** Why the server ends a line. */
+export type CloseReason = "badFrame" | "badKey" | "origin" | "rate" | "silent" | "slow" | "restart";
+
+/** A visitor's connection, of socket.io or a plain WebSocket. */
+export interface VisitorConnection {
+  send(frame: ServerFrame): void;
+  /** Bytes that were sent and lie in this process, because their reader is slow. */
+  waitingBytes(): number;
+  /** Safe to call twice. */
+  end(why: CloseReason): void;
+  isOpen(): boolean;
+}
+
+/** Close codes of a plain WebSocket: those of the contract, and RFC 6455's for what is nobody's fault. */
+const CLOSE_CODES: Readonly<Record<CloseReason, number>> = {
+  badFrame: WIDGET_CLOSE_CODES.badFrame,
+  badKey: WIDGET_CLOSE_CODES.badKey,
+  origin: WIDGET_CLOSE_CODES.origin,
+  rate: WIDGET_CLOSE_CODES.rate,
+  silent: WIDGET_CLOSE_CODES.badFrame,
+  // 1013: try again later.
+  slow: 1013,
+  // 1012: the server restarts.
+  restart: 1012,
+};
+
+/** A reader that does not answer a close within this time is cut off. */
+const CLOSE_MS = 1_000;
+
+/** Codes with which the library closes for a frame that breaks the protocol, is no UTF-8, or is too large (RFC 6455). */
+const FRAME_FAULTS = new Set([1002, 1007, 1009]);
+
+/** A plain WebSocket of the server. What the library closes for a bad frame has the contract's code for it. */
+export class PlainSocket extends WebSocket {
+  override close(code?: number, data?: string | Buffer): void {
+    super.close(code !== undefined && FRAME_FAULTS.has(code) ? CLOSE_CODES.badFrame : code, data);
+  }
+}
+
+/** Closes a plain WebSocket, and cuts it when the other end does not close it too. */
+export function closeSocket(socket: WebSocket, why: CloseReason, text: string = why): void {
+  if (socket.readyState !== socket.OPEN) return;
+  socket.close(CLOSE_CODES[why], text);
+  const timer = setTimeout(() => socket.terminate(), CLOSE_MS);
+  timer.unref();
+  socket.once("close", () => clearTimeout(timer));
+}
+
+/** A line of a plain WebSocket. */
+export function plainLine(socket: WebSocket): VisitorConnection {
+  return {
+    send(frame) {
+      // A line that breaks while something is sent is closed by the library; what it lost is sent to the next one.
+      if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame), () => undefined);
+    },
+    waitingBytes: () => socket.bufferedAmount,
+    end(why) {
+      if (why === "slow") socket.terminate();
+      else closeSocket(socket, why);
+    },
+    isOpen: () => socket.readyState === socket.OPEN,
+  };
+}
+
+/**
+ * Ends that are for good: socket.io's client does not come again by itself after a `disconnect` packet. After a transport
+ * that was closed it does, and is sent what it missed.
+ */
+const FINAL: Readonly<Record<CloseReason, boolean>> = {
+  badFrame: true,
+  badKey: true,
+  origin: true,
+  rate: true,
+  silent: true,
+  slow: false,
+  restart: false,
+};
+
+/** What a visitor is told before its line ends; nothing where it simply comes again. */
+const LAST_WORDS: Partial<Record<CloseReason, { code: string; detail: string }>> = {
+  badFrame: { code: "invalid_request", detail: "The data is not a valid frame." },
+  badKey: { code: "invalid_key", detail: "The widget's key has changed." },
+  origin: { code: "origin_not_allowed", detail: "This website is no longer allowed to use the widget." },
+  rate: { code: "rate_limited", detail: "Too many frames." },
+};
+
+/** What engine.io keeps of a connection, as far as it is looked into here. */
+interface EngineConnection {
+  writeBuffer: readonly { data?: unknown }[];
+  transport: { socket?: { bufferedAmount?: number } };
+}
+
+const sizeOf = (data: unknown) => (typeof data === "string" || Buffer.isBuffer(data) ? data.length : 0);
+
+/** A line of socket.io. */
+export function socketIoLine(socket: Socket): VisitorConnection {
+  return {
+    send(frame) {
+      if (socket.connected) socket.emit(frame.type, frame);
+    },
+    waitingBytes() {
+      const { writeBuffer, transport } = socket.conn as unknown as EngineConnection;
+      const unsent = writeBuffer.reduce((bytes, { data }) => bytes + sizeOf(data), 0);
+      return unsent + (transport.socket?.bufferedAmount ?? 0);
+    },
+    end(why) {
+      const words = LAST_WORDS[why];
+      if (words !== undefined && socket.connected) {
+        socket.emit("error", makeFrame("error", { ...words, clientMessageId: null }));
+      }
+      if (FINAL[why]) socket.disconnect(true);
+      // Without the packet, but with what a slow reader has not taken thrown away.
+      else socket.conn.close(why === "slow");
+    },
+    isOpen: () => socket.connected,
+  };
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "@jest/globals";
+import { VISITOR_FRAMES } from "@svc/contracts";
+import fc from "fast-check";
+import { readFrame } from "./frames.ts";
+
+describe("a frame of a visitor", () => {
+  test("needs a type and its data; all else is left out", () => {
+    expect(readFrame({ type: "read", data: { seq: 3, more: 1 }, id: "x", ts: "y" })).toEqual({
+      frame: { type: "read", data: { seq: 3 } },
+    });
+    expect(readFrame({ v: 1, type: "hello" })).toEqual({ frame: { type: "hello", data: { sinceSeq: 0 } } });
+  });
+
+  test.each([
+    ["nothing", null, "JSON object"],
+    ["a list", [], "JSON object"],
+    ["another version", { v: 2, type: "read", data: { seq: 0 } }, "version 1"],
+    ["a type of the server", { type: "reply", data: {} }, "Unknown frame type"],
+    ["a name of JavaScript", { type: "constructor", data: {} }, "Unknown frame type"],
+    ["a place below 0", { type: "read", data: { seq: -1 } }, "/data/seq"],
+    ["a place that is no number", { type: "read", data: { seq: "1" } }, "/data/seq"],
+    ["an id that could be guessed", { type: "hello", data: { visitorId: "1" } }, "/data/visitorId"],
+  ])("that is %s is a fault that says what", (_what, sent, detail) => {
+    expect(readFrame(sent)).toEqual({
+      fault: { code: "invalid_request", detail: expect.stringContaining(detail), clientMessageId: null },
+    });
+  });
+
+  test("that is a faulty message names it by its id, if that is one", () => {
+    const faultOf = (clientMessageId: unknown) => readFrame({ type: "message", data: { text: "", clientMessageId } });
+    expect(faultOf("m-1")).toMatchObject({ fault: { clientMessageId: "m-1" } });
+    for (const id of ["", " ", "x".repeat(101), 1, null, "\n"]) {
+      expect(faultOf(id)).toMatchObject({ fault: { clientMessageId: null } });
+    }
+  });
+
+  test("may be anything at all", () => {
+    const type = fc.oneof(fc.constantFrom(...Object.keys(VISITOR_FRAMES)), fc.string());
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), fc.record({ type, data: fc.anything() })), (sent) => {
+        const read = readFrame(sent);
+        expect("frame" in read || read.fault.detail !== "").toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import { WIDGET_FRAME_VERSION, VISITOR_FRAMES, clientMessageIdSchema, describeIssue } from "@svc/contracts";
+import type { ServerFrame, ServerFrameData, ServerFrameType, VisitorFrameData, VisitorFrameType } from "@svc/contracts";
+import { isRecord } from "@svc/primitives";
+import { newId } from "@svc/store";
+
+/** A frame for a visitor. What has no place in the chat has `seq` 0, and what has no id of its own is given one. */
+export function makeFrame<Type extends ServerFrameType>(
+  type: Type,
+  data: ServerFrameData<Type>,
+  { id = newId(), seq = 0 }: { id?: string; seq?: number } = {},
+): ServerFrame {
+  // The type and its data belong together by the signature, which a union cannot express.
+  return { v: WIDGET_FRAME_VERSION, type, id, seq, ts: new Date().toISOString(), data } as ServerFrame;
+}
+
+/** A frame of a visitor that has passed its schema. */
+export type VisitorFrame = {
+  [Type in VisitorFrameType]: { type: Type; data: VisitorFrameData<Type> };
+}[VisitorFrameType];
+
+/** What is wrong with a frame: a code and words for its sender. */
+export interface FrameFault {
+  code: "invalid_request";
+  detail: string;
+  /** Of the message that the frame would have been; null for other frames. */
+  clientMessageId: string | null;
+}
+
+function fault(detail: string, data?: unknown): { fault: FrameFault } {
+  const id = clientMessageIdSchema.safeParse(isRecord(data) ? data["clientMessageId"] : null);
+  return { fault: { code: "invalid_request", detail, clientMessageId: id.success ? id.data : null } };
+}
+
+function isVisitorType(type: unknown): type is VisitorFrameType {
+  return typeof type === "string" && Object.hasOwn(VISITOR_FRAMES, type);
+}
+
+/** Reads what a visitor has sent, of which nothing is certain. Fields that are not known are ignored. Never throws. */
+export function readFrame(sent: unknown): { frame: VisitorFrame } | { fault: FrameFault } {
+  if (!isRecord(sent)) return fault("A frame must be a JSON object with type and data.");
+  const { v = WIDGET_FRAME_VERSION, type, data = {} } = sent;
+  if (v !== WIDGET_FRAME_VERSION)
+    return fault(`This server supports version ${WIDGET_FRAME_VERSION} of the frame protocol.`);
+  if (!isVisitorType(type)) {
+    return fault(`Unknown frame type. Known types: ${Object.keys(VISITOR_FRAMES).join(", ")}.`);
+  }
+  const parsed = VISITOR_FRAMES[type].safeParse(data);
+  if (parsed.success) return { frame: { type, data: parsed.data } as VisitorFrame };
+  const [issue] = parsed.error.issues;
+  if (issue === undefined) return fault("The frame is not valid.", data);
+  const pointer = ["", "data", ...issue.path].map(String).join("/");
+  return fault(`The frame is not valid: ${pointer} ${describeIssue(issue).detail}.`, data);
+}

@@ -1,0 +1,46 @@
+import { connect } from "node:net";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "@jest/globals";
+import { waitFor } from "@svc/testing";
+import express from "express";
+import type { Response } from "express";
+import type { Server } from "node:http";
+import { limitBodyTime } from "./widget-routes.ts";
+
+const HEAD = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n";
+
+let server: Server | undefined;
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+test("a request that is not whole in time is cut, and one that is may be answered late", async () => {
+  const waiting: Response[] = [];
+  const app = express();
+  app.use(limitBodyTime(50));
+  app.use((request, response) => {
+    request.resume();
+    request.on("error", () => undefined);
+    waiting.push(response);
+  });
+  server = app.listen(0, "127.0.0.1");
+  await waitFor(() => server?.listening === true, { what: "the server" });
+  const { port } = server.address() as AddressInfo;
+  const send = (text: string) => {
+    const state = { heard: "", isClosed: false };
+    const socket = connect(port, "127.0.0.1", () => socket.write(text));
+    socket.setEncoding("utf8").on("data", (part: string) => (state.heard += part));
+    socket.on("error", () => undefined).on("close", () => (state.isClosed = true));
+    return state;
+  };
+  const whole = send(`${HEAD}whole`);
+  await waitFor(() => waiting.length === 1, { what: "the whole request" });
+  const slow = send(`${HEAD}sl`);
+  // It came later, and is cut: the time of the other one is over too.
+  await waitFor(() => slow.isClosed, { what: "the slow request to be cut" });
+  waiting[0]?.end("an answer");
+  await waitFor(() => whole.heard.includes("an answer"), { what: "the late answer" });
+  expect(slow.heard).toBe("");
+});

@@ -1,0 +1,97 @@
+/** A secret setting of a channel. */
+export interface SecretSetting {
+  /** Name in messages of the CLI. */
+  label: string;
+  /** Text for the API reference. */
+  description: string;
+  /** Where an administrator gets it. The channel cannot run without it. */
+  advice: string;
+  /** Example value, for the help of the CLI. */
+  example: string;
+}
+
+/**
+ * What everything outside a channel's own app knows of it: console, CLI, store, queue, statistics and API read it. Plain
+ * data, so that browsers can load it.
+ */
+export interface ChannelDescriptor {
+  /** Name in messages of the CLI and the API. */
+  label: string;
+  /** Icon in the console, by its name in Lucide. */
+  icon: "globe" | "message-circle" | "send" | "mail" | "phone";
+  /** If true, the channel's app sends replies to the customer. Otherwise the receiver collects them. */
+  pushes: boolean;
+  /** Name of the port on which the channel's app listens, or null if it listens on none. */
+  port: "api" | "widget" | null;
+  /** Path in `channelMeta` of the customer's language (BCP 47). */
+  localePath: readonly string[];
+  /** Column of `channels_config` with the channel's settings, or null if they are in the common column. */
+  settingsColumn: string | null;
+  /** Settings page in the console, or null for the general one. */
+  page: "api" | "widget" | "bot" | null;
+  /** Secret settings, by name, if the channel has no other settings. */
+  secrets: Readonly<Record<string, SecretSetting>>;
+}
+
+/** The channels (service document, section 2.3). To add a channel, see CONTRIBUTING.md. */
+export const CHANNELS = {
+  messenger: {
+    label: "Messenger",
+    icon: "send",
+    pushes: true,
+    port: null,
+    // Written by the messenger only, from the user's Telegram profile.
+    localePath: ["telegram", "from", "languageCode"],
+    settingsColumn: "messenger",
+    page: "bot",
+    secrets: {
+      botToken: {
+        label: "bot token",
+        description: "Token of the Telegram bot. Shown as ******** if set.",
+        advice: "Get a token from @BotFather",
+        example: "123456:ABC-DEF",
+      },
+    },
+  },
+  widget: {
+    label: "Widget",
+    icon: "message-circle",
+    pushes: false,
+    port: "widget",
+    localePath: ["locale"],
+    settingsColumn: "widget",
+    page: "widget",
+    secrets: {},
+  },
+  api: {
+    label: "API",
+    icon: "globe",
+    pushes: false,
+    port: "api",
+    localePath: ["locale"],
+    settingsColumn: "api",
+    page: "api",
+    secrets: {},
+  },
+} as const satisfies Record<string, ChannelDescriptor>;
+export type ChannelId = keyof typeof CHANNELS;
+
+/** The channel whose platform sends updates, which are stored in full before they are processed. */
+export const UPDATES_CHANNEL: ChannelId = "messenger";
+
+/** IDs of all channels. */
+export const CHANNEL_IDS = Object.keys(CHANNELS) as [ChannelId, ...ChannelId[]];
+
+/** Returns an object with a value for each channel. The caller states the type of each value, which is not checked. */
+export function mapChannels<Values extends Record<ChannelId, unknown>>(
+  valueOf: (id: keyof Values & ChannelId, descriptor: ChannelDescriptor) => unknown,
+): Values {
+  return Object.fromEntries(CHANNEL_IDS.map((id) => [id, valueOf(id, CHANNELS[id])])) as Values;
+}
+
+/** Returns an object with a value for each of a channel's secret settings. */
+export const mapSecrets = <Value>(
+  { secrets }: ChannelDescriptor,
+  valueOf: (secret: SecretSetting) => Value,
+): Record<string, Value> =>
+  Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, valueOf(secret)]));
