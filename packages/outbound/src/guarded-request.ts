@@ -17,7 +17,7 @@ import {
 /** Characters of an answer that are looked through for what it says. */
 const SEARCHED_CHARS = 10_000;
 
-/** Header names and values that look like a key or token. */
+/** Text that looks like a key or token. */
 const KEYS = /\b(?:sk|pk|rk|xox[a-z]|gh[a-z]|glpat|AKIA)[-_][\w-]{8,}|\bBearer\s+[\w.~+/-]{8,}=*/gi;
 
 /**
