@@ -182,7 +182,7 @@ const ON_BOTH_BACKENDS = [
   "tests/journeys",
   "tests/packages/queue",
   "packages/channel-manager",
-  "apps/api/src/(api-channel|callbacks/sweeper|openapi/make-openapi)",
+  "apps/api/src/(api-channel|callbacks/callback-sweeps|openapi/make-openapi)",
 ];
 /**
  * What starts the product itself, as `npm start` does, does not start it, or looks at it in a browser: the same on every
@@ -203,8 +203,8 @@ const QUEUED = [
   "tests/journeys/durability-(outages|pipeline)",
   "tests/journeys/http-(privacy|rate-limit|sync|webhooks\\.test)",
   "tests/packages/queue",
-  "packages/channel-manager/src/(accept-message|channel-manager|deliver-reply)",
-  "apps/api/src/callbacks/sweeper",
+  "packages/channel-manager/src/(accept-message|channel-manager|deliver-replies)",
+  "apps/api/src/callbacks/callback-sweeps",
 ];
 /**
  * What is about several processes side by side, and about those that are killed: on Redis with separate processes, which

@@ -11,7 +11,7 @@ import type { Resources } from "@svc/runtime";
 import type { Express } from "express";
 import { createApiChannel } from "./api-channel.ts";
 import { createBinding } from "./create-binding.ts";
-import { startCallbacks } from "./callbacks/start-callbacks.ts";
+import { deliverCallbacks } from "./callbacks/deliver-callbacks.ts";
 import { createSecretsReader, createSettingsReader } from "./api-settings.ts";
 import { drainMessages } from "./drain-messages.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
@@ -109,7 +109,8 @@ export function apiService(resources: Resources): Service {
       limitHeldCalls,
     };
     const takeHookBody = createHookIntake({ ...context, receive: (message, to) => channel.receive(message, to) });
-    const callbacks = startCallbacks(context);
+    const callbacks = deliverCallbacks(context);
+    callbacks.start();
     undo.push(() => callbacks.stop());
 
     const check = createHealthCheck(store, queues);

@@ -3,46 +3,44 @@ import type { AskedCall, CallResult, CallableTool, ChatTool, OnText, ToolCustome
 import type { Agent, ToolCallState } from "@svc/contracts";
 import type { ToolCallRecord, ToolCaller } from "@svc/store";
 import { cutText } from "@svc/text";
-import type { ReviewRun } from "./reviews/review-run.ts";
-import type { AgentAnswer, Run } from "./run.ts";
-import type { StageContext } from "./stage-context.ts";
+import type { AgentAnswer, ReviewRun, Run, StageContext } from "./run.ts";
 
-/** So long what a tool has read counts for the same message. */
-const READ_COUNTS_MS = 15 * 60_000;
+/** How long the result of a reading call is valid for the same message. */
+const READ_VALID_MS = 15 * 60_000;
 /** Characters of a call's arguments that an operator reads in the reasons of a draft. */
-const TOLD_ARGUMENTS_MAX_CHARS = 200;
+const SHOWN_ARGUMENTS_MAX_CHARS = 200;
 
 const WAITS =
   "Not called yet: an operator must approve this call first. Do not say that it was done. The result follows later.";
 const REJECTED = "Not called: an operator rejected this call. Do not request it again.";
 const UNKNOWN =
   "It is unknown whether this call took effect, and it is not repeated. An operator must check. Do not say that it was done.";
-const BROKEN_OFF = "The call was aborted.";
-const GONE = "Not called: another process is handling the conversation.";
+const ABORTED = "The call was aborted.";
+const TAKEN_OVER = "Not called: another process is handling the conversation.";
 
-/** Why a person has to look, by the state of a call. */
+/** Why an operator must review the answer, by the state of a call. */
 const HELD: Partial<Record<ToolCallState, (what: string) => string>> = {
   waiting: (what) => `${what} is waiting for an operator's approval.`,
   approved: (what) => `${what} is approved but has not been called yet. Use regenerate.`,
   unknown: (what) => `It is unknown whether ${what} was called.`,
 };
 
-/** The tools of one run, and what becomes of its answer by their calls. */
+/** The tools of one run, and how their calls change its answer. */
 export interface RunTools {
   tools: ChatTool[];
-  /** Calls that operators have decided about or that earlier tries have made, for the model to know. */
+  /** Calls that operators have decided about or that earlier attempts have made, for the model to know. */
   results: CallResult[];
-  /** Passes on what the answer says so far as long as nothing of it has to be looked at. */
-  hush(onText: OnText): OnText;
-  /** Holds the answer for a person where a call waits or nobody knows whether it was made. Rejects with the store's faults. */
-  settle(answer: AgentAnswer): Promise<AgentAnswer>;
+  /** Passes on the unfinished answer while no call requires a review. */
+  suppressWhileHeld(onText: OnText): OnText;
+  /** Holds the answer for review if a call waits or may not have been made. Rejects with the store's errors. */
+  finish(answer: AgentAnswer): Promise<AgentAnswer>;
 }
 
 const NO_TOOLS: RunTools = {
   tools: [],
   results: [],
-  hush: (onText) => onText,
-  settle: (answer) => Promise.resolve(answer),
+  suppressWhileHeld: (onText) => onText,
+  finish: (answer) => Promise.resolve(answer),
 };
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,190}$/;
@@ -77,11 +75,11 @@ export function customerOf({
 
 function argumentsText({ arguments: given }: Pick<ToolCallRecord, "arguments">): string {
   const text = JSON.stringify(given);
-  return text.length <= TOLD_ARGUMENTS_MAX_CHARS ? text : `${cutText(text, TOLD_ARGUMENTS_MAX_CHARS)} …`;
+  return text.length <= SHOWN_ARGUMENTS_MAX_CHARS ? text : `${cutText(text, SHOWN_ARGUMENTS_MAX_CHARS)} …`;
 }
 
-/** What a model is told of a call that is over, or that waits. */
-function tellRecord({ state, result }: ToolCallRecord): string {
+/** Returns what a model learns of a call that is finished or waits. */
+function describeRecord({ state, result }: ToolCallRecord): string {
   const text = result ?? "";
   switch (state) {
     case "done":
@@ -97,12 +95,12 @@ function tellRecord({ state, result }: ToolCallRecord): string {
   }
 }
 
-/** True when what was read before can be told again. */
+/** True if the result of an earlier reading call can be used again. */
 function isFresh({ state, finishedAt }: ToolCallRecord): boolean {
-  return state === "done" && finishedAt !== null && Date.now() - finishedAt.getTime() < READ_COUNTS_MS;
+  return state === "done" && finishedAt !== null && Date.now() - finishedAt.getTime() < READ_VALID_MS;
 }
 
-/** Makes a call that is written down, and writes down what came of it. */
+/** Makes a call that is recorded, and records its result. */
 async function makeCall(
   { store }: StageContext,
   tool: CallableTool,
@@ -115,7 +113,7 @@ async function makeCall(
     // Only what reads rejects: nothing was done by it.
     await store.toolCalls.finish(call.project, call.id, {
       state: "failed",
-      result: BROKEN_OFF,
+      result: ABORTED,
       durationMs: passedMs(),
     });
     throw error;
@@ -125,16 +123,16 @@ async function makeCall(
   return { ...call, state, result: text, durationMs };
 }
 
-/** The tools of an agent as they can be called now. */
+/** Returns the tools of an agent as they can be called now. */
 async function callableTools(context: StageContext, run: Run, agent: Pick<Agent, "id">): Promise<CallableTool[]> {
   const { store, openTools } = context;
   return openTools(openHeaders(await store.agents.readTools(run.project.id, agent.id), store.sealer));
 }
 
 /**
- * Opens the tools of an agent for one run. Each call is written down before it is made. A call that writes is made once
- * for the messages that are not answered yet: a later try, a draft that is made anew or another of these messages gets
- * what came of it; one whose worker died is never made again. What has to be approved is written down and not called.
+ * Opens the tools of an agent for one run. Each call is recorded before it is made. A call that writes is made once for the
+ * messages that are not answered yet: a later attempt, a regenerated draft or another of these messages gets its result; one
+ * whose worker crashed is never made again. A call that needs approval is recorded and not made.
  */
 export async function openRunTools(context: StageContext, run: Run, agent: Agent): Promise<RunTools> {
   if (agent.tools.length === 0) return NO_TOOLS;
@@ -145,24 +143,24 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
   const held = new Map<string, string>();
   const written = new Set<string>();
   const faults: unknown[] = [];
-  const underWay = new Set<Promise<string>>();
+  const running = new Set<Promise<string>>();
 
-  /** Makes the answer wait for a person where a call needs one, and says why; notes what was written. */
-  function noteCall(call: ToolCallRecord): void {
+  /** Records whether a call requires a review of the answer, and why, and whether it has written. */
+  function recordCall(call: ToolCallRecord): void {
     if (call.state === "done" && call.access === "write") written.add(call.tool);
     const describe = HELD[call.state];
     if (describe === undefined) return;
     held.set(call.id, describe(`${call.tool} ${argumentsText(call)} (tool call ${call.id})`));
   }
 
-  /** A call that is running although nobody makes it any more. */
+  /** Gives up a call that is recorded as running although no process makes it. */
   async function giveUp(call: ToolCallRecord): Promise<ToolCallRecord> {
     await store.toolCalls.giveUp(project.id, call.id, UNKNOWN);
     return { ...call, state: "unknown" };
   }
 
-  /** What is to be told of a call that was asked for before. */
-  async function tellAgain(tool: CallableTool, call: ToolCallRecord, signal: AbortSignal): Promise<ToolCallRecord> {
+  /** Returns a call that was requested before, made again if it only reads and its result is old. */
+  async function repeatCall(tool: CallableTool, call: ToolCallRecord, signal: AbortSignal): Promise<ToolCallRecord> {
     const isRead = tool.access === "read" && call.access === "read";
     // What an operator has decided about, or has to, is as it is.
     if (isRead && tool.approval === "auto" && call.decidedAt === null && call.state !== "waiting") {
@@ -185,38 +183,38 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
       arguments: asked.arguments,
     };
     const begun = await store.toolCalls.begin(project.id, caller, wanted, state);
-    if (begun === null) return GONE;
+    if (begun === null) return TAKEN_OVER;
     const isToMake = begun.isNew && state === "running";
     const call = isToMake
       ? await makeCall(context, tool, begun.call, signal)
       : begun.isNew
         ? begun.call
-        : await tellAgain(tool, begun.call, signal);
-    noteCall(call);
-    return tellRecord(call);
+        : await repeatCall(tool, begun.call, signal);
+    recordCall(call);
+    return describeRecord(call);
   }
 
-  async function desk(asked: AskedCall, signal: AbortSignal): Promise<string> {
-    // A run that is given up begins nothing.
+  async function handleToolCall(asked: AskedCall, signal: AbortSignal): Promise<string> {
+    // An aborted run starts nothing.
     signal.throwIfAborted();
     const answering = answerCall(asked, signal);
-    underWay.add(answering);
+    running.add(answering);
     try {
       return await answering;
     } catch (error) {
       signal.throwIfAborted();
-      // The whole run is tried again: see `settle`.
+      // The whole run is retried: see `finish`.
       faults.push(error);
-      return GONE;
+      return TAKEN_OVER;
     } finally {
-      underWay.delete(answering);
+      running.delete(answering);
     }
   }
 
-  /** A call of an earlier run, whether or not the model asks for it again: nobody is making it any more. */
+  /** Records a call of an earlier run, whether or not the model requests it again: no process makes it any more. */
   async function takeOver(call: ToolCallRecord): Promise<ToolCallRecord> {
     const known = call.state === "running" ? await giveUp(call) : call;
-    noteCall(known);
+    recordCall(known);
     return known;
   }
 
@@ -225,13 +223,13 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
     store.toolCalls.listKnown(project.id, ticketId).then((calls) => Promise.all(calls.map(takeOver))),
   ]);
   return {
-    tools: offerTools(tools, desk, {
+    tools: offerTools(tools, handleToolCall, {
       customer: customerOf(message),
       onRefused: ({ name }, refusal) => held.set(name, `${name}: ${refusal}`),
     }),
-    results: known.map((call) => ({ tool: call.tool, text: `${argumentsText(call)}\n${tellRecord(call)}` })),
+    results: known.map((call) => ({ tool: call.tool, text: `${argumentsText(call)}\n${describeRecord(call)}` })),
 
-    hush(onText) {
+    suppressWhileHeld(onText) {
       let hasPassed = false;
       return (piece) => {
         if (held.size === 0) {
@@ -244,33 +242,35 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
       };
     },
 
-    async settle(answer) {
-      // A model that is given up leaves its calls behind: how they end says whether the answer may go out.
-      await Promise.allSettled(underWay);
+    async finish(answer) {
+      // An aborted model leaves its calls behind: how they end decides whether the answer may be sent.
+      await Promise.allSettled(running);
       if (faults.length > 0) throw faults[0];
-      // What was done must not go untold because the model gave no answer in the end.
-      const isUntold = written.size > 0 && answer.model?.fallback != null;
-      if (held.size === 0 && !isUntold) return answer;
-      const untold = isUntold ? [`${[...written].join(", ")} was called, and the answer does not mention it.`] : [];
-      const why = [...held.values(), ...untold, answer.why].join(" ");
+      // An operator must learn what was done even if the model gave no answer in the end.
+      const hasUnreportedWrites = written.size > 0 && answer.model?.fallback != null;
+      if (held.size === 0 && !hasUnreportedWrites) return answer;
+      const unreported = hasUnreportedWrites
+        ? [`${[...written].join(", ")} was called, and the answer does not mention it.`]
+        : [];
+      const why = [...held.values(), ...unreported, answer.why].join(" ");
       return { ...answer, why, model: { usage: null, fallback: null, ...answer.model, mustReview: true } };
     },
   };
 }
 
-/** Why an approved call is not made after all. */
+/** Why an approved call is not made. */
 const DROPPED =
   "Not called: since the approval, the agent or its tool was changed, disabled or removed, or the tool is unreachable.";
 
-/** The tools of the agent that has asked for a call: none once it is switched off. */
+/** Returns the tools of the agent that requested a call: none if it is disabled. */
 async function toolsAfterApproval(context: StageContext, run: Run, agentId: string): Promise<CallableTool[]> {
   const agent = await context.store.agents.find(run.project.id, agentId);
   return agent?.enabled === true ? callableTools(context, run, agent) : [];
 }
 
 /**
- * Makes the calls that operators have approved for what a draft answers, each once whatever happens: one whose worker
- * died while it made it is never made again, and a person sees that nobody knows. One whose tool has changed is not made.
+ * Makes the calls that operators have approved for the messages of a draft, each at most once: one whose worker crashed while
+ * it made it is never made again, and the operator reads that its effect is unknown. One whose tool has changed is not made.
  */
 export async function makeApprovedCalls(context: StageContext, run: ReviewRun): Promise<void> {
   const { store, log } = context;

@@ -27,9 +27,13 @@ function createWork() {
 test("work runs concurrently; a group begins after it has ended, and holds back what comes later", async () => {
   const { log, work, end, turn } = createWork();
   const isolation = createIsolation();
-  const all = [isolation.beside(work("a")), isolation.beside(work("b")), isolation.exclusively(1, work("suspect"))];
+  const all = [
+    isolation.runShared(work("a")),
+    isolation.runShared(work("b")),
+    isolation.runExclusive(1, work("suspect")),
+  ];
   await turn();
-  all.push(isolation.beside(work("late")));
+  all.push(isolation.runShared(work("late")));
   await end("a");
   expect(log).toEqual(["a begins", "b begins", "a ends"]);
   await end("b");
@@ -43,9 +47,9 @@ test("work runs concurrently; a group begins after it has ended, and holds back 
 test("between two groups, what waits begins", async () => {
   const { log, work, end, turn } = createWork();
   const isolation = createIsolation();
-  const all = [isolation.exclusively(1, work("first")), isolation.exclusively(1, work("second"))];
+  const all = [isolation.runExclusive(1, work("first")), isolation.runExclusive(1, work("second"))];
   await turn();
-  all.push(isolation.beside(work("beside")));
+  all.push(isolation.runShared(work("beside")));
   await end("first");
   expect(log).toEqual(["first begins", "first ends", "beside begins"]);
   await end("beside");
@@ -58,7 +62,7 @@ test("a group is half of what waits, and no larger than the limit of any of it",
   const isolation = createIsolation();
   const groups: string[] = [];
   const run = (name: string, limit: number) =>
-    isolation.exclusively(limit, async (groupSize) => void groups.push(`${name} of ${groupSize}`));
+    isolation.runExclusive(limit, async (groupSize) => void groups.push(`${name} of ${groupSize}`));
   await Promise.all([
     ...["g", "h", "i"].map((name) => run(name, 2)),
     run("j", 1),
@@ -71,8 +75,8 @@ test("a group is half of what waits, and no larger than the limit of any of it",
 test("work that fails holds nothing up", async () => {
   const isolation = createIsolation();
   const fail = () => Promise.reject(new Error("it failed"));
-  await expect(isolation.beside(fail)).rejects.toThrow("it failed");
-  await expect(isolation.exclusively(1, fail)).rejects.toThrow("it failed");
-  expect(await isolation.exclusively(1, () => Promise.resolve("alone"))).toBe("alone");
-  expect(await isolation.beside(() => Promise.resolve("beside"))).toBe("beside");
+  await expect(isolation.runShared(fail)).rejects.toThrow("it failed");
+  await expect(isolation.runExclusive(1, fail)).rejects.toThrow("it failed");
+  expect(await isolation.runExclusive(1, () => Promise.resolve("alone"))).toBe("alone");
+  expect(await isolation.runShared(() => Promise.resolve("beside"))).toBe("beside");
 });

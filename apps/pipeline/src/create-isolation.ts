@@ -6,14 +6,14 @@ interface Waiting {
 }
 
 /**
- * Lets work run concurrently, or exclusively in groups: a group begins when everything else has ended, and nothing else
- * begins until the group has ended. A group is half of what waits, so that one piece of work that ends its process is
- * found in about as many groups as halving takes, and most of the others are done meanwhile. Between two groups, what
- * waited meanwhile begins.
+ * Creates a readers-writer lock for work: it runs concurrently, or exclusively in groups. A group starts when everything else
+ * has ended, and nothing else starts until the group has ended. A group is half of what waits, so that one piece of work that
+ * crashes its process is found in about as many groups as halving takes, and most of the others are done meanwhile. Between
+ * two groups, work that runs concurrently starts.
  */
 export function createIsolation() {
-  /** Everything that runs concurrently. */
-  const beside = new Set<Promise<unknown>>();
+  /** Work that runs concurrently. */
+  const shared = new Set<Promise<unknown>>();
   const waiting: Waiting[] = [];
   const state: { hasGroups: boolean; groupEnd: Promise<void> | null } = { hasGroups: false, groupEnd: null };
 
@@ -23,8 +23,8 @@ export function createIsolation() {
       end = resolve;
     });
     try {
-      await Promise.allSettled(beside);
-      // What comes in the same moment belongs to this group.
+      await Promise.allSettled(shared);
+      // Work that arrives at the same time belongs to this group.
       await nextTurn();
       const group = takeGroup(waiting);
       await Promise.all(group.map((waiter) => waiter.run(group.length)));
@@ -45,14 +45,14 @@ export function createIsolation() {
 
   return {
     /** Runs work concurrently with other work. Rejects as the work does. */
-    async beside<Result>(work: () => Promise<Result>): Promise<Result> {
+    async runShared<Result>(work: () => Promise<Result>): Promise<Result> {
       while (state.groupEnd !== null) await state.groupEnd;
       const running = work();
-      beside.add(running);
+      shared.add(running);
       try {
         return await running;
       } finally {
-        beside.delete(running);
+        shared.delete(running);
       }
     },
 
@@ -60,7 +60,7 @@ export function createIsolation() {
      * Runs work exclusively, in a group of at most `limit` pieces of work; `work` is passed the size of the group. Rejects
      * as the work does.
      */
-    exclusively<Result>(limit: number, work: (groupSize: number) => Promise<Result>): Promise<Result> {
+    runExclusive<Result>(limit: number, work: (groupSize: number) => Promise<Result>): Promise<Result> {
       return new Promise((resolve, reject) => {
         waiting.push({ limit, run: (groupSize) => work(groupSize).then(resolve, reject) });
         if (!state.hasGroups) runGroups().catch(reject);
@@ -69,10 +69,10 @@ export function createIsolation() {
   };
 }
 
-/** What decides which work of a process runs concurrently. */
+/** Decides which work of a process runs concurrently. */
 export type Isolation = ReturnType<typeof createIsolation>;
 
-/** Takes half of what waits, or what its limit allows: first what has the largest limit, which crashed least. */
+/** Removes half of what waits, or what its limit allows: first the work with the largest limit, which crashed least. */
 function takeGroup(waiting: Waiting[]): Waiting[] {
   waiting.sort((one, other) => other.limit - one.limit);
   const size = Math.max(1, Math.min(waiting[0]?.limit ?? 1, Math.ceil(waiting.length / 2)));

@@ -1,6 +1,6 @@
 import { setTimeout as rest, setImmediate as breathe } from "node:timers/promises";
 import type { Log } from "@svc/log";
-import { startSweeps } from "@svc/runtime";
+import { startSweeps } from "@svc/work";
 import type { Store, TicketText } from "@svc/store";
 import { searchWords } from "@svc/text";
 

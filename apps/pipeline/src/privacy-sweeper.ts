@@ -1,7 +1,7 @@
 import type { Log } from "@svc/log";
 import { followDeletions } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { startSweeps } from "@svc/runtime";
+import { startSweeps } from "@svc/work";
 import { storageWarnings } from "@svc/store";
 import type { DuePurge, Store } from "@svc/store";
 

@@ -1,4 +1,5 @@
-import type { LearnedMessage } from "@svc/agents";
+import { createAgentPool } from "@svc/agents";
+import type { AgentPool, LearnedMessage } from "@svc/agents";
 import type { Agent } from "@svc/contracts";
 import { createBriefCache } from "@svc/store";
 import type { Project, ProjectId, Store } from "@svc/store";
@@ -24,8 +25,8 @@ interface Marked<Item> {
 }
 
 /**
- * Makes the function that reads a project's settings: at most once a second, and examples and decided messages only
- * when they have changed. Null when the project no longer exists.
+ * Creates the function that reads a project's settings: at most once a second, and examples and decided messages only
+ * when they have changed. Null if the project no longer exists.
  */
 export function createSettingsReader(store: Store): (id: ProjectId) => Promise<ProjectSettings | null> {
   const brief = createBriefCache<ProjectSettings>(SETTINGS_MS);
@@ -44,7 +45,7 @@ export function createSettingsReader(store: Store): (id: ProjectId) => Promise<P
     });
 }
 
-/** Reads a project's list anew only when its mark has changed; the mark is read first, so that no change is missed. */
+/** Reads a project's list again only if its mark has changed; the mark is read first, so that no change is missed. */
 function keepMarked<Item>(
   findMark: (id: ProjectId) => Promise<string>,
   list: (id: ProjectId) => Promise<Item[]>,
@@ -60,5 +61,25 @@ function keepMarked<Item>(
     const [oldest] = kept.keys();
     if (kept.size > MAX_PROJECTS && oldest !== undefined) kept.delete(oldest);
     return now.items;
+  };
+}
+
+/**
+ * Creates the function that reads the enabled agents of all projects, with what people have decided about them, as one
+ * choice. A project that is deleted meanwhile is skipped.
+ */
+export function createPoolReader(
+  store: Store,
+  readSettings: (id: ProjectId) => Promise<ProjectSettings | null>,
+): () => Promise<AgentPool> {
+  const join = createAgentPool();
+  return async () => {
+    const found: ProjectSettings[] = [];
+    // One after the other: an issue can wait, and customers' messages need the connections.
+    for (const { id } of await store.projects.list()) {
+      const settings = await readSettings(id);
+      if (settings !== null) found.push(settings);
+    }
+    return join(found.map(({ project, agents, learned }) => ({ id: project.id, agents, learned })));
   };
 }

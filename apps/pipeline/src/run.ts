@@ -1,8 +1,48 @@
-import type { Answer, LearnedMessage, MessageClass, ModelPart } from "@svc/agents";
+import type {
+  AgentPool,
+  Answer,
+  LanguageModels,
+  LearnedMessage,
+  MessageClass,
+  ModelPart,
+  ToolOpener,
+  TriageModels,
+} from "@svc/agents";
 import { isLegalMove } from "@svc/contracts";
 import type { Agent, ReplyDraft, StageMove, TicketStage } from "@svc/contracts";
-import type { SearchResult } from "@svc/knowledge";
-import type { ClaimedMessage, Project, Ticket } from "@svc/store";
+import type { Embeddings, SearchResult } from "@svc/knowledge";
+import type { Log } from "@svc/log";
+import type { Queues } from "@svc/queue";
+import type { ClaimedMessage, ClaimedReview, NewDraft, Project, ProjectId, Store, Ticket } from "@svc/store";
+import type { ProjectSettings } from "./project-settings.ts";
+
+/** What the stages work with. */
+export interface StageContext {
+  store: Store;
+  queues: Queues;
+  log: Log;
+  /** Settings of a project, some moments old at most; null when it no longer exists. */
+  readSettings: (id: ProjectId) => Promise<ProjectSettings | null>;
+  /** The enabled agents of all projects, some moments old at most. */
+  readPool: () => Promise<AgentPool>;
+  /** What this process has learned of each project. */
+  triageModels: TriageModels;
+  /** Null where no endpoint for embeddings is configured. */
+  embeddings: Embeddings | null;
+  /** Null where no server with language models is configured. */
+  models: LanguageModels | null;
+  /** Finds what an agent can call. */
+  openTools: ToolOpener;
+}
+
+/**
+ * A stage: reads the run and adds what it finds. All but the first and the last change nothing else; every one may run
+ * again after a crash.
+ */
+export type Stage<OneRun extends Run = Run> = (context: StageContext, run: OneRun) => Promise<void>;
+
+/** Stages in order, by the name that metrics, traces and the events of tickets show. */
+export type Stages<OneRun extends Run = Run> = Readonly<Record<string, Stage<OneRun>>>;
 
 /** What triage decided. */
 export interface TriageResult {
@@ -67,7 +107,92 @@ export interface Run {
   trace: string | null;
 }
 
-/** Writes down that the ticket goes on to a stage. Throws on a move that is not in the table of legal ones. */
+/** One run of the pipeline for an operator's decision, on the message that it answers. */
+export interface ReviewRun extends Run {
+  readonly review: ClaimedReview;
+  /** Answers to the older messages that a draft is made for, oldest first. */
+  earlier: NewDraft[];
+}
+
+/** Returns the run of a message at its start, with what earlier attempts have stored. */
+export function beginRun(
+  message: ClaimedMessage,
+  { project, agents, learned }: ProjectSettings,
+  signal: AbortSignal,
+): Run {
+  // Written by progressOf alone, in this version or an earlier one.
+  const kept = (message.progress ?? {}) as { triage?: TriageResult; passages?: SearchResult; answer?: AgentAnswer };
+  return {
+    message,
+    signal,
+    project,
+    agents,
+    learned,
+    ticket: null,
+    said: null,
+    triage: kept.triage ?? null,
+    passages: kept.passages ?? null,
+    answer: kept.answer ?? null,
+    language: null,
+    gate: null,
+    replies: [],
+    stage: "received",
+    moves: [],
+    stageMs: {},
+    hasMore: false,
+    trace: message.trace,
+  };
+}
+
+/** Returns the message that a decision answers; an empty one if it is no longer stored. */
+function messageOf(review: ClaimedReview): ClaimedMessage {
+  const { project, ticketId, leaseId, channelId, chatId, attempts, crashes, lapses, work } = review;
+  const kept = review.message ?? { seq: 0, userId: null, text: "", channelMeta: {}, mode: null };
+  const messageId = work.answers ?? ticketId;
+  return {
+    ...kept,
+    project,
+    messageId,
+    ticketId,
+    leaseId,
+    channelId,
+    chatId,
+    attempts,
+    crashes,
+    lapses,
+    hasCrashedAlone: false,
+    progress: null,
+    trace: null,
+  };
+}
+
+/**
+ * Returns the run of a decision at its start. The agent of the ticket answers if it is enabled: triage has nothing to choose
+ * then. `agent` is that agent as it is now, since settings may be some moments old.
+ */
+export function beginReviewRun(
+  review: ClaimedReview,
+  {
+    ticket,
+    agent,
+    settings,
+    signal,
+  }: { ticket: Ticket; agent: Agent | null; settings: ProjectSettings; signal: AbortSignal },
+): ReviewRun {
+  const others = settings.agents.filter(({ id }) => id !== ticket.agentId);
+  const agents = agent === null ? others : [...others, agent];
+  const isChosen = agent !== null && agent.enabled;
+  return {
+    ...beginRun(messageOf(review), { ...settings, agents }, signal),
+    review,
+    earlier: [],
+    ticket,
+    stage: ticket.stage,
+    triage: isChosen ? { agentId: agent.id, confidence: 1, why: `${agent.name} already handles this ticket` } : null,
+  };
+}
+
+/** Records that the ticket moves to a stage. Throws if the table of legal moves does not have the move. */
 export function move(run: Pick<Run, "stage" | "moves">, to: TicketStage, why: string): void {
   if (run.stage === to) return;
   if (!isLegalMove(run.stage, to)) throw new Error(`a ticket cannot go from ${run.stage} to ${to}`);
@@ -75,7 +200,7 @@ export function move(run: Pick<Run, "stage" | "moves">, to: TicketStage, why: st
   run.stage = to;
 }
 
-/** What of a run is kept between tries. */
+/** Returns what is stored of a run between attempts. */
 export function progressOf(run: Run): Record<string, unknown> {
   const { triage, passages, answer } = run;
   return { ...(triage && { triage }), ...(passages && { passages }), ...(answer && { answer }) };

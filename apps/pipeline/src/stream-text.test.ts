@@ -1,8 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { newId } from "@svc/store";
 import { testLog, waitFor } from "@svc/testing";
-import type { Run } from "./run.ts";
-import type { StageContext } from "./stage-context.ts";
+import type { Run, StageContext } from "./run.ts";
 import { createTextStream } from "./stream-text.ts";
 
 /** A run whose answer goes out by itself, and what of it is written and announced. */

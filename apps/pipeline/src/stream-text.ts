@@ -2,8 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { OnText } from "@svc/agents";
 import { announceText } from "@svc/queue";
 import { chosenAgent } from "./run.ts";
-import type { Run } from "./run.ts";
-import type { StageContext } from "./stage-context.ts";
+import type { Run, StageContext } from "./run.ts";
 
 /** What comes within this time is written together. */
 const COLLECT_MS = 100;

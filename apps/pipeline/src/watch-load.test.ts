@@ -4,7 +4,7 @@ import type { Load } from "./watch-load.ts";
 
 /** The share after looks that found these delays, in milliseconds. */
 const shareAfter = (...delaysMs: number[]) =>
-  delaysMs.reduce<Load>((load, lateMs) => nextLoad(load, lateMs), { share: 1, calmLooks: 0 }).share;
+  delaysMs.reduce<Load>((load, lateMs) => nextLoad(load, lateMs), { share: 1, checksWithoutDelay: 0 }).share;
 
 test("a process whose event loop or renewals are late takes half as many jobs, down to a sixteenth", () => {
   expect(shareAfter(20, 20)).toBe(1);

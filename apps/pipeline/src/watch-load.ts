@@ -1,14 +1,14 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Log } from "@svc/log";
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /**
  * A delay of the event loop, or of the renewal of leases, from which on a process is overloaded: a quarter of what a lease
  * lasts.
  */
 const LATE_MS = 1_000;
-/** Number of looks in a row without a delay after which a process takes more jobs again. */
-const CALM_LOOKS = 5;
+/** Checks in a row without a delay after which a process takes more jobs again. */
+const CHECKS_WITHOUT_DELAY = 5;
 /** Smallest share of its jobs that a process works on. */
 const SHARE_MIN = 1 / 16;
 
@@ -16,34 +16,36 @@ const SHARE_MIN = 1 / 16;
 export interface Load {
   /** The share of its jobs that it works on at once, between 1/16 and 1. */
   share: number;
-  /** Number of looks without a delay since the share last changed. */
-  calmLooks: number;
+  /** Checks without a delay since the share last changed. */
+  checksWithoutDelay: number;
 }
 
 /**
- * The load after another look: half the share if the event loop or the renewal of leases was late, twice the share after
- * five looks without a delay.
+ * Returns the load after another check: half the share if the event loop or the renewal of leases was late, twice the share
+ * after five checks without a delay.
  */
-export function nextLoad({ share, calmLooks }: Load, lateMs: number): Load {
-  if (lateMs >= LATE_MS) return { share: Math.max(SHARE_MIN, share / 2), calmLooks: 0 };
-  if (share === 1 || calmLooks + 1 < CALM_LOOKS) return { share, calmLooks: calmLooks + 1 };
-  return { share: share * 2, calmLooks: 0 };
+export function nextLoad({ share, checksWithoutDelay }: Load, lateMs: number): Load {
+  if (lateMs >= LATE_MS) return { share: Math.max(SHARE_MIN, share / 2), checksWithoutDelay: 0 };
+  if (share === 1 || checksWithoutDelay + 1 < CHECKS_WITHOUT_DELAY)
+    return { share, checksWithoutDelay: checksWithoutDelay + 1 };
+  return { share: share * 2, checksWithoutDelay: 0 };
 }
 
 /**
- * Looks once a second how late the event loop and the renewal of leases are (`renewalLateMs`), and has `setShare` called
- * whenever the process is to take fewer jobs at once, or more again: a process with more jobs than it has time for loses
- * its leases. Returns a function that ends it.
+ * Checks once a second how late the event loop and the renewal of leases are, and calls `setShare` if the process is to
+ * process fewer jobs at once, or more again: a process with more jobs than it has time for loses its leases. Returns a
+ * function that ends it.
  */
 export function watchLoad(
   log: Log,
-  { renewalLateMs, setShare }: { renewalLateMs: () => number; setShare: (share: number) => void },
+  leases: { renewalLateMs: () => number },
+  setShare: (share: number) => void,
 ): () => void {
   const delays = monitorEventLoopDelay({ resolution: 20 });
   delays.enable();
-  let load: Load = { share: 1, calmLooks: 0 };
+  let load: Load = { share: 1, checksWithoutDelay: 0 };
   const timer = setInterval(() => {
-    const lateMs = Math.max(delays.max / 1e6, renewalLateMs());
+    const lateMs = Math.max(delays.max / 1e6, leases.renewalLateMs());
     delays.reset();
     const { share } = load;
     load = nextLoad(load, lateMs);
@@ -52,7 +54,7 @@ export function watchLoad(
     const facts = { share: load.share, lateMs: Math.round(lateMs) };
     if (load.share < share) log.warn(facts, "process overloaded; reducing concurrency");
     else log.info(facts, "increasing concurrency again");
-  }, LOOK_MS);
+  }, CHECK_MS);
   timer.unref();
   return () => {
     clearInterval(timer);

@@ -2,7 +2,7 @@ import { incomingMessageSchema } from "@svc/contracts";
 import type { AcceptedMessage, Channel, IncomingContext, IncomingMessage } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { withinMs } from "@svc/primitives";
-import { QueueDownError, publishIncoming } from "@svc/queue";
+import { QueueDownError, announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { asProjectId } from "@svc/store";
 import type { Store } from "@svc/store";
@@ -73,11 +73,13 @@ async function commitAndAnnounce(
     context.messageId,
   );
   const { messageId, ticketId } = accepted;
-  const published = publishIncoming(queues, [{ project, messageId, ticketId, attempts: 0 }]).catch((error: unknown) => {
-    const text = "message accepted but not announced; the sweeper will announce it";
-    if (error instanceof QueueDownError) log.debug({ messageId }, text);
-    else log.warn({ error, messageId }, text);
-  });
+  const published = announceWork(queues, "incoming-messages", [{ project, messageId, ticketId, attempts: 0 }]).catch(
+    (error: unknown) => {
+      const text = "message accepted but not announced; the sweeper will announce it";
+      if (error instanceof QueueDownError) log.debug({ messageId }, text);
+      else log.warn({ error, messageId }, text);
+    },
+  );
   channel.markTyping?.(message.chatId, { project, ticketId }).catch((error: unknown) => {
     log.debug({ error, ticketId }, "failed to show the typing indicator");
   });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { ServiceError } from "@svc/contracts";
 import type { Channel, ChannelId, IncomingHandler } from "@svc/contracts";
-import { openQueues } from "@svc/queue";
+import { announceReply, openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { newId, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
@@ -9,7 +9,6 @@ import { createTestDatabase, createTestQueueBackend, collectLog, testLog, waitFo
 import type { TestDatabase, TestQueueBackend } from "@svc/testing";
 import { createChannelManager } from "./channel-manager.ts";
 import type { ChannelManager } from "./channel-manager.ts";
-import { routeReply } from "./route-reply.ts";
 
 let database: TestDatabase;
 let backend: TestQueueBackend;
@@ -376,7 +375,7 @@ describe("replies", () => {
     if (finished?.replies == null) throw new Error("there is no reply");
     const { ticketId, messageId } = message;
     if (!isAnnounced) return;
-    await routeReply(queues, "messenger", { project, ticketId, messageId, mode: null, ...finished.replies });
+    await announceReply(queues, "messenger", { project, ticketId, messageId, mode: null, ...finished.replies });
   }
 
   test("reach the channel that they belong to, and wait while it is stopped", async () => {

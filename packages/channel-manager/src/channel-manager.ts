@@ -1,14 +1,12 @@
 import { REPLY_QUEUES, ServiceError } from "@svc/contracts";
 import type { Channel, ChannelsConfig, IntegrationId } from "@svc/contracts";
-import { errorMessage, withinMs } from "@svc/primitives";
+import { errorMessage } from "@svc/primitives";
 import { newsOf } from "@svc/queue";
-import type { Consumer } from "@svc/queue";
-import { asProjectId, newId } from "@svc/store";
+import { newId } from "@svc/store";
 import type { ReplicaState } from "@svc/store";
 import { acceptMessage } from "./accept-message.ts";
 import type { ChannelResources } from "./accept-message.ts";
-import { startOutbox } from "./start-outbox.ts";
-import type { Outbox } from "./start-outbox.ts";
+import { deliverReplies } from "./deliver-replies.ts";
 
 /** How a registered channel is doing. */
 export type ChannelState = ReplicaState;
@@ -16,18 +14,21 @@ export type ChannelState = ReplicaState;
 /** What is only started and stopped: a server that others call. */
 export type SwitchedServer = Pick<Channel, "start" | "stop" | "findFault"> & { readonly id: IntegrationId };
 
+/** Passes announced replies to a channel until it is stopped. */
+interface ReplyConsumer {
+  stop(): Promise<void>;
+}
+
 interface Registered {
   channel: SwitchedServer;
-  /** Begins to hand announced replies over; null for a server, which gets none. */
-  consume: ((entry: Registered) => Consumer) | null;
+  /** Starts to pass announced replies to the channel; null for a server, which gets none. */
+  consume: (() => ReplyConsumer) | null;
   state: ChannelState;
   /** True between a start and a stop, also while something is wrong with it. */
   isStarted: boolean;
   /** What was logged of its last failure, and null while there is none. */
   cause: string | null;
-  replies: Consumer | null;
-  /** Sends the replies of a channel that pushes; null while it is stopped, and of a channel that is collected from. */
-  outbox: Outbox | null;
+  replies: ReplyConsumer | null;
   /** Not to be started again before this time (epoch milliseconds) after a failed start. */
   retryAt: number;
 }
@@ -37,8 +38,6 @@ const LISTEN_ERRORS = new Set(["PortTakenError", "CannotListenError"]);
 const WATCH_MS = 1_000;
 const RETRY_START_MS = 5_000;
 const REPLIES_DEADLINE_MS = 4_000;
-/** How long a job waits for what it is about; the outbox goes on without it. */
-const JOB_WAIT_MS = 250;
 
 /**
  * The registry of the channels in this process. It starts and stops each as the settings say, hands their messages to
@@ -71,18 +70,17 @@ export function createChannelManager(resources: ChannelResources) {
   }
 
   /**
-   * Hands announced replies to their channel. Idempotent: a channel that is collected from is only told, and of a channel
-   * that pushes what is sent already is not sent again.
+   * Passes announced replies to their channel. Idempotent: a channel whose replies are collected is only notified, and a
+   * channel that pushes does not send again what is sent.
    */
-  function consumeReplies(entry: Registered, channel: Channel): Consumer {
-    const queue = REPLY_QUEUES[channel.id];
-    if (channel.announce !== undefined) return queues.consume(queue, async (job) => channel.announce?.(newsOf(job)));
-    const outbox = startOutbox(resources, channel);
-    entry.outbox = outbox;
-    // A chat that has to wait takes no place of the others.
-    return queues.consume(queue, ({ project, ticketId }) =>
-      withinMs(outbox.take({ project: asProjectId(project), ticketId }), JOB_WAIT_MS),
-    );
+  function consumeReplies(channel: Channel): ReplyConsumer {
+    if (channel.announce === undefined) {
+      const work = deliverReplies(resources, channel);
+      work.start();
+      return work;
+    }
+    const consumer = queues.consume(REPLY_QUEUES[channel.id], async (job) => channel.announce?.(newsOf(job)));
+    return { stop: () => consumer.close(REPLIES_DEADLINE_MS) };
   }
 
   /** A started channel is running, or says what keeps it from its work. */
@@ -95,7 +93,7 @@ export function createChannelManager(resources: ChannelResources) {
   async function startChannel(entry: Registered): Promise<void> {
     try {
       await entry.channel.start();
-      entry.replies = entry.consume?.(entry) ?? null;
+      entry.replies = entry.consume?.() ?? null;
       entry.isStarted = true;
       showFault(entry);
     } catch (error) {
@@ -108,12 +106,11 @@ export function createChannelManager(resources: ChannelResources) {
   }
 
   async function stopChannel(entry: Registered): Promise<void> {
-    const { replies, outbox } = entry;
+    const { replies } = entry;
     entry.replies = null;
-    entry.outbox = null;
     entry.isStarted = false;
     try {
-      await Promise.all([replies?.close(REPLIES_DEADLINE_MS), outbox?.stop(REPLIES_DEADLINE_MS)]);
+      await replies?.stop();
       await entry.channel.stop();
       setState(entry, "stopped");
     } catch (error) {
@@ -150,7 +147,6 @@ export function createChannelManager(resources: ChannelResources) {
       isStarted: false,
       cause: null,
       replies: null,
-      outbox: null,
       retryAt: 0,
     });
   }
@@ -158,7 +154,7 @@ export function createChannelManager(resources: ChannelResources) {
   return {
     /** Adds a channel of this process; each id once. It is started by the next `reconcile`. */
     register(channel: Channel): void {
-      add(channel, (entry) => consumeReplies(entry, channel));
+      add(channel, () => consumeReplies(channel));
       channel.onMessage((message, context) => acceptMessage(resources, channel, message, context));
     },
 

@@ -5,8 +5,4 @@ export type { Delivery } from "./begin-delivery.ts";
 export { createChannelManager } from "./channel-manager.ts";
 export type { ChannelManager, ChannelState, SwitchedServer } from "./channel-manager.ts";
 export { cleanFileName } from "./clean-file-name.ts";
-export { deliverReply } from "./deliver-reply.ts";
-export { startOutbox } from "./start-outbox.ts";
-export type { Outbox } from "./start-outbox.ts";
-export { routeReply } from "./route-reply.ts";
 export { sniffMime } from "./sniff-mime.ts";

@@ -1,6 +1,6 @@
-import { ServiceError } from "@svc/contracts";
+import { ServiceError, KB_LIMITS, kbNameSchema } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import type { IndexedChunks, NewDocument, ProjectId, PutDocument, Store } from "@svc/store";
+import type { IndexedChunks, NewDocument, ProjectId, PutDocument, Store, Kb } from "@svc/store";
 import { identifyDocument } from "./add-document.ts";
 import type { AddedDocument, CheckedDocument } from "./add-document.ts";
 import type { DocumentInput } from "./check-document.ts";
@@ -122,4 +122,26 @@ function batchesOf(inputs: readonly DocumentInput[]): DocumentInput[][] {
   }
   if (batch.length > 0) batches.push(batch);
   return batches;
+}
+
+/**
+ * The knowledge base of this name in this project; it is made when there is none. Throws `invalid_request` for a name
+ * that is empty, longer than 200 characters or holds NUL or a lone surrogate.
+ */
+export async function ensureKb(
+  deps: { store: Store },
+  project: ProjectId,
+  name: string,
+): Promise<{ kb: Kb; created: boolean }> {
+  if (!kbNameSchema.safeParse(name).success) {
+    const { nameMaxChars } = KB_LIMITS;
+    throw new ServiceError(
+      "invalid_request",
+      `The name of a knowledge base must have 1 to ${nameMaxChars} characters.`,
+      {
+        errors: [{ pointer: "/name", code: "invalid_name", detail: `1 to ${nameMaxChars} characters` }],
+      },
+    );
+  }
+  return deps.store.kbs.ensure(project, name);
 }

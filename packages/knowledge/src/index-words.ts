@@ -1,6 +1,11 @@
-import { cutText, findCodes, foldAccents, stopWords, tokenize } from "@svc/text";
-import { POSTING_UNITS, createTurns, formBit, packCounts, packLength, packWords, unpackWords } from "@svc/store";
-import type { DocumentPostings, IndexedChunks, NewChunk } from "@svc/store";
+import { cutText, findCodes, foldAccents, stopWords, tokenize, postgresConfigOf } from "@svc/text";
+import { POSTING_UNITS, createYielder, formBit, packCounts, packLength, packWords, unpackWords } from "@svc/store";
+import type { DocumentPostings, IndexedChunks, NewChunk, OutdatedDocument, Store } from "@svc/store";
+import type { Log } from "@svc/log";
+
+/** Documents that are looked up at once, and passages of one transaction unless one document has more. */
+const MAX_DOCUMENTS = 50;
+const MAX_CHUNKS = 500;
 
 /** Row below the header of a table: bars, dashes and colons only. */
 const DELIMITER = /^(?=[^\n]*\|)(?=[^\n]*-)[|:\- \t]+$/;
@@ -91,7 +96,7 @@ export async function countChunks(
   const ends: number[] = [];
   const lengths: number[] = [];
   const indexed: NewChunk[] = [];
-  const takeTurns = createTurns();
+  const yieldNow = createYielder();
   for (const chunk of chunks) {
     const headings = chunk.headingPath.filter((heading) => heading !== document.title);
     for (const id of titleIds) counts.add(id, 0, 1);
@@ -107,7 +112,7 @@ export async function countChunks(
     ends.push(units.length);
     lengths.push(termCount);
     indexed.push({ ...chunk, termCount, page: pageOf(chunk.startOffset) });
-    if (indexed.length % SLICE_CHUNKS === 0) await takeTurns();
+    if (indexed.length % SLICE_CHUNKS === 0) await yieldNow();
   }
   return {
     chunks: indexed,
@@ -133,11 +138,11 @@ export function asIndexed({ chunks, counted }: CountedChunks, post: PostWords = 
     chunks,
     version: INDEX_VERSION,
     async post(stem) {
-      const takeTurns = createTurns();
+      const yieldNow = createYielder();
       const stems: string[] = [];
       for (const piece of counted.forms) {
         stems.push((await stem(unpackWords(piece))).join("\n"));
-        await takeTurns();
+        await yieldNow();
       }
       return post(counted, stems);
     },
@@ -155,7 +160,7 @@ function createPageFinder(pageStarts: readonly number[]): (offset: number) => nu
 
 /** As `PostWords`, in this thread. Forms of one word fall together, so their counts are summed. */
 export async function postWords(counted: CountedWords, stems: readonly string[]): Promise<DocumentPostings> {
-  const takeTurns = createTurns();
+  const yieldNow = createYielder();
   const { units, ends, lengths } = counted;
   const words = await findTerms(counted.forms, stems);
   const termCount = words.terms.size;
@@ -181,7 +186,7 @@ export async function postWords(counted: CountedWords, stems: readonly string[])
       places[id + 1] = (places[id + 1] ?? 0) + POSTING_UNITS;
       forms[id] = 0;
     });
-    if (ordinal % SLICE_CHUNKS === 0) await takeTurns();
+    if (ordinal % SLICE_CHUNKS === 0) await yieldNow();
   }
   for (let id = 0; id < termCount; id += 1) places[id + 1] = (places[id + 1] ?? 0) + (places[id] ?? 0);
   const sorted = new Uint32Array((postings.length / (POSTING_UNITS + 1)) * POSTING_UNITS);
@@ -206,7 +211,7 @@ const NONE = 0xff_ff_ff_ff;
 
 /** The terms of each word, by their places, and what else the postings need to know of the words. */
 async function findTerms(forms: readonly string[], stems: readonly string[]) {
-  const takeTurns = createTurns();
+  const yieldNow = createYielder();
   const terms = new Map<string, number>();
   const idOf = (term: string): number => {
     const known = terms.get(term);
@@ -236,7 +241,7 @@ async function findTerms(forms: readonly string[], stems: readonly string[]) {
       bits.push(formBit(folded));
       if (folded !== form) accented = term;
     }
-    await takeTurns();
+    await yieldNow();
   }
   return { terms, plain, first, second, bits };
 }
@@ -293,4 +298,62 @@ function isRow(line: string | undefined): boolean {
 
 function isDelimiter(line: string | undefined): boolean {
   return line !== undefined && DELIMITER.test(line);
+}
+
+/**
+ * Indexes documents again that an older version of the program has indexed, from the stored passages, until none is
+ * left or `signal` is aborted; returns their number. They are found again from then on, a batch at a time. Safe to
+ * repeat, beside any change, and on several replicas at once: each batch is one transaction, which leaves out what
+ * another one has done or changed.
+ */
+export async function reindexOutdated(
+  deps: { store: Pick<Store, "documents" | "chunks">; log: Log },
+  options: { signal?: AbortSignal } = {},
+): Promise<{ documents: number }> {
+  const { store, log } = deps;
+  let documents = 0;
+  let last: OutdatedDocument | null = null;
+  while (options.signal?.aborted !== true) {
+    const outdated: OutdatedDocument[] = await store.documents.findOutdated(INDEX_VERSION, MAX_DOCUMENTS, last);
+    const [first] = outdated;
+    if (first === undefined) break;
+    if (documents === 0) log.info({}, "reindexing documents for this version's search");
+    documents += await indexBatch(store, batchWith(first, outdated));
+    last = first;
+  }
+  if (documents > 0) log.info({ documents }, "documents reindexed");
+  return { documents };
+}
+
+/** Documents of the same knowledge base, as many as one transaction takes. */
+function batchWith(first: OutdatedDocument, outdated: readonly OutdatedDocument[]): OutdatedDocument[] {
+  let chunks = 0;
+  return outdated
+    .filter(({ kbId }) => kbId === first.kbId)
+    .filter(({ chunkCount }, index) => (chunks += chunkCount) <= MAX_CHUNKS || index === 0);
+}
+
+async function indexBatch(
+  store: Pick<Store, "documents" | "chunks">,
+  batch: readonly OutdatedDocument[],
+): Promise<number> {
+  const [first] = batch;
+  if (first === undefined) return 0;
+  const chunks = await store.chunks.list(
+    first.project,
+    batch.map(({ id }) => id),
+  );
+  const items = await Promise.all(
+    batch.map(async ({ id, title, language }) => ({
+      id,
+      textSearchConfig: postgresConfigOf(language),
+      indexed: asIndexed(
+        await countChunks(
+          chunks.filter(({ documentId }) => documentId === id),
+          { title, language },
+        ),
+      ),
+    })),
+  );
+  return store.documents.indexAgain(first.project, first.kbId, items);
 }

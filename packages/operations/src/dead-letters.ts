@@ -3,7 +3,7 @@ import type { Principal } from "@svc/auth";
 import { UPDATES_CHANNEL } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
-import { publishIncoming } from "@svc/queue";
+import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { DeadLetter, DueMessage, Store } from "@svc/store";
 import { audited } from "./audited.ts";
@@ -81,6 +81,8 @@ export const retryDeadLetter = audited(
       if (isAgain) return;
       throw noDeadLetter();
     }
-    await leaveToSweeper(log, { messageId }, () => publishIncoming(queues, [{ ...revived, attempts: 0 }]));
+    await leaveToSweeper(log, { messageId }, () =>
+      announceWork(queues, "incoming-messages", [{ ...revived, attempts: 0 }]),
+    );
   },
 );

@@ -4,7 +4,7 @@ import { ServiceError, deliveryStateSchema, grantsScope } from "@svc/contracts";
 import type { DeliveryItem, DeliveryState, ListInput, ListPage } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
-import { publishDeliveries } from "@svc/queue";
+import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { ProjectId, Store } from "@svc/store";
 import { audited } from "./audited.ts";
@@ -107,7 +107,7 @@ export const replayDelivery = audited(
     const item = due === null ? null : await store.deliveries.find(project, id);
     if (due === null || item === null)
       throw new ServiceError("not_found", "No delivery with this ID exists in this project.");
-    await leaveToSweeper(log, { deliveryId: id }, () => publishDeliveries(queues, [due]));
+    await leaveToSweeper(log, { deliveryId: id }, () => announceWork(queues, "webhook-deliveries", [due]));
     return item;
   },
 );

@@ -16,7 +16,7 @@ import { checkDocument, hashSource } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
 import { isUuid } from "@svc/primitives";
-import { publishIngests } from "@svc/queue";
+import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { DocumentState, NewIngest, Store } from "@svc/store";
 import { audited } from "./audited.ts";
@@ -164,7 +164,7 @@ export const deleteDocument = audited(
 /** Announces what was accepted; while the queue is away the sweeper does so later. */
 async function announce({ queues, log }: IngestDeps, { project }: Principal, ingestIds: readonly string[]) {
   const ingests = ingestIds.map((ingestId) => ({ project, ingestId, attempts: 0 }));
-  await leaveToSweeper(log, { ingestIds }, () => publishIngests(queues, ingests));
+  await leaveToSweeper(log, { ingestIds }, () => announceWork(queues, "ingest-documents", ingests));
 }
 
 async function queue(

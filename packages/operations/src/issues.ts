@@ -4,7 +4,7 @@ import type { Principal } from "@svc/auth";
 import { ISSUE_LIMITS, ISSUE_ORIGIN, issueInputSchema } from "@svc/contracts";
 import type { IssueInput, SubmittedIssue } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { publishIssues } from "@svc/queue";
+import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { issueChatIdOf, issueMessageIdOf, ticketIdOf } from "@svc/store";
 import type { Store } from "@svc/store";
@@ -110,7 +110,9 @@ async function acceptIssue(deps: IssueDeps, principal: Principal, issue: IssueIn
   );
   const { ticketId, seq, isNew } = accepted;
   if (!isNew) return { messageId, ticketId, created: false };
-  await leaveToSweeper(log, { ticketId }, () => publishIssues(queues, [{ project, messageId, ticketId, attempts: 0 }]));
+  await leaveToSweeper(log, { ticketId }, () =>
+    announceWork(queues, "submitted-issues", [{ project, messageId, ticketId, attempts: 0 }]),
+  );
   return { messageId, ticketId, created: await store.issues.isFirst(project, ticketId, seq) };
 }
 

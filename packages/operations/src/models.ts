@@ -4,7 +4,7 @@ import type { Principal } from "@svc/auth";
 import { ServiceError, encodeModelCursor, modelListInputSchema, placeOfModel } from "@svc/contracts";
 import type { ListInput, Model, ModelPull, ModelPullProgress, UnreachableProvider } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { publishModelPulls } from "@svc/queue";
+import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { ModelPullRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
@@ -107,7 +107,7 @@ export const pullModel = audited(
     const { pull, isNew } = await store.modelPulls.begin(found.catalogId);
     if (isNew) {
       const announced = { catalogId: pull.catalogId, pullId: pull.id, attempts: 0 };
-      await leaveToSweeper(log, { catalogId: pull.catalogId }, () => publishModelPulls(queues, [announced]));
+      await leaveToSweeper(log, { catalogId: pull.catalogId }, () => announceWork(queues, "model-pulls", [announced]));
     }
     return { isInstalled: false, isNew, record: pull };
   },

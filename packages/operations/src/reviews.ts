@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import { isAdministrator, requireScope, scopesOfRoles } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { REPLY_QUEUES, REVIEW_INPUTS, ServiceError, grantsScope } from "@svc/contracts";
+import { REVIEW_INPUTS, ServiceError, grantsScope } from "@svc/contracts";
 import type { ReviewAction, ReviewInput, TicketItem } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
-import { publishReply, publishReviews } from "@svc/queue";
+import { announceReply, announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { OperatorFileGoneError } from "@svc/store";
 import type { Decided, Decision, Project, ReviewState, Store } from "@svc/store";
@@ -114,10 +114,10 @@ export async function announce({ queues, log }: ReviewDeps, decided: Decided): P
   const { ticket, hasWork, toldMessageId: messageId } = decided;
   const { id: ticketId, homeProject: project, channelId, version } = ticket;
   await leaveToSweeper(log, { ticketId }, async () => {
-    if (hasWork) await publishReviews(queues, [{ project, ticketId, mark: `v${version}` }]);
+    if (hasWork) await announceWork(queues, "review-decisions", [{ project, ticketId, mark: `v${version}` }]);
     if (messageId === null) return;
     const news = { project, ticketId, messageId, mode: "webhook", fromSeq: 0, toSeq: 0 } as const;
-    await publishReply(queues, REPLY_QUEUES[channelId], news);
+    await announceReply(queues, channelId, news);
   });
 }
 

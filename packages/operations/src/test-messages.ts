@@ -3,7 +3,7 @@ import type { Principal } from "@svc/auth";
 import { TEST_ORIGIN, testMessageSchema } from "@svc/contracts";
 import type { SentTestMessage, TestMessageInput } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { publishIncoming } from "@svc/queue";
+import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { newId } from "@svc/store";
 import type { Store } from "@svc/store";
@@ -48,7 +48,7 @@ export const sendTestMessage = audited(
       callback: null,
     });
     await leaveToSweeper(log, { ticketId }, () =>
-      publishIncoming(queues, [{ project, messageId, ticketId, attempts: 0 }]),
+      announceWork(queues, "incoming-messages", [{ project, messageId, ticketId, attempts: 0 }]),
     );
     return { messageId, ticketId, chatId };
   },

@@ -1,5 +1,6 @@
 import type { QueueName } from "@svc/contracts";
-import type { CounterBackend } from "./counters.ts";
+import { errorCode } from "@svc/primitives";
+import type { RateLimiterStoreAbstract } from "rate-limiter-flexible";
 
 interface JobOptions {
   jobId: string;
@@ -37,6 +38,21 @@ export interface WakeUps {
   send(topic: string, ids: string[]): void;
   /** Calls `look` with the ids of every wake-up on the topic, from this process too, until the answer is called. */
   listen(topic: string, look: (ids: string[]) => void): () => void;
+}
+
+/** Options of a limiter on the server of the queues. */
+export interface LimiterOptions {
+  keyPrefix: string;
+  points: number;
+  /** In seconds. */
+  duration: number;
+}
+
+/** What counters need of the server of the queues. */
+export interface CounterBackend {
+  isUp(): boolean;
+  /** Makes a limiter whose counts all processes share; it rejects while the server is unavailable. */
+  makeLimiter(options: LimiterOptions): RateLimiterStoreAbstract;
 }
 
 /** Where BullMQ keeps its jobs: the only difference between running on Redis and on Postgres. */
@@ -87,4 +103,16 @@ export class QueueDownError extends Error {
     super(message, options);
     this.name = "QueueDownError";
   }
+}
+
+const CONNECTION_CODES = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08|57P|53300)/;
+const CONNECTION_MESSAGES =
+  /Connection (?:is closed|terminated|ended|closed)|timeout exceeded|Query read timeout|Command timed out|Socket timeout|max retries per request|Stream isn't writeable|not queryable|after calling end/i;
+
+/** True if an error means that the server of the queues cannot be reached, and not that one job has a problem. */
+export function isConnectionError(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isConnectionError);
+  if (!(error instanceof Error)) return false;
+  const code = errorCode(error);
+  return (code !== undefined && CONNECTION_CODES.test(code)) || CONNECTION_MESSAGES.test(error.message);
 }

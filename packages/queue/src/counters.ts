@@ -1,9 +1,10 @@
 import type { Log } from "@svc/log";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import type { RateLimiterAbstract, RateLimiterStoreAbstract } from "rate-limiter-flexible";
 import { toError } from "@svc/primitives";
-import { isConnectionFault } from "./is-connection-fault.ts";
-import { shareCalls } from "./share-calls.ts";
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import type { RateLimiterAbstract } from "rate-limiter-flexible";
+import { isConnectionError } from "./backend.ts";
+import type { CounterBackend } from "./backend.ts";
+import { singleFlight } from "./single-flight.ts";
 
 /** How often something may happen in a window of time, which begins with the first time. */
 export interface CountLimit {
@@ -41,39 +42,24 @@ export interface Counters {
   look(name: string, limit: CountLimit): Promise<CounterState>;
 }
 
-/** What makes a limiter on the server of the queues. */
-export interface LimiterOptions {
-  keyPrefix: string;
-  points: number;
-  /** In seconds. */
-  duration: number;
-}
+/** How long a response of the server is waited for. */
+const RESPONSE_TIMEOUT_MS = 250;
+/** How long the server is not called after an error, so that it costs one slow call and not all of them. */
+const PAUSE_MS = 1_000;
 
-/** An answer that takes longer is not waited for. */
-const PATIENCE_MS = 250;
-/** After a fault the server is left alone for so long, so that it costs one slow call and not all of them. */
-const ALONE_MS = 1_000;
-
-/** A server that does not answer in time. */
-class SlowAnswerError extends Error {
+/** The server did not respond in time. */
+class SlowResponseError extends Error {
   constructor() {
-    super(`no response within ${PATIENCE_MS} ms`);
-    this.name = "SlowAnswerError";
+    super(`no response within ${RESPONSE_TIMEOUT_MS} ms`);
+    this.name = "SlowResponseError";
   }
-}
-
-/** What counters need of the server of the queues. */
-export interface CounterBackend {
-  isUp(): boolean;
-  /** Makes a limiter whose counts all processes share; it rejects while the server is away. */
-  makeLimiter(options: LimiterOptions): RateLimiterStoreAbstract;
 }
 
 /** Makes the counters of a process. The names of all of them begin with the prefix. */
 export function createCounters(backend: CounterBackend, { prefix, log }: { prefix: string; log: Log }): Counters {
   // The library has one limiter for each limit; those of one window share what they count.
   const limiters = new Map<string, { shared: RateLimiterAbstract; own: RateLimiterAbstract }>();
-  let aloneUntil = 0;
+  let pausedUntil = 0;
 
   function limitersOf({ limit, windowSeconds }: CountLimit) {
     const name = `${limit}/${windowSeconds}`;
@@ -91,16 +77,16 @@ export function createCounters(backend: CounterBackend, { prefix, log }: { prefi
     call: (limiter: RateLimiterAbstract) => Promise<Answer>,
   ): Promise<Answer> {
     const { shared, own } = limitersOf(limit);
-    if (backend.isUp() && performance.now() >= aloneUntil) {
+    if (backend.isUp() && performance.now() >= pausedUntil) {
       try {
         return await inTime(call(shared));
       } catch (error) {
-        const isFirst = performance.now() >= aloneUntil;
-        aloneUntil = performance.now() + ALONE_MS;
+        const isFirst = performance.now() >= pausedUntil;
+        pausedUntil = performance.now() + PAUSE_MS;
         // That the server is away is reported where its connections are.
-        const isAway = error instanceof SlowAnswerError || !backend.isUp() || isConnectionFault(error);
+        const isOutage = error instanceof SlowResponseError || !backend.isUp() || isConnectionError(error);
         if (isFirst)
-          log[isAway ? "debug" : "warn"]({ error }, "rate limits are temporarily counted in this process only");
+          log[isOutage ? "debug" : "warn"]({ error }, "rate limits are temporarily counted in this process only");
       }
     }
     return call(own);
@@ -123,7 +109,7 @@ export function createCounters(backend: CounterBackend, { prefix, log }: { prefi
     return counted;
   }
 
-  const shareAdd = shareCalls<Total>();
+  const shareAdd = singleFlight<Total>();
 
   return {
     async count(name, limit) {
@@ -162,11 +148,11 @@ async function consume(limiter: RateLimiterAbstract, name: string, times: number
   return { total: result.consumedPoints, resetMs: result.msBeforeNext };
 }
 
-/** The answer, or SlowAnswerError when there is none in time. */
+/** The answer, or SlowResponseError when there is none in time. */
 function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     // A process that was busy for so long itself still reads what has come in meanwhile, before it gives up.
-    const timer = setTimeout(() => setImmediate(() => reject(new SlowAnswerError())), PATIENCE_MS);
+    const timer = setTimeout(() => setImmediate(() => reject(new SlowResponseError())), RESPONSE_TIMEOUT_MS);
     answer.then(
       (value) => {
         clearTimeout(timer);

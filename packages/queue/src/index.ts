@@ -1,22 +1,17 @@
+export { announceWork } from "./announce-work.ts";
+export type { AnnouncedQueue, Announcements } from "./announce-work.ts";
 export { BACKEND_NAMES, QueueDownError } from "./backend.ts";
 export type { WakeUps } from "./backend.ts";
-export { publishDeliveries } from "./deliveries.ts";
-export type { DeliveryAnnouncement } from "./deliveries.ts";
 export type { CountLimit, Counted, CounterState, Counters } from "./counters.ts";
-export { publishIncoming } from "./incoming.ts";
-export type { IncomingAnnouncement } from "./incoming.ts";
-export { publishIngests } from "./ingests.ts";
-export type { IngestAnnouncement } from "./ingests.ts";
 export { migrateQueues } from "./migrate-queues.ts";
-export { publishIssues } from "./issues.ts";
-export { publishModelPulls } from "./model-pulls.ts";
-export type { ModelPullAnnouncement } from "./model-pulls.ts";
 export { openQueues } from "./open-queues.ts";
-export type { Consumer, JobToPublish, Queues } from "./open-queues.ts";
-export { newsOf, publishReply } from "./replies.ts";
-export type { ReplyQueueName } from "./replies.ts";
-export { publishReviews } from "./reviews.ts";
-export type { ReviewAnnouncement } from "./reviews.ts";
-export { announceDeletion, followDeletions } from "./deletions.ts";
-export { announceText, followTexts } from "./texts.ts";
-export { announceVisitorTyping, followVisitorTyping } from "./visitor-typing.ts";
+export type { Consumer, JobToPublish, Queues } from "./queues.ts";
+export { announceReply, newsOf } from "./replies.ts";
+export {
+  announceDeletion,
+  announceText,
+  announceVisitorTyping,
+  followDeletions,
+  followTexts,
+  followVisitorTyping,
+} from "./topics.ts";

@@ -2,63 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { QueueJobs, QueueName } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { QueueDownError } from "./backend.ts";
-import type { AnyQueue, AnyWorker, QueueBackend, WakeUps } from "./backend.ts";
+import type { AnyQueue, AnyWorker } from "./backend.ts";
 import { createCounters } from "./counters.ts";
-import type { Counters } from "./counters.ts";
-import { joinPublishes } from "./join-publishes.ts";
+import { batchPublishes } from "./batch-publishes.ts";
 import { createPostgresQueueBackend } from "./postgres-backend.ts";
 import { createRedisBackend } from "./redis-backend.ts";
+import type { Consumer, JobToPublish, Queues } from "./queues.ts";
 import { bundleReplies } from "./replies.ts";
-
-/** A running consumer. */
-export interface Consumer {
-  /** Works on at most this share (above 0, at most 1) of its jobs at once from now on, on one at least. */
-  setShare(share: number): void;
-  /**
-   * Takes no further job and waits for the running ones. After `deadlineMs` their signals are aborted, and what is
-   * still running a second later is left to the stalled check of another worker.
-   */
-  close(deadlineMs: number): Promise<void>;
-}
-
-/** One job to publish. */
-export interface JobToPublish<Name extends QueueName> {
-  /** While BullMQ knows a job of this id, publishing it again does nothing. No colon, not only digits. */
-  id: string;
-  data: QueueJobs[Name];
-}
-
-/** The open queues of a process. */
-export interface Queues {
-  readonly backend: QueueBackend["name"];
-  /** True when jobs can be published right now. */
-  isUp(): boolean;
-  /**
-   * Publishes jobs; rejects with QueueDownError when the backend is away or does not take them. What is published in one
-   * turn of the event loop goes out together, and fails together; then some of it may be there all the same.
-   */
-  publish<Name extends QueueName>(name: Name, jobs: JobToPublish<Name>[]): Promise<void>;
-  /**
-   * Works on a queue, from the moment on when it can be reached, through losses of the connection, until closed. A
-   * handler that rejects has its job tried again; jobs may come twice, so handlers are idempotent.
-   */
-  consume<Name extends QueueName>(
-    name: Name,
-    handle: (data: QueueJobs[Name], signal: AbortSignal) => Promise<void>,
-    options?: { concurrency?: number },
-  ): Consumer;
-  readonly wakeUps: WakeUps;
-  /** Counters that all processes share. */
-  readonly counters: Counters;
-  /** Jobs that wait, are worked on, or are delayed. */
-  countJobs(name: QueueName): Promise<{ waiting: number; active: number; delayed: number }>;
-  /**
-   * What is wrong with the server's settings, in words; null when nothing is, or when the server cannot be reached
-   * within `limitMs`.
-   */
-  findPolicyFault(limitMs: number): Promise<string | null>;
-  close(): Promise<void>;
-}
 
 const RETRY_MS = 500;
 const ABORT_GRACE_MS = 1_000;
@@ -142,7 +92,7 @@ export function openQueues(options: {
     }
   }
 
-  const publish = joinPublishes(send);
+  const publish = batchPublishes(send);
 
   function consume<Name extends QueueName>(
     name: Name,

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "@svc/log";
+import { toError } from "@svc/primitives";
 import { createPostgresBackend as bullmqOnPostgres, withBackend } from "bullmq";
 import type { IQueueBackend, PostgresConnectionOptions } from "bullmq";
 import pg from "pg";
 import { RateLimiterPostgres } from "rate-limiter-flexible";
-import { toError } from "@svc/primitives";
-import { QUEUE_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
+import { QUEUE_OPTIONS, QueueDownError, WORKER_OPTIONS, isConnectionError } from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
-import { isConnectionFault } from "./is-connection-fault.ts";
 import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 
 /** Schema of BullMQ's own tables. */
@@ -63,7 +62,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
   pool.on("connect", (client) => client.on("error", reportFault));
   /** What BullMQ reports: a lost connection, or a fault of one job (such as a lock that another worker has taken). */
   const reportQueueFault = (error: Error) => {
-    if (isConnectionFault(error)) reportFault(error);
+    if (isConnectionError(error)) reportFault(error);
     else log.warn({ error }, "queue error");
   };
 

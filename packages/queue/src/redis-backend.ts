@@ -2,9 +2,8 @@ import type { Log } from "@svc/log";
 import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { RateLimiterRedis } from "rate-limiter-flexible";
-import { QUEUE_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
+import { QUEUE_OPTIONS, QueueDownError, WORKER_OPTIONS, isConnectionError } from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
-import { isConnectionFault } from "./is-connection-fault.ts";
 import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 
 const RETRY_MAX_MS = 1_000;
@@ -151,7 +150,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
 
   const listenTo = (emitter: { on(event: "error", listener: (error: Error) => void): unknown }) =>
     emitter.on("error", (error) => {
-      if (isConnectionFault(error)) reportFault(error);
+      if (isConnectionError(error)) reportFault(error);
       else log.warn({ error }, "queue error");
     });
 

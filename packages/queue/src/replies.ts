@@ -1,25 +1,30 @@
 import { PUSHING_CHANNELS, REPLY_QUEUES } from "@svc/contracts";
-import type { QueueName, ReplyJob } from "@svc/contracts";
-import type { JobToPublish, Queues } from "./open-queues.ts";
+import type { ChannelId, QueueName, ReplyJob } from "@svc/contracts";
+import type { JobToPublish, Queues } from "./queues.ts";
 
-/** The queues that carry replies back to their channels. */
-export type ReplyQueueName = Extract<QueueName, `replies-${string}`>;
-
-/** Chats that one job tells of at most. */
+/** Most chats that one job announces. */
 const MAX_BUNDLED = 100;
 
 const PUSHING: readonly QueueName[] = PUSHING_CHANNELS.map((channel) => REPLY_QUEUES[channel]);
 const BUNDLED = new Set<QueueName>(Object.values(REPLY_QUEUES).filter((name) => !PUSHING.includes(name)));
 
-/** Announces replies that are committed. The same range announced twice while its job waits is one job. */
-export async function publishReply(queues: Queues, queue: ReplyQueueName, job: ReplyJob): Promise<void> {
-  await queues.publish(queue, [{ id: `${job.messageId ?? job.ticketId}-${job.fromSeq}-${job.toSeq}`, data: job }]);
+/**
+ * Announces committed replies on the queue of the channel that the conversation belongs to. The same range announced twice
+ * while its job waits is one job.
+ */
+export async function announceReply(
+  queues: Pick<Queues, "publish">,
+  channelId: ChannelId,
+  job: ReplyJob,
+): Promise<void> {
+  const id = `${job.messageId ?? job.ticketId}-${job.fromSeq}-${job.toSeq}`;
+  await queues.publish(REPLY_QUEUES[channelId], [{ id, data: job }]);
 }
 
 /**
- * Jobs as they are published. News for a channel whose receivers collect, which is only told of it, is bundled: one job
- * for all that came at once costs that channel and Redis as much as one for each would. A channel that pushes works on
- * each chat for itself, and keeps a job for each.
+ * Returns the jobs that are published. Announcements for a channel whose receivers collect replies are bundled: one job for
+ * several chats costs that channel and Redis less than one for each. A channel that pushes works on each chat separately, and
+ * gets a job for each.
  */
 export function bundleReplies(name: QueueName, jobs: JobToPublish<QueueName>[]): JobToPublish<QueueName>[] {
   if (!BUNDLED.has(name) || jobs.length < 2) return jobs;
@@ -34,7 +39,7 @@ export function bundleReplies(name: QueueName, jobs: JobToPublish<QueueName>[]):
   return bundles;
 }
 
-/** All news that a job carries. */
+/** Returns all announcements that a job carries. */
 export function newsOf({ others = [], ...first }: ReplyJob): ReplyJob[] {
   return [first, ...others];
 }

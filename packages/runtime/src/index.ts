@@ -19,5 +19,3 @@ export { runServices } from "./run-services.ts";
 export type { Running } from "./run-services.ts";
 export { SETTINGS } from "./settings-schema.ts";
 export type { SettingName } from "./settings-schema.ts";
-export { startSweeps } from "./start-sweeps.ts";
-export type { SweepStep, Sweeps } from "./start-sweeps.ts";

@@ -17,8 +17,8 @@ interface BatchOptions<Item> {
  * Group commit: what is asked for while a statement is on its way goes into the next one, so that concurrent callers
  * share one round trip and one commit. `run` gets the items in the order of the calls and answers in the same order.
  * Two statements may be on their way at once. When a statement fails for its data, its items are run one by one, so
- * that a bad one harms nobody else; when the store is unavailable, all of them fail. Items with the same `keyOf` are never
- * on their way in two statements at once, so that they keep the order of their calls.
+ * that a bad one harms nobody else; when the store is unavailable, all of them fail. Items with the same `keyOf` are
+ * never on their way in two statements at once, so that they keep the order of their calls.
  */
 function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,

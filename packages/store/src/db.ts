@@ -2,9 +2,8 @@ import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import pg from "pg";
 import { errorCode, toError } from "@svc/primitives";
-import type { DiskWatch } from "./platform/disk-watch.ts";
+import type { DiskWatch, ConnectionWatchdog } from "./platform/watchdogs.ts";
 import { camelCase } from "./sql.ts";
-import type { LineWatch } from "./platform/line-watch.ts";
 
 /** SQL with its values; a named one is planned once per connection. */
 export interface Query {
@@ -85,6 +84,21 @@ export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === "23505";
 }
 
+/** Result of an update of a row that has a version and a unique name. */
+export type UpdateResult = "changed" | "stale" | "taken";
+
+/**
+ * Runs an update of such a row: "stale" if no row has the expected version, "taken" if another one has the name.
+ */
+export async function updateVersioned(update: () => Promise<number>): Promise<UpdateResult> {
+  try {
+    return (await update()) === 0 ? "stale" : "changed";
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return "taken";
+  }
+}
+
 function asServiceError(error: unknown): unknown {
   if (error instanceof ServiceError || !isUnavailable(error)) return error;
   const detail = isBusy(error)
@@ -157,7 +171,8 @@ function dbOn(
 const IDLE_MS = 60_000;
 /**
  * What the server does about sides of connections of which nobody here knows any more, because the line to them was cut
- * in silence or the machine is gone: they end by themselves. One that is in a transaction holds locks that others wait for.
+ * in silence or the machine is gone: they end by themselves. One that is in a transaction holds locks that others wait
+ * for.
  */
 const AGAINST_ORPHANS = [
   `-c idle_session_timeout=${2 * IDLE_MS}`,
@@ -169,8 +184,8 @@ const AGAINST_ORPHANS = [
 
 /**
  * Compiling a statement never pays here: they are short. PostgreSQL up to 17 adds 1e10 to the estimated cost of a scan
- * that `enable_seqscan=off` cannot avoid, which is above `jit_above_cost`: with JIT, PostgreSQL's default, each execution
- * of such a statement would be compiled first.
+ * that `enable_seqscan=off` cannot avoid, which is above `jit_above_cost`: with JIT, PostgreSQL's default, each
+ * execution of such a statement would be compiled first.
  */
 const WITHOUT_COMPILING = "-c jit=off";
 
@@ -183,7 +198,9 @@ const PURPOSES = {
    * however small it believes them to be: a plan that was made on an empty table is kept while the table grows.
    */
   messages: "-c enable_seqscan=off",
-  /** As `messages`, for what is done again when a crash of the database loses it: a commit does not wait for the disk. */
+  /**
+   * As `messages`, for what is done again when a crash of the database loses it: a commit does not wait for the disk.
+   */
   leases: "-c enable_seqscan=off -c synchronous_commit=off",
   /** As `messages`, for what callers have received: see `openStore`. */
   notes: "-c enable_seqscan=off",
@@ -205,7 +222,7 @@ export function openDb(options: {
   log: Log;
   applicationName: string;
   purpose: keyof typeof PURPOSES;
-  watch: LineWatch;
+  watch: ConnectionWatchdog;
   disk: DiskWatch;
 }): PooledDb {
   const { watch, disk } = options;
@@ -241,7 +258,7 @@ export function openDb(options: {
     connected.add(client);
     watch.add(client);
     // A connection may break in the moment in which it is handed out, when nobody else listens yet: that would end the
-    // process. Whoever has it learns of it by the next statement.
+    // process. The process that has it learns of it by the next statement.
     client.on("error", (error) => options.log.debug({ error }, "database connection failed"));
   });
   pool.on("remove", (client) => {

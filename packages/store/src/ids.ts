@@ -46,7 +46,8 @@ export function issueChatIdOf(homeProject: ProjectId, clientIssueId: string): st
 
 /**
  * The message of an issue: the same text is the same message, so that an issue that is sent again is there already.
- * `round` tells apart those that say the same after the ticket was resolved: how often it was when they came, 0 at first.
+ * `round` tells apart those that say the same after the ticket was resolved: how often it was when they came, 0 at
+ * first.
  */
 export function issueMessageIdOf(ticketId: string, text: string, round: number): string {
   return v5(JSON.stringify(round === 0 ? [ticketId, text] : [ticketId, text, round]), ISSUE_NAMESPACE);

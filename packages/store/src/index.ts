@@ -1,4 +1,4 @@
-export type { AgentAnswerStats, AnswerStep } from "./platform/answer-stats.ts";
+export type { AgentAnswerStats, AnswerStep } from "./platform/stats.ts";
 export type { AgentChange, AgentOutcome, NewAgent, StoredTool } from "./knowledge/agents.ts";
 export type { ApiKeyRecord, NewApiKey } from "./people/api-keys.ts";
 export type {
@@ -14,7 +14,7 @@ export type {
 export { createBriefCache } from "./brief-cache.ts";
 export type { CannedReplyFields, CannedReplyRecord, TicketFacts } from "./tickets/canned-replies.ts";
 export type { CallbackRef, DueDelivery } from "./messages/callbacks.ts";
-export type { ReplicaState } from "./platform/channel-states.ts";
+export type { ReplicaState } from "./platform/replicas.ts";
 export { LEASE_MS } from "./messages/chats.ts";
 export type { LeaseRef } from "./messages/chats.ts";
 export type { ChunkEmbedding, ClaimedChunk, EmbeddedKb, EmbeddingModel } from "./knowledge/chunk-embeddings.ts";
@@ -28,7 +28,7 @@ export type {
   SearchedKb,
 } from "./knowledge/chunks.ts";
 export { isBusy, isUnavailable } from "./db.ts";
-export { outlastOutage } from "./outlast-outage.ts";
+export { outlastOutage } from "./retries.ts";
 export type { ClaimedDelivery, DeliveryRequest, TryResult } from "./messages/deliveries.ts";
 export type {
   DocumentSource,
@@ -41,11 +41,11 @@ export type {
 } from "./knowledge/documents.ts";
 export { addCounts } from "./people/erasures.ts";
 export type { DuePurge, HeldCounts, HeldRecords } from "./people/erasures.ts";
-export { TABLES_OF_PROJECTS, TICKET_ROWS } from "./people/held-data.ts";
-export type { BodyOwner } from "./people/held-data.ts";
-export { similarityOf } from "./knowledge/gap-similarity.ts";
+export { TABLES_OF_PROJECTS, TICKET_ROWS } from "./people/personal-data-map.ts";
+export type { BodyOwner } from "./people/personal-data-map.ts";
+export { similarityOf } from "./knowledge/gaps.ts";
 export type { GapRecord, UnansweredMessage } from "./knowledge/gaps.ts";
-export type { Utterance } from "./messages/history.ts";
+export type { Utterance } from "./messages/chats.ts";
 export type {
   Hook,
   HookBody,
@@ -56,7 +56,7 @@ export type {
   NewHook,
   NewHookBody,
 } from "./platform/hooks.ts";
-export { ALIVE_MS } from "./platform/instances.ts";
+export { ALIVE_MS } from "./platform/replicas.ts";
 export { IDEMPOTENCY_HOURS } from "./messages/idempotency-keys.ts";
 export type { IdempotencyClaim, IdempotentCall, KeptAnswer } from "./messages/idempotency-keys.ts";
 export { asProjectId, issueChatIdOf, issueMessageIdOf, messageFileIdOf, newId, ticketIdOf } from "./ids.ts";
@@ -86,12 +86,12 @@ export type {
 } from "./platform/model-pulls.ts";
 export { openStore } from "./open-store.ts";
 export type { Store } from "./open-store.ts";
-export type { LinkRecord } from "./people/operator-links.ts";
-export type { PresencePlace, ViewerRecord } from "./people/operator-presence.ts";
-export type { SessionLimits, SessionRecord } from "./people/operator-sessions.ts";
+export type { LinkRecord } from "./people/operator-sign-in.ts";
+export type { PresencePlace, ViewerRecord } from "./people/operator-views.ts";
+export type { SessionLimits, SessionRecord } from "./people/operator-sign-in.ts";
 export { emailKeyOf } from "./people/operators.ts";
 export type { NewRole, OperatorFields, OperatorOutcome, OperatorRecord } from "./people/operators.ts";
-export { packWords, unpackWords } from "./knowledge/packed-words.ts";
+export { packWords, unpackWords } from "./knowledge/postings.ts";
 export {
   BLOCK_CHUNKS,
   POSTING_UNITS,
@@ -104,13 +104,13 @@ export {
   titleCountOf,
 } from "./knowledge/postings.ts";
 export type { DocumentPostings, FieldCounts } from "./knowledge/postings.ts";
-export { joinDrafts } from "./tickets/drafts.ts";
-export type { NewDraft } from "./tickets/drafts.ts";
+export { joinDrafts } from "./tickets/tickets.ts";
+export type { NewDraft } from "./tickets/tickets.ts";
 export type { ModelAllowance, ModelCall, ModelCallRecord, ModelSums } from "./platform/model-calls.ts";
-export type { QueueDepth } from "./platform/queue-depths.ts";
-export type { NewIngest, QueuedIngest } from "./knowledge/queue-document.ts";
-export { MAX_LAPSES } from "./messages/expired-leases.ts";
-export type { LeaseHistory } from "./messages/expired-leases.ts";
+export type { QueueDepth } from "./platform/stats.ts";
+export type { NewIngest, QueuedIngest } from "./knowledge/ingest-queue.ts";
+export { MAX_LAPSES } from "./messages/chats.ts";
+export type { LeaseHistory } from "./messages/chats.ts";
 export { SILENT_MS } from "./platform/processes.ts";
 export type { ProcessFacts, RunningCount, VanishedProcess } from "./platform/processes.ts";
 export { DEFAULT_PROJECT } from "./platform/projects.ts";
@@ -134,35 +134,35 @@ export type {
 } from "./messages/replies.ts";
 export type { Decided, Decision } from "./tickets/apply-decision.ts";
 export { OperatorFileGoneError, ToolCallDecidedError } from "./tickets/apply-decision.ts";
-export type { ReviewState } from "./tickets/lock-review-state.ts";
-export type { DraftWork, SendWork, WaitingMessage } from "./tickets/review-work.ts";
+export type { ReviewState } from "./tickets/review-state.ts";
+export type { DraftWork, SendWork, WaitingMessage } from "./tickets/review-state.ts";
 export type { ClaimedReview, DraftOutcome, DueReview, FinishedReview, ReviewedMessage } from "./tickets/reviews.ts";
 export type { PreparedDocument } from "./knowledge/put-documents.ts";
-export { LEFT_OUT } from "./platform/copied-tables.ts";
-export type { CopiedTable } from "./platform/copied-tables.ts";
-export { countStoreRows } from "./platform/count-store-rows.ts";
+export { LEFT_OUT } from "./platform/copy-client.ts";
+export type { CopiedTable } from "./platform/copy-client.ts";
+export { countStoreRows } from "./platform/take-store-copy.ts";
 export { putStoreCopy } from "./platform/put-store-copy.ts";
 export type { PutOptions, PutResult } from "./platform/put-store-copy.ts";
-export { StoreCopyError } from "./platform/store-copy-error.ts";
-export type { StoreCopyFault } from "./platform/store-copy-error.ts";
+export { StoreCopyError } from "./platform/copy-client.ts";
+export type { StoreCopyFault } from "./platform/copy-client.ts";
 export { takeStoreCopy } from "./platform/take-store-copy.ts";
 export type { StoreCopy, StoreCopyHead } from "./platform/take-store-copy.ts";
 export { findPooler, isRejectedSetting } from "./platform/find-pooler.ts";
 export type { PoolerProblem } from "./platform/find-pooler.ts";
-export { readPostgresVersion } from "./platform/read-postgres-version.ts";
+export { readPostgresVersion } from "./platform/find-pooler.ts";
 export { listStatements } from "./sql.ts";
 export { createSealer } from "./platform/sealer.ts";
 export type { Sealer } from "./platform/sealer.ts";
-export { createTurns } from "./take-turns.ts";
+export { createYielder } from "./create-yielder.ts";
 export { LeaseLostError } from "./tickets/tickets.ts";
 export type { FinishedRun, NewReply, RunOutcome, Ticket } from "./tickets/tickets.ts";
 export type { ToolCallEnd, ToolCallRecord, ToolCaller, WantedCall } from "./tickets/tool-calls.ts";
 export type { DecidedMessage } from "./tickets/triage-messages.ts";
 export type { OlderThan, EventRecord, MessageRecord, ReplyRecord, TicketContents } from "./tickets/ticket-details.ts";
-export type { OperatorReply, OperatorReplyQuery } from "./tickets/operator-replies.ts";
+export type { OperatorReply, OperatorReplyQuery } from "./tickets/ticket-changes.ts";
 export type { ListedTicket, TicketPageQuery } from "./tickets/ticket-list.ts";
 export type { TicketRecord } from "./tickets/ticket-record.ts";
-export type { TicketText, WordQuery } from "./tickets/ticket-texts.ts";
+export type { TicketText, WordQuery } from "./tickets/ticket-index.ts";
 export type { UnfinishedReply, UnfinishedText } from "./messages/unfinished-replies.ts";
 export type { ChatEntry, ChatView, PlaceRange, ReservedMessage } from "./messages/visitors.ts";
 export {

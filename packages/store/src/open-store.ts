@@ -4,9 +4,7 @@ import * as agents from "./knowledge/agents.ts";
 import * as apiKeys from "./people/api-keys.ts";
 import * as audit from "./people/audit.ts";
 import * as callbacks from "./messages/callbacks.ts";
-import * as channelStates from "./platform/channel-states.ts";
 import * as cannedReplies from "./tickets/canned-replies.ts";
-import * as channelsConfig from "./platform/channels-config.ts";
 import * as chats from "./messages/chats.ts";
 import * as chunkEmbeddings from "./knowledge/chunk-embeddings.ts";
 import * as chunks from "./knowledge/chunks.ts";
@@ -17,46 +15,38 @@ import * as deliveries from "./messages/deliveries.ts";
 import * as documents from "./knowledge/documents.ts";
 import * as erasures from "./people/erasures.ts";
 import * as gaps from "./knowledge/gaps.ts";
-import * as history from "./messages/history.ts";
 import * as hooks from "./platform/hooks.ts";
 import * as idempotencyKeys from "./messages/idempotency-keys.ts";
-import * as imports from "./knowledge/imports.ts";
+import * as ingestQueue from "./knowledge/ingest-queue.ts";
 import * as ingests from "./knowledge/ingests.ts";
 import * as installation from "./platform/installation.ts";
-import * as instances from "./platform/instances.ts";
 import * as issues from "./tickets/issues.ts";
 import * as kbs from "./knowledge/kbs.ts";
 import { newId } from "./ids.ts";
-import { createDiskWatch } from "./platform/disk-watch.ts";
-import { createLineWatch } from "./platform/line-watch.ts";
+import { createDiskWatch, createConnectionWatchdog } from "./platform/watchdogs.ts";
 import * as messages from "./messages/messages.ts";
-import * as operatorReplies from "./tickets/operator-replies.ts";
 import * as messengerUpdates from "./messages/messenger-updates.ts";
 import * as modelPulls from "./platform/model-pulls.ts";
 import * as modelCalls from "./platform/model-calls.ts";
 import * as operatorFiles from "./tickets/operator-files.ts";
-import * as operatorLinks from "./people/operator-links.ts";
-import * as operatorPresence from "./people/operator-presence.ts";
-import * as operatorSessions from "./people/operator-sessions.ts";
 import * as operatorViews from "./people/operator-views.ts";
+import * as operatorSignIn from "./people/operator-sign-in.ts";
 import * as operators from "./people/operators.ts";
 import * as outboxes from "./messages/outboxes.ts";
 import * as processes from "./platform/processes.ts";
 import * as projects from "./platform/projects.ts";
 import * as proposals from "./knowledge/proposals.ts";
-import * as queueDepths from "./platform/queue-depths.ts";
 import * as replies from "./messages/replies.ts";
 import * as reviews from "./tickets/reviews.ts";
 import { createSealer } from "./platform/sealer.ts";
-import * as serviceLeases from "./platform/service-leases.ts";
+import * as replicas from "./platform/replicas.ts";
 import * as stats from "./platform/stats.ts";
 import { STORAGE_LIMITS, storedBytesTable } from "./platform/stored-bytes.ts";
 import type { StorageLimits } from "./platform/stored-bytes.ts";
 import * as ticketChanges from "./tickets/ticket-changes.ts";
 import * as ticketDetails from "./tickets/ticket-details.ts";
-import * as ticketIndex from "./tickets/ticket-index.ts";
 import * as ticketList from "./tickets/ticket-list.ts";
-import * as ticketTexts from "./tickets/ticket-texts.ts";
+import * as ticketIndex from "./tickets/ticket-index.ts";
 import * as tickets from "./tickets/tickets.ts";
 import * as toolCalls from "./tickets/tool-calls.ts";
 import * as triageMessages from "./tickets/triage-messages.ts";
@@ -79,7 +69,7 @@ export function openStore(options: {
 }) {
   const { url, log, app = "svc", storageLimits = STORAGE_LIMITS } = options;
   const processId = newId();
-  const watch = createLineWatch({ url, log, applicationName: app });
+  const watch = createConnectionWatchdog({ url, log, applicationName: app });
   const disk = createDiskWatch({ log, now: () => performance.now() });
   const open = (purpose: keyof typeof POOL_MAX) =>
     openDb({ url, max: POOL_MAX[purpose], log, applicationName: app, purpose, watch, disk });
@@ -114,9 +104,17 @@ export function openStore(options: {
     apiKeys: bind(db, apiKeys),
     audit: bind(db, audit),
     callbacks: bind(hot, callbacks),
-    channelStates: bind(leases, channelStates),
+    channelStates: bind(leases, {
+      report: replicas.reportState,
+      forget: replicas.forgetState,
+      list: replicas.listStates,
+    }),
     cannedReplies: bind(db, cannedReplies),
-    channelsConfig: bind(db, channelsConfig),
+    channelsConfig: bind(db, {
+      read: installation.readChannels,
+      setEnabled: installation.setEnabled,
+      update: installation.updateChannel,
+    }),
     chats: bind(leases, chats),
     chunkEmbeddings: bind(db, chunkEmbeddings),
     chunks: bind(db, chunks),
@@ -124,44 +122,80 @@ export function openStore(options: {
     documents: bind(db, documents),
     erasures: bind(db, erasures),
     gaps: bind(db, gaps),
-    history: bind(hot, history),
+    history: bind(hot, { listBefore: chats.listBefore }),
     hooks: bind(db, hooks),
     idempotencyKeys: bind(context, idempotencyKeys),
-    imports: bind(db, imports),
+    imports: bind(db, { purge: ingestQueue.purgeImports, find: ingestQueue.findImport, list: ingestQueue.listImports }),
     ingests: bind(context, ingests),
     installation: {
-      ...bind(db, installation),
+      ...bind(db, {
+        checkSecretKey: installation.checkSecretKey,
+        isInitialized: installation.isInitialized,
+        isAdminKeyShown: installation.isAdminKeyShown,
+        markAdminKeyShown: installation.markAdminKeyShown,
+        markInitialized: installation.markInitialized,
+      }),
       exclusively: <Result>(work: () => Promise<Result>) => installation.exclusively(db, work),
     },
-    instances: bind(leases, instances),
+    instances: bind(leases, {
+      beat: replicas.beatInstance,
+      end: replicas.endInstance,
+      countAlive: replicas.countAlive,
+    }),
     issues: bind(db, issues),
     kbs: bind(db, kbs),
     messages: bind(context, messages),
     channelUpdates: bind(hot, messengerUpdates),
-    operatorReplies: bind(db, operatorReplies),
+    operatorReplies: bind(db, { list: ticketChanges.listOperatorReplies, findTickets: ticketChanges.findTickets }),
     modelPulls: bind(db, modelPulls),
     modelCalls: bind(db, modelCalls),
     operatorFiles: bind(context, operatorFiles),
-    operatorLinks: bind(db, operatorLinks),
-    operatorPresence: bind(db, operatorPresence),
-    operatorSessions: bind(db, operatorSessions),
-    operatorViews: bind(db, operatorViews),
+    operatorLinks: bind(db, {
+      isFirstMissing: operatorSignIn.isFirstMissing,
+      put: operatorSignIn.putLink,
+      find: operatorSignIn.findLink,
+      usePassword: operatorSignIn.usePassword,
+      useFirst: operatorSignIn.useFirst,
+    }),
+    operatorPresence: bind(db, {
+      put: operatorViews.putPresence,
+      remove: operatorViews.removePresence,
+      sweep: operatorViews.sweepPresence,
+      list: operatorViews.listViewers,
+    }),
+    operatorSessions: bind(db, {
+      insert: operatorSignIn.insertSession,
+      findLive: operatorSignIn.findLive,
+      touch: operatorSignIn.touch,
+      remove: operatorSignIn.removeSession,
+      removeByHash: operatorSignIn.removeByHash,
+      removeOf: operatorSignIn.removeOf,
+    }),
+    operatorViews: bind(db, {
+      list: operatorViews.listViews,
+      put: operatorViews.putView,
+      remove: operatorViews.removeView,
+    }),
     operators: bind(db, operators),
     outboxes: bind(context, outboxes),
     processes: { ownId: processId, ...bind(context, processes) },
     projects: bind(db, projects),
     proposals: bind(db, proposals),
-    queueDepths: bind(db, queueDepths),
+    queueDepths: bind(db, { read: stats.readDepths }),
     replies: bind(context, replies),
     reviews: bind(context, reviews),
-    serviceLeases: bind(leases, serviceLeases),
-    stats: bind(reports, stats),
+    serviceLeases: bind(leases, { take: replicas.takeLease, release: replicas.releaseLease }),
+    stats: bind(reports, { read: stats.read, readAnswers: stats.readAnswers, readQueues: stats.readQueues }),
     storedBytes,
-    ticketChanges: bind(db, ticketChanges),
+    ticketChanges: bind(db, {
+      findNewest: ticketChanges.findNewest,
+      listAfter: ticketChanges.listAfter,
+      listMentions: ticketChanges.listMentions,
+    }),
     ticketDetails: bind(db, ticketDetails),
-    ticketIndex: bind(db, ticketIndex),
+    ticketIndex: bind(db, { follow: ticketIndex.follow }),
     ticketList: bind(db, ticketList),
-    ticketTexts: bind(db, ticketTexts),
+    ticketTexts: bind(db, { indexNext: ticketIndex.indexNext }),
     tickets: bind(context, tickets),
     toolCalls: bind(context, toolCalls),
     triageMessages: bind(db, triageMessages),

@@ -1,4 +1,4 @@
-import { publishIncoming } from "@svc/queue";
+import { announceWork } from "@svc/queue";
 import { pipelineService } from "@svc/pipeline";
 import { closeResources, loadConfig, openResources } from "@svc/runtime";
 import { newId } from "@svc/store";
@@ -88,7 +88,8 @@ export async function openPipelines() {
         callInstance: null,
         callback: null,
       });
-      if (options.isAnnounced !== false) await publishIncoming(queues, [{ project, ...accepted, attempts: 0 }]);
+      if (options.isAnnounced !== false)
+        await announceWork(queues, "incoming-messages", [{ project, ...accepted, attempts: 0 }]);
       return accepted;
     },
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { LIMITS } from "@svc/contracts";
 import type { ClaimedMessage, Store } from "@svc/store";
 import { createIsolation } from "../../../apps/pipeline/src/create-isolation.ts";
-import { explainExpiredLeases } from "../../../apps/pipeline/src/work-on-chat.ts";
+import { explainExpiredLeases } from "../../../apps/pipeline/src/process-messages.ts";
 import { answeredRun, newMessage, openAndFinish, openTestStore } from "../store/open-test-store.ts";
 import type { TestStore } from "../store/open-test-store.ts";
 
@@ -51,10 +51,10 @@ test("one poison message among 64 is found by halving, and no other one is given
     const group: ClaimedMessage[] = [];
     let hasCrashed = false;
     const all = [...waiting].map(async (ticketId) => {
-      const found = await isolation.beside(() => store.messages.claimBeside(project, ticketId));
+      const found = await isolation.runShared(() => store.messages.claimBeside(project, ticketId));
       if (found === null) throw new Error("nothing could be claimed");
       if (!("groupLimit" in found)) return void beside.push(found);
-      return isolation.exclusively(found.groupLimit, async (size) => {
+      return isolation.runExclusive(found.groupLimit, async (size) => {
         if (hasCrashed) return;
         const claimed = await store.messages.claim(project, ticketId, size);
         if (claimed === null) throw new Error("a suspect could not be claimed");

@@ -1,28 +1,22 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { ServiceError } from "@svc/contracts";
 import type { ProjectId, Store } from "@svc/store";
 import { testLog } from "@svc/testing";
 import { createIsolation } from "../../../apps/pipeline/src/create-isolation.ts";
-import { createLeaseKeeper } from "../../../apps/pipeline/src/lease-keeper.ts";
-import type { LeaseKeeper } from "../../../apps/pipeline/src/lease-keeper.ts";
-import { createReviewWorker } from "../../../apps/pipeline/src/reviews/work-on-review.ts";
-import type { StageContext } from "../../../apps/pipeline/src/stage-context.ts";
-import { createChatWorker } from "../../../apps/pipeline/src/work-on-chat.ts";
+import { createChatLeases } from "../../../apps/pipeline/src/chat-leases.ts";
+import { processMessages } from "../../../apps/pipeline/src/process-messages.ts";
+import { processReviews } from "../../../apps/pipeline/src/process-reviews.ts";
+import type { StageContext } from "../../../apps/pipeline/src/run.ts";
 import { exchange, newMessage, openTestStore } from "../store/open-test-store.ts";
 import type { TestStore } from "../store/open-test-store.ts";
 
 let db: TestStore;
 let project: ProjectId;
-let leases: LeaseKeeper;
 
 beforeAll(async () => {
   db = await openTestStore();
   project = await db.newProject();
 });
-beforeEach(() => {
-  leases = createLeaseKeeper(db.store, testLog());
-});
-afterEach(() => leases.close());
 afterAll(() => db.close());
 
 const unavailable = () => Promise.reject(new ServiceError("unavailable", "The database is unreachable. Retry."));
@@ -35,7 +29,12 @@ function afterTwoErrors<Args extends unknown[]>(write: (...args: Args) => Promis
 
 /** What a worker needs up to its first read, which fails. */
 const contextWith = (change: Partial<Store>) =>
-  ({ store: { ...db.store, ...change }, readSettings: unavailable, log: testLog() }) as unknown as StageContext;
+  ({
+    store: { ...db.store, ...change },
+    readSettings: unavailable,
+    models: null,
+    log: testLog(),
+  }) as unknown as StageContext;
 
 const RELEASED = { lease_id: null, expired_leases: null, attempts: 0 };
 
@@ -67,8 +66,12 @@ test("a decision that could not begin during an outage is released when it ends:
     tickets: { ...tickets, find: unavailable },
     reviews: { ...reviews, retryLater: afterTwoErrors((review, retry) => reviews.retryLater(review, retry)) },
   });
-  const deps = { leases, isolation: createIsolation(), workOnChat: () => Promise.resolve() };
-  await createReviewWorker(context, deps)(project, ticketId, () => false);
+  const deps = {
+    leases: createChatLeases(context),
+    isolation: createIsolation(),
+    messages: { process: () => Promise.resolve() },
+  };
+  await processReviews(context, deps).process({ project, ticketId });
   const state =
     "SELECT lease_id, expired_leases, attempts FROM reviews r JOIN chats c USING (ticket_id) WHERE ticket_id = $1";
   expect(await db.sql(state, [ticketId])).toEqual([RELEASED]);
@@ -80,7 +83,8 @@ test("a message that could not begin during an outage is released when it ends: 
   const context = contextWith({
     messages: { ...messages, retryLater: afterTwoErrors((message, retry) => messages.retryLater(message, retry)) },
   });
-  await createChatWorker(context, leases, createIsolation())(project, ticketId, () => false);
+  const deps = { leases: createChatLeases(context), isolation: createIsolation() };
+  await processMessages(context, deps).process({ project, ticketId });
   const state =
     "SELECT lease_id, expired_leases, attempts FROM messages m JOIN chats c USING (ticket_id) WHERE ticket_id = $1";
   expect(await db.sql(state, [ticketId])).toEqual([RELEASED]);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { QueueDownError, openQueues, publishIncoming } from "@svc/queue";
+import { QueueDownError, announceWork, openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { readTestSettings, startRedis, startSilencingProxy, testLog, waitFor } from "@svc/testing";
 import { incomingJob } from "./open-test-queues.ts";
@@ -23,7 +23,8 @@ const QUEUE = "incoming-messages";
   const publishUntilTaken = (messageId: string) =>
     waitFor(
       async () => {
-        if (!taken.includes(messageId)) await publishIncoming(queues, [{ ...incomingJob(messageId), attempts: 0 }]);
+        if (!taken.includes(messageId))
+          await announceWork(queues, "incoming-messages", [{ ...incomingJob(messageId), attempts: 0 }]);
         return taken.includes(messageId);
       },
       { what: `${messageId} to be taken`, timeoutMs: 30_000 },
@@ -47,7 +48,9 @@ const QUEUE = "incoming-messages";
     queues = backend.open();
     const consumer = consume();
     expect(queues.isUp()).toBe(false);
-    await expect(publishIncoming(queues, [{ ...incomingJob("early"), attempts: 0 }])).rejects.toThrow(QueueDownError);
+    await expect(announceWork(queues, "incoming-messages", [{ ...incomingJob("early"), attempts: 0 }])).rejects.toThrow(
+      QueueDownError,
+    );
     await backend.start();
     await publishUntilTaken("first");
     await consumer.close(5_000);
@@ -61,7 +64,7 @@ const QUEUE = "incoming-messages";
     await waitFor(() => !queues.isUp(), { what: "the loss to be noticed" });
     // Nothing of this may wait for the backend: it starts only after every call has come to its end.
     const calls = Array.from({ length: 500 }, (_, index) =>
-      publishIncoming(queues, [{ ...incomingJob(`lost-${index}`), attempts: 0 }]),
+      announceWork(queues, "incoming-messages", [{ ...incomingJob(`lost-${index}`), attempts: 0 }]),
     );
     const outcomes = await Promise.allSettled([...calls, queues.countJobs(QUEUE)]);
     const reasons = outcomes.map((outcome) =>
@@ -77,10 +80,12 @@ const QUEUE = "incoming-messages";
   test("a call that meets the very moment of the loss rejects too", async () => {
     queues = backend.open();
     await waitFor(() => queues.isUp(), { what: "the queues to be up" });
-    await publishIncoming(queues, [{ ...incomingJob("warm"), attempts: 0 }]);
+    await announceWork(queues, "incoming-messages", [{ ...incomingJob("warm"), attempts: 0 }]);
     const outcomes: Promise<string>[] = [];
     const publish = () => {
-      const call = publishIncoming(queues, [{ ...incomingJob(`cut-${outcomes.length}`), attempts: 0 }]);
+      const call = announceWork(queues, "incoming-messages", [
+        { ...incomingJob(`cut-${outcomes.length}`), attempts: 0 },
+      ]);
       outcomes.push(
         call.then(
           () => "published",
@@ -192,7 +197,7 @@ const QUEUE = "incoming-messages";
       line.restore("forgotten");
       const restoredAt = performance.now();
       const publish = async () => {
-        if (queues.isUp()) await publishIncoming(queues, [{ ...incomingJob("after"), attempts: 0 }]);
+        if (queues.isUp()) await announceWork(queues, "incoming-messages", [{ ...incomingJob("after"), attempts: 0 }]);
         return isTaken;
       };
       await waitFor(publish, { what: "a job to be taken" });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
-import { publishIncoming, publishReply } from "@svc/queue";
+import { announceReply, announceWork } from "@svc/queue";
 import type { Consumer, Queues } from "@svc/queue";
 import { waitFor } from "@svc/testing";
 import { incomingJob, openTestQueues } from "./open-test-queues.ts";
@@ -44,11 +44,12 @@ test("every job that is published is handed to a consumer, with its data as it w
     taken.push(data);
     return Promise.resolve();
   });
-  await publishIncoming(
+  await announceWork(
     queues,
+    "incoming-messages",
     jobs.slice(0, 39).map((job) => ({ ...job, attempts: 0 })),
   );
-  await publishIncoming(queues, [{ ...incomingJob("all-39"), attempts: 0 }]);
+  await announceWork(queues, "incoming-messages", [{ ...incomingJob("all-39"), attempts: 0 }]);
   await waitFor(() => taken.length >= jobs.length, { what: "all jobs to be taken" });
   const byId = (one: unknown, other: unknown) => JSON.stringify(one).localeCompare(JSON.stringify(other));
   expect(taken.sort(byId)).toEqual(jobs.sort(byId));
@@ -56,9 +57,9 @@ test("every job that is published is handed to a consumer, with its data as it w
 });
 
 test("a job that is published again while it waits is one job", async () => {
-  await publishIncoming(queues, [{ ...incomingJob("once"), attempts: 0 }]);
-  await publishIncoming(queues, [{ ...incomingJob("once"), attempts: 0 }]);
-  await publishIncoming(queues, [
+  await announceWork(queues, "incoming-messages", [{ ...incomingJob("once"), attempts: 0 }]);
+  await announceWork(queues, "incoming-messages", [{ ...incomingJob("once"), attempts: 0 }]);
+  await announceWork(queues, "incoming-messages", [
     { ...incomingJob("once"), attempts: 0 },
     { ...incomingJob("twice"), attempts: 0 },
   ]);
@@ -73,8 +74,8 @@ test("a job that is published again while it waits is one job", async () => {
 });
 
 test("the same message with another count of tries is another job", async () => {
-  await publishIncoming(queues, [{ ...incomingJob("tried"), attempts: 0 }]);
-  await publishIncoming(queues, [{ ...incomingJob("tried"), attempts: 1 }]);
+  await announceWork(queues, "incoming-messages", [{ ...incomingJob("tried"), attempts: 0 }]);
+  await announceWork(queues, "incoming-messages", [{ ...incomingJob("tried"), attempts: 1 }]);
   expect(await queues.countJobs(QUEUE)).toMatchObject({ waiting: 2 });
   consume(QUEUE, () => Promise.resolve());
   await waitFor(isEmpty, { what: "the queue to be empty" });
@@ -87,7 +88,7 @@ test("a job that is done can be published again under its id", async () => {
     return Promise.resolve();
   });
   for (const round of [1, 2]) {
-    await publishIncoming(queues, [{ ...incomingJob("repeated"), attempts: 0 }]);
+    await announceWork(queues, "incoming-messages", [{ ...incomingJob("repeated"), attempts: 0 }]);
     await waitFor(() => runs === round, { what: `run ${round}` });
     await waitFor(isEmpty, { what: "the queue to be empty" });
   }
@@ -100,7 +101,7 @@ test("a job whose handler rejects is tried again, and forgotten when its tries a
     const isBad = messageId === "hopeless" || tries.filter((id) => id === messageId).length === 1;
     return isBad ? Promise.reject(new Error("planted")) : Promise.resolve();
   });
-  await publishIncoming(queues, [
+  await announceWork(queues, "incoming-messages", [
     { ...incomingJob("shaky"), attempts: 0 },
     { ...incomingJob("hopeless"), attempts: 0 },
   ]);
@@ -110,17 +111,17 @@ test("a job whose handler rejects is tried again, and forgotten when its tries a
 
 test("replies of a chat that are announced twice while they wait are one job, each queue by itself", async () => {
   const job = { project: "project", ticketId: "ticket-1", messageId: "message-1", mode: null, fromSeq: 2, toSeq: 3 };
-  await publishReply(queues, "replies-api", job);
-  await publishReply(queues, "replies-api", job);
-  await publishReply(queues, "replies-api", { ...job, fromSeq: 4, toSeq: 4 });
-  await publishReply(queues, "replies-widget", job);
+  await announceReply(queues, "api", job);
+  await announceReply(queues, "api", job);
+  await announceReply(queues, "api", { ...job, fromSeq: 4, toSeq: 4 });
+  await announceReply(queues, "widget", job);
   expect(await queues.countJobs("replies-api")).toMatchObject({ waiting: 2 });
   expect(await queues.countJobs("replies-widget")).toMatchObject({ waiting: 1 });
 });
 
 test("installations with another prefix do not see each other's jobs", async () => {
   const others = servers.open("svc-test-other");
-  await publishIncoming(queues, [{ ...incomingJob("ours"), attempts: 0 }]);
+  await announceWork(queues, "incoming-messages", [{ ...incomingJob("ours"), attempts: 0 }]);
   await waitFor(() => others.isUp(), { what: "the other queues to be up" });
   await others.countJobs(QUEUE).then((counts) => expect(counts).toEqual({ waiting: 0, active: 0, delayed: 0 }));
   consume(QUEUE, () => Promise.resolve());
@@ -143,10 +144,10 @@ test("close waits for running jobs and takes no further one", async () => {
     },
     { concurrency: 1 },
   );
-  await publishIncoming(queues, [{ ...incomingJob("runs"), attempts: 0 }]);
+  await announceWork(queues, "incoming-messages", [{ ...incomingJob("runs"), attempts: 0 }]);
   await waitFor(() => started.length === 1, { what: "the job to be running" });
   const closing = consumer.close(20_000).then(() => [...ended]);
-  await publishIncoming(queues, [{ ...incomingJob("waits"), attempts: 0 }]);
+  await announceWork(queues, "incoming-messages", [{ ...incomingJob("waits"), attempts: 0 }]);
   letGo();
   expect(await closing).toEqual(["runs"]);
   expect(started).toEqual(["runs"]);
@@ -170,7 +171,7 @@ test("close aborts the signals of jobs that outlast its deadline, and their jobs
       }),
     { concurrency: 1 },
   );
-  await publishIncoming(queues, [{ ...incomingJob("long"), attempts: 0 }]);
+  await announceWork(queues, "incoming-messages", [{ ...incomingJob("long"), attempts: 0 }]);
   await waitFor(() => isRunning, { what: "the job to be running" });
   await first.close(50);
   expect(isAborted).toBe(true);

@@ -1,6 +1,6 @@
 import { createConnection } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { migrateQueues, openQueues, publishIncoming } from "@svc/queue";
+import { announceWork, migrateQueues, openQueues } from "@svc/queue";
 import { createTestDatabase, testLog, waitFor } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
 import { readTestSettings } from "@svc/testing";
@@ -103,7 +103,7 @@ test("migrating the queues again, also several at once, changes nothing and fail
   try {
     await waitFor(() => queues.isUp(), { what: "the queues to be up" });
     const jobs = Array.from({ length: JOBS }, (_, index) => ({ ...incomingJob(`event-${index}`), attempts: 0 }));
-    await publishIncoming(queues, jobs);
+    await announceWork(queues, "incoming-messages", jobs);
     await waitFor(() => done === JOBS, { what: "all jobs to be done" });
     const { rows } = await client.query<{ past: number; kept: number }>(
       "SELECT max(id)::int AS past, count(*)::int AS kept FROM bullmq.event",

@@ -1,10 +1,11 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, readdir, writeFile } from "node:fs/promises";
 import { expect, test } from "@jest/globals";
 import { listStatements } from "@svc/store";
 import { createTestDatabase, repositoryPath } from "@svc/testing";
 import { describeStatements } from "./describe-statements.ts";
 
 const TYPES = repositoryPath("packages/store/src/statement-types.ts");
+const FOLDER = repositoryPath("packages/store/sql");
 
 test("every statement can be prepared, and its parameters and columns have the types that the program uses", async () => {
   const database = await createTestDatabase();
@@ -15,4 +16,28 @@ test("every statement can be prepared, and its parameters and columns have the t
   } finally {
     await database.drop();
   }
+});
+
+test("every statement is loaded, and says what it is for and, if it writes or locks rows, what it locks", async () => {
+  const files = (await readdir(FOLDER, { recursive: true })).filter((path) => path.endsWith(".sql"));
+  const described: string[] = [];
+  const silent: string[] = [];
+  for (const path of files) {
+    const source = await readFile(`${FOLDER}/${path}`, "utf8");
+    const headers = source.matchAll(/^-- name: (\w+)(?: \(prepared\))?\n((?:--.*\n)*)((?:(?!-- ).*\n?)*)/gm);
+    for (const [, statement = "", comment = "", text = ""] of headers) {
+      const name = `${path.replace(/\.sql$/, "")}.${statement}`;
+      described.push(name);
+      const locks = /^\s*(?:INSERT INTO|UPDATE|DELETE FROM)\b|\bFOR (?:NO KEY )?(?:UPDATE|SHARE)|FOR KEY SHARE/m.test(
+        text,
+      );
+      if (comment.trim() === "" || (locks && !/lock/i.test(comment))) silent.push(name);
+    }
+  }
+  expect(silent).toEqual([]);
+  expect(described.sort()).toEqual(
+    listStatements()
+      .map(({ name }) => name)
+      .sort(),
+  );
 });

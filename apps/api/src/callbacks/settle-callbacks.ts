@@ -1,4 +1,4 @@
-import { QueueDownError, publishDeliveries } from "@svc/queue";
+import { QueueDownError, announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { Log } from "@svc/log";
 import type { CallbackRef, Store } from "@svc/store";
@@ -13,7 +13,7 @@ export async function settleCallbacks(
 ): Promise<void> {
   const made = await store.callbacks.settle(refs);
   try {
-    await publishDeliveries(queues, made);
+    await announceWork(queues, "webhook-deliveries", made);
   } catch (error) {
     if (!(error instanceof QueueDownError)) throw error;
     log.debug({ count: made.length }, "callbacks stored but not announced; the sweeper will announce them");

@@ -1,8 +1,42 @@
+import { ServiceError } from "@svc/contracts";
 import { hashSource } from "@svc/knowledge";
-import type { CheckedDocument, FileToIngest } from "@svc/knowledge";
-import type { ClaimedIngest, DocumentSource, IngestKind } from "@svc/store";
-import type { IngestContext } from "./ingest-context.ts";
-import { reading } from "./reading-fault.ts";
+import type { CheckedDocument, FileReader, FileToIngest, PageFetcher } from "@svc/knowledge";
+import type { Log } from "@svc/log";
+import type { Queues } from "@svc/queue";
+import type { ClaimedIngest, DocumentSource, IngestKind, Store } from "@svc/store";
+
+/** What reading documents into knowledge bases needs. */
+export interface IngestContext {
+  store: Store;
+  queues: Queues;
+  log: Log;
+  reader: FileReader;
+  fetcher: PageFetcher;
+}
+
+/** A document or site could not be read; the cause says why. Any other error is the service's own. */
+export class ReadingError extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : "The document could not be read.", { cause });
+    this.name = "ReadingError";
+  }
+
+  /** True if every attempt would end the same: the document itself is the reason. */
+  get isFinal(): boolean {
+    return this.cause instanceof ServiceError && FINAL.has(this.cause.code);
+  }
+}
+
+const FINAL: ReadonlySet<string> = new Set(["invalid_request", "payload_too_large", "unsupported_media_type"]);
+
+/** Runs a function that reads a document, and throws its error as a `ReadingError`. */
+export async function reading<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new ReadingError(error);
+  }
+}
 
 /** What a document is read from. */
 interface Source {
@@ -63,7 +97,7 @@ const OPEN = { text: openText, file: openFile, page: openPage } satisfies Record
 
 /**
  * Reads the document of an ingest: null when nothing has to be done, because the same was read before or the ingest is
- * gone. Throws `ReadingFault` for what is wrong with the document or its site, and the store's errors as they are.
+ * gone. Throws `ReadingError` for what is wrong with the document or its site, and the store's errors as they are.
  */
 export async function readDocument(
   context: IngestContext,

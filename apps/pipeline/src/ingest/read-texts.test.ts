@@ -6,14 +6,11 @@ import { openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
-import { keepIngestLeases } from "./ingest-leases.ts";
-import type { IngestLeases } from "./ingest-leases.ts";
-import { createIngestWorker } from "./work-on-ingests.ts";
+import { ingestDocuments } from "./ingest-documents.ts";
 
 let database: TestDatabase;
 let store: Store;
 let reader: FileReader;
-let leases: IngestLeases;
 let project: ProjectId;
 let kbId: string;
 
@@ -21,13 +18,11 @@ beforeAll(async () => {
   database = await createTestDatabase();
   store = openStore({ url: database.url, secretKey: "a key of a test that seals nothing", log: testLog() });
   reader = createFileReader();
-  leases = keepIngestLeases(store, testLog());
   project = (await store.projects.ensure("default")).project.id;
   kbId = (await ensureKb({ store }, project, "manual")).kb.id;
 });
 
 afterAll(async () => {
-  leases.close();
   await reader.close();
   await store.close();
   await database.drop();
@@ -43,7 +38,7 @@ async function read(key: string, text: string, mime: string) {
   const [queued] = await store.ingests.queueDocuments(project, kbId, [
     { ...ingest, bytes: Buffer.from(text), sourceHash: Buffer.from(key) },
   ]);
-  await createIngestWorker({ store, queues: {} as Queues, log: testLog(), reader, fetcher }, leases)(() => false);
+  await ingestDocuments({ store, queues: {} as Queues, log: testLog(), reader, fetcher }).process();
   const document = await store.documents.find(project, kbId, queued?.documentId ?? "");
   const chunks = await store.chunks.list(project, [queued?.documentId ?? ""]);
   return { document, texts: chunks.map((chunk) => chunk.text) };

@@ -4,8 +4,7 @@ import { isUnavailable } from "@svc/store";
 import { openRunTools } from "../agent-tools.ts";
 import { languageOf } from "../language-of.ts";
 import { chosenAgent, move } from "../run.ts";
-import type { Run } from "../run.ts";
-import type { StageContext } from "../stage-context.ts";
+import type { Run, StageContext } from "../run.ts";
 import { createTextStream } from "../stream-text.ts";
 
 /**
@@ -47,10 +46,10 @@ export async function answer(context: StageContext, run: Run): Promise<void> {
               signal: run.signal,
               tools: calls.tools,
               results: calls.results,
-              onText: calls.hush(createTextStream(context, run)),
+              onText: calls.suppressWhileHeld(createTextStream(context, run)),
             },
     });
-    run.answer = calls === null ? found : await calls.settle(found);
+    run.answer = calls === null ? found : await calls.finish(found);
   } catch (error) {
     run.signal.throwIfAborted();
     if (isUnavailable(error)) throw error;

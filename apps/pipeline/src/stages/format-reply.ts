@@ -1,6 +1,5 @@
 import { makeReplyItems } from "../make-reply-items.ts";
-import type { Run } from "../run.ts";
-import type { StageContext } from "../stage-context.ts";
+import type { Run, StageContext } from "../run.ts";
 
 /** Makes the reply items of an answer that goes out: the text, and each Markdown table also as XLSX. */
 export async function formatReply({ log }: StageContext, run: Run): Promise<void> {

@@ -3,9 +3,8 @@ import { PERSON_PROMISED } from "@svc/contracts";
 import type { Agent } from "@svc/contracts";
 import { textForCustomer } from "../language-of.ts";
 import { chosenAgent, isSpam, move } from "../run.ts";
-import type { AgentAnswer, GateResult, Run } from "../run.ts";
-import type { StageContext } from "../stage-context.ts";
-import { whyForPerson } from "./heed-visitor.ts";
+import type { AgentAnswer, GateResult, Run, StageContext } from "../run.ts";
+import { handoffReason } from "./check-handoff-request.ts";
 
 /** Why a ticket goes back to `review` from `delivering`, where an earlier message of it waits for a person. */
 const STILL_WAITS = "another message in this conversation is waiting for a person";
@@ -17,7 +16,7 @@ function decide(run: Run): GateResult {
     const why = `${ticket.assignee} is assigned to this conversation`;
     return said !== null && needsNoReply(said.kind) ? { sends: false, isSilent: true, why } : { sends: false, why };
   }
-  const forPerson = whyForPerson(run);
+  const forPerson = handoffReason(run);
   if (forPerson !== null) return { sends: false, why: forPerson };
   const agent = chosenAgent(run);
   if (agent === null && said !== null && said.kind !== "question") {

@@ -5,8 +5,7 @@ import { findDuplicates } from "../find-duplicates.ts";
 import type { PossibleDuplicate } from "../find-duplicates.ts";
 import { languageOf } from "../language-of.ts";
 import { isSpam, move } from "../run.ts";
-import type { Run } from "../run.ts";
-import type { StageContext } from "../stage-context.ts";
+import type { Run, StageContext } from "../run.ts";
 import { commitOutcome } from "./send-reply.ts";
 
 const WHY = "submitted issues are always reviewed";

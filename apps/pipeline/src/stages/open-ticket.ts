@@ -1,6 +1,5 @@
 import { move } from "../run.ts";
-import type { Run } from "../run.ts";
-import type { StageContext } from "../stage-context.ts";
+import type { Run, StageContext } from "../run.ts";
 
 /**
  * Opens the ticket of the conversation, or takes the message into it. A ticket that was given to another project is

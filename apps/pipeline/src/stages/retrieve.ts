@@ -1,8 +1,7 @@
 import { SEARCH_LIMIT, questionOf } from "@svc/agents";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import { chosenAgent, move } from "../run.ts";
-import type { Run } from "../run.ts";
-import type { StageContext } from "../stage-context.ts";
+import type { Run, StageContext } from "../run.ts";
 
 /** Finds passages in the agent's knowledge bases. The result is kept between tries. */
 export async function retrieve({ store, embeddings }: StageContext, run: Run): Promise<void> {

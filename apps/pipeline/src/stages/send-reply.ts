@@ -1,13 +1,17 @@
-import { routeReply } from "@svc/channel-manager";
-import { QueueDownError } from "@svc/queue";
+import { questionAsWritten, questionOf } from "@svc/agents";
 import type { ChannelId, ReplyJob, TicketStatus } from "@svc/contracts";
+import { questionTerms } from "@svc/knowledge";
+import { withinMs } from "@svc/primitives";
+import { QueueDownError, announceReply } from "@svc/queue";
 import type { NewDraft, RunOutcome } from "@svc/store";
 import { count, observe } from "@svc/telemetry";
-import { noteGap } from "../note-gap.ts";
+import { languageOf } from "../language-of.ts";
 import { move } from "../run.ts";
-import type { Run } from "../run.ts";
-import type { StageContext } from "../stage-context.ts";
-import { WANTS_PERSON, whyForPerson } from "./heed-visitor.ts";
+import type { Run, StageContext } from "../run.ts";
+import { WANTS_PERSON, handoffReason } from "./check-handoff-request.ts";
+
+/** A customer does not wait longer for a statistic: the rest happens after the reply. */
+const GAP_WAIT_MS = 250;
 
 /** What a run found, for the trace on its ticket. */
 export function traceOf({ triage, gate, stageMs, message, passages, answer }: Run): object {
@@ -54,7 +58,7 @@ export function isCountedAnswer({ answer, triage }: Run): boolean {
 function answerStepOf(run: Run): "sent" | "held" | "person" | null {
   const { answer, gate, ticket } = run;
   const asksForPerson = answer?.needsPerson === true && answer.text === null;
-  if (asksForPerson || run.said?.kind === "person" || whyForPerson(run) === WANTS_PERSON) return "person";
+  if (asksForPerson || run.said?.kind === "person" || handoffReason(run) === WANTS_PERSON) return "person";
   if (!isCountedAnswer(run) || gate?.rejects === true) return null;
   if (gate?.sends === true) return "sent";
   return ticket?.assignee == null ? "held" : null;
@@ -86,9 +90,38 @@ function outcomeOf(run: Run): RunOutcome {
   };
 }
 
-/** Makes what the other stages found real, and announces the replies. */
+/**
+ * Records the question of a message that is held because no good answer was found. Called before the outcome is committed,
+ * so that a run that is repeated after a crash records it again, which counts once. Never throws, and takes 250 ms at most.
+ */
+async function recordGap(context: StageContext, run: Run): Promise<void> {
+  if (run.gate?.isGap !== true) return;
+  const recording = storeGap(context, run).catch((error: unknown) => {
+    context.log.warn({ error, messageId: run.message.messageId }, "failed to record a question without an answer");
+  });
+  await withinMs(recording, GAP_WAIT_MS);
+}
+
+async function storeGap({ store }: StageContext, { message, project, triage, language }: Run): Promise<void> {
+  const known = language ?? languageOf(message.text);
+  const terms = await questionTerms({ store }, questionOf(message.text), known);
+  // A text without words asks nothing that an article could answer.
+  if (terms.length === 0) return;
+  const { messageId, ticketId, text } = message;
+  await store.gaps.note(project.id, {
+    messageId,
+    ticketId,
+    text,
+    question: questionAsWritten(text),
+    terms,
+    language: known,
+    agentId: triage?.agentId ?? null,
+  });
+}
+
+/** Commits what the other stages found, and announces the replies. */
 export async function sendReply(context: StageContext, run: Run): Promise<void> {
-  await noteGap(context, run);
+  await recordGap(context, run);
   run.hasMore = await commitOutcome(context, outcomeOf(run), run.message);
 }
 
@@ -127,7 +160,7 @@ export async function commitOutcome(
 
 /** Announces what is committed. Not waited for: an announcement that is lost costs a second. */
 export function announceNews({ queues, log }: StageContext, channelId: ChannelId, news: ReplyJob): void {
-  routeReply(queues, channelId, news).catch((error: unknown) => {
+  announceReply(queues, channelId, news).catch((error: unknown) => {
     const text = "replies committed but not announced; waiting callers find them by polling";
     if (error instanceof QueueDownError) log.debug({ ticketId: news.ticketId }, text);
     else log.warn({ error, ticketId: news.ticketId }, text);

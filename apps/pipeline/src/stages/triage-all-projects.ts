@@ -2,8 +2,7 @@ import { chooseAmongProjects } from "@svc/agents";
 import { searchEach } from "@svc/knowledge";
 import { asProjectId } from "@svc/store";
 import { isSpam, move } from "../run.ts";
-import type { Run, TriageResult } from "../run.ts";
-import type { StageContext } from "../stage-context.ts";
+import type { Run, StageContext, TriageResult } from "../run.ts";
 
 /**
  * Chooses the agent of a submitted issue among those of all projects. An issue that was sent to where it is, by an earlier

@@ -2,8 +2,7 @@ import { chooseAgent, chooseWithModel } from "@svc/agents";
 import { searchEachWithEmbeddings } from "@svc/knowledge";
 import { isSpam, move } from "../run.ts";
 import type { SearchResult } from "@svc/knowledge";
-import type { Run, TriageResult } from "../run.ts";
-import type { StageContext } from "../stage-context.ts";
+import type { Run, StageContext, TriageResult } from "../run.ts";
 
 /**
  * Chooses the agent; none for spam. Where that is unsure and there is a language model, it is asked. The result is kept

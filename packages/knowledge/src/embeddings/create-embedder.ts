@@ -1,16 +1,50 @@
-import type { Log } from "@svc/log";
 import { createBreaker } from "@svc/outbound";
 import { errorMessage, withinMs } from "@svc/primitives";
 import { cutText } from "@svc/text";
+import type { Log } from "@svc/log";
+import type { Store } from "@svc/store";
 import { embedTexts } from "./embed-texts.ts";
-import { EmbeddingError } from "./embedding-error.ts";
-import { promptsOf } from "./prompts-of.ts";
-import type { EmbeddingPrompts } from "./prompts-of.ts";
-import type { ModelFolder } from "./read-model-folder.ts";
-import { createEmbeddingRequest } from "./request-embeddings.ts";
+import { EmbeddingError, createEmbeddingRequest } from "./request-embeddings.ts";
 import type { EmbeddingEndpoint, EmbeddingRequest } from "./request-embeddings.ts";
 import { runLocalModel } from "./run-local-model.ts";
 import type { LocalModelOptions } from "./run-local-model.ts";
+import { keepVectors } from "./keep-vectors.ts";
+import type { KeepVectorsOptions, KeptVectors } from "./keep-vectors.ts";
+import type { ModelFolder } from "./read-model-folder.ts";
+
+/** What a process needs to search by meaning: one for all its searches. */
+export interface Embeddings {
+  readonly embedder: Embedder;
+  readonly vectors: KeptVectors;
+  readonly log: Log;
+  /** Ends requests that are on their way; to be called before the store is closed. */
+  close(): Promise<void>;
+}
+
+/** What a model wants to have before a query and before a passage. */
+export interface EmbeddingPrompts {
+  query: string;
+  document: string;
+}
+
+const NONE: EmbeddingPrompts = { query: "", document: "" };
+const SEARCHING = { query: "Represent this sentence for searching relevant passages: ", document: "" };
+
+/** Models that were trained with such words, by their names, as their model cards say. The first that fits counts. */
+const PROMPTS: readonly (readonly [RegExp, EmbeddingPrompts])[] = [
+  [/nomic-embed-text/, { query: "search_query: ", document: "search_document: " }],
+  [
+    /e5-mistral|e5-.*-instruct/,
+    { query: "Instruct: Given a question, retrieve passages that answer it\nQuery: ", document: "" },
+  ],
+  [/\be5-/, { query: "query: ", document: "passage: " }],
+  [/mxbai-embed-large/, SEARCHING],
+  [/bge-(?:small|base|large)-en/, SEARCHING],
+  [/snowflake-arctic-embed(?:2|-.*v2)/, { query: "query: ", document: "" }],
+  [/snowflake-arctic-embed/, SEARCHING],
+  [/embeddinggemma/, { query: "task: search result | query: ", document: "title: none | text: " }],
+  [/qwen3-embedding/, { query: "Instruct: Given a question, retrieve passages that answer it\nQuery:", document: "" }],
+];
 
 /** Makes embeddings of texts by a server, or by a model in this process. All of them have length 1. */
 export interface Embedder {
@@ -220,5 +254,32 @@ function openSource(options: EmbedderOptions): OpenSource {
     request: createEmbeddingRequest(options),
     keepLoaded: () => undefined,
     close: () => Promise.resolve(),
+  };
+}
+
+/**
+ * The words that a model wants before its texts; none for a model that is not known to want any. Without them the
+ * models that were trained with them still work, but worse. Changed words mean other embeddings: after a change of this
+ * list, the passages of the model must be embedded again.
+ */
+export function promptsOf(model: string): EmbeddingPrompts {
+  const name = model.toLowerCase();
+  return PROMPTS.find(([pattern]) => pattern.test(name))?.[1] ?? NONE;
+}
+
+/** Opens what it takes to search by meaning. Nothing is asked or read before the first search. */
+export function openEmbeddings(
+  options: EmbedderOptions & Omit<KeepVectorsOptions, "model"> & { store: Store },
+): Embeddings {
+  const embedder = createEmbedder(options);
+  const vectors = keepVectors({ ...options, model: embedder.model });
+  return {
+    embedder,
+    vectors,
+    log: options.log,
+    async close() {
+      await embedder.close();
+      await vectors.close();
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { cutText } from "@svc/text";
-import { EmbeddingError } from "./embedding-error.ts";
+import { EmbeddingError } from "./request-embeddings.ts";
 import type { EmbeddingRequest } from "./request-embeddings.ts";
 
 /** Limits of one request: some servers take no more than 32 texts. */

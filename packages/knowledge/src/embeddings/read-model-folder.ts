@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { Hash } from "node:crypto";
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { EmbeddingError } from "./embedding-error.ts";
-import { promptsOf } from "./prompts-of.ts";
-import type { EmbeddingPrompts } from "./prompts-of.ts";
+import { EmbeddingError } from "./request-embeddings.ts";
+import { promptsOf } from "./create-embedder.ts";
+import type { EmbeddingPrompts } from "./create-embedder.ts";
 
 /** How the vectors of a text's tokens become one: their mean, the first one, or the last one. */
 export type Pooling = "mean" | "cls" | "last";

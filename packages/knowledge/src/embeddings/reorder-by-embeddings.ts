@@ -3,7 +3,7 @@ import type { ProjectId, Store } from "@svc/store";
 import { NOTHING_FOUND, searchEach } from "../search-knowledge.ts";
 import type { SearchResult } from "../search-knowledge.ts";
 import { addRows, createVectorTable, findClosestRows, findCosine } from "./vector-table.ts";
-import type { Embeddings } from "./open-embeddings.ts";
+import type { Embeddings } from "./create-embedder.ts";
 
 /** What the first ranks count against the further ones (Cormack, Clarke and Büttcher, SIGIR 2009). */
 const RANK_CONSTANT = 60;

@@ -2,8 +2,8 @@ import { parseUrl } from "@svc/contracts";
 import { load } from "cheerio";
 import type { CheerioAPI } from "cheerio";
 import { mainContent } from "./main-content.ts";
-import { selectWithin } from "./select-within.ts";
-import type { PagePart } from "./select-within.ts";
+import { selectWithin } from "./main-content.ts";
+import type { PagePart } from "./main-content.ts";
 
 /** HTML that says only what its page says, and what the page calls itself. */
 export interface CleanHtml {

@@ -1,3 +1,7 @@
+/** What programs call a document before anybody gave it a name. */
+const NO_TITLE =
+  /^(?:untitled|document|dokument|book|workbook|presentation|microsoft (?:word|excel)|powerpoint)[\s\d-]*$|^microsoft \w+ - |\.(?:docx?|xlsx?|dotx?|rtf|indd|tex|qxd|pmd)$/i;
+
 /** A file as it is handed in. */
 export interface FileToRead {
   /** File name or path of a URL; its ending is a hint only, the content decides. */
@@ -22,4 +26,10 @@ export interface FileText {
   sourceMime: string;
   /** Where each page of a paged document begins in `text`, in UTF-16 units. */
   pageStarts?: number[];
+}
+
+/** A title as metadata gives it, or null for one that says nothing about the document. */
+export function sensibleTitle(title: string): string | null {
+  const line = title.replace(/\s+/g, " ").trim();
+  return line === "" || NO_TITLE.test(line) || !/\p{L}{2}/u.test(line) ? null : line;
 }

@@ -1,9 +1,9 @@
-import { createTurns, packWords, unpackWords } from "@svc/store";
+import { createYielder, packWords, unpackWords } from "@svc/store";
 import type { NewChunk, NewDocument } from "@svc/store";
 import type { CutDocument } from "../add-document.ts";
 import type { CountedWords } from "../index-words.ts";
 import { readXml } from "./read-xml.ts";
-import { sensibleTitle } from "./sensible-title.ts";
+import { sensibleTitle } from "./file-text.ts";
 import type { Zip } from "./open-zip.ts";
 
 /**
@@ -40,12 +40,12 @@ export function packDocument({ document, chunks, counted }: CutDocument, text: s
 
 /** The document again, with its passages. */
 export async function unpackDocument(packed: PackedDocument): Promise<CutDocument> {
-  const takeTurns = createTurns();
+  const yieldNow = createYielder();
   const { text, places, counted } = packed;
   const headingPaths: string[][] = [];
   for (const piece of packed.headingPaths) {
     for (const path of unpackWords(piece)) headingPaths.push(JSON.parse(path) as string[]);
-    await takeTurns();
+    await yieldNow();
   }
   const chunks: NewChunk[] = [];
   for (let at = 0; at < places.length; at += PLACE_UNITS) {
@@ -58,7 +58,7 @@ export async function unpackDocument(packed: PackedDocument): Promise<CutDocumen
       termCount,
       page: page === 0 ? null : page,
     });
-    if (chunks.length % SLICE_CHUNKS === 0) await takeTurns();
+    if (chunks.length % SLICE_CHUNKS === 0) await yieldNow();
   }
   // The store's driver takes binary data as a Buffer only.
   const document = { ...packed.document, contentHash: Buffer.from(packed.document.contentHash) };

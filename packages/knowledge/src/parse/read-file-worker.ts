@@ -4,12 +4,11 @@ import { ServiceError } from "@svc/contracts";
 import { cutDocument } from "../add-document.ts";
 import { postWords } from "../index-words.ts";
 import { documentOf } from "../ingest-file.ts";
-import { boundAllocations } from "./bound-allocations.ts";
 import { tooComplex } from "./file-fault.ts";
 import { packDocument } from "./packed-document.ts";
 import { readFileBytes } from "./read-file-bytes.ts";
 import type { ReadLimits } from "./read-limits.ts";
-import type { WorkerAnswer, WorkerJob, WorkerJobs, WorkerOutcome } from "./worker-answer.ts";
+import type { WorkerAnswer, WorkerJob, WorkerJobs, WorkerOutcome } from "./read-limits.ts";
 
 /** The thread that reads files, one after the other; a file that harms it ends it and nothing else. */
 const port = parentPort;
@@ -59,3 +58,29 @@ port?.on("message", (job: WorkerJob) => {
       throw error;
     });
 });
+
+/**
+ * Makes `new Uint8Array(length)` throw beyond `maxBytes` in this thread, and returns afterwards whether it did. Streams
+ * of a PDF are unpacked into such arrays, which lie outside of the heap that a worker's limits bound, and pdfjs has no
+ * limit of its own: a file of 1 MB may ask for gigabytes. pdfjs reads on without a stream that failed, hence the
+ * question.
+ */
+function boundAllocations(maxBytes: number): { takeExceeded(): boolean } {
+  let isExceeded = false;
+  globalThis.Uint8Array = new Proxy(Uint8Array, {
+    construct(target, [first, ...rest]: unknown[], newTarget) {
+      if (typeof first === "number" && first > maxBytes) {
+        isExceeded = true;
+        throw new RangeError(`An array of ${first} bytes exceeds the limit of ${maxBytes} bytes for reading a file.`);
+      }
+      return Reflect.construct(target, [first, ...rest], newTarget) as object;
+    },
+  });
+  return {
+    takeExceeded() {
+      const was = isExceeded;
+      isExceeded = false;
+      return was;
+    },
+  };
+}

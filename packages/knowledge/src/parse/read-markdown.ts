@@ -2,7 +2,7 @@ import { parse } from "yaml";
 import { marked } from "marked";
 import type { Token } from "marked";
 import { parseUrl } from "@svc/contracts";
-import { readHeading } from "../read-heading.ts";
+import { readHeading } from "../chunk-document.ts";
 import type { FileText } from "./file-text.ts";
 
 /** Schemes that run or carry something rather than lead somewhere. */

@@ -9,7 +9,7 @@ import { createLineBuilder } from "./pdf-lines.ts";
 import type { PdfLine } from "./pdf-lines.ts";
 import { pdfText } from "./pdf-text.ts";
 import type { ReadLimits } from "./read-limits.ts";
-import { sensibleTitle } from "./sensible-title.ts";
+import { sensibleTitle } from "./file-text.ts";
 
 /** pdfjs brings the tables with it that text in Chinese, Japanese and Korean fonts is read with. */
 const PDFJS = dirname(createRequire(import.meta.url).resolve("pdfjs-dist/package.json"));

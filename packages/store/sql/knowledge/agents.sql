@@ -4,10 +4,11 @@ SELECT id FROM kbs WHERE project_id = :project AND id = ANY (:kb_ids::uuid[]) AN
 ORDER BY id FOR KEY SHARE;
 
 -- name: find
+-- An agent by its id.
 SELECT {{columns}} FROM agents WHERE project_id = :project AND id = :id;
 
 -- name: readTools
--- The tools of an agent with their sealed headers, for whoever calls or changes them.
+-- The tools of an agent with their sealed headers, for runs of the agent and for changes.
 SELECT tools FROM agents WHERE project_id = :project AND id = :id;
 
 -- name: list (prepared)

@@ -13,7 +13,7 @@ chunks c LEFT JOIN LATERAL (
 OR (e.dimensions IS NULL AND e.lease_until < now()))
 
 -- name: announceModel
--- Makes this model the one of the installation: whoever is configured with another one stops embedding. Locks the rows
+-- Makes this model the one of the installation: processes with another one stop embedding. Locks the rows
 -- of embedding_model that it writes.
 INSERT INTO embedding_model AS m (model, dimensions) VALUES (:model, :dimensions)
 ON CONFLICT (is_only_row) DO UPDATE SET model = excluded.model, dimensions = excluded.dimensions,
@@ -33,13 +33,14 @@ UNION ALL
  ORDER BY chunk_id LIMIT 1)
 ORDER BY id LIMIT 1;
 
--- name: claim
+-- name: lockClaims
 -- Takes up to `limit` passages that are to be embedded, in the order of their ids beginning with `fromId`: for two
 -- minutes they are nobody else's.
 SELECT pg_advisory_xact_lock(:claim_lock);
 
--- name: findChunks
--- Locks the rows of chunks that it reads and the rows of chunk_embeddings that it writes.
+-- name: claim
+-- Claims some passages without an embedding, in the order of their ids, under a lease. The caller holds the lock of
+-- `lockClaims`.
 WITH missing AS (
   SELECT c.id, c.project_id, c.kb_id FROM {{chunks}}
   WHERE c.id >= :from_id AND {{is_missing}}
@@ -58,7 +59,7 @@ FROM claimed m JOIN chunks c ON c.id = m.chunk_id JOIN documents d ON d.id = c.d
 ORDER BY c.id;
 
 -- name: save
--- Writes embeddings of passages that were claimed, and answers of how many. Locks the rows of chunk_embeddings that it
+-- Writes embeddings of passages that were claimed, and returns their number. Locks the rows of chunk_embeddings that it
 -- reads.
 WITH free AS (
   SELECT chunk_id FROM chunk_embeddings WHERE chunk_id = ANY (:chunk_id::uuid[]) AND model = :model
@@ -103,7 +104,7 @@ SELECT chunk_id, array_send(embedding) AS embedding FROM chunk_embeddings
 WHERE project_id = :project AND kb_id = ANY (:kb_ids::uuid[]) AND chunk_id = ANY (:chunk_ids::uuid[]) AND model = :model
   AND dimensions = :dimensions;
 
--- name: findChunks2
+-- name: readPassages
 -- These passages as far as they are in these knowledge bases of this project, in any order.
 SELECT c.id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.ordinal, c.heading_path, c.text,
   c.page

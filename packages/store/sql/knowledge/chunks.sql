@@ -9,22 +9,23 @@ INSERT INTO chunks (id, project_id, kb_id, document_id, ordinal, heading_path, t
   end_offset, term_count, page)
 SELECT i.id, :project, :kb_id, i.document_id, i.ordinal, ARRAY(SELECT jsonb_array_elements_text(i.heading_path)),
   i.text, i.start_offset, i.end_offset, i.term_count, i.page
-FROM unnest(:id::uuid[], :document_id::uuid[], :ordinal::integer[], :heading_path::jsonb[], :text::text[], :start_offset::integer[], :end_offset::integer[],
+FROM unnest(:id::uuid[], :document_id::uuid[], :ordinal::integer[], :heading_path::jsonb[], :text::text[],
+  :start_offset::integer[], :end_offset::integer[],
     :term_count::integer[], :page::integer[])
   AS i (id, document_id, ordinal, heading_path, text, start_offset, end_offset, term_count, page);
 
 -- name: removeOfDocument
--- Removes the chunks of a document from the base and from its index, and answers how much that was. Locks the rows of
+-- Removes the chunks of a document from the base and from its index, and returns how much that was. Locks the rows of
 -- documents that it writes.
 UPDATE documents SET first_chunk_number = NULL WHERE id = :document_id;
 
--- name: findChunks
--- Locks the rows of chunks that it writes.
+-- name: deleteOfDocument
+-- Deletes the passages of a document and counts what goes with them. Locks the rows of chunks that it writes.
 WITH gone AS (DELETE FROM chunks WHERE kb_id = :kb_id AND document_id = :document_id RETURNING term_count)
 SELECT count(*) AS chunk_count, coalesce(sum(term_count), 0) AS term_count FROM gone;
 
 -- name: readPostings (prepared)
--- The statements of a search hide the length of their arrays behind a SELECT: else Postgres plans each of them anew
+-- The statements of a search hide the length of their arrays behind a SELECT: else Postgres plans each of them again
 -- every time, which takes longer than running it. The blocks of each term are read by the primary key: OFFSET 0 keeps
 -- the planner from joining in another way, whatever it believes about the table. Long postings stay where they are
 -- until it is clear that they are wanted.
@@ -89,7 +90,8 @@ WHERE c.project_id = :project;
 SELECT DISTINCT w.word FROM unnest((SELECT :kb_numbers::integer[])) AS k (number)
 CROSS JOIN unnest((SELECT :variants::text[])) AS v (word) JOIN kb_words w ON w.kb_number = k.number AND w.word = v.word;
 
--- name: findKbWords (prepared)
+-- name: listLikeWords (prepared)
+-- The words of knowledge bases that are most like a word, by the trigram index.
 SELECT word FROM kb_words WHERE kb_number = ANY (:kb_numbers::integer[]) AND word % :word
 GROUP BY word ORDER BY similarity(word, :word) DESC, word LIMIT {{maxSimilar}};
 

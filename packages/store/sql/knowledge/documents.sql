@@ -17,6 +17,7 @@ CASE WHEN i.id IS NULL THEN d.error ELSE i.failure END AS error
 documents d LEFT JOIN ingests i ON i.document_id = d.id
 
 -- name: findUnchanged
+-- The document with this key if its content is the same and was read.
 SELECT id, chunk_count FROM documents
 WHERE project_id = :project AND kb_id = :kb_id AND key = :key AND content_hash = :content_hash AND status = 'ready';
 
@@ -50,21 +51,21 @@ UPDATE documents SET source_content_hash = content_hash, source_hash = :hash, so
 WHERE project_id = :project AND id = :id AND content_hash = :content_hash;
 
 -- name: remove
--- Removes a document with its passages and what waits to be read for it. As in `put`: whoever changes documents of one
--- base takes turns. Locks the rows of kbs that it reads.
+-- Removes a document with its passages and what waits to be read for it. As in `put`: processes that change documents
+-- of one base takes turns. Locks the rows of kbs that it reads.
 SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id FOR NO KEY UPDATE;
 
--- name: lockDocuments
--- Locks the rows of documents that it reads.
+-- name: lockDocument
+-- Locks a document before it is removed.
 SELECT content_hash <> '' AS was_read FROM documents WHERE project_id = :project AND kb_id = :kb_id AND id = :id
 FOR UPDATE;
 
--- name: deleteDocuments
--- Locks the rows of documents that it writes.
+-- name: deleteDocument
+-- Deletes a document; its passages are deleted before. Locks the rows of documents that it writes.
 DELETE FROM documents WHERE id = :id;
 
--- name: updateKbs
--- Locks the rows of kbs that it writes.
+-- name: countRemoval
+-- Subtracts a removed document from the sums of its knowledge base. Locks the rows of kbs that it writes.
 UPDATE kbs SET document_count = greatest(document_count - :document_count, 0), chunk_count = chunk_count - :chunk_count,
   term_total = term_total - :term_count, updated_at = now()
 WHERE id = :kb_id;

@@ -4,7 +4,7 @@ g.last_at, g.version, coalesce(a.kb_ids, '{}') AS kb_ids
 
 -- fragment: examples_of
 -- By the index on a gap's examples, newest first; those without a text are older.
-(SELECT coalesce(jsonb_agg(jsonb_build_object('text', e.text, 'ticket_id', e.ticket_id, 'at', e.at)
+(SELECT coalesce(jsonb_agg(jsonb_build_object('text', e.text, 'ticketId', e.ticket_id, 'at', e.at)
   ORDER BY e.at DESC, e.message_id DESC), '[]'::jsonb)
 FROM (SELECT message_id, text, ticket_id, at FROM gap_examples
   WHERE gap_id = g.id AND project_id = g.project_id AND text IS NOT NULL
@@ -14,6 +14,7 @@ FROM (SELECT message_id, text, ticket_id, at FROM gap_examples
 gaps g LEFT JOIN agents a ON a.id = g.agent_id AND a.project_id = g.project_id
 
 -- name: find
+-- A gap with its examples.
 SELECT {{columns}}, {{examples_of}} FROM {{with_agent}} WHERE g.project_id = :project AND g.id = :id;
 
 -- name: findSame
@@ -25,31 +26,33 @@ SELECT g.id, g.terms FROM (
 ) t JOIN gaps g ON g.id = t.gap_id AND g.project_id = :project ORDER BY t.shared DESC, g.id;
 
 -- name: insertGap
--- Locks the rows of gaps that it writes.
+-- Inserts a gap with the question that it begins with. Locks the rows of gaps that it writes.
 INSERT INTO gaps (id, project_id, question, question_message_id, language, terms, agent_id)
 VALUES (:id, :project, :question, :message_id, :language, :terms, :agent_id);
 
--- name: note
+-- name: lockNotes
 -- Notes a message that found no good answer, with the gap that asks the same or as a new one. One after the other
 -- within a project: two at once would each make a gap of the same question.
 SELECT pg_advisory_xact_lock(:note_lock, hashtext(:project));
 
--- name: findChats
+-- name: lockChat
 -- Nothing is noted of a conversation that was erased meanwhile. Its chat stays, and is locked against an erasure.
 SELECT 1 FROM chats WHERE ticket_id = :ticket_id FOR KEY SHARE;
 
--- name: findMessages
+-- name: findMessage
+-- Whether a message still exists.
 SELECT 1 FROM messages WHERE id = :message_id;
 
--- name: findGapExamples
+-- name: findExample
+-- Whether a message was counted before, so that a retry counts nothing twice.
 SELECT 1 FROM gap_examples WHERE message_id = :message_id;
 
--- name: insertGapExamples
--- Locks the rows of gap_examples that it writes.
+-- name: insertExample
+-- Stores the question of a message as an example of a gap. Locks the rows of gap_examples that it writes.
 INSERT INTO gap_examples (message_id, project_id, gap_id, ticket_id, text, terms)
 VALUES (:message_id, :project, :id, :ticket_id, :text, :terms);
 
--- name: updateGaps
+-- name: countQuestion
 -- The version stays: who decides on a gap decides on its question, not on how often it was asked. Locks the rows of
 -- gaps that it writes.
 UPDATE gaps SET count = count + 1, last_at = now(), agent_id = coalesce(:agent_id, agent_id),
@@ -57,8 +60,8 @@ UPDATE gaps SET count = count + 1, last_at = now(), agent_id = coalesce(:agent_i
   version = version + CASE WHEN status = 'answered' THEN 1 ELSE 0 END
 WHERE project_id = :project AND id = :id;
 
--- name: updateGapExamples
--- Locks the rows of gap_examples that it writes.
+-- name: forgetOldTexts
+-- Deletes the texts of examples beyond those that are shown. Locks the rows of gap_examples that it writes.
 UPDATE gap_examples SET text = NULL, terms = NULL WHERE message_id IN (
 SELECT message_id FROM gap_examples WHERE gap_id = :id AND project_id = :project AND text IS NOT NULL
 ORDER BY at DESC, message_id DESC OFFSET {{examples}});
@@ -70,7 +73,7 @@ UPDATE gaps SET status = :status, kb_id = coalesce(:kb_id, kb_id), document_id =
   version = version + 1
 WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 
--- name: eraseGapsOfTickets
+-- name: lockGapsOfTickets
 -- Removes what these tickets have asked from the gaps of a project: their examples, questions that stand in their words
 -- (another example takes their place), and gaps that nobody else has asked. Locks the rows of gap_examples that it
 -- reads.
@@ -78,24 +81,25 @@ SELECT id FROM gaps WHERE project_id = :project AND id IN (
   SELECT gap_id FROM gap_examples WHERE project_id = :project AND ticket_id = ANY (:ticket_ids::uuid[])
 ) ORDER BY id FOR UPDATE;
 
--- name: deleteGapExamples
--- Locks the rows of gap_examples that it writes.
-DELETE FROM gap_examples WHERE project_id = :project AND ticket_id = ANY (:ticket_ids::uuid[]) RETURNING gap_id, message_id;
+-- name: deleteExamples
+-- Deletes the examples that came from these tickets. Locks the rows of gap_examples that it writes.
+DELETE FROM gap_examples WHERE project_id = :project AND ticket_id = ANY (:ticket_ids::uuid[]) RETURNING gap_id,
+  message_id;
 
--- name: deleteGaps
+-- name: deleteEmptyGaps
 -- Without an example that has a text, nothing that another customer has written is left. Locks the rows of gaps that it
 -- writes.
 DELETE FROM gaps g WHERE g.project_id = :project AND g.id = ANY (:gap_ids::uuid[]) AND NOT EXISTS (
 SELECT 1 FROM gap_examples e WHERE e.gap_id = g.id AND e.text IS NOT NULL);
 
--- name: updateGaps2
--- Locks the rows of gaps that it writes.
+-- name: recount
+-- Counts the examples of gaps again. Locks the rows of gaps that it writes.
 UPDATE gaps g SET count = (SELECT count(*) FROM gap_examples e WHERE e.gap_id = g.id),
   last_at = (SELECT max(e.at) FROM gap_examples e WHERE e.gap_id = g.id)
 WHERE g.project_id = :project AND g.id = ANY (:gap_ids::uuid[]);
 
--- name: updateGaps3
--- Locks the rows of gaps that it writes.
+-- name: replaceQuestion
+-- Gives gaps whose question was erased the question of their newest example. Locks the rows of gaps that it writes.
 UPDATE gaps g SET question = e.text, terms = e.terms, question_message_id = e.message_id, version = g.version + 1
 FROM (SELECT DISTINCT ON (gap_id) gap_id, message_id, text, terms FROM gap_examples
   WHERE project_id = :project AND gap_id = ANY (:gap_ids::uuid[]) AND text IS NOT NULL
@@ -103,8 +107,8 @@ FROM (SELECT DISTINCT ON (gap_id) gap_id, message_id, text, terms FROM gap_examp
 WHERE g.id = e.gap_id AND g.project_id = :project AND g.question_message_id = ANY (:question_message_id::uuid[])
 RETURNING g.id;
 
--- name: deleteGapTerms
--- Locks the rows of gap_terms that it writes.
+-- name: deleteTerms
+-- Deletes the index of the terms of gaps. Locks the rows of gap_terms that it writes.
 DELETE FROM gap_terms WHERE project_id = :project AND gap_id = ANY (:ids::uuid[]);
 
 -- name: indexTerms

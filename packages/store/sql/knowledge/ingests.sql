@@ -2,40 +2,40 @@
 -- After many lapses, the next attempt waits.
 ({{lapseWait}})
 
--- name: insertImportRow
--- Locks the rows of imports that it writes.
+-- name: insertImport
+-- Begins the import of a sitemap. Locks the rows of imports that it writes.
 INSERT INTO imports (id, project_id, kb_id, url, max_pages) VALUES (:id, :project, :kb_id, :url, :max_pages);
 
--- name: checkRoom
+-- name: sumQueued
 -- Refuses what would make too much wait.
 SELECT count(*) AS count, coalesce(sum(size_bytes), 0)::float8 AS bytes FROM ingests WHERE project_id = :project;
 
--- name: endUnderLease
+-- name: lockKb
 -- Runs `work` in the transaction that ends an ingest, with the knowledge base and the document locked, and only when
 -- the lease is still held.
 SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS NULL FOR NO KEY UPDATE;
 
--- name: lockDocuments
--- Locks the rows of documents that it reads.
+-- name: lockDocument
+-- Locks the document that an ingest reads.
 SELECT id FROM documents WHERE id = :document_id FOR NO KEY UPDATE;
 
--- name: deleteIngests
--- Locks the rows of ingests that it writes.
+-- name: deleteOwned
+-- Deletes an ingest if this worker still has its lease. Locks the rows of ingests that it writes.
 DELETE FROM ingests WHERE id = :id AND project_id = :project AND lease_id = :lease_id RETURNING id;
 
--- name: queuePages
+-- name: insertDocuments
 -- Queues pages of an import that do not wait already, as documents. Locks the rows of documents that it writes.
 INSERT INTO documents (id, project_id, kb_id, key, title, url, mime, size_bytes, content_hash, language, status)
 SELECT i.id, :project, :kb_id, i.key, i.key, i.key, 'text/html', 0, '', '{{unreadLanguage}}', 'queued'
 FROM unnest(:id::uuid[], :key::text[]) AS i (id, key) ON CONFLICT (kb_id, key) DO NOTHING;
 
--- name: lockUnnest
+-- name: lockDocuments
 -- By place, since the database may sort words in another way. Locks the rows of documents that it reads.
 SELECT d.id FROM unnest(:key::text[]) WITH ORDINALITY AS i (key, place)
 JOIN documents d ON d.kb_id = :kb_id AND d.key = i.key ORDER BY i.place FOR NO KEY UPDATE OF d;
 
--- name: insertIngests
--- Locks the rows of ingests that it writes.
+-- name: insertPages
+-- Queues the pages of an import that do not wait yet. Locks the rows of ingests that it writes.
 INSERT INTO ingests AS w (id, project_id, kb_id, kind, document_id, import_id, key, name, url, priority, due_at)
 SELECT i.id, :project, :kb_id, 'page', d.id, :import_id, d.key, d.key, d.key, {{ingestPriorityOfSitemap}},
   now() + interval '{{ingestSweepAfterMs}} milliseconds'
@@ -43,7 +43,7 @@ FROM unnest(:id::uuid[], :key::text[]) AS i (id, key) JOIN documents d ON d.kb_i
 ON CONFLICT (document_id) DO UPDATE SET import_id = excluded.import_id WHERE w.kind = 'page'
 RETURNING w.id;
 
--- name: queueSitemap
+-- name: insertSitemap
 -- Accepts a sitemap. Locks the rows of ingests that it writes.
 INSERT INTO ingests (id, project_id, kb_id, kind, import_id, key, name, url, priority, due_at)
 VALUES (:ingest_id, :project, :kb_id, 'sitemap', :import_id, '', '', :url, {{ingestPriorityOfSitemap}},
@@ -87,7 +87,7 @@ WITH RECURSIVE ring (project_id, lap) AS (
 SELECT claimed.*, s.crashes, s.lapses FROM claimed CROSS JOIN LATERAL ({{leaseHistory}}) s;
 
 -- name: renew (prepared)
--- Locks the rows of ingests that it writes.
+-- Extends the lease of an ingest that is still held. Locks the rows of ingests that it writes.
 UPDATE ingests SET lease_until = now() + interval '{{ingestLeaseMs}} milliseconds'
 WHERE id = :id AND lease_id = :lease_id RETURNING 1;
 
@@ -96,15 +96,15 @@ WHERE id = :id AND lease_id = :lease_id RETURNING 1;
 SELECT p.bytes FROM ingest_parts p JOIN ingests i ON i.id = p.ingest_id
 WHERE p.ingest_id = :id AND p.ordinal = :ordinal AND i.project_id = :project;
 
--- name: fail
+-- name: failImport
 -- Ends an ingest whose document cannot be read, with the reason in words. Locks the rows of imports that it writes.
 UPDATE imports SET error = :error, updated_at = now() WHERE id = :import_id;
 
--- name: updateDocuments
--- Locks the rows of documents that it writes.
+-- name: failDocument
+-- Records why a document cannot be read. Locks the rows of documents that it writes.
 UPDATE documents SET status = 'failed', error = :error, updated_at = now() WHERE id = :document_id;
 
--- name: finishSitemap
+-- name: countFound
 -- Ends the reading of a sitemap: its pages wait to be read from then on. Locks the rows of imports that it writes.
 UPDATE imports SET found_count = :found, updated_at = now() WHERE id = :import_id;
 
@@ -117,8 +117,8 @@ UPDATE ingests SET lease_id = NULL, lease_until = NULL, failure = coalesce(:fail
 WHERE id = :id AND lease_id = :lease_id;
 
 -- name: due
--- Each is put off by its own age, between 2 s and a minute; workers go on by themselves from one to the next, so a few
--- announcements are enough to have any number read. Locks the rows of ingests that it reads.
+-- Each is put off by its own age, between 2 s and a minute; workers continue by themselves from one to the next, so a
+-- few announcements are enough to have any number read. Locks the rows of ingests that it reads.
 WITH due AS (
   SELECT id FROM ingests
   WHERE due_at <= now() AND next_at <= now() AND (lease_until IS NULL OR lease_until < now())

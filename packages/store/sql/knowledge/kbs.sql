@@ -1,6 +1,6 @@
 -- fragment: state
--- Counted where they stand: a count kept beside the base would make whoever hands in a document wait for whoever puts
--- one.
+-- Counted where they stand: a count kept with the base would make a process that hands in a document wait for one that
+-- puts one.
 k.id, k.name, k.chunk_count, k.created_at, k.updated_at, k.version,
 (SELECT count(*) FROM documents d WHERE d.kb_id = k.id) AS document_count,
 (SELECT count(*) FROM ingests i WHERE i.kb_id = k.id) AS queued_count,
@@ -11,14 +11,16 @@ k.id, k.name, k.chunk_count, k.created_at, k.updated_at, k.version,
 id, name, document_count, chunk_count, languages, created_at, updated_at, version
 
 -- name: findState
+-- A knowledge base with the state of its documents.
 SELECT {{state}} FROM kbs k WHERE k.project_id = :project AND k.id = :id AND k.deleted_at IS NULL;
 
 -- name: ensure
--- Makes a knowledge base, or answers the one of this project that has this name. Locks the rows of kbs that it writes.
+-- Makes a knowledge base, or returns the one of this project that has this name. Locks the rows of kbs that it writes.
 INSERT INTO kbs (id, project_id, name) VALUES (:id, :project, :name) ON CONFLICT (project_id, name) DO NOTHING
 RETURNING {{columns}};
 
--- name: findKbs
+-- name: findByName
+-- A knowledge base by its name.
 SELECT {{columns}} FROM kbs WHERE project_id = :project AND name = :name AND deleted_at IS NULL;
 
 -- name: insert
@@ -46,19 +48,21 @@ ORDER BY name;
 -- Changes the name and raises the version, where `versions` has the present one or is null. Locks the rows of kbs that
 -- it writes.
 UPDATE kbs SET name = coalesce(:name, name), version = version + 1, updated_at = now()
-WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL OR version = ANY (:versions))
+WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL
+  OR version = ANY (:versions))
 RETURNING id;
 
 -- name: remove
 -- Deletes a knowledge base, where `versions` has its present version or is null: nobody finds it from then on, its name
--- is free, and no agent has it any more. The name is part of a key, so this waits for whoever is putting a document
--- into it, and for whoever hands one in. Locks the rows of kbs that it writes.
+-- is free, and no agent has it any more. The name is part of a key, so this waits for a process that puts a document
+-- into it, or accepts one. Locks the rows of kbs that it writes.
 UPDATE kbs SET deleted_at = now(), name = '{{deletedPrefix}}' || id
-WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL OR version = ANY (:versions))
+WHERE project_id = :project AND id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL
+  OR version = ANY (:versions))
 RETURNING id;
 
--- name: updateAgents
--- Locks the rows of agents that it writes.
+-- name: removeFromAgents
+-- Removes a knowledge base from the agents that have it. Locks the rows of agents that it writes.
 UPDATE agents SET kb_ids = array_remove(kb_ids, :id::uuid), version = version + 1
 WHERE project_id = :project AND :id::uuid = ANY (kb_ids);
 
@@ -68,7 +72,7 @@ WHERE project_id = :project AND :id::uuid = ANY (kb_ids);
 SELECT id FROM kbs WHERE deleted_at IS NOT NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
 
 -- name: holdKb
--- Locks a knowledge base against its deletion until the commit, and nobody else.
+-- Locks a knowledge base against its deletion until the commit.
 SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS NULL FOR KEY SHARE;
 
 -- name: purgeIngests
@@ -76,8 +80,8 @@ SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS
 DELETE FROM ingests WHERE id IN (SELECT id FROM ingests WHERE kb_id = :id ORDER BY id LIMIT 20);
 
 -- name: purgeDocuments
--- Deletes at least one document of a deleted knowledge base, and up to 200 with at most 2,000 passages together, so that
--- the statement is short. Locks them.
+-- Deletes at least one document of a deleted knowledge base, and up to 200 with at most 2,000 passages together, so
+-- that the statement is short. Locks them.
 DELETE FROM documents WHERE id IN (
   SELECT id FROM (
     SELECT id, sum(chunk_count) OVER (ORDER BY id) - chunk_count AS chunks_before

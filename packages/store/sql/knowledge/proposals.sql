@@ -3,14 +3,15 @@ id, kb_id, document_id, ticket_id, action, title, question, before, after, base_
 created_at, created_by, decided_at, decided_by, result_document_id, version
 
 -- name: find
+-- A proposal by its id.
 SELECT {{columns}} FROM proposals WHERE project_id = :project AND id = :id;
 
--- name: decide
--- Locks a proposal and does `work` if it is open and has an expected version.
+-- name: lock
+-- Locks a proposal that is to be decided on.
 SELECT {{columns}} FROM proposals WHERE project_id = :project AND id = :id FOR UPDATE;
 
 -- name: mark
--- Locks the rows of proposals that it writes.
+-- Records a decision on a proposal. Locks the rows of proposals that it writes.
 UPDATE proposals SET status = :status, decided_by = :by, decided_at = now(), reason = :reason,
   action = coalesce(:action, action), result_document_id = :result_document_id, version = version + 1
 WHERE project_id = :project AND id = :id RETURNING {{columns}};
@@ -20,7 +21,8 @@ WHERE project_id = :project AND id = :id RETURNING {{columns}};
 WITH chat AS MATERIALIZED (SELECT chat_id FROM chats WHERE ticket_id = :ticket_id::uuid FOR KEY SHARE)
 INSERT INTO proposals (id, project_id, kb_id, document_id, ticket_id, action, title, question, before, after,
   base_hash, created_by)
-SELECT :id::uuid, :project::uuid, :kb_id::uuid, :document_id::uuid, :ticket_id::uuid, :action, :title, :question, :before, :after, :base_hash::bytea, :created_by
+SELECT :id::uuid, :project::uuid, :kb_id::uuid, :document_id::uuid, :ticket_id::uuid, :action, :title, :question,
+  :before, :after, :base_hash::bytea, :created_by
 WHERE NOT EXISTS (SELECT 1 FROM chat WHERE chat_id = '') RETURNING {{columns}};
 
 -- name: listPage
@@ -47,7 +49,8 @@ SELECT r.text, r.sources, t.agent_id, (
   SELECT m.text FROM messages m WHERE m.ticket_id = t.id AND m.project_id = t.home_project_id AND m.seq < r.seq
   ORDER BY m.seq DESC LIMIT 1) AS question
 FROM tickets t JOIN replies r ON r.ticket_id = t.id AND r.project_id = t.home_project_id
-WHERE t.project_id = :project AND t.id = :ticket_id AND r.author = 'operator' AND r.type = 'message' AND r.text IS NOT NULL
+WHERE t.project_id = :project AND t.id = :ticket_id AND r.author = 'operator' AND r.type = 'message'
+  AND r.text IS NOT NULL
 ORDER BY r.seq DESC LIMIT 1;
 
 -- name: findQuestion
@@ -58,17 +61,19 @@ FROM tickets t WHERE t.project_id = :project AND t.id = :ticket_id;
 
 -- name: accept
 -- Accepts a proposal and puts its document, in one transaction: a search finds the new text or the proposal is still
--- open. As in a put: whoever changes documents of one base takes turns, the base before its documents. Locks the rows
--- of kbs that it reads.
+-- open. As in a put: processes that change documents of one base take turns, the base before its documents. Locks the
+-- rows of kbs that it reads.
 SELECT id FROM kbs WHERE project_id = :project AND id = :kb_id AND deleted_at IS NULL FOR NO KEY UPDATE;
 
--- name: lockDocuments
--- Locks the rows of ingests that it reads.
-SELECT id FROM documents d WHERE d.project_id = :project AND d.kb_id = :kb_id AND d.id = :id AND d.content_hash = :content_hash
+-- name: lockDocument
+-- Locks the document that a proposal replaces, if it is still as it was and nothing newer waits to be read.
+SELECT id FROM documents d WHERE d.project_id = :project AND d.kb_id = :kb_id AND d.id = :id
+  AND d.content_hash = :content_hash
   AND d.status = 'ready' AND NOT EXISTS (SELECT 1 FROM ingests i WHERE i.document_id = d.id)
 FOR UPDATE;
 
--- name: updateDocuments
--- Locks the rows of documents that it writes.
+-- name: markAsSource
+-- Marks the content of a document as what its source has, so that the next import does not replace it. Locks the rows
+-- of documents that it writes.
 UPDATE documents SET source_content_hash = content_hash
 WHERE project_id = :project AND id = :id AND source_content_hash = :content_hash;

@@ -1,6 +1,6 @@
 -- name: lock
--- Whoever makes callbacks of a message holds its row, so that each is made once. Locks the rows of callbacks that it
--- reads.
+-- The process that makes callbacks of a message holds its row, so that each is made once. Locks the rows of callbacks
+-- that it reads.
 SELECT cb.message_id FROM callbacks cb
 JOIN unnest(:project_id::uuid[], :ticket_id::uuid[]) AS i (project_id, ticket_id)
   ON cb.ticket_id = i.ticket_id AND cb.project_id = i.project_id
@@ -29,7 +29,8 @@ SELECT delivery_id FROM callbacks WHERE message_id = :message_id AND project_id 
 -- name: hasSecret
 -- True while the key that sent a message is kept, sealed, to sign its callbacks, and is not revoked.
 SELECT 1 FROM callbacks cb LEFT JOIN api_keys k ON k.id = cb.api_key_id
-WHERE cb.message_id = :message_id AND cb.project_id = :project AND cb.sealed_secret IS NOT NULL AND k.revoked_at IS NULL;
+WHERE cb.message_id = :message_id AND cb.project_id = :project AND cb.sealed_secret IS NOT NULL
+  AND k.revoked_at IS NULL;
 
 -- name: eraseRevokedSecrets
 -- Forgets the sealed copies of keys that are revoked: they sign nothing. Locks the rows of callbacks that it reads.
@@ -55,8 +56,8 @@ RETURNING 1;
 
 -- name: make
 -- Compares what each sender has received with the state of its message and with the replies that no callback carries
--- yet. A statement of its own after the lock, so that it sees a message and its replies as they were committed together.
--- Writes callbacks that `lock` has locked, and inserts deliveries.
+-- yet. A statement of its own after the lock, so that it sees a message and its replies as they were committed
+-- together. Writes callbacks that `lock` has locked, and inserts deliveries.
 WITH changed AS (
   SELECT cb.message_id, cb.project_id, cb.ticket_id, cb.url, m.seq, i.new_id, {{typeNow}} AS type, cb.told,
     cb.is_final_made, cb.delivery_id, coalesce(r.ids, '{}') AS reply_ids

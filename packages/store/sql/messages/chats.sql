@@ -15,9 +15,21 @@ FROM held WHERE c.ticket_id = held.ticket_id RETURNING c.lease_id;
 -- rows of messages that it writes.
 UPDATE messages m SET progress = :progress
 FROM chats c
-WHERE m.id = :message_id AND m.project_id = :project AND c.ticket_id = m.ticket_id AND c.lease_id = :lease_id AND m.state = 'received';
+WHERE m.id = :message_id AND m.project_id = :project AND c.ticket_id = m.ticket_id AND c.lease_id = :lease_id
+  AND m.state = 'received';
 
 -- name: release
 -- Gives a lease back. Fenced: only if it is still ours. Locks the rows of chats that it writes.
 UPDATE chats SET lease_id = NULL, lease_until = NULL
 WHERE ticket_id = :ticket_id AND project_id = :project AND lease_id = :lease_id;
+
+-- name: listBefore (prepared)
+-- Messages and replies share the places of their chat, and both tables have an index on them.
+SELECT author, left(text, {{maxTextChars}}) AS text, sources FROM (
+  (SELECT seq, 'customer' AS author, text, NULL::jsonb AS sources FROM messages
+   WHERE ticket_id = :ticket_id AND project_id = :project AND seq < :seq ORDER BY seq DESC LIMIT :limit)
+  UNION ALL
+  (SELECT seq, author, text, sources FROM replies
+   WHERE ticket_id = :ticket_id AND project_id = :project AND seq < :seq
+     AND type = 'message' ORDER BY seq DESC LIMIT :limit)
+) AS said ORDER BY seq DESC LIMIT :limit;

@@ -1,5 +1,6 @@
 -- fragment: item
-(SELECT c.chat_id FROM chats c WHERE c.ticket_id = d.ticket_id) AS chat_id, d.id, d.type, d.ticket_id, d.message_id, d.url, d.state, d.next_at, d.created_at,
+(SELECT c.chat_id FROM chats c WHERE c.ticket_id = d.ticket_id) AS chat_id, d.id, d.type, d.ticket_id, d.message_id,
+  d.url, d.state, d.next_at, d.created_at,
 coalesce((SELECT jsonb_agg(jsonb_build_object('at', a.at, 'status', a.status, 'ms', a.duration_ms, 'error', a.error)
   ORDER BY a.number) FROM delivery_attempts a WHERE a.delivery_id = d.id), '[]') AS attempts
 
@@ -11,7 +12,8 @@ WITH mine AS (
     next_at = now() + :delay_ms * interval '1 millisecond', due_at = now() + :delay_ms * interval '1 millisecond'
   WHERE id = :id AND lease_id = :lease_id RETURNING id
 )
-DELETE FROM delivery_attempts a USING mine WHERE a.delivery_id = mine.id AND a.number = :attempt AND a.duration_ms IS NULL;
+DELETE FROM delivery_attempts a USING mine WHERE a.delivery_id = mine.id AND a.number = :attempt
+  AND a.duration_ms IS NULL;
 
 -- name: claim (prepared)
 -- The oldest pending callback of the chat alone: one that waits for its next try holds back the later ones. The row is
@@ -34,6 +36,7 @@ RETURNING d.id, d.message_id, d.type, d.url, d.reply_ids, d.created_at, d.tries,
   (SELECT m.trace FROM messages m WHERE m.id = d.message_id) AS trace;
 
 -- name: replies (prepared)
+-- The replies that a callback carries.
 SELECT {{replyColumns}} FROM replies r
 WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.id = ANY (:reply_ids::uuid[]) ORDER BY r.seq;
 
@@ -73,8 +76,8 @@ WHERE d.state = 'pending' AND d.due_at <= now() AND d.next_at <= now()
 
 -- name: due
 -- As with messages: each is put off by its own age at most, and SKIP LOCKED shares the work among replicas. One that is
--- held back is put off until the one before it is due and is not announced: whoever ends that one goes on with it, and
--- a receiver that is away with many callbacks waiting must not fill the queue.
+-- held back is put off until the one before it is due and is not announced: the process that ends that one continues
+-- with it, and a receiver that is away with many callbacks waiting must not fill the queue.
 WITH due AS (
   SELECT id, ticket_id, place FROM deliveries
   WHERE state = 'pending' AND due_at <= now() AND (lease_until IS NULL OR lease_until < now())
@@ -146,9 +149,9 @@ WITH {{recorded}}, ended AS (
 UPDATE replies r SET delivered_at = now() FROM ended WHERE r.id = ANY (ended.reply_ids) AND r.delivered_at IS NULL;
 
 -- name: finishDead (prepared)
--- The delivery has failed for good: its replies go to the buffer, each with a new sequence number at the end of the chat,
--- so that a reader whose cursor is beyond the old one finds it too. Locks the delivery, the chat's row last, as a run of
--- the pipeline has it only for one statement, and the replies.
+-- The delivery has failed for good: its replies go to the buffer, each with a new sequence number at the end of the
+-- chat, so that a reader whose cursor is beyond the old one finds it too. Locks the delivery, the chat's row last, as
+-- a run of the pipeline has it only for one statement, and the replies.
 WITH {{recorded}}, ended AS (
   UPDATE deliveries SET state = 'dead', finished_at = now(), lease_id = NULL, lease_until = NULL
   WHERE id = :id AND lease_id = :lease_id RETURNING ticket_id, reply_ids

@@ -2,14 +2,17 @@
 k.created_at < now() - interval '{{idempotencyHours}} hours'
 
 -- name: answer (prepared)
--- An answer that its caller has, what is delivered by it, and the end of the call become true together: whoever repeats
--- the call finds either all of it done, or the replies where they were. Concurrent calls share the statement. Locks the
--- rows of idempotency_keys, messages, replies that it writes.
+-- An answer that its caller has, what is delivered by it, and the end of the call become true together: a caller that
+-- repeats the call finds either all of it done, or the replies where they were. Concurrent calls share the statement.
+-- Locks the rows of idempotency_keys, messages, replies that it writes.
 WITH kept AS (
-  UPDATE idempotency_keys k SET call_id = NULL, call_instance = NULL, status = a.status, headers = a.headers, body = a.body
-  FROM unnest(:api_key_id::uuid[], :method::text[], :path::text[], :key::text[], :call_id::uuid[], :status::integer[], :headers::jsonb[], :body::text[])
+  UPDATE idempotency_keys k SET call_id = NULL, call_instance = NULL, status = a.status, headers = a.headers,
+    body = a.body
+  FROM unnest(:api_key_id::uuid[], :method::text[], :path::text[], :key::text[], :call_id::uuid[], :status::integer[],
+    :headers::jsonb[], :body::text[])
     AS a (api_key_id, method, path, key, call_id, status, headers, body)
-  WHERE k.api_key_id = a.api_key_id AND k.method = a.method AND k.path = a.path AND k.key = a.key AND k.call_id = a.call_id
+  WHERE k.api_key_id = a.api_key_id AND k.method = a.method AND k.path = a.path AND k.key = a.key
+    AND k.call_id = a.call_id
 ), ended AS (
   UPDATE messages m SET call_ended_at = now() FROM unnest(:project_id::uuid[], :id::uuid[]) AS e (project_id, id)
   WHERE m.id = e.id AND m.project_id = e.project_id AND m.call_ended_at IS NULL
@@ -19,12 +22,13 @@ FROM unnest(:project_id2::uuid[], :id2::uuid[]) AS d (project_id, id)
 WHERE r.id = d.id AND r.project_id = d.project_id AND r.delivered_at IS NULL;
 
 -- name: read (prepared)
+-- The slot of a key, and whether another call may claim it.
 SELECT message_id, chat_id, body_hash, status, headers, body,
   {{isClaimable}} AS is_claimable
 FROM idempotency_keys k WHERE api_key_id = :api_key_id AND method = :method AND path = :path AND key = :key;
 
 -- name: claim (prepared)
--- The first call makes the row; one whose predecessor has died or hung up takes it over; an expired row begins anew.
+-- The first call makes the row; one whose predecessor has died or hung up takes it over; an expired row starts again.
 -- Locks the rows of idempotency_keys that it writes.
 INSERT INTO idempotency_keys AS k
   (api_key_id, project_id, method, path, key, body_hash, message_id, chat_id, call_id, call_instance)
@@ -42,7 +46,8 @@ RETURNING message_id, chat_id;
 -- name: reclaim
 -- Takes over a key that has this answer, to give a better one. Locks the rows of idempotency_keys that it writes.
 UPDATE idempotency_keys k SET call_id = :call_id, call_instance = :instance
-WHERE api_key_id = :api_key_id AND method = :method AND path = :path AND key = :key AND status = :status AND body = :body
+WHERE api_key_id = :api_key_id AND method = :method AND path = :path AND key = :key AND status = :status
+  AND body = :body
   AND {{isFree}}
 RETURNING 1;
 

@@ -1,4 +1,5 @@
 -- name: findAccepted
+-- Where a message is that was committed before.
 SELECT ticket_id, seq FROM messages WHERE id = :id AND project_id = :project;
 
 -- name: accept (prepared)
@@ -6,8 +7,10 @@ SELECT ticket_id, seq FROM messages WHERE id = :id AND project_id = :project;
 -- of their ids, as in every statement on chats, so that two batches cannot wait for each other. A chat that was erased
 -- gets its chat_id back.
 WITH input AS (
-  SELECT * FROM unnest(:id::uuid[], :project_id::uuid[], :ticket_id::uuid[], :channel_id::text[], :chat_id::text[], :user_id::text[], :text::text[],
-    :timestamp_ms::bigint[], :attachments::jsonb[], :channel_meta::jsonb[], :mode::text[], :call_instance::uuid[], :callback::jsonb[], :trace::text[])
+  SELECT * FROM unnest(:id::uuid[], :project_id::uuid[], :ticket_id::uuid[], :channel_id::text[], :chat_id::text[],
+    :user_id::text[], :text::text[],
+    :timestamp_ms::bigint[], :attachments::jsonb[], :channel_meta::jsonb[], :mode::text[], :call_instance::uuid[],
+      :callback::jsonb[], :trace::text[])
     WITH ORDINALITY AS i (id, project_id, ticket_id, channel_id, chat_id, user_id, text, timestamp_ms, attachments,
       channel_meta, mode, call_instance, callback, trace, place)
 ), callback AS (
@@ -41,7 +44,8 @@ RETURNING id, seq;
 -- in the meantime is not claimed. A claim that a crash of the database undoes is made again. A message with an expired
 -- lease is only reported (`id` NULL): that is rare, and judged by CLAIM_EXPIRED.
 WITH input AS (
-  SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[]) AS i (project_id, ticket_id, lease_id)
+  SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[]) AS i (project_id, ticket_id,
+    lease_id)
 ), free AS MATERIALIZED (
   SELECT c.project_id, c.ticket_id, c.channel_id, c.chat_id, i.lease_id, c.lease_id IS NOT NULL AS is_expired
   FROM chats c JOIN input i ON i.ticket_id = c.ticket_id AND i.project_id = c.project_id
@@ -79,7 +83,8 @@ FROM head h LEFT JOIN claimed k ON k.id = h.id WHERE k.id IS NOT NULL OR h.is_le
 WITH free AS MATERIALIZED (
   SELECT project_id, ticket_id, channel_id, chat_id, lease_until, {{expiredLease}} AS expired
   FROM chats c
-  WHERE ticket_id = :ticket_id AND project_id = :project AND (lease_until IS NULL OR lease_until < now()) AND review_id IS NULL
+  WHERE ticket_id = :ticket_id AND project_id = :project AND (lease_until IS NULL OR lease_until < now())
+    AND review_id IS NULL
   FOR UPDATE
 ), head AS (
   SELECT f.*, m.id, coalesce(m.expired_leases || f.expired, m.expired_leases, f.expired) AS leases
@@ -102,7 +107,8 @@ WITH free AS MATERIALIZED (
   RETURNING m.id, m.ticket_id, m.seq, m.user_id, m.text, m.channel_meta, m.mode, m.attempts, m.progress, m.trace
 ), leased AS (
   UPDATE chats c SET lease_id = :lease_id, lease_until = now() + interval '{{leaseMs}} milliseconds',
-    lease_holder = :process_id::uuid, lease_group = CASE WHEN j.crashes >= {{suspectAfterCrashes}} THEN :group::integer END
+    lease_holder = :process_id::uuid, lease_group = CASE
+      WHEN j.crashes >= {{suspectAfterCrashes}} THEN :group::integer END
   FROM claimed k JOIN judged j USING (ticket_id) WHERE c.ticket_id = k.ticket_id
 )
 SELECT j.project_id, j.ticket_id, j.channel_id, j.chat_id, :lease_id::uuid AS lease_id, k.id, k.seq, k.user_id, k.text,
@@ -118,7 +124,8 @@ WITH mine AS (
   RETURNING ticket_id
 )
 UPDATE messages m SET not_before = now() + :delay_ms * interval '1 millisecond',
-  due_at = now() + :delay_ms * interval '1 millisecond', progress = :progress, failure = :failure, attempts = m.attempts - :uncounted::integer
+  due_at = now() + :delay_ms * interval '1 millisecond', progress = :progress, failure = :failure,
+    attempts = m.attempts - :uncounted::integer
 FROM mine WHERE m.id = :message_id AND m.ticket_id = mine.ticket_id AND m.state = 'received';
 
 -- name: due
@@ -187,4 +194,5 @@ ORDER BY finished_at DESC LIMIT :limit;
 -- way.
 SELECT m.id, m.project_id, m.ticket_id, t.id IS NOT NULL AS is_opened
 FROM messages m LEFT JOIN tickets t ON t.id = m.ticket_id
-WHERE m.id = :message_id AND m.state = 'failed' AND m.covered_by IS NULL AND coalesce(t.project_id, m.project_id) = :project;
+WHERE m.id = :message_id AND m.state = 'failed' AND m.covered_by IS NULL AND coalesce(t.project_id,
+  m.project_id) = :project;

@@ -14,7 +14,8 @@ interval '2 days'
 interval '30 days'
 
 -- name: insert
--- Locks the rows of messenger_updates that it writes.
+-- Stores updates of a bot, each once. An update that makes no message is recorded as ignored. Locks the rows of
+-- messenger_updates that it writes.
 INSERT INTO messenger_updates (
   bot_id, update_id, project_id, ticket_id, message_id, state, chat_id, user_id, body, excerpt, album_id, next_at,
   settled_at
@@ -25,7 +26,8 @@ SELECT :bot_id, i.update_id, :project, i.ticket_id, i.message_id,
   CASE WHEN i.ticket_id IS NOT NULL THEN i.excerpt END, i.album_id,
   CASE WHEN i.album_id IS NULL THEN now() ELSE now() + {{album_wait}} END,
   CASE WHEN i.ticket_id IS NULL THEN now() END
-FROM unnest(:update_id::bigint[], :ticket_id::uuid[], :message_id::uuid[], :chat_id::text[], :user_id::text[], :body::text[], :excerpt::text[], :album_id::text[])
+FROM unnest(:update_id::bigint[], :ticket_id::uuid[], :message_id::uuid[], :chat_id::text[], :user_id::text[],
+  :body::text[], :excerpt::text[], :album_id::text[])
   AS i (update_id, ticket_id, message_id, chat_id, user_id, body, excerpt, album_id)
 ORDER BY i.update_id
 ON CONFLICT (bot_id, update_id) DO NOTHING
@@ -65,11 +67,12 @@ WHERE bot_id = :bot_id AND update_id = ANY (:update_ids::bigint[]) AND state = '
 -- name: retryLater
 -- Puts an update off, and with it what comes after it in its conversation. Locks the rows of messenger_updates that it
 -- writes.
-UPDATE messenger_updates SET next_at = now() + :delay_ms * interval '1 millisecond', failure = :failure, tries = tries + :counted
+UPDATE messenger_updates SET next_at = now() + :delay_ms * interval '1 millisecond', failure = :failure,
+  tries = tries + :counted
 WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'waiting';
 
 -- name: bury
--- Gives updates up: they wait for an operator, and the conversation goes on without them. Locks the rows of
+-- Gives updates up: they wait for an operator, and the conversation continues without them. Locks the rows of
 -- messenger_updates that it writes.
 UPDATE messenger_updates SET state = 'dead', settled_at = now(), failure = :failure, tries = tries + 1
 WHERE bot_id = :bot_id AND update_id = ANY (:update_ids::bigint[]) AND state = 'waiting';
@@ -116,8 +119,8 @@ WHERE channel_meta #>> '{telegram,messageId}' = :telegram_message_id
 ORDER BY seq DESC LIMIT 1;
 
 -- name: joinAlbum
--- Joins all waiting parts of an album to its first one. Locks the rows of this album alone, which only one process works
--- on.
+-- Joins all waiting parts of an album to its first one. Locks the rows of this album alone, which only one process
+-- works on.
 UPDATE messenger_updates p SET joined_to = f.update_id
 FROM messenger_updates f
 WHERE f.bot_id = :bot_id AND f.update_id = :update_id AND f.joined_to IS NULL AND f.state = 'waiting'

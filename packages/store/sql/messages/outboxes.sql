@@ -1,5 +1,5 @@
 -- fragment: settled
--- The next reply of the conversation begins anew. Fenced: a late sender changes nothing.
+-- The next reply of the conversation starts again. Fenced: a late sender changes nothing.
 box AS (
   UPDATE outboxes SET settled_seq = greatest(settled_seq, :seq), tries = 0, deferrals = 0, sent_parts = 0,
     expired_leases = NULL
@@ -36,27 +36,29 @@ WITH seen AS MATERIALIZED (
 )
 SELECT claimed.channel_id, c.chat_id, claimed.tries, claimed.deferrals, claimed.sent_parts, s.crashes, s.lapses,
   {{replyColumns}}
-FROM claimed CROSS JOIN LATERAL ({{leaseHistory}}) s JOIN chats c ON c.ticket_id = claimed.ticket_id JOIN oldest ON true JOIN replies r ON r.id = oldest.id;
+FROM claimed CROSS JOIN LATERAL ({{leaseHistory}}) s JOIN chats c ON c.ticket_id = claimed.ticket_id JOIN oldest
+  ON true JOIN replies r ON r.id = oldest.id;
 
 -- name: renew (prepared)
--- Locks the rows of outboxes that it writes.
+-- Extends the lease of an outbox that is still held. Locks the rows of outboxes that it writes.
 UPDATE outboxes SET lease_until = now() + interval '{{outboxLeaseMs}} milliseconds'
 WHERE ticket_id = :ticket_id AND project_id = :project AND lease_id = :lease_id RETURNING 1;
 
 -- name: noteSent (prepared)
--- Locks the rows of outboxes that it writes.
+-- Records how many parts of the current reply are sent, and extends the lease. Locks the rows of outboxes that it
+-- writes.
 UPDATE outboxes SET sent_parts = greatest(sent_parts, :parts), deferrals = 0,
   lease_until = now() + interval '{{outboxLeaseMs}} milliseconds'
 WHERE ticket_id = :ticket_id AND project_id = :project AND lease_id = :lease_id RETURNING 1;
 
 -- name: delivered (prepared)
--- Locks the rows of outboxes, replies that it writes.
+-- Records that the receiver has the reply. Locks the rows of outboxes, replies that it writes.
 WITH {{settled}}
 UPDATE replies r SET delivered_at = now() FROM box WHERE r.ticket_id = box.ticket_id AND r.id = :id
   AND r.delivered_at IS NULL RETURNING 1;
 
 -- name: giveBack (prepared)
--- Locks the rows of outboxes that it writes.
+-- Releases the lease; the reply is sent again later. Locks the rows of outboxes that it writes.
 UPDATE outboxes SET lease_id = NULL, lease_until = NULL, next_at = now() + make_interval(secs => :delay_seconds),
   tries = CASE WHEN :counts THEN tries ELSE greatest(tries - 1, 0) END,
   deferrals = CASE WHEN :counts THEN 0 ELSE deferrals + 1 END
@@ -64,11 +66,14 @@ WHERE ticket_id = :ticket_id AND project_id = :project AND lease_id = :lease_id;
 
 -- name: release
 -- Gives a lease back that nothing is done with. Locks the rows of outboxes that it writes.
-UPDATE outboxes SET lease_id = NULL, lease_until = NULL WHERE project_id = :project AND ticket_id = :ticket_id AND lease_id = :lease_id;
+UPDATE outboxes SET lease_id = NULL, lease_until = NULL WHERE project_id = :project AND ticket_id = :ticket_id
+  AND lease_id = :lease_id;
 
 -- name: due (prepared)
+-- Outboxes whose reply could be sent now.
 SELECT project_id, ticket_id FROM outboxes
-WHERE channel_id = :channel_id AND settled_seq < wanted_seq AND next_at <= now() AND (lease_until IS NULL OR lease_until < now())
+WHERE channel_id = :channel_id AND settled_seq < wanted_seq AND next_at <= now() AND (lease_until IS NULL
+  OR lease_until < now())
 ORDER BY next_at LIMIT :limit;
 
 -- name: oldestDueMs
@@ -78,6 +83,7 @@ WHERE channel_id = :channel_id AND settled_seq < wanted_seq AND next_at <= now()
   AND (lease_until IS NULL OR lease_until < now());
 
 -- name: listDead
+-- The replies of a project that were given up, newest first.
 SELECT r.id, r.ticket_id, c.channel_id, c.chat_id, coalesce(r.text, r.filename) AS text, r.failure, r.undeliverable_at
 FROM replies r JOIN tickets t ON t.id = r.ticket_id JOIN chats c ON c.ticket_id = r.ticket_id
 WHERE r.is_dead AND t.project_id = :project ORDER BY r.undeliverable_at DESC LIMIT :limit;
@@ -88,18 +94,19 @@ WHERE r.is_dead AND t.project_id = :project ORDER BY r.undeliverable_at DESC LIM
 UPDATE chats SET last_seq = last_seq + 1 WHERE project_id = :project AND ticket_id = :ticket_id AND chat_id <> ''
 RETURNING last_seq, channel_id;
 
--- name: insertReplies
--- Locks the rows of replies that it writes.
+-- name: insertReply
+-- Inserts the reply that an operator sends again, at the end of its chat. Locks the rows of replies that it writes.
 INSERT INTO replies (id, project_id, ticket_id, seq, author, type, text, markdown)
 VALUES (:id, :project, :ticket_id, :last_seq, 'system', 'message', :text, false);
 
--- name: insertOutboxes
--- Locks the rows of outboxes that it writes.
-INSERT INTO outboxes (ticket_id, project_id, channel_id, wanted_seq) VALUES (:ticket_id, :project, :channel_id, :last_seq)
+-- name: wantReply
+-- Makes the outbox of a chat send up to this reply. Locks the rows of outboxes that it writes.
+INSERT INTO outboxes (ticket_id, project_id, channel_id, wanted_seq) VALUES (:ticket_id, :project, :channel_id,
+  :last_seq)
 ON CONFLICT (ticket_id) DO UPDATE SET wanted_seq = excluded.wanted_seq;
 
 -- name: findOutcome
--- What became of a reply so far.
+-- State of a reply.
 SELECT delivered_at IS NOT NULL AS is_delivered,
   CASE WHEN undeliverable_at IS NOT NULL THEN coalesce(failure, '') END AS failure
 FROM replies WHERE project_id = :project AND id = :reply_id;
@@ -113,12 +120,14 @@ WITH again AS (
     AND r.delivered_at IS NULL AND EXISTS (SELECT 1 FROM outboxes o WHERE o.ticket_id = r.ticket_id)
   RETURNING r.ticket_id, r.seq
 ), box AS (
-  UPDATE outboxes o SET settled_seq = least(o.settled_seq, again.seq - 1), wanted_seq = greatest(o.wanted_seq, again.seq),
+  UPDATE outboxes o SET settled_seq = least(o.settled_seq, again.seq - 1), wanted_seq = greatest(o.wanted_seq,
+    again.seq),
     tries = 0, deferrals = 0, sent_parts = 0, expired_leases = NULL, next_at = now()
   FROM again WHERE o.ticket_id = again.ticket_id RETURNING o.ticket_id, o.project_id
 ), noted AS (
   INSERT INTO ticket_events (ticket_id, project_id, actor, data)
-  SELECT t.id, t.project_id, :actor, jsonb_build_object('sentAgain', :reply_id::text) FROM box JOIN tickets t ON t.id = box.ticket_id
+  SELECT t.id, t.project_id, :actor, jsonb_build_object('sentAgain', :reply_id::text) FROM box JOIN tickets t
+    ON t.id = box.ticket_id
 )
 SELECT ticket_id, project_id FROM box;
 

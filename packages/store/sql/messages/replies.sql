@@ -4,7 +4,8 @@ CASE WHEN m.state = 'answered' AND m.covered_by <> m.id THEN m.covered_by END
 
 -- fragment: reply_columns
 -- What a reply item is made from, of replies `r`.
-r.id, r.ticket_id, r.seq, r.in_reply_to, r.author, r.created_at, r.type, r.text, r.markdown, r.sources, r.filename, r.mime, r.content
+r.id, r.ticket_id, r.seq, r.in_reply_to, r.author, r.created_at, r.type, r.text, r.markdown, r.sources, r.filename,
+  r.mime, r.content
 
 -- fragment: is_call_over
 -- SQL that is true when no call holds the message `m` open any more: it has ended, or its process is dead.
@@ -41,7 +42,8 @@ coalesce((
 -- What a waiting call finds: the state of its message and the replies to it, in one read. The replies of an open call
 -- belong to it alone as long as its process lives and no other call has taken its place, so nothing has to be taken.
 SELECT m.id AS message_id, m.project_id, c.instance, m.state, {{covered_by}} AS covered_by, {{reply_columns}}
-FROM (SELECT DISTINCT * FROM unnest(:project::uuid[], :message_id::uuid[], :instance::uuid[])) AS c (project_id, message_id, instance)
+FROM (SELECT DISTINCT * FROM unnest(:project::uuid[], :message_id::uuid[], :instance::uuid[])) AS c (project_id,
+  message_id, instance)
 JOIN messages m ON m.id = c.message_id AND m.project_id = c.project_id
 LEFT JOIN replies r ON r.ticket_id = m.ticket_id AND r.in_reply_to = m.id AND r.delivered_at IS NULL
   AND r.taken_by IS NULL AND m.state <> 'received' AND m.call_ended_at IS NULL AND m.call_instance = c.instance
@@ -80,7 +82,8 @@ CROSS JOIN LATERAL (
 -- name: readRanges (prepared)
 -- Replies of several announcements in one read, with the address of each chat.
 SELECT c.project_id, c.channel_id, c.chat_id, {{reply_columns}}
-FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :from_seq::bigint[], :to_seq::bigint[]) AS i (project_id, ticket_id, from_seq, to_seq)
+FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :from_seq::bigint[], :to_seq::bigint[]) AS i (project_id,
+  ticket_id, from_seq, to_seq)
 JOIN chats c ON c.ticket_id = i.ticket_id AND c.project_id = i.project_id
 JOIN replies r ON r.ticket_id = i.ticket_id AND r.seq BETWEEN i.from_seq AND i.to_seq AND r.delivered_at IS NULL
 ORDER BY r.ticket_id, r.seq;
@@ -95,7 +98,8 @@ WHERE m.project_id = :project AND m.id = :message_id AND m.mode = 'sync' AND m.s
 -- A reader of the drain may have them in this moment: then the row's lock is waited for, and they are its own. While
 -- the call of another live process has the message, it is for this one as if it were not answered yet.
 WITH message AS (
-  SELECT m.id, m.ticket_id, CASE WHEN {{is_call_over}} OR m.call_instance = :instance THEN m.state ELSE 'received' END AS state,
+  SELECT m.id, m.ticket_id, CASE WHEN {{is_call_over}} OR m.call_instance = :instance THEN m.state ELSE 'received'
+    END AS state,
     {{covered_by}} AS covered_by
   FROM messages m WHERE m.id = :message_id AND m.project_id = :project
 ), taken AS (
@@ -117,7 +121,7 @@ ORDER BY r.seq;
 
 -- name: endResumedCall
 -- Ends a sync call that went on with an earlier one, and whose caller has these replies. The replies first, as
--- everywhere. A call that ended before ends anew in the moment of the delivery. Locks the rows of replies, messages
+-- everywhere. A call that ended before ends again in the moment of the delivery. Locks the rows of replies, messages
 -- that it writes.
 WITH delivered AS (
   UPDATE replies SET delivered_at = now(), taken_by = NULL
@@ -139,15 +143,18 @@ WITH candidate AS MATERIALIZED (
     SELECT id, row_number() OVER (ORDER BY seq) AS place, sum(size_bytes) OVER (ORDER BY seq) AS total FROM candidate
   ) c WHERE place <= :max_replies AND (place = 1 OR total <= :max_bytes)
 ), taken AS (
-  UPDATE replies r SET taken_by = :instance, taken_at = now(), take_id = :take_id FROM fitting f WHERE r.id = f.id RETURNING {{reply_columns}}
+  UPDATE replies r SET taken_by = :instance, taken_at = now(), take_id = :take_id FROM fitting f
+    WHERE r.id = f.id RETURNING {{reply_columns}}
 )
 SELECT t.*, (SELECT count(*) FROM candidate) AS candidates, {{first_hidden}} AS first_hidden
 FROM taken t ORDER BY t.seq;
 
 -- name: readBuffer (prepared)
+-- The undelivered replies of a chat after a cursor, as many as fit into one response, and whether there are more.
 WITH candidate AS MATERIALIZED (
   SELECT {{reply_columns}}, {{size}} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
-  WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.seq > :after AND r.delivered_at IS NULL AND {{free}} AND {{in_buffer}}
+  WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.seq > :after AND r.delivered_at IS NULL
+    AND {{free}} AND {{in_buffer}}
     AND {{isKept}} AND r.seq < {{first_hidden}}
   ORDER BY r.seq LIMIT :max_replies::integer + 1
 )
@@ -156,13 +163,15 @@ SELECT c.*, (SELECT count(*) FROM candidate) AS candidates FROM (
 ) c WHERE place <= :max_replies AND (place = 1 OR total <= :max_bytes) ORDER BY seq;
 
 -- name: acknowledge
--- Locks the rows of replies that it writes.
+-- Marks the replies up to a cursor as delivered, if the chat has got that far. Locks the rows of replies that it
+-- writes.
 WITH chat AS (
   SELECT last_seq >= :up_to AS is_known FROM chats WHERE ticket_id = :ticket_id AND project_id = :project
 ), acknowledged AS (
   UPDATE replies SET delivered_at = now(), taken_by = NULL WHERE id IN (
     SELECT r.id FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
-    WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.seq <= :up_to AND r.delivered_at IS NULL AND {{free}} AND {{in_buffer}}
+    WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.seq <= :up_to AND r.delivered_at IS NULL
+      AND {{free}} AND {{in_buffer}}
   ) AND (SELECT is_known FROM chat)
 )
 SELECT is_known FROM chat;

@@ -13,7 +13,8 @@ RETURNING r.ticket_id, r.in_reply_to;
 -- makes the row that another call has just made visible, and keeps it from the sweeper for a further day. Locks the
 -- rows of widget_messages that it writes.
 WITH reserved AS (
-  INSERT INTO widget_messages AS w (project_id, ticket_id, client_message_id, message_id) VALUES (:project, :ticket_id, :client_message_id, :message_id)
+  INSERT INTO widget_messages AS w (project_id, ticket_id, client_message_id, message_id) VALUES (:project,
+    :ticket_id, :client_message_id, :message_id)
   ON CONFLICT (ticket_id, client_message_id) DO UPDATE SET created_at = now(), is_kept = false
   RETURNING message_id
 )

@@ -2,7 +2,7 @@
 -- How often the files of a project are looked through.
 interval '1 hour'
 
--- name: readChat
+-- name: sumChat
 -- Of one conversation, by its index; the size of a content is known without reading it.
 SELECT coalesce(sum(octet_length(content)), 0)::float8 AS total,
   coalesce(sum(octet_length(content)) FILTER (WHERE created_at > now() - interval '1 day'), 0)::float8 AS day
@@ -23,7 +23,8 @@ WHERE project_id = :project AND message_id = :message_id AND id = :file_id;
 -- Done again by a repeat of the message it finds its own files. Locks the files' rows, in the order of their ids.
 WITH wanted AS MATERIALIZED (
   SELECT id FROM widget_files
-  WHERE project_id = :project AND ticket_id = :ticket_id AND id = ANY (:file_ids::uuid[]) AND (message_id IS NULL OR message_id = :message_id)
+  WHERE project_id = :project AND ticket_id = :ticket_id AND id = ANY (:file_ids::uuid[]) AND (message_id IS NULL
+    OR message_id = :message_id)
   ORDER BY id FOR UPDATE
 )
 UPDATE widget_files f SET message_id = :message_id FROM wanted
@@ -60,7 +61,7 @@ WHERE (
   SELECT coalesce(sum(octet_length(content)), 0) FROM widget_files WHERE project_id = :project AND message_id IS NULL
 ) + octet_length(:content::bytea) <= :project_max_bytes;
 
--- name: expire
+-- name: takeDueProject
 -- Empties some files of the next project that are older than its `fileRetentionDays`. Locks the rows of projects that
 -- it reads.
 UPDATE projects SET file_purge_at = now() + {{expire_every}}
@@ -70,7 +71,7 @@ WHERE id = (
   ORDER BY file_purge_at LIMIT 1 FOR UPDATE SKIP LOCKED
 ) RETURNING id, file_retention_days AS days;
 
--- name: expire2
+-- name: expireSome
 -- As an erasure, it locks messages before files. Another replica that has the same page finds nothing left to do. The
 -- message no longer says where the file is, so that no reader offers it.
 WITH old AS MATERIALIZED (
@@ -94,8 +95,8 @@ WITH old AS MATERIALIZED (
 )
 SELECT (SELECT count(*)::integer FROM old) AS seen, (SELECT count(*)::integer FROM emptied) AS expired;
 
--- name: updateProjects
--- Locks the rows of projects that it writes.
+-- name: repeatSoon
+-- Makes a project with more expired files the next one again. Locks the rows of projects that it writes.
 UPDATE projects SET file_purge_at = now() WHERE id = :id;
 
 -- name: sweep

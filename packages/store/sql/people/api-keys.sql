@@ -18,8 +18,8 @@ WHERE hash = :hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at 
 -- Adds a key. Locks the rows of api_keys that it writes.
 UPDATE api_keys SET revoked_at = now() WHERE hash = :hash AND revoked_at IS NULL AND expires_at <= now();
 
--- name: insertApiKeys
--- Locks the rows of api_keys that it writes.
+-- name: insertKey
+-- Inserts an API key. Locks the rows of api_keys that it writes.
 INSERT INTO api_keys (id, name, prefix, hash, scopes, project_id, created_by, expires_at, rate_limit)
 VALUES (:id, :name, :prefix, :hash, :scopes, :project, :created_by, :expires_at, :rate_limit)
 ON CONFLICT (hash) WHERE revoked_at IS NULL DO NOTHING RETURNING {{columns}};
@@ -46,7 +46,8 @@ WITH old AS (
   FOR UPDATE
 ), ended AS (
   UPDATE api_keys k
-  SET is_rotated = true, successor_expires_at = CASE WHEN k.is_rotated THEN k.successor_expires_at ELSE k.expires_at END,
+  SET is_rotated = true, successor_expires_at = CASE WHEN k.is_rotated THEN k.successor_expires_at
+    ELSE k.expires_at END,
       revoked_at = CASE WHEN :overlap_seconds::integer = 0 THEN now() END,
       expires_at = CASE WHEN :overlap_seconds = 0 THEN k.expires_at
                         ELSE least(k.expires_at, now() + :overlap_seconds * interval '1 second') END
@@ -73,7 +74,8 @@ UPDATE api_keys SET revoked_at = now() WHERE id = :id AND revoked_at IS NULL RET
 
 -- name: revokeOthersOf
 -- Revokes what a maker has made except the key with this hash. Locks the rows of api_keys that it writes.
-UPDATE api_keys SET revoked_at = now() WHERE created_by = :created_by AND hash <> :hash AND revoked_at IS NULL RETURNING id;
+UPDATE api_keys SET revoked_at = now() WHERE created_by = :created_by AND hash <> :hash
+  AND revoked_at IS NULL RETURNING id;
 
 -- name: touch
 -- Notes that keys were used, to the minute. Locks the rows of api_keys that it writes.

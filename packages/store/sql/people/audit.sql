@@ -12,23 +12,25 @@ id, at, actor, action, object, project, result, request_id, count, network
 -- Everybody who appends waits for the lock below: that of a machine that has vanished must not last for hours.
 SET LOCAL idle_in_transaction_session_timeout = '5s';
 
--- name: lockAuditHead
--- Locks: the one row that says where the chain ends, and nothing before it, so that appends can only wait for each
+-- name: lockHead
+-- Locks the one row that records where the chain ends, and nothing before it, so that appends can only wait for each
 -- other. One clock, that of the database, gives all processes their times.
 SELECT {{day}}, number, at, hash, clock_timestamp()::timestamptz(3) AS now FROM audit_head FOR UPDATE;
 
--- name: insertAuditEvents
--- Locks the rows of audit_events that it writes.
+-- name: insertEvents
+-- Inserts events at the end of the chain. Locks the rows of audit_events that it writes.
 INSERT INTO audit_events (id, day, number, at, actor, action, object, project_id, project, result, request_id,
   count, network, hash)
 SELECT * FROM unnest(:id::uuid[], :day::date[], :number::integer[], :at::timestamptz[], :actor::text[], :action::text[],
-  :object::text[], :project_id::uuid[], :project::text[], :result::text[], :request_id::text[], :count::integer[], :network::text[], :hash::bytea[]);
+  :object::text[], :project_id::uuid[], :project::text[], :result::text[], :request_id::text[], :count::integer[],
+    :network::text[], :hash::bytea[]);
 
--- name: updateAuditHead
--- Locks the rows of audit_head that it writes.
+-- name: moveHead
+-- Moves the end of the chain. The caller has locked it.
 UPDATE audit_head SET day = :day, number = :number, at = :at, hash = :hash;
 
 -- name: readHead
+-- The end of the chain.
 SELECT {{day}}, number, at, hash FROM audit_head;
 
 -- name: readAfter
@@ -55,7 +57,9 @@ WHERE (:id::uuid IS NULL OR id < :id) AND (:id2::uuid IS NULL OR id >= :id2) AND
 ORDER BY id DESC LIMIT :limit;
 
 -- name: findNames
-SELECT id, name FROM operators WHERE id = ANY(:actor_ids::uuid[]) OR (:project::uuid IS NULL AND id = ANY(:object_ids::uuid[]))
+-- Names of actors and objects of events, as far as they belong to the project.
+SELECT id, name FROM operators WHERE id = ANY(:actor_ids::uuid[]) OR (:project::uuid IS NULL
+  AND id = ANY(:object_ids::uuid[]))
 UNION ALL SELECT id, name FROM api_keys
   WHERE id = ANY(:actor_ids::uuid[]) OR (id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR project_id = :project))
 UNION ALL SELECT id, name FROM projects WHERE id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR id = :project)

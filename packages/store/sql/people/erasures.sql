@@ -1,11 +1,12 @@
 -- fragment: loose_bodies
--- A body `x` of the project that names the user, the chat, or the chat of one of the conversations, and belongs to none of
--- these conversations: usually no message was made of it. Hooks write in chats of the API channel.
+-- A body `x` of the project that names the user, the chat, or the chat of one of the conversations, and belongs to
+-- none of these conversations: usually no message was made of it. Hooks write in chats of the API channel.
 x.project_id = :project AND (x.ticket_id IS NULL OR x.ticket_id <> ALL (:ticket_ids::uuid[])) AND x.id IN (
   SELECT b.id FROM hook_bodies b WHERE b.project_id = :project AND b.user_id = :user_id
   UNION ALL SELECT b.id FROM hook_bodies b WHERE b.project_id = :project AND b.chat_id = :chat_id
   UNION ALL SELECT b.id FROM chats c JOIN hook_bodies b ON b.project_id = c.project_id AND b.chat_id = c.chat_id
-    WHERE c.project_id = :project AND c.ticket_id = ANY (:ticket_ids::uuid[]) AND c.channel_id = 'api' AND c.chat_id <> ''
+    WHERE c.project_id = :project AND c.ticket_id = ANY (:ticket_ids::uuid[]) AND c.channel_id = 'api'
+      AND c.chat_id <> ''
 )
 
 -- fragment: loose_updates
@@ -45,51 +46,55 @@ interval '10 minutes'
 -- fragment: removal_looks_again
 interval '20 seconds'
 
--- name: messagesOf
+-- name: listMessages
+-- The messages of a conversation.
 SELECT id FROM messages WHERE ticket_id = :ticket_id;
 
--- name: eraseTicket
--- Erases a conversation under the lock of its chat, by which whoever works on it loses its lease.
+-- name: lockPendingDeliveries
+-- Erases a conversation under the lock of its chat, by which a process that works on it loses its lease.
 SELECT id FROM deliveries WHERE ticket_id = :ticket_id AND state = 'pending' ORDER BY id FOR UPDATE;
 
--- name: lockChats
--- Locks the rows of chats that it reads.
+-- name: lockChat
+-- Locks the chat of a conversation: nobody can work on it or add to it any more.
 SELECT 1 FROM chats WHERE project_id = :project AND ticket_id = :ticket_id FOR UPDATE;
 
--- name: lockTickets
+-- name: lockTicket
 -- A change that is just being made of the ticket is waited for and counts. Locks the rows of tickets that it reads.
 SELECT version FROM tickets WHERE id = :ticket_id FOR UPDATE;
 
--- name: findChats
+-- name: findIdle
+-- Whether a chat is idle.
 SELECT 1 FROM chats c WHERE c.ticket_id = :ticket_id AND {{is_idle}};
 
--- name: findTickets
+-- name: listLearners
+-- The projects whose triage has learned from a conversation.
 SELECT project_id FROM tickets WHERE id = :ticket_id AND status = 'resolved'
 UNION SELECT project_id FROM triage_messages WHERE ticket_id = :ticket_id ORDER BY project_id;
 
 -- name: lockDeliveries
--- Locks the rows of deliveries that it reads.
+-- Locks the deliveries of messages in the order of their ids.
 SELECT id FROM deliveries WHERE message_id = ANY (:messages::uuid[]) ORDER BY id FOR UPDATE;
 
--- name: deleteOutboxes
--- Locks the rows of outboxes that it writes.
+-- name: deleteOutbox
+-- Deletes the outbox of a conversation. Locks the rows of outboxes that it writes.
 DELETE FROM outboxes WHERE ticket_id = :ticket_id;
 
--- name: updateChats
--- Locks the rows of chats that it writes.
+-- name: emptyChat
+-- Empties a chat that keeps its sequence numbers. Locks the rows of chats that it writes.
 UPDATE chats SET chat_id = '', lease_id = NULL, lease_until = NULL, review_id = NULL,
   ticket_version = coalesce(:ticket_version, ticket_version)
 WHERE ticket_id = :ticket_id;
 
--- name: deleteChats
--- Locks the rows of chats that it writes.
+-- name: deleteChat
+-- Deletes a chat. Locks the rows of chats that it writes.
 DELETE FROM chats WHERE ticket_id = :ticket_id;
 
--- name: updateProjects
--- Locks the rows of projects that it writes.
+-- name: countErasure
+-- Counts an erasure in projects, so that what they have learned is read again. Locks the rows of projects that it
+-- writes.
 UPDATE projects SET erasures = erasures + 1 WHERE id = ANY (:id::uuid[]);
 
--- name: eraseQuestions
+-- name: listAskedProjects
 -- Takes what the conversation has asked from the gaps of every project that noted it.
 SELECT DISTINCT project_id FROM gap_examples WHERE ticket_id = :ticket_id ORDER BY project_id;
 
@@ -124,35 +129,38 @@ SELECT 1 FROM messages m WHERE m.project_id = :project AND {{author}} = v.filter
 -- name: findTicketsOfUser
 -- The conversations that came in to this project and in which this user wrote, as a sender names it.
 SELECT DISTINCT m.ticket_id FROM messages m
-WHERE hashtextextended({{author}}, 0) = hashtextextended(:user_id, 0) AND {{author}} = :user_id AND m.project_id = :project
+WHERE hashtextextended({{author}}, 0) = hashtextextended(:user_id, 0) AND {{author}} = :user_id
+  AND m.project_id = :project
 ORDER BY m.ticket_id;
 
--- name: findTickets2
+-- name: findTickets
 -- Of these conversations, those that came in to this project.
 SELECT ticket_id FROM chats WHERE project_id = :project AND ticket_id = ANY (:ticket_ids::uuid[]) ORDER BY ticket_id;
 
--- name: read
+-- name: findChat
 -- All that is held of a conversation, kind by kind, in parts of some rows.
 SELECT 1 FROM chats WHERE project_id = :project AND ticket_id = :ticket_id;
 
--- name: readLoose
+-- name: findLooseBodies
 -- The bodies of hooks that name somebody and updates of a channel, which belong to none of these conversations, as
 -- `read` shows them.
 SELECT x.id FROM hook_bodies x WHERE {{loose_bodies}};
 
--- name: findMessengerUpdates
+-- name: findLooseUpdates
+-- Updates of a channel that belong to none of the conversations.
 SELECT x.message_id FROM messenger_updates x WHERE {{loose_updates}};
 
--- name: eraseLoose
+-- name: deleteLooseBodies
 -- Erases what `readLoose` reads, so that nobody can try it again, and saved views of this user's tickets. Locks the
 -- rows of hook_bodies that it writes.
 DELETE FROM hook_bodies x WHERE {{loose_bodies}} RETURNING 1;
 
--- name: deleteMessengerUpdates
--- Locks the rows of messenger_updates that it writes.
+-- name: deleteLooseUpdates
+-- Deletes updates of a channel that belong to none of the conversations. Locks the rows of messenger_updates that
+-- it writes.
 DELETE FROM messenger_updates x WHERE {{loose_updates}} RETURNING 1;
 
--- name: deleteOperatorViews
+-- name: deleteViewsOfUser
 -- A view that somebody has saved of the tickets of this user, also of all projects. Locks the rows of operator_views
 -- that it writes.
 DELETE FROM operator_views WHERE (project_id = :project OR project_id IS NULL) AND filters ->> 'userId' = :user_id;
@@ -166,7 +174,7 @@ WHERE id = (
   ORDER BY purge_at LIMIT 1 FOR UPDATE SKIP LOCKED
 ) RETURNING id, name, retention_days;
 
--- name: purgeIdle
+-- name: listChats
 -- Goes through some of a project's chats, those after `after`, and erases the conversations in which nothing has
 -- happened for so many days.
 SELECT c.ticket_id, c.chat_id <> '' AND {{is_idle}} AS is_idle FROM (
@@ -174,29 +182,31 @@ SELECT c.ticket_id, c.chat_id <> '' AND {{is_idle}} AS is_idle FROM (
   ORDER BY ticket_id LIMIT {{purgePage}}
 ) c ORDER BY c.ticket_id;
 
--- name: purgeDeleted
+-- name: takeDeletedProject
 -- Removes some of what deleted projects held. One process at a time: what another one is deleting right now would look
 -- like the end of a step. Locks the rows of projects that it reads.
 SELECT id, deleted_at < now() - {{removal_settles}} AS is_settled FROM projects
 WHERE deleted_at IS NOT NULL AND purge_at <= now() ORDER BY purge_at LIMIT 1 FOR UPDATE SKIP LOCKED;
 
--- name: findChats2
+-- name: listChatsOfDeleted
+-- Some chats of a deleted project.
 SELECT ticket_id FROM chats WHERE project_id = :project ORDER BY ticket_id LIMIT {{removalTickets}};
 
--- name: updateKbs
+-- name: deleteKbs
 -- Knowledge bases are removed by `kbs.purge`; one that was made by a late request is deleted like the others. Locks the
 -- rows of kbs that it writes.
 UPDATE kbs SET deleted_at = now() WHERE project_id = :project AND deleted_at IS NULL;
 
--- name: deleteProjects
--- Locks the rows of projects that it writes.
-DELETE FROM projects p WHERE p.id = :project AND :is_settled AND NOT EXISTS (SELECT 1 FROM kbs k WHERE k.project_id = p.id)
+-- name: deleteProject
+-- Deletes a project of which nothing is left. Locks the rows of projects that it writes.
+DELETE FROM projects p WHERE p.id = :project AND :is_settled AND NOT EXISTS (SELECT 1 FROM kbs k
+  WHERE k.project_id = p.id)
 RETURNING 1;
 
 -- name: deleteStoredBytes
 -- Nothing of the project is left to be counted. Locks the rows of stored_bytes that it writes.
 DELETE FROM stored_bytes WHERE project_id = :project;
 
--- name: updateProjects2
--- Locks the rows of projects that it writes.
+-- name: repeatLater
+-- Makes a deleted project be checked again later. Locks the rows of projects that it writes.
 UPDATE projects SET purge_at = now() + {{removal_looks_again}} WHERE id = :project;

@@ -7,12 +7,12 @@ o.disabled_at, o.version, (
   WHERE r.operator_id = o.id AND p.deleted_at IS NULL
 ) AS roles
 
--- name: setRoles
--- Locks the rows of operator_roles that it writes.
+-- name: deleteRoles
+-- Deletes the roles of an operator. Locks the rows of operator_roles that it writes.
 DELETE FROM operator_roles WHERE operator_id = :id;
 
--- name: insertOperatorRoles
--- Locks the rows of operator_roles that it writes.
+-- name: insertRoles
+-- Inserts roles of an operator. Locks the rows of operator_roles that it writes.
 INSERT INTO operator_roles (operator_id, project_id, role)
 SELECT :id, r.project_id, r.role FROM unnest(:project_id::uuid[], :role::text[]) AS r (project_id, role);
 
@@ -30,7 +30,8 @@ WHERE email_key = :email_key AND password_hash IS NOT NULL AND disabled_at IS NU
 
 -- name: insert
 -- Makes an operator. Locks the rows of operators that it writes.
-INSERT INTO operators (id, email, email_key, name, password_hash) VALUES (:id, :email, :email_key, :name, :password_hash)
+INSERT INTO operators (id, email, email_key, name, password_hash) VALUES (:id, :email, :email_key, :name,
+  :password_hash)
 ON CONFLICT (email_key) DO NOTHING RETURNING id;
 
 -- name: listPage
@@ -51,17 +52,19 @@ GROUP BY o.id, o.name ORDER BY lower(o.name), o.id LIMIT :limit;
 -- Changes what is given, where `versions` has the present version or is null. Locks the rows of operators that it
 -- writes.
 UPDATE operators SET email = coalesce(:email, email), email_key = coalesce(:email_key, email_key),
-  name = coalesce(:name, name), password_hash = CASE WHEN :sets_password::boolean THEN :password_hash ELSE password_hash END,
-  disabled_at = CASE :disabled::boolean WHEN true THEN coalesce(disabled_at, now()) WHEN false THEN NULL ELSE disabled_at END,
+  name = coalesce(:name, name), password_hash = CASE WHEN :sets_password::boolean THEN :password_hash
+    ELSE password_hash END,
+  disabled_at = CASE :disabled::boolean WHEN true THEN coalesce(disabled_at, now()) WHEN false THEN NULL
+    ELSE disabled_at END,
   version = version + 1
 WHERE id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 
--- name: deleteOperatorSessions
--- Locks the rows of operator_sessions that it writes.
+-- name: deleteSessions
+-- Ends the sessions of an operator. Locks the rows of operator_sessions that it writes.
 DELETE FROM operator_sessions WHERE operator_id = :id;
 
--- name: deleteOperatorLinks
--- Locks the rows of operator_links that it writes.
+-- name: deleteLinks
+-- Deletes the links of an operator. Locks the rows of operator_links that it writes.
 DELETE FROM operator_links WHERE operator_id = :id;
 
 -- name: remove

@@ -8,6 +8,7 @@ b.id, b.received_at, b.content_type, b.headers, octet_length(b.content) AS size_
 b.faults, b.event_id, b.message_id, b.ticket_id, b.chat_id, b.user_id, b.tries, b.tried_at
 
 -- name: find
+-- A hook of a project.
 SELECT {{hook_columns}} FROM hooks h WHERE h.project_id = :project AND h.id = :id;
 
 -- name: findForCall (prepared)
@@ -26,7 +27,8 @@ ORDER BY h.id DESC LIMIT :limit;
 -- name: insert
 -- Makes a hook, unless its name is taken: null then. Locks the rows of hooks that it writes.
 INSERT INTO hooks (project_id, id, name, preset, auth, sealed_secret, mapping, filter, created_by)
-VALUES (:project, :id, :name, :preset, :auth, :sealed, :mapping, :filter, :created_by) ON CONFLICT (project_id, name) DO NOTHING RETURNING id;
+VALUES (:project, :id, :name, :preset, :auth, :sealed, :mapping, :filter, :created_by) ON CONFLICT (project_id,
+  name) DO NOTHING RETURNING id;
 
 -- name: update
 -- Changes fields of a hook and raises its version, where `versions` has the present one or is null. Locks the rows of
@@ -61,7 +63,7 @@ SELECT {{body_columns}}, b.content FROM hook_bodies b
 WHERE b.project_id = :project AND b.hook_id = :hook_id AND b.id = :body_id;
 
 -- name: claimEvent
--- Whoever is first names the message; a row of another call is waited for until it is committed, and then read. The
+-- The first call names the message; a row of another call is waited for until it is committed, and then read. The
 -- update changes nothing: without it the statement would not answer a row that is there already. Locks the rows of
 -- hook_events that it writes.
 INSERT INTO hook_events AS e (project_id, hook_id, event_id, message_id, chat_id)
@@ -77,16 +79,17 @@ DELETE FROM hook_bodies WHERE id IN (
   LIMIT :limit FOR UPDATE SKIP LOCKED
 ) RETURNING 1;
 
--- name: deleteHookEvents
--- Locks the rows of hook_events that it reads.
+-- name: deleteOldEvents
+-- Deletes some old events. Rows that another replica deletes right now are skipped. Locks the rows of hook_events that
+-- it reads.
 DELETE FROM hook_events WHERE ctid IN (
   SELECT ctid FROM hook_events WHERE created_at < now() - interval '{{hookLimitsEventDays}} days'
   LIMIT :limit FOR UPDATE SKIP LOCKED
 ) RETURNING 1;
 
 -- name: addBody
--- Stores a body and deletes those that are more than twenty. A body whose message was erased since it was accepted is not
--- stored: the message's row is locked, so that an erasure either is over, or waits and finds the body. Bodies that
+-- Stores a body and deletes those that are more than twenty. A body whose message was erased since it was accepted is
+-- not stored: the message's row is locked, so that an erasure either is over, or waits and finds the body. Bodies that
 -- another call is deleting right now are skipped, so that two calls of one hook cannot wait for each other.
 WITH message AS MATERIALIZED (
   SELECT 1 FROM messages WHERE project_id = :project AND id = :message_id::uuid FOR KEY SHARE
@@ -104,8 +107,8 @@ DELETE FROM hook_bodies WHERE id IN (
 );
 
 -- name: noteBody
--- Records the result of another try of a body. As in `addBody`, a body whose message was erased since is deleted; a body
--- that no longer exists stays deleted. Locks the message's row, then the body's, as an erasure does.
+-- Records the result of another try of a body. As in `addBody`, a body whose message was erased since is deleted; a
+-- body that no longer exists stays deleted. Locks the message's row, then the body's, as an erasure does.
 WITH message AS MATERIALIZED (
   SELECT 1 FROM messages WHERE project_id = :project AND id = :message_id::uuid FOR KEY SHARE
 ), erased AS (

@@ -5,15 +5,16 @@ id, catalog_id, state, status, completed_bytes, total_bytes, version, error_code
 now() + interval '{{modelPullLeaseMs}} milliseconds'
 
 -- name: find
+-- The last pull of a model.
 SELECT {{columns}} FROM model_pulls WHERE catalog_id = :catalog_id;
 
 -- name: listRunning
--- All pulls that go on.
+-- All pulls in progress.
 SELECT {{columns}} FROM model_pulls WHERE state = 'running' ORDER BY catalog_id;
 
 -- name: begin
--- Begins to pull a model, unless that goes on already: of any number that ask at once exactly one is told that it has
--- begun. The row is locked by whoever begins; the others wait for that, and then find a pull that goes on.
+-- Begins to pull a model, unless it is in progress already: of any number that ask at once exactly one learns that it
+-- has begun. The row is locked by the call that begins; the others wait for that, and then find a pull that continues.
 INSERT INTO model_pulls AS p (catalog_id, id, state, status, due_at)
 VALUES (:catalog_id, :id, 'running', '{{queued}}', now() + interval '{{sweepAfterMs}} milliseconds')
 ON CONFLICT (catalog_id) DO UPDATE SET id = excluded.id, state = 'running', status = excluded.status,
@@ -46,7 +47,8 @@ RETURNING p.id, p.catalog_id, p.status, p.completed_bytes, p.total_bytes, p.leas
 -- Keeps the lease, and notes how far the pull is. Locks the rows of model_pulls that it writes.
 UPDATE model_pulls SET lease_until = {{lease}}, attempts = CASE WHEN :has_grown THEN 0 ELSE attempts END,
   version = version
-    + CASE WHEN (status, completed_bytes, total_bytes) IS DISTINCT FROM (:status, :completed_bytes, :total_bytes) THEN 1 ELSE 0 END,
+    + CASE WHEN (status, completed_bytes, total_bytes) IS DISTINCT FROM (:status, :completed_bytes,
+      :total_bytes) THEN 1 ELSE 0 END,
   status = :status, completed_bytes = :completed_bytes, total_bytes = :total_bytes, updated_at = now()
 WHERE catalog_id = :catalog_id AND lease_id = :lease_id AND state = 'running' RETURNING 1;
 
@@ -54,7 +56,8 @@ WHERE catalog_id = :catalog_id AND lease_id = :lease_id AND state = 'running' RE
 -- Ends a pull. Locks the rows of model_pulls that it writes.
 UPDATE model_pulls SET state = :state, status = CASE WHEN :state = 'done' THEN 'success' ELSE 'failed' END,
   completed_bytes = CASE WHEN :state = 'done' THEN coalesce(total_bytes, completed_bytes) ELSE completed_bytes END,
-  error_code = :error_code, error = :error, lease_id = NULL, lease_until = NULL, version = version + 1, updated_at = now()
+  error_code = :error_code, error = :error, lease_id = NULL, lease_until = NULL, version = version + 1,
+    updated_at = now()
 WHERE catalog_id = :catalog_id AND lease_id = :lease_id AND state = 'running' RETURNING 1;
 
 -- name: retryLater

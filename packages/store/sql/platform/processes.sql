@@ -10,7 +10,8 @@ heard_at < now() - interval '{{silentMs}} milliseconds'
 
 -- name: beat (prepared)
 -- Says that this process runs, and what it uses. Locks the rows of processes that it writes.
-INSERT INTO processes (id, app, host, pid, memory_bytes, memory_limit_bytes) VALUES (:own_id, :app, :host, :pid, :memory_bytes, :memory_limit_bytes)
+INSERT INTO processes (id, app, host, pid, memory_bytes, memory_limit_bytes) VALUES (:own_id, :app, :host, :pid,
+  :memory_bytes, :memory_limit_bytes)
 ON CONFLICT (id) DO UPDATE SET heard_at = now(), memory_bytes = excluded.memory_bytes, told_at = NULL;
 
 -- name: end
@@ -45,15 +46,15 @@ UPDATE processes SET told_at = now() WHERE id = ANY (:ids::uuid[]) AND told_at I
 RETURNING {{columns}};
 
 -- name: takeVanished (prepared)
--- The processes that have vanished, each told to one caller only: those of its own app after 30 s, the others after two
--- minutes. Locks the rows of processes that it writes.
+-- The processes that have vanished, each reported to one caller only: those of its own app after 30 s, the others
+-- after two minutes. Locks the rows of processes that it writes.
 UPDATE processes SET told_at = now()
 WHERE told_at IS NULL AND {{is_silent}} AND NOT {{is_forgotten}}
   AND (app = :app OR heard_at < now() - interval '{{toldByOthersMs}} milliseconds')
 RETURNING {{columns}};
 
 -- name: listVanished
--- All that have vanished within a day, whoever was told, the last one first.
+-- All that have vanished within a day, whether or not that was reported, the last one first.
 SELECT {{columns}} FROM processes WHERE {{is_silent}} AND NOT {{is_forgotten}} ORDER BY heard_at DESC LIMIT 1000;
 
 -- name: countRunning

@@ -7,7 +7,8 @@ coalesce(widget #>> '{config,project}', '{{defaultProject}}')
 INSERT INTO projects (
   id, name, handoff_text, greeting, tables_as_xlsx, retention_days, file_retention_days,
   model_concurrency, model_tokens_per_day, handoff_texts
-) VALUES (:id, :name, :handoff_text, :greeting, :tables_as_xlsx, :retention_days, :file_retention_days, :model_concurrency, :model_tokens_per_day, :handoff_texts)
+) VALUES (:id, :name, :handoff_text, :greeting, :tables_as_xlsx, :retention_days, :file_retention_days,
+  :model_concurrency, :model_tokens_per_day, :handoff_texts)
 ON CONFLICT (name) DO NOTHING RETURNING {{columns}};
 
 -- name: findWebhookSecrets (prepared)
@@ -22,7 +23,8 @@ SELECT {{columns}} FROM projects WHERE deleted_at IS NULL ORDER BY name;
 -- Projects, newest first: those made before the project with the id `before`, and with `q` in the name. strpos takes
 -- the text as it is, where LIKE would read signs of it as wildcards.
 SELECT {{columns}} FROM projects
-WHERE deleted_at IS NULL AND (:id::uuid IS NULL OR id < :id) AND (:q::text IS NULL OR strpos(lower(name), lower(:q)) > 0)
+WHERE deleted_at IS NULL AND (:id::uuid IS NULL OR id < :id) AND (:q::text IS NULL OR strpos(lower(name),
+  lower(:q)) > 0)
 ORDER BY id DESC LIMIT :limit;
 
 -- name: update
@@ -41,34 +43,36 @@ WHERE {{widget_project}} = :name::text;
 -- name: remove
 -- Deletes a project, where `versions` has its present version or is null: nobody finds it from then on, its name is
 -- free, its keys are revoked, nobody has a role in it, its knowledge bases deleted, and what others sent to it is back
--- where it came in. Waits for whoever is adding something that refers to the project, or is giving it to the widget.
+-- where it came in. Waits for a process that adds something that refers to the project, or gives it to the widget.
 -- Locks the rows of projects that it reads.
 SELECT name FROM projects
 WHERE id = :id AND deleted_at IS NULL AND (:versions::integer[] IS NULL OR version = ANY (:versions)) FOR UPDATE;
 
--- name: findChannelsConfig
+-- name: isOfWidget
+-- Whether the widget names this project.
 SELECT 1 FROM channels_config WHERE {{widget_project}} = :name::text;
 
--- name: updateProjects
--- Locks the rows of projects that it writes.
-UPDATE projects SET deleted_at = now(), purge_at = now(), name = '{{deletedPrefix}}' || id, handoff_text = '', handoff_texts = '{}', greeting = '',
+-- name: markDeleted
+-- Marks a project as deleted, frees its name and deletes its secrets. Locks the rows of projects that it writes.
+UPDATE projects SET deleted_at = now(), purge_at = now(), name = '{{deletedPrefix}}' || id, handoff_text = '',
+  handoff_texts = '{}', greeting = '',
   webhook_secret = NULL, previous_webhook_secret = NULL
 WHERE id = :id;
 
--- name: deleteOperatorRoles
--- Locks the rows of operator_roles that it writes.
+-- name: deleteRoles
+-- Deletes the roles that operators have in a project. Locks the rows of operator_roles that it writes.
 DELETE FROM operator_roles WHERE project_id = :id;
 
--- name: deleteOperatorViews
--- Locks the rows of operator_views that it writes.
+-- name: deleteViews
+-- Deletes the views that operators have of a project. Locks the rows of operator_views that it writes.
 DELETE FROM operator_views WHERE project_id = :id;
 
--- name: updateApiKeys
--- Locks the rows of api_keys that it writes.
+-- name: revokeKeys
+-- Revokes the API keys of a project. Locks the rows of api_keys that it writes.
 UPDATE api_keys SET revoked_at = now() WHERE project_id = :id AND revoked_at IS NULL;
 
--- name: updateKbs
--- Locks the rows of kbs that it writes.
+-- name: deleteKbs
+-- Marks the knowledge bases of a project as deleted. Locks the rows of kbs that it writes.
 UPDATE kbs SET deleted_at = now() WHERE project_id = :id AND deleted_at IS NULL;
 
 -- name: takeTicketsBack

@@ -1,3 +1,52 @@
+-- fragment: steps
+-- The steps of the project's tickets from the beginning of the span on, each with the two that follow it in its ticket.
+-- An answer that another one replaced before a person decided does not count; nor does a decision that was undone
+-- before another one. Steps belong to the project that their ticket came in to; those of tickets from elsewhere are
+-- found by ticket, as in the other statistics. The index on steps has all columns that this reads.
+SELECT id, ticket_id, at, answer_step AS step, answer_confidence AS confidence, answer_agent_id AS agent_id
+FROM ticket_events
+
+-- name: buckets
+-- Counts how agents' answers fared, by agent and whole percent of confidence.
+WITH steps AS (
+  SELECT s.*, lead(s.step) OVER w AS next, lead(s.step, 2) OVER w AS after_next
+  FROM (
+    {{steps}} WHERE project_id = :project AND at >= :from AND answer_step IS NOT NULL
+    UNION ALL
+    {{steps}}
+    WHERE ticket_id IN (SELECT ticket_id FROM ticket_list WHERE project_id = :project AND foreign_chat_id IS NOT NULL)
+      AND project_id <> :project AND at >= :from AND answer_step IS NOT NULL
+  ) s
+  JOIN ticket_list l ON l.ticket_id = s.ticket_id AND l.project_id = :project AND (:channel_id::text IS NULL
+    OR l.channel_id = :channel_id)
+  WINDOW w AS (PARTITION BY s.ticket_id ORDER BY s.id)
+), answers AS (
+  SELECT agent_id, step, floor(confidence::float8 * 100 + 1e-4)::int AS percent,
+    CASE
+      WHEN step = 'sent' THEN CASE WHEN next IN ('person', 'badRating') THEN next ELSE 'approve' END
+      WHEN next = 'reject' AND after_next IN ('approve', 'edit') THEN after_next
+      WHEN next IN ('approve', 'edit') AND after_next IN ('person', 'badRating') THEN after_next
+      WHEN next IN ('approve', 'edit', 'reject') THEN next
+      ELSE 'undecided'
+    END AS outcome
+  FROM steps
+  WHERE step IN ('sent', 'held') AND at < :to AND (:agent_id::uuid IS NULL OR agent_id = :agent_id)
+    AND NOT (step = 'held' AND coalesce(next, '') IN ('sent', 'held'))
+)
+SELECT agent_id, percent, count(*) AS answers,
+  count(*) FILTER (WHERE step = 'sent') AS automatic,
+  count(*) FILTER (WHERE outcome = 'approve') AS accepted,
+  count(*) FILTER (WHERE outcome = 'edit') AS edited,
+  count(*) FILTER (WHERE outcome = 'person') AS "askedPerson",
+  count(*) FILTER (WHERE outcome = 'badRating') AS "ratedBadly",
+  count(*) FILTER (WHERE outcome = 'reject') AS rejected,
+  count(*) FILTER (WHERE outcome = 'undecided') AS undecided
+FROM answers GROUP BY agent_id, percent ORDER BY agent_id, percent;
+
+-- name: listAnsweringAgents
+-- The agents of the project that have these ids.
+SELECT id, name, review_policy, auto_threshold FROM agents WHERE project_id = :project AND id = ANY (:ids::uuid[]);
+
 -- All of these read only. They run in one transaction that sees one state of the data.
 
 -- name: setSnapshot
@@ -9,8 +58,8 @@ SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 SET LOCAL statement_timeout = '{{statementLimitSeconds}}s';
 
 -- name: setMemory
--- Enough to sort and join the answers of 100,000 tickets without files; PostgreSQL's default is 4 MB. A process reads one
--- set of figures at a time, so that this much for sorts and joins is used once.
+-- Enough to sort and join the answers of 100,000 tickets without files; PostgreSQL's default is 4 MB. A process reads
+-- one set of figures at a time, so that this much for sorts and joins is used once.
 SET LOCAL work_mem = '64MB';
 
 -- name: listAgents
@@ -21,7 +70,8 @@ SELECT id, name FROM agents WHERE project_id = :project AND id = ANY (:ids::uuid
 -- When each hour of a span began. Hours follow each other in time; days and weeks do so on the calendar of that place,
 -- where some have an hour more or less than others.
 SELECT at FROM generate_series(
-  date_trunc('hour', :from::timestamptz, :time_zone::text), :to::timestamptz - interval '1 microsecond', interval '1 hour') at;
+  date_trunc('hour', :from::timestamptz, :time_zone::text), :to::timestamptz - interval '1 microsecond',
+    interval '1 hour') at;
 
 -- name: days
 -- When each day of a span began.
@@ -36,10 +86,11 @@ SELECT local AT TIME ZONE :time_zone::text AS at FROM generate_series(
   (:to::timestamptz - interval '1 microsecond') AT TIME ZONE :time_zone::text, interval '1 week') local;
 
 -- name: messages
--- What waits in a queue of the project, when the first of it could have been done, and what was given up. Each is counted
--- no further than the limit: the indexes of what waits and of what failed lead to it.
+-- What waits in a queue of the project, when the first of it could have been done, and what was given up. Each is
+-- counted no further than the limit: the indexes of what waits and of what failed lead to it.
 SELECT (SELECT count(*)::int FROM (
-    SELECT FROM messages WHERE state = 'received' AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS waiting,
+    SELECT FROM messages WHERE state = 'received'
+      AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS waiting,
   (SELECT min(greatest(created_at, not_before)) FROM messages
    WHERE state = 'received' AND project_id = :project AND coalesce(not_before, created_at) <= now()) AS oldest,
   (SELECT count(*)::int FROM (
@@ -49,7 +100,8 @@ SELECT (SELECT count(*)::int FROM (
 -- name: replies
 -- As `messages`, of replies.
 SELECT (SELECT count(*)::int FROM (
-    SELECT FROM outboxes WHERE settled_seq < wanted_seq AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS waiting,
+    SELECT FROM outboxes WHERE settled_seq < wanted_seq
+      AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS waiting,
   (SELECT min(next_at) FROM outboxes
    WHERE settled_seq < wanted_seq AND project_id = :project AND next_at <= now()) AS oldest,
   (SELECT count(*)::int FROM (
@@ -58,7 +110,8 @@ SELECT (SELECT count(*)::int FROM (
 -- name: callbacks
 -- As `messages`, of callbacks.
 SELECT (SELECT count(*)::int FROM (
-    SELECT FROM deliveries WHERE state = 'pending' AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS waiting,
+    SELECT FROM deliveries WHERE state = 'pending'
+      AND project_id = :project LIMIT {{queueMaxCount}}) counted) AS waiting,
   (SELECT min(greatest(created_at, next_at)) FROM deliveries
    WHERE state = 'pending' AND project_id = :project AND next_at <= now()) AS oldest,
   (SELECT count(*)::int FROM (
@@ -97,10 +150,11 @@ data #>> '{gate,rejects}' AS rejects
 
 -- name: count
 -- Counts messages, automatic answers, handoffs and decisions. Each run of the stages for a message leaves one event,
--- which says whether its answer was sent without a person; what the pipeline does for a person's decision leaves others,
--- which name it. A message that was worked on again, after it had failed or was given back to the agent, has several: the
--- last one counts. The narrow rows of ticket_list stand for the tickets. An event belongs to the project that its ticket
--- came in to, and its index leads to those of the span; of tickets that came in elsewhere, their own indexes do.
+-- which says whether its answer was sent without a person; what the pipeline does for a person's decision leaves
+-- others, which name it. A message that was worked on again, after it had failed or was given back to the agent, has
+-- several: the last one counts. The narrow rows of ticket_list stand for the tickets. An event belongs to the project
+-- that its ticket came in to, and its index leads to those of the span; of tickets that came in elsewhere, their own
+-- indexes do.
 SELECT {{groups}},
   count(l.run_of) AS messages,
   count(l.run_of) FILTER (WHERE l.sends = 'true') AS automatic,
@@ -161,3 +215,31 @@ WHERE c.project_id = :project AND c.at >= :from AND c.at < :to
     SELECT FROM ticket_list l WHERE l.ticket_id = c.ticket_id AND {{tickets}}
   ))
 GROUP BY c.model ORDER BY calls DESC, c.model LIMIT {{modelsMaxCount}};
+
+-- fragment: received
+-- Gives each row of what waits, and stops at the limit before it looks for its chat.
+SELECT greatest(m.created_at, m.not_before) AS at,
+  c.channel_id = 'api' AND starts_with(coalesce(c.chat_id, ''), :issue_chat_prefix) AS is_issue
+FROM (SELECT ticket_id, created_at, not_before FROM messages WHERE state = 'received' LIMIT {{lookMax}}) m
+JOIN chats c ON c.ticket_id = m.ticket_id
+
+-- name: depths
+-- Each queue is read by the partial index of what is not done, so that this costs what waits and not what was done. It
+-- locks nothing.
+WITH received AS MATERIALIZED ({{received}}), depth AS (
+  {{waits}}
+  UNION ALL {{waits2}}
+  UNION ALL {{waits3}}
+  UNION ALL {{waits4}}
+  UNION ALL {{waits5}}
+  UNION ALL {{waits6}}
+  UNION ALL {{waits7}}
+  UNION ALL {{waits8}}
+)
+SELECT depth.*, CASE queue
+  WHEN 'messages' THEN {{countOf}}
+  WHEN 'replies' THEN {{countOf2}}
+  WHEN 'callbacks' THEN {{countOf3}}
+  WHEN 'messenger_updates' THEN {{countOf4}}
+END AS dead
+FROM depth;

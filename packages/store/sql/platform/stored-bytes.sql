@@ -1,4 +1,4 @@
--- name: read (prepared)
+-- name: sumKind (prepared)
 -- Few rows: one a project and kind, and those that were added since the last fold. Locks nothing.
 SELECT coalesce(sum(bytes) FILTER (WHERE project_id = :project AND kind = :kind), 0)::float8 AS of_kind,
   coalesce(sum(bytes) FILTER (WHERE project_id = :project), 0)::float8 AS of_project,
@@ -10,7 +10,7 @@ FROM stored_bytes;
 -- What a project stores, by kind.
 SELECT kind, sum(bytes)::float8 AS bytes FROM stored_bytes WHERE project_id = :project GROUP BY kind;
 
--- name: read2
+-- name: read
 -- What every project stores, by kind.
 SELECT s.project_id, p.name, s.kind, s.bytes::float8 AS bytes FROM (
   SELECT project_id, kind, sum(bytes) AS bytes FROM stored_bytes GROUP BY project_id, kind

@@ -1,46 +1,49 @@
 -- name: reject
--- Locks the rows of messages that it writes.
+-- Rejects messages that wait for an operator. Locks the rows of messages that it writes.
 UPDATE messages SET state = 'rejected', finished_at = now()
 WHERE project_id = :home_project AND id = ANY (:message_ids::uuid[]) AND state IN ('held', 'failed');
 
--- name: insertWork
+-- name: insertReview
 -- Writes down what the pipeline has to do. Locks the rows of reviews that it writes.
 INSERT INTO reviews (id, project_id, ticket_id, kind, actor, author, text, markdown, sources, answers_message_id,
   covers, file_ids, due_at)
-VALUES (:review_id, :home_project, :id, :kind, :actor, :author, :text, :markdown, :sources, :answers, :covers, :file_ids, now() + interval '{{sweepAfterMs}} milliseconds');
+VALUES (:review_id, :home_project, :id, :kind, :actor, :author, :text, :markdown, :sources, :answers, :covers,
+  :file_ids, now() + interval '{{sweepAfterMs}} milliseconds');
 
--- name: updateMessages
--- Locks the rows of messages that it writes.
+-- name: coverMessages
+-- Records which message's reply answers these messages too. Locks the rows of messages that it writes.
 UPDATE messages SET covered_by = :answers
 WHERE project_id = :home_project AND id = ANY (:covers::uuid[]) AND state IN ('held', 'failed');
 
--- name: interruptRun
+-- name: takeLease
 -- Takes the conversation from the worker that has it, unless an earlier decision is being carried out: what its run has
 -- found was found before the decision. Locks the rows of chats that it writes.
 UPDATE chats SET lease_id = NULL, lease_until = NULL WHERE project_id = :home_project AND ticket_id = :id;
 
--- name: updateMessages2
--- Locks the rows of messages that it writes.
+-- name: takeAttemptBack
+-- Does not count the attempt that a decision interrupts. Locks the rows of messages that it writes.
 UPDATE messages SET progress = NULL, attempts = greatest(0, attempts - :uncounted::integer)
 WHERE id = (SELECT id FROM messages WHERE project_id = :home_project AND ticket_id = :id AND state = 'received'
   ORDER BY seq LIMIT 1);
 
--- name: teach
+-- name: readText
 -- What triage learns goes by the newest message that waits, or else the newest one.
 SELECT text FROM messages WHERE project_id = :home_project AND id = :id;
 
--- name: applyDecision
+-- name: setReview
 -- Makes all true that a decision changes. Locks the rows of chats that it writes.
 UPDATE chats SET review_id = :review_id WHERE project_id = :home_project AND ticket_id = :id;
 
--- name: deleteDrafts
--- Locks the rows of drafts that it writes.
+-- name: deleteDraft
+-- Deletes the draft of a ticket. Locks the rows of drafts that it writes.
 DELETE FROM drafts WHERE project_id = :home_project AND ticket_id = :id;
 
--- name: findTickets
--- Locks the rows of tickets that it writes.
+-- name: writeTicket
+-- Writes what a decision makes of a ticket, and returns the ticket as people see it. Locks the rows of tickets that it
+-- writes.
 WITH t AS (
-  UPDATE tickets SET project_id = :project2, status = :status, stage = :stage, assignee = :assignee, agent_id = :agent_id,
+  UPDATE tickets SET project_id = :project2, status = :status, stage = :stage, assignee = :assignee,
+    agent_id = :agent_id,
     resolved_at = CASE WHEN :status NOT IN ('resolved', 'spam') THEN NULL WHEN status = :status THEN resolved_at
       ELSE now() END,
     version = version + 1, updated_at = now()

@@ -2,11 +2,13 @@
 id, name, text, folder, tags, created_at, updated_at, version
 
 -- name: find
+-- A canned reply by its id.
 SELECT {{columns}} FROM canned_replies WHERE project_id = :project AND id = :id;
 
 -- name: insert
 -- Makes a canned reply. Locks the rows of canned_replies that it writes.
-INSERT INTO canned_replies (id, project_id, name, text, folder, tags) VALUES (:id, :project, :name, :text, :folder, :tags)
+INSERT INTO canned_replies (id, project_id, name, text, folder, tags) VALUES (:id, :project, :name, :text, :folder,
+  :tags)
 ON CONFLICT (project_id, name) DO NOTHING RETURNING {{columns}};
 
 -- name: listPage
@@ -29,7 +31,8 @@ WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR ve
 -- name: remove
 -- Deletes a canned reply, where `versions` has its present version or is null. Locks the rows of canned_replies that it
 -- writes.
-DELETE FROM canned_replies WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions))
+DELETE FROM canned_replies WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL
+  OR version = ANY (:versions))
 RETURNING id;
 
 -- name: findTicketFacts

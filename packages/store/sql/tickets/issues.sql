@@ -5,10 +5,11 @@ SELECT 1 FROM projects WHERE id = :project AND deleted_at IS NULL FOR KEY SHARE;
 
 -- name: applyRoute
 -- Moves the ticket, whose row the outcome of the run has locked in this transaction.
-UPDATE tickets SET project_id = :project, priority = coalesce(:priority, priority) WHERE home_project_id = :home AND id = :ticket_id;
+UPDATE tickets SET project_id = :project, priority = coalesce(:priority, priority) WHERE home_project_id = :home
+  AND id = :ticket_id;
 
 -- name: find
--- What became of an issue that came in to this project.
+-- Result of an issue that came in to this project.
 SELECT t.project_id, p.name AS project_name, t.agent_id, t.confidence, t.stage, (
   SELECT CASE WHEN coalesce(moved.project_id, e.project_id) = t.project_id THEN e.data -> 'triage' ->> 'why' END
   FROM ticket_events e LEFT JOIN LATERAL (
@@ -44,7 +45,8 @@ SELECT 1 FROM messages WHERE project_id = :home AND ticket_id = :ticket_id AND s
 WITH near AS (
   (SELECT id FROM tickets WHERE project_id = :project ORDER BY created_at DESC LIMIT {{newest}})
   UNION
-  (SELECT ticket_id FROM ticket_texts WHERE :any_two::text <> '' AND document @@ :any_two::tsquery AND project_id = :project
+  (SELECT ticket_id FROM ticket_texts WHERE :any_two::text <> '' AND document @@ :any_two::tsquery
+    AND project_id = :project
    LIMIT {{withWords}})
 )
 SELECT t.id, t.subject, left(m.text, {{maxTextChars}}) AS text

@@ -1,11 +1,13 @@
 -- name: endLease
--- Locks the chat of a claimed decision and gives it free: false when the lease was lost, and nothing may change.
+-- Locks the chat of a claimed decision and releases it; no row if the lease was lost.
 UPDATE chats SET lease_id = NULL, lease_until = NULL, review_id = NULL, last_seq = last_seq + :reply_count
-WHERE project_id = :project AND ticket_id = :ticket_id AND lease_id = :lease_id AND review_id = :review_id RETURNING last_seq;
+WHERE project_id = :project AND ticket_id = :ticket_id AND lease_id = :lease_id
+  AND review_id = :review_id RETURNING last_seq;
 
 -- name: endReview
--- Locks the rows of reviews that it writes.
-UPDATE reviews SET finished_at = now(), failure = :failure, attempts = :attempts WHERE project_id = :project AND id = :review_id;
+-- Records the end of a decision. Locks the rows of reviews that it writes.
+UPDATE reviews SET finished_at = now(), failure = :failure, attempts = :attempts WHERE project_id = :project
+  AND id = :review_id;
 
 -- name: findRest
 -- Where a ticket rests when a decision is carried out or given up: in review as long as a message is held, then in
@@ -18,21 +20,22 @@ SELECT t.stage, EXISTS (
 FROM tickets t WHERE t.home_project_id = :project AND t.id = :ticket_id FOR NO KEY UPDATE OF t;
 
 -- name: moveTicket
--- Locks the rows of tickets that it writes.
+-- Moves a ticket after a decision was carried out or given up. Locks the rows of tickets that it writes.
 UPDATE tickets SET stage = :stage, status = coalesce(:status, status),
   resolved_at = CASE WHEN :status IS NULL THEN resolved_at END,
   first_reply_at = CASE WHEN :is_replied THEN coalesce(first_reply_at, now()) ELSE first_reply_at END,
   version = version + 1, updated_at = now()
 WHERE home_project_id = :project AND id = :ticket_id;
 
--- name: insertReplies
--- Locks the rows of replies that it writes.
+-- name: insertReply
+-- Inserts a reply that a decision sends. Locks the rows of replies that it writes.
 INSERT INTO replies (id, project_id, ticket_id, seq, in_reply_to, author, type, text, markdown, sources,
   filename, mime, content)
-VALUES (:id, :project, :ticket_id, :seq, :answers, :author, :type, :text, :markdown, :sources, :filename, :mime, :content);
+VALUES (:id, :project, :ticket_id, :seq, :answers, :author, :type, :text, :markdown, :sources, :filename, :mime,
+  :content);
 
--- name: insertOutboxes
--- Locks the rows of outboxes that it writes.
+-- name: wantReplies
+-- Makes the outbox of a chat send its replies, on channels that push them. Locks the rows of outboxes that it writes.
 INSERT INTO outboxes (ticket_id, project_id, channel_id, wanted_seq)
 SELECT ticket_id, project_id, channel_id, last_seq FROM chats
 WHERE ticket_id = :ticket_id AND project_id = :project AND channel_id = ANY (:pushing_channels::text[])
@@ -50,7 +53,8 @@ WITH free AS MATERIALIZED (
     AND (lease_until IS NULL OR lease_until < now())
   FOR UPDATE
 ), next AS (
-  SELECT free.*, l.leases, s.crashes, s.lapses, s.crashes >= {{suspectAfterCrashes}} AND NOT :is_exclusive::boolean AS is_left
+  SELECT free.*, l.leases, s.crashes, s.lapses, s.crashes >= {{suspectAfterCrashes}}
+    AND NOT :is_exclusive::boolean AS is_left
   FROM free JOIN reviews r ON r.id = free.review_id
   CROSS JOIN LATERAL (
     SELECT coalesce(r.expired_leases || free.expired, r.expired_leases, free.expired) AS leases
@@ -62,7 +66,8 @@ WITH free AS MATERIALIZED (
   RETURNING r.id, r.ticket_id, r.kind, r.actor, r.author, r.text, r.markdown, r.sources, r.file_ids,
     r.answers_message_id, r.covers, r.attempts + 1 AS attempts
 ), leased AS (
-  UPDATE chats c SET lease_id = :lease_id, lease_until = now() + interval '{{leaseMs}} milliseconds', lease_holder = :process_id::uuid,
+  UPDATE chats c SET lease_id = :lease_id, lease_until = now() + interval '{{leaseMs}} milliseconds',
+    lease_holder = :process_id::uuid,
     lease_group = NULL
   FROM claimed WHERE c.ticket_id = claimed.ticket_id
 )
@@ -81,19 +86,22 @@ SET LOCAL idle_in_transaction_session_timeout = '5s';
 -- Sends a dead letter through the pipeline again that failed before it had a ticket: nobody can decide about it.
 SET LOCAL idle_in_transaction_session_timeout = '5s';
 
--- name: lockChats
--- Locks the rows of chats that it reads.
+-- name: lockChat
+-- Locks the chat of a message that is sent through the pipeline again.
 SELECT FROM chats WHERE project_id = :project AND ticket_id = :ticket_id FOR UPDATE;
 
--- name: findMessages
-SELECT FROM messages m WHERE m.project_id = :project AND m.ticket_id = :ticket_id AND m.id = :message_id AND m.state = 'failed'
+-- name: findDeadLetter
+-- Whether a message is a dead letter without a ticket.
+SELECT FROM messages m WHERE m.project_id = :project AND m.ticket_id = :ticket_id AND m.id = :message_id
+  AND m.state = 'failed'
 AND NOT EXISTS (SELECT FROM tickets t WHERE t.id = m.ticket_id);
 
 -- name: listEarlier
--- What a draft that is made anew has to answer besides the message that it is claimed with, oldest first: the other
+-- What a draft that is regenerated has to answer besides the message that it is claimed with, oldest first: the other
 -- messages of the decision that are still held.
 SELECT id, seq, user_id, text AS message_text, channel_meta, mode FROM messages
-WHERE project_id = :project AND ticket_id = :ticket_id AND id = ANY (:covers::uuid[]) AND id <> :answers AND state = 'held'
+WHERE project_id = :project AND ticket_id = :ticket_id AND id = ANY (:covers::uuid[]) AND id <> :answers
+  AND state = 'held'
 ORDER BY seq;
 
 -- name: finishSend
@@ -102,12 +110,12 @@ ORDER BY seq;
 UPDATE messages SET state = 'answered', failure = NULL, finished_at = now()
 WHERE project_id = :project AND id = ANY (:answered::uuid[]) AND state IN ('held', 'failed', 'rejected');
 
--- name: deleteDrafts
--- Locks the rows of drafts that it writes.
+-- name: deleteDraft
+-- Deletes the draft of a ticket. Locks the rows of drafts that it writes.
 DELETE FROM drafts WHERE project_id = :project AND ticket_id = :ticket_id;
 
 -- name: finishDraft
--- Puts a draft that was made anew in the place of the former one and gives the lease back. Locks the rows of drafts
+-- Puts a draft that was regenerated in the place of the former one and gives the lease back. Locks the rows of drafts
 -- that it writes.
 INSERT INTO drafts (ticket_id, project_id, text, markdown, sources, confidence, why, covers)
 VALUES (:ticket_id, :project, :text, :markdown, :sources, :confidence, :why, :covers)
@@ -115,8 +123,8 @@ ON CONFLICT (ticket_id) DO UPDATE SET text = excluded.text, markdown = excluded.
   sources = excluded.sources, confidence = excluded.confidence, why = excluded.why,
   covers = excluded.covers, created_at = now();
 
--- name: updateTickets
--- Locks the rows of tickets that it writes.
+-- name: reviewTicket
+-- Moves a ticket to review with its new draft. Locks the rows of tickets that it writes.
 UPDATE tickets SET stage = 'review', agent_id = coalesce(:agent_id, agent_id), confidence = :confidence,
   language = coalesce(:language, language), version = version + 1, updated_at = now()
 WHERE home_project_id = :project AND id = :ticket_id;
@@ -143,7 +151,8 @@ SELECT (extract(epoch FROM now() - min(greatest(created_at, not_before))) * 1000
 FROM reviews WHERE finished_at IS NULL AND not_before < now();
 
 -- name: due
--- Locks the rows of reviews that it reads.
+-- Decisions whose job was lost: each is put off by its own age, so that a long backlog is not published repeatedly.
+-- SKIP LOCKED shares the work among replicas. Locks the rows of reviews that it reads.
 WITH due AS MATERIALIZED (
   SELECT r.id, c.lease_id FROM reviews r JOIN chats c USING (ticket_id)
   WHERE r.finished_at IS NULL AND r.due_at <= now() AND (c.lease_until IS NULL OR c.lease_until < now())

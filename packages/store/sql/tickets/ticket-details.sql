@@ -15,18 +15,21 @@ WHERE c.project_id = :project AND c.ticket_id = :ticket_id AND said.created_at I
   AND NOT EXISTS (SELECT FROM tickets t WHERE t.id = c.ticket_id);
 
 -- name: findOpened
+-- A ticket that a project works on.
 SELECT {{recordColumns}} FROM tickets t {{recordJoins}} WHERE t.project_id = :project AND t.id = :ticket_id;
 
 -- name: findDraft
 -- A draft covers what was unanswered when it was made; a message that waits and is none of these came in since.
 SELECT d.text, d.markdown, d.sources, d.confidence, d.why, d.covers, d.created_at, EXISTS (
-  SELECT FROM messages m WHERE m.project_id = :home AND m.ticket_id = :ticket_id AND m.state IN ('received', 'held', 'failed')
+  SELECT FROM messages m WHERE m.project_id = :home AND m.ticket_id = :ticket_id AND m.state IN ('received', 'held',
+    'failed')
     AND m.id <> ALL (d.covers)
 ) AS is_stale
 FROM drafts d WHERE d.project_id = :home AND d.ticket_id = :ticket_id;
 
 -- name: read
--- What `find` finds, with what was said in it and done to it, all as of one moment: whoever decides about what is shown
+-- What `find` finds, with what was said in it and done to it, all as of one moment: the process that decides about
+-- what is shown
 -- names the version that it is shown with. One snapshot for all that follows. Without it a draft could be shown with
 -- the version of the one before.
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -37,7 +40,8 @@ SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
 WITH t AS (
   UPDATE tickets SET subject = coalesce(:subject, subject), priority = coalesce(:priority, priority),
     tags = coalesce(:tags::text[], tags), version = version + 1, updated_at = now()
-  WHERE project_id = :project AND id = :ticket_id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING *
+  WHERE project_id = :project AND id = :ticket_id AND (:versions::integer[] IS NULL
+    OR version = ANY (:versions)) RETURNING *
 ), event AS (
   INSERT INTO ticket_events (ticket_id, project_id, actor, data)
   SELECT id, home_project_id, :actor, :data::jsonb FROM t
@@ -46,8 +50,8 @@ SELECT {{recordColumns}} FROM t {{recordJoins}};
 
 -- fragment: numbered
 -- The newest rows of a ticket that are together no larger than one response may be, and the newest however large it is;
--- `bytes` is the size of a row. Only those before the place :before, if it is given. Only these leave the database: a text
--- that is stored beside its row is not even read to learn its length. To be used with `within_limits`.
+-- `bytes` is the size of a row. Only those before the place :before, if it is given. Only these leave the database: a
+-- text that is stored outside its row is not even read to learn its length. To be used with `within_limits`.
 SELECT rows.*, sum(bytes) OVER newest_first AS total_bytes, row_number() OVER newest_first AS number,
   count(*) OVER () AS found
 
@@ -59,7 +63,8 @@ AS rows WINDOW newest_first AS (ORDER BY place DESC)
 -- The newest messages of a ticket, newest first.
 SELECT * FROM (
   {{numbered}} FROM (
-    SELECT seq AS place, id, seq, user_id, text, timestamp_ms, attachments, channel_meta, mode, state, attempts, failure,
+    SELECT seq AS place, id, seq, user_id, text, timestamp_ms, attachments, channel_meta, mode, state, attempts,
+      failure,
       created_at, finished_at, octet_length(text) + octet_length(channel_meta::text) AS bytes FROM messages
     WHERE project_id = :home AND ticket_id = :ticket_id AND seq < coalesce(:before::bigint, 9223372036854775807)
     ORDER BY place DESC LIMIT {{maxRead}}

@@ -4,15 +4,16 @@ id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, as
 
 -- name: open (prepared)
 -- Opens the ticket of a message or takes the message into an open one: newest meta wins, a resolved ticket is open
--- again. The versions of a ticket that was erased go on. Fenced by the lease, so that a run which goes on after its
--- chat was erased brings nothing back. Locks the chats' rows against an erasure and then the tickets' rows, in the
+-- again. The versions of a ticket that was erased continue. Fenced by the lease, so that a run which continues after
+-- its chat was erased brings nothing back. Locks the chats' rows against an erasure and then the tickets' rows, in the
 -- order of their ids. When a crash of the database undoes it, the run that it belongs to cannot finish and is done
 -- again.
 INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta,
   version)
 SELECT i.id, i.project_id, i.project_id, i.channel_id, i.chat_id, i.user_id, i.subject, i.channel_meta,
   c.ticket_version + 1
-FROM unnest(:id::uuid[], :project_id::uuid[], :channel_id::text[], :chat_id::text[], :user_id::text[], :subject::text[], :channel_meta::jsonb[], :lease_id::uuid[])
+FROM unnest(:id::uuid[], :project_id::uuid[], :channel_id::text[], :chat_id::text[], :user_id::text[],
+  :subject::text[], :channel_meta::jsonb[], :lease_id::uuid[])
   AS i (id, project_id, channel_id, chat_id, user_id, subject, channel_meta, lease_id)
 JOIN chats c ON c.ticket_id = i.id AND c.project_id = i.project_id AND c.lease_id = i.lease_id
 ORDER BY i.id FOR KEY SHARE OF c
@@ -28,12 +29,14 @@ RETURNING {{ticket_columns}};
 -- Makes the outcome of a run true: the message's state, the ticket's stage and version, the replies with their places,
 -- the event, and gives the lease back, in one statement. Fenced: a run whose lease was lost changes nothing, nor does
 -- one whose ticket a crash of the database has undone. A ticket that would be done rests in `failed` as long as a
--- message of it is a dead letter, so that operators find it; the index of messages that wait tells so. Whoever makes
--- callbacks learns that there is news. Locks: the chats' rows in the order of their ids, the callbacks' rows likewise,
--- then rows that belong to the holder of the lease alone.
+-- message of it is a dead letter, so that operators find it; the index of messages that wait tells so. The process
+-- that makes callbacks learns that there is news. Locks: the chats' rows in the order of their ids, the callbacks'
+-- rows likewise, then rows that belong to the holder of the lease alone.
 WITH run AS (
-  SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :message_id::uuid[], :lease_id::uuid[], :state::text[], :failure::text[], :stage::text[],
-    :status::text[], :agent_id::uuid[], :confidence::real[], :language::text[], :moves::jsonb[], :trace::jsonb[], :reply_count::integer[], :is_first_reply::boolean[], :answer_step::text[])
+  SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :message_id::uuid[], :lease_id::uuid[],
+    :state::text[], :failure::text[], :stage::text[],
+    :status::text[], :agent_id::uuid[], :confidence::real[], :language::text[], :moves::jsonb[], :trace::jsonb[],
+      :reply_count::integer[], :is_first_reply::boolean[], :answer_step::text[])
     AS r (project_id, ticket_id, message_id, lease_id, state, failure, stage, status, agent_id, confidence,
       language, moves, trace, reply_count, is_first_reply, answer_step)
 ), mine AS MATERIALIZED (
@@ -74,7 +77,8 @@ WITH run AS (
     answer_agent_id)
   SELECT r.ticket_id, r.project_id, r.message_id, 'pipeline',
     CASE WHEN rest.is_failed AND r.moves <> '[]'
-      THEN jsonb_set(r.moves, '{-1}', (r.moves -> -1) || '{{stillFailed}}') ELSE r.moves END, r.trace, r.answer_step, CASE WHEN r.answer_step IS NOT NULL THEN r.confidence END,
+      THEN jsonb_set(r.moves, '{-1}', (r.moves -> -1) || '{{stillFailed}}') ELSE r.moves END, r.trace, r.answer_step,
+        CASE WHEN r.answer_step IS NOT NULL THEN r.confidence END,
     CASE WHEN r.answer_step IS NOT NULL THEN r.agent_id END
   FROM run r JOIN rest USING (lease_id)
 ), reply AS (
@@ -82,7 +86,8 @@ WITH run AS (
     mime, content)
   SELECT i.id, r.project_id, r.ticket_id, chat.last_seq - r.reply_count + i.place, r.message_id, i.author, i.type,
     i.text, i.markdown, i.sources, i.filename, i.mime, i.content
-  FROM unnest(:id::uuid[], :lease_id2::uuid[], :place::integer[], :author::text[], :type::text[], :text::text[], :markdown::boolean[],
+  FROM unnest(:id::uuid[], :lease_id2::uuid[], :place::integer[], :author::text[], :type::text[], :text::text[],
+    :markdown::boolean[],
     :sources::jsonb[], :filename::text[], :mime::text[], :content::bytea[])
     AS i (id, lease_id, place, author, type, text, markdown, sources, filename, mime, content)
   JOIN run r USING (lease_id) JOIN chat USING (lease_id)
@@ -101,3 +106,21 @@ SELECT {{ticket_columns}} FROM tickets WHERE home_project_id = :project AND id =
 -- name: listMoves
 -- All moves of a ticket in the order in which they were made.
 SELECT moves FROM ticket_events WHERE project_id = :project AND ticket_id = :ticket_id ORDER BY id;
+
+-- name: findDraft
+-- Keeps what a run has found for a message: with the draft that is there already it makes one draft for all messages
+-- that wait, since one reply answers them all.
+SELECT text, markdown, sources, coalesce(confidence, 0) AS confidence, why FROM drafts
+WHERE project_id = :project AND ticket_id = :ticket_id;
+
+-- name: insertDraft
+-- Inserts the draft of a ticket that has none. Locks the draft.
+INSERT INTO drafts (ticket_id, project_id, text, markdown, sources, confidence, why, covers)
+VALUES (:ticket_id, :project, :text, :markdown, :sources, :confidence, :why, ARRAY[:message_id::uuid])
+ON CONFLICT (ticket_id) DO NOTHING;
+
+-- name: replaceDraft
+-- Replaces the draft of a ticket by one that covers another message too. Locks the draft.
+UPDATE drafts SET text = :text, markdown = :markdown, sources = :sources, confidence = :confidence, why = :why,
+  covers = array_remove(covers, :message_id::uuid) || :message_id::uuid, created_at = now()
+WHERE project_id = :project AND ticket_id = :ticket_id;

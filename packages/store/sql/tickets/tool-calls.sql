@@ -7,18 +7,19 @@ m.state IN ('received', 'held') AND m.covered_by IS NULL
 SELECT FROM chats WHERE project_id = :home AND ticket_id = :ticket_id AND lease_id = :lease_id AND chat_id <> ''
 FOR KEY SHARE;
 
--- name: findToolCalls
+-- name: findSame
+-- The same call of the ticket, if its message is not answered yet.
 SELECT {{columns}} FROM tool_calls c JOIN messages m ON m.id = c.message_id
 WHERE c.project_id = :project AND c.ticket_id = :ticket_id AND c.call_key = :key AND c.occurrence = :occurrence
   AND (c.message_id = :message_id OR (c.access = 'write' AND {{is_open}}))
 ORDER BY c.message_id = :message_id DESC, c.id DESC LIMIT 1;
 
--- name: updateToolCalls
--- Locks the rows of tool_calls that it writes.
+-- name: moveCall
+-- Moves a waiting call to the newest message that asks for it. Locks the rows of tool_calls that it writes.
 UPDATE tool_calls SET message_id = :message_id WHERE project_id = :project AND id = :id;
 
--- name: insertToolCalls
--- Locks the rows of tool_calls that it writes.
+-- name: insertCall
+-- Inserts a call. Locks the rows of tool_calls that it writes.
 INSERT INTO tool_calls AS c (id, project_id, ticket_id, message_id, agent_id, tool, mark, access, call_key,
   occurrence, arguments, state)
 VALUES (:id, :project, :ticket_id, :message_id, :agent_id, :tool, :mark, :access, :key, :occurrence, :arguments, :state)
@@ -59,7 +60,7 @@ WHERE c.project_id = :project AND c.ticket_id = :ticket_id AND c.state IN ('appr
   AND c.decided_at IS NOT NULL ORDER BY c.id;
 
 -- name: listKnown
--- Calls for the messages of a ticket that are not answered yet which whoever answers them has to know of, oldest first,
+-- Calls for the messages of a ticket that are not answered yet that the next run has to know of, oldest first,
 -- with the whole result of each: those that operators have decided about, and those that write and were begun, whatever
 -- became of the run that has made them.
 SELECT {{columns}} FROM tool_calls c JOIN messages m ON m.id = c.message_id

@@ -1,11 +1,12 @@
 -- name: note
 -- Notes what a person has decided about a message. A decision that takes another one's place gets a new number, so that
 -- replicas notice it. Locks the rows of triage_messages that it writes.
-INSERT INTO triage_messages (project_id, message_id, ticket_id, agent_id, text) VALUES (:project, :message_id, :ticket_id, :agent_id, :text)
+INSERT INTO triage_messages (project_id, message_id, ticket_id, agent_id, text) VALUES (:project, :message_id,
+  :ticket_id, :agent_id, :text)
 ON CONFLICT (project_id, message_id) DO UPDATE SET seq = DEFAULT, agent_id = excluded.agent_id;
 
--- name: deleteTriageMessages
--- Locks the rows of triage_messages that it writes.
+-- name: deleteOldest
+-- Deletes what is more than the last 10,000 of a project. Locks the rows of triage_messages that it writes.
 DELETE FROM triage_messages WHERE project_id = :project AND seq <
 (SELECT seq FROM triage_messages WHERE project_id = :project ORDER BY seq DESC OFFSET {{maxKept1}} LIMIT 1);
 
@@ -20,7 +21,8 @@ FROM triage_messages WHERE project_id = :project;
 -- What is known of a project: what has been decided, the newest first, and then what the last 2,000 resolved tickets
 -- began with, for the agent that had them. The first message of each ticket by the index on places; texts are cut
 -- before they are sent.
-(SELECT agent_id, left(text, {{maxTextChars}}) AS text FROM triage_messages WHERE project_id = :project ORDER BY seq DESC)
+(SELECT agent_id, left(text, {{maxTextChars}}) AS text FROM triage_messages
+  WHERE project_id = :project ORDER BY seq DESC)
 UNION ALL
 (SELECT t.agent_id, left(m.text, {{maxTextChars}}) FROM (
    SELECT id, agent_id, resolved_at FROM tickets WHERE project_id = :project AND status = 'resolved'

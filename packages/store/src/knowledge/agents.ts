@@ -22,7 +22,7 @@ export type AgentChange = Pick<NewAgent, keyof AgentFields> & { name?: string | 
 type AgentFields = Omit<Agent, "id" | "name" | "version" | "tools"> & { tools: StoredTool[] };
 
 /**
- * What became of a change: `taken` when another agent of the project has the name, `no_kb` when the project has not all of
+ * Result of a change: `taken` when another agent of the project has the name, `no_kb` when the project has not all of
  * its knowledge bases, `stale` when it has another version. `agent` is as it is now, null where there is none.
  */
 export interface AgentOutcome {
@@ -121,7 +121,7 @@ export function create(db: Db, project: ProjectId, agent: NewAgent): Promise<Age
   return outcomeOf(insert, () => Promise.resolve(null));
 }
 
-/** The tools of an agent with their sealed headers, for whoever calls or changes them; empty when there is none. */
+/** The tools of an agent with their sealed headers, for runs of the agent and for changes; empty when there is none. */
 export async function readTools(db: Db, project: ProjectId, id: string): Promise<StoredTool[]> {
   const row = await sql.readTools.one<Pick<AgentRow, "tools">>(db, { project, id });
   return row?.tools ?? [];
@@ -134,8 +134,8 @@ export async function list(db: Db, project: ProjectId): Promise<Agent[]> {
 }
 
 /**
- * Changes whenever what `list` answers does, and tells it without reading all the examples. Every statement that changes
- * an agent raises its version.
+ * Changes whenever what `list` answers does, and tells it without reading all the examples. Every statement that
+ * changes an agent raises its version.
  */
 export async function findMark(db: Db, project: ProjectId): Promise<string> {
   const row = await sql.findMark.one<{ mark: string }>(db, { project });
@@ -162,8 +162,8 @@ export async function insert(db: Db, project: ProjectId, agent: NewAgent): Promi
 }
 
 /**
- * Changes fields of an agent and raises its version, where `versions` has the present one or is null. Answers what
- * became of it.
+ * Changes fields of an agent and raises its version, where `versions` has the present one or is null. Returns
+ * the result.
  */
 export function update(
   db: Db,

@@ -46,7 +46,7 @@ const CLAIM_LEASE_MS = 120_000;
 const ARRAY_HEADER_BYTES = 20;
 const ITEM_BYTES = 8;
 
-/** Makes this model the one of the installation: whoever is configured with another one stops embedding. */
+/** Makes this model the one of the installation: processes with another one stop embedding. */
 export async function announceModel(db: Db, { model, dimensions }: EmbeddingModel): Promise<void> {
   await sql.announceModel.run(db, { model, dimensions });
 }
@@ -83,8 +83,8 @@ export function claim(
   limit: number,
 ): Promise<ClaimedChunk[]> {
   return db.transaction(async (tx) => {
-    await sql.claim.run(tx, { claimLock: CLAIM_LOCK });
-    const rows = await sql.findChunks.all<ClaimedRow>(tx, {
+    await sql.lockClaims.run(tx, { claimLock: CLAIM_LOCK });
+    const rows = await sql.claim.all<ClaimedRow>(tx, {
       model,
       dimensions,
       fromId,
@@ -101,7 +101,7 @@ export function claim(
 }
 
 /**
- * Writes embeddings of passages that were claimed, and answers of how many. A passage that is gone by now, or that
+ * Writes embeddings of passages that were claimed, and returns their number. A passage that is gone by now, or that
  * another model has taken over, is left out; written twice, the last one stands. Locks the rows that it writes and
  * waits for none: one that is being deleted is left out.
  */
@@ -184,7 +184,7 @@ export async function findChunks(
   kbIds: readonly string[],
   chunkIds: readonly string[],
 ): Promise<FoundChunk[]> {
-  const rows = await sql.findChunks2.all<ChunkRow>(db, { project, kbIds, chunkIds });
+  const rows = await sql.readPassages.all<ChunkRow>(db, { project, kbIds, chunkIds });
   return rows.map(asFound);
 }
 
@@ -195,13 +195,17 @@ interface ClaimedRow {
   text: string;
 }
 
-/** The smallest UUID v7 of this moment or later (RFC 9562, section 5.7: the first 48 bits are milliseconds since 1970). */
+/**
+ * The smallest UUID v7 of this moment or later (RFC 9562, section 5.7: the first 48 bits are milliseconds since 1970).
+ */
 function firstIdOf(timeMs: number): string {
   const hex = Math.max(0, Math.floor(timeMs)).toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** Reads Postgres's binary form of a one-dimensional real[] without NULLs: a header, then each number with its length. */
+/**
+ * Reads Postgres's binary form of a one-dimensional real[] without NULLs: a header, then each number with its length.
+ */
 function readArray(bytes: Buffer, dimensions: number): Float32Array {
   const numbers = new Float32Array(dimensions);
   for (let place = 0; place < dimensions; place += 1) {

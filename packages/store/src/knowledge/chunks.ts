@@ -26,7 +26,7 @@ export interface IndexedChunks {
   chunks: readonly NewChunk[];
   /** Version of the indexing. */
   version: number;
-  /** Makes the postings. `stem` answers the stem of each of some words, and is asked for a few thousand at a time. */
+  /** Makes the postings. `stem` returns the stem of each of some words, and is asked for a few thousand at a time. */
   post(stem: (words: readonly string[]) => Promise<readonly string[]>): Promise<DocumentPostings>;
 }
 
@@ -93,8 +93,8 @@ export interface FoundChunk {
 const INSERT_BATCH = { chunks: 1_000, chars: 1_000_000 } as const;
 
 /**
- * Postings that a search reads at most, unless its rarest term alone has more: bounds its time and its memory. The rarest
- * terms come first.
+ * Postings that a search reads at most, unless its rarest term alone has more: bounds its time and its memory. The
+ * rarest terms come first.
  */
 const MAX_READ_POSTINGS = 400_000;
 
@@ -150,7 +150,7 @@ export async function insert(
 }
 
 /**
- * Removes the chunks of a document from the base and from its index, and answers how much that was. Part of a
+ * Removes the chunks of a document from the base and from its index, and returns how much that was. Part of a
  * transaction that has locked the knowledge base.
  */
 export async function removeOfDocument(
@@ -167,7 +167,7 @@ export async function removeOfDocument(
     await tidyIndex(db, index);
     await saveKbIndex(db, index);
   }
-  const row = await sql.findChunks.one<{ chunkCount: number; termCount: number }>(db, { kbId, documentId });
+  const row = await sql.deleteOfDocument.one<{ chunkCount: number; termCount: number }>(db, { kbId, documentId });
   return { chunkCount: row?.chunkCount ?? 0, termCount: row?.termCount ?? 0 };
 }
 
@@ -208,7 +208,7 @@ export async function readPostings(
 
 /**
  * A passage of this project with the ones around it in its document, in their order; none where the passage is gone,
- * as when its document was read anew.
+ * as when its document was read again.
  */
 export async function listAround(db: Db, project: ProjectId, id: string, distance: number): Promise<PassageRecord[]> {
   const rows = await sql.listAround.all<{
@@ -286,7 +286,7 @@ export async function findSimilarWords(
 ): Promise<string[]> {
   const rows = await sql.findSimilarWords.all<{ word: string }>(db, { kbNumbers, variants: misspelt.variants });
   if (rows.length > 0 || !(await knowsTrigrams(db))) return rows.map(({ word }) => word);
-  const similar = await sql.findKbWords.all<{ word: string }>(db, { kbNumbers, word: misspelt.word });
+  const similar = await sql.listLikeWords.all<{ word: string }>(db, { kbNumbers, word: misspelt.word });
   return similar.map(({ word }) => word);
 }
 
@@ -357,4 +357,4 @@ export function asFound(row: ChunkRow): FoundChunk {
   };
 }
 
-export { stem } from "./stem-words.ts";
+export { stem } from "./kb-index.ts";

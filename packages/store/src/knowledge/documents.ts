@@ -1,5 +1,5 @@
 import * as chunks from "./chunks.ts";
-import { stem } from "./stem-words.ts";
+import { stem } from "./kb-index.ts";
 import type { IndexedChunks } from "./chunks.ts";
 import type { Db } from "../db.ts";
 import { asProjectId } from "../ids.ts";
@@ -9,7 +9,7 @@ import { dropWaitingIn, indexAgainIn, putDocuments } from "./put-documents.ts";
 import type { PreparedDocument } from "./put-documents.ts";
 import { statements } from "../sql.ts";
 
-/** What became of a document: it waits for its ingestion, can be found, or could not be read (`error` says why). */
+/** State of a document: it waits for its ingestion, can be found, or could not be read (`error` says why). */
 export type DocumentStatus = "queued" | "ready" | "failed";
 
 /** A document of a knowledge base; its text lies in its chunks. */
@@ -70,7 +70,7 @@ export const UNREAD_LANGUAGE = "und";
 
 const sql = statements("knowledge/documents", { unreadLanguage: UNREAD_LANGUAGE });
 
-/** A document whose postings are to be made anew. */
+/** A document whose postings are to be regenerated. */
 export interface OutdatedDocument {
   id: string;
   project: ProjectId;
@@ -101,7 +101,7 @@ export async function putAll(
   kbId: string,
   documents: readonly { document: NewDocument; indexed: IndexedChunks }[],
 ): Promise<PutDocument[]> {
-  // Outside the transaction, since whoever puts into the same base waits for its end.
+  // Outside the transaction, since a process that puts into the same base waits for its end.
   const items: PreparedDocument[] = [];
   for (const { document, indexed } of documents) items.push(await prepare(db, document, indexed));
   return db.transaction((tx) => putDocuments(tx, project, kbId, items));
@@ -215,11 +215,11 @@ export const dropWaiting = (db: Db, project: ProjectId, id: string): Promise<voi
 export function remove(db: Db, project: ProjectId, kbId: string, id: string): Promise<boolean> {
   return db.transaction(async (tx) => {
     await sql.remove.run(tx, { project, kbId });
-    const document = await sql.lockDocuments.one<{ wasRead: boolean }>(tx, { project, kbId, id });
+    const document = await sql.lockDocument.one<{ wasRead: boolean }>(tx, { project, kbId, id });
     if (document === null) return false;
     const removed = await chunks.removeOfDocument(tx, kbId, id);
-    await sql.deleteDocuments.run(tx, { id });
-    await sql.updateKbs.run(tx, {
+    await sql.deleteDocument.run(tx, { id });
+    await sql.countRemoval.run(tx, {
       kbId,
       documentCount: document.wasRead ? 1 : 0,
       chunkCount: removed.chunkCount,
@@ -239,8 +239,8 @@ export const findUnchanged = (
 
 /**
  * Puts a document with its chunks into a knowledge base, in place of the one with the same key and of what waits to
- * be read for it. One transaction: a search sees the old document or the new one, never half of it. Throws `not_found` when this project has no
- * such knowledge base.
+ * be read for it. One transaction: a search sees the old document or the new one, never half of it. Throws `not_found`
+ * when this project has no such knowledge base.
  */
 export async function put(
   db: Db,
@@ -303,8 +303,8 @@ export async function findOutdated(
 }
 
 /**
- * Makes the postings of documents of one knowledge base anew, from their passages as they were read; one that has
- * changed meanwhile is left out. One transaction; answers how many were indexed.
+ * Makes the postings of documents of one knowledge base again, from their passages as they were read; one that has
+ * changed meanwhile is left out. One transaction; returns how many were indexed.
  */
 export async function indexAgain(
   db: Db,

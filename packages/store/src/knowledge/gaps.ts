@@ -1,10 +1,69 @@
-import { GAP_LIMITS } from "@svc/contracts";
-import type { GapListQuery, GapStatus, KeyPlace } from "@svc/contracts";
 import type { Db } from "../db.ts";
-import { SAME_QUESTION, similarityOf } from "./gap-similarity.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
+import { GAP_LIMITS } from "@svc/contracts";
+import type { GapListQuery, GapStatus, KeyPlace } from "@svc/contracts";
+
+/** From this similarity on two questions count as one: chosen by `tests/packages/store/gap-groups.test.ts`. */
+export const SAME_QUESTION = 0.7;
+
+/** Terms that share fewer letters at their beginning are different words. */
+const MIN_COMMON_CHARS = 4;
+
+/** So much longer is a word that is made of another one: `livr`, `livraison`. */
+const MAX_ENDING_CHARS = 5;
+
+/** A shorter word with one letter changed is another word. */
+const MIN_MISSPELT_CHARS = 6;
+
+const HAS_DIGIT = /\p{N}/u;
+
+/**
+ * How much two questions ask the same, 0 to 1: twice the terms that they share, against all that they have. Two forms
+ * of a word count as shared, and so does one with a slip of the pen; when each has a code or number that the other
+ * lacks (`K-1050`, `K-2000`) they ask different things.
+ */
+export function similarityOf(one: readonly string[], other: readonly string[]): number {
+  if (one.length === 0 || other.length === 0) return 0;
+  const isNumberOf = (terms: readonly string[]) => (term: string) => HAS_DIGIT.test(term) && !terms.includes(term);
+  if (one.some(isNumberOf(other)) && other.some(isNumberOf(one))) return 0;
+  const left = [...other];
+  let shared = 0;
+  for (const term of one) {
+    const exact = left.indexOf(term);
+    const place = exact === -1 ? left.findIndex((candidate) => isSameTerm(term, candidate)) : exact;
+    if (place === -1) continue;
+    left.splice(place, 1);
+    shared += 1;
+  }
+  return (2 * shared) / (one.length + other.length);
+}
+
+function isSameTerm(one: string, other: string): boolean {
+  if (HAS_DIGIT.test(one) || HAS_DIGIT.test(other)) return false;
+  const shorter = Math.min(one.length, other.length);
+  const beyond = Math.max(one.length, other.length) - shorter;
+  const common = commonLength(one, other);
+  if (common === shorter && common >= MIN_COMMON_CHARS && beyond <= MAX_ENDING_CHARS) return true;
+  if (shorter < MIN_MISSPELT_CHARS || beyond > 1) return false;
+  const tail = Math.min(commonEndLength(one, other), shorter - common);
+  return shorter + beyond - common - tail <= 1;
+}
+
+function commonLength(one: string, other: string): number {
+  const shorter = Math.min(one.length, other.length);
+  let length = 0;
+  while (length < shorter && one[length] === other[length]) length += 1;
+  return length;
+}
+
+function commonEndLength(one: string, other: string): number {
+  const shorter = Math.min(one.length, other.length);
+  let length = 0;
+  while (length < shorter && one.at(-1 - length) === other.at(-1 - length)) length += 1;
+  return length;
+}
 
 /** A message that found no good answer. */
 export interface UnansweredMessage {
@@ -62,7 +121,10 @@ const { textMaxChars: TEXT_CHARS, examplesMaxCount: EXAMPLES } = GAP_LIMITS;
 /** Gaps that have the most terms in common with a question and are compared with it. */
 const MAX_COMPARED = 100;
 
-/** Project-wide, beside the numbers of other advisory locks: questions of one project are noted one after the other. */
+/**
+ * Project-wide, distinct from the numbers of other advisory locks: questions of one project are noted one after the
+ * other.
+ */
 const NOTE_LOCK = 7_236_013;
 
 const sql = statements("knowledge/gaps", {
@@ -111,21 +173,21 @@ async function insertGap(tx: Db, project: ProjectId, asked: UnansweredMessage): 
 
 /**
  * Notes a message that found no good answer, with the gap that asks the same or as a new one; a message that was noted
- * before changes nothing. A gap that was answered is open again, one that is ignored stays so. Answers the id of the
+ * before changes nothing. A gap that was answered is open again, one that is ignored stays so. Returns the id of the
  * gap, null for a message that was noted before or is erased.
  */
 export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Promise<string | null> {
   return db.transaction(async (tx) => {
-    await sql.note.run(tx, { noteLock: NOTE_LOCK, project });
+    await sql.lockNotes.run(tx, { noteLock: NOTE_LOCK, project });
 
-    const chat = await sql.findChats.one(tx, { ticketId: asked.ticketId });
-    const message = await sql.findMessages.one(tx, { messageId: asked.messageId });
+    const chat = await sql.lockChat.one(tx, { ticketId: asked.ticketId });
+    const message = await sql.findMessage.one(tx, { messageId: asked.messageId });
     if (chat !== null && message === null) return null;
-    const count = await sql.findGapExamples.run(tx, { messageId: asked.messageId });
+    const count = await sql.findExample.run(tx, { messageId: asked.messageId });
     if (count > 0) return null;
     const same = await findSame(tx, project, asked.terms);
     const id = same ?? (await insertGap(tx, project, asked));
-    await sql.insertGapExamples.run(tx, {
+    await sql.insertExample.run(tx, {
       messageId: asked.messageId,
       project,
       id,
@@ -135,8 +197,8 @@ export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Prom
     });
     if (same === null) return id;
 
-    await sql.updateGaps.run(tx, { project, id, agentId: asked.agentId });
-    await sql.updateGapExamples.run(tx, { id, project });
+    await sql.countQuestion.run(tx, { project, id, agentId: asked.agentId });
+    await sql.forgetOldTexts.run(tx, { id, project });
     return id;
   });
 }
@@ -145,7 +207,7 @@ export const find = (db: Db, project: ProjectId, id: string): Promise<GapRecord 
 
 /**
  * A page of gaps, the most asked or the newest first: those behind the place `after`, with `q` in the question, and of
- * one status; and after which place the next page goes on, null at the end. What moves while pages are read may come
+ * one status; and after which place the next page continues, null at the end. What moves while pages are read may come
  * twice or not at all; a gap that is erased meanwhile changes nothing for the others.
  */
 export async function listPage(
@@ -187,24 +249,24 @@ export async function update(
 
 /**
  * Removes what these tickets have asked from the gaps of a project: their examples, questions that stand in their words
- * (another example takes their place), and gaps that nobody else has asked. Part of a transaction; locks the gaps in the
- * order of their ids. Answers how many messages were removed.
+ * (another example takes their place), and gaps that nobody else has asked. Part of a transaction; locks the gaps in
+ * the order of their ids. Returns how many messages were removed.
  */
 export async function eraseGapsOfTickets(tx: Db, project: ProjectId, ticketIds: readonly string[]): Promise<number> {
-  await sql.eraseGapsOfTickets.run(tx, { project, ticketIds });
-  const gone = await sql.deleteGapExamples.all<{ gapId: string; messageId: string }>(tx, { project, ticketIds });
+  await sql.lockGapsOfTickets.run(tx, { project, ticketIds });
+  const gone = await sql.deleteExamples.all<{ gapId: string; messageId: string }>(tx, { project, ticketIds });
   if (gone.length === 0) return 0;
   const gapIds = [...new Set(gone.map(({ gapId }) => gapId))];
 
-  await sql.deleteGaps.run(tx, { project, gapIds });
-  await sql.updateGaps2.run(tx, { project, gapIds });
-  const reworded = await sql.updateGaps3.all<{ id: string }>(tx, {
+  await sql.deleteEmptyGaps.run(tx, { project, gapIds });
+  await sql.recount.run(tx, { project, gapIds });
+  const reworded = await sql.replaceQuestion.all<{ id: string }>(tx, {
     project,
     gapIds,
     questionMessageId: gone.map(({ messageId }) => messageId),
   });
   const ids = reworded.map(({ id }) => id);
-  await sql.deleteGapTerms.run(tx, { project, ids });
+  await sql.deleteTerms.run(tx, { project, ids });
   await indexTerms(tx, project, ids);
   return gone.length;
 }

@@ -1,14 +1,14 @@
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import type { Db } from "../db.ts";
-import { expiredLease, lapseWait, leaseHistory } from "../messages/expired-leases.ts";
-import type { LeaseHistory } from "../messages/expired-leases.ts";
+import { expiredLease, lapseWait, leaseHistory } from "../messages/chats.ts";
+import type { LeaseHistory } from "../messages/chats.ts";
 import * as documents from "./documents.ts";
 import { UNREAD_LANGUAGE } from "./documents.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { holdKb } from "./kbs.ts";
-import { INGEST_PRIORITY, INGEST_SWEEP_AFTER_MS, queueDocument } from "./queue-document.ts";
-import type { NewIngest, QueuedIngest } from "./queue-document.ts";
+import { INGEST_PRIORITY, INGEST_SWEEP_AFTER_MS, queueDocument } from "./ingest-queue.ts";
+import type { NewIngest, QueuedIngest } from "./ingest-queue.ts";
 import { statements } from "../sql.ts";
 import { bind, stateOf } from "../context.ts";
 import type { Bound, Context } from "../context.ts";
@@ -119,13 +119,13 @@ const lastServedOf = stateOf((_context: Context) => new Map<string, string>());
 
 async function insertImportRow(tx: Db, project: ProjectId, kbId: string, url: string, maxPages: number) {
   const id = newId();
-  await sql.insertImportRow.run(tx, { id, project, kbId, url, maxPages });
+  await sql.insertImport.run(tx, { id, project, kbId, url, maxPages });
   return id;
 }
 
 /** Refuses what would make too much wait. What is accepted in the same moment elsewhere is not seen. */
 async function checkRoom(tx: Db, project: ProjectId, added: { count: number; bytes: number }): Promise<void> {
-  const waiting = await sql.checkRoom.one<{ count: number; bytes: number }>(tx, { project });
+  const waiting = await sql.sumQueued.one<{ count: number; bytes: number }>(tx, { project });
   const { count = 0, bytes = 0 } = waiting ?? {};
   const { queuedMaxBytes, queuedMaxCount } = KB_LIMITS;
   if (bytes + added.bytes <= queuedMaxBytes && count + added.count <= queuedMaxCount) return;
@@ -142,12 +142,12 @@ async function checkRoom(tx: Db, project: ProjectId, added: { count: number; byt
  */
 function endUnderLease(context: Context, claim: ClaimedIngest, work: (tx: Db) => Promise<void>): Promise<boolean> {
   return context.db.transaction(async (tx) => {
-    const locked = await sql.endUnderLease.run(tx, { project: claim.project, kbId: claim.kbId });
+    const locked = await sql.lockKb.run(tx, { project: claim.project, kbId: claim.kbId });
     if (locked === 0) return false;
     if (claim.documentId !== null) {
-      await sql.lockDocuments.run(tx, { documentId: claim.documentId });
+      await sql.lockDocument.run(tx, { documentId: claim.documentId });
     }
-    const count = await sql.deleteIngests.run(tx, { id: claim.id, project: claim.project, leaseId: claim.leaseId });
+    const count = await sql.deleteOwned.run(tx, { id: claim.id, project: claim.project, leaseId: claim.leaseId });
     if (count === 0) return false;
     await work(tx);
     return true;
@@ -158,15 +158,20 @@ async function countInImport(tx: Db, id: string | null, counts: { done: number; 
   if (id !== null) await sql.countInImport.run(tx, { id, ...counts });
 }
 
-/** Queues pages of an import that do not wait already, as documents. Answers how many. */
+/** Queues pages of an import that do not wait already, as documents. Returns how many. */
 async function queuePages(tx: Db, claim: ClaimedIngest, urls: readonly string[]): Promise<number> {
-  // Two imports take turns by the lock on the knowledge base. Whoever hands in documents does not wait for that, and
+  // Two imports take turns by the lock on the knowledge base. Documents that are handed in do not wait for that, and
   // locks them in this order of keys too.
   const keys = [...new Set(urls)].sort();
-  await sql.queuePages.run(tx, { project: claim.project, kbId: claim.kbId, id: keys.map(() => newId()), key: keys });
+  await sql.insertDocuments.run(tx, {
+    project: claim.project,
+    kbId: claim.kbId,
+    id: keys.map(() => newId()),
+    key: keys,
+  });
 
-  await sql.lockUnnest.run(tx, { kbId: claim.kbId, key: keys });
-  const count = await sql.insertIngests.run(tx, {
+  await sql.lockDocuments.run(tx, { kbId: claim.kbId, key: keys });
+  const count = await sql.insertPages.run(tx, {
     project: claim.project,
     kbId: claim.kbId,
     id: keys.map(() => newId()),
@@ -215,7 +220,7 @@ export function queueSitemap(
     await checkRoom(tx, project, { count: 1, bytes: 0 });
     const importId = await insertImportRow(tx, project, kbId, sitemap.url, sitemap.maxPages);
     const ingestId = newId();
-    await sql.queueSitemap.run(tx, { ingestId, project, kbId, importId, url: sitemap.url });
+    await sql.insertSitemap.run(tx, { ingestId, project, kbId, importId, url: sitemap.url });
     return { importId, ingestId };
   });
 }
@@ -245,10 +250,11 @@ export async function claim(
   return asClaimed(row);
 }
 
-/** Extends leases; answers the ids of those that are still held. */
+/** Extends leases; returns the ids of those that are still held. */
 export async function renewLeases(context: Context, claims: readonly ClaimedIngest[]): Promise<Set<string>> {
   const held = new Set<string>();
-  // One by one: a statement that locked several could wait for whoever hands in the same documents, who waits for it.
+  // One by one: a statement that locked several could wait for a process that hands in the same documents, which waits
+  // for it.
   for (const { id, leaseId } of claims) {
     if ((await sql.renew.all(context.leases, { id, leaseId })).length > 0) held.add(leaseId);
   }
@@ -291,10 +297,10 @@ export function finish(
 export function fail(context: Context, claim: ClaimedIngest, error: string): Promise<boolean> {
   return endUnderLease(context, claim, async (tx) => {
     if (claim.documentId === null) {
-      await sql.fail.run(tx, { importId: claim.importId, error });
+      await sql.failImport.run(tx, { importId: claim.importId, error });
       return;
     }
-    await sql.updateDocuments.run(tx, { documentId: claim.documentId, error });
+    await sql.failDocument.run(tx, { documentId: claim.documentId, error });
     await countInImport(tx, claim.importId, { done: 0, failed: 1 });
   });
 }
@@ -310,7 +316,7 @@ export function finishSitemap(context: Context, claim: ClaimedIngest, pages: rea
     for (let start = 0; start < pages.length; start += PAGE_BATCH) {
       found += await queuePages(tx, claim, pages.slice(start, start + PAGE_BATCH));
     }
-    await sql.finishSitemap.run(tx, { importId: claim.importId, found });
+    await sql.countFound.run(tx, { importId: claim.importId, found });
   });
 }
 

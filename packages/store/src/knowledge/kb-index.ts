@@ -1,9 +1,45 @@
+import { stateOf } from "../context.ts";
 import type { Db } from "../db.ts";
-import { unpackWords } from "./packed-words.ts";
-import { BLOCK_CHUNKS, POSTING_UNITS, createPostingRows, decodePostings } from "./postings.ts";
-import type { DocumentPostings, PostingRows } from "./postings.ts";
-import { createTurns } from "../take-turns.ts";
 import { statements } from "../sql.ts";
+import { createYielder } from "../create-yielder.ts";
+import { BLOCK_CHUNKS, POSTING_UNITS, createPostingRows, decodePostings, unpackWords } from "./postings.ts";
+import type { DocumentPostings, PostingRows } from "./postings.ts";
+
+/** Words whose stems are kept: about 10 MB at most. */
+const MAX_KEPT = 100_000;
+
+/** Words that one statement stems. */
+const STEM_BATCH = 20_000;
+
+/** Stems that were found. */
+const stemsOf = stateOf((_db: Db) => new Map<string, string>());
+
+/**
+ * Returns the stem of each of the words, by Postgres's own stemmers. Known stems are kept: the same words come again
+ * and again, and a round trip costs more than the stemming. A language that this version of Postgres has no stemmer
+ * for is taken word by word, and so is a word that the stemmer takes for a stop word.
+ */
+export async function stem(db: Db, config: string, words: Iterable<string>, on: Db = db): Promise<Map<string, string>> {
+  const kept = stemsOf(db);
+  const stems = new Map<string, string>();
+  const unknown: string[] = [];
+  for (const word of new Set(words)) {
+    const known = kept.get(`${config} ${word}`);
+    if (known === undefined) unknown.push(word);
+    else stems.set(word, known);
+  }
+  for (let first = 0; first < unknown.length; first += STEM_BATCH) {
+    const batch = unknown.slice(first, first + STEM_BATCH);
+    const rows = await sql.stem.all<{ stem: string }>(on, { word: batch, config });
+    if (kept.size + batch.length > MAX_KEPT) kept.clear();
+    for (const [index, word] of batch.entries()) {
+      const found = rows[index]?.stem ?? word;
+      stems.set(word, found);
+      kept.set(`${config} ${word}`, found);
+    }
+  }
+  return stems;
+}
 
 /** The index of a knowledge base as a transaction has it that holds the lock on the base. */
 export interface KbIndex {
@@ -83,7 +119,7 @@ export async function addPostings(
   index: KbIndex,
   documents: readonly { first: number | null; postings: DocumentPostings }[],
 ): Promise<void> {
-  const takeTurns = createTurns();
+  const yieldNow = createYielder();
   const rows = createPostingRows();
   for (const { first, postings } of documents) {
     if (first === null) continue;
@@ -99,7 +135,7 @@ export async function addPostings(
           if (rows.isFull()) await appendRows(tx, index, rows.take());
         }
       }
-      await takeTurns();
+      await yieldNow();
     }
   }
   await appendRows(tx, index, rows.take());
@@ -124,7 +160,7 @@ export async function addWords(tx: Db, index: KbIndex, pieces: Iterable<string>)
   let words = new Set<string>();
   const flush = async (): Promise<void> => {
     if (words.size === 0) return;
-    await sql.flush.run(tx, { kbNumber: index.kbNumber, words: [...words].sort() });
+    await sql.insertWords.run(tx, { kbNumber: index.kbNumber, words: [...words].sort() });
     words = new Set();
   };
   for (const piece of pieces) {
@@ -135,8 +171,8 @@ export async function addWords(tx: Db, index: KbIndex, pieces: Iterable<string>)
 }
 
 /**
- * Removes some of the index of a deleted knowledge base, which nobody searches any more. Called for each of its documents,
- * so that next to nothing is left for the statement that removes the base itself.
+ * Removes some of the index of a deleted knowledge base, which nobody searches any more. Called for each of its
+ * documents, so that next to nothing is left for the statement that removes the base itself.
  */
 export async function removeSomeOfIndex(tx: Db, kbId: string): Promise<void> {
   await sql.removeSomePostings.run(tx, { kbId });
@@ -188,8 +224,8 @@ export async function tidyIndex(tx: Db, index: KbIndex): Promise<void> {
       if (rows.isFull()) await appendRows(tx, index, rows.take());
     }
   }
-  await sql.deleteKbPostings.run(tx, { kbNumber: index.kbNumber, block });
-  await sql.updateDocuments.run(tx, { id: moved.map(({ id }) => id), number: moved.map(({ to }) => to) });
+  await sql.deleteBlock.run(tx, { kbNumber: index.kbNumber, block });
+  await sql.savePlaces.run(tx, { id: moved.map(({ id }) => id), number: moved.map(({ to }) => to) });
   markDead(index, moved);
   index.dead = index.dead.flatMap(([start, end]) =>
     [
@@ -207,7 +243,7 @@ async function* readBlock(
   index: KbIndex,
   block: number,
 ): AsyncGenerator<{ term: string; postings: Buffer }, void> {
-  const takeTurns = createTurns();
+  const yieldNow = createYielder();
   let last: string | null = null;
   for (;;) {
     const rows: { term: string; postings: Buffer }[] = await sql.readBlock.all(tx, {
@@ -217,7 +253,7 @@ async function* readBlock(
     });
     for (const row of rows) {
       yield row;
-      await takeTurns();
+      await yieldNow();
     }
     last = rows.at(-1)?.term ?? null;
     if (rows.length < READ_BATCH) return;

@@ -1,6 +1,6 @@
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
-import { isUniqueViolation } from "../db.ts";
-import type { Db } from "../db.ts";
+import { updateVersioned } from "../db.ts";
+import type { Db, UpdateResult } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -47,8 +47,8 @@ const sql = statements("knowledge/kbs", {
 });
 
 /**
- * The steps of the removal of a knowledge base, each of which is repeated until it finds nothing more. Dependent rows are
- * deleted with their row. Nothing else writes to a deleted knowledge base, so these statements never wait.
+ * The steps of the removal of a knowledge base, each of which is repeated until it finds nothing more. Dependent rows
+ * are deleted with their row. Nothing else writes to a deleted knowledge base, so these statements never wait.
  */
 const PURGE_STEPS = [
   sql.purgeIngests,
@@ -64,11 +64,11 @@ export async function findState(db: Db, project: ProjectId, id: string): Promise
   return row === null ? null : asKbState(row);
 }
 
-/** Makes a knowledge base, or answers the one of this project that has this name. */
+/** Makes a knowledge base, or returns the one of this project that has this name. */
 export async function ensure(db: Db, project: ProjectId, name: string): Promise<{ kb: Kb; created: boolean }> {
   const row = await sql.ensure.one<Kb>(db, { id: newId(), project, name });
   if (row !== null) return { kb: row, created: true };
-  const existing = await sql.findKbs.one<Kb>(db, { project, name });
+  const existing = await sql.findByName.one<Kb>(db, { project, name });
   if (existing === null) throw new Error(`knowledge base ${name} disappeared while it was being created`);
   return { kb: existing, created: false };
 }
@@ -104,8 +104,8 @@ export async function findAll(db: Db, project: ProjectId, ids: readonly string[]
 }
 
 /**
- * Changes the name and raises the version, where `versions` has the present one or is null. Answers what became of
- * it; `state` is the present one when it is another version, null when the project has no such knowledge base.
+ * Changes the name and raises the version, where `versions` has the present one or is null. Returns
+ * the result; `state` is the present one when it is another version, null when the project has no such knowledge base.
  */
 export async function update(
   db: Db,
@@ -113,14 +113,9 @@ export async function update(
   id: string,
   change: { name?: string | undefined },
   versions: readonly number[] | null,
-): Promise<{ result: "changed" | "stale" | "taken"; state: KbState | null }> {
-  try {
-    const count = await sql.update.run(db, { project, id, name: change.name, versions });
-    return { result: count === 0 ? "stale" : "changed", state: await findState(db, project, id) };
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    return { result: "taken", state: await findState(db, project, id) };
-  }
+): Promise<{ result: UpdateResult; state: KbState | null }> {
+  const result = await updateVersioned(() => sql.update.run(db, { project, id, name: change.name, versions }));
+  return { result, state: await findState(db, project, id) };
 }
 
 /**
@@ -132,7 +127,7 @@ export function remove(db: Db, project: ProjectId, id: string, versions: readonl
   return db.transaction(async (tx) => {
     const count = await sql.remove.run(tx, { project, id, versions });
     if (count === 0) return false;
-    await sql.updateAgents.run(tx, { project, id });
+    await sql.removeFromAgents.run(tx, { project, id });
     return true;
   });
 }

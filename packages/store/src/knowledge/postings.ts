@@ -88,7 +88,7 @@ export function createPostingRows(): {
   addOne(number: number, term: string, counts: number, length: number, forms: number): void;
   /** True when there is as much as one statement should write. */
   isFull(): boolean;
-  /** Answers what was added, and begins anew. */
+  /** Returns what was added, and starts again. */
   take(): PostingRows;
 } {
   let byBlock = new Map<number, Map<string, number[]>>();
@@ -134,4 +134,29 @@ export function createPostingRows(): {
       };
     },
   };
+}
+
+/** Words of one piece. */
+const PIECE_WORDS = 5_000;
+
+/**
+ * Words in pieces, those of each joined by line ends: a few long strings pass from thread to thread in an instant, a
+ * million short ones do not. No word holds a line end.
+ */
+export function packWords(words: Iterable<string>): string[] {
+  const pieces: string[] = [];
+  let open: string[] = [];
+  for (const word of words) {
+    open.push(word);
+    if (open.length < PIECE_WORDS) continue;
+    pieces.push(open.join("\n"));
+    open = [];
+  }
+  if (open.length > 0) pieces.push(open.join("\n"));
+  return pieces;
+}
+
+/** The words of one piece. */
+export function unpackWords(piece: string): string[] {
+  return piece.split("\n");
 }

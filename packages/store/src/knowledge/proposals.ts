@@ -28,7 +28,7 @@ export interface NewProposal {
   createdBy: string;
 }
 
-/** A proposal and what has become of it. */
+/** A proposal and the decision on it. */
 export interface ProposalRecord extends NewProposal {
   id: string;
   status: ProposalStatus;
@@ -65,7 +65,7 @@ export interface OperatorAnswer {
 }
 
 /**
- * What became of a decision: `stale` when the proposal has another version, `decided` when it was decided otherwise,
+ * Result of a decision: `stale` when the proposal has another version, `decided` when it was decided otherwise,
  * `changed` when the document is not as it was when this was proposed.
  */
 export interface ProposalOutcome {
@@ -89,7 +89,7 @@ async function decide(
   work: (tx: Db, proposal: ProposalRecord) => Promise<ProposalRecord | null>,
 ): Promise<ProposalOutcome | null> {
   return db.transaction(async (tx) => {
-    const row = await sql.decide.one<ProposalRecord>(tx, { project, id });
+    const row = await sql.lock.one<ProposalRecord>(tx, { project, id });
     if (row === null) return null;
     const proposal = row;
     if (row.status === wanted) return { result: "done", proposal };
@@ -219,7 +219,7 @@ export async function findQuestion(
 /**
  * Accepts a proposal and puts its document, in one transaction: a search finds the new text or the proposal is still
  * open. One that was accepted before is left as it is. `replaces` is the document as it was proposed for: when it has
- * another text by now, or waits to be read anew, nothing is done. It keeps what it was read from, so that handing in
+ * another text by now, or waits to be read again, nothing is done. It keeps what it was read from, so that handing in
  * the same source again does not undo the change. Null when there is no such proposal; throws `not_found` when there
  * is no such knowledge base any more.
  */
@@ -236,14 +236,14 @@ export async function accept(
     replaces: { id: string; contentHash: Buffer } | null;
   },
 ): Promise<ProposalOutcome | null> {
-  // Outside the transaction, since whoever puts into the same base waits for its end.
+  // Outside the transaction, since a process that puts into the same base waits for its end.
   const item = await prepare(db, decision.document, decision.indexed);
   const { kbId, replaces, versions, by } = decision;
   return decide(db, project, id, { versions, wanted: "accepted" }, async (tx) => {
     if (replaces !== null) {
       const locked = await sql.accept.run(tx, { project, kbId });
       if (locked === 0) throw new ServiceError("not_found", "The knowledge base of this proposal was deleted.");
-      const count = await sql.lockDocuments.run(tx, {
+      const count = await sql.lockDocument.run(tx, {
         project,
         kbId,
         id: replaces.id,
@@ -254,7 +254,7 @@ export async function accept(
     const [put] = await putDocuments(tx, project, kbId, [item]);
     if (put === undefined) throw new Error("the document of a proposal was not stored");
     if (replaces !== null) {
-      await sql.updateDocuments.run(tx, { project, id: replaces.id, contentHash: replaces.contentHash });
+      await sql.markAsSource.run(tx, { project, id: replaces.id, contentHash: replaces.contentHash });
     }
     const action = replaces === null ? "add" : "replace";
     return mark(tx, project, id, { status: "accepted", by, action, resultDocumentId: put.documentId });

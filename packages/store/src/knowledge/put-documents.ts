@@ -29,8 +29,8 @@ interface ExistingRow {
 }
 
 /**
- * Puts documents of different keys into a knowledge base, each in place of the one with the same key, and answers what
- * became of each. Part of one transaction, which holds the lock on the base until its end: writers to one base take
+ * Puts documents of different keys into a knowledge base, each in place of the one with the same key, and returns the
+ * result of each. Part of one transaction, which holds the lock on the base until its end: writers to one base take
  * turns, so that its counts are right and two writers cannot wait for each other. Searches are not held up. Throws
  * `not_found` when this project has no such knowledge base.
  */
@@ -91,7 +91,7 @@ export async function putDocuments(
   });
 }
 
-/** A document whose postings are made anew from the passages that it has. */
+/** A document whose postings are regenerated from the passages that it has. */
 export interface DocumentToIndex {
   id: string;
   indexed: IndexedChunks;
@@ -99,17 +99,19 @@ export interface DocumentToIndex {
 }
 
 /**
- * The first version numbered the passages of a document from 1; postings count them from 0. In two steps, since no two may
- * have the same number even for a moment. Locks the passages that it changes; the caller has locked the knowledge base.
+ * The first version numbered the passages of a document from 1; postings count them from 0. In two steps, since no two
+ * may have the same number even for a moment. Locks the passages that it changes; the caller has locked the knowledge
+ * base.
  */
 async function numberFromZero(tx: Db, documentIds: readonly string[]): Promise<void> {
+  await sql.hideOldNumbers.run(tx, { documentIds });
   await sql.numberFromZero.run(tx, { documentIds });
-  await sql.updateChunks.run(tx, { documentIds });
 }
 
 /**
- * Makes the postings of documents anew, from the passages that they had when they were read. One that has changed since
- * then, or that another process has indexed, is left as it is. Part of one transaction; answers how many were indexed.
+ * Makes the postings of documents again, from the passages that they had when they were read. One that has changed
+ * since then, or that another process has indexed, is left as it is. Part of one transaction; returns how many were
+ * indexed.
  */
 export async function indexAgainIn(
   tx: Db,
@@ -118,7 +120,7 @@ export async function indexAgainIn(
   items: readonly DocumentToIndex[],
 ): Promise<number> {
   const index = await lockKb(tx, project, kbId);
-  const rows = await sql.indexAgain.all<{ id: string }>(tx, {
+  const rows = await sql.lockUnchanged.all<{ id: string }>(tx, {
     kbId,
     id: items.map(({ id }) => id),
     version: items.map(({ indexed }) => indexed.version),
@@ -134,14 +136,14 @@ export async function indexAgainIn(
     }));
   const ids = changed.map(({ id }) => id);
   markDead(index, await chunks.rangesOf(tx, ids));
-  await sql.deleteChunkTerms.run(tx, { ids });
+  await sql.deleteTerms.run(tx, { ids });
   await numberFromZero(tx, ids);
-  await sql.updateChunks2.run(tx, {
+  await sql.saveTermCounts.run(tx, {
     documentId: changed.flatMap(({ id, indexed }) => indexed.chunks.map(() => id)),
     ordinal: changed.flatMap(({ indexed }) => indexed.chunks.map((_, ordinal) => ordinal)),
     termCount: changed.flatMap(({ indexed }) => indexed.chunks.map(({ termCount }) => termCount)),
   });
-  await sql.updateDocuments.run(tx, {
+  await sql.savePlaces.run(tx, {
     id: ids,
     first: changed.map(({ first }) => first),
     termCount: changed.map(({ termCount }) => termCount),
@@ -150,7 +152,7 @@ export async function indexAgainIn(
   await writeIndex(tx, index, changed);
   await tidyIndex(tx, index);
   await saveKbIndex(tx, index);
-  await sql.updateKbs.run(tx, { kbId });
+  await sql.sumTerms.run(tx, { kbId });
   return changed.length;
 }
 
@@ -183,7 +185,7 @@ async function removeReplaced(
 ): Promise<{ chunkCount: number; termCount: number }> {
   if (ids.length === 0) return { chunkCount: 0, termCount: 0 };
   markDead(index, await chunks.rangesOf(tx, ids));
-  const row = await sql.removeReplaced.one<{ chunkCount: number; termCount: number }>(tx, { ids });
+  const row = await sql.deleteChunks.one<{ chunkCount: number; termCount: number }>(tx, { ids });
   return { chunkCount: row?.chunkCount ?? 0, termCount: row?.termCount ?? 0 };
 }
 
@@ -196,7 +198,7 @@ async function writeDocuments(
   kbId: string,
   numbered: readonly NumberedItem[],
 ): Promise<void> {
-  // In one order of keys, as whoever hands in documents locks them.
+  // In the order of keys in which documents that are handed in are locked.
   const items = numbered.toSorted((a, b) => (a.document.key < b.document.key ? -1 : 1));
   await sql.writeDocuments.run(tx, {
     project,
@@ -230,8 +232,8 @@ async function writeIndex(
 }
 
 /**
- * Drops what waits to be read for documents, since something newer is in its place. Whoever reads it has lost its lease
- * by that.
+ * Drops what waits to be read for documents, since something newer is in its place. The process that reads it has lost
+ * its lease by that.
  */
 export async function dropWaitingIn(tx: Db, project: ProjectId, documentIds: readonly string[]): Promise<void> {
   await sql.dropWaiting.run(tx, { project, documentIds });

@@ -33,7 +33,7 @@ const TYPE_NOW = `CASE m.state ${Object.entries(TYPE_OF_STATE)
 
 /** How long the sweeper leaves a finished message to its job. */
 const SWEEP_AFTER_MS = 2_000;
-/** A sealed key of a sender is forgotten after this time, whatever became of its message. */
+/** A sealed key of a sender is forgotten after this time, whatever the result of its message. */
 const SECRET_DAYS = 30;
 
 interface RefRow {
@@ -53,7 +53,7 @@ function asRef(row: RefRow): CallbackRef {
 
 /**
  * Makes the deliveries that the news of these conversations calls for, in the order of their messages, and answers
- * them to be published. Safe to repeat: what was told once is not told again.
+ * them to be published. Safe to repeat: what was sent once is not sent again.
  */
 export async function settle(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]> {
   if (refs.length === 0) return [];
@@ -77,7 +77,7 @@ export async function settle(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]
 }
 
 /**
- * Marks the messages whose time is over as news, so that their senders hear it. Answers their conversations, at most
+ * Marks the messages whose time is over as news, so that their senders hear it. Returns their conversations, at most
  * `limit`.
  */
 export async function markTimeouts(db: Db, limit: number): Promise<CallbackRef[]> {
@@ -102,13 +102,13 @@ export async function hasSecret(db: Db, project: ProjectId, messageId: string): 
   return (await sql.hasSecret.run(db, { project, messageId })) > 0;
 }
 
-/** Forgets the sealed copies of keys that are revoked: they sign nothing. At most `limit`; answers how many. */
+/** Forgets the sealed copies of keys that are revoked: they sign nothing. At most `limit`; returns how many. */
 export async function eraseRevokedSecrets(db: Db, limit: number): Promise<number> {
   const count = await sql.eraseRevokedSecrets.run(db, { limit });
   return count;
 }
 
-/** Forgets sealed keys that are older than 30 days, at most `limit`; answers how many. */
+/** Forgets sealed keys that are older than 30 days, at most `limit`; returns how many. */
 export async function eraseOldSecrets(db: Db, limit: number): Promise<number> {
   const count = await sql.eraseOldSecrets.run(db, { limit });
   return count;

@@ -20,7 +20,9 @@ export interface ClaimedDelivery {
   replyIds: string[];
   /** Failed attempts since the delivery was created or last replayed: its position in the retry schedule. */
   failures: number;
-  /** Leases in a row that expired without a result: each time the worker's process ended, or lost the store for long. */
+  /**
+   * Leases in a row that expired without a result: each time the worker's process ended, or lost the store for long.
+   */
   lapses: number;
   /** Number of the attempt that comes next, counted over replays too. */
   attempt: number;
@@ -41,7 +43,7 @@ export interface DeliveryRequest extends ClaimedDelivery {
   isKeyRevoked: boolean;
 }
 
-/** What became of a try. */
+/** Result of a try. */
 export interface TryResult {
   durationMs: number;
   /** HTTP status of the receiver's answer; null when there was none. */
@@ -217,7 +219,7 @@ export async function find(db: Db, project: ProjectId, id: string): Promise<Deli
 /**
  * Makes a delivery that is over pending again, with fresh tries; one that is pending is tried now, and no sooner
  * dead for it. What of a dead one nobody has collected leaves the buffer, and what a reader has just taken does not
- * come back to it. Answers what has to be published, or null when the project has no such delivery.
+ * come back to it. Returns what has to be published, or null when the project has no such delivery.
  */
 export async function replay(db: Db, project: ProjectId, id: string): Promise<DueDelivery | null> {
   const row = await sql.replay.one<{ ticketId: string; tries: number }>(db, { project, id });

@@ -1,6 +1,6 @@
 import { batched } from "../batcher.ts";
 import type { ProjectId } from "../ids.ts";
-import { IS_ALIVE } from "../platform/instances.ts";
+import { IS_ALIVE } from "../platform/replicas.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
@@ -198,7 +198,7 @@ export async function release(context: Context, call: IdempotentCall): Promise<v
   });
 }
 
-/** Forgets keys that are older than 24 hours, at most `limit`; answers how many. */
+/** Forgets keys that are older than 24 hours, at most `limit`; returns how many. */
 export async function deleteExpired(context: Context, limit: number): Promise<number> {
   const count = await sql.deleteExpired.run(context.hot, { limit });
   return count;

@@ -9,10 +9,9 @@ import type {
 import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
 import type { Context } from "../context.ts";
 import { batched } from "../batcher.ts";
-import { LEASE_MS } from "./chats.ts";
+import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "./chats.ts";
 import { isUniqueViolation } from "../db.ts";
-import { SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "./expired-leases.ts";
-import type { LeaseHistory } from "./expired-leases.ts";
+import type { LeaseHistory } from "./chats.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -252,7 +251,7 @@ function asClaimed(row: ClaimedRow, messageId: string): ClaimedMessage {
 }
 
 /**
- * Commits a message and answers its ids and its place in the chat; one that is there already stays as it is.
+ * Commits a message and returns its ids and its place in the chat; one that is there already stays as it is.
  * Concurrent calls share a statement and a commit; when this resolves, the message is durable. When it rejects with
  * `unavailable` the message may be there all the same; a caller that has to know gives the id itself.
  */

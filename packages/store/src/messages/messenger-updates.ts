@@ -83,7 +83,7 @@ const sql = statements("messages/messenger-updates", {
   prunePage: PRUNE_PAGE,
 });
 
-/** Commits updates; those that are there already stay as they are. Answers how many were new. */
+/** Commits updates; those that are there already stay as they are. Returns how many were new. */
 export async function insertMany(
   db: Db,
   project: ProjectId,
@@ -152,7 +152,7 @@ export async function retryLater(
   await sql.retryLater.run(db, { botId, updateId, delayMs: Math.round(delayMs), failure, counted: counts ? 1 : 0 });
 }
 
-/** Gives updates up: they wait for an operator, and the conversation goes on without them. */
+/** Gives updates up: they wait for an operator, and the conversation continues without them. */
 export async function bury(db: Db, botId: number, updateIds: readonly number[], failure: string): Promise<void> {
   await sql.bury.run(db, { botId, updateIds, failure });
 }
@@ -183,7 +183,7 @@ export async function revive(db: Db, project: ProjectId, messageId: string): Pro
 }
 
 /**
- * Forgets what can come no more, and what nobody has looked at for a month. Answers how many of them had not been
+ * Forgets what can come no more, and what nobody has looked at for a month. Returns how many of them had not been
  * answered, and whether there may be more to forget.
  */
 export async function prune(db: Db): Promise<{ unanswered: number; isMore: boolean }> {

@@ -1,6 +1,6 @@
 import type { ChannelId } from "@svc/contracts";
-import { expiredLease, leaseHistory } from "./expired-leases.ts";
-import type { LeaseHistory } from "./expired-leases.ts";
+import { expiredLease, leaseHistory } from "./chats.ts";
+import type { LeaseHistory } from "./chats.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { REPLY_COLUMNS, asReply } from "./replies.ts";
@@ -17,7 +17,7 @@ export interface OutboxRef {
   ticketId: string;
 }
 
-/** The oldest reply of a conversation that is not sent, for whoever holds the lease. */
+/** The oldest reply of a conversation that is not sent, for a caller that holds the lease. */
 export interface ClaimedReply extends OutboxRef, LeaseHistory {
   leaseId: string;
   channelId: ChannelId;
@@ -65,9 +65,9 @@ const sql = statements("messages/outboxes", {
 });
 
 /**
- * Claims the oldest reply of a conversation that is not sent, under a lease of ten seconds, and counts the attempt. Pass
- * the lease that is held to go on with the next one. Null when there is nothing to send, not yet, or another process
- * has the lease.
+ * Claims the oldest reply of a conversation that is not sent, under a lease of ten seconds, and counts the attempt.
+ * Pass the lease that is held to continue with the next one. Null when there is nothing to send, not yet, or another
+ * process has the lease.
  */
 export async function claimNext(
   context: Context,
@@ -163,7 +163,7 @@ export async function listDead(context: Context, project: ProjectId, limit: numb
 }
 
 /**
- * Adds a text to a conversation that answers nothing: it is sent after what waits there. Answers its id; null where
+ * Adds a text to a conversation that answers nothing: it is sent after what waits there. Returns its id; null where
  * the project has no such conversation. Locks the chat.
  */
 export function insertNotice(
@@ -176,13 +176,13 @@ export function insertNotice(
     const chat = await sql.insertNotice.one<{ lastSeq: number; channelId: ChannelId }>(tx, { project, ticketId });
     if (chat === null) return null;
     const id = newId();
-    await sql.insertReplies.run(tx, { id, project, ticketId, lastSeq: chat.lastSeq, text });
-    await sql.insertOutboxes.run(tx, { ticketId, project, channelId: chat.channelId, lastSeq: chat.lastSeq });
+    await sql.insertReply.run(tx, { id, project, ticketId, lastSeq: chat.lastSeq, text });
+    await sql.wantReply.run(tx, { ticketId, project, channelId: chat.channelId, lastSeq: chat.lastSeq });
     return id;
   });
 }
 
-/** What became of a reply so far; null where it is not there (any more). */
+/** State of a reply; null where it is not there (any more). */
 export async function findOutcome(
   context: Context,
   project: ProjectId,
@@ -195,7 +195,10 @@ export async function findOutcome(
   return row;
 }
 
-/** Has a reply that was given up sent again, in the name of `actor`; where, or null when the project works on no such ticket. */
+/**
+ * Has a reply that was given up sent again, in the name of `actor`; where, or null when the project works on no such
+ * ticket.
+ */
 export async function sendAgain(
   context: Context,
   project: ProjectId,

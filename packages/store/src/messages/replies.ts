@@ -2,7 +2,7 @@ import type { ChannelId, MessageState, ReplyAuthor, Source } from "@svc/contract
 import { batched } from "../batcher.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { IS_ALIVE } from "../platform/instances.ts";
+import { IS_ALIVE } from "../platform/replicas.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
@@ -94,8 +94,8 @@ export const IS_CALL_OVER = `(m.call_ended_at IS NOT NULL OR NOT EXISTS (
 const isKept = (days: string) => `coalesce(r.undeliverable_at, r.created_at) > now() - make_interval(days => ${days})`;
 
 /**
- * What callers have received is written at once; while one statement is on its way, further notes gather for the next one.
- * Replies of different batches are never locked at the same time.
+ * What callers have received is written at once; while one statement is on its way, further notes gather for the next
+ * one. Replies of different batches are never locked at the same time.
  */
 const NOTES = { lanes: 1, maxItems: 1_000 };
 
@@ -252,8 +252,8 @@ export async function reopenCall(
 
 /**
  * What a call finds whose message was sent before: its state (`received` as long as another call waits for it), and
- * the replies to it that nobody has, which are taken for this call; by the same id they are had again. `endAnsweredCall`, or `endCall` and `release`,
- * follow. Null when there is no such message.
+ * the replies to it that nobody has, which are taken for this call; by the same id they are had again.
+ * `endAnsweredCall`, or `endCall` and `release`, follow. Null when there is no such message.
  */
 export async function takeForCall(
   context: Context,

@@ -1,6 +1,6 @@
 import { WIDGET_LIMITS } from "@svc/contracts";
 import type { ReplyAuthor, Source, WidgetFile } from "@svc/contracts";
-import { BAD_RATING_MAX_SCORE } from "../platform/answer-stats.ts";
+import { BAD_RATING_MAX_SCORE } from "../platform/stats.ts";
 import { batched } from "../batcher.ts";
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
@@ -197,7 +197,7 @@ export async function listAfter(
 }
 
 /**
- * Notes that the replies of some places were handed over, and answers those of which that was not known. Many calls
+ * Notes that the replies of some places were handed over, and returns those of which that was not known. Many calls
  * share a statement. Safe to repeat.
  */
 export function confirm(db: Db, project: ProjectId, ticketId: string, places: PlaceRange): Promise<ConfirmedReply[]> {

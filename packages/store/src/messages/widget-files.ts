@@ -2,7 +2,7 @@ import { WIDGET_LIMITS } from "@svc/contracts";
 import type { WidgetFile } from "@svc/contracts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { outlastDeadlocks } from "../outlast-deadlocks.ts";
+import { retryOnDeadlock } from "../retries.ts";
 import { describeBytes, storageFull } from "../platform/stored-bytes.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
@@ -68,7 +68,7 @@ const sql = statements("messages/widget-files", {
  * Nothing is locked: uploads in flight may pass a limit by their own bytes each.
  */
 async function checkRoom(context: Context, project: ProjectId, ticketId: string, bytes: number): Promise<void> {
-  const row = await sql.readChat.one<{ total: number; day: number }>(context.db, { project, ticketId });
+  const row = await sql.sumChat.one<{ total: number; day: number }>(context.db, { project, ticketId });
   const { conversationMaxBytes, visitorDayMaxBytes } = context.storedBytes.limits;
   if ((row?.total ?? 0) + bytes > conversationMaxBytes) {
     throw storageFull(
@@ -188,13 +188,13 @@ export async function open(
 export async function expire(
   context: Context,
 ): Promise<{ project: ProjectId; expired: number; isMore: boolean } | null> {
-  const due = await sql.expire.one<{ id: string; days: number }>(context.db);
+  const due = await sql.takeDueProject.one<{ id: string; days: number }>(context.db);
   if (due === null) return null;
-  const [row] = await outlastDeadlocks(context.db, (tx) =>
-    sql.expire2.all<{ seen: number; expired: number }>(tx, { id: due.id, days: due.days }),
+  const [row] = await retryOnDeadlock(context.db, (tx) =>
+    sql.expireSome.all<{ seen: number; expired: number }>(tx, { id: due.id, days: due.days }),
   );
   const isMore = row?.seen === EXPIRE_PAGE;
-  if (isMore) await sql.updateProjects.run(context.db, { id: due.id });
+  if (isMore) await sql.repeatSoon.run(context.db, { id: due.id });
   return { project: asProjectId(due.id), expired: row?.expired ?? 0, isMore };
 }
 

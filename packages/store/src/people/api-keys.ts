@@ -71,7 +71,7 @@ export async function findLiveByHash(db: Db, hash: Buffer): Promise<ApiKeyRecord
 export async function insert(db: Db, key: NewApiKey): Promise<ApiKeyRecord | null> {
   const rows = await db.transaction(async (tx) => {
     await sql.insert.run(tx, { hash: key.hash });
-    return sql.insertApiKeys.all<ApiKeyRow>(tx, {
+    return sql.insertKey.all<ApiKeyRow>(tx, {
       id: newId(),
       name: key.name,
       prefix: key.prefix,
@@ -152,7 +152,7 @@ export async function revoke(db: Db, id: string): Promise<boolean> {
   return (await sql.revoke.run(db, { id })) > 0;
 }
 
-/** Revokes what a maker has made except the key with this hash; answers how many. */
+/** Revokes what a maker has made except the key with this hash; returns how many. */
 export async function revokeOthersOf(db: Db, createdBy: string, hash: Buffer): Promise<number> {
   const count = await sql.revokeOthersOf.run(db, { createdBy, hash });
   return count;

@@ -6,7 +6,7 @@ import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** Who did what, and what became of it. Holds no secret and nothing that a customer has written. */
+/** Who did what, and with which result. Holds no secret and nothing that a customer has written. */
 export interface NewAuditEvent {
   /** The kind and id of who asked; `anonymous` without a valid key. */
   actor: string;
@@ -73,7 +73,7 @@ export type AuditFaultKind =
   | "truncated"
   /** There are rows after the end of the chain. */
   | "added"
-  /** The row that was told earlier is another one now, or gone. */
+  /** The row that was reported earlier is another one now, or gone. */
   | "unexpected";
 
 /** Where the chain is broken. */
@@ -91,15 +91,15 @@ export interface AuditRange {
   from?: string | undefined;
   /** The last day; to the end where absent. */
   to?: string | undefined;
-  /** In the place of `from`: the check goes on after this row, which must be there and the same. */
+  /** In the place of `from`: the check continues after this row, which must be there and the same. */
   after?: AuditPlace | undefined;
   /** Rows to check at most; all where absent. */
   maxRows?: number | undefined;
-  /** A place that was told earlier: its row must still be there and the same. */
+  /** A place that was reported earlier: its row must still be there and the same. */
   expect?: AuditPlace | undefined;
 }
 
-/** What became of a check of the chain. */
+/** Result of a check of the chain. */
 export interface AuditCheck {
   /** The first place where the chain is broken; null when it is whole. */
   fault: AuditFault | null;
@@ -192,8 +192,8 @@ function faultOf(last: Pick<HeadRow, "day" | "number" | "hash">, row: ChainRow):
 const REQUEST_HASH_CHARS = 16;
 
 /**
- * What is kept of the id of a request: a UUID as it is; of anything else, which a caller has made up and may be a key or
- * a name, a hash by which it is found again.
+ * What is kept of the id of a request: a UUID as it is; of anything else, which a caller has made up and may be a key
+ * or a name, a hash by which it is found again.
  */
 function requestIdOf(text: string | null): string | null {
   if (text === null || isUuid(text)) return text;
@@ -234,13 +234,13 @@ async function appendAll(db: Db, events: NewAuditEvent[]): Promise<void[]> {
   await db.transaction(async (tx) => {
     await sql.appendAll.run(tx);
 
-    const head = await sql.lockAuditHead.one<HeadRow & { now: Date }>(tx);
+    const head = await sql.lockHead.one<HeadRow & { now: Date }>(tx);
     if (head === null) throw new Error("the head of the audit log is missing; restore audit_head from a backup");
     const rows = chain(head, head.now, events);
     const last = rows.at(-1);
     if (last === undefined) return;
     const column = <Name extends keyof ChainRow>(name: Name) => rows.map((row) => row[name]);
-    await sql.insertAuditEvents.run(tx, {
+    await sql.insertEvents.run(tx, {
       id: column("id"),
       day: column("day"),
       number: column("number"),
@@ -256,7 +256,7 @@ async function appendAll(db: Db, events: NewAuditEvent[]): Promise<void[]> {
       network: column("network"),
       hash: column("hash"),
     });
-    await sql.updateAuditHead.run(tx, {
+    await sql.moveHead.run(tx, {
       day: last.day,
       number: last.number,
       at: last.at.toISOString(),

@@ -1,10 +1,10 @@
 import type { Db } from "../db.ts";
 import { eraseGapsOfTickets } from "../knowledge/gaps.ts";
-import { HOOK_BODIES, MESSENGER_UPDATES, TABLES_OF_PROJECTS, TICKET_ROWS } from "./held-data.ts";
-import type { BodyOwner, HeldRows } from "./held-data.ts";
+import { HOOK_BODIES, MESSENGER_UPDATES, TABLES_OF_PROJECTS, TICKET_ROWS } from "./personal-data-map.ts";
+import type { BodyOwner, HeldRows } from "./personal-data-map.ts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { outlastDeadlocks } from "../outlast-deadlocks.ts";
+import { retryOnDeadlock } from "../retries.ts";
 import { takeTicketsBack } from "../platform/projects.ts";
 import { statements } from "../sql.ts";
 
@@ -54,14 +54,15 @@ function withoutPlace(row: PlacedRow): Record<string, unknown> {
 }
 
 async function messagesOf(db: Db, ticketId: string): Promise<string[]> {
-  const rows = await sql.messagesOf.all<{ id: string }>(db, { ticketId });
+  const rows = await sql.listMessages.all<{ id: string }>(db, { ticketId });
   return rows.map(({ id }) => id);
 }
 
 /**
- * Erases a conversation under the lock of its chat, by which whoever works on it loses its lease. What callbacks are on
- * their way is locked before, as those who make them lock the chat last; what was added meanwhile is locked once nobody
- * can add any more. Answers null when the project has no such chat, or when it is not idle for `ifIdleDays`.
+ * Erases a conversation under the lock of its chat, by which a process that works on it loses its lease. What
+ * callbacks are on their way is locked before, as those who make them lock the chat last; what was added meanwhile is
+ * locked once nobody can add any more. Returns null when the project has no such chat, or when it is not idle for
+ * `ifIdleDays`.
  */
 async function eraseTicket(
   tx: Db,
@@ -69,17 +70,17 @@ async function eraseTicket(
   ticketId: string,
   { keepsPlace, ifIdleDays = null }: { keepsPlace: boolean; ifIdleDays?: number | null },
 ): Promise<HeldCounts | null> {
-  await sql.eraseTicket.run(tx, { ticketId });
-  const chat = await sql.lockChats.one(tx, { project, ticketId });
+  await sql.lockPendingDeliveries.run(tx, { ticketId });
+  const chat = await sql.lockChat.one(tx, { project, ticketId });
   if (chat === null) return null;
 
-  const ticket = await sql.lockTickets.one<{ version: number }>(tx, { ticketId });
+  const ticket = await sql.lockTicket.one<{ version: number }>(tx, { ticketId });
   if (ifIdleDays !== null) {
-    const idle = await sql.findChats.one(tx, { ticketId, retentionDays: ifIdleDays });
+    const idle = await sql.findIdle.one(tx, { ticketId, retentionDays: ifIdleDays });
     if (idle === null) return null;
   }
   const messages = await messagesOf(tx, ticketId);
-  const learned = await sql.findTickets.all<{ projectId: string }>(tx, { ticketId });
+  const learned = await sql.listLearners.all<{ projectId: string }>(tx, { ticketId });
   const counts: HeldCounts = { ...NOTHING, questions: await eraseQuestions(tx, ticketId) };
   for (const { kind, table, where, of } of TICKET_ROWS) {
     if (kind === "deliveryAttempts") {
@@ -92,19 +93,19 @@ async function eraseTicket(
     );
     counts[kind] = (counts[kind] ?? 0) + (gone?.count ?? 0);
   }
-  await sql.deleteOutboxes.run(tx, { ticketId });
+  await sql.deleteOutbox.run(tx, { ticketId });
   if (keepsPlace) {
-    await sql.updateChats.run(tx, { ticketId, ticketVersion: ticket?.version });
+    await sql.emptyChat.run(tx, { ticketId, ticketVersion: ticket?.version });
   } else {
-    await sql.deleteChats.run(tx, { ticketId });
+    await sql.deleteChat.run(tx, { ticketId });
   }
-  await sql.updateProjects.run(tx, { id: learned.map(({ projectId }) => projectId) });
+  await sql.countErasure.run(tx, { id: learned.map(({ projectId }) => projectId) });
   return counts;
 }
 
-/** Takes what the conversation has asked from the gaps of every project that noted it; answers how many messages. */
+/** Takes what the conversation has asked from the gaps of every project that noted it; returns how many messages. */
 async function eraseQuestions(tx: Db, ticketId: string): Promise<number> {
-  const projects = await sql.eraseQuestions.all<{ projectId: string }>(tx, { ticketId });
+  const projects = await sql.listAskedProjects.all<{ projectId: string }>(tx, { ticketId });
   let count = 0;
   for (const { projectId: project } of projects) {
     count += await eraseGapsOfTickets(tx, asProjectId(project), [ticketId]);
@@ -124,7 +125,7 @@ async function* readMessageIds(db: Db, ticketId: string): AsyncGenerator<string[
   }
 }
 
-/** All rows of one kind, page by page: each page goes on after the place of the last row, whatever came before. */
+/** All rows of one kind, page by page: each page continues after the place of the last row, whatever came before. */
 async function* readRows(
   db: Db,
   { kind, table, where, place, placeType, shown, pageRows }: HeldRows,
@@ -175,21 +176,21 @@ export async function findTicketsOfUser(db: Db, project: ProjectId, userId: stri
 
 /** Of these conversations, those that came in to this project. */
 export async function findTickets(db: Db, project: ProjectId, ticketIds: string[]): Promise<string[]> {
-  const rows = await sql.findTickets2.all<{ ticketId: string }>(db, { project, ticketIds });
+  const rows = await sql.findTickets.all<{ ticketId: string }>(db, { project, ticketIds });
   return rows.map((row) => row.ticketId);
 }
 
 /**
- * Erases all of a conversation; a message that comes afterwards begins it anew, at the places that follow. Answers
+ * Erases all of a conversation; a message that comes afterwards begins it again, at the places that follow. Answers
  * what was erased, null when the project has no such conversation.
  */
 export function erase(db: Db, project: ProjectId, ticketId: string): Promise<HeldCounts | null> {
-  return outlastDeadlocks(db, (tx) => eraseTicket(tx, project, ticketId, { keepsPlace: true }));
+  return retryOnDeadlock(db, (tx) => eraseTicket(tx, project, ticketId, { keepsPlace: true }));
 }
 
 /** All that is held of a conversation, kind by kind, in parts of some rows. */
 export async function* read(db: Db, project: ProjectId, ticketId: string): AsyncGenerator<HeldRecords> {
-  const count = await sql.read.run(db, { project, ticketId });
+  const count = await sql.findChat.run(db, { project, ticketId });
   if (count === 0) return;
   for (const rows of TICKET_ROWS) {
     if (rows.of === "ticket") yield* readRows(db, rows, ticketId, []);
@@ -206,10 +207,10 @@ export async function* readLoose(
   project: ProjectId,
   { userId, chatId, updatesChatId, ticketIds }: BodyOwner,
 ): AsyncGenerator<HeldRecords> {
-  const rows = await sql.readLoose.all<{ id: string }>(db, { project, userId, chatId, ticketIds });
+  const rows = await sql.findLooseBodies.all<{ id: string }>(db, { project, userId, chatId, ticketIds });
   const ids = rows.map(({ id }) => id);
   yield* readRows(db, { ...HOOK_BODIES, where: "x.project_id = $1 AND x.id = ANY ($2::uuid[])" }, project, ids);
-  const updates = await sql.findMessengerUpdates.all<{ messageId: string }>(db, {
+  const updates = await sql.findLooseUpdates.all<{ messageId: string }>(db, {
     project,
     userId,
     updatesChatId,
@@ -223,15 +224,18 @@ export async function* readLoose(
   );
 }
 
-/** Erases what `readLoose` reads, so that nobody can try it again, and saved views of this user's tickets. Before the conversations, whose chats it needs. */
+/**
+ * Erases what `readLoose` reads, so that nobody can try it again, and saved views of this user's tickets. Before the
+ * conversations, whose chats it needs.
+ */
 export async function eraseLoose(
   db: Db,
   project: ProjectId,
   { userId, chatId, updatesChatId, ticketIds }: BodyOwner,
 ): Promise<HeldCounts> {
-  const hookBodies = await sql.eraseLoose.run(db, { project, userId, chatId, ticketIds });
-  const messengerUpdates = await sql.deleteMessengerUpdates.run(db, { project, userId, updatesChatId, ticketIds });
-  await sql.deleteOperatorViews.run(db, { project, userId });
+  const hookBodies = await sql.deleteLooseBodies.run(db, { project, userId, chatId, ticketIds });
+  const messengerUpdates = await sql.deleteLooseUpdates.run(db, { project, userId, updatesChatId, ticketIds });
+  await sql.deleteViewsOfUser.run(db, { project, userId });
   return { ...NOTHING, hookBodies, messengerUpdates };
 }
 
@@ -246,10 +250,10 @@ export async function takeDuePurge(db: Db): Promise<DuePurge | null> {
 
 /**
  * Goes through some of a project's chats, those after `after`, and erases the conversations in which nothing has
- * happened for so many days; those that wait for a person stay. Answers how many, and where to go on; null at the end.
- * At the beginning, bodies of hooks that are as old go too, whether a message was made of them or not, updates of a
- * channel that were given up, and calls of models that belong to no conversation. At the end, saved views of users
- * who have nothing here any more go.
+ * happened for so many days; those that wait for a person stay. Returns how many, and where to continue; null at the
+ * end. At the beginning, bodies of hooks that are as old go too, whether a message was made of them or not, updates of
+ * a channel that were given up, and calls of models that belong to no conversation. At the end, saved views of
+ * users who have nothing here any more go.
  */
 export async function purgeIdle(
   db: Db,
@@ -261,10 +265,10 @@ export async function purgeIdle(
     await purgeUpdates(db, project, retentionDays);
     await purgeModelCalls(db, project, retentionDays);
   }
-  const chats = await sql.purgeIdle.all<{ ticketId: string; isIdle: boolean }>(db, { project, retentionDays, after });
+  const chats = await sql.listChats.all<{ ticketId: string; isIdle: boolean }>(db, { project, retentionDays, after });
   let erased = 0;
   for (const { ticketId } of chats.filter(({ isIdle }) => isIdle)) {
-    const counts = await outlastDeadlocks(db, (tx) =>
+    const counts = await retryOnDeadlock(db, (tx) =>
       eraseTicket(tx, project, ticketId, { keepsPlace: true, ifIdleDays: retentionDays }),
     );
     if (counts !== null) erased++;
@@ -275,11 +279,11 @@ export async function purgeIdle(
 
 /** Removes some of what deleted projects held. True when there may be more to remove. */
 export function purgeDeleted(db: Db): Promise<boolean> {
-  return outlastDeadlocks(db, async (tx) => {
-    const deleted = await sql.purgeDeleted.one<{ id: string; isSettled: boolean }>(tx);
+  return retryOnDeadlock(db, async (tx) => {
+    const deleted = await sql.takeDeletedProject.one<{ id: string; isSettled: boolean }>(tx);
     if (deleted === null) return false;
     const project = asProjectId(deleted.id);
-    const chats = await sql.findChats2.all<{ ticketId: string }>(tx, { project });
+    const chats = await sql.listChatsOfDeleted.all<{ ticketId: string }>(tx, { project });
     for (const { ticketId } of chats) await eraseTicket(tx, project, ticketId, { keepsPlace: false });
     if (chats.length > 0) return true;
     if (await takeTicketsBack(tx, project)) return true;
@@ -294,13 +298,13 @@ export function purgeDeleted(db: Db): Promise<boolean> {
       if (gone.length > 0) return true;
     }
 
-    await sql.updateKbs.run(tx, { project });
-    const count = await sql.deleteProjects.run(tx, { project, isSettled: deleted.isSettled });
+    await sql.deleteKbs.run(tx, { project });
+    const count = await sql.deleteProject.run(tx, { project, isSettled: deleted.isSettled });
     if (count > 0) {
       await sql.deleteStoredBytes.run(tx, { project });
       return true;
     }
-    await sql.updateProjects2.run(tx, { project });
+    await sql.repeatLater.run(tx, { project });
     return true;
   });
 }

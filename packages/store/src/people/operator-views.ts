@@ -1,7 +1,75 @@
-import type { SavedView } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
+import type { SavedView } from "@svc/contracts";
+
+/** Somebody who looks at a ticket. */
+export interface ViewerRecord {
+  operatorId: string;
+  name: string;
+  isTyping: boolean;
+}
+
+/** Where somebody is: one tab of a browser in one session. */
+export interface PresencePlace {
+  sessionId: string;
+  tab: string;
+}
+
+/** A viewer that was silent for this long has left. */
+const GONE_SECONDS = 45;
+
+/** Notes what a tab shows; returns the ticket that it has shown before, where that is another one. */
+export async function putPresence(
+  db: Db,
+  project: ProjectId,
+  { sessionId, tab }: PresencePlace,
+  shown: { operatorId: string; ticketId: string; isTyping: boolean },
+): Promise<string | null> {
+  const row = await sql.putPresence.one<{ before: string | null }>(db, {
+    sessionId,
+    tab,
+    operatorId: shown.operatorId,
+    project,
+    ticketId: shown.ticketId,
+    isTyping: shown.isTyping,
+  });
+  const before = row?.before ?? null;
+  return before === shown.ticketId ? null : before;
+}
+
+/** Notes that a tab shows no ticket any more; returns the one that it has shown, or null. */
+export async function removePresence(db: Db, { sessionId, tab }: PresencePlace): Promise<string | null> {
+  const row = await sql.removePresence.one<{ ticketId: string }>(db, { sessionId, tab });
+  return row?.ticketId ?? null;
+}
+
+/** Removes viewers that disappeared without notice, and returns the tickets that they have looked at. */
+export async function sweepPresence(db: Db): Promise<string[]> {
+  const rows = await sql.sweepPresence.all<{ ticketId: string }>(db, { goneSeconds: GONE_SECONDS });
+  return [...new Set(rows.map(({ ticketId }) => ticketId))];
+}
+
+/** Who looks at each of these tickets, with the project that they do it in; of several tabs, one that types. */
+export async function listViewers(
+  db: Db,
+  ticketIds: readonly string[],
+): Promise<(ViewerRecord & { ticketId: string; project: string })[]> {
+  const rows = await sql.listViewers.all<{
+    ticketId: string;
+    projectId: string;
+    operatorId: string;
+    name: string;
+    isTyping: boolean;
+  }>(db, { ticketIds, goneSeconds: GONE_SECONDS });
+  return rows.map((row) => ({
+    ticketId: row.ticketId,
+    project: row.projectId,
+    operatorId: row.operatorId,
+    name: row.name,
+    isTyping: row.isTyping,
+  }));
+}
 
 const sql = statements("people/operator-views");
 
@@ -13,8 +81,8 @@ interface ViewRow {
 }
 
 /** An operator's views, in the order in which they were saved; those of deleted projects are left out. */
-export async function list(db: Db, operatorId: string): Promise<SavedView[]> {
-  const rows = await sql.list.all<ViewRow>(db, { operatorId });
+export async function listViews(db: Db, operatorId: string): Promise<SavedView[]> {
+  const rows = await sql.listViews.all<ViewRow>(db, { operatorId });
   return rows.map(({ name, project, part, filters }) => ({ name, project, view: part, filters }));
 }
 
@@ -22,16 +90,16 @@ export async function list(db: Db, operatorId: string): Promise<SavedView[]> {
  * Keeps a view in the place of the one of the same name; `project` null for one of all projects. False where the
  * operator has `maxCount` others already. Locks the operator's row, so that two calls at once cannot both be the last.
  */
-export function put(
+export function putView(
   db: Db,
   operatorId: string,
   { name, view, filters }: Omit<SavedView, "project">,
   { project, maxCount }: { project: ProjectId | null; maxCount: number },
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
-    await sql.put.run(tx, { operatorId });
+    await sql.putView.run(tx, { operatorId });
     return (
-      (await sql.insertOperatorViews.run(tx, {
+      (await sql.insertView.run(tx, {
         operatorId,
         name,
         project,
@@ -44,6 +112,6 @@ export function put(
 }
 
 /** Deletes a view; false where the operator has none of this name. */
-export async function remove(db: Db, operatorId: string, name: string): Promise<boolean> {
-  return (await sql.remove.run(db, { operatorId, name })) > 0;
+export async function removeView(db: Db, operatorId: string, name: string): Promise<boolean> {
+  return (await sql.removeView.run(db, { operatorId, name })) > 0;
 }

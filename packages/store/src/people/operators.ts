@@ -38,7 +38,7 @@ export interface OperatorFields {
 }
 
 /**
- * What became of a change: `taken` when somebody else has the e-mail address, `last` when nobody would be left who
+ * Result of a change: `taken` when somebody else has the e-mail address, `last` when nobody would be left who
  * administers everything, `stale` when the operator has another version. `record` is as it is now, null where there is
  * none.
  */
@@ -63,8 +63,8 @@ export function find(db: Db, id: string): Promise<OperatorRecord | null> {
 }
 
 async function setRoles(tx: Db, id: string, roles: readonly NewRole[]): Promise<void> {
-  await sql.setRoles.run(tx, { id });
-  await sql.insertOperatorRoles.run(tx, {
+  await sql.deleteRoles.run(tx, { id });
+  await sql.insertRoles.run(tx, {
     id,
     projectId: roles.map(({ project }) => project),
     role: roles.map(({ role }) => role),
@@ -78,7 +78,7 @@ async function lockAdministrators(tx: Db): Promise<string[]> {
 }
 
 /**
- * Changes an operator with `work`, which answers false when it has another version, and takes everything back when
+ * Changes an operator with `work`, which returns false when it has another version, and takes everything back when
  * the last one who administers everything would be lost by that.
  */
 async function change(db: Db, id: string, work: (tx: Db) => Promise<boolean>): Promise<OperatorOutcome> {
@@ -141,7 +141,9 @@ export async function listPage(
   return sql.listPage.all<OperatorRecord>(db, { limit: options.limit, id: options.before, q: options.q });
 }
 
-/** Who may sign in and has a role in a project, or in all of them, with these roles: the first `limit` by their names. */
+/**
+ * Who may sign in and has a role in a project, or in all of them, with these roles: the first `limit` by their names.
+ */
 export const listOfProject = (
   db: Db,
   project: ProjectId,
@@ -171,8 +173,8 @@ export const update = (
     if (fields.roles !== undefined) await setRoles(tx, id, fields.roles);
     // Who is shut out, or may have lost the password to somebody, is signed out everywhere for good.
     if (fields.disabled === true || fields.passwordHash !== undefined) {
-      await sql.deleteOperatorSessions.run(tx, { id });
-      await sql.deleteOperatorLinks.run(tx, { id });
+      await sql.deleteSessions.run(tx, { id });
+      await sql.deleteLinks.run(tx, { id });
     }
     return true;
   });

@@ -1,7 +1,36 @@
+import { MIGRATIONS_TABLE, MIGRATION_LOCK, bundledMigrations, findOwnObjects } from "./migrate.ts";
 import type { Log } from "@svc/log";
 import pg from "pg";
-import { MIGRATIONS_TABLE, MIGRATION_LOCK, bundledMigrations } from "./migrations.ts";
-import { StoreCopyError } from "./store-copy-error.ts";
+
+/** Why a copy of a store cannot be made or put back. */
+export type StoreCopyFault =
+  /** Another migration, copy or restore is at work on this database. */
+  | "busy"
+  /** The database has migrations that this version does not know. */
+  | "newer_database"
+  /** The database has no schema yet, so that there is nothing to copy. */
+  | "no_schema"
+  /** The copy was made by a newer version. */
+  | "newer_copy"
+  /** The secret key is not the one that the secrets are sealed with. */
+  | "wrong_key"
+  /** Processes of the product are at work on the database. */
+  | "in_use"
+  /** The database holds data, and nobody has said that it may be replaced. */
+  | "not_empty"
+  /** What is in the copy does not fit together, or not into the schema that it names. */
+  | "bad_copy";
+
+/** A copy of a store that was refused; nothing has been changed. The message says what was found. */
+export class StoreCopyError extends Error {
+  readonly fault: StoreCopyFault;
+
+  constructor(fault: StoreCopyFault, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StoreCopyError";
+    this.fault = fault;
+  }
+}
 
 /** Where a copy is made of, or put back to. */
 export interface CopyPlace {
@@ -12,8 +41,8 @@ export interface CopyPlace {
 }
 
 /**
- * Values as text must mean the same on whatever server they are read again. And nothing here is in a hurry: a large table
- * takes its time. What waits for a lock gives up, so that nobody waits behind it.
+ * Values as text must mean the same on whatever server they are read again. And nothing here is in a hurry: a large
+ * table takes its time. What waits for a lock gives up, so that nobody waits behind it.
  */
 const SETTINGS = `
   SET client_encoding = 'UTF8';
@@ -39,7 +68,7 @@ export async function onCopyClient<Result>(
     keepAlive: true,
     application_name: applicationName,
   });
-  // Whoever works on it learns of a break by the next statement; without a listener it would end the process.
+  // The process that works on it learns of a break by the next statement; without a listener it would end the process.
   client.on("error", (error) => log.debug({ error }, "the connection for the copy was lost"));
   const end = () => {
     client.end().catch((error: unknown) => log.debug({ error }, "failed to close the connection for the copy"));
@@ -59,8 +88,8 @@ export async function onCopyClient<Result>(
 }
 
 /**
- * Takes the lock of those who change the schema, until the connection ends: alone, or together with others who only read.
- * Throws StoreCopyError `busy` when it is taken.
+ * Takes the lock of those who change the schema, until the connection ends: alone, or together with others who only
+ * read. Throws StoreCopyError `busy` when it is taken.
  */
 export async function lockSchema(client: pg.Client, mode: "alone" | "shared"): Promise<void> {
   const take = { alone: "pg_try_advisory_lock", shared: "pg_try_advisory_lock_shared" }[mode];
@@ -90,4 +119,91 @@ export async function readApplied(client: pg.Client): Promise<string[]> {
     );
   }
   return rows.map(({ name }) => name);
+}
+
+/**
+ * Tables that no copy holds, and why. Besides, none holds an unlogged table: it has what is true for seconds only, and
+ * what a crash of the database takes away at any time.
+ */
+export const LEFT_OUT = {
+  instances: "which processes live is true for seconds",
+  processes: "which processes run, or have vanished, is true of the machine that they ran on",
+  service_leases: "leases of the copied process are no longer valid",
+  operator_sessions: "a session that was ended after the copy was made must not be restored: operators sign in again",
+  operator_links: "a link that was used after the copy was made must not be valid again",
+} as const satisfies Record<string, string>;
+
+/** One table of a copy. */
+export interface CopiedTable {
+  name: string;
+  /** In the order of their values in each row. */
+  columns: string[];
+  /** The last value of the sequence of each identity column that has given any out. */
+  sequences: Record<string, number>;
+}
+
+interface CatalogRow {
+  name: string;
+  is_unlogged: boolean;
+  columns: string[];
+  identities: string[];
+  /** The tables that its foreign keys point to. */
+  parents: string[];
+}
+
+// What PostgreSQL computes by itself cannot be copied into a table.
+const READ_CATALOG = `
+  SELECT c.relname::text AS name, c.relpersistence = 'u' AS is_unlogged,
+    ARRAY(SELECT a.attname::text FROM pg_attribute a
+      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+      ORDER BY a.attnum) AS columns,
+    ARRAY(SELECT a.attname::text FROM pg_attribute a
+      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attidentity <> ''
+      ORDER BY a.attnum) AS identities,
+    ARRAY(SELECT DISTINCT p.relname::text FROM pg_constraint k JOIN pg_class p ON p.oid = k.confrelid
+      WHERE k.conrelid = c.oid AND k.contype = 'f' AND p.oid <> c.oid) AS parents
+  FROM pg_class c
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname = ANY ($1::text[])
+  ORDER BY c.relname`;
+
+/** A table as it is in a database. */
+export interface FoundTable {
+  name: string;
+  columns: string[];
+  identities: string[];
+}
+
+/** The product's own tables in a database. */
+export interface FoundTables {
+  /** What a copy holds; each table after those that its foreign keys point to. */
+  copied: FoundTable[];
+  /** All of them, also those that no copy holds. */
+  all: string[];
+}
+
+/** Puts each table after its parents. Throws when they point at each other in a circle. */
+function inOrder(rows: readonly CatalogRow[]): CatalogRow[] {
+  const ordered: CatalogRow[] = [];
+  const waiting = new Map(rows.map((row) => [row.name, row]));
+  while (waiting.size > 0) {
+    const free = [...waiting.values()].filter(({ parents }) => !parents.some((parent) => waiting.has(parent)));
+    if (free.length === 0) {
+      throw new StoreCopyError("bad_copy", `Foreign keys go round in a circle: ${[...waiting.keys()].join(", ")}.`);
+    }
+    for (const row of free) waiting.delete(row.name);
+    ordered.push(...free);
+  }
+  return ordered;
+}
+
+/** Looks up the product's own tables in the catalog of a database, whatever its schema's version. */
+export async function findTables(client: pg.Client): Promise<FoundTables> {
+  const own = await findOwnObjects();
+  const { rows } = await client.query<CatalogRow>(READ_CATALOG, [[...own.tables]]);
+  return {
+    copied: inOrder(rows)
+      .filter(({ name, is_unlogged }) => !is_unlogged && !(name in LEFT_OUT))
+      .map(({ name, columns, identities }) => ({ name, columns, identities })),
+    all: rows.map(({ name }) => name),
+  };
 }

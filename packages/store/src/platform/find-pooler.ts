@@ -7,8 +7,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const PROBE = { name: "svc.pooler_probe", value: "kept" } as const;
 
 /**
- * How a connection pooler between this program and PostgreSQL breaks it. `rejects_settings`: it refuses connections that
- * bring settings (PgBouncer's default). `loses_settings`: it drops them (`ignore_startup_parameters = options`).
+ * How a connection pooler between this program and PostgreSQL breaks it. `rejects_settings`: it refuses connections
+ * that bring settings (PgBouncer's default). `loses_settings`: it drops them (`ignore_startup_parameters = options`).
  * `shares_connections`: it gives each transaction another server connection (transaction or statement mode).
  */
 export type PoolerProblem = "rejects_settings" | "loses_settings" | "shares_connections";
@@ -90,5 +90,22 @@ export async function findPooler(databaseUrl: string): Promise<PoolerProblem | n
     }
   } finally {
     await first.end();
+  }
+}
+
+/** `server_version_num` of 18.4 is 180004. */
+const NUMBERS_A_MAJOR = 10_000;
+
+/** The version of a PostgreSQL, as it says it and as a number. It stands in no table of ours. Rejects as pg does. */
+export async function readPostgresVersion(url: string): Promise<{ text: string; major: number }> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ text: string; number: string }>(
+      "SELECT current_setting('server_version') AS text, current_setting('server_version_num') AS number",
+    );
+    return { text: rows[0]?.text ?? "unknown", major: Math.floor(Number(rows[0]?.number) / NUMBERS_A_MAJOR) };
+  } finally {
+    await client.end();
   }
 }

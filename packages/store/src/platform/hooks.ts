@@ -1,6 +1,6 @@
 import { HOOK_LIMITS } from "@svc/contracts";
 import type { FieldFault, HookAuth, HookCondition, HookMapping, HookOutcome, HookPreset, Sealed } from "@svc/contracts";
-import { isUniqueViolation } from "../db.ts";
+import { updateVersioned } from "../db.ts";
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
@@ -30,14 +30,14 @@ export type NewHook = Pick<Hook, "name" | "preset" | "auth" | "secret" | "mappin
 /** Fields of a hook that are to have other values. */
 export type HookPatch = Partial<Pick<Hook, "name" | "auth" | "mapping" | "filter">>;
 
-/** What became of a change: `taken` when another hook of the project has the name. */
+/** Result of a change: `taken` when another hook of the project has the name. */
 export interface HookWrite {
   result: "changed" | "stale" | "taken";
   /** The hook as it is now; null when there is none. */
   hook: Hook | null;
 }
 
-/** What became of a body. */
+/** Result of a body of a hook. */
 export interface HookBodyResult {
   outcome: HookOutcome;
   faults: readonly FieldFault[];
@@ -57,7 +57,7 @@ export interface NewHookBody {
   content: Buffer;
 }
 
-/** One of the last bodies of a hook, with what became of it. */
+/** One of the last bodies of a hook, with its result. */
 export interface HookBody extends NewHookBody, HookBodyResult {
   /** Of the whole body, also where only the beginning of it was read. */
   sizeBytes: number;
@@ -172,8 +172,8 @@ export async function update(
   versions: readonly number[] | null = null,
 ): Promise<HookWrite> {
   const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
-  try {
-    const count = await sql.update.run(db, {
+  const result = await updateVersioned(() =>
+    sql.update.run(db, {
       project,
       id,
       versions,
@@ -181,12 +181,9 @@ export async function update(
       auth: json(auth),
       mapping: json(mapping),
       filter: json(filter),
-    });
-    return { result: count === 0 ? "stale" : "changed", hook: await find(db, project, id) };
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    return { result: "taken", hook: await find(db, project, id) };
-  }
+    }),
+  );
+  return { result, hook: await find(db, project, id) };
 }
 
 /**
@@ -214,7 +211,7 @@ export async function remove(
   return (await sql.remove.run(db, { project, id, versions })) > 0;
 }
 
-/** Keeps a body with what became of it, and removes those that are more than twenty. */
+/** Keeps a body with its result, and removes those that are more than twenty. */
 export async function addBody(
   db: Db,
   project: ProjectId,
@@ -234,7 +231,7 @@ export async function addBody(
 }
 
 /**
- * Notes what became of a body that was tried again, if it is still kept; where its message was erased in between, it
+ * Notes the result of a body that was tried again, if it is still kept; where its message was erased in between, it
  * is removed.
  */
 export async function noteBody(db: Db, project: ProjectId, bodyId: string, result: HookBodyResult): Promise<void> {
@@ -273,9 +270,9 @@ export async function claimEvent(
   return { messageId: row.messageId, chatId: row.chatId, isRepeat: row.messageId !== ids.messageId };
 }
 
-/** Forgets bodies after 30 days and events after 7, at most `limit` of each; answers how many. */
+/** Forgets bodies after 30 days and events after 7, at most `limit` of each; returns how many. */
 export async function forgetOld(db: Db, limit: number): Promise<number> {
   const bodies = await sql.forgetOld.run(db, { limit });
-  const events = await sql.deleteHookEvents.run(db, { limit });
+  const events = await sql.deleteOldEvents.run(db, { limit });
   return bodies + events;
 }

@@ -3,7 +3,7 @@ import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** Where a pull is: it goes on, or how it has ended. */
+/** State of a pull: in progress, or how it has ended. */
 export type ModelPullState = "running" | "done" | "failed" | "cancelled";
 
 /** The newest pull of a model. */
@@ -14,7 +14,7 @@ export interface ModelPullRecord extends ModelPullProgress {
   state: ModelPullState;
   /** Grows with everything that there is to tell of it. */
   version: number;
-  /** Why it has failed; null while it goes on and where it has not. */
+  /** Why it has failed; null while it is in progress and if it has succeeded. */
   failure: { code: ErrorCode; detail: string } | null;
 }
 
@@ -87,27 +87,27 @@ export async function find(db: Db, catalogId: string): Promise<ModelPullRecord |
   return row === null ? null : asRecord(row);
 }
 
-/** All pulls that go on. */
+/** All pulls in progress. */
 export async function listRunning(db: Db): Promise<ModelPullRecord[]> {
   const rows = await sql.listRunning.all<PullRow>(db);
   return rows.map(asRecord);
 }
 
 /**
- * Begins to pull a model, unless that goes on already: of any number that ask at once exactly one is told that it has
- * begun. When this resolves, the model will be pulled.
+ * Begins to pull a model, unless it is in progress already: of any number that ask at once exactly one learns that it
+ * has begun. When this resolves, the model will be pulled.
  */
 export async function begin(db: Db, catalogId: string): Promise<{ pull: ModelPullRecord; isNew: boolean }> {
   for (;;) {
     const row = await sql.begin.one<PullRow>(db, { catalogId, id: newId() });
     if (row !== null) return { pull: asRecord(row), isNew: true };
     const pull = await find(db, catalogId);
-    // One that has ended in between is begun anew.
+    // One that has ended in between is started again.
     if (pull?.state === "running") return { pull, isNew: false };
   }
 }
 
-/** Ends the pull of a model by somebody's wish; null when none goes on. Its worker notices by its lease. */
+/** Ends the pull of a model by somebody's wish; null if none is in progress. Its worker notices by its lease. */
 export async function cancel(db: Db, catalogId: string): Promise<ModelPullRecord | null> {
   const row = await sql.cancel.one<PullRow>(db, { catalogId });
   return row === null ? null : asRecord(row);
@@ -122,7 +122,7 @@ export function claim(db: Db): Promise<ClaimedModelPull | null> {
 }
 
 /**
- * Keeps the lease, and notes how far the pull is; the tries are counted anew once `hasGrown` is true. False when the
+ * Keeps the lease, and notes how far the pull is; the tries are counted again once `hasGrown` is true. False when the
  * lease was lost: the pull was cancelled, or another worker has it.
  */
 export async function keep(
@@ -149,8 +149,8 @@ export async function finish(db: Db, { catalogId, leaseId }: ClaimedModelPull, e
 }
 
 /**
- * Releases the lease: the next attempt follows after `delayMs`, and this one is counted as failed only if `counts`. Does
- * nothing if the lease was lost.
+ * Releases the lease: the next attempt follows after `delayMs`, and this one is counted as failed only if `counts`.
+ * Does nothing if the lease was lost.
  */
 export async function retryLater(
   db: Db,

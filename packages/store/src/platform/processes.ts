@@ -1,8 +1,11 @@
-import { expiredLease } from "../messages/expired-leases.ts";
+import { expiredLease } from "../messages/chats.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
-/** Whoever has not been heard of for so long has vanished: far more than a lost line, or a machine that is too busy, takes. */
+/**
+ * A process that was silent for this long has vanished: far more than a lost line, or a machine that is too busy,
+ * takes.
+ */
 export const SILENT_MS = 30_000;
 /** A process that runs is heard every 5 s; one that has been silent for longer may have ended. */
 const LATE_MS = 6_000;
@@ -70,20 +73,22 @@ export async function listSilent(context: Context, host: string): Promise<{ id: 
   return sql.listSilent.all(context.leases, { host, ownId: context.processId });
 }
 
-/** Records that these processes have vanished, whose ids the host no longer knows; each is returned to one caller only. */
+/**
+ * Records that these processes have vanished, whose ids the host no longer knows; each is returned to one caller only.
+ */
 export async function takeMissing(context: Context, ids: readonly string[]): Promise<VanishedProcess[]> {
   return sql.takeMissing.all<VanishedProcess>(context.leases, { ids });
 }
 
 /**
- * The processes that have vanished, each told to one caller only: those of its own app after 30 s, the others after
+ * The processes that have vanished, each reported to one caller only: those of its own app after 30 s, the others after
  * two minutes. To be asked by those alone who have been heard for that long: while the database is away, nobody is.
  */
 export async function takeVanished(context: Context, app: string): Promise<VanishedProcess[]> {
   return sql.takeVanished.all<VanishedProcess>(context.leases, { app });
 }
 
-/** All that have vanished within a day, whoever was told, the last one first. */
+/** All that have vanished within a day, whether or not that was reported, the last one first. */
 export async function listVanished(context: Context): Promise<VanishedProcess[]> {
   return sql.listVanished.all<VanishedProcess>(context.leases);
 }

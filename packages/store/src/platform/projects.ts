@@ -4,7 +4,7 @@ import { isUniqueViolation } from "../db.ts";
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { outlastDeadlocks } from "../outlast-deadlocks.ts";
+import { retryOnDeadlock } from "../retries.ts";
 import { statements } from "../sql.ts";
 
 /** What a project may ask of language models; null: any number. */
@@ -50,7 +50,7 @@ export interface NewProject {
 /** What can be changed of a project; what is left out stays as it is. */
 export type ProjectUpdate = Partial<Omit<NewProject, "name">> & Partial<WebhookSecrets> & { name?: string | undefined };
 
-/** What became of a change: `stale` when the project has another version or is gone, `taken` when its new name is. */
+/** Result of a change: `stale` when the project has another version or is gone, `taken` when its new name is. */
 export interface ProjectOutcome {
   result: "changed" | "stale" | "taken";
   /** As it is now; null when there is no such project. */
@@ -60,13 +60,13 @@ export interface ProjectOutcome {
 /** The project that a request without a choice works on. */
 export const DEFAULT_PROJECT = "default";
 
-/** What became of a deletion: `stale` when the project has another version or is gone, `in_use` when it is the widget's. */
+/** Result of a deletion: `stale` when the project has another version or is gone, `in_use` when it is the widget's. */
 export type ProjectRemoval = "removed" | "stale" | "in_use";
 
 /** Enough for a busy chat, and few enough that one project does not take all that a provider allows. */
 const DEFAULT_CONCURRENCY = 8;
 
-/** Long enough to work on a case; as files of strangers fill the disk, they are not kept for ever. */
+/** Long enough to work on a case; as files of strangers fill the disk, they are not kept permanently. */
 const DEFAULT_FILE_RETENTION_DAYS = 90;
 
 const DEFAULT_HANDOFF_TEXT = "Thank you for your message. A member of our team will look at it and reply here.";
@@ -171,7 +171,7 @@ export async function listPage(
   return rows.map(asProject);
 }
 
-/** Makes a project, or answers the one that has this name. */
+/** Makes a project, or returns the one that has this name. */
 export async function ensure(db: Db, name: string): Promise<{ project: Project; created: boolean }> {
   const made = await insert(db, { name });
   if (made !== null) return { project: made, created: true };
@@ -230,20 +230,21 @@ export async function update(
 
 /**
  * Deletes a project, where `versions` has its present version or is null: nobody finds it from then on, its name is
- * free, its keys are revoked, nobody has a role in it, its knowledge bases deleted, and what others sent to it is back where it came in. What
- * it holds is removed by `erasures.purgeDeleted`, so that this takes no longer however much that is.
+ * free, its keys are revoked, nobody has a role in it, its knowledge bases deleted, and what others sent to it is back
+ * where it came in. What it holds is removed by `erasures.purgeDeleted`, so that this takes no longer however much
+ * that is.
  */
 export function remove(db: Db, id: ProjectId, versions: readonly number[] | null): Promise<ProjectRemoval> {
-  return outlastDeadlocks(db, async (tx) => {
+  return retryOnDeadlock(db, async (tx) => {
     const before = await sql.remove.one<{ name: string }>(tx, { id, versions });
     if (before === null) return "stale";
-    const count = await sql.findChannelsConfig.run(tx, { name: before.name });
+    const count = await sql.isOfWidget.run(tx, { name: before.name });
     if (count > 0) return "in_use";
-    await sql.updateProjects.run(tx, { id });
-    await sql.deleteOperatorRoles.run(tx, { id });
-    await sql.deleteOperatorViews.run(tx, { id });
-    await sql.updateApiKeys.run(tx, { id });
-    await sql.updateKbs.run(tx, { id });
+    await sql.markDeleted.run(tx, { id });
+    await sql.deleteRoles.run(tx, { id });
+    await sql.deleteViews.run(tx, { id });
+    await sql.revokeKeys.run(tx, { id });
+    await sql.deleteKbs.run(tx, { id });
     await sql.takeTicketsBack.run(tx, { id });
     return "removed";
   });

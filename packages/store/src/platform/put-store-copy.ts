@@ -2,14 +2,11 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { findTables } from "./copied-tables.ts";
-import type { CopiedTable, FoundTable, FoundTables } from "./copied-tables.ts";
-import { lockSchema, onCopyClient, readApplied } from "./copy-client.ts";
-import type { CopyPlace } from "./copy-client.ts";
+import { findTables, lockSchema, onCopyClient, readApplied, StoreCopyError } from "./copy-client.ts";
+import type { CopiedTable, FoundTable, FoundTables, CopyPlace } from "./copy-client.ts";
 import { opensSecretKeyCheck } from "./installation.ts";
-import { MIGRATIONS_TABLE, bundledMigrations, findOwnObjects, readMigration } from "./migrations.ts";
+import { MIGRATIONS_TABLE, bundledMigrations, findOwnObjects, readMigration } from "./migrate.ts";
 import { createSealer } from "./sealer.ts";
-import { StoreCopyError } from "./store-copy-error.ts";
 import { copyStatement } from "./take-store-copy.ts";
 import type { StoreCopyHead } from "./take-store-copy.ts";
 
@@ -115,7 +112,7 @@ async function migrate(client: pg.Client, names: readonly string[]): Promise<voi
 
 /** An empty schema of the version that the copy was made of. */
 async function makeSchema(client: pg.Client, migrations: readonly string[]): Promise<FoundTables> {
-  // What keeps a table of ours from being removed, such as somebody else's view on it, is told as it is.
+  // What keeps a table of ours from being removed, such as somebody else's view on it, is reported as it is.
   await dropOwn(client);
   await client.query(
     `CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
@@ -129,7 +126,9 @@ async function makeSchema(client: pg.Client, migrations: readonly string[]): Pro
   return tables;
 }
 
-/** Our triggers guard rows against those who work with them. Foreign keys are no such triggers, and hold all the time. */
+/**
+ * Our triggers guard rows against those who work with them. Foreign keys are no such triggers, and hold all the time.
+ */
 async function setTriggers(client: pg.Client, name: string, to: "ENABLE" | "DISABLE"): Promise<void> {
   await client.query(`ALTER TABLE ${client.escapeIdentifier(name)} ${to} TRIGGER USER`);
 }
@@ -175,12 +174,12 @@ async function setSequences(client: pg.Client, found: FoundTable, { sequences }:
 
 /** Makes rows true here that were true only where and when they were copied. */
 async function settle(client: pg.Client, tables: FoundTables): Promise<void> {
-  // Whoever held a lease is not there. It ends now, as if its process had died: the next one takes the work over.
+  // The holder of a lease is not there. It ends now, as if its process had died: the next one takes the work over.
   for (const { name } of tables.copied.filter(({ columns }) => columns.includes("lease_until"))) {
     await client.query(`UPDATE ${client.escapeIdentifier(name)} SET lease_until = now() WHERE lease_until > now()`);
   }
-  // Numbers of transactions mean nothing on another server. All events that there will ever be before the newest one are
-  // there.
+  // Numbers of transactions mean nothing on another server. All events that there will ever be before the newest one
+  // are there.
   if (tables.all.includes("ticket_index")) {
     await client.query(
       `UPDATE ticket_index SET reached_id = greatest(settled_id, (SELECT coalesce(max(id), 0) FROM ticket_events)),
@@ -234,11 +233,11 @@ async function replaceAll(
 }
 
 /**
- * Puts a copy of a store into a database, in one transaction: it is all there at the end, or nothing has been changed. The
- * schema of the copy's version is made, the rows are read in as they come (memory is not taken for them), and then what
- * newer migrations there are. `tables` throws when it does not end as it should; it is read to its end before anything
- * counts. Throws StoreCopyError with every fault but `no_schema`. The queues' schema is not touched: what is due is found
- * in these tables.
+ * Puts a copy of a store into a database, in one transaction: it is all there at the end, or nothing has been changed.
+ * The schema of the copy's version is made, the rows are read in as they come (memory is not taken for them), and then
+ * what newer migrations there are. `tables` throws when it does not end as it should; it is read to its end before
+ * anything counts. Throws StoreCopyError with every fault but `no_schema`. The queues' schema is not touched: what is
+ * due is found in these tables.
  */
 export function putStoreCopy(
   options: PutOptions,
@@ -253,7 +252,7 @@ export function putStoreCopy(
     try {
       result = await replaceAll(client, options, tables);
     } catch (error) {
-      // Whoever comes next must not find the lock still taken. A connection that was cut says nothing any more.
+      // The next process must not find the lock still taken. A connection that was cut says nothing any more.
       await client.query("ROLLBACK").catch((fault: unknown) => log.debug({ error: fault }, "restore interrupted"));
       throw error;
     }

@@ -1,13 +1,78 @@
-import { QUEUE_COUNT_MAX, STATS_LIMITS, ServiceError, WORK_QUEUES, statsUnitOf } from "@svc/contracts";
-import type { ChannelId, StatsQuery, StatsUnit, WorkQueue } from "@svc/contracts";
-import { readAnswerStats } from "./answer-stats.ts";
-import type { AgentAnswerStats } from "./answer-stats.ts";
 import { sqlStateOf } from "../db.ts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
 import { MODEL_SUMS } from "./model-calls.ts";
 import type { ModelSums } from "./model-calls.ts";
-import { statements } from "../sql.ts";
+import {
+  ISSUE_CHAT_PREFIX,
+  QUEUE_COUNT_MAX,
+  STATS_LIMITS,
+  ServiceError,
+  WORK_QUEUES,
+  statsUnitOf,
+  sumAnswerCounts,
+} from "@svc/contracts";
+import type { AnswerCounts, ChannelId, ReviewPolicy, StatsQuery, StatsUnit, WorkQueue } from "@svc/contracts";
+
+/**
+ * What an event of a ticket means for the answer of an agent: it was sent or held, a person decided about it, the
+ * customer asked for a person or rated the conversation badly.
+ */
+export type AnswerStep = "sent" | "held" | "approve" | "edit" | "reject" | "person" | "badRating";
+
+/** The highest score of a visitor that counts as a bad rating, of 1 to 5. */
+export const BAD_RATING_MAX_SCORE = 2;
+
+/** How the answers of an agent fared, in total and by confidence. */
+export interface AgentAnswerStats extends AnswerCounts {
+  agentId: string;
+  /** Null where the agent was deleted, as the two below. */
+  name: string | null;
+  reviewPolicy: ReviewPolicy | null;
+  autoThreshold: number | null;
+  /** For each whole percent of confidence with answers, rounded down, in ascending order. */
+  byConfidence: ({ percent: number } & AnswerCounts)[];
+}
+
+interface BucketRow extends AnswerCounts {
+  agentId: string;
+  percent: number;
+}
+
+interface AgentRow {
+  id: string;
+  name: string;
+  reviewPolicy: ReviewPolicy;
+  autoThreshold: number;
+}
+
+/** Reads how the agents' answers of a span of time fared, the agent with the most answers first. */
+export async function readAnswerStats(
+  tx: Db,
+  project: ProjectId,
+  { from, to, channelId, agentId }: Omit<StatsQuery, "timeZone">,
+): Promise<AgentAnswerStats[]> {
+  const rows = await sql.buckets.all<BucketRow>(tx, { project, from, to, channelId, agentId });
+  const byAgent = new Map<string, AgentAnswerStats["byConfidence"]>();
+  for (const { agentId: id, ...bucket } of rows) byAgent.set(id, [...(byAgent.get(id) ?? []), bucket]);
+  const agents = await sql.listAnsweringAgents.all<AgentRow>(tx, { project, ids: [...byAgent.keys()] });
+  const known = new Map(agents.map((agent) => [agent.id, agent]));
+  return [...byAgent]
+    .map(([id, byConfidence]): AgentAnswerStats => {
+      const agent = known.get(id);
+      return {
+        agentId: id,
+        name: agent?.name ?? null,
+        reviewPolicy: agent?.reviewPolicy ?? null,
+        autoThreshold: agent?.autoThreshold ?? null,
+        ...sumAnswerCounts(byConfidence),
+        byConfidence,
+      };
+    })
+    .toSorted((a, b) => b.answers - a.answers)
+    .slice(0, STATS_LIMITS.agentsMaxCount);
+}
 
 /** Figures of a project, of one of its channels or of one of its agents. */
 export interface StatsCounts {
@@ -86,20 +151,12 @@ const STATEMENT_LIMIT_SECONDS = 20;
 const QUERY_CANCELED = "57014";
 const INVALID_PARAMETER_VALUE = "22023";
 
-const sql = statements("platform/stats", {
-  statementLimitSeconds: STATEMENT_LIMIT_SECONDS,
-  queueMaxCount: QUEUE_COUNT_MAX,
-  topUnanswered: STATS_LIMITS.topUnanswered,
-  modelsMaxCount: STATS_LIMITS.modelsMaxCount,
-  modelSums: MODEL_SUMS,
-});
-
 /** The statement that lists when each unit of a span began. */
 const POINTS = { hour: "hours", day: "days", week: "weeks" } as const satisfies Record<StatsUnit, string>;
 
 /**
  * Reads in one transaction and on one connection, in one state of the data. The database itself ends what takes too
- * long: whoever asked has been told then.
+ * long: the caller has received an error by then.
  */
 async function readInTime<Result>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
   try {
@@ -165,7 +222,7 @@ export async function read(
 }
 
 /**
- * Returns what became of the agents' answers in a span of time. Rejects with unavailable, also if it takes longer than
+ * Returns how the agents' answers fared in a span of time. Rejects with unavailable, also if it takes longer than
  * 20 s.
  */
 export const readAnswers = (db: Db, project: ProjectId, query: StatsQuery): Promise<AgentAnswerStats[]> =>
@@ -196,4 +253,79 @@ function asCounts(row: Omit<CountRow, keyof GroupRow> & Partial<TimeRow>): Stats
     approvals: row.approvals,
     firstReplyMs: { p50: row.p50 ?? null, p90: row.p90 ?? null },
   };
+}
+
+/** What is worked on by itself, over all projects. */
+export const DEPTH_QUEUES = [
+  "messages",
+  "issues",
+  "decisions",
+  "replies",
+  "callbacks",
+  "documents",
+  "messenger_updates",
+  "model_pulls",
+] as const;
+export type DepthQueue = (typeof DEPTH_QUEUES)[number];
+
+/** How a queue of the installation is now. */
+export interface QueueDepth {
+  queue: DepthQueue;
+  /** What is not done yet, being worked on and put off included. */
+  waiting: number;
+  /** Of these, what could be done now or is being done. */
+  due: number;
+  /** How long what has waited longest could have been done, in seconds; 0 where nothing is due. */
+  oldestDueAgeS: number;
+  /** Dead letters; null where a queue has none, or no index that counts them. */
+  dead: number | null;
+}
+
+/**
+ * Rows of a queue that are looked at: one that is longer is said to be as long as this, and its age is a lower bound.
+ */
+const LOOK_MAX = 100_000;
+
+/** Summed over what waits, from when on each could be done: `at`. */
+const waits = (queue: DepthQueue, rows: string) => `
+  SELECT '${queue}' AS queue, count(*)::int AS waiting, (count(*) FILTER (WHERE at <= now()))::int AS due,
+    coalesce(extract(epoch FROM now() - min(at) FILTER (WHERE at <= now())), 0)::float8 AS age
+  FROM (${rows} LIMIT ${LOOK_MAX}) ${queue}`;
+
+const countOf = (rows: string) => `(SELECT count(*)::int FROM (SELECT 1 FROM ${rows} LIMIT ${LOOK_MAX}) dead)`;
+
+const sql = statements("platform/stats", {
+  statementLimitSeconds: STATEMENT_LIMIT_SECONDS,
+  queueMaxCount: QUEUE_COUNT_MAX,
+  topUnanswered: STATS_LIMITS.topUnanswered,
+  modelsMaxCount: STATS_LIMITS.modelsMaxCount,
+  modelSums: MODEL_SUMS,
+  lookMax: LOOK_MAX,
+  waits: waits("messages", "SELECT at FROM received WHERE NOT is_issue"),
+  waits2: waits("issues", "SELECT at FROM received WHERE is_issue"),
+  waits3: waits("decisions", "SELECT greatest(created_at, not_before) AS at FROM reviews WHERE finished_at IS NULL"),
+  waits4: waits("replies", "SELECT next_at AS at FROM outboxes WHERE settled_seq < wanted_seq"),
+  waits5: waits("callbacks", "SELECT greatest(created_at, next_at) AS at FROM deliveries WHERE state = 'pending'"),
+  waits6: waits("documents", "SELECT greatest(created_at, next_at) AS at FROM ingests"),
+  waits7: waits(
+    "messenger_updates",
+    "SELECT greatest(received_at, next_at) AS at FROM messenger_updates WHERE state = 'waiting'",
+  ),
+  waits8: waits("model_pulls", "SELECT greatest(started_at, next_at) AS at FROM model_pulls WHERE state = 'running'"),
+  countOf: countOf("messages WHERE state = 'failed' AND covered_by IS NULL"),
+  countOf2: countOf("replies WHERE is_dead"),
+  countOf3: countOf("deliveries WHERE state = 'dead'"),
+  countOf4: countOf("messenger_updates WHERE state = 'dead'"),
+});
+
+/** Every queue, by one statement. */
+export async function readDepths(db: Db): Promise<QueueDepth[]> {
+  const rows = await sql.depths.all<{
+    queue: DepthQueue;
+    waiting: number;
+    due: number;
+    age: number;
+    dead: number | null;
+  }>(db, { issueChatPrefix: ISSUE_CHAT_PREFIX });
+  return rows.map(({ age, ...row }) => ({ ...row, oldestDueAgeS: age }));
 }

@@ -29,7 +29,7 @@ export interface StorageLimits {
 const MB = 1024 * 1024;
 const GB = 1024 * MB;
 
-/** Generous for a company that answers customers, and small beside the disk of a server. */
+/** Generous for a company that answers customers, and small compared with the disk of a server. */
 export const STORAGE_LIMITS: StorageLimits = {
   installationMaxBytes: 50 * GB,
   projectMaxBytes: 10 * GB,
@@ -64,7 +64,7 @@ export interface ProjectUsage {
   totalBytes: number;
 }
 
-/** What an installation stores beside its limits. */
+/** What an installation stores, and its limits. */
 export interface StorageUsage {
   projects: ProjectUsage[];
   totalBytes: number;
@@ -145,10 +145,13 @@ export function storedBytesTable(
   }
 
   async function readStates(project: ProjectId, kind: StoredKind): Promise<LimitState[]> {
-    const row = await sql.read.one<Record<"ofKind" | "ofProject" | "ofKindEverywhere" | "ofInstallation", number>>(db, {
-      project,
-      kind,
-    });
+    const row = await sql.sumKind.one<Record<"ofKind" | "ofProject" | "ofKindEverywhere" | "ofInstallation", number>>(
+      db,
+      {
+        project,
+        kind,
+      },
+    );
     const { installationMaxBytes, projectMaxBytes } = limits;
     const ofProject = { words: "Storage of this project", usedBytes: row?.ofProject ?? 0, maxBytes: projectMaxBytes };
     const ofAll = {
@@ -177,9 +180,9 @@ export function storedBytesTable(
     limits,
 
     /**
-     * Throws storage_full when `bytes` more of this kind pass a limit of the project or of the installation, or while the
-     * disk is full. Nothing is reserved: requests in flight may pass the limit by their own bytes each. Warns in the
-     * log from 80 % of a limit on.
+     * Throws storage_full when `bytes` more of this kind pass a limit of the project or of the installation, or while
+     * the disk is full. Nothing is reserved: requests in flight may pass the limit by their own bytes each. Warns in
+     * the log from 80 % of a limit on.
      */
     async checkRoom(project: ProjectId, kind: StoredKind, bytes: number): Promise<void> {
       if (isDiskFull()) throw storageFull("The disk of the database is full. Retry later.");
@@ -204,7 +207,7 @@ export function storedBytesTable(
 
     /** What every project stores, by kind. Projects that were deleted count until all of theirs is removed. */
     async read(): Promise<StorageUsage> {
-      const rows = await sql.read2.all<{ projectId: string; name: string | null; kind: StoredKind; bytes: number }>(db);
+      const rows = await sql.read.all<{ projectId: string; name: string | null; kind: StoredKind; bytes: number }>(db);
       const projects = new Map<string, ProjectUsage>();
       for (const row of rows) {
         const usage = projects.get(row.projectId) ?? {

@@ -1,12 +1,9 @@
-import type pg from "pg";
-import { to as copyTo } from "pg-copy-streams";
-import { findTables } from "./copied-tables.ts";
-import type { CopiedTable, FoundTable } from "./copied-tables.ts";
-import { lockSchema, onCopyClient, readApplied } from "./copy-client.ts";
-import type { CopyPlace } from "./copy-client.ts";
+import { StoreCopyError, findTables, lockSchema, onCopyClient, readApplied } from "./copy-client.ts";
+import type { CopiedTable, CopyPlace, FoundTable } from "./copy-client.ts";
 import { opensSecretKeyCheck } from "./installation.ts";
 import { createSealer } from "./sealer.ts";
-import { StoreCopyError } from "./store-copy-error.ts";
+import { to as copyTo } from "pg-copy-streams";
+import type pg from "pg";
 
 /** What a copy of a store says of itself. */
 export interface StoreCopyHead {
@@ -24,8 +21,8 @@ export interface StoreCopyHead {
 export interface StoreCopy {
   head: StoreCopyHead;
   /**
-   * The tables one after the other, each with its rows in PostgreSQL's text format for COPY: a line a row, which is never
-   * `\.` alone. The rows of a table must be read before the next one is asked for.
+   * The tables one after the other, each with its rows in PostgreSQL's text format for COPY: a line a row, which is
+   * never `\.` alone. The rows of a table must be read before the next one is asked for.
    */
   tables(): AsyncGenerator<{ table: CopiedTable; rows: AsyncIterable<Buffer> }>;
 }
@@ -68,10 +65,10 @@ async function readSequences(client: pg.Client, { name, identities }: FoundTable
 }
 
 /**
- * Makes a copy of a store, of one moment, while it may be worked on: a snapshot (REPEATABLE READ), read only, which locks
- * nobody out but migrations. It is read as far as `work` reads it, so that it takes no memory of its own. Works on the
- * schema of this version and of every one before. Throws StoreCopyError `busy`, `no_schema`, `newer_database` and
- * `wrong_key`.
+ * Makes a copy of a store, of one moment, while it may be worked on: a snapshot (REPEATABLE READ), read only, which
+ * locks nobody out but migrations. It is read as far as `work` reads it, so that it takes no memory of its own. Works
+ * on the schema of this version and of every one before. Throws StoreCopyError `busy`, `no_schema`, `newer_database`
+ * and `wrong_key`.
  */
 export function takeStoreCopy<Result>(
   place: CopyPlace & { secretKey: string },
@@ -99,5 +96,20 @@ export function takeStoreCopy<Result>(
     const result = await work({ head, tables });
     await client.query("COMMIT");
     return result;
+  });
+}
+
+/** How many rows each of these tables of ours has; those that are not there are left out. Reads each of them whole. */
+export function countStoreRows(place: CopyPlace, names: readonly string[]): Promise<Map<string, number>> {
+  return onCopyClient(place, "svc-backup", async (client) => {
+    const { all } = await findTables(client);
+    const counts = new Map<string, number>();
+    for (const name of names.filter((wanted) => all.includes(wanted))) {
+      const { rows } = await client.query<{ count: string }>(
+        `SELECT count(*) AS count FROM ${client.escapeIdentifier(name)}`,
+      );
+      counts.set(name, Number(rows[0]?.count ?? 0));
+    }
+    return counts;
   });
 }

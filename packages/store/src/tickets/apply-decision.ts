@@ -1,20 +1,26 @@
-import type { ReviewAction } from "@svc/contracts";
-import type { AnswerStep } from "../platform/answer-stats.ts";
-import { dropBeforeClosing, isClosed, keepBeforeClosing, restoreClosed } from "./close-ticket.ts";
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { insertReviewEvent } from "./insert-review-event.ts";
-import type { ReviewState } from "./lock-review-state.ts";
+import type { AnswerStep } from "../platform/stats.ts";
+import { statements } from "../sql.ts";
 import { freeOperatorFiles, takeOperatorFiles } from "./operator-files.ts";
-import { findWebhookMessage, noteNews, receiveAgain } from "./review-messages.ts";
-import type { DraftWork, SendWork, WaitingMessage } from "./review-work.ts";
+import {
+  dropBeforeClosing,
+  findWebhookMessage,
+  insertReviewEvent,
+  isClosed,
+  keepBeforeClosing,
+  noteNews,
+  receiveAgain,
+  restoreClosed,
+} from "./review-state.ts";
+import type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./review-state.ts";
 import { RECORD_COLUMNS, RECORD_JOINS, asTicketRecord } from "./ticket-record.ts";
 import type { TicketRecord, TicketRow as RecordRow } from "./ticket-record.ts";
 import type { Ticket } from "./tickets.ts";
 import { decideToolCall } from "./tool-calls.ts";
+import type { ReviewAction } from "@svc/contracts";
 import * as triageMessages from "./triage-messages.ts";
-import { statements } from "../sql.ts";
 
 /** What a person has decided. */
 export interface Decision {
@@ -34,7 +40,7 @@ export interface Decision {
   /** Of which of them it becomes so; of all where absent. */
   only?: readonly string[];
   dropsDraft: boolean;
-  /** True when a run of the pipeline that is under way must begin anew: what it does may depend on the decision. */
+  /** True when a run of the pipeline that is under way must start again: what it does may depend on the decision. */
   interrupts: boolean;
   /** What the pipeline has to do now, if anything. */
   work: SendWork | DraftWork | null;
@@ -76,7 +82,7 @@ const SWEEP_AFTER_MS = 2_000;
 const idsOf = (waiting: readonly WaitingMessage[], state: WaitingMessage["state"]) =>
   waiting.flatMap((message) => (message.state === state ? [message.id] : []));
 
-/** Moves the messages that wait to where the decision sends them; answers those whose senders hear of it. */
+/** Moves the messages that wait to where the decision sends them; returns those whose senders hear of it. */
 const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => Promise<string[]>> = {
   stay: () => Promise.resolve([]),
   async reject(tx, { ticket: { homeProject }, waiting }) {
@@ -115,7 +121,7 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
   await freeOperatorFiles(tx, ticket.homeProject, ticket.id, failed?.fileIds ?? []);
   const reviewId = newId();
   const send = work.kind === "send" ? work : null;
-  await sql.insertWork.run(tx, {
+  await sql.insertReview.run(tx, {
     reviewId,
     homeProject: ticket.homeProject,
     id: ticket.id,
@@ -131,7 +137,7 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
   });
   if (send !== null) {
     if (!(await takeOperatorFiles(tx, ticket.homeProject, ticket.id, send.fileIds))) throw new OperatorFileGoneError();
-    await sql.updateMessages.run(tx, { homeProject: ticket.homeProject, covers: send.covers, answers: send.answers });
+    await sql.coverMessages.run(tx, { homeProject: ticket.homeProject, covers: send.covers, answers: send.answers });
   }
   return reviewId;
 }
@@ -142,15 +148,15 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
  */
 async function interruptRun(tx: Db, { ticket, isUnderWay, isLeased }: ReviewState & { isLeased: boolean }) {
   if (isUnderWay) return;
-  await sql.interruptRun.run(tx, { homeProject: ticket.homeProject, id: ticket.id });
-  await sql.updateMessages2.run(tx, { homeProject: ticket.homeProject, id: ticket.id, uncounted: isLeased ? 1 : 0 });
+  await sql.takeLease.run(tx, { homeProject: ticket.homeProject, id: ticket.id });
+  await sql.takeAttemptBack.run(tx, { homeProject: ticket.homeProject, id: ticket.id, uncounted: isLeased ? 1 : 0 });
 }
 
 /** What triage learns goes by the newest message that waits, or else the newest one. */
 async function teach(tx: Db, { ticket, waiting, newest }: ReviewState, decision: Decision): Promise<void> {
   const message = waiting.at(-1) ?? newest;
   if (message === null || decision.lessons.length === 0) return;
-  const said = await sql.teach.one<{ text: string }>(tx, { homeProject: ticket.homeProject, id: message.id });
+  const said = await sql.readText.one<{ text: string }>(tx, { homeProject: ticket.homeProject, id: message.id });
   for (const { project, agentId } of decision.lessons) {
     const decided = { messageId: message.id, ticketId: ticket.id, agentId, text: said?.text ?? "" };
     await triageMessages.note(tx, project, decided);
@@ -191,16 +197,16 @@ export async function applyDecision(
   }
   const reviewId = await insertWork(tx, state, decision);
   if (reviewId !== null) {
-    await sql.applyDecision.run(tx, { homeProject: before.homeProject, id: before.id, reviewId });
+    await sql.setReview.run(tx, { homeProject: before.homeProject, id: before.id, reviewId });
   }
   const isClosing = decision.waiting === "reject" && isClosed(after.status);
   // A ticket that is marked as spam after it was resolved keeps what it was before both.
   if (isClosing && !isClosed(before.status)) await keepBeforeClosing(tx, before);
   if (decision.dropsDraft && !isClosing) await dropBeforeClosing(tx, before);
   if (decision.dropsDraft) {
-    await sql.deleteDrafts.run(tx, { homeProject: before.homeProject, id: before.id });
+    await sql.deleteDraft.run(tx, { homeProject: before.homeProject, id: before.id });
   }
-  const changed = await sql.findTickets.one<RecordRow>(tx, {
+  const changed = await sql.writeTicket.one<RecordRow>(tx, {
     project: before.project,
     id: before.id,
     project2: after.project,

@@ -1,5 +1,5 @@
-import { isUniqueViolation } from "../db.ts";
-import type { Db } from "../db.ts";
+import { updateVersioned } from "../db.ts";
+import type { Db, UpdateResult } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -93,9 +93,9 @@ export async function update(
   id: string,
   fields: CannedReplyFields,
   versions: readonly number[] | null,
-): Promise<{ result: "changed" | "stale" | "taken"; record: CannedReplyRecord | null }> {
-  try {
-    const count = await sql.update.run(db, {
+): Promise<{ result: UpdateResult; record: CannedReplyRecord | null }> {
+  const result = await updateVersioned(() =>
+    sql.update.run(db, {
       project,
       id,
       name: fields.name,
@@ -104,12 +104,9 @@ export async function update(
       folder: fields.folder,
       tags: fields.tags,
       versions,
-    });
-    return { result: count === 0 ? "stale" : "changed", record: await find(db, project, id) };
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    return { result: "taken", record: await find(db, project, id) };
-  }
+    }),
+  );
+  return { result, record: await find(db, project, id) };
 }
 
 /** Deletes a canned reply, where `versions` has its present version or is null; false when it has another one. */

@@ -3,7 +3,7 @@ import type { Db } from "../db.ts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { asConfidence } from "./ticket-record.ts";
-import { anyTwoOf } from "./ticket-texts.ts";
+import { anyTwoOf } from "./ticket-index.ts";
 import { statements } from "../sql.ts";
 
 /** Where triage has sent an issue, for the outcome of its run. */
@@ -14,7 +14,7 @@ export interface IssueRoute {
   priority: TicketPriority | null;
 }
 
-/** What became of an issue. */
+/** Result of an issue. */
 export interface IssueRecord {
   /** Who works on it. */
   project: ProjectId;
@@ -42,7 +42,7 @@ export interface TicketBrief {
   stage: TicketStage;
 }
 
-/** Thrown when the project that an issue is to go to was deleted meanwhile: triage has to choose anew. */
+/** Thrown when the project that an issue is to go to was deleted meanwhile: triage has to choose again. */
 export class ProjectGoneError extends Error {
   constructor() {
     super("the project selected by triage was deleted in the meantime");
@@ -65,8 +65,8 @@ const sql = statements("tickets/issues", {
 
 /**
  * Gives the ticket of an issue to the project that triage has chosen, in the transaction of its run's outcome. To be
- * called before the outcome is committed: the project's row is locked first, as whoever deletes a project does, so that
- * no ticket goes to a project that is gone. Throws ProjectGoneError.
+ * called before the outcome is committed: the project's row is locked first, as a process that deletes a project does,
+ * so that no ticket goes to a project that is gone. Throws ProjectGoneError.
  */
 export async function lockRoute(tx: Db, { project }: IssueRoute): Promise<void> {
   const found = await sql.lockRoute.one(tx, { project });
@@ -84,7 +84,7 @@ export async function applyRoute(
 }
 
 /**
- * What became of an issue that came in to this project; null as long as its ticket is not opened. The reason is that
+ * Result of an issue that came in to this project; null as long as its ticket is not opened. The reason is that
  * of the newest run that has chosen, and null where the ticket has gone to another project since: it names agents and
  * examples of the one that was chosen. Locks nothing.
  */

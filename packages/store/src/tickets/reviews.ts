@@ -2,21 +2,23 @@ import { PERSON_PROMISED, PUSHING_CHANNELS } from "@svc/contracts";
 import type { ChannelId, MessageMode, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
 import { applyDecision } from "./apply-decision.ts";
 import type { Decided, Decision } from "./apply-decision.ts";
-import { LEASE_MS } from "../messages/chats.ts";
+import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "../messages/chats.ts";
 import type { Db } from "../db.ts";
-import type { NewDraft } from "./drafts.ts";
-import { SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "../messages/expired-leases.ts";
-import type { LeaseHistory } from "../messages/expired-leases.ts";
+import type { NewDraft } from "./tickets.ts";
+import type { ReviewState, DraftWork, SendWork, WorkRow } from "./review-state.ts";
+import type { LeaseHistory } from "../messages/chats.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { insertReviewEvent } from "./insert-review-event.ts";
-import { lockReviewState } from "./lock-review-state.ts";
-import type { ReviewState } from "./lock-review-state.ts";
+import {
+  insertReviewEvent,
+  lockReviewState,
+  findWebhookMessage,
+  noteNews,
+  receiveAgain,
+  asWork,
+} from "./review-state.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
-import { findWebhookMessage, noteNews, receiveAgain } from "./review-messages.ts";
 import { dropOperatorFiles } from "./operator-files.ts";
-import { asWork } from "./review-work.ts";
-import type { DraftWork, SendWork, WorkRow } from "./review-work.ts";
 import type { NewReply } from "./tickets.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
@@ -49,7 +51,7 @@ export interface FinishedReview {
   toldMessageId: string | null;
 }
 
-/** What a draft that was made anew has found. */
+/** What a draft that was regenerated has found. */
 export interface DraftOutcome {
   draft: NewDraft;
   agentId: string | null;
@@ -169,7 +171,7 @@ async function insertReplies(
   for (const [index, { item, author }] of replies.entries()) {
     const text = item.type === "message" ? item : null;
     const file = item.type === "attachment" ? item : null;
-    await sql.insertReplies.run(tx, {
+    await sql.insertReply.run(tx, {
       id: newId(),
       project,
       ticketId,
@@ -185,7 +187,7 @@ async function insertReplies(
       content: file?.content,
     });
   }
-  await sql.insertOutboxes.run(tx, { project, ticketId, pushingChannels: PUSHING_CHANNELS });
+  await sql.wantReplies.run(tx, { project, ticketId, pushingChannels: PUSHING_CHANNELS });
 }
 
 async function claimIn(
@@ -253,8 +255,8 @@ export async function reviveUnopened(
 ): Promise<boolean> {
   return context.db.transaction(async (tx) => {
     await sql.reviveUnopened.run(tx);
-    await sql.lockChats.run(tx, { project, ticketId });
-    const letter = await sql.findMessages.one(tx, { project, ticketId, messageId });
+    await sql.lockChat.run(tx, { project, ticketId });
+    const letter = await sql.findDeadLetter.one(tx, { project, ticketId, messageId });
     if (letter === null) return false;
     await receiveAgain(tx, project, [messageId]);
     await noteNews(tx, project, [messageId], true);
@@ -263,7 +265,7 @@ export async function reviveUnopened(
 }
 
 /**
- * What a draft that is made anew has to answer besides the message that it is claimed with, oldest first: the other
+ * What a draft that is regenerated has to answer besides the message that it is claimed with, oldest first: the other
  * messages of the decision that are still held.
  */
 export async function listEarlier(
@@ -290,8 +292,8 @@ export async function claim(context: Context, project: ProjectId, ticketId: stri
 }
 
 /**
- * As `claim`, for a decision that is carried out concurrently with other work; "suspect", and nothing done, if processes
- * have crashed again and again while they carried it out.
+ * As `claim`, for a decision that is carried out concurrently with other work; "suspect", and nothing done, if
+ * processes have crashed again and again while they carried it out.
  */
 export function claimBeside(
   context: Context,
@@ -327,7 +329,7 @@ export async function finishSend(
     const { before, rest: calm } = await findRest(tx, review, "done");
     const rest = calm === "done" && promisesPerson ? "review" : calm;
     if (calm !== "review") {
-      await sql.deleteDrafts.run(tx, { project, ticketId });
+      await sql.deleteDraft.run(tx, { project, ticketId });
     }
     await moveTicket(tx, review, {
       stage: rest,
@@ -354,7 +356,7 @@ export async function finishSend(
 }
 
 /**
- * Puts a draft that was made anew in the place of the former one and gives the lease back; the ticket is in review
+ * Puts a draft that was regenerated in the place of the former one and gives the lease back; the ticket is in review
  * again. False when the lease was lost in the meantime: nothing of this exists then.
  */
 export async function finishDraft(context: Context, review: ClaimedReview, outcome: DraftOutcome): Promise<boolean> {
@@ -373,7 +375,7 @@ export async function finishDraft(context: Context, review: ClaimedReview, outco
       covers: work.covers,
     });
     await endReview(tx, review, null);
-    await sql.updateTickets.run(tx, {
+    await sql.reviewTicket.run(tx, {
       project,
       ticketId,
       agentId: outcome.agentId,

@@ -261,8 +261,8 @@ export async function find(db: Db, project: ProjectId, ticketId: string): Promis
 }
 
 /**
- * What `find` finds, with what was said in it and done to it, all as of one moment: whoever decides about what is
- * shown names the version that it is shown with. Locks nothing.
+ * What `find` finds, with what was said in it and done to it, all as of one moment: the process that decides about
+ * what is shown names the version that it is shown with. Locks nothing.
  */
 export function read(
   db: Db,

@@ -1,6 +1,160 @@
 import type { Db } from "../db.ts";
-import { LIST_COLUMNS, LIST_VALUES, microsecondsOf } from "./ticket-keys.ts";
+import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
+import { LIST_COLUMNS, LIST_VALUES, microsecondsOf } from "./ticket-record.ts";
+import { customerOf } from "@svc/contracts";
+
+/** Words that a ticket must have, all of them. */
+export interface WordQuery {
+  words: readonly string[];
+  /** What a further word must begin with; null for none. */
+  beginning: string | null;
+}
+
+/** What is to be known of a ticket before its words can be indexed. */
+export interface TicketText {
+  ticketId: string;
+  /** The words that its index has already; null to starts again. */
+  indexed: string[] | null;
+  subject: string;
+  /** The customer's name, e-mail address and user id, as far as they are known. */
+  customer: string;
+  /** What was said since, in the order in which it was. */
+  texts: string[];
+  /** Place in the chat of the last of these texts. */
+  seq: number;
+  /** True when there are more. */
+  hasMore: boolean;
+}
+
+/** The words of a ticket, as they are to be indexed. */
+interface IndexedText {
+  ticketId: string;
+  subject: string;
+  seq: number;
+  words: string[];
+  /** When the ticket was made, in microseconds: one that was erased and started again has the same id. */
+  createdUs: number;
+}
+
+/** Tickets of one step, and texts of one ticket in it: at most some 20 MB at once. */
+const STEP = { tickets: 40, texts: 20 };
+
+/** Lexemes that no text has, since words hold neither of their first characters. */
+const projectLexeme = (project: string) => `:p:${project}`;
+const beginningLexeme = (beginning: string) => `:${beginning}`;
+
+/** Characters of a beginning that is looked up as a lexeme of its own: longer ones share theirs with few words. */
+const SHORT_BEGINNING = 2;
+
+/** A lexeme as tsquery reads it. */
+const quote = (lexeme: string) => `'${lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+
+/**
+ * The tsquery of tickets of a project with these words. The project is one of the words, so that the index does not
+ * lead to the tickets of others.
+ */
+export function textQueryOf(project: ProjectId, { words, beginning }: WordQuery): string {
+  const lexemes = [projectLexeme(project), ...words].map(quote);
+  if (beginning !== null) {
+    const isShort = Array.from(beginning).length <= SHORT_BEGINNING;
+    lexemes.push(isShort ? quote(beginningLexeme(beginning)) : `${quote(beginning)}:*`);
+  }
+  return lexemes.join(" & ");
+}
+
+/** Words of which any two are looked for: their pairs grow with the square. */
+const MAX_PAIRED = 8;
+
+/**
+ * The tsquery of tickets of a project with two of these words at least, of the longest of them, which are mostly the
+ * rarest; empty where there are not two.
+ */
+export function anyTwoOf(project: ProjectId, words: readonly string[]): string {
+  const longest = [...new Set(words)].toSorted((a, b) => b.length - a.length).slice(0, MAX_PAIRED);
+  const pairs = longest.flatMap((one, index) =>
+    longest.slice(index + 1).map((other) => `(${quote(one)} & ${quote(other)})`),
+  );
+  return pairs.length === 0 ? "" : `${quote(projectLexeme(project))} & (${pairs.join(" | ")})`;
+}
+
+/** The words and the short beginnings of them. */
+function lexemesOf(words: readonly string[]): string[] {
+  const lexemes = new Set(words);
+  for (const word of words) {
+    const characters = Array.from(word.slice(0, SHORT_BEGINNING * 2));
+    for (let length = 1; length <= Math.min(SHORT_BEGINNING, characters.length); length++) {
+      lexemes.add(beginningLexeme(characters.slice(0, length).join("")));
+    }
+  }
+  return [...lexemes];
+}
+
+/** What a search finds a ticket's customer by. */
+function customerText(userId: string | null, channelMeta: Record<string, unknown>): string {
+  const customer = customerOf(channelMeta);
+  return [customer?.name, customer?.email, userId].filter((part) => typeof part === "string").join(" ");
+}
+
+async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & Pick<IndexedText, "createdUs">)[]> {
+  const tickets = await sql.read.all<{
+    ticketId: string;
+    subject: string;
+    userId: string | null;
+    channelMeta: Record<string, unknown>;
+    createdUs: number;
+    seq: number | null;
+    lexemes: string[] | null;
+  }>(tx, { ticketIds });
+  const said = await sql.readSaid.all<{ ticketId: string; seq: number; text: string }>(tx, {
+    ticketId: tickets.map((row) => row.ticketId),
+    seq: tickets.map((row) => row.seq ?? 0),
+  });
+  return tickets.map((row) => {
+    const own = said.filter((one) => one.ticketId === row.ticketId);
+    const taken = own.slice(0, STEP.texts);
+    return {
+      ticketId: row.ticketId,
+      indexed: row.lexemes?.filter((lexeme) => !lexeme.startsWith(":")) ?? null,
+      subject: row.subject,
+      customer: customerText(row.userId, row.channelMeta),
+      createdUs: row.createdUs,
+      texts: taken.map(({ text }) => text),
+      seq: taken.at(-1)?.seq ?? row.seq ?? 0,
+      hasMore: own.length > taken.length,
+    };
+  });
+}
+
+/**
+ * Indexes the words of some tickets that wait for it, those that changed last first; false when none waits.
+ * `wordsOf` makes the words of a ticket. Safe with any number of replicas and at any crash: what was taken is taken
+ * again.
+ */
+export async function indexNext(db: Db, wordsOf: (text: TicketText) => string[]): Promise<boolean> {
+  const queue = await sql.indexNext.one<{ isEmpty: boolean; isComplete: boolean }>(db);
+  if (queue?.isEmpty === true && queue.isComplete) return false;
+  if (queue?.isEmpty === true) await sql.queueWithoutCustomer.run(db);
+  return db.transaction(async (tx) => {
+    const taken = await sql.take.all<{ ticketId: string }>(tx);
+    if (taken.length === 0) return false;
+    const texts = await read(
+      tx,
+      taken.map((row) => row.ticketId),
+    );
+    const indexed: IndexedText[] = texts.map((text) => ({ ...text, words: wordsOf(text) }));
+    await sql.write.run(tx, {
+      ticketId: indexed.map(({ ticketId }) => ticketId),
+      lexemes: indexed.map(({ words }) => JSON.stringify(lexemesOf(words))),
+      subject: indexed.map(({ subject }) => subject),
+      seq: indexed.map(({ seq }) => seq),
+      createdUs: indexed.map(({ createdUs }) => createdUs),
+    });
+    const unfinished = texts.filter(({ hasMore }) => hasMore).map(({ ticketId }) => ticketId);
+    if (unfinished.length > 0) await sql.queueAgain.run(tx, { unfinished });
+    return true;
+  });
+}
 
 /** Tickets that one step follows. */
 const STEP_TICKETS = 1_000;
@@ -13,8 +167,11 @@ const OVERWRITTEN = LIST_COLUMNS.split(",")
   .join(", ");
 
 const sql = statements("tickets/ticket-index", {
-  microsecondsOf: microsecondsOf("t.updated_at"),
-  stepTickets: STEP_TICKETS,
+  createdUs: microsecondsOf("t.created_at"),
+  stepTexts1: STEP.texts + 1,
+  stepTickets: STEP.tickets,
+  updatedUs: microsecondsOf("t.updated_at"),
+  changedMax: STEP_TICKETS,
   listColumns: LIST_COLUMNS,
   listValues: LIST_VALUES,
   overwritten: OVERWRITTEN,

@@ -3,13 +3,19 @@ import type { KeyPlace, TicketListQuery, TicketSort } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { asLastMessage, LAST_MESSAGE_COLUMNS, LAST_MESSAGE_JOIN } from "./last-message.ts";
-import type { LastMessageRecord, LastMessageRow } from "./last-message.ts";
-import { LIST_VALUES, urgencySpan } from "./ticket-keys.ts";
-import { asTicketRecord, RECORD_COLUMNS, RECORD_JOINS } from "./ticket-record.ts";
-import type { TicketRecord, TicketRow } from "./ticket-record.ts";
-import { textQueryOf } from "./ticket-texts.ts";
-import type { WordQuery } from "./ticket-texts.ts";
+import {
+  asLastMessage,
+  LAST_MESSAGE_COLUMNS,
+  LAST_MESSAGE_JOIN,
+  LIST_VALUES,
+  urgencySpan,
+  asTicketRecord,
+  RECORD_COLUMNS,
+  RECORD_JOINS,
+} from "./ticket-record.ts";
+import type { LastMessageRecord, LastMessageRow, TicketRecord, TicketRow } from "./ticket-record.ts";
+import { textQueryOf } from "./ticket-index.ts";
+import type { WordQuery } from "./ticket-index.ts";
 import { statements } from "../sql.ts";
 
 /** What is asked of a page of tickets; `words` in place of the text that was asked for. */
@@ -26,7 +32,7 @@ export interface ListedTicket extends TicketRecord {
 /** One page of tickets. */
 export interface TicketPage {
   tickets: ListedTicket[];
-  /** After which the next page goes on; null at the end. */
+  /** After which the next page continues; null at the end. */
   next: KeyPlace | null;
 }
 
@@ -56,7 +62,7 @@ const sql = statements("tickets/ticket-list", {
   maxInWork: MAX_IN_WORK,
 });
 
-/** Collects the values of a statement; answers the name of each. */
+/** Collects the values of a statement; returns the name of each. */
 function createParameters(first: readonly unknown[]) {
   const values: unknown[] = [...first];
   return { values, add: (value: unknown) => `$${values.push(value)}` };
@@ -84,7 +90,7 @@ interface Walk extends Order {
 
 const microseconds = (time: Date) => time.getTime() * 1_000;
 
-/** Whose tickets a statement is about: what `$1` is, and how tickets `s` are told by it. */
+/** Whose tickets a statement is about: what `$1` is, and how tickets `s` are selected by it. */
 interface Span {
   given: ProjectId | readonly ProjectId[];
   /** Null for several projects. */
@@ -172,7 +178,7 @@ function placeCondition({ key, isDescending }: Order, after: KeyPlace, { add }: 
 
 /**
  * The first tickets of a list that have the words, found by looking into one after the other; null where that would
- * have to go on for too long. It ends when the page is full or no ticket is left, so that words are never looked up
+ * have to continue for too long. It ends when the page is full or no ticket is left, so that words are never looked up
  * where other filters leave few tickets, nor frequent ones, that would be found in tens of thousands.
  */
 async function walk(db: Db, list: Walk): Promise<string[] | null> {

@@ -1,6 +1,7 @@
-import type { ChannelId, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
+import { ISSUE_CHAT_PREFIX, ISSUE_ORIGIN } from "@svc/contracts";
+import type { ChannelId, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
 
 /** All that is kept of a ticket itself. */
 export interface TicketRecord {
@@ -28,7 +29,7 @@ export interface TicketRecord {
   resolvedAt: Date | null;
 }
 
-/** A record as its statement answers it. */
+/** A record as its statement returns it. */
 export interface TicketRow {
   id: string;
   homeProjectId: string;
@@ -91,3 +92,82 @@ export function asTicketRecord(row: TicketRow): TicketRecord {
     resolvedAt: row.resolvedAt,
   };
 }
+
+/** The newest message or reply of a ticket, cut to its beginning. */
+export interface LastMessageRecord {
+  text: string;
+  author: "customer" | "agent" | "operator";
+  /** The operator who wrote it; null for other authors. */
+  actor: string | null;
+  at: Date;
+}
+
+/** The columns of `LAST_MESSAGE_JOIN`; all null for a ticket without messages. */
+export interface LastMessageRow {
+  lastText: string | null;
+  lastAuthor: LastMessageRecord["author"] | null;
+  lastActor: string | null;
+  lastAt: Date | null;
+}
+
+/** Characters that are read of a text: enough to fill a line after Markdown is removed from it. */
+const READ_CHARS = 400;
+
+export const LAST_MESSAGE_COLUMNS =
+  "l.text AS last_text, l.author AS last_author, l.actor AS last_actor, l.at AS last_at";
+
+/**
+ * Joins the newest message or reply to a ticket `t`. Reads one row of each backwards along the index on (ticket_id,
+ * seq), and only the beginning of its text, however long the conversation is. Notices of the service and files of
+ * replies are skipped: they say nothing about where a conversation stands. Use it on one page of tickets only.
+ */
+export const LAST_MESSAGE_JOIN = `LEFT JOIN LATERAL (
+    SELECT said.text, said.author, said.at, CASE WHEN said.author = 'operator' THEN (
+      SELECT v.actor FROM reviews v
+      WHERE v.ticket_id = t.id AND v.author = 'operator' AND v.finished_at IS NOT NULL ORDER BY v.id DESC LIMIT 1
+    ) END AS actor
+    FROM (
+      (SELECT m.seq, 'customer' AS author, m.created_at AS at,
+         coalesce(nullif(left(m.text, ${READ_CHARS}), ''), left(m.attachments -> 0 ->> 'name', ${READ_CHARS}), '') AS text
+       FROM messages m WHERE m.ticket_id = t.id AND m.project_id = t.home_project_id ORDER BY m.seq DESC LIMIT 1)
+      UNION ALL
+      (SELECT r.seq, r.author, r.created_at, left(r.text, ${READ_CHARS})
+       FROM replies r WHERE r.ticket_id = t.id AND r.project_id = t.home_project_id
+         AND r.type = 'message' AND r.author <> 'system' ORDER BY r.seq DESC LIMIT 1)
+      ORDER BY seq DESC LIMIT 1
+    ) AS said
+  ) AS l ON true`;
+
+/** The last message from its columns. */
+export function asLastMessage({ lastText, lastAuthor, lastActor, lastAt }: LastMessageRow): LastMessageRecord | null {
+  if (lastText === null || lastAuthor === null || lastAt === null) return null;
+  return { text: lastText, author: lastAuthor, actor: lastActor, at: lastAt };
+}
+
+/** A column as microseconds since 1970, which a number of JavaScript holds exactly. */
+export const microsecondsOf = (column: string) => `(extract(epoch FROM ${column}) * 1000000)::bigint`;
+
+/** Priorities from the least to the most urgent. */
+const PRIORITIES = ["low", "normal", "high", "urgent"];
+/** More than there are milliseconds since 1970 until the year 2286. */
+const URGENCY_STEP = 10_000_000_000_000;
+
+/** The span of `urgency` that a priority has: from the first, before the second. */
+export function urgencySpan(priority: string): [number, number] {
+  const rank = PRIORITIES.indexOf(priority);
+  return [rank * URGENCY_STEP, (rank + 1) * URGENCY_STEP];
+}
+
+/** The columns of ticket_list, in the order of `LIST_VALUES`. */
+export const LIST_COLUMNS = `ticket_id, project_id, created_us, updated_us, urgency, version, status, stage, channel_id,
+  agent_id, assignee, language, user_id, foreign_chat_id, tag_keys, origin`;
+
+/** What stands in ticket_list for a ticket `t`. */
+export const LIST_VALUES = `t.id AS ticket_id, t.project_id, ${microsecondsOf("t.created_at")} AS created_us,
+  ${microsecondsOf("t.updated_at")} AS updated_us,
+  (coalesce(array_position(ARRAY['${PRIORITIES.join("', '")}'], t.priority), 2) - 1) * ${URGENCY_STEP}::bigint
+    + (extract(epoch FROM t.updated_at) * 1000)::bigint AS urgency,
+  t.version, t.status, t.stage, t.channel_id, t.agent_id, t.assignee, t.language, t.user_id,
+  CASE WHEN t.project_id <> t.home_project_id THEN t.chat_id END AS foreign_chat_id,
+  ARRAY(SELECT t.project_id || ':' || tag FROM unnest(t.tags) AS tag) AS tag_keys,
+  CASE WHEN t.channel_id = 'api' AND t.chat_id LIKE '${ISSUE_CHAT_PREFIX}%' THEN '${ISSUE_ORIGIN}' END AS origin`;

@@ -81,7 +81,7 @@ const columns = (state: string, result: string) => `c.id, c.project_id, c.ticket
   c.mark, c.access, c.arguments, ${state} AS state, ${result} AS result, c.duration_ms, c.created_at, c.finished_at,
   c.decided_by, c.decided_at`;
 
-/** A row as it is, for whoever works with it. */
+/** A row as it is, for a caller that works with it. */
 const COLUMNS = columns("c.state", "c.result");
 
 /** SQL that is true for a message `m` that is not answered yet. */
@@ -102,7 +102,7 @@ const sql = statements("tickets/tool-calls", {
 });
 
 /**
- * Writes down a call in this state, unless it is there already; answers the row and whether this has made it. What
+ * Writes down a call in this state, unless it is there already; returns the row and whether this has made it. What
  * writes is there, too, when it was asked for by another message of the ticket that is not answered yet; one that
  * still waits belongs to the newest message that asks for it. Null when the lease on the chat is lost: then nothing
  * may be called. The chat's row is held against an erasure until the commit, so that no row of an erased
@@ -118,7 +118,7 @@ export async function begin(
   return context.hot.transaction(async (tx) => {
     const chat = await sql.begin.one(tx, { home, ticketId, leaseId });
     if (chat === null) return null;
-    const known = await sql.findToolCalls.one<ToolCallRow>(tx, {
+    const known = await sql.findSame.one<ToolCallRow>(tx, {
       project,
       ticketId,
       messageId,
@@ -129,11 +129,11 @@ export async function begin(
       // Ids of messages grow with time.
       const moves = known.state === "waiting" && known.messageId < messageId;
       if (moves) {
-        await sql.updateToolCalls.run(tx, { project, id: known.id, messageId });
+        await sql.moveCall.run(tx, { project, id: known.id, messageId });
       }
       return { call: asRecord(moves ? { ...known, messageId } : known), isNew: false };
     }
-    const made = await sql.insertToolCalls.one<ToolCallRow>(tx, {
+    const made = await sql.insertCall.one<ToolCallRow>(tx, {
       id: newId(),
       project,
       ticketId,
@@ -164,7 +164,7 @@ export async function takeApproved(context: Context, project: ProjectId, id: str
   return (await sql.takeApproved.run(context.hot, { project, id })) > 0;
 }
 
-/** Writes down what came of a call. Whoever has made it knows better than whoever has found it unfinished. */
+/** Writes down what came of a call. The process that made the call knows better than one that found it unfinished. */
 export async function finish(
   context: Context,
   project: ProjectId,
@@ -191,9 +191,9 @@ export async function listApproved(context: Context, project: ProjectId, ticketI
 }
 
 /**
- * Calls for the messages of a ticket that are not answered yet which whoever answers them has to know of, oldest
+ * Calls for the messages of a ticket that are not answered yet that the next run has to know of, oldest
  * first, with the whole result of each: those that operators have decided about, and those that write and were
- * begun, whatever became of the run that has made them; the newest twenty.
+ * begun, whatever the result of the run that has made them; the newest twenty.
  */
 export async function listKnown(context: Context, project: ProjectId, ticketId: string): Promise<ToolCallRecord[]> {
   const rows = await sql.listKnown.all<ToolCallRow>(context.hot, { project, ticketId });
@@ -212,7 +212,7 @@ export async function listPage(
   project: ProjectId,
   { limit, before, state }: { limit: number; before?: string | undefined; state?: ToolCallState | undefined },
 ): Promise<ToolCallRecord[]> {
-  // Whoever asks for those that wait looks through no others; rejected are also some that are kept as waiting.
+  // A caller that asks for those that wait looks through no others; rejected are also some that are kept as waiting.
   const rows = await context.db.query<ToolCallRow>(
     `SELECT ${SHOWN} FROM tool_calls c
      WHERE c.project_id = $1 AND ($3::uuid IS NULL OR c.id < $3)

@@ -38,7 +38,7 @@ export async function note(db: Db, project: ProjectId, decided: DecidedMessage):
     agentId: decided.agentId,
     text: decided.text,
   });
-  await sql.deleteTriageMessages.run(db, { project });
+  await sql.deleteOldest.run(db, { project });
 }
 
 /** Changes whenever what `list` answers does, also when something of it is erased. */

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { DeliveryJob } from "@svc/contracts";
+import { openQueues } from "@svc/queue";
+import type { Consumer, Queues } from "@svc/queue";
+import { newId, openStore } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
+import { collectLog, createTestDatabase, createTestQueueBackend, testLog, waitFor } from "@svc/testing";
+import type { TestDatabase, TestQueueBackend } from "@svc/testing";
+import { startSweeps } from "@svc/work";
+import type { Sweeps } from "@svc/work";
+import { callbackSweeps } from "./callback-sweeps.ts";
+
+let database: TestDatabase;
+let backend: TestQueueBackend;
+let store: Store;
+let queues: Queues;
+let consumer: Consumer;
+let project: ProjectId;
+/** What was announced. */
+const jobs: DeliveryJob[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  backend = await createTestQueueBackend();
+  store = openStore({ url: database.url, secretKey: "a".repeat(48), log: testLog() });
+  project = (await store.projects.ensure("default")).project.id;
+  queues = openQueues({
+    databaseUrl: database.url,
+    redisUrl: backend.redisUrl,
+    prefix: backend.prefix,
+    log: testLog(),
+  });
+  consumer = queues.consume("webhook-deliveries", (job) => {
+    jobs.push(job);
+    return Promise.resolve();
+  });
+});
+
+afterAll(async () => {
+  await consumer.close(1_000);
+  await queues.close();
+  await store.close();
+  await backend.stop();
+  await database.drop();
+});
+
+/** Commits a webhook message; its sender waits `timeoutMs` until he wants to hear of it. */
+async function send(timeoutMs: number): Promise<{ ticketId: string; messageId: string }> {
+  return store.messages.accept(project, {
+    channelId: "api",
+    chatId: newId(),
+    userId: null,
+    text: "hello",
+    timestampMs: Date.now(),
+    attachments: null,
+    channelMeta: {},
+    mode: "webhook",
+    callInstance: null,
+    callback: {
+      url: "http://127.0.0.1:1/",
+      deliveryId: newId(),
+      apiKeyId: null,
+      sealedSecret: store.sealer.seal("the key of the sender"),
+      timeoutMs,
+    },
+  });
+}
+
+/** Starts the sweeps of one replica. */
+const startCallbackSweeps = (context: Parameters<typeof callbackSweeps>[0]): Sweeps =>
+  startSweeps(context.log, "callbacks", callbackSweeps(context));
+
+const isAnnounced = (ticketId: string, times = 1) =>
+  waitFor(() => jobs.filter((job) => job.ticketId === ticketId).length >= times, { what: "the announcement" });
+
+test("what nobody has settled is settled and announced, and announced again while nobody makes it", async () => {
+  const { ticketId } = await send(1);
+  const sweepers = [1, 2].map(() => startCallbackSweeps({ store, queues, log: testLog() }));
+  await isAnnounced(ticketId, 2);
+  expect(await store.deliveries.listPage(project, { limit: 10 })).toMatchObject([
+    { ticketId, type: "message.timeout", state: "pending" },
+  ]);
+  await Promise.all(sweepers.map((sweeper) => sweeper.stop()));
+});
+
+test("keys that are kept for too long, or revoked, are erased at the first sweep, and not at each one", async () => {
+  const calls: string[] = [];
+  const noting: Store = {
+    ...store,
+    callbacks: {
+      ...store.callbacks,
+      findUnsettled: (limit) => {
+        calls.push("sweep");
+        return store.callbacks.findUnsettled(limit);
+      },
+      eraseOldSecrets: (limit) => {
+        calls.push("erase");
+        return store.callbacks.eraseOldSecrets(limit);
+      },
+      eraseRevokedSecrets: (limit) => {
+        calls.push("erase revoked");
+        return store.callbacks.eraseRevokedSecrets(limit);
+      },
+    },
+  };
+  const sweeper = startCallbackSweeps({ store: noting, queues, log: testLog() });
+  await waitFor(() => calls.length >= 5, { what: "three sweeps" });
+  await sweeper.stop();
+  expect(calls.slice(0, 5)).toEqual(["sweep", "erase", "erase revoked", "sweep", "sweep"]);
+});
+
+test("a step that fails is in the log and keeps neither the other steps nor the next sweep from their work", async () => {
+  const { log, lines } = collectLog();
+  let failures = 0;
+  const failing: Store = {
+    ...store,
+    callbacks: {
+      ...store.callbacks,
+      findUnsettled: (limit) =>
+        failures++ === 0 ? Promise.reject(new Error("planted fault")) : store.callbacks.findUnsettled(limit),
+    },
+  };
+  const { ticketId } = await send(1);
+  const sweeper = startCallbackSweeps({ store: failing, queues, log });
+  await isAnnounced(ticketId);
+  expect(lines()).toContainEqual(expect.objectContaining({ level: "warn", msg: expect.stringMatching(/sweep/) }));
+  await sweeper.stop();
+});
+
+test("a stop waits for the sweep that is on its way, and none follows", async () => {
+  let sweeps = 0;
+  const counting: Store = {
+    ...store,
+    callbacks: {
+      ...store.callbacks,
+      findUnsettled: (limit) => {
+        sweeps++;
+        return store.callbacks.findUnsettled(limit);
+      },
+    },
+  };
+  const sweeper = startCallbackSweeps({ store: counting, queues, log: testLog() });
+  await waitFor(() => sweeps === 1, { what: "a sweep" });
+  await sweeper.stop();
+  const { ticketId } = await send(1);
+  const other = startCallbackSweeps({ store, queues, log: testLog() });
+  await isAnnounced(ticketId);
+  await other.stop();
+  expect(sweeps).toBe(1);
+});

@@ -1,0 +1,37 @@
+import type { Log } from "@svc/log";
+import { announceWork } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import type { Store } from "@svc/store";
+import { settleCallbacks } from "./settle-callbacks.ts";
+
+const SWEEP_LIMIT = 1_000;
+/** How often old rows are deleted. */
+const DELETE_MS = 60_000;
+const DELETE_LIMIT = 5_000;
+
+/**
+ * Returns the sweeps for callbacks: they create the callbacks whose job was lost and the timeouts that are due, announce
+ * what is to be attempted again, and, each minute, delete old keys, secrets and bodies of hooks. This is what lets the queue
+ * lose all its data without a callback being lost.
+ */
+export function callbackSweeps({ store, queues, log }: { store: Store; queues: Queues; log: Log }) {
+  async function settleOverdue(): Promise<void> {
+    const late = await store.callbacks.markTimeouts(SWEEP_LIMIT);
+    await settleCallbacks({ store, queues, log }, [...late, ...(await store.callbacks.findUnsettled(SWEEP_LIMIT))]);
+  }
+
+  async function announceDue(): Promise<void> {
+    if (queues.isUp()) await announceWork(queues, "webhook-deliveries", await store.deliveries.takeDue(SWEEP_LIMIT));
+  }
+
+  /** Rows over the limit are left to the next sweep. */
+  async function deleteOld(): Promise<void> {
+    await store.idempotencyKeys.deleteExpired(DELETE_LIMIT);
+    await store.hooks.forgetOld(DELETE_LIMIT);
+    const old = await store.callbacks.eraseOldSecrets(DELETE_LIMIT);
+    const revoked = await store.callbacks.eraseRevokedSecrets(DELETE_LIMIT);
+    if (old + revoked > 0) log.info({ old, revoked }, "deleted sealed API keys that are no longer needed");
+  }
+
+  return [settleOverdue, announceDue, { everyMs: DELETE_MS, run: deleteOld }];
+}

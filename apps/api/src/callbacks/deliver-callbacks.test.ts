@@ -1,0 +1,315 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { ServiceError, webhookSecretsSchema } from "@svc/contracts";
+import type { DeliveryItem } from "@svc/contracts";
+import { createAddressGuard } from "@svc/outbound";
+import { newId, openStore } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
+import { collectLog, createTestDatabase, startWebhookReceiver, testLog, waitFor } from "@svc/testing";
+import type { TestDatabase, WebhookReceiver } from "@svc/testing";
+import type { Queues } from "@svc/queue";
+import { deliverCallbacks } from "./deliver-callbacks.ts";
+import type { DeliveryContext } from "./deliver-callbacks.ts";
+
+const secrets = webhookSecretsSchema.parse({});
+
+let database: TestDatabase;
+let store: Store;
+let project: ProjectId;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  store = openStore({ url: database.url, secretKey: "a".repeat(48), log: testLog() });
+  project = (await store.projects.ensure("default")).project.id;
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  receiver = await startWebhookReceiver();
+});
+
+afterEach(() => receiver.close());
+
+/** What the store's table does, with some of it replaced. */
+const withDeliveries = (change: Partial<Store["deliveries"]>): Store => ({
+  ...store,
+  deliveries: { ...store.deliveries, ...change },
+});
+
+const away = () => Promise.reject(new ServiceError("unavailable", "service unavailable"));
+
+function startWorker(change: Partial<DeliveryContext> = {}) {
+  const told: string[] = [];
+  const context = {
+    store,
+    // Only sweeps use the queues.
+    queues: {} as Queues,
+    log: testLog(),
+    guard: createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] }),
+    readSecrets: () => Promise.resolve(secrets),
+    tell: (ticketId: string) => void told.push(ticketId),
+    ...change,
+  };
+  return { ...deliverCallbacks(context, { abortAfterMs: 0, deadlineMs: 30_000 }), told };
+}
+
+/** Lets so many webhook messages of a chat be answered; answers the ids of their callbacks, in order. */
+async function addCallbacks(count: number): Promise<{ ticketId: string; ids: string[] }> {
+  const chatId = newId();
+  const ids: string[] = [];
+  let ticketId = "";
+  for (let number = 1; number <= count; number++) {
+    const deliveryId = newId();
+    ids.push(deliveryId);
+    const accepted = await store.messages.accept(project, {
+      channelId: "api",
+      chatId,
+      userId: null,
+      text: "hello",
+      timestampMs: Date.now(),
+      attachments: null,
+      channelMeta: {},
+      mode: "webhook",
+      callInstance: null,
+      callback: {
+        url: receiver.url(),
+        deliveryId,
+        apiKeyId: null,
+        sealedSecret: store.sealer.seal("the key of the sender"),
+        timeoutMs: 30_000,
+      },
+    });
+    ({ ticketId } = accepted);
+    const message = await store.messages.claim(project, ticketId);
+    if (message === null) throw new Error("nothing to claim");
+    await store.tickets.open(project, message);
+    await store.tickets.finish(project, {
+      message,
+      state: "answered",
+      failure: null,
+      stage: "done",
+      status: "pending",
+      agentId: null,
+      confidence: null,
+      language: null,
+      moves: [],
+      trace: {},
+      replies: [{ item: { type: "message", text: `answer ${number}`, markdown: false }, author: "agent" }],
+      draft: null,
+    });
+    await store.callbacks.settle([{ project, ticketId }]);
+  }
+  return { ticketId, ids };
+}
+
+const find = (id = "") => store.deliveries.find(project, id);
+const untilIt = (id = "", matches: (item: DeliveryItem) => boolean, what: string) =>
+  waitFor(
+    async () => {
+      const item = await find(id);
+      return item !== null && matches(item);
+    },
+    { what },
+  );
+const received = () => receiver.requests.map(({ headers }) => headers["x-svc-delivery"]);
+
+test("one job makes the callbacks of a chat one after the other, until one fails", async () => {
+  const { ticketId, ids } = await addCallbacks(4);
+  receiver.answerWith((_, index) => ({ status: index === 2 ? 500 : 204 }));
+  const worker = startWorker();
+  await worker.process({ project, ticketId });
+  await untilIt(ids[2], ({ attempts }) => attempts[0]?.status === 500, "the third one to fail");
+  expect(received()).toEqual(ids.slice(0, 3));
+  expect(await find(ids[3])).toMatchObject({ state: "pending", attempts: [] });
+  await worker.stop();
+});
+
+test("jobs that come twice or at once make each callback once", async () => {
+  const { ticketId, ids } = await addCallbacks(3);
+  const workers = [startWorker(), startWorker()];
+  await Promise.all(
+    workers.flatMap((worker) => [worker.process({ project, ticketId }), worker.process({ project, ticketId })]),
+  );
+  await untilIt(ids[2], ({ state }) => state === "delivered", "the last one to be received");
+  await Promise.all(workers.map((worker) => worker.process({ project, ticketId })));
+  expect(received()).toEqual(ids);
+  await Promise.all(workers.map((worker) => worker.stop()));
+});
+
+test("whoever waits for replies is told of a dead callback, and of no other", async () => {
+  const { ticketId, ids } = await addCallbacks(3);
+  receiver.answerWith((_, index) => ({ status: index === 1 ? 410 : 204 }));
+  const worker = startWorker();
+  await worker.process({ project, ticketId });
+  await untilIt(ids[2], ({ state }) => state === "delivered", "the last one to be received");
+  expect(await find(ids[1])).toMatchObject({ state: "dead" });
+  expect(worker.told).toEqual([ticketId]);
+  await worker.stop();
+});
+
+describe("a receiver that hangs", () => {
+  test("holds no job: the try goes on without it, and is noted when it ends", async () => {
+    const { ticketId, ids } = await addCallbacks(1);
+    receiver.answerWith({ status: 204, delayMs: 1_000 });
+    const worker = startWorker();
+    await worker.process({ project, ticketId });
+    expect((await find(ids[0]))?.attempts).toMatchObject([{ status: null }]);
+    await untilIt(ids[0], ({ state }) => state === "delivered", "the try to be noted");
+    await worker.stop();
+  });
+
+  test("holds no stop: its try is broken off, kept but not counted, and another process makes the next one at once", async () => {
+    const { ticketId, ids } = await addCallbacks(1);
+    receiver.answerWith("hang");
+    const worker = startWorker();
+    await worker.process({ project, ticketId });
+    await worker.stop();
+    const brokenOff = { status: null, ms: expect.any(Number), error: expect.stringMatching(/interrupted by shutdown/) };
+    expect(await find(ids[0])).toMatchObject({ state: "pending", attempts: [brokenOff] });
+    receiver.answerWith({ status: 204 });
+    const other = startWorker();
+    await other.process({ project, ticketId });
+    expect(await find(ids[0])).toMatchObject({ state: "delivered", attempts: [brokenOff, { status: 204 }] });
+    expect(receiver.requests.map(({ headers }) => headers["x-svc-attempt"])).toEqual(["1", "2"]);
+    await other.stop();
+  });
+});
+
+describe("while the store is away", () => {
+  test("a result is noted when it is back, and nothing is sent twice meanwhile", async () => {
+    const { ticketId, ids } = await addCallbacks(2);
+    let refusals = 0;
+    const worker = startWorker({
+      store: withDeliveries({
+        finishTry: (...args) => (refusals++ < 2 ? away() : store.deliveries.finishTry(...args)),
+      }),
+    });
+    await worker.process({ project, ticketId });
+    await untilIt(ids[1], ({ state }) => state === "delivered", "both to be received");
+    expect(received()).toEqual(ids);
+    await worker.stop();
+  });
+
+  test("a stop does not wait for it: the try is made again by another process, with the same id", async () => {
+    const { ticketId, ids } = await addCallbacks(1);
+    const worker = startWorker({ store: withDeliveries({ finishTry: away }) });
+    await worker.process({ project, ticketId });
+    await receiver.next();
+    await worker.stop();
+    expect(await find(ids[0])).toMatchObject({ state: "pending" });
+    expect(received()).toEqual(ids);
+  });
+
+  test("what cannot be made for want of the settings is given back and counts for nothing", async () => {
+    const { ticketId, ids } = await addCallbacks(1);
+    let refusals = 0;
+    const worker = startWorker({ readSecrets: () => (refusals++ === 0 ? away() : Promise.resolve(secrets)) });
+    await worker.process({ project, ticketId });
+    expect(await find(ids[0])).toMatchObject({ state: "pending", attempts: [] });
+    await waitFor(
+      async () => {
+        await worker.process({ project, ticketId });
+        return (await find(ids[0]))?.state === "delivered";
+      },
+      { what: "the callback to be received" },
+    );
+    expect(await find(ids[0])).toMatchObject({ attempts: [{ status: 204 }] });
+    await worker.stop();
+  });
+
+  test("nothing counts that was not sent: after 12 such claims and one 500 the next attempt is the second, after the first wait", async () => {
+    const { ticketId, ids } = await addCallbacks(1);
+    receiver.answerWith({ status: 500 });
+    let claims = 0;
+    const worker = startWorker({
+      store: withDeliveries({
+        claim: (...args) => {
+          claims++;
+          return store.deliveries.claim(...args);
+        },
+        // Half of them fail before the attempt is recorded, half after: then the response is lost.
+        async begin(claimed) {
+          if (claims > 12) return store.deliveries.begin(claimed);
+          if (claims % 2 === 0) await store.deliveries.begin(claimed);
+          return away();
+        },
+        postpone: (claimed) => store.deliveries.postpone(claimed, 0),
+      }),
+    });
+    for (let round = 1; round <= 13; round++) await worker.process({ project, ticketId });
+    expect(claims).toBe(13);
+    await untilIt(ids[0], ({ attempts }) => attempts[0]?.status === 500, "the attempt to fail");
+    const item = await find(ids[0]);
+    expect(item).toMatchObject({ state: "pending", attempts: [{ status: 500 }] });
+    const waitMs = Date.parse(item?.nextAt ?? "") - Date.parse(item?.attempts[0]?.at ?? "");
+    expect(waitMs).toBeGreaterThanOrEqual(5_000);
+    expect(waitMs).toBeLessThan(30_000);
+    expect(receiver.requests.map(({ headers }) => headers["x-svc-attempt"])).toEqual(["1"]);
+    await worker.stop();
+
+    receiver.answerWith({ status: 204 });
+    await store.deliveries.replay(project, ids[0] ?? "");
+    const next = startWorker();
+    await next.process({ project, ticketId });
+    await untilIt(ids[0], ({ state }) => state === "delivered", "the second attempt");
+    expect(receiver.requests.map(({ headers }) => headers["x-svc-attempt"])).toEqual(["1", "2"]);
+    await next.stop();
+  });
+});
+
+test("a callback whose lease expired nine times in a row is dead: making it ends the process", async () => {
+  const { ticketId, ids } = await addCallbacks(1);
+  const worker = startWorker({
+    store: withDeliveries({
+      async claim(...args) {
+        const claimed = await store.deliveries.claim(...args);
+        return claimed === null ? null : { ...claimed, lapses: 9 };
+      },
+    }),
+  });
+  await worker.process({ project, ticketId });
+  expect(await find(ids[0])).toMatchObject({
+    state: "dead",
+    attempts: [{ status: null, error: expect.stringContaining("9 times in a row") }],
+  });
+  expect(receiver.requests).toEqual([]);
+  await worker.stop();
+});
+
+test("a request that could not be sent soon after its attempt began in the store is not sent, since its lease may expire before it ends", async () => {
+  const { ticketId, ids } = await addCallbacks(1);
+  const begunAt = performance.now();
+  const worker = startWorker({
+    store: withDeliveries({
+      async begin(claimed) {
+        // As long as a store that hangs may take.
+        await waitFor(() => performance.now() > begunAt + 5_000, { what: "the beginning" });
+        return store.deliveries.begin(claimed);
+      },
+    }),
+  });
+  await worker.process({ project, ticketId });
+  await waitFor(async () => (await find(ids[0]))?.attempts.length === 0, { what: "the callback to be given back" });
+  expect(receiver.requests).toEqual([]);
+  expect(await find(ids[0])).toMatchObject({ state: "pending" });
+  await worker.stop();
+});
+
+test("a fault of the service counts as a failed try: it is in the log, and holds nobody back for ever", async () => {
+  const { ticketId, ids } = await addCallbacks(1);
+  const { log, lines } = collectLog();
+  const worker = startWorker({ log, readSecrets: () => Promise.reject(new TypeError("planted fault")) });
+  await worker.process({ project, ticketId });
+  expect(await find(ids[0])).toMatchObject({
+    state: "pending",
+    nextAt: expect.any(String),
+    attempts: [{ status: null, error: "internal error while delivering this callback" }],
+  });
+  expect(lines()).toContainEqual(expect.objectContaining({ level: "error", deliveryId: ids[0] }));
+  expect(await store.deliveries.claim(project, ticketId)).toBeNull();
+  await worker.stop();
+});

@@ -1,0 +1,232 @@
+import type { DeliveryJob, WebhookSecrets } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import type { AddressGuard } from "@svc/outbound";
+import type { Queues } from "@svc/queue";
+import { asProjectId, isUnavailable } from "@svc/store";
+import type { ClaimedDelivery, DeliveryRequest, ProjectId, Store, TryResult } from "@svc/store";
+import { count, observe, traceIdOf } from "@svc/telemetry";
+import { createLeaseKeeper, defineWork, retryUntilStored } from "@svc/work";
+import type { HeldLease, Work } from "@svc/work";
+import { callbackSweeps } from "./callback-sweeps.ts";
+import { createReceiverLoad } from "./receiver-load.ts";
+import { failedTry, tryDelivery } from "./try-delivery.ts";
+
+/** What delivering callbacks needs. */
+export interface DeliveryContext {
+  store: Store;
+  queues: Queues;
+  log: Log;
+  guard: AddressGuard;
+  readSecrets: (project: ProjectId) => Promise<WebhookSecrets>;
+  /** Notifies waiters for replies of a conversation. */
+  tell: (ticketId: string) => void;
+}
+
+/** A conversation with callbacks to deliver. */
+interface Chat {
+  project: ProjectId;
+  ticketId: string;
+}
+
+/** A callback that this process delivers. */
+interface DeliveryClaim extends ClaimedDelivery {
+  /** Completes the job while the delivery continues. */
+  releaseJob: () => void;
+}
+
+/** An attempt that a shutdown aborted. */
+interface InterruptedAttempt {
+  abortedAfterMs: number;
+}
+
+/**
+ * How long a job waits for its attempts; they continue without it, so that slow receivers occupy no worker slots. For a
+ * receiver that is known to be slow it does not wait at all.
+ */
+const JOB_WAIT_MS = 250;
+/** Failed attempts from which on an operator should know. */
+const FAILING_ATTEMPTS = 3;
+/** Lease duration, as the store sets it: no attempt lasts longer. */
+const LEASE_MS = 20_000;
+/**
+ * The request is sent within this time after the store was asked to begin the attempt, or not at all: then it ends before
+ * the lease expires (20 s less the 15 s of an attempt and a second for the clock), and no other worker sends this callback
+ * or the next one of the chat meanwhile.
+ */
+const SEND_WITHIN_MS = 4_000;
+/** Delay before the next claim of a callback that could not be sent because the store did not respond in time. */
+const STORE_DELAY_MS = 1_000;
+/**
+ * Leases of one callback in a row that may expire without a result. The waits between them grow, so that the last one is
+ * most of a day after the first: whatever ends the process each time is then the callback itself.
+ */
+const LAPSES_MAX = 9;
+/** Attempts are aborted after the first of these times of a shutdown, to be made again by another process. */
+const SHUTDOWN = { abortAfterMs: 2_000, deadlineMs: 32_000 };
+
+/**
+ * Age from which a due callback says that this process does not do its work, if it claims none at all. The age alone would
+ * not say so: after a rush all replicas are busy with old callbacks, and none of them must lose its callers.
+ */
+const IDLE_TOO_LONG_MS = 120_000;
+/** Sweeps come twice a second; a statement ends after 30 s at the latest. */
+const SWEEP_TOO_LONG_MS = 90_000;
+
+const inSeconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
+
+/** The delivery of callbacks in this process. */
+export interface CallbackWork extends Work<Chat> {
+  /** Returns what keeps this process from delivering callbacks, in words; null if it delivers them, or none is due. */
+  findFault(): Promise<string | null>;
+}
+
+/**
+ * Defines the work of delivering the callbacks of webhook messages: those of a chat one after the other, each to its
+ * receiver at least once, with one id. An attempt that was made at the moment of a crash is repeated. It continues while the
+ * channel is disabled, for messages that were accepted before.
+ */
+export function deliverCallbacks(
+  context: DeliveryContext,
+  shutdown: { abortAfterMs: number; deadlineMs: number } = SHUTDOWN,
+): CallbackWork {
+  const { store, queues, log } = context;
+  const load = createReceiverLoad();
+  let claimedAt = performance.now();
+
+  /** Delivers one callback; true if the next one of the chat can follow. */
+  async function run(delivery: DeliveryClaim, { signal }: HeldLease): Promise<boolean> {
+    const counted = load.enter(delivery.url);
+    const record = (what: string, write: () => Promise<void>) => retryUntilStored(log, write, { what, signal });
+    /** Releases a callback of which nothing was sent. */
+    const release = (delayMs: number) =>
+      record("releasing a callback", () => store.deliveries.postpone(delivery, delayMs));
+    if ("waitMs" in counted) {
+      await release(counted.waitMs * (1 + Math.random()));
+      return false;
+    }
+    if (counted.isSlow) delivery.releaseJob();
+    try {
+      const result = await attempt(context, delivery, signal);
+      if (result === null) {
+        await release(signal.aborted ? 0 : STORE_DELAY_MS);
+        return false;
+      }
+      if ("abortedAfterMs" in result) {
+        // The receiver may have it: the attempt is recorded, and another process makes the next one.
+        const interrupt = () => store.deliveries.interrupt(delivery, result.abortedAfterMs, "interrupted by shutdown");
+        await record("releasing a callback", interrupt);
+        return false;
+      }
+      await record("recording the result of a callback", () => store.deliveries.finishTry(delivery, result));
+      reportResult(context, delivery, result);
+      return typeof result.next === "string";
+    } finally {
+      counted.leave();
+    }
+  }
+
+  const work = defineWork(
+    { queues, log },
+    {
+      name: "callbacks",
+      consumes: [{ queue: "webhook-deliveries" }],
+      target: ({ project, ticketId }: DeliveryJob) => ({ project: asProjectId(project), ticketId }),
+      leases: createLeaseKeeper<DeliveryClaim>(log, { name: "callbacks", ms: LEASE_MS, renewMs: LEASE_MS }),
+      async claim({ project, ticketId }: Chat, { handle, releaseJob }) {
+        const askedAt = performance.now();
+        const delivery = await store.deliveries.claim(project, ticketId);
+        if (delivery === null) return false;
+        claimedAt = askedAt;
+        return handle({ ...delivery, releaseJob });
+      },
+      run,
+      sweeps: callbackSweeps(context),
+      jobWaitMs: JOB_WAIT_MS,
+      shutdown,
+    },
+  );
+
+  return {
+    ...work,
+    async findFault() {
+      const sweepMs = work.sinceSweepMs();
+      if (sweepMs >= SWEEP_TOO_LONG_MS) return `the last check for due callbacks was ${inSeconds(sweepMs)} ago`;
+      const idleMs = performance.now() - claimedAt;
+      if (idleMs < IDLE_TOO_LONG_MS || !queues.isUp()) return null;
+      const dueMs = await store.deliveries.oldestDueMs();
+      if (dueMs < IDLE_TOO_LONG_MS) return null;
+      return `a callback has been due for ${inSeconds(dueMs)}, and this process has not claimed one for ${inSeconds(idleMs)}`;
+    },
+  };
+}
+
+/** Reads the content of the request and begins the attempt; null if nothing can be sent now. */
+async function begin({ store, readSecrets }: DeliveryContext, claimed: ClaimedDelivery, signal: AbortSignal) {
+  try {
+    const secrets = await readSecrets(claimed.project);
+    const askedAt = performance.now();
+    const request: DeliveryRequest | null = await store.deliveries.begin(claimed);
+    if (request === null || signal.aborted || performance.now() > askedAt + SEND_WITHIN_MS) return null;
+    return { request, secrets };
+  } catch (error) {
+    if (isUnavailable(error)) return null;
+    throw error;
+  }
+}
+
+/** Makes one attempt and returns its result, or its duration if the shutdown aborted it; null if nothing was sent. */
+async function attempt(
+  context: DeliveryContext,
+  claimed: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<TryResult | InterruptedAttempt | null> {
+  if (claimed.lapses >= LAPSES_MAX) {
+    const error = `the service stopped ${LAPSES_MAX} times in a row while delivering this callback`;
+    return { durationMs: 0, status: null, error, next: "dead" };
+  }
+  let sentAt: number | null = null;
+  try {
+    const begun = await begin(context, claimed, signal);
+    if (begun === null) return null;
+    sentAt = performance.now();
+    const tools = { guard: context.guard, sealer: context.store.sealer, secrets: begun.secrets };
+    return await tryDelivery(begun.request, tools, signal);
+  } catch (error) {
+    if (signal.aborted) return sentAt === null ? null : { abortedAfterMs: performance.now() - sentAt };
+    // An error of the service counts as a failed attempt: it must not block the chat.
+    context.log.error({ error, deliveryId: claimed.id }, "callback delivery failed unexpectedly");
+    const text = "internal error while delivering this callback";
+    return failedTry(claimed, { durationMs: 0, status: null, error: text });
+  }
+}
+
+/** Reports the recorded result of an attempt to metrics, the log and waiters. */
+function reportResult({ log, tell }: DeliveryContext, delivery: ClaimedDelivery, result: TryResult): void {
+  const { id, messageId, attempt } = delivery;
+  count("svc_deliveries_total", {
+    way: "callback",
+    outcome: typeof result.next === "string" ? result.next : "later",
+  });
+  observe("svc_delivery_duration_seconds", { way: "callback" }, result.durationMs / 1_000);
+  const facts = {
+    deliveryId: id,
+    messageId,
+    ticketId: delivery.ticketId,
+    traceId: traceIdOf(delivery.trace),
+    attempt,
+    status: result.status,
+    ms: Math.round(result.durationMs),
+  };
+  if (result.next === "dead") {
+    log.warn(
+      { ...facts, reason: result.error },
+      "callback permanently failed; its replies can be collected by polling",
+    );
+    tell(delivery.ticketId);
+  } else if (result.next !== "delivered" && delivery.failures + 1 >= FAILING_ATTEMPTS) {
+    const inS = Math.round(result.next.delayMs / 1_000);
+    log.warn({ ...facts, host: new URL(delivery.url).host, reason: result.error, inS }, "callback keeps failing");
+  } else {
+    log.debug({ ...facts, reason: result.error }, "callback attempted");
+  }
+}

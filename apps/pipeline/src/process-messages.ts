@@ -1,0 +1,219 @@
+import { LIMITS } from "@svc/contracts";
+import type { IncomingJob } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import { announceWork } from "@svc/queue";
+import { MAX_LAPSES, asProjectId } from "@svc/store";
+import type { ClaimedMessage, LeaseHistory, ProjectId, Ticket } from "@svc/store";
+import { count, inSpan, traceIdOf } from "@svc/telemetry";
+import type { Span } from "@svc/telemetry";
+import { defineWork, limitPerProject } from "@svc/work";
+import type { ClaimContext, HeldLease, Work } from "@svc/work";
+import type { ChatClaim, ChatLeases } from "./chat-leases.ts";
+import type { Isolation } from "./create-isolation.ts";
+import { beginRun, move, progressOf } from "./run.ts";
+import type { Run, StageContext } from "./run.ts";
+import { failureText, judgeRunError, runStages, stagesOf, whenAborted } from "./run-stages.ts";
+import { commitOutcome } from "./stages/send-reply.ts";
+
+/**
+ * A language model takes seconds for what takes milliseconds without: with one, this many conversations are processed
+ * concurrently, and this many of one project.
+ */
+const MODEL_CONCURRENCY = 100;
+const MODEL_CONCURRENCY_PER_PROJECT = 25;
+/** No caller waits long for an issue; customers' messages go first. */
+const ISSUE_CONCURRENCY = 2;
+/** Delays after the first, second, third and fourth attempt. */
+export const RETRY_DELAYS_MS = [1_000, 2_000, 4_000, 8_000];
+const SWEEP_LIMIT = 1_000;
+
+/** Time that running messages and decisions get during shutdown; after that they are released for another process. */
+export const CHAT_SHUTDOWN = { abortAfterMs: 5_000, deadlineMs: 5_000 };
+
+/** A conversation. */
+export interface Chat {
+  project: ProjectId;
+  ticketId: string;
+}
+
+/** A message that this process works on. */
+interface MessageClaim extends ChatClaim {
+  message: ClaimedMessage;
+  span: Span;
+  /** Names the trace in each line. */
+  log: Log;
+  run: Run | null;
+}
+
+/**
+ * Defines the work on conversations: the oldest waiting message, then the next one until none waits. Messages and submitted
+ * issues come by queues of their own and share everything else.
+ */
+export function processMessages(
+  context: StageContext,
+  { leases, isolation }: { leases: ChatLeases; isolation: Isolation },
+): Work<Chat> {
+  const { store, queues, log, models, readSettings } = context;
+  const concurrency =
+    models === null
+      ? {}
+      : {
+          concurrency: MODEL_CONCURRENCY,
+          limit: (process: (chat: Chat) => Promise<void>) => limitPerProject(process, MODEL_CONCURRENCY_PER_PROJECT),
+        };
+
+  async function run(claim: MessageClaim, { signal }: HeldLease): Promise<boolean> {
+    const { message, span } = claim;
+    try {
+      // Ends at once when the run is aborted, also while the database is slow.
+      const settings = await Promise.race([readSettings(message.project), whenAborted(signal)]);
+      if (settings === null) return await giveUp(context, claim, "its project no longer exists");
+      claim.run = beginRun(message, settings, signal);
+      claim.run.trace = span.traceparent;
+      await runStages({ ...context, log: claim.log }, claim.run, stagesOf(message));
+      return claim.run.hasMore;
+    } catch (error) {
+      span.fail(error);
+      throw error;
+    }
+  }
+
+  async function announceDue(): Promise<void> {
+    const due = await store.messages.takeDue(SWEEP_LIMIT);
+    const issues = due.filter(({ isIssue }) => isIssue);
+    const messages = due.filter(({ isIssue }) => !isIssue);
+    await announceWork(queues, "incoming-messages", messages);
+    await announceWork(queues, "submitted-issues", issues);
+    if (due.length > 0) log.debug({ count: due.length }, "waiting messages announced again");
+  }
+
+  return defineWork(
+    { queues, log },
+    {
+      name: "waiting messages",
+      consumes: [
+        { queue: "incoming-messages", ...concurrency },
+        { queue: "submitted-issues", concurrency: ISSUE_CONCURRENCY },
+      ],
+      target: ({ project, ticketId }: IncomingJob) => ({ project: asProjectId(project), ticketId }),
+      leases,
+      claim: createMessageClaims(context, isolation),
+      run,
+      failures: {
+        maxAttempts: LIMITS.maxAttempts,
+        retry: RETRY_DELAYS_MS,
+        explainExpiredLeases: ({ message }) => explainExpiredLeases(message),
+        judge: (error, { message }) => judgeRunError(error, message.attempts),
+        async retryLater({ message, run: known, log: traced }, { delayMs, counts, error }) {
+          const progress = known === null ? (message.progress ?? {}) : progressOf(known);
+          await store.messages.retryLater(message, { delayMs, progress, failure: failureText(error), counts });
+          if (!counts) return;
+          count("svc_message_retries_total", {});
+          traced.warn({ error, messageId: message.messageId, attempts: message.attempts }, "message will be retried");
+        },
+        giveUp: (claim, reason) => giveUp(context, claim, reason),
+        facts: ({ message }) => ({ messageId: message.messageId }),
+      },
+      announceDue,
+      shutdown: CHAT_SHUTDOWN,
+    },
+  );
+}
+
+/**
+ * Returns the function that claims the next message of a conversation: one that may run concurrently with others, or a
+ * suspect, once nothing but other suspects runs in this process.
+ */
+function createMessageClaims({ store, log }: StageContext, isolation: Isolation) {
+  /** Conversations whose next message waits to run exclusively. */
+  const waiting = new Set<string>();
+
+  /** Handles a message in a span of the trace that its sender began. */
+  function handleInSpan(message: ClaimedMessage, { handle }: ClaimContext<MessageClaim>): Promise<boolean> {
+    const { project, messageId, ticketId, leaseId, channelId, attempts } = message;
+    const attributes = {
+      "svc.message_id": messageId,
+      "svc.ticket_id": ticketId,
+      "svc.channel": channelId,
+      "svc.attempt": attempts,
+    };
+    return inSpan("process message", { parent: message.trace, kind: "consumer", attributes }, (span) => {
+      const traceId = traceIdOf(span.traceparent);
+      const traced = traceId === undefined ? log : log.child({ traceId });
+      return handle({ project, ticketId, leaseId, message, span, log: traced, run: null });
+    });
+  }
+
+  return async ({ project, ticketId }: Chat, claims: ClaimContext<MessageClaim>): Promise<boolean> => {
+    if (waiting.has(ticketId)) return false;
+    const found = await isolation.runShared(async () => {
+      const message = await store.messages.claimBeside(project, ticketId);
+      if (message === null) return false;
+      return "groupLimit" in message ? message : handleInSpan(message, claims);
+    });
+    if (typeof found === "boolean") return found;
+    waiting.add(ticketId);
+    try {
+      return await isolation.runExclusive(found.groupLimit, async (groupSize) => {
+        if (claims.isDraining()) return false;
+        const message = await store.messages.claim(project, ticketId, groupSize);
+        return message !== null && (await handleInSpan(message, claims));
+      });
+    } finally {
+      waiting.delete(ticketId);
+    }
+  };
+}
+
+/** Returns why a message is given up because of the leases on it that expired; null if it can be attempted. */
+export function explainExpiredLeases({
+  crashes,
+  lapses,
+  hasCrashedAlone,
+}: LeaseHistory & Pick<ClaimedMessage, "hasCrashedAlone">): string | null {
+  if (crashes >= LIMITS.maxAttempts && hasCrashedAlone) {
+    return `its worker process crashed ${crashes} times, the last time while processing nothing else`;
+  }
+  if (lapses < MAX_LAPSES) return null;
+  return `its lease expired ${lapses} times while its worker was running: the workers are overloaded, or processing takes too long`;
+}
+
+/**
+ * The moves of a ticket whose message is given up, and where they lead. A conversation that waits for a person keeps
+ * waiting: the agent must not continue it because a later message failed. A ticket that was never opened moves nowhere.
+ */
+function movesOfFailure(ticket: Ticket | null, run: Run | null, failure: string): Pick<Run, "stage" | "moves"> {
+  if (ticket === null || ticket.stage === "review") return { stage: ticket?.stage ?? "failed", moves: [] };
+  const path = run?.ticket == null ? { stage: ticket.stage, moves: [] } : run;
+  if (path !== run) move(path, "received", "message received");
+  move(path, "failed", failure);
+  return path;
+}
+
+/**
+ * Makes a message that has used up its attempts a dead letter: operators see it and can send it again. Its customer gets
+ * no error; a call that waits for it learns that a person will look. True if another message of the conversation waits.
+ */
+async function giveUp(context: StageContext, { message, run, log }: MessageClaim, failure: string): Promise<boolean> {
+  const ticket = run?.ticket ?? (await context.store.tickets.find(message.project, message.ticketId));
+  const { stage, moves } = movesOfFailure(ticket, run, failure);
+  const outcome = {
+    message,
+    state: "failed" as const,
+    failure,
+    stage,
+    // Nothing is to be reviewed in a conversation that an operator has marked as spam.
+    status: ticket?.status === "spam" ? ("spam" as const) : ("open" as const),
+    agentId: null,
+    confidence: null,
+    language: null,
+    moves,
+    trace: { attempts: message.attempts },
+    replies: [],
+    draft: null,
+  };
+  const hasMore = await commitOutcome({ ...context, log }, outcome, message);
+  const { messageId, ticketId } = message;
+  log.error({ messageId, ticketId, failure }, "message failed permanently; moved to dead letters");
+  return hasMore;
+}

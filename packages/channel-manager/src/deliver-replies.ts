@@ -1,0 +1,246 @@
+import { DeliveryError, REPLY_QUEUES } from "@svc/contracts";
+import type { Channel, ReplyContext, ReplyJob } from "@svc/contracts";
+import { MAX_LAPSES, OUTBOX_LEASE_MS, asProjectId, isUnavailable, outlastOutage } from "@svc/store";
+import type { ClaimedReply, OutboxRef, Store } from "@svc/store";
+import { count, isTracing, observe, startSpan } from "@svc/telemetry";
+import type { Span } from "@svc/telemetry";
+import { createLeaseKeeper, defineWork } from "@svc/work";
+import type { ClaimContext, Failure, HeldLease, Work } from "@svc/work";
+import type { ChannelResources } from "./accept-message.ts";
+
+const ATTEMPTS_MAX = 5;
+const RENEW_MS = OUTBOX_LEASE_MS / 4;
+const PAUSE_MAX_MS = 60_000;
+/** Conversations that replies are sent in at once; a chat that has to wait for its turn delays no other. */
+const CONCURRENCY = 64;
+/** How long a job waits for the replies of its chat, which are sent without it then. */
+const JOB_WAIT_MS = 250;
+/** Replies that are still being sent are aborted after the first of these times of a shutdown. */
+const SHUTDOWN = { abortAfterMs: 4_000, deadlineMs: 6_000 };
+/**
+ * The store may be unavailable when a reply is sent, and a reply that is not recorded as sent is sent again. A restart of the
+ * store, or a failover, is over after this time; the lease stays in the row as long as no other process claims it.
+ */
+const RECORD_FOR_MS = 10 * 60_000;
+
+/** The result of one attempt to send a reply. */
+type Outcome = "delivered" | "later" | "closed" | "dead" | "broken_off";
+
+/** A reply that this process sends. */
+interface ReplyClaim extends ClaimedReply {
+  span: Span;
+  outcome: Outcome;
+}
+
+/** Returns a pause in milliseconds that doubles with each time, with jitter. */
+const pauseMs = (times: number) => Math.min(PAUSE_MAX_MS, 1_000 * 2 ** Math.min(times, 10)) * (0.5 + Math.random() / 2);
+
+const factsOf = ({ ticketId, reply, tries }: ClaimedReply) => ({ ticketId, replyId: reply.id, tries });
+
+/**
+ * Defines the work of sending the replies of a channel that pushes, in the order of each conversation: those that were
+ * announced, and twice a second those whose job was lost or that had to wait. Idempotent: each part of a reply is recorded
+ * once it is sent. What was sent at the moment of a crash may be sent again: one part of one reply. A replica that only
+ * stands by wakes up the active one.
+ */
+export function deliverReplies(
+  { store, queues, log }: ChannelResources,
+  channel: Channel,
+  { jobWaitMs = JOB_WAIT_MS, shutdown = SHUTDOWN }: { jobWaitMs?: number; shutdown?: typeof SHUTDOWN } = {},
+): Work<OutboxRef> {
+  const topic = `outbox-${channel.id}`;
+  const isActive = () => channel.isActive?.() !== false;
+  /** Conversations that replies are sent in, and whether more were announced meanwhile. */
+  const running = new Map<string, { isAnnouncedAgain: boolean }>();
+
+  /** Handles a claimed reply in a span of the trace of its message, and counts the result. */
+  async function handleInSpan(claimed: ClaimedReply, handle: ClaimContext<ReplyClaim>["handle"]): Promise<boolean> {
+    const startedAt = performance.now();
+    const span = startSpan("deliver reply", {
+      parent: await findTrace(store, claimed),
+      kind: "client",
+      attributes: { "svc.channel": channel.id, "svc.ticket_id": claimed.ticketId, "svc.tries": claimed.tries },
+    });
+    const claim: ReplyClaim = { ...claimed, span, outcome: "broken_off" };
+    try {
+      const mayContinue = await handle(claim);
+      span.annotate({ "svc.outcome": claim.outcome });
+      count("svc_deliveries_total", { way: "push", outcome: claim.outcome });
+      observe("svc_delivery_duration_seconds", { way: "push" }, (performance.now() - startedAt) / 1_000);
+      return mayContinue;
+    } finally {
+      span.end();
+    }
+  }
+
+  /** Sends what waits in a conversation, until nothing is left or something has to wait. */
+  async function sendAll(chat: OutboxRef, { handle, isDraining }: ClaimContext<ReplyClaim>): Promise<void> {
+    let leaseId: string | undefined;
+    while (isActive() && !isDraining()) {
+      const claimed = await store.outboxes.claimNext(chat, leaseId);
+      if (claimed === null) return;
+      ({ leaseId } = claimed);
+      if (!(await handleInSpan(claimed, handle))) return;
+    }
+    // The lease is free at once, and not when it expires.
+    if (leaseId !== undefined) await store.outboxes.release(chat, leaseId);
+  }
+
+  async function claim(chat: OutboxRef, context: ClaimContext<ReplyClaim>): Promise<boolean> {
+    if (!isActive()) {
+      queues.wakeUps.send(topic, [`${chat.project}/${chat.ticketId}`]);
+      return false;
+    }
+    const present = running.get(chat.ticketId);
+    // The present run may have read before the latest reply was committed.
+    if (present !== undefined) present.isAnnouncedAgain = true;
+    // Over the limit, the next sweep finds the conversation.
+    if (present !== undefined || running.size >= CONCURRENCY) return false;
+    const run = { isAnnouncedAgain: false };
+    running.set(chat.ticketId, run);
+    try {
+      do {
+        run.isAnnouncedAgain = false;
+        await sendAll(chat, context);
+      } while (run.isAnnouncedAgain && isActive() && !context.isDraining());
+    } catch (error) {
+      if (isUnavailable(error)) log.debug({ error }, "database unavailable; replies are delayed");
+      else log.warn({ error }, "failed to send replies; retrying");
+    } finally {
+      running.delete(chat.ticketId);
+    }
+    return false;
+  }
+
+  async function sendDue(): Promise<void> {
+    if (!isActive() || running.size >= CONCURRENCY) return;
+    for (const chat of await store.outboxes.listDue(channel.id, CONCURRENCY)) if (isActive()) void work.process(chat);
+  }
+
+  const work = defineWork(
+    { queues, log },
+    {
+      name: "replies",
+      consumes: [{ queue: REPLY_QUEUES[channel.id] }],
+      target: ({ project, ticketId }: ReplyJob): OutboxRef => ({ project: asProjectId(project), ticketId }),
+      leases: createLeaseKeeper<ReplyClaim>(log, {
+        name: "replies",
+        ms: OUTBOX_LEASE_MS,
+        renewMs: RENEW_MS,
+        renewOne: (reply) => store.outboxes.renew(reply),
+        isUnfenced: true,
+      }),
+      claim,
+      async run(reply, lease) {
+        await sendReply(store, channel, reply, lease);
+        reply.outcome = "delivered";
+        log.debug(factsOf(reply), "reply sent");
+        return true;
+      },
+      failures: {
+        maxAttempts: ATTEMPTS_MAX,
+        retry: [],
+        explainExpiredLeases,
+        judge,
+        async retryLater(reply, { delayMs, counts, error }) {
+          reply.span.fail(error);
+          await store.outboxes.giveBack(reply, { delayMs, counts });
+          const facts = { ...factsOf(reply), reason: reasonOf(error), inMs: Math.round(delayMs) };
+          if (counts) log.warn({ ...facts, error }, "reply failed; it will be retried");
+          else if (reply.outcome === "later") log.debug(facts, "reply deferred");
+        },
+        async giveUp(reply, reason, error) {
+          reply.span.fail(error);
+          const isDead = !isClosed(error);
+          reply.outcome = isDead ? "dead" : "closed";
+          const facts = { ...factsOf(reply), reason };
+          if (isDead) log.error({ ...facts, error }, "reply failed permanently; moved to dead letters");
+          else log.info(facts, "conversation no longer accepts replies");
+          await store.outboxes.settleUndelivered(reply, { reason, isDead });
+          return true;
+        },
+        facts: (reply) => factsOf(reply),
+      },
+      sweeps: [sendDue],
+      listen: ({ process }) =>
+        queues.wakeUps.listen(topic, (chats) => {
+          for (const [project, ticketId] of chats.map((chat) => chat.split("/"))) {
+            if (!isActive() || project === undefined || ticketId === undefined) continue;
+            void process({ project: asProjectId(project), ticketId });
+          }
+        }),
+      jobWaitMs,
+      shutdown,
+    },
+  );
+  return work;
+}
+
+/** Returns the trace of the message that a reply answers; null if there is none, or nothing is traced. */
+async function findTrace(store: Store, { project, reply }: ClaimedReply): Promise<string | null> {
+  if (!isTracing() || reply.inReplyTo === null) return null;
+  // A trace is worth no reply that is late, and none that is lost.
+  const traces = await store.messages.findTraces(project, [reply.inReplyTo]).catch(() => null);
+  return traces?.get(reply.inReplyTo) ?? null;
+}
+
+/** Why a reply is given up because of the leases on it that expired; null if it can be attempted. */
+function explainExpiredLeases({ crashes, lapses }: ReplyClaim): string | null {
+  if (crashes >= ATTEMPTS_MAX) return `the sending process crashed ${crashes} times`;
+  return lapses < MAX_LAPSES ? null : `the sending process lost its lease ${lapses} times`;
+}
+
+const isClosed = (error: unknown) => error instanceof DeliveryError && error.fault === "closed";
+
+/** Why a reply was not sent, for operators. The text of an unknown error may contain what only the log may show. */
+const reasonOf = (error: unknown) =>
+  error instanceof DeliveryError ? error.message : "the channel failed to send the reply; see the log";
+
+/** Classifies the error of an attempt. Only an error of the reply or its receiver counts. */
+function judge(error: unknown, reply: ReplyClaim): Failure {
+  if (isUnavailable(error)) return { counts: false, delayMs: 0 };
+  const known = error instanceof DeliveryError ? error : null;
+  reply.outcome = "later";
+  if (known?.fault === "later") return { counts: false, delayMs: known.retryAfterMs ?? pauseMs(reply.deferrals) };
+  return {
+    counts: true,
+    reason: reasonOf(error),
+    isFinal: isClosed(error),
+    attempts: reply.tries,
+    minDelayMs: known?.retryAfterMs ?? pauseMs(reply.tries),
+  };
+}
+
+/** Sends one reply through its channel and records that it was sent. */
+async function sendReply(store: Store, channel: Channel, claim: ClaimedReply, lease: HeldLease): Promise<void> {
+  const { project, ticketId, chatId, reply, sentParts } = claim;
+  const context: ReplyContext = {
+    project,
+    ticketId,
+    replyId: reply.id,
+    seq: reply.seq,
+    ...(reply.inReplyTo === null ? {} : { inReplyTo: reply.inReplyTo }),
+    sentParts,
+    signal: lease.signal,
+    async noteSent(parts) {
+      if (await record(lease, () => store.outboxes.noteSent(claim, parts))) return;
+      lease.lose();
+      throw new DeliveryError("later", "another process is sending in this conversation");
+    },
+  };
+  if (reply.type === "message") {
+    await channel.sendMessage(chatId, reply.text, { ...context, markdown: reply.markdown });
+  } else if (channel.sendAttachment === undefined) {
+    // A channel without attachments at least names the file.
+    await channel.sendMessage(chatId, reply.filename, context);
+  } else {
+    await channel.sendAttachment(chatId, reply, context);
+  }
+  await record(lease, () => store.outboxes.settleDelivered(claim));
+}
+
+/** Records what was sent, also if the store is unavailable for a while: otherwise it would be sent again. */
+function record<Result>(lease: HeldLease, write: () => Promise<Result>): Promise<Result> {
+  const giveUpAt = performance.now() + RECORD_FOR_MS;
+  return outlastOutage(write, () => !lease.isShutDown() && performance.now() < giveUpAt);
+}

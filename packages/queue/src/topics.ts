@@ -1,0 +1,41 @@
+import type { Queues } from "./queues.ts";
+
+/** A knowledge base or a project was deleted, and its content can be removed. */
+const DELETIONS = "deletions";
+/** The unfinished reply of a conversation has grown. */
+const TEXTS = "unfinished-replies";
+/** The visitor of a conversation is writing. */
+const VISITOR_TYPING = "visitor-typing";
+
+/** Wakes up the sweeps that remove the content of a deleted object, on every replica. It may be lost. */
+export function announceDeletion(queues: Queues, id: string): void {
+  queues.wakeUps.send(DELETIONS, [id]);
+}
+
+/** Calls `onDeletion` after each deletion, until the returned function is called. */
+export function followDeletions(queues: Queues, onDeletion: () => void): () => void {
+  return queues.wakeUps.listen(DELETIONS, onDeletion);
+}
+
+/** Wakes up what shows the unfinished reply of a conversation, on every replica. It may be lost. */
+export function announceText(queues: Queues, ticketId: string): void {
+  queues.wakeUps.send(TEXTS, [ticketId]);
+}
+
+/** Calls `onText` with the conversations whose unfinished reply has grown, until the returned function is called. */
+export function followTexts(queues: Queues, onText: (ticketIds: string[]) => void): () => void {
+  return queues.wakeUps.listen(TEXTS, onText);
+}
+
+/** Notifies the consoles on every replica that the visitor of a conversation is writing. It may be lost. */
+export function announceVisitorTyping(queues: Pick<Queues, "wakeUps">, ticketId: string): void {
+  queues.wakeUps.send(VISITOR_TYPING, [ticketId]);
+}
+
+/** Calls `notify` with the conversations in which a visitor is writing, until the returned function is called. */
+export function followVisitorTyping(
+  queues: Pick<Queues, "wakeUps">,
+  notify: (ticketIds: string[]) => void,
+): () => void {
+  return queues.wakeUps.listen(VISITOR_TYPING, notify);
+}

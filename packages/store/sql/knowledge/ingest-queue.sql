@@ -1,0 +1,58 @@
+-- name: lockDocument
+-- The document of this key, locked.
+INSERT INTO documents (id, project_id, kb_id, key, title, url, mime, size_bytes, content_hash, language, status)
+VALUES (:id, :project, :kb_id, :key, :title, :url, :mime, :size_bytes, '', '{{unreadLanguage}}', 'queued')
+  ON CONFLICT (kb_id, key) DO NOTHING;
+
+-- name: lockByKey
+-- Locks the document with this key, if there is one.
+SELECT id FROM documents WHERE kb_id = :kb_id AND key = :key FOR NO KEY UPDATE;
+
+-- name: queueDocument
+-- Queues one document in place of what waits under its key.
+SELECT id, CASE WHEN source_hash IS NULL THEN kind = :kind AND url = :url ELSE source_hash = :source_hash END AS is_same
+FROM ingests WHERE document_id = :document_id;
+
+-- name: deleteIngests
+-- What is newer takes the place of what waits; a process that works on that loses its lease. Locks the rows of
+-- ingests that it writes.
+DELETE FROM ingests WHERE document_id = :document_id;
+
+-- name: insertIngest
+-- Queues a document to be read. Locks the rows of ingests that it writes.
+INSERT INTO ingests (id, project_id, kb_id, kind, document_id, key, name, mime, title, url, source_hash,
+  size_bytes, priority, due_at)
+VALUES (:id, :project, :kb_id, :kind, :document_id, :key, :name, :mime, :title, :url, :source_hash, :size_bytes,
+  :priority,
+  now() + interval '{{ingestSweepAfterMs}} milliseconds');
+
+-- name: insertPart
+-- Stores a part of the bytes of a queued document. Locks the rows of ingest_parts that it writes.
+INSERT INTO ingest_parts (ingest_id, ordinal, bytes) VALUES (:ingest_id, :ordinal, :bytes);
+
+-- fragment: import
+m.id, m.kb_id, m.url, m.max_pages, m.found_count, m.done_count, m.failed_count, m.error, m.created_at,
+m.updated_at, (SELECT count(*) FROM ingests i WHERE i.import_id = m.id) AS waiting_count
+
+-- name: purgeImports
+-- Removes imports of all projects that ended long ago, some at a time. Locks the rows of ingests that it reads and the
+-- rows of imports that it writes.
+DELETE FROM imports WHERE id IN (
+  SELECT m.id FROM imports m
+  WHERE m.created_at < now() - interval '{{importKeptDays}} days'
+    AND m.updated_at < now() - interval '{{importKeptDays}} days'
+    AND NOT EXISTS (SELECT 1 FROM ingests i WHERE i.import_id = m.id)
+  ORDER BY m.created_at LIMIT {{importBatch}} FOR UPDATE SKIP LOCKED
+) RETURNING 1;
+
+-- name: findImport
+-- The import with this id, of a knowledge base of this project, or null.
+SELECT {{import}} FROM imports m JOIN kbs k ON k.id = m.kb_id AND k.deleted_at IS NULL
+WHERE m.project_id = :project AND m.kb_id = :kb_id AND m.id = :id;
+
+-- name: listImports
+-- Imports of a knowledge base, newest first: those made before the one with the id `before`.
+SELECT {{import}} FROM imports m
+WHERE m.project_id = :project AND m.kb_id = :kb_id AND (:id::uuid IS NULL OR m.id < :id)
+  AND (:q::text IS NULL OR strpos(lower(m.url), lower(:q)) > 0)
+ORDER BY m.id DESC LIMIT :limit;

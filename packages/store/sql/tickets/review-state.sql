@@ -1,0 +1,115 @@
+-- name: readClosedState
+-- Reads what closing this ticket ended.
+SELECT before_close - 'draft' AS before FROM tickets WHERE home_project_id = :home_project AND id = :id;
+
+-- name: findEnded
+-- A dead letter keeps the failure of its last attempt; a message that was held has none.
+SELECT m.id, CASE WHEN m.failure IS NULL THEN 'held' ELSE 'failed' END AS state
+FROM messages m JOIN tickets t ON t.id = m.ticket_id
+WHERE m.project_id = :home_project AND m.ticket_id = :id AND m.state = 'rejected'
+  AND m.finished_at >= coalesce((t.before_close ->> 'at')::timestamptz, t.resolved_at)
+ORDER BY m.seq;
+
+-- name: keepBeforeClosing
+-- Stores what a ticket is before it is closed, with its draft. Locks the rows of tickets that it writes.
+UPDATE tickets t SET before_close = jsonb_build_object('at', now(), 'status', status, 'stage', stage,
+  'assignee', assignee, 'draft', (SELECT to_jsonb(d) FROM drafts d WHERE d.project_id = :home_project
+    AND d.ticket_id = :id))
+WHERE home_project_id = :home_project AND id = :id;
+
+-- name: dropBeforeClosing
+-- Drops what was stored: after that, reopening brings no draft back. Locks the rows of tickets that it writes.
+UPDATE tickets SET before_close = NULL
+WHERE home_project_id = :home_project AND id = :id AND before_close IS NOT NULL;
+
+-- name: restoreClosed
+-- Returns the messages that closing ended to where they were, and the draft with them. Locks the rows of messages that
+-- it writes.
+UPDATE messages SET state = CASE WHEN failure IS NULL THEN 'held' ELSE 'failed' END
+WHERE project_id = :home_project AND id = ANY (:id::uuid[]) AND state = 'rejected';
+
+-- name: restoreDraft
+-- Restores the draft that was stored when the ticket was closed. Locks the rows of drafts that it writes.
+INSERT INTO drafts SELECT d.* FROM tickets t, jsonb_populate_record(NULL::drafts, t.before_close -> 'draft') d
+WHERE t.home_project_id = :home_project AND t.id = :id AND jsonb_typeof(t.before_close -> 'draft') = 'object'
+ON CONFLICT (ticket_id) DO NOTHING;
+
+-- name: findHome
+-- What is decided about, locked.
+SELECT home_project_id FROM tickets WHERE project_id = :project AND id = :ticket_id;
+
+-- name: lockChat
+-- Locks the chat of a ticket, so that no message comes in and no run of the pipeline ends before the commit.
+SELECT review_id, lease_id IS NOT NULL AS is_leased FROM chats
+WHERE project_id = :home AND ticket_id = :ticket_id FOR UPDATE;
+
+-- name: lockTicket
+-- Locks a ticket that is decided about.
+SELECT {{ticketColumns}} FROM tickets WHERE project_id = :project AND id = :ticket_id FOR NO KEY UPDATE;
+
+-- name: listWaiting
+-- The messages of a ticket that wait for an operator, oldest first.
+SELECT id, state FROM messages
+WHERE project_id = :home AND ticket_id = :ticket_id AND state IN ('held', 'failed') AND covered_by IS NULL ORDER BY seq;
+
+-- name: findEnds
+-- The message that was worked on last, and the oldest one that the pipeline has not finished.
+SELECT (SELECT id FROM messages WHERE project_id = :home AND ticket_id = :ticket_id AND state <> 'received'
+  ORDER BY seq DESC LIMIT 1) AS worked_on,
+(SELECT id FROM messages WHERE project_id = :home AND ticket_id = :ticket_id AND state = 'received'
+  ORDER BY seq LIMIT 1) AS received;
+
+-- name: hasReply
+-- A promise comes after the message that it is made for, so what was said before the oldest held one does not matter.
+SELECT 1 FROM replies r
+WHERE r.project_id = :home AND r.ticket_id = :ticket_id AND r.author = 'system' AND r.seq > (
+    SELECT seq FROM messages WHERE project_id = :home AND ticket_id = :ticket_id AND state = 'held'
+      AND covered_by IS NULL
+    ORDER BY seq LIMIT 1)
+  AND EXISTS (SELECT FROM messages m WHERE m.id = r.in_reply_to AND m.state = 'held' AND m.covered_by IS NULL)
+ORDER BY r.seq LIMIT 1;
+
+-- name: findPromise
+-- The newest event that says so, or that a reply without a promise has ended it: while a ticket is in review there are
+-- few behind that. Reads the ticket's events by their index; locks nothing.
+SELECT moves @> :promise::jsonb AS is_open FROM ticket_events
+WHERE project_id = :home AND ticket_id = :ticket_id AND (moves @> :promise::jsonb OR moves @> '[{"to": "done"}]')
+ORDER BY id DESC LIMIT 1;
+
+-- name: readDraft
+-- The draft of a ticket.
+SELECT text, markdown, sources, covers FROM drafts WHERE project_id = :home AND ticket_id = :ticket_id;
+
+-- name: findReview
+-- The newest decision that is not carried out, or has failed.
+SELECT kind, author, text, markdown, sources, file_ids, answers_message_id, covers,
+  failure IS NOT NULL AND finished_at IS NOT NULL AS is_failed
+FROM reviews WHERE project_id = :home AND ticket_id = :ticket_id ORDER BY id DESC LIMIT 1;
+
+-- name: markCallbacks
+-- The process that makes callbacks of these messages finds out that they changed. Locks the rows of callbacks that it
+-- reads.
+WITH called AS MATERIALIZED (
+  SELECT message_id FROM callbacks WHERE project_id = :project AND message_id = ANY (:message_ids::uuid[])
+  ORDER BY message_id FOR UPDATE
+)
+UPDATE callbacks cb SET has_news = true, news_at = now(),
+  told = CASE WHEN :forgets_failure AND cb.told = 'message.failed' THEN NULL ELSE cb.told END
+FROM called WHERE cb.message_id = called.message_id;
+
+-- name: findWebhookMessage
+-- One of these messages that is of mode webhook, or null.
+SELECT id FROM messages WHERE project_id = :project AND id = ANY (:message_ids::uuid[])
+  AND mode = 'webhook' ORDER BY seq LIMIT 1;
+
+-- name: receiveAgain
+-- Messages go through the pipeline again, with fresh tries. Locks the rows of messages that it writes.
+UPDATE messages SET state = 'received', attempts = 0, not_before = now(), due_at = now(), finished_at = NULL,
+  progress = NULL, expired_leases = NULL, covered_by = NULL
+WHERE project_id = :project AND id = ANY (:message_ids::uuid[]) AND state IN ('held', 'failed');
+
+-- name: insertReviewEvent
+-- Ticket events belong to the project that the ticket came in to. Locks the rows of ticket_events that it writes.
+INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, moves, data, answer_step, answer_confidence,
+  answer_agent_id)
+VALUES (:ticket_id, :project, :message_id, :actor, :moves, :data, :answer_step, :answer_confidence, :answer_agent_id);

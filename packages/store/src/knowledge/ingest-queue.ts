@@ -1,0 +1,182 @@
+import type { Db } from "../db.ts";
+import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+import { UNREAD_LANGUAGE, findBySource } from "./documents.ts";
+import { withoutBidiControls } from "@svc/contracts";
+import type { ImportItem } from "@svc/contracts";
+
+/** A document that is handed in, to be read later. */
+export interface NewIngest {
+  kind: "text" | "file" | "page";
+  /** What its source calls it: the same key replaces the document. */
+  key: string;
+  /** File name or URL path; its ending is a hint of what it is. */
+  name: string;
+  title: string | null;
+  url: string | null;
+  /** As declared by the caller that hands it in. */
+  mime: string | null;
+  /** Null for a page, which is fetched. */
+  bytes: Uint8Array | null;
+  /** Hash of all of this; null for a page. */
+  sourceHash: Buffer | null;
+}
+
+/** Result of a document that was handed in. */
+export interface QueuedIngest {
+  documentId: string;
+  /** What waits to be read now; null when the same was read before. */
+  ingestId: string | null;
+  /** False when the same was read before or waits already, so that nothing was done. */
+  isNew: boolean;
+}
+
+/** How long the sweeper leaves what is new to its job. */
+export const INGEST_SWEEP_AFTER_MS = 2_000;
+
+/** Bytes of one row of ingest_parts. */
+const PART_BYTES = 4 * 1024 * 1024;
+
+/** What of a project is read first. Everything but the first has to be fetched. */
+export const INGEST_PRIORITY = { handedIn: 0, page: 1, ofSitemap: 2 } as const;
+
+/** The document of this key, locked; it is made, without a text, when there is none. */
+async function lockDocument(tx: Db, project: ProjectId, kbId: string, ingest: NewIngest): Promise<string> {
+  await sql.lockDocument.run(tx, {
+    id: newId(),
+    project,
+    kbId,
+    key: ingest.key,
+    title: withoutBidiControls(ingest.title ?? ingest.key),
+    url: ingest.url,
+    mime: ingest.mime ?? (ingest.kind === "page" ? "text/html" : "application/octet-stream"),
+    sizeBytes: ingest.bytes?.byteLength ?? 0,
+  });
+  const row = await sql.lockByKey.one<{ id: string }>(tx, { kbId, key: ingest.key });
+  if (row === null) throw new Error("the document disappeared while it was being queued");
+  return row.id;
+}
+
+/** Queues one document in place of what waits under its key; its knowledge base is held. */
+export async function queueDocument(
+  tx: Db,
+  project: ProjectId,
+  kbId: string,
+  ingest: NewIngest,
+): Promise<QueuedIngest> {
+  const documentId = await lockDocument(tx, project, kbId, ingest);
+  const waiting = await sql.queueDocument.one<{ id: string; isSame: boolean }>(tx, {
+    documentId,
+    kind: ingest.kind,
+    url: ingest.url,
+    sourceHash: ingest.sourceHash,
+  });
+  if (waiting?.isSame === true) return { documentId, ingestId: waiting.id, isNew: false };
+  if (waiting === null && ingest.sourceHash !== null) {
+    const ready = await findBySource(tx, project, kbId, ingest.key, ingest.sourceHash);
+    if (ready !== null) return { documentId, ingestId: null, isNew: false };
+  }
+
+  await sql.deleteIngests.run(tx, { documentId });
+  const id = newId();
+  await sql.insertIngest.run(tx, {
+    id,
+    project,
+    kbId,
+    kind: ingest.kind,
+    documentId,
+    key: ingest.key,
+    name: ingest.name,
+    mime: ingest.mime,
+    title: ingest.title,
+    url: ingest.url,
+    sourceHash: ingest.sourceHash,
+    sizeBytes: ingest.bytes?.byteLength ?? 0,
+    priority: ingest.kind === "page" ? INGEST_PRIORITY.page : INGEST_PRIORITY.handedIn,
+  });
+  await insertParts(tx, id, ingest.bytes ?? new Uint8Array());
+  return { documentId, ingestId: id, isNew: true };
+}
+
+async function insertParts(tx: Db, ingestId: string, bytes: Uint8Array): Promise<void> {
+  for (let start = 0, ordinal = 0; start < bytes.byteLength; start += PART_BYTES, ordinal += 1) {
+    const part = bytes.subarray(start, start + PART_BYTES);
+    await sql.insertPart.run(tx, {
+      ingestId,
+      ordinal,
+      bytes: Buffer.from(part.buffer, part.byteOffset, part.byteLength),
+    });
+  }
+}
+
+/** How long an import is kept after its end. */
+const IMPORT_KEPT_DAYS = 30;
+
+/** Imports that one statement removes. */
+const IMPORT_BATCH = 1_000;
+
+interface ImportRow {
+  id: string;
+  kbId: string;
+  url: string;
+  maxPages: number;
+  foundCount: number | null;
+  doneCount: number;
+  failedCount: number;
+  error: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+  waitingCount: number;
+}
+
+const sql = statements("knowledge/ingest-queue", {
+  unreadLanguage: UNREAD_LANGUAGE,
+  ingestSweepAfterMs: INGEST_SWEEP_AFTER_MS,
+  importKeptDays: IMPORT_KEPT_DAYS,
+  importBatch: IMPORT_BATCH,
+});
+
+/** Removes imports of all projects that ended long ago, some at a time. True when there may be more. */
+export async function purgeImports(db: Db): Promise<boolean> {
+  const count = await sql.purgeImports.run(db);
+  return count === IMPORT_BATCH;
+}
+
+/** The import with this id, of a knowledge base of this project, or null. */
+export async function findImport(db: Db, project: ProjectId, kbId: string, id: string): Promise<ImportItem | null> {
+  const row = await sql.findImport.one<ImportRow>(db, { project, kbId, id });
+  return row === null ? null : asImport(row);
+}
+
+/** Imports of a knowledge base, newest first: those made before the one with the id `before`. */
+export async function listImports(
+  db: Db,
+  project: ProjectId,
+  kbId: string,
+  { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
+): Promise<ImportItem[]> {
+  const rows = await sql.listImports.all<ImportRow>(db, { project, kbId, limit, id: before, q });
+  return rows.map(asImport);
+}
+
+function asImport(row: ImportRow): ImportItem {
+  const waiting = row.foundCount === null ? "queued" : "running";
+  const status = row.error === null ? "ready" : "failed";
+  const found = row.foundCount;
+  const { doneCount: done, failedCount: failed, waitingCount } = row;
+  return {
+    id: row.id,
+    kbId: row.kbId,
+    sitemap: row.url,
+    maxPages: row.maxPages,
+    status: waitingCount > 0 ? waiting : status,
+    found,
+    done,
+    failed,
+    skipped: found === null ? 0 : Math.max(found - done - failed - waitingCount, 0),
+    error: row.error,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,348 @@
+/** Rows of one table that belong to a conversation: what an erasure takes away and an export shows. */
+export interface HeldRows {
+  /** What they are called in a receipt and in an export. */
+  kind: string;
+  table: string;
+  /**
+   * SQL that is true for a row `x` of the ticket $1, whose messages are $2. A row without a ticket of its own goes by
+   * its message.
+   */
+  where: string;
+  /** What `where` goes by: only of `messages` it reads $2, and may be given some of them after the other. */
+  of: "ticket" | "messages";
+  /** SQL for what rows are sorted by and its type: no two of one conversation have the same. */
+  place: string;
+  placeType: "bigint" | "uuid" | "text";
+  /** What an export shows of a row, as a list of SQL expressions with their names: no secrets, leases and internals. */
+  shown: string;
+  /** Rows that an export reads at once: fewer, where one may be large. */
+  pageRows: number;
+}
+
+const OF_TICKET = "x.ticket_id = $1";
+const OF_MESSAGE = "x.message_id = ANY ($2::uuid[])";
+
+/** What platforms sent, as it came; those that no message was made of have no ticket. */
+export const HOOK_BODIES: HeldRows = {
+  kind: "hookBodies",
+  table: "hook_bodies",
+  where: OF_TICKET,
+  of: "ticket",
+  place: "x.id",
+  placeType: "uuid",
+  shown: `x.id, x.received_at AS "receivedAt", x.content_type AS "contentType", x.headers, x.content, x.outcome,
+    x.event_id AS "eventId", x.user_id AS "userId"`,
+  pageRows: 5,
+};
+
+/** What Telegram has handed over and no message was made of yet; a settled one says nothing any more. */
+export const MESSENGER_UPDATES: HeldRows = {
+  kind: "messengerUpdates",
+  table: "messenger_updates",
+  where: OF_TICKET,
+  of: "ticket",
+  place: "x.message_id",
+  placeType: "uuid",
+  shown: `x.message_id AS "messageId", x.state, x.user_id AS "userId", x.chat_id AS "chatId", x.body, x.failure,
+    x.received_at AS "receivedAt"`,
+  pageRows: 100,
+};
+
+/**
+ * All that belongs to a conversation, in the order in which it is erased: as every statement on these tables locks
+ * their rows, so that two seldom wait for each other.
+ */
+export const TICKET_ROWS: readonly HeldRows[] = [
+  {
+    kind: "attachments",
+    table: "replies",
+    where: `${OF_TICKET} AND x.type = 'attachment'`,
+    of: "ticket",
+    place: "x.seq",
+    placeType: "bigint",
+    shown: `x.id, x.seq, x.in_reply_to AS "inReplyTo", x.author, x.filename, x.mime, x.content,
+      x.delivered_at AS "deliveredAt", x.created_at AS "createdAt"`,
+    pageRows: 4,
+  },
+  {
+    kind: "replies",
+    table: "replies",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.seq",
+    placeType: "bigint",
+    shown: `x.id, x.seq, x.in_reply_to AS "inReplyTo", x.author, x.type, x.text, x.markdown, x.sources,
+      x.delivered_at AS "deliveredAt", x.created_at AS "createdAt"`,
+    pageRows: 50,
+  },
+  {
+    kind: "idempotencyKeys",
+    table: "idempotency_keys",
+    where: OF_MESSAGE,
+    of: "messages",
+    place: `concat_ws(' ', x.api_key_id, x.method, x.path, x.key) COLLATE "C"`,
+    placeType: "text",
+    shown: `x.key, x.message_id AS "messageId", x.status, x.body, x.created_at AS "createdAt"`,
+    pageRows: 20,
+  },
+  {
+    kind: "messages",
+    table: "messages",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.seq",
+    placeType: "bigint",
+    shown: `x.id, x.seq, x.user_id AS "userId", x.text, to_timestamp(x.timestamp_ms / 1000.0) AS timestamp, x.attachments,
+      x.channel_meta AS meta, x.mode, x.state, x.failure, x.created_at AS "createdAt", x.finished_at AS "finishedAt"`,
+    pageRows: 50,
+  },
+  {
+    kind: "callbacks",
+    table: "callbacks",
+    where: OF_MESSAGE,
+    of: "messages",
+    place: "x.message_id",
+    placeType: "uuid",
+    shown: `x.message_id AS "messageId", x.url, x.told, x.created_at AS "createdAt"`,
+    pageRows: 200,
+  },
+  {
+    kind: "tickets",
+    table: "tickets",
+    where: "x.id = $1",
+    of: "ticket",
+    place: "x.id",
+    placeType: "uuid",
+    shown: `x.id, x.channel_id AS "channelId", x.chat_id AS "chatId", x.user_id AS "userId", x.subject, x.status, x.stage,
+      x.priority, x.assignee, x.agent_id AS "agentId", x.confidence, x.language, x.tags, x.channel_meta AS "channelMeta",
+      x.created_at AS "createdAt", x.updated_at AS "updatedAt", x.first_reply_at AS "firstReplyAt",
+      x.resolved_at AS "resolvedAt", x.before_close AS "beforeClose"`,
+    pageRows: 1,
+  },
+  {
+    kind: "drafts",
+    table: "drafts",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.ticket_id",
+    placeType: "uuid",
+    shown: `x.text, x.markdown, x.sources, x.confidence, x.why, x.created_at AS "createdAt"`,
+    pageRows: 1,
+  },
+  {
+    kind: "events",
+    table: "ticket_events",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.id",
+    placeType: "bigint",
+    shown: `x.message_id AS "messageId", x.at, x.actor, x.moves, x.data`,
+    pageRows: 100,
+  },
+  {
+    kind: "reviews",
+    table: "reviews",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.id",
+    placeType: "uuid",
+    shown: `x.id, x.kind, x.actor, x.author, x.text, x.markdown, x.sources, x.failure, x.created_at AS "createdAt",
+      x.finished_at AS "finishedAt"`,
+    pageRows: 50,
+  },
+  {
+    kind: "decidedMessages",
+    table: "triage_messages",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.seq",
+    placeType: "bigint",
+    shown: `x.message_id AS "messageId", x.agent_id AS "agentId", x.text, x.created_at AS "createdAt"`,
+    pageRows: 50,
+  },
+  {
+    kind: "questions",
+    table: "gap_examples",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.message_id",
+    placeType: "uuid",
+    shown: `x.message_id AS "messageId", x.text, x.at`,
+    pageRows: 50,
+  },
+  {
+    kind: "proposals",
+    table: "proposals",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.id",
+    placeType: "uuid",
+    shown: `x.id, x.action, x.title, x.question, x.before, x.after, x.status, x.reason, x.created_at AS "createdAt"`,
+    pageRows: 20,
+  },
+  {
+    kind: "hookEvents",
+    table: "hook_events",
+    where: OF_MESSAGE,
+    of: "messages",
+    place: `concat_ws(' ', x.hook_id, x.event_id) COLLATE "C"`,
+    placeType: "text",
+    shown: `x.event_id AS "eventId", x.message_id AS "messageId", x.created_at AS "createdAt"`,
+    pageRows: 200,
+  },
+  HOOK_BODIES,
+  {
+    kind: "modelCalls",
+    table: "model_calls",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.id",
+    placeType: "uuid",
+    shown: `x.at, x.purpose, x.model, x.input_tokens AS "inputTokens", x.output_tokens AS "outputTokens",
+      x.cost_usd AS "costUsd", x.ms, x.fault`,
+    pageRows: 200,
+  },
+  {
+    kind: "toolCalls",
+    table: "tool_calls",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.id",
+    placeType: "uuid",
+    shown: `x.id, x.message_id AS "messageId", x.tool, x.access, x.arguments, x.state, x.result,
+      x.created_at AS "createdAt", x.finished_at AS "finishedAt", x.decided_by AS "decidedBy",
+      x.decided_at AS "decidedAt"`,
+    pageRows: 20,
+  },
+  {
+    kind: "operatorFiles",
+    table: "operator_files",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.id",
+    placeType: "uuid",
+    shown: `x.id, x.filename, x.mime, x.content, x.created_at AS "createdAt"`,
+    pageRows: 2,
+  },
+  {
+    kind: "visitorFiles",
+    table: "widget_files",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.id",
+    placeType: "uuid",
+    shown: `x.id, x.message_id AS "messageId", x.filename, x.mime, x.content, x.created_at AS "createdAt"`,
+    pageRows: 2,
+  },
+  {
+    kind: "visitorMessageIds",
+    table: "widget_messages",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.message_id",
+    placeType: "uuid",
+    shown: `x.message_id AS "messageId", x.client_message_id AS "clientMessageId", x.created_at AS "createdAt"`,
+    pageRows: 200,
+  },
+  {
+    kind: "visitors",
+    table: "visitors",
+    where: OF_TICKET,
+    of: "ticket",
+    place: "x.ticket_id",
+    placeType: "uuid",
+    shown: `x.read_seq AS "readSeq", x.score, x.comment, x.rated_at AS "ratedAt", x.updated_at AS "updatedAt"`,
+    pageRows: 1,
+  },
+  MESSENGER_UPDATES,
+  {
+    kind: "deliveryAttempts",
+    table: "delivery_attempts",
+    where: "x.delivery_id IN (SELECT d.id FROM deliveries d WHERE d.message_id = ANY ($2::uuid[]))",
+    of: "messages",
+    place: `concat_ws(' ', x.delivery_id, to_char(x.number, 'FM0000000000')) COLLATE "C"`,
+    placeType: "text",
+    shown: `x.delivery_id AS "deliveryId", x.number, x.at, x.duration_ms AS "ms", x.status, x.error`,
+    pageRows: 200,
+  },
+  {
+    kind: "deliveries",
+    table: "deliveries",
+    where: OF_MESSAGE,
+    of: "messages",
+    place: "x.place",
+    placeType: "bigint",
+    shown: `x.id, x.message_id AS "messageId", x.type, x.url, x.state, x.created_at AS "createdAt",
+      x.finished_at AS "finishedAt"`,
+    pageRows: 200,
+  },
+];
+
+/**
+ * Whose bodies of hooks and updates of a channel are meant: of a user, of a chat, and of the chats of
+ * conversations.
+ */
+export interface BodyOwner {
+  userId: string | null;
+  /** Of the API channel. */
+  chatId: string | null;
+  /** Of a channel that stores the updates of its platform. */
+  updatesChatId: string | null;
+  ticketIds: readonly string[];
+}
+
+/**
+ * What becomes of a table's rows when their project is deleted: they go with its conversations, with its knowledge
+ * bases, or by themselves; `parent`: by the foreign key of what they belong to, also when a conversation is erased;
+ * `kept`: they hold no personal data, and stay or are used up.
+ */
+export type GoesWith = "tickets" | "knowledge bases" | "itself" | "parent" | "kept";
+
+/** Every table whose rows belong to a project or a conversation. A test compares it with the schema. */
+export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
+  agents: "itself",
+  api_keys: "itself",
+  audit_events: "kept",
+  callbacks: "tickets",
+  canned_replies: "itself",
+  chats: "tickets",
+  chunk_embeddings: "knowledge bases",
+  chunks: "knowledge bases",
+  deliveries: "tickets",
+  documents: "knowledge bases",
+  drafts: "tickets",
+  gap_examples: "parent",
+  gap_terms: "parent",
+  gaps: "itself",
+  hook_bodies: "parent",
+  hook_events: "parent",
+  hooks: "itself",
+  idempotency_keys: "itself",
+  imports: "knowledge bases",
+  ingests: "knowledge bases",
+  kbs: "knowledge bases",
+  messages: "tickets",
+  messenger_updates: "itself",
+  model_calls: "itself",
+  model_days: "itself",
+  operator_files: "tickets",
+  operator_presence: "parent",
+  operator_roles: "itself",
+  operator_views: "itself",
+  outboxes: "tickets",
+  proposals: "itself",
+  replies: "tickets",
+  reviews: "tickets",
+  stored_bytes: "kept",
+  ticket_events: "tickets",
+  ticket_list: "parent",
+  ticket_text_queue: "kept",
+  ticket_texts: "parent",
+  tickets: "tickets",
+  tool_calls: "itself",
+  triage_messages: "itself",
+  unfinished_replies: "parent",
+  visitors: "tickets",
+  widget_files: "itself",
+  widget_messages: "itself",
+};

@@ -1,0 +1,257 @@
+import { errorCode } from "@svc/primitives";
+import type { Log } from "@svc/log";
+import type { Socket } from "node:net";
+import pg from "pg";
+
+/** What PostgreSQL says when it cannot write: disk_full and io_error. */
+const CANNOT_WRITE = new Set(["53100", "58030"]);
+/** For so long after such a fault the store counts as one that cannot write; each call that fails says it again. */
+const REMEMBERED_MS = 10_000;
+const SAID_EVERY_MS = 60_000;
+
+/**
+ * Remembers that PostgreSQL could not write: it answers questions on a full disk, and takes nothing. Says so in the log
+ * once a minute, however many calls fail. `now` answers milliseconds.
+ */
+export function createDiskWatch({
+  log,
+  now,
+}: {
+  log: { error(fields: object, text: string): void };
+  now: () => number;
+}) {
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let saidAt = Number.NEGATIVE_INFINITY;
+
+  return {
+    /** Looks at the fault of a statement. */
+    note(error: unknown): void {
+      const code = errorCode(error);
+      if (code === undefined || !CANNOT_WRITE.has(code)) return;
+      failedAt = now();
+      if (failedAt - saidAt < SAID_EVERY_MS) return;
+      saidAt = failedAt;
+      log.error(
+        { error },
+        "PostgreSQL cannot write: its disk is full or failing. Free disk space; no messages are accepted until then",
+      );
+    },
+
+    /** True when it could not write a moment ago. */
+    isFull: (): boolean => now() - failedAt < REMEMBERED_MS,
+  };
+}
+
+/** Remembers that PostgreSQL could not write. */
+export type DiskWatch = ReturnType<typeof createDiskWatch>;
+
+/** A connection that is used for longer than this is looked into, and one on which nothing happens for longer. */
+const SUSPICIOUS_MS = 1_500;
+const LOOK_MS = 1_000;
+/** A statement that was sent this long ago has arrived at the server, unless its connection was cut. */
+const ON_ITS_WAY_MS = 250;
+/** A server that cannot be asked within this time tells nothing about its lines. */
+const ASK_WITHIN_MS = 2_000;
+/** While the server does not respond, it is asked again after `LOOK_MS`, whatever becomes of the question before. */
+const MAX_LOOKS = 2;
+/**
+ * An attempt to connect that has received nothing is overtaken when another one that began this much later has
+ * succeeded: it began while nothing passed, and would wait for its whole timeout. One that is slow has received
+ * something by then.
+ */
+const OVERTAKEN_MS = 1_000;
+
+/** Sides at the server that are remembered to be ended; far more than one process has connections. */
+const MAX_LOST = 1_000;
+
+/** What the server says of its side of a connection. */
+interface Backend {
+  pid: number;
+  /** For so long it has had nothing to do, in milliseconds; null while it works on a statement. */
+  idle_ms: number | null;
+}
+
+const FIND_BACKENDS = `
+  SELECT pid, CASE WHEN state LIKE 'idle%' THEN (extract(epoch FROM now() - state_change) * 1000)::float8 END AS idle_ms
+  FROM pg_stat_activity WHERE pid = ANY ($1::integer[])`;
+
+/**
+ * Ends the sides of lines that were given up: they hold a place among the connections of the server, and locks where
+ * they are in a transaction. Only ours, and only those that were there before the line was given up, since the ids of
+ * processes are used again. Returns those that are still there, at work on a statement.
+ */
+const END_LOST = `
+  WITH lost AS (SELECT * FROM unnest($1::integer[], $2::float8[]) AS l (pid, ms)),
+  found AS (
+    SELECT a.pid, a.state LIKE 'idle%' AS is_idle FROM pg_stat_activity a JOIN lost l ON l.pid = a.pid
+    WHERE a.usename = current_user AND a.datname = current_database() AND a.application_name = $3
+      AND a.backend_start < now() - l.ms * interval '1 millisecond'
+  )
+  SELECT pid, CASE WHEN is_idle THEN pg_terminate_backend(pid) ELSE false END AS is_ended FROM found`;
+
+/** A client with what pg knows of its connection: the id of the process that serves it. */
+interface Line extends pg.PoolClient {
+  processID?: number | null;
+}
+
+/**
+ * Watches the connections of the pools for half-open ones, as left by a firewall that has forgotten them: there a
+ * statement would wait for its whole timeout. If a connection was checked out some time ago, the server is asked on
+ * another one what its side does. If that side has been idle for all this time, its response or our statement was
+ * lost: the connection is ended, and its user gets the error that the store is unavailable. So are all others on which
+ * a statement has not arrived by then, and the unused ones. A slow statement is running at the server and continues.
+ * The server does not learn of a connection that ends in silence, so its side is ended too, as soon as the server can
+ * be asked. While an attempt to connect waits, the server is asked as well: an attempt that is overtaken is ended, so
+ * that the next one begins at once. Behind a pooler the ids of connections are not the server's, and no established
+ * one is ended.
+ */
+export function createConnectionWatchdog({
+  url,
+  log,
+  applicationName,
+}: {
+  url: string;
+  log: Log;
+  applicationName: string;
+}) {
+  /** Every connection of the pools. */
+  const lines = new Set<Line>();
+  /** Since when a connection is handed out, by the clock of this process. */
+  const busySince = new Map<Line, number>();
+  /** The server's sides of lines that were given up, and when, by the clock of this process. */
+  const lost = new Map<number, number>();
+  /** Attempts to connect, and when they began, by the clock of this process. */
+  const attempts = new Map<pg.Client, number>();
+  let looks = 0;
+
+  /** Ends the attempts that are overtaken by one that began at this time and has succeeded. */
+  const endOvertaken = (since: number) => {
+    for (const [client, begun] of attempts) {
+      const stream = client.connection.stream as Socket;
+      // The TLS socket takes the place of the plain one after the server's first byte, and counts from 0 again.
+      const hasReceived = stream.bytesRead > 0 || "encrypted" in stream;
+      if (since - begun > OVERTAKEN_MS && !hasReceived)
+        stream.destroy(new Error("Connection terminated: a later attempt has succeeded"));
+    }
+  };
+
+  /**
+   * Asks on a new connection what becomes of the lines that are in use by then, and ends what is left of those that
+   * were given up. Returns these lines with what the server says of them.
+   */
+  async function ask() {
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: ASK_WITHIN_MS,
+      query_timeout: ASK_WITHIN_MS,
+      application_name: "svc-line-watch",
+    });
+    // What breaks it also rejects what it was asked.
+    client.on("error", (error) => log.debug({ error }, "the connection watchdog lost its own connection"));
+    const begun = performance.now();
+    try {
+      await client.connect();
+      endOvertaken(begun);
+      const askedAt = performance.now();
+      const asked = [...busySince];
+      const { rows } = await client.query<Backend>(FIND_BACKENDS, [asked.flatMap(([line]) => line.processID ?? [])]);
+      if (lost.size > 0) await endLost(client);
+      const idleMs = new Map(rows.map((row) => [row.pid, row.idle_ms]));
+      return asked.map(([line, since]) => {
+        return { line, since, busyMs: askedAt - since, idleMs: idleMs.get(line.processID ?? 0) ?? 0 };
+      });
+    } finally {
+      // Its end is not waited for: the line may be silent by now.
+      client
+        .end()
+        .catch((error: unknown) => log.debug({ error }, "the connection watchdog failed to close its own connection"));
+    }
+  }
+
+  async function endLost(client: pg.Client): Promise<void> {
+    const asked = [...lost];
+    const ages = asked.map(([, at]) => performance.now() - at);
+    const { rows } = await client.query<{ pid: number; is_ended: boolean }>(END_LOST, [
+      asked.map(([pid]) => pid),
+      ages,
+      applicationName,
+    ]);
+    const atWork = new Set(rows.filter((row) => !row.is_ended).map((row) => row.pid));
+    for (const [pid, at] of asked) if (!atWork.has(pid) && lost.get(pid) === at) lost.delete(pid);
+    const ended = rows.length - atWork.size;
+    if (ended > 0) log.info({ ended }, "terminated server sessions of half-open connections");
+  }
+
+  const giveUp = (line: Line) => {
+    const pid = line.processID;
+    if (typeof pid !== "number" || lost.size >= MAX_LOST) return;
+    if (!lost.has(pid)) lost.set(pid, performance.now());
+  };
+
+  const end = (line: Line) => {
+    giveUp(line);
+    line.connection.stream.destroy(new Error("Connection terminated: no data received"));
+  };
+
+  async function look(): Promise<void> {
+    const now = performance.now();
+    const isWaiting = [...attempts.values()].some((begun) => now - begun > LOOK_MS);
+    const isSlow = [...busySince.values()].some((since) => now - since > SUSPICIOUS_MS);
+    if (!isSlow && lost.size === 0 && !isWaiting) return;
+    const used = await ask();
+    // One that was handed back and out again meanwhile is in use since another time.
+    const idle = used.filter(
+      ({ line, since, busyMs, idleMs }) =>
+        idleMs > SUSPICIOUS_MS && busyMs > ON_ITS_WAY_MS && busySince.get(line) === since,
+    );
+    if (!idle.some(({ busyMs }) => busyMs > SUSPICIOUS_MS)) return;
+    for (const { line, idleMs } of idle) {
+      log.warn({ idleMs: Math.round(idleMs) }, "half-open database connection closed; reconnecting");
+      end(line);
+    }
+    // What happened to one has happened to those that nobody uses in this moment.
+    for (const line of lines) if (!busySince.has(line)) end(line);
+  }
+
+  const timer = setInterval(() => {
+    if (looks === MAX_LOOKS) return;
+    looks++;
+    look()
+      .catch((error: unknown) => log.debug({ error }, "failed to query the server's connections"))
+      .finally(() => {
+        looks--;
+      });
+  }, LOOK_MS);
+  timer.unref();
+
+  return {
+    /** An attempt to connect begins. */
+    attempt(client: pg.Client) {
+      attempts.set(client, performance.now());
+      client.once("end", () => attempts.delete(client));
+    },
+    /** Watches a connection that is established. */
+    add(line: pg.PoolClient) {
+      lines.add(line);
+      const since = attempts.get(line);
+      attempts.delete(line);
+      if (since !== undefined) endOvertaken(since);
+    },
+    /** A connection is handed out. */
+    begin: (line: pg.PoolClient) => void busySince.set(line, performance.now()),
+    /** A connection is handed back; one with a fault is not used again, and the server may not hear of its end. */
+    end(line: pg.PoolClient, fault?: unknown) {
+      busySince.delete(line);
+      if (fault) giveUp(line);
+    },
+    /** A connection is no more. */
+    remove(line: pg.PoolClient) {
+      lines.delete(line);
+      busySince.delete(line);
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** Notices database lines that were cut silently. */
+export type ConnectionWatchdog = ReturnType<typeof createConnectionWatchdog>;

@@ -1,0 +1,8 @@
+export { defineWork } from "./define-work.ts";
+export type { ClaimContext, Failure, FailurePolicy, Retry, Work, WorkDefinition } from "./define-work.ts";
+export { createLeaseKeeper } from "./lease-keeper.ts";
+export type { Claim, HeldLease, LeaseKeeper } from "./lease-keeper.ts";
+export { limitPerProject } from "./limit-per-project.ts";
+export { retryUntilStored } from "./retry-until-stored.ts";
+export { startSweeps } from "./start-sweeps.ts";
+export type { RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";

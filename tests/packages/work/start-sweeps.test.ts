@@ -1,0 +1,28 @@
+import { expect, test } from "@jest/globals";
+import { testLog, waitFor } from "@svc/testing";
+import { startSweeps } from "../../../packages/work/src/start-sweeps.ts";
+
+const HOUR_MS = 3_600_000;
+
+test("runs a rare step with the first sweep, and not again before it is due or woken up", async () => {
+  const ran = { often: 0, rare: 0 };
+  const often = () => Promise.resolve(void ran.often++);
+  const rare = { everyMs: HOUR_MS, run: () => Promise.resolve(void ran.rare++) };
+  const sweeps = startSweeps(testLog(), "a test", [often, rare]);
+  await waitFor(() => ran.often >= 3, { what: "three sweeps" });
+  expect(ran.rare).toBe(1);
+  sweeps.wake();
+  await waitFor(() => ran.rare === 2, { what: "the rare step to run after the wake-up" });
+  await sweeps.stop();
+});
+
+test("repeats a rare step that failed with the next sweep", async () => {
+  let attempts = 0;
+  const failing = {
+    everyMs: HOUR_MS,
+    run: () => (++attempts === 1 ? Promise.reject(new Error("It failed.")) : Promise.resolve()),
+  };
+  const sweeps = startSweeps(testLog(), "a test", [failing]);
+  await waitFor(() => attempts === 2, { what: "the second attempt" });
+  await sweeps.stop();
+});
