@@ -76,6 +76,9 @@ export interface AdminContext extends IngestDeps, ModelDeps, Required<ExecuteDep
 /** Handles a call of an endpoint by a principal that has its scope. */
 export type Handler = (context: AdminContext, request: Request, response: Response) => Promise<void>;
 
+/** Returns the ID of an event about a pull: its version shows whether a caller has seen it. */
+const eventIdOf = ({ id, version }: ModelPullRecord) => `${id}.${version}`;
+
 const idOf = ({ params }: Request) => String(params["id"]);
 
 /**
@@ -213,9 +216,9 @@ function createKeyCheck(response: Response): () => Promise<void> {
 function sendProgress({ request, response }: PullCall, events: EventStream, record: ModelPullRecord): void {
   const error = errorOf(record);
   const { status, completedBytes, totalBytes } = record;
-  if (record.state === "running") events.send("progress", { status, completedBytes, totalBytes }, idOf(record));
-  else if (error === null) events.send("done", asModelPull(record), idOf(record));
-  else events.send("error", JSON.parse(problemAnswer(request, response, error).body), idOf(record));
+  if (record.state === "running") events.send("progress", { status, completedBytes, totalBytes }, eventIdOf(record));
+  else if (error === null) events.send("done", asModelPull(record), eventIdOf(record));
+  else events.send("error", JSON.parse(problemAnswer(request, response, error).body), eventIdOf(record));
 }
 
 /** Sends each state of a pull until it ends, the client disconnects or the key expires. */
