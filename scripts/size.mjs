@@ -1,8 +1,8 @@
 // `npm run size`: what the widget's files weigh after `gzip -9`, beside other widgets. Fails above the budget, as the
 // build does.
-//   npm run size -- [--others] [--budget 30000]
+//   npm run size -- [--others] [--budget 30000] [--code]
 // Builds the widget in memory and writes nothing. `--others` fetches the packages of the other widgets from the npm
-// registry and weighs them anew; else their figures are those of OTHERS.
+// registry and weighs them again; else their figures are those of OTHERS. `--code`: the figures of the source instead.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,6 +12,11 @@ import { gzipSync } from "node:zlib";
 import { prepare } from "./prepare.mjs";
 
 await prepare((line) => console.error(line));
+if (process.argv.includes("--code")) {
+  const { printCodeSize } = await import("./size-code.mjs");
+  await printCodeSize();
+  process.exit();
+}
 // Its libraries are installed by now.
 const { BUDGET, buildClient, checkBudget, sumSizes } = await import("../apps/widget/build-client.mjs");
 

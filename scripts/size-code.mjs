@@ -1,0 +1,124 @@
+// `npm run size -- --code`: the figures of the source: lines and files, circles of imports, functions, and how many short
+// files have a single importer. Tests, generated files and data are not counted.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { parse } from "@swc/core";
+import { ROOT } from "./prepare.mjs";
+
+const GENERATED = ["packages/client/src/operations.ts"];
+const LONG_FUNCTION_LINES = 60;
+const SHORT_FILE_LINES = 40;
+const FUNCTIONS = new Set([
+  "FunctionDeclaration",
+  "FunctionExpression",
+  "ArrowFunctionExpression",
+  "ClassMethod",
+  "MethodProperty",
+]);
+
+const isSource = (path) =>
+  /\.(?:ts|tsx|mjs)$/.test(path) && !/\.test\.tsx?$|\.d\.ts$|^tests\//.test(path) && !GENERATED.includes(path);
+
+/** The nodes of a syntax tree, each before those within it. */
+function* nodesOf(value) {
+  if (Array.isArray(value)) for (const item of value) yield* nodesOf(item);
+  else if (value !== null && typeof value === "object") {
+    if (typeof value.type === "string") yield value;
+    for (const part of Object.values(value)) yield* nodesOf(part);
+  }
+}
+
+/** What a file imports relatively, types included, as paths of the repository. */
+function importsOf(path, tree) {
+  const names = [...nodesOf(tree)].flatMap((node) => {
+    if (/^(?:ImportDeclaration|ExportNamedDeclaration|ExportAllDeclaration)$/.test(node.type))
+      return [node.source?.value];
+    const isDynamic = node.type === "CallExpression" && node.callee.type === "Import";
+    return isDynamic ? [node.arguments[0]?.expression.value] : [];
+  });
+  const own = names.filter((name) => typeof name === "string" && name.startsWith("."));
+  return [...new Set(own.map((name) => join(dirname(path), name)))];
+}
+
+/** The number of lines of each function; a function includes those within it. */
+function functionLines(tree, bytes, start) {
+  const spans = [...nodesOf(tree)]
+    .filter(({ type }) => FUNCTIONS.has(type))
+    // The body of a method has its span in `function`.
+    .map((node) => node.span ?? node.function?.span)
+    .filter((span) => span !== undefined);
+  return spans.map(
+    (span) => bytes.subarray(span.start - start, span.end - start).filter((byte) => byte === 10).length + 1,
+  );
+}
+
+/** Groups of files that import each other (Tarjan's strongly connected components of more than one file). */
+function findCircles(graph) {
+  const circles = [];
+  const numbers = new Map();
+  const lows = new Map();
+  const stack = [];
+  const visit = (path) => {
+    numbers.set(path, numbers.size);
+    lows.set(path, numbers.get(path));
+    stack.push(path);
+    for (const target of graph.get(path) ?? []) {
+      if (!numbers.has(target)) visit(target);
+      if (stack.includes(target)) lows.set(path, Math.min(lows.get(path), lows.get(target)));
+    }
+    if (lows.get(path) !== numbers.get(path)) return;
+    const circle = stack.splice(stack.indexOf(path));
+    if (circle.length > 1) circles.push(circle);
+  };
+  for (const path of graph.keys()) if (!numbers.has(path)) visit(path);
+  return circles;
+}
+
+/** Returns the figures of the source files that git knows. */
+export async function measureCode() {
+  const tracked = execFileSync("git", ["ls-files"], { cwd: ROOT, encoding: "utf8" }).trim().split("\n");
+  const paths = tracked.filter((path) => isSource(path) && existsSync(join(ROOT, path)));
+  const graph = new Map();
+  const lines = new Map();
+  const functions = [];
+  for (const path of paths) {
+    const bytes = readFileSync(join(ROOT, path));
+    lines.set(path, bytes.filter((byte) => byte === 10).length);
+    const options = path.endsWith(".mjs")
+      ? { syntax: "ecmascript" }
+      : { syntax: "typescript", tsx: path.endsWith("x") };
+    // Positions go on from file to file within a process; a file of one line says where they are.
+    const { span } = await parse(";", { syntax: "ecmascript" });
+    const tree = await parse(bytes.toString("utf8"), { ...options, target: "es2023" });
+    graph.set(path, importsOf(path, tree));
+    functions.push(...functionLines(tree, bytes, span.end + 1).map((count) => ({ path, count })));
+  }
+  const importers = new Map();
+  for (const targets of graph.values())
+    for (const target of targets) importers.set(target, (importers.get(target) ?? 0) + 1);
+  const lone = paths.filter(
+    (path) => importers.get(path) === 1 && lines.get(path) <= SHORT_FILE_LINES && basename(path) !== "index.ts",
+  );
+  const known = new Map([...graph].map(([path, targets]) => [path, targets.filter((target) => graph.has(target))]));
+  return {
+    files: paths.length,
+    lines: [...lines.values()].reduce((sum, count) => sum + count, 0),
+    circles: findCircles(known),
+    functions: functions.length,
+    meanFunctionLines: functions.reduce((sum, { count }) => sum + count, 0) / functions.length,
+    longFunctions: functions.filter(({ count }) => count > LONG_FUNCTION_LINES).length,
+    loneShortFiles: lone.length,
+  };
+}
+
+/** Prints the figures, and the files of each circle. */
+export async function printCodeSize() {
+  const found = await measureCode();
+  console.log(`${found.lines.toLocaleString("en")} lines of source in ${found.files.toLocaleString("en")} files`);
+  console.log(`${found.circles.length} circles of imports (with types)`);
+  for (const circle of found.circles) console.log(`  ${circle.join(" → ")}`);
+  console.log(`${found.functions} functions of ${found.meanFunctionLines.toFixed(1)} lines on average`);
+  console.log(`${found.longFunctions} functions of more than ${LONG_FUNCTION_LINES} lines`);
+  console.log(`${found.loneShortFiles} files of up to ${SHORT_FILE_LINES} lines with a single importer`);
+}
