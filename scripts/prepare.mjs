@@ -33,15 +33,8 @@ export const workspaces = () =>
       .filter((folder) => existsSync(join(folder, "package.json"))),
   );
 
-/** What browsers load, which other tools build: from which files, and the file that shows that it is there. */
-const WEB_BUILDS = [
-  { folder: "apps/widget", inputs: ["client", "build-client.mjs"], output: "dist/client/manifest.json" },
-  {
-    folder: "apps/console",
-    inputs: ["web", "../../packages/client/src", "../../packages/contracts/src"],
-    output: "dist-web/index.html",
-  },
-];
+/** What the builds for browsers write, by which it is known that they are there. */
+const WEB_OUTPUTS = ["apps/widget/dist/client/manifest.json", "apps/console/dist-web/index.html"];
 
 /** Changes when the dependencies do. */
 function installMark() {
@@ -93,7 +86,7 @@ function installProgress(output) {
 /**
  * Runs a program. `readProgress` finds in the output so far how much is done. The output is shown when it fails.
  */
-function run(command, args, { say, what, cwd = ROOT, readProgress = () => "" }) {
+function run(command, args, { say, what, readProgress = () => "" }) {
   const startedAt = Date.now();
   say(`${what} …`);
   const ticker = setInterval(() => {
@@ -103,10 +96,10 @@ function run(command, args, { say, what, cwd = ROOT, readProgress = () => "" }) 
   const output = [];
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
-      cwd,
+      cwd: ROOT,
       stdio: ["ignore", "pipe", "pipe"],
       shell: process.platform === "win32",
-      env: { ...process.env, CI: "true" },
+      env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1", CI: "true" },
     });
     child.stdout.on("data", (part) => output.push(part));
     child.stderr.on("data", (part) => output.push(part));
@@ -126,7 +119,7 @@ function run(command, args, { say, what, cwd = ROOT, readProgress = () => "" }) 
 function isPrepared(stamp, { install, build }) {
   const isBuilt =
     workspaces().every((folder) => existsSync(join(folder, "dist", "index.js"))) &&
-    WEB_BUILDS.every(({ folder, output }) => existsSync(join(ROOT, folder, output)));
+    WEB_OUTPUTS.every((file) => existsSync(join(ROOT, file)));
   return stamp.install === install && stamp.build === build && isBuilt;
 }
 
@@ -169,13 +162,9 @@ async function installAndBuild(say) {
   }
   const build = sourceMark();
   await transpileSources();
-  for (const { folder, inputs, output } of WEB_BUILDS) {
-    const cwd = join(ROOT, folder);
-    const mark = markOf(inputs.map((path) => join(cwd, path)));
-    if (stamp[folder] === mark && existsSync(join(cwd, output))) continue;
-    await run("npm", ["run", "build:web"], { say, what: `Building ${folder}`, cwd });
-    keep({ [folder]: mark });
-  }
+  // Turbo builds for browsers what its cache does not have; turbo.json names the inputs.
+  const args = ["--yes", packageManager, "exec", "turbo", "run", "build:web", "--output-logs=new-only"];
+  await run("npx", args, { say, what: "Building the pages for browsers" });
   keep({ build });
 }
 

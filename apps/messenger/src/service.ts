@@ -1,7 +1,7 @@
 import { createChannelManager } from "@svc/channel-manager";
 import type { RunningService, Service } from "@svc/contracts";
-import { startSweeps } from "@svc/work";
 import type { Resources } from "@svc/runtime";
+import { startSweeps } from "@svc/work";
 import { createMessengerChannel, followBot } from "./messenger-channel.ts";
 
 /** When the oldest reply that could be sent waits longer than this, this replica does not do its work. */

@@ -25,7 +25,7 @@ function errorResult({ code, message, errors }: ServiceError): CallToolResult {
   };
 }
 
-/** How often who waits is told that the work goes on. */
+/** Interval between progress notifications. */
 const EVERY_MS = 1_000;
 
 /**
@@ -119,7 +119,7 @@ export interface CallContext {
   closing: AbortSignal;
 }
 
-/** What callers are told for whom there is no time left before the process ends. */
+/** Response to calls that cannot finish before shutdown. */
 export const stopping = () => new ServiceError("unavailable", "The service is shutting down. Retry in a few seconds.");
 const cancelled = (): CallToolResult => ({
   content: [{ type: "text", text: "The call was cancelled." }],

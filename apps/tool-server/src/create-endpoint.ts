@@ -47,7 +47,7 @@ export function createRunningCalls(): RunningCalls {
   };
 }
 
-/** How long a client may keep what it was told; for itself alone, since another key may see other tools. */
+/** How long a client may cache the list of tools. Private, since another key may see other tools. */
 const CACHED = { ttlMs: 60_000, cacheScope: "private" } as const;
 
 const INSTRUCTIONS = [
@@ -87,9 +87,9 @@ const MAX_SUBSCRIPTIONS = 200;
 
 const SESSION_HEADER = "Mcp-Session-Id";
 
-/** What goes on when the service stops has so long to come to its end; then it is told to end. */
+/** How long running calls may continue during shutdown before they are aborted. */
 const FINISH_MS = 2_000;
-/** What was told to end has so long to answer. */
+/** How long aborted calls may take to respond. */
 const END_MS = 800;
 
 /** What serves the protocol to callers whose key was checked. */
@@ -189,7 +189,7 @@ export function createEndpoint(
     drain,
     async close() {
       drain();
-      // One that does not end when it is told to is not waited for.
+      // A call that ignores its abort signal is not waited for.
       await Promise.race([running.idle(), delay(FINISH_MS + END_MS, undefined, { ref: false })]);
       isClosed = true;
       clearTimeout(ending);

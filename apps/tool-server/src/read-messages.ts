@@ -14,7 +14,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Answers 400 with an error of JSON-RPC, which clients of the protocol understand. */
+/** Sends 400 with a JSON-RPC error, which clients of the protocol understand. */
 export function sendRpcError(response: Response, { code, message }: RpcError): void {
   response.status(400).json({ jsonrpc: "2.0", id: null, error: { code, message } });
 }

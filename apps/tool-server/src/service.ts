@@ -10,7 +10,7 @@ import type { Express, RequestHandler } from "express";
 import type { Endpoint } from "./create-endpoint.ts";
 import type { Tool } from "./tool.ts";
 
-/** What tells by which names a server may be called, and from which web sites. */
+/** Host names by which the server may be called, and allowed web sites. */
 interface KnownAddresses {
   /** The address that the port is bound to. */
   bindHost: string;
@@ -122,7 +122,7 @@ export function toolServerService(resources: Resources, load: () => Promise<read
       opened?.drain();
       const closed = server.close();
       listening = null;
-      // Who asked for one that could not be opened was told so.
+      // Callers of an endpoint that could not be opened have received its error.
       const endpoint = await opening?.catch(() => null);
       await endpoint?.close();
       await closed;

@@ -12,7 +12,7 @@ export type ToolDeps = Pick<Resources, "store" | "queues" | "embeddings" | "mode
 export interface Tool {
   /** What a key must have to see it and to call it. */
   scope: RequiredScope;
-  /** What clients are told of it. */
+  /** Description for clients. */
   definition: ToolDefinition;
   /** What to tell who waits, where that may take longer than a moment. */
   waitingFor?: string;
@@ -41,7 +41,7 @@ interface DescribedTool<Input extends z.ZodObject, Output extends z.ZodObject> {
   ) => Promise<z.output<Output>>;
 }
 
-/** What clients are told of an object, as JSON Schema. Outputs are open: fields may be added in later versions. */
+/** Returns the JSON Schema of an object for clients. Outputs are open: later versions may add fields. */
 function asJsonSchema(schema: z.ZodObject, io: "input" | "output"): { type: "object"; [keyword: string]: unknown } {
   const json = z.toJSONSchema(schema, {
     io,

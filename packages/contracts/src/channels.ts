@@ -4,15 +4,15 @@ export interface SecretSetting {
   label: string;
   /** Text for the API reference. */
   description: string;
-  /** Where an administrator gets it. The channel cannot run without it. */
+  /** Advice on how to get it, for administrators. The channel cannot run without it. */
   advice: string;
   /** Example value, for the help of the CLI. */
   example: string;
 }
 
 /**
- * What everything outside a channel's own app knows of it: console, CLI, store, queue, statistics and API read it. Plain
- * data, so that browsers can load it.
+ * Everything that the rest of the product knows about a channel: console, CLI, store, queue, statistics and API read it.
+ * Plain data, so that browsers can load it.
  */
 export interface ChannelDescriptor {
   /** Name in messages of the CLI and the API. */
@@ -27,8 +27,6 @@ export interface ChannelDescriptor {
   localePath: readonly string[];
   /** Column of `channels_config` with the channel's settings, or null if they are in the common column. */
   settingsColumn: string | null;
-  /** Settings page in the console, or null for the general one. */
-  page: "api" | "widget" | "bot" | null;
   /** Secret settings, by name, if the channel has no other settings. */
   secrets: Readonly<Record<string, SecretSetting>>;
 }
@@ -43,7 +41,6 @@ export const CHANNELS = {
     // Written by the messenger only, from the user's Telegram profile.
     localePath: ["telegram", "from", "languageCode"],
     settingsColumn: "messenger",
-    page: "bot",
     secrets: {
       botToken: {
         label: "bot token",
@@ -60,7 +57,6 @@ export const CHANNELS = {
     port: "widget",
     localePath: ["locale"],
     settingsColumn: "widget",
-    page: "widget",
     secrets: {},
   },
   api: {
@@ -70,7 +66,6 @@ export const CHANNELS = {
     port: "api",
     localePath: ["locale"],
     settingsColumn: "api",
-    page: "api",
     secrets: {},
   },
 } as const satisfies Record<string, ChannelDescriptor>;

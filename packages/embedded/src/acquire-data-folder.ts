@@ -72,7 +72,7 @@ function folderUnusable(dataDir: string, cause: unknown): EmbeddedPostgresError 
   );
 }
 
-/** Creates the lock with its content in one step, so that nobody ever reads half a lock; false when there is one. */
+/** Creates the lock with its content atomically. Returns false if a lock exists. */
 async function createLock(lockFile: string, mine: LockRecord): Promise<boolean> {
   const draft = `${lockFile}.${mine.token}`;
   try {

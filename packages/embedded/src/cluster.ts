@@ -75,7 +75,7 @@ const DEFAULT_SETTINGS = {
   log_min_error_statement: "panic",
 } as const;
 
-/** What the rest of this package relies on and nobody may change: loopback only, and a log that can be read. */
+/** Settings that this package relies on and that cannot be overridden: loopback only, and a log that can be parsed. */
 const FIXED_SETTINGS = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -176,7 +176,7 @@ export async function createCluster(
     const draft = join(staging, "cluster");
     const passwordFile = join(staging, "password");
     await mkdir(draft, { mode: 0o700 });
-    // initdb requires a password; nobody keeps this one.
+    // initdb requires a password; this one is not stored.
     await writeFile(passwordFile, `${newPassword()}\n`, { mode: 0o600 });
     if (account !== null) {
       for (const path of [staging, draft, passwordFile]) await chown(path, account.uid, account.gid);

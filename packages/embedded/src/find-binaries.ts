@@ -127,7 +127,7 @@ function isLibraryLink(value: unknown): value is LibraryLink {
 
 type PackedFile = { path: string; sizeBytes: number };
 
-/** The first is root's alone, is kept over reboots and cleaned by nobody; the second is there when all else is read-only. */
+/** The first belongs to root and survives reboots; the second exists if everything else is read-only. */
 const COPY_PARENTS = ["/var/cache", tmpdir()];
 
 /**

@@ -95,7 +95,7 @@ async function isGoneWithin(identity: ProcessIdentity, timeoutMs: number): Promi
   return true;
 }
 
-/** How a server process ended; both null when it was not our child and so nobody told us. */
+/** How a server process ended. Both are null if it was not a child of this process. */
 export type PostgresExit = { code: number | null; signal: NodeJS.Signals | null };
 
 /** A server that accepts connections, and the promise of its end, which never rejects. */
@@ -108,7 +108,7 @@ type LaunchOptions = {
   clusterDir: string;
   args: string[];
   log: PostgresLogger;
-  /** Ends the launch: the server is told to stop, and the launch rejects with `start_aborted`. */
+  /** Aborts the launch: the server is stopped, and the launch rejects with `start_aborted`. */
   signal: AbortSignal;
 };
 

@@ -13,7 +13,7 @@ import type { ProcessIdentity } from "./run-tool.ts";
 /** A live server that was verified to serve this very cluster. */
 type Postmaster = {
   identity: ProcessIdentity;
-  /** The port on 127.0.0.1; null as long as the server has not told it. */
+  /** The port on 127.0.0.1, or null until the server has written it. */
   port: number | null;
   isReady: boolean;
 };

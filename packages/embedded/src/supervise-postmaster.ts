@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { PostgresLogger } from "./errors.ts";
 import type { PostgresExit, RunningPostmaster } from "./launch-postmaster.ts";
 
-/** What supervision needs; `launch` starts a server anew and gives up when its signal is aborted. */
+/** What supervision needs. `launch` starts a new server and stops trying when its signal is aborted. */
 export type SuperviseOptions = {
   first: RunningPostmaster;
   launch: (signal: AbortSignal) => Promise<RunningPostmaster>;
@@ -21,7 +21,7 @@ export type SupervisedPostmaster = {
 
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5000;
-/** A server that ran this long did not end because of its start; the pauses begin anew. */
+/** After this uptime, a crash is not a failed start: the backoff is reset. */
 const STABLE_AFTER_MS = 60_000;
 
 /**

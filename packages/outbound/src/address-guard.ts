@@ -104,7 +104,7 @@ export type AddressPolicy = {
    * A name is compared as a whole, without wildcards.
    */
   readonly allow: readonly string[];
-  /** The setting that names them, for whoever may change it: as in `SVC_FETCH_ALLOW`. */
+  /** Name of the setting with the allowed addresses, for error messages: `SVC_FETCH_ALLOW`. */
   readonly allowSetting?: string;
   /** Whether 127.0.0.0/8, ::1 and the names of this machine may be called. */
   readonly allowLoopback: boolean;

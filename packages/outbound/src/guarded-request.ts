@@ -17,7 +17,7 @@ import {
 /** Characters of an answer that are looked through for what it says. */
 const SEARCHED_CHARS = 10_000;
 
-/** What looks like somebody's key or token, whoever's it is. */
+/** Text that looks like a key or token. */
 const KEYS = /\b(?:sk|pk|rk|xox[a-z]|gh[a-z]|glpat|AKIA)[-_][\w-]{8,}|\bBearer\s+[\w.~+/-]{8,}=*/gi;
 
 /**
@@ -74,7 +74,7 @@ type Hop = {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;
-  /** Whether a redirect on the way here has left https for http, which whoever is on the line can forge. */
+  /** True if a redirect led from https to http, which an attacker on the network can forge. */
   readonly isDowngraded: boolean;
 };
 

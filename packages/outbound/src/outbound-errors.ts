@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 
 /**
  * The guard refused an address: before the request, at the connection, or at a redirect.
- * `reason` is a sentence that may be shown to whoever gave the URL: it never tells what a name resolved to.
+ * `reason` is a sentence that may be shown to the person who entered the URL: it never contains resolved addresses.
  * Trying again does not help until the URL or the configuration changes.
  */
 export class BlockedAddressError extends Error {

@@ -45,10 +45,10 @@ function familiesOf(family: number | string | undefined): (4 | 6)[] {
   return family === 6 || family === "IPv6" ? [6] : [4, 6];
 }
 
-/** Answers of name servers that say that there is no such name, or none with such an address. */
+/** Error codes of name servers for a name that does not exist or has no such address. */
 const NO_ADDRESS: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA"]);
 
-/** The fault as the system would tell it: there is no such name, or nobody could say. */
+/** Returns the error that the system's resolver would return. */
 function asSystemFault(name: string, faults: NodeJS.ErrnoException[]): Error {
   const isUnknown = faults.every(({ code }) => NO_ADDRESS.has(code));
   const text = isUnknown ? "has no address" : "could not be resolved";

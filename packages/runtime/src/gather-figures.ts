@@ -4,7 +4,7 @@ import type { QueueDepth, StorageUsage, StoredKind } from "@svc/store";
 import { beforeShown, clearGauge, setGauge } from "@svc/telemetry";
 import type { Resources } from "./open-resources.ts";
 
-/** The queues are looked at so often at most, whoever asks how often: all processes show the same. */
+/** Minimum interval between reads of the queues, so that frequent scrapes do not load the database. */
 const DEPTHS_EVERY_MS = 10_000;
 
 function showDepths(depths: readonly QueueDepth[]): void {

@@ -58,7 +58,7 @@ export function ownPortsOf(
 /**
  * The guard of everything that is fetched on behalf of others, as the pages of a knowledge base: public addresses, and
  * what `SVC_FETCH_ALLOW` names. Loopback only where it is named, and never the product's own ports and servers: unlike
- * a callback, which a developer may well receive on the same machine, a page there would be read out to whoever asks.
+ * a callback, which a developer may well receive on the same machine, a page there would be shown to any caller.
  */
 export function createFetchGuard(
   config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings" | "models" | "fetchAllow">,

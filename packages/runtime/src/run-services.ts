@@ -15,7 +15,7 @@ export interface Running {
   problems: Record<string, string>;
   /** Stops everything in the reverse order of the start and closes the resources. Safe to call twice. */
   stop(): Promise<void>;
-  /** Resolves when everything has stopped, whoever asked for it. */
+  /** Resolves when everything has stopped. */
   stopped: Promise<void>;
 }
 
@@ -60,9 +60,9 @@ export async function runServices(
 
   async function stopAll(): Promise<void> {
     isDraining = true;
-    // Said at once, so that one that is killed while it stops is not told of as one that has vanished.
-    const told = tellStop?.({ hasCrashed });
-    // What is just starting can only be stopped once it has started; its fault is thrown to whoever started it.
+    // Recorded first, so that a process killed during shutdown is not reported as crashed.
+    const recorded = tellStop?.({ hasCrashed });
+    // What is just starting can only be stopped once it has started; its error is thrown to the caller.
     await Promise.allSettled([starting]);
     const steps = [
       ...started.map((service) => () => service.drain?.()),
@@ -76,7 +76,7 @@ export async function runServices(
       }
     }
     try {
-      await told;
+      await recorded;
       await endWatching?.();
       await closeResources(resources);
     } finally {

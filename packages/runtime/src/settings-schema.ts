@@ -145,7 +145,7 @@ function isOnThisMachine(url: string): boolean {
   return protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
 }
 
-/** False also for what is no URL: that fault is told by another check. */
+/** Returns false for text that is no URL, too: another check reports it. */
 function hasCredentials(text: string): boolean {
   return URL.canParse(text) && (new URL(text).username !== "" || new URL(text).password !== "");
 }

@@ -49,7 +49,7 @@ export function findMemoryFault(usedBytes: number, limitBytes: number): string |
   return `This process uses ${used} of ${limit} MB. Above the limit, the system kills it (exit code 137) and its unfinished work is repeated. Raise the limit, or run more replicas.`;
 }
 
-/** Warns in the log, each time anew, before a process is killed for its memory. Answers what ends the watch. */
+/** Logs a warning whenever the process approaches its memory limit. Returns a function that ends the watch. */
 export function watchMemory(log: Log): () => void {
   let isWarned = false;
   const timer = setInterval(() => {
@@ -86,7 +86,7 @@ export function describeVanished(gone: VanishedProcess): string {
 }
 
 const BEAT_MS = 5_000;
-/** A stop does not wait longer for a database that is away: the process is then told of as one that has vanished. */
+/** How long a shutdown waits for an unavailable database. After that, the process is reported as crashed. */
 const END_WAIT_MS = 1_000;
 
 /** The part of the store that knows which processes run. */

@@ -20,7 +20,7 @@ const SEND_EVERY_MS = 1_000;
 const SEND_LIMIT_MS = 5_000;
 /** A stop waits so long for the last spans. */
 const CLOSE_LIMIT_MS = 1_500;
-/** How often a collector that does not take spans is told to the log. */
+/** Minimum interval between warnings about a failing collector. */
 const REPORT_EVERY_MS = 60_000;
 
 const EXPORTERS = {

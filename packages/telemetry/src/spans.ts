@@ -64,7 +64,7 @@ export interface Span {
   readonly traceparent: string | null;
   rename(name: string): void;
   annotate(attributes: SpanAttributes): void;
-  /** Notes that the work failed: by the class of the error alone, since its text may hold what is nobody's business. */
+  /** Records a failure by the class of the error only, since its message may contain personal data. */
   fail(error: unknown): void;
   end(): void;
 }
@@ -90,7 +90,7 @@ function contextOf(traceparent: string | null | undefined): Context {
 
 const ignore = () => undefined;
 
-/** A span that nobody takes. */
+/** A span that is not exported. */
 function untraced(parent: string | null | undefined): Span {
   return { traceparent: parent ?? null, rename: ignore, annotate: ignore, fail: ignore, end: ignore };
 }

@@ -126,7 +126,7 @@ const SHARED_SCRIPTS: readonly (readonly [
  * tinyld: among the languages that PostgreSQL has a stemmer for, and those that would else be mistaken for them.
  * `hint` (a tag such as `de-AT`: the language of the page, the chat or the project) decides where the text does not;
  * texts of one or two words are often ambiguous.
- * Looks at a bounded part of the text; never throws.
+ * Reads a bounded part of the text; never throws.
  */
 export function detectLanguage(text: string, hint?: string): DetectedLanguage {
   const sample = sampleOf(text);

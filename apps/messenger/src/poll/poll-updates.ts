@@ -7,7 +7,7 @@ import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
 import { backoffMs, waitMs } from "./wait-ms.ts";
 
-/** What keeps a bot from its work, since when. */
+/** Reason why a bot cannot work. */
 interface BotFault {
   kind: BotApiErrorKind;
   /** For operators, without secrets. */
@@ -27,10 +27,10 @@ const EXPLANATIONS: Readonly<Record<BotApiErrorKind, (since: string, description
     `The Bot API has been unreachable since ${since}. Telegram keeps messages for one day. Check SVC_TELEGRAM_API_ROOT and the network.`,
 };
 
-/** These come and go by themselves; one alone is no news. */
+/** Errors that often resolve themselves: reported from the second failure in a row. */
 const PASSING: readonly BotApiErrorKind[] = ["conflict", "unreachable", "too_many"];
 
-/** Keeps what is wrong with a bot from one call to the next. */
+/** Tracks the error of a bot over consecutive calls. */
 export function createFaultKeeper() {
   let fault: BotFault | null = null;
   let failures = 0;
@@ -38,10 +38,10 @@ export function createFaultKeeper() {
   return {
     find: (): BotFault | null => fault,
 
-    /** How often calls have failed in a row. */
+    /** Number of consecutive failed calls. */
     failures: (): number => failures,
 
-    /** A call has failed. Shown at once, or from the second time on where it may pass by itself. */
+    /** Records a failed call. Reported immediately, or from the second failure if the error may resolve itself. */
     fail({ kind, description }: Pick<BotApiError, "kind" | "description">): void {
       failures++;
       if (failures === 1) since = new Date();
@@ -72,21 +72,21 @@ interface PollContext {
   onStored: () => void;
 }
 
-/** How long Telegram waits for an update before it answers that there is none, and how long its answer may take. */
+/** How long Telegram waits for an update, and timeout of the whole call. */
 const POLL_SECONDS = 25;
 const POLL_TIMEOUT_MS = 35_000;
 const BATCH = 100;
-/** What is answered here; Telegram keeps all else to itself. */
+/** Kinds of updates that Telegram sends. */
 const ALLOWED_UPDATES = ["message", "edited_message"];
 
 const PAUSES = { firstMs: 1_000, maxMs: 30_000 } as const;
-/** A token that was refused is not asked about more often; a new one is taken at once. */
+/** Pause after a rejected token. A new token takes effect at once. */
 const UNAUTHORIZED_PAUSE_MS = 60_000;
 const STORE_PAUSE_MS = 500;
-/** A server that does not wait for an update before it says that there is none is not asked more often. */
+/** Minimum interval between polls, for servers that return empty lists without waiting. */
 const EMPTY_PAUSE_MS = 500;
 
-/** The number of an update; null for what is none. */
+/** Returns the number of an update, or null if the value is no update. */
 function updateIdOf(update: unknown): number | null {
   if (typeof update !== "object" || update === null || !("update_id" in update)) return null;
   return typeof update.update_id === "number" && Number.isSafeInteger(update.update_id) ? update.update_id : null;
@@ -110,13 +110,13 @@ function asNew(project: ProjectId, updateId: number, update: unknown): NewMessen
   };
 }
 
-/** How long to wait after a failed call. */
+/** Returns the pause after a failed call, in milliseconds. */
 function pauseAfter({ kind, retryAfterMs }: BotApiError, failures: number): number {
   if (kind === "unauthorized") return UNAUTHORIZED_PAUSE_MS;
   return Math.max(retryAfterMs ?? 0, backoffMs(failures, PAUSES));
 }
 
-/** Notes a failed call and waits as long as it asks for. Rejects with what is no failure of the Bot API. */
+/** Records a failed call and waits as long as its error requires. Rejects with errors that are not of the Bot API. */
 export async function sitOut(
   { faults, log }: Pick<PollContext, "faults" | "log">,
   error: unknown,
@@ -131,9 +131,9 @@ export async function sitOut(
 }
 
 /**
- * Fetches updates until the signal is aborted. Each is committed before Telegram is told, with the next call, that it has
- * arrived: whatever breaks off where, it comes again, and is there once. An offset is sent only to confirm what was just
- * stored: Telegram may begin to count anew after a quiet week, and an old offset would then confirm what nobody has seen.
+ * Fetches updates until the signal is aborted. Each is committed before the next call confirms it: after a crash it
+ * arrives again and is stored once. An offset is sent only to confirm what was just stored: Telegram may restart its
+ * numbers after a quiet week, and an old offset would then confirm updates that were never received.
  */
 export async function pollUpdates(context: PollContext, signal: AbortSignal): Promise<void> {
   const { api, store, log, project, botId, faults, onStored } = context;
@@ -159,7 +159,7 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
     return batch;
   }
 
-  /** One row that the store does not take must not keep the others away: what it says is given up, with a line in the log. */
+  /** Stores updates one by one. An update that cannot be stored is logged and skipped, so that it does not block the others. */
   async function insertSingly(updates: readonly NewMessengerUpdate[]): Promise<void> {
     for (const update of updates) {
       try {
@@ -181,7 +181,7 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
     }
   }
 
-  /** Commits what came, for as long as it takes; false when it has to be left to the next one who asks. */
+  /** Commits a batch, retrying until it is stored. Returns false if the signal was aborted before. */
   async function keep(batch: readonly { updateId: number; update: unknown }[]): Promise<boolean> {
     while (!signal.aborted) {
       try {
@@ -216,7 +216,7 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
   }
   if (offset !== undefined) log.debug({}, "the last updates are stored but not confirmed; the next poller skips them");
 
-  /** Long polling is what this service does: a webhook that was set for the bot keeps it from its messages. */
+  /** Deletes the bot's webhook: Telegram allows no long polling while one is set. */
   async function removeWebhook(): Promise<void> {
     log.warn({}, "removing the bot's webhook, which prevents polling");
     try {
@@ -227,7 +227,7 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
   }
 }
 
-/** Telegram answers so while a webhook is set for the bot. */
+/** Returns true for the error that Telegram returns while a webhook is set. */
 function isWebhookConflict(error: unknown): boolean {
   return error instanceof BotApiError && error.kind === "conflict" && /webhook/i.test(error.description);
 }

@@ -7,7 +7,8 @@ import type { SettledState, Store, WaitingUpdate } from "@svc/store";
 import { keepFiles } from "../read/keep-files.ts";
 import type { Gate } from "../read/keep-files.ts";
 import { ownTexts } from "../read/own-texts.ts";
-import { cleanLine, cleanText, readUpdate } from "../read/read-update.ts";
+import { cleanLine, cleanText } from "../read/clean-text.ts";
+import { readUpdate } from "../read/read-update.ts";
 import type { AnswerPlace, Reading } from "../read/read-update.ts";
 import type { Bot } from "../read/update-schema.ts";
 import { BotApiError } from "../telegram/bot-api-error.ts";
@@ -27,7 +28,7 @@ interface TakeContext {
   say: (place: AnswerPlace, text: string, signal: AbortSignal) => Promise<void>;
 }
 
-/** So long a file is tried to be fetched; then its message goes on without it, since somebody waits for an answer. */
+/** How long a file download is retried. After that, the message is processed without the file. */
 const FILE_PATIENCE_MS = 10 * 60_000;
 
 type MessageReading = Extract<Reading, { kind: "message" }>;
@@ -144,7 +145,7 @@ interface Taking {
   done: Promise<void>;
 }
 
-/** Conversations that are worked on at once, each in its order; many, since one that waits for a file holds up nobody. */
+/** Number of chats processed concurrently, each in order. Many, since a chat may wait for a file. */
 const AT_ONCE = 48;
 /** So many heads are looked for at once, so that a long backlog is not gone through for each of them. */
 const LOOK_AHEAD = 64;
@@ -221,7 +222,7 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
       await channelUpdates.settle(botId, idsOf(), state);
       deferrals.delete(head.ticketId);
     } catch (error) {
-      // What was broken off is taken again by whoever has the lease next.
+      // Interrupted updates are processed again by the next holder of the lease.
       if (signal.aborted) return;
       await fail(head, idsOf(), error).catch((failure: unknown) => {
         log[isUnavailable(failure) ? "debug" : "error"]({ error: failure }, "failed to record a failed update");

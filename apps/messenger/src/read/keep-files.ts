@@ -5,7 +5,7 @@ import { messageFileIdOf } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
-import { cleanLine } from "./read-update.ts";
+import { cleanLine } from "./clean-text.ts";
 import type { Content, FileRef } from "./update-schema.ts";
 
 /** A file of a message that is to be fetched. */
@@ -74,7 +74,7 @@ export function createGate(places: number): Gate {
     try {
       return await work();
     } finally {
-      // The place goes on to whoever is next; nobody can come between.
+      // The slot passes directly to the next waiter.
       const next = waiting.shift();
       if (next === undefined) free += 1;
       else next();

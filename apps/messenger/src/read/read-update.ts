@@ -1,28 +1,13 @@
 import { LIMITS } from "@svc/contracts";
+import { cleanLine, cleanText } from "./clean-text.ts";
 import { listFiles } from "./keep-files.ts";
 import type { WantedFile } from "./keep-files.ts";
 import { ownTexts } from "./own-texts.ts";
 import { updateSchema } from "./update-schema.ts";
 import type { Bot, Content, Entity, RepliedMessage, TelegramMessage } from "./update-schema.ts";
 
-const NUL = /\0/g;
-
-/** A text that can be stored: without NUL and lone surrogates, at most so many code points. */
-export function cleanText(text: string, maxChars: number): string {
-  const clean = text.toWellFormed().replace(NUL, "");
-  // A string has at least as many code units as code points.
-  return clean.length <= maxChars ? clean : Array.from(clean).slice(0, maxChars).join("");
-}
-
-const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\s]+/gu;
-
-/** A name or the like on one line, without what cannot be seen, for where people read it among others. */
-export function cleanLine(text: string, maxChars: number): string {
-  return cleanText(text.replace(INVISIBLE, " ").trim(), maxChars);
-}
-
 const PART_CHARS = 300;
-/** Options of a poll that are told; Telegram has no more. */
+/** Maximum number of options of a poll in Telegram. */
 const MAX_OPTIONS = 12;
 
 function line(kind: string, ...parts: (string | undefined)[]): string {
@@ -138,7 +123,7 @@ interface TelegramMeta {
 export interface AnswerPlace {
   chatId: string;
   threadId: number | null;
-  /** Only in groups, where it has to be told who is answered. */
+  /** Set only in groups, where a reply must name its recipient. */
   replyToMessageId: number | null;
 }
 
@@ -254,7 +239,7 @@ function wordsOf(message: TelegramMessage, bot: Bot): string {
   return [text, ...(described === null ? [] : [described])].filter((part) => part !== "").join("\n");
 }
 
-/** True where nobody who could be answered wrote: other bots, and what a channel posts into its group by itself. */
+/** Returns true for messages that have no person to reply to: of other bots, and posts of a channel in its group. */
 const isMachine = ({ from, sender_chat: sender, is_automatic_forward: isForward }: TelegramMessage) =>
   isForward === true || (from?.is_bot === true && sender === undefined);
 

@@ -38,7 +38,7 @@ const entitiesSchema = optional(
 
 const fileSchema = z.object({
   file_id: z.string().min(1),
-  /** The same for the same file, whoever sends it when. */
+  /** Identifies the file across senders and messages. */
   file_unique_id: optional(text),
   file_name: optional(text),
   mime_type: optional(text),

@@ -195,7 +195,7 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
           leave();
         }
       });
-      // Whoever comes next waits for the end alone; what went wrong is the caller's.
+      // The next sender waits for the end only; the caller handles errors.
       const end = () => {
         chat.waiting -= 1;
       };

@@ -34,7 +34,7 @@ function fileSendings({ filename, mime, content }: OutgoingAttachment): Sending[
   return [{ method: "sendPhoto", payload: { photo: file }, timeoutMs: UPLOAD_TIMEOUT_MS }, document];
 }
 
-/** What the chat is told in place of a file that Telegram does not take. */
+/** Text sent to the chat instead of a file that Telegram rejects. */
 function explainRefusedFile({ filename, content }: OutgoingAttachment): string {
   if (content.length === 0) return `The file “${filename}” is empty.`;
   const megabytes = (content.length / 1_000_000).toFixed(1);

@@ -3,7 +3,7 @@ import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
 import type { Pace } from "./create-pace.ts";
 
-/** Telegram shows "typing" for five seconds; nobody waits for an answer longer than a minute. */
+/** Telegram shows "typing" for five seconds. It is repeated for at most one minute. */
 const TYPING_TIMES = { againMs: 4_500, longestMs: 60_000 };
 
 /** Shows "typing" in chats until what was asked is answered. */

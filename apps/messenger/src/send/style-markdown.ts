@@ -123,7 +123,7 @@ function writeBlock(context: Context, block: RootContent, style: Style): void {
       writeBlocks(context, block.children, style, 2);
       return;
     case "definition":
-      // It is shown where it is referred to; what nobody refers to is not shown by Markdown.
+      // Shown where it is referenced; Markdown does not show unreferenced definitions.
       return;
     case "html":
     case "yaml":

@@ -95,7 +95,7 @@ const badFile = (description: string, code: number | null = null): BotApiError =
 interface CallOptions {
   /** Cuts the call off; it rejects with kind `unreachable` then. */
   signal?: AbortSignal;
-  /** The whole call, with the body of its answer; 15 s unless told. */
+  /** Timeout of the whole call including the response body. Default: 15 s. */
   timeoutMs?: number;
 }
 
@@ -121,7 +121,7 @@ const DEFAULT_TIMEOUT_MS = 15_000;
 /** What BotFather gives: the bot's number, a colon, a secret. Anything else would be part of an address of its own. */
 const TOKEN_FORM = /^\d{1,20}:[\w-]{1,100}$/;
 
-/** Connections that nobody used for this long are closed here, before Telegram does so in the middle of a call. */
+/** Idle connections are closed after this time, before Telegram closes them during a call. */
 const IDLE_MS = 30_000;
 const CONNECTIONS = new Agent({ keepAlive: true, timeout: IDLE_MS });
 

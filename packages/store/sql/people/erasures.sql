@@ -147,7 +147,7 @@ SELECT 1 FROM chats WHERE project_id = :project AND ticket_id = :ticket_id;
 SELECT x.id FROM hook_bodies x WHERE {{loose_bodies}};
 
 -- name: findLooseUpdates
--- Updates of the messenger that belong to none of the conversations.
+-- Updates of a channel that belong to none of the conversations.
 SELECT x.message_id FROM messenger_updates x WHERE {{loose_updates}};
 
 -- name: deleteLooseBodies
@@ -156,7 +156,7 @@ SELECT x.message_id FROM messenger_updates x WHERE {{loose_updates}};
 DELETE FROM hook_bodies x WHERE {{loose_bodies}} RETURNING 1;
 
 -- name: deleteLooseUpdates
--- Deletes updates of the messenger that belong to none of the conversations. Locks the rows of messenger_updates that
+-- Deletes updates of a channel that belong to none of the conversations. Locks the rows of messenger_updates that
 -- it writes.
 DELETE FROM messenger_updates x WHERE {{loose_updates}} RETURNING 1;
 
