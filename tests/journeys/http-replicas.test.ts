@@ -606,7 +606,7 @@ describe("a store that breaks off", () => {
 
   /** Lets the answer be lost to the statement by which this request takes the reply to the message with this text. */
   async function loseTake(text: string, request: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
-    relay.swallowAnswersFrom("replies_take_from_buffer");
+    relay.swallowAnswersFrom("replies.takeFromBuffer");
     const call = request();
     await waitFor(() => isTaken(text), { what: "the take whose answer is lost", timeoutMs: 30_000 });
     relay.goAway();
