@@ -46,11 +46,14 @@ export interface CommandDefinition<Args extends Arguments = Arguments, Given ext
   commands?: Readonly<Record<string, CommandDefinition>>;
 }
 
+/** Arguments or options of a command without any. */
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- it has no keys on purpose
+type None = Record<never, never>;
+
 /** Returns the definition, with the types of `run` inferred from its arguments and options. */
-export function defineCommand<
-  const Args extends Arguments = Record<never, never>,
-  const Given extends Options = Record<never, never>,
->(definition: CommandDefinition<Args, Given>): CommandDefinition {
+export function defineCommand<const Args extends Arguments = None, const Given extends Options = None>(
+  definition: CommandDefinition<Args, Given>,
+): CommandDefinition {
   return definition;
 }
 
@@ -78,19 +81,19 @@ const argumentOf = ([name, text]: [string, Arguments[string]]) =>
 
 /** Adds a command and those below it to its parent. */
 export function addCommand(parent: Command, cli: Cli, name: string, definition: CommandDefinition): void {
-  const { description = "", alias, usage, args = {}, options = {}, hasJson = true, run, commands = {} } = definition;
+  const { description = "", alias, usage, args = {}, options = {}, hasJson = true, commands = {} } = definition;
   const command = parent.command(name).description(description);
   if (alias !== undefined) command.alias(alias);
   if (usage !== undefined) command.usage(usage);
   for (const argument of Object.entries(args).map(argumentOf)) command.addArgument(argument);
   for (const option of Object.values(options)) command.addOption(option);
-  if (run !== undefined) {
+  if (definition.run !== undefined) {
     if (hasJson && !("json" in options)) command.addOption(jsonOption);
     command.addHelpText("after", helpOf(definition, cli));
     command.action(async () => {
       const named = command.registeredArguments.map((argument, at) => [argument.name(), command.processedArgs[at]]);
       // A command and its parent may know the same option: the parent gets what is given before and after the name.
-      await run(cli, { ...Object.fromEntries(named), ...command.optsWithGlobals() });
+      await definition.run?.(cli, { ...Object.fromEntries(named), ...command.optsWithGlobals() });
     });
   }
   for (const [child, childDefinition] of Object.entries(commands)) addCommand(command, cli, child, childDefinition);
