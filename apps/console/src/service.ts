@@ -62,7 +62,7 @@ const FOLLOW_SETTINGS_MS = 1_000;
 
 /** What only pages of the console call. */
 const OWN_CALLS = ["/session", "/sessions", "/link/look", "/sign-in-ways", "/events", "/presence", "/api"];
-/** The console's own paths, where a refused call is told in the audit trail. */
+/** The console's own paths, whose denied calls are recorded in the audit log. */
 const OWN_PATHS = [
   "/session",
   "/sessions",
@@ -78,8 +78,8 @@ const OWN_PATHS = [
 ];
 
 /**
- * The operator console: its pages, the session of whoever is signed in, and behind it the same administration endpoints
- * that the HTTP API serves to keys. It has no rule of its own: what an operator may do is what their roles are as scopes.
+ * The operator console: its pages, the session of the operator, and behind it the same administration endpoints that
+ * the HTTP API serves to keys. It has no rule of its own: what an operator may do is what their roles are as scopes.
  */
 export function consoleService(resources: Resources): Service {
   const { config, store, queues, log } = resources;
@@ -163,7 +163,8 @@ export function consoleService(resources: Resources): Service {
       findFault: () => store.findFault(),
       addRoutes,
       findRoute: (path) => (OWN_PATHS.includes(path) ? path : findRoute(path)),
-      // Every page first asks whether someone is signed in. Sign-ins and operations that deny a call leave their own rows.
+      // Every page first asks whether someone is signed in. Sign-ins and operations that deny a call leave their own
+      // rows.
       isRecorded: (error) => error.code === "not_signed_in" || error.code === "sign_in_failed" || isAudited(error),
     });
     const listening = await server.listen({ host, port: config.ports.console, setting: "SVC_CONSOLE_PORT" });

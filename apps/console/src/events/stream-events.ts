@@ -87,7 +87,7 @@ function createTeller({ hub }: Pick<ConsoleContext, "hub">, stream: EventStream,
         event.viewers.map(async (viewer) => ((await sees(viewer.project)) === null ? [] : [viewer])),
       );
       const viewers = seen.flat().map(({ operatorId, name, isTyping }) => ({ operatorId, name, isTyping }));
-      // That nobody is there (any more) is told to whom somebody was.
+      // An empty list goes only to connections that had a viewer before.
       if (viewers.length === 0 && !told.delete(ticketId)) return;
       if (viewers.length > 0) {
         if (told.size >= MAX_TOLD) told.clear();
@@ -101,8 +101,8 @@ function createTeller({ hub }: Pick<ConsoleContext, "hub">, stream: EventStream,
 const tabSchema = presenceSchema.shape.tab;
 
 /**
- * `GET /events?tab=`: what happens to the tickets that the operator may see, and who looks at them. Ends when the session
- * does. `hello` comes first, and again when events may have been missed.
+ * `GET /events?tab=`: what happens to the tickets that the operator may see, and who looks at them. Ends when the
+ * session does. `hello` comes first, and again when events may have been missed.
  */
 export function streamEvents(context: ConsoleContext): RequestHandler {
   const { sessions, hub, store, log, closing } = context;

@@ -20,8 +20,9 @@ import { sessionOf } from "./signed-in.ts";
 const COLLEAGUES_MAX_COUNT = 1_000;
 
 /**
- * `GET /session/colleagues`: names and ids of those who work in the project, for assigning tickets, for mentions, and for
- * the names of those who did something. Whoever may read the tickets may know them; their e-mail addresses are not told.
+ * `GET /session/colleagues`: names and ids of those who work in the project, for assigning tickets, for mentions, and
+ * for the names of those who did something. Whoever may read the tickets may know them; their e-mail addresses are not
+ * told.
  */
 export function getColleagues({ store }: Pick<ConsoleContext, "store">): RequestHandler {
   return async (_request, response) => {
@@ -43,7 +44,10 @@ export function getColleagues({ store }: Pick<ConsoleContext, "store">): Request
 
 const MENTIONS_MAX_COUNT = 50;
 
-/** `GET /session/mentions`: the newest notes for whoever asks, in the tickets of all projects that they may read. */
+/**
+ * `GET /session/mentions`: the newest notes that mention the operator, in the tickets of all projects that they may
+ * read.
+ */
 export function getMentions({ store }: Pick<ConsoleContext, "store">): RequestHandler {
   return async (_request, response) => {
     const { id, roles } = sessionOf(response).operator;

@@ -36,8 +36,8 @@ const fits = (wanted: string, part: string) =>
   wanted === "$project" ? projectNameSchema.safeParse(part).success : wanted.startsWith("$") || wanted === part;
 
 /**
- * True when there is a page at this path. A path of one part that could be a project's name is one only for whoever asks
- * for a page (`wantsPage`): a program that looks for `/metrics` here is to learn that there is none.
+ * Returns true if there is a page at this path. A path of one part that could be a project's name is one only for a
+ * browser that requests a page (`wantsPage`): a program that requests `/metrics` gets 404.
  */
 export function isPagePath(path: string, wantsPage: boolean): boolean {
   const parts = partsOf(path);
@@ -101,7 +101,7 @@ const COMPRESSED = new Set([".html", ".js", ".css", ".json", ".webmanifest", ".s
 
 /** What has a hash in its name never changes. */
 const IMMUTABLE = "public, max-age=31536000, immutable";
-/** Everything else is asked for anew each time, by its ETag. */
+/** Everything else is revalidated each time, by its ETag. */
 const REVALIDATED = "no-cache";
 
 /** What stands in the page for a value that is new with each answer. */
@@ -194,8 +194,8 @@ const wantsPage = ({ headers }: Request): boolean => headers.accept?.includes("t
 const notFound = () => new ServiceError("not_found", "Nothing found at this path of the console.");
 
 /**
- * The pages of the console and what they load. An address without a dot in its last part is one of the page itself, which
- * knows what to show there; where there is none, it says so to whoever opens it in a browser, and programs get a problem.
+ * The pages of the console and what they load. An address without a dot in its last part is one of the page itself,
+ * which knows what to show there; where there is none, browsers get a page that says so, and programs get a problem.
  * Files below `assets/` have a hash in their names and are kept for good.
  */
 export function addWebRoutes(routes: Express, folder: URL = WEB_DIR): void {

@@ -89,8 +89,8 @@ function CannedForm({
   }
 
   /**
-   * Changes only what was changed here. Null where somebody else has changed the reply meanwhile, which is told first:
-   * the next try is for the reply as it is now.
+   * Changes only what was changed here. Returns null if another operator has changed the reply meanwhile, after
+   * saying so: the next attempt applies to the current reply.
    */
   async function change(before: CannedReply): Promise<CannedReply | null> {
     const typed = { name: name.trim(), text, folder: folder.trim() === "" ? null : folder.trim() };
