@@ -317,7 +317,7 @@ describe("a replay that takes too long", () => {
     const models = { forAgent: () => never, close: () => undefined };
     const { store } = product;
     const deps = { store, embeddings: null, models: models as never, log: testLog() };
-    return replayAgent(deps, localAdministrator(shop), agentId, input, options);
+    return replayAgent(deps, localAdministrator(shop), { id: agentId, ...options }, input);
   };
   const untilAborted = (signal: AbortSignal) =>
     new Promise<never>((_resolve, reject) => {

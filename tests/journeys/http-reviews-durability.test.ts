@@ -109,7 +109,7 @@ describe("a decision that is committed", () => {
     const { chatId, ticketId, ticket } = await reviews.heldChat();
     const publish = () => Promise.reject(new QueueDownError());
     const deps = { store, log: testLog(), queues: { publish } as unknown as Queues };
-    await reviewTicket.approve(deps, localAdministrator(held), ticketId, {}, [ticket.version]);
+    await reviewTicket.approve(deps, localAdministrator(held), { id: ticketId, versions: [ticket.version] }, {});
     return { chatId, ticketId };
   }
 

@@ -178,7 +178,7 @@ describe("a submitted issue", () => {
   test("with another text is a further message of its ticket, which is opened again for it", async () => {
     const clientIssueId = randomUUID();
     const { ticketId } = await submit(admin.billing, { clientIssueId });
-    await reviewTicket.resolve(deps(), admin.printers, ticketId, {});
+    await reviewTicket.resolve(deps(), admin.printers, { id: ticketId }, {});
     const again = await submit(admin.billing, { clientIssueId, description: "Now the fuser smells of burning too." });
     expect(again).toMatchObject({ ticketId, project: "printers", created: false, stage: "review" });
     const ticket = await read(admin.printers, ticketId);
@@ -192,7 +192,7 @@ describe("a submitted issue", () => {
     for (const round of [1, 2]) {
       await submit(admin.billing, { clientIssueId });
       expect((await read(admin.printers, ticketId)).messages).toHaveLength(round);
-      await reviewTicket.resolve(deps(), admin.printers, ticketId, {});
+      await reviewTicket.resolve(deps(), admin.printers, { id: ticketId }, {});
       const answers = await Promise.all([1, 2].map(() => submit(admin.billing, { clientIssueId })));
       for (const answer of answers) expect(answer).toMatchObject({ ticketId, created: false, stage: "review" });
       const ticket = await read(admin.printers, ticketId);
@@ -204,8 +204,8 @@ describe("a submitted issue", () => {
   test("of another project is in review for its caller, whatever has become of it there", async () => {
     const clientIssueId = randomUUID();
     const { ticketId } = await submit(scoped.billing, { clientIssueId });
-    await reviewTicket.takeover(deps(), admin.printers, ticketId, {});
-    await reviewTicket.reply(deps(), admin.printers, ticketId, { text: "It is mended." });
+    await reviewTicket.takeover(deps(), admin.printers, { id: ticketId }, {});
+    await reviewTicket.reply(deps(), admin.printers, { id: ticketId }, { text: "It is mended." });
     const { stage } = await read(admin.printers, ticketId);
     expect(stage).not.toBe("review");
     expect(await submit(scoped.billing, { clientIssueId })).toMatchObject({ ticketId, project: null, stage: "review" });
@@ -213,10 +213,10 @@ describe("a submitted issue", () => {
 
   test("is answered by a person alone: what is written anew for an operator is a draft", async () => {
     const { ticketId } = await submit(admin.billing);
-    await reviewTicket.regenerate(deps(), admin.printers, ticketId, {});
+    await reviewTicket.regenerate(deps(), admin.printers, { id: ticketId }, {});
     const drafted = await until(admin.printers, ticketId, ({ draft }) => draft !== null, "have a draft");
     expect(drafted).toMatchObject({ stage: "review", status: "open", replies: [], draft: { text: "Automatic." } });
-    await reviewTicket.approve(deps(), admin.printers, ticketId, {}, [drafted.version]);
+    await reviewTicket.approve(deps(), admin.printers, { id: ticketId, versions: [drafted.version] }, {});
     const answered = await until(admin.printers, ticketId, ({ replies }) => replies.length > 0, "be answered");
     expect(answered.replies).toMatchObject([{ text: "Automatic." }]);
   });
@@ -272,7 +272,7 @@ describe("the shared Inbox", () => {
       "Since this morning no badge opens the door, and the lock at the entrance shows red for everybody.";
     const first = await submit(admin.doors, { title, description });
     const closed = await submit(admin.doors, { title, description: `${description} Third report.` });
-    await reviewTicket.resolve(deps(), admin.doors, closed.ticketId, {});
+    await reviewTicket.resolve(deps(), admin.doors, { id: closed.ticketId }, {});
     const second = await submit(admin.billing, {
       title: "Door of the north gate is broken, the badge does not open it",
       description,
@@ -282,7 +282,7 @@ describe("the shared Inbox", () => {
         { ticketId: first.ticketId, subject: title, status: "open", similarity: expect.any(Number) },
       ],
     });
-    await reviewTicket.reroute(deps(), admin.doors, second.ticketId, { agentId: null, project: "billing" });
+    await reviewTicket.reroute(deps(), admin.doors, { id: second.ticketId }, { agentId: null, project: "billing" });
     expect(await read(scoped.billing, second.ticketId)).toMatchObject({ possibleDuplicates: [] });
   });
 
@@ -291,13 +291,18 @@ describe("the shared Inbox", () => {
     const { ticketId } = await submit(admin.billing, issue);
     const home = (await inbox(admin.billing, { allProjects: "1" })).find(({ id }) => id === ticketId);
     const [agent] = await world.store.agents.list(projects.doors.id);
-    await reviewTicket.reroute(deps(), admin[home?.project as Name], ticketId, {
-      agentId: agent?.id ?? null,
-      project: "doors",
-    });
+    await reviewTicket.reroute(
+      deps(),
+      admin[home?.project as Name],
+      { id: ticketId },
+      {
+        agentId: agent?.id ?? null,
+        project: "doors",
+      },
+    );
     await until(admin.doors, ticketId, ({ stage }) => stage === "review", "be in review again");
-    await reviewTicket.takeover(deps(), admin.doors, ticketId, {});
-    await reviewTicket.unassign(deps(), admin.doors, ticketId, {});
+    await reviewTicket.takeover(deps(), admin.doors, { id: ticketId }, {});
+    await reviewTicket.unassign(deps(), admin.doors, { id: ticketId }, {});
     const isHeld = ({ stage, assignee, messages }: TicketDetail) =>
       stage === "review" && assignee === null && messages.every(({ state }) => state === "held");
     const ticket = await until(admin.doors, ticketId, isHeld, "wait for a person again");
@@ -447,7 +452,12 @@ test("an issue that was given back tells its caller nothing of why it went away"
   const clientIssueId = randomUUID();
   const { ticketId } = await submit(scoped.billing, { clientIssueId });
   const [agent] = await world.store.agents.list(projects.billing.id);
-  await reviewTicket.reroute(deps(), admin.printers, ticketId, { agentId: agent?.id ?? null, project: "billing" });
+  await reviewTicket.reroute(
+    deps(),
+    admin.printers,
+    { id: ticketId },
+    { agentId: agent?.id ?? null, project: "billing" },
+  );
   await until(admin.billing, ticketId, ({ stage }) => stage === "review", "be in review again");
   const back = await submit(scoped.billing, { clientIssueId });
   expect(back).toMatchObject({ ticketId, project: "billing", agentId: agent?.id, reason: null });

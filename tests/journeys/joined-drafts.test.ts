@@ -65,7 +65,7 @@ test("a draft answers every question that is held, also when it is made anew, an
   expect(before.draft).toMatchObject(isWhole);
   expect(before.draft?.sources.map(({ quote }) => quote).join(" ")).toMatch(/three working days.*post office/s);
 
-  await reviewTicket.regenerate(deps(), operator(), ticketId, {});
+  await reviewTicket.regenerate(deps(), operator(), { id: ticketId }, {});
   const after = await waitFor(
     async () => {
       const ticket = await read(ticketId);
@@ -74,7 +74,7 @@ test("a draft answers every question that is held, also when it is made anew, an
     { what: "the draft that was made anew" },
   );
   expect(after.draft).toMatchObject(isWhole);
-  await reviewTicket.approve(deps(), operator(), ticketId, {}, [after.version]);
+  await reviewTicket.approve(deps(), operator(), { id: ticketId, versions: [after.version] }, {});
   await waitFor(async () => (await read(ticketId)).stage === "done", { what: "the reply" });
   expect((await world.listReplies(ticketId)).filter(({ author }) => author === "agent")).toEqual([
     expect.objectContaining({ text: isWhole.text, inReplyTo: second.messageId }),
@@ -94,7 +94,7 @@ test("a draft is not approved over a message that has failed, until that was sen
   );
   const ticket = await read(ticketId);
   expect(ticket).toMatchObject({ stage: "review", draft: { isStale: true } });
-  const approving = reviewTicket.approve(deps(), operator(), ticketId, {}, [ticket.version]);
+  const approving = reviewTicket.approve(deps(), operator(), { id: ticketId, versions: [ticket.version] }, {});
   await expect(approving).rejects.toMatchObject({ code: "version_conflict" });
 
   await poison.cure();
@@ -102,6 +102,6 @@ test("a draft is not approved over a message that has failed, until that was sen
   await waitFor(async () => (await world.readMessage(bad.messageId))?.state === "held", { what: "the second try" });
   const { version, draft } = await read(ticketId);
   expect(draft).toMatchObject({ text: expect.stringMatching(/three working days[\s\S]*post office/), isStale: false });
-  await reviewTicket.approve(deps(), operator(), ticketId, {}, [version]);
+  await reviewTicket.approve(deps(), operator(), { id: ticketId, versions: [version] }, {});
   await waitFor(async () => (await read(ticketId)).stage === "done", { what: "the reply" });
 });

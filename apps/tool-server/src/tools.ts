@@ -69,7 +69,7 @@ const executeAgent = describedTool({
   annotations: ASKS,
   waitingFor: "The agent is writing its answer",
   run: (deps, principal, { agentId, ...call }, options) =>
-    operations.executeAgent(deps, principal, agentId, call, options),
+    operations.executeAgent(deps, principal, { id: agentId, ...options }, call),
 });
 
 /** `svc_get_ticket`: one ticket with all that belongs to it. */

@@ -1,6 +1,7 @@
 import { LIMITS, ServiceError, checkInput, noBodySchema, pathParameters, queryParameters } from "@svc/contracts";
 import type { Endpoint, EndpointBody } from "@svc/contracts";
 import { readJsonBody } from "@svc/http";
+import { takesTarget } from "@svc/operations";
 import type { ExpectedVersions } from "@svc/operations";
 import type { Request, Response } from "express";
 
@@ -62,14 +63,18 @@ function disconnectSignal(response: Response): AbortSignal {
 }
 
 /**
- * Returns the arguments of an endpoint's operation, as in `OperationArguments`: path parameters, body or query, expected
- * versions, signal. Throws invalid_request, invalid_json, payload_too_large and unsupported_media_type.
+ * Returns the arguments of an endpoint's operation, as in `OperationArguments`: path parameters or target, then body or
+ * query. Throws invalid_request, invalid_json, payload_too_large and unsupported_media_type.
  */
 export async function readArguments(endpoint: Endpoint, request: Request, response: Response): Promise<unknown[]> {
-  const args: unknown[] = pathParameters(endpoint).map((name) => request.params[name]);
+  const ids = pathParameters(endpoint).map((name) => request.params[name]);
+  const target = {
+    id: ids[0],
+    ...(endpoint.ifMatch !== undefined && { versions: readIfMatch(request) }),
+    ...(endpoint.isCancellable === true && { signal: disconnectSignal(response) }),
+  };
+  const args: unknown[] = takesTarget(endpoint) ? [target] : ids;
   if (endpoint.body !== undefined) args.push(await readBody(endpoint.body, request));
   else if (endpoint.query !== undefined) args.push(readQuery(endpoint, request));
-  if (endpoint.ifMatch !== undefined) args.push(readIfMatch(request));
-  if (endpoint.isCancellable === true) args.push({ signal: disconnectSignal(response) });
   return args;
 }

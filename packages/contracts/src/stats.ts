@@ -2,6 +2,7 @@ import { z } from "zod";
 import { reviewPolicySchema } from "./agent.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { channelIdSchema } from "./incoming-message.ts";
+import type { ChannelId } from "./incoming-message.ts";
 import { modelUsageSchema } from "./model.ts";
 import { timeParameter } from "./list-query.ts";
 
@@ -76,7 +77,7 @@ export interface StatsInput {
   from?: string | undefined;
   /** End, exclusive. Defaults to now. */
   to?: string | undefined;
-  channelId?: string | undefined;
+  channelId?: ChannelId | undefined;
   agentId?: string | undefined;
   /** Time zone of the days, as in Europe/Berlin. Defaults to UTC. */
   timeZone?: string | undefined;

@@ -34,10 +34,15 @@ async function newPrincipal(scopes: Scope[] = ["agents:*", "kb:*"]): Promise<Pri
 
 const create = (who: Principal, input: AgentInput, on = store) => createAgent({ store: on }, who, input);
 const execute = (who: Principal, id: string, input: string, context?: string) =>
-  executeAgent({ store, embeddings: null, models: null }, who, id, {
-    input,
-    ...(context === undefined ? {} : { context }),
-  });
+  executeAgent(
+    { store, embeddings: null, models: null },
+    who,
+    { id },
+    {
+      input,
+      ...(context === undefined ? {} : { context }),
+    },
+  );
 const newKb = async ({ project }: Principal) => (await ensureKb({ store }, project, newId())).kb.id;
 const invalid = (...pointers: string[]) => ({
   code: "invalid_request",
@@ -129,12 +134,14 @@ describe("an agent that is made", () => {
     const kbIds = [own, foreign, newId()];
     await expect(create(who, { name: "a", kbIds })).rejects.toMatchObject(invalid("/kbIds/1", "/kbIds/2"));
     const agent = await create(who, { name: "a", kbIds: [own] });
-    await expect(updateAgent({ store }, who, agent.id, { kbIds: [foreign] })).rejects.toMatchObject(
+    await expect(updateAgent({ store }, who, { id: agent.id }, { kbIds: [foreign] })).rejects.toMatchObject(
       invalid("/kbIds/0"),
     );
-    await deleteKb({ store }, who, own);
+    await deleteKb({ store }, who, { id: own });
     expect((await getAgent({ store }, who, agent.id)).kbIds).toEqual([]);
-    await expect(updateAgent({ store }, who, agent.id, { kbIds: [own] })).rejects.toMatchObject(invalid("/kbIds/0"));
+    await expect(updateAgent({ store }, who, { id: agent.id }, { kbIds: [own] })).rejects.toMatchObject(
+      invalid("/kbIds/0"),
+    );
   });
 });
 
@@ -149,7 +156,12 @@ describe("an agent that is changed", () => {
 
   test("has what was said, also nothing where that is said, and else what it had; replicas notice", async () => {
     const mark = await store.agents.findMark(who.project);
-    const changed = await updateAgent({ store }, who, agent.id, { fixedReply: null, model: null, examples: [] });
+    const changed = await updateAgent(
+      { store },
+      who,
+      { id: agent.id },
+      { fixedReply: null, model: null, examples: [] },
+    );
     expect(changed).toEqual({ ...agent, fixedReply: null, model: null, examples: [], version: 2 });
     expect(await store.agents.findMark(who.project)).not.toBe(mark);
     agent = changed;
@@ -157,32 +169,39 @@ describe("an agent that is changed", () => {
 
   test("of another version is left alone, and the present one is told", async () => {
     const stale = { code: "version_conflict", headers: { ETag: '"2"' } };
-    await expect(updateAgent({ store }, who, agent.id, { name: "b" }, [1])).rejects.toMatchObject(stale);
-    await expect(deleteAgent({ store }, who, agent.id, [1, 3])).rejects.toMatchObject(stale);
+    await expect(updateAgent({ store }, who, { id: agent.id, versions: [1] }, { name: "b" })).rejects.toMatchObject(
+      stale,
+    );
+    await expect(deleteAgent({ store }, who, { id: agent.id, versions: [1, 3] })).rejects.toMatchObject(stale);
     expect(await getAgent({ store }, who, agent.id)).toEqual(agent);
   });
 
   test("by many at once who have read the same version is changed by one of them", async () => {
     const change = (index: number) =>
-      updateAgent({ store: stores[index % 2] ?? store }, who, agent.id, { description: String(index) }, [
-        agent.version,
-      ]);
+      updateAgent(
+        { store: stores[index % 2] ?? store },
+        who,
+        { id: agent.id, versions: [agent.version] },
+        { description: String(index) },
+      );
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, (_, index) => change(index)));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
   test("cannot take the name of another", async () => {
     await create(who, { name: "second" });
-    await expect(updateAgent({ store }, who, agent.id, { name: "second" })).rejects.toMatchObject(invalid("/name"));
-    await updateAgent({ store }, who, agent.id, { name: "first" });
+    await expect(updateAgent({ store }, who, { id: agent.id }, { name: "second" })).rejects.toMatchObject(
+      invalid("/name"),
+    );
+    await updateAgent({ store }, who, { id: agent.id }, { name: "first" });
   });
 
   test("and deleted is gone, its name free, and replicas notice", async () => {
     const mark = await store.agents.findMark(who.project);
-    expect(await deleteAgent({ store }, who, agent.id)).toMatchObject({ id: agent.id });
+    expect(await deleteAgent({ store }, who, { id: agent.id })).toMatchObject({ id: agent.id });
     expect(await store.agents.findMark(who.project)).not.toBe(mark);
     await expect(getAgent({ store }, who, agent.id)).rejects.toMatchObject({ code: "not_found" });
-    await expect(deleteAgent({ store }, who, agent.id)).rejects.toMatchObject({ code: "not_found" });
+    await expect(deleteAgent({ store }, who, { id: agent.id })).rejects.toMatchObject({ code: "not_found" });
     await create(who, { name: "first" });
   });
 });
@@ -233,8 +252,8 @@ test("of another project is found by nobody", async () => {
   for (const unknown of [id, newId(), "", "'; DROP TABLE agents", "\u0000"]) {
     const notFound = { code: "not_found" };
     await expect(getAgent({ store }, stranger, unknown)).rejects.toMatchObject(notFound);
-    await expect(updateAgent({ store }, stranger, unknown, { name: "b" })).rejects.toMatchObject(notFound);
-    await expect(deleteAgent({ store }, stranger, unknown)).rejects.toMatchObject(notFound);
+    await expect(updateAgent({ store }, stranger, { id: unknown }, { name: "b" })).rejects.toMatchObject(notFound);
+    await expect(deleteAgent({ store }, stranger, { id: unknown })).rejects.toMatchObject(notFound);
     await expect(execute(stranger, unknown, "hello")).rejects.toMatchObject(notFound);
   }
 });
@@ -245,8 +264,8 @@ test("each needs its own scope", async () => {
     "agents:write": (who) =>
       Promise.any([
         create(who, { name: newId() }),
-        updateAgent({ store }, who, newId(), {}),
-        deleteAgent({ store }, who, newId()),
+        updateAgent({ store }, who, { id: newId() }, {}),
+        deleteAgent({ store }, who, { id: newId() }),
       ]),
     "agents:execute": (who) => execute(who, newId(), "hello"),
   };

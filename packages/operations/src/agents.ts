@@ -19,27 +19,14 @@ import {
   invalidInput,
   parseUrl,
 } from "@svc/contracts";
-import type {
-  Agent,
-  AgentCall,
-  AgentChange,
-  AgentInput,
-  AgentResult,
-  AgentTool,
-  FieldFault,
-  ListInput,
-  ListPage,
-  Sealed,
-} from "@svc/contracts";
+import type { Agent, AgentChange, AgentResult, AgentTool, FieldFault, Sealed } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { AddressGuard } from "@svc/outbound";
 import { isUuid } from "@svc/primitives";
 import type { AgentOutcome, Sealer, Store, StoredTool } from "@svc/store";
-import { audited } from "./audited.ts";
 import { readPage } from "./list-page.ts";
-import { requireScopeOf, staleVersion } from "./operation.ts";
-import type { ExpectedVersions } from "./operation.ts";
+import { staleVersion, operation } from "./operation.ts";
 
 /** What making and changing an agent needs. */
 export interface AgentDeps {
@@ -149,40 +136,34 @@ async function agentOf(
  * A page of the agents of the principal's project, newest first. Scope agents:read. Throws invalid_request for a query
  * that is not valid.
  */
-export async function listAgents(
-  { store }: { store: Store },
-  principal: Principal,
-  input: ListInput,
-): Promise<ListPage<Agent>> {
-  requireScopeOf(principal, "listAgents");
+export const listAgents = operation("listAgents", async ({ store }, principal, input) => {
   return readPage(
     "agents",
     input,
     (query) => store.agents.listPage(principal.project, query),
     (agent) => agent,
   );
-}
+});
 
 /** The agent with this id, in the principal's project. Scope agents:read. Throws not_found. */
-export async function getAgent({ store }: { store: Store }, principal: Principal, id: string): Promise<Agent> {
-  requireScopeOf(principal, "getAgent");
+export const getAgent = operation("getAgent", async ({ store }, principal, id) => {
   return readAgent(store, principal, id);
-}
+});
 
 /**
  * Makes an agent in the principal's project; triage counts on it within seconds. Scope agents:write. Throws
  * invalid_request with every fault of the input, and when the project has an agent of this name or has not all of the
  * knowledge bases.
  */
-export const createAgent = audited(
-  "agents.create",
-  async function createAgent(deps: AgentDeps, principal: Principal, input: AgentInput): Promise<Agent> {
-    requireScopeOf(principal, "createAgent");
+export const createAgent = operation(
+  "createAgent",
+  async (deps: AgentDeps, principal, input) => {
     const { store } = deps;
     const agent = checkInput(agentInputSchema, input, "The agent");
     const tools = await sealTools(deps, agent.tools ?? [], []);
     return agentOf(store, principal, await store.agents.create(principal.project, { ...agent, tools }), agent);
   },
+  { audit: "agents.create" },
 );
 
 /**
@@ -190,16 +171,9 @@ export const createAgent = audited(
  * changed. Scope agents:write. Throws not_found, version_conflict with the present `ETag`, and invalid_request with every
  * fault of the input, as `createAgent` does.
  */
-export const updateAgent = audited(
-  "agents.update",
-  async function updateAgent(
-    deps: AgentDeps,
-    principal: Principal,
-    id: string,
-    input: AgentChange,
-    versions: ExpectedVersions = null,
-  ): Promise<Agent> {
-    requireScopeOf(principal, "updateAgent");
+export const updateAgent = operation(
+  "updateAgent",
+  async (deps: AgentDeps, principal, { id, versions = null }, input) => {
     const { store } = deps;
     const { tools: given, ...change } = checkInput(agentChangeSchema, input, "The agent");
     const before = await readAgent(store, principal, id);
@@ -217,6 +191,7 @@ export const updateAgent = audited(
     const outcome = await store.agents.update(principal.project, before.id, { ...change, tools }, expected);
     return agentOf(store, principal, outcome, change);
   },
+  { audit: "agents.update" },
 );
 
 /**
@@ -224,21 +199,16 @@ export const updateAgent = audited(
  * does what it has answered; its chats go to another agent with their next message. Scope agents:write. Throws
  * not_found, and version_conflict with the present `ETag`.
  */
-export const deleteAgent = audited(
-  "agents.delete",
-  async function deleteAgent(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    versions: ExpectedVersions = null,
-  ): Promise<Agent> {
-    requireScopeOf(principal, "deleteAgent");
+export const deleteAgent = operation(
+  "deleteAgent",
+  async ({ store }, principal, { id, versions = null }) => {
     const agent = await readAgent(store, principal, id);
     if (!(await store.agents.remove(principal.project, agent.id, versions))) {
       throw staleVersion("The agent", (await readAgent(store, principal, id)).version);
     }
     return agent;
   },
+  { audit: "agents.delete" },
 );
 
 /** What was said before, one question a line. */
@@ -260,21 +230,18 @@ export interface ExecuteDeps {
  * Asks an agent, also one that is switched off, without a chat: nothing is kept, no ticket is made and no review is
  * asked for. Scope agents:execute. Throws not_found, and invalid_request with every fault of the input.
  */
-export const executeAgent = audited(
-  "agents.execute",
-  async function executeAgent(
+export const executeAgent = operation(
+  "executeAgent",
+  async (
     { store, embeddings, models, openTools }: ExecuteDeps,
-    principal: Principal,
-    id: string,
-    call: AgentCall,
-    options: { signal?: AbortSignal } = {},
-  ): Promise<AgentResult> {
-    requireScopeOf(principal, "executeAgent");
+    principal,
+    { id, signal = new AbortController().signal },
+    call,
+  ): Promise<AgentResult> => {
     const { input, context = "" } = checkInput(agentCallSchema, call, "The call");
     const agent = await readAgent(store, principal, id);
     const startedAt = performance.now();
     const model = models?.forAgent(agent) ?? null;
-    const signal = options.signal ?? new AbortController().signal;
     // Nothing may be changed without a ticket, on which people see it.
     const callable =
       model === null || openTools === undefined || agent.tools.length === 0
@@ -303,4 +270,5 @@ export const executeAgent = audited(
       durationMs: Math.round(performance.now() - startedAt),
     };
   },
+  { audit: "agents.execute" },
 );

@@ -9,11 +9,11 @@ import {
   invalidInput,
   writeAuditPlace,
 } from "@svc/contracts";
-import type { AuditCheckInput, AuditCheckItem, AuditItem, AuditListInput, FieldFault, ListPage } from "@svc/contracts";
+import type { AuditCheckItem, AuditItem, FieldFault, ListPage } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { AuditEvent, AuditFaultKind, AuditFilter, AuditRange, Store } from "@svc/store";
 import { readPage, searchFaults } from "./list-page.ts";
-import { requireScopeOf } from "./operation.ts";
+import { operation } from "./operation.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -65,27 +65,25 @@ async function chooseProject(
  * projects and of none, unless one is named. Scope audit:read; the rows of another project need admin:*. Throws
  * invalid_request for a query that is not valid.
  */
-export async function listAuditEvents(
-  { store }: { store: Store },
-  principal: Principal,
-  { limit, cursor, q, ...input }: AuditListInput,
-): Promise<ListPage<AuditItem>> {
-  requireScopeOf(principal, "listAuditEvents");
-  const parsed = auditFilterSchema.safeParse(input);
-  const issues = parsed.success ? [] : parsed.error.issues;
-  const found = issues.map((issue): FieldFault => ({ pointer: `/${issue.path.join("/")}`, ...describeIssue(issue) }));
-  const faults = [...found, ...searchFaults(q)];
-  const { project: name, ...filter } = parsed.data ?? {};
-  const project = await chooseProject(store, principal, name);
-  const { items, nextCursor } = await readPage(
-    "audit",
-    { limit, cursor },
-    (query) => store.audit.listPage({ ...filter, project }, query),
-    (event) => event,
-    faults,
-  );
-  return { items: await nameRows({ store }, principal, items), nextCursor };
-}
+export const listAuditEvents = operation(
+  "listAuditEvents",
+  async ({ store }, principal, { limit, cursor, q, ...input }): Promise<ListPage<AuditItem>> => {
+    const parsed = auditFilterSchema.safeParse(input);
+    const issues = parsed.success ? [] : parsed.error.issues;
+    const found = issues.map((issue): FieldFault => ({ pointer: `/${issue.path.join("/")}`, ...describeIssue(issue) }));
+    const faults = [...found, ...searchFaults(q)];
+    const { project: name, ...filter } = parsed.data ?? {};
+    const project = await chooseProject(store, principal, name);
+    const { items, nextCursor } = await readPage(
+      "audit",
+      { limit, cursor },
+      (query) => store.audit.listPage({ ...filter, project }, query),
+      (event) => event,
+      faults,
+    );
+    return { items: await nameRows({ store }, principal, items), nextCursor };
+  },
+);
 
 /** What each fault means, and what to think of it. */
 const FAULTS: Record<AuditFaultKind, string> = {
@@ -109,29 +107,33 @@ function limitRange(range: AuditRange): Pick<AuditRange, "from" | "maxRows"> {
   throw invalidInput([{ pointer: "/from", code: "too_long", detail }], "The query");
 }
 
-/**
- * Checks the chain of the audit trail, row by row: at most 31 days, the last ones where none is named, and 100,000 rows,
- * after which `next` says where to go on; or all with `isUnlimited`. A broken chain is an answer and no error. Scope admin:*. Throws invalid_request with every fault of the
- * input.
- */
-export async function verifyAudit(
-  { store }: { store: Store },
-  principal: Principal,
-  input: AuditCheckInput,
-  { isUnlimited = false }: { isUnlimited?: boolean } = {},
-): Promise<AuditCheckItem> {
-  requireScopeOf(principal, "verifyAudit");
-  const asked = checkInput(auditCheckInputSchema, input, "The query");
-  const range = { ...asked, ...(isUnlimited ? {} : limitRange(asked)) };
-  const { fault, rows, head: last, isPartial } = await store.audit.check(range);
-  const head = last === null ? null : writeAuditPlace(last);
-  return {
-    isIntact: fault === null,
-    rows,
-    from: range.from ?? null,
-    to: range.to ?? null,
-    head,
-    next: isPartial ? head : null,
-    fault: fault === null ? null : { ...fault, detail: FAULTS[fault.kind] },
-  };
+/** Dependencies of `verifyAudit`. */
+interface VerifyDeps {
+  store: Store;
+  /** True for checks that may take long, such as those of the command line. */
+  isUnlimited?: boolean;
 }
+
+/**
+ * Checks the chain of the audit log, row by row: by default at most 31 days, ending today, and 100,000 rows; `next` is
+ * where to continue. A broken chain is a result, not an error. Scope admin:*. Throws invalid_request with every error of
+ * the input.
+ */
+export const verifyAudit = operation(
+  "verifyAudit",
+  async ({ store, isUnlimited = false }: VerifyDeps, _principal, input): Promise<AuditCheckItem> => {
+    const asked = checkInput(auditCheckInputSchema, input, "The query");
+    const range = { ...asked, ...(isUnlimited ? {} : limitRange(asked)) };
+    const { fault, rows, head: last, isPartial } = await store.audit.check(range);
+    const head = last === null ? null : writeAuditPlace(last);
+    return {
+      isIntact: fault === null,
+      rows,
+      from: range.from ?? null,
+      to: range.to ?? null,
+      head,
+      next: isPartial ? head : null,
+      fault: fault === null ? null : { ...fault, detail: FAULTS[fault.kind] },
+    };
+  },
+);

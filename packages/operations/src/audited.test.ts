@@ -74,9 +74,9 @@ describe("an audited operation", () => {
 
   test("that belongs to the whole installation leaves a row of no project, also when it fails", async () => {
     const options = { isGlobal: true };
-    await audited(action, answer("done"), undefined, options)({ store }, principal);
+    await audited(action, answer("done"), options)({ store }, principal);
     const fail = () => Promise.reject(new ServiceError("not_found", ""));
-    await expect(audited(action, fail, undefined, options)({ store }, principal)).rejects.toThrow();
+    await expect(audited(action, fail, options)({ store }, principal)).rejects.toThrow();
     expect((await rows()).map(({ project, result }) => [project, result])).toEqual([
       [null, "not_found"],
       [null, "ok"],
@@ -120,7 +120,7 @@ describe("an audited operation", () => {
     "",
     "x".repeat(999),
   ])("names no object that is no id and no name of ours, whatever it is told: %j", async (object) => {
-    await audited(action, answer(null), () => object)({ store }, principal);
+    await audited(action, answer(null), { objectOf: () => object })({ store }, principal);
     expect((await rows()).map((row) => row.object)).toEqual([null]);
   });
 
@@ -128,23 +128,23 @@ describe("an audited operation", () => {
     ["a person by a keyed hash", `user:${"0f".repeat(8)}`],
     ["a model by its id", "model:ollama:hf.co/bartowski/Llama-3.2-1B-Instruct-GGUF:Q4_K_M"],
   ])("may name %s", async (_what, object) => {
-    await audited(action, answer(null), () => object)({ store }, principal);
+    await audited(action, answer(null), { objectOf: () => object })({ store }, principal);
     expect((await rows()).map((row) => row.object)).toEqual([object]);
   });
 
   test("says how many things it was done to, and leaves no row where that is none", async () => {
-    const operation = audited(action, answer(7), () => MADE, { countOf: (_args, count) => count });
+    const operation = audited(action, answer(7), { objectOf: () => MADE, countOf: (_args, count) => count });
     await operation({ store }, principal);
-    await audited(action, answer(0), () => MADE, { countOf: (_args, count) => count })({ store }, principal);
+    await audited(action, answer(0), { objectOf: () => MADE, countOf: (_args, count) => count })({ store }, principal);
     expect((await rows()).map(({ object, count }) => [object, count])).toEqual([[MADE, 7]]);
   });
 
   test("that is a check before another one leaves a row only when it fails", async () => {
     const options = { notesOnlyFailures: true };
-    await audited(action, answer(1), undefined, options)({ store }, principal);
+    await audited(action, answer(1), options)({ store }, principal);
     expect(await rows()).toEqual([]);
     const fail = () => Promise.reject(new ServiceError("not_found", ""));
-    await expect(audited(action, fail, undefined, options)({ store }, principal)).rejects.toThrow();
+    await expect(audited(action, fail, options)({ store }, principal)).rejects.toThrow();
     expect((await rows()).map(({ result }) => result)).toEqual(["not_found"]);
   });
 

@@ -4,15 +4,20 @@ import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
 import type { Store } from "@svc/store";
 
-/** What an audited operation is given at least. */
-interface AuditDeps {
+/** Dependencies that every audited operation has. */
+export interface AuditDeps {
   store: Store;
   log?: Log;
 }
 
-/** What else can be said of how an operation is audited. */
-interface AuditOptions<Args, Result> {
-  /** How many things it was done to, where one call is for many; nothing is noted where that is none. */
+/** How calls of an operation are recorded. */
+export interface AuditOptions<Args, Result> {
+  /**
+   * Returns the object of a call, by default the first argument if it is a string, or the `id` of the result: an ID, a
+   * channel, a keyed hash with its kind (`user:…`), or a model (`model:…`). Nothing else is stored.
+   */
+  objectOf?: (args: Args, result: Result | null, principal: Principal) => string | null;
+  /** Returns the number of objects, if one call is for several; 0 leaves no row. */
   countOf?: (args: Args, result: Result) => number;
   /**
    * For what belongs to the whole installation: its row is of no project, whichever one the call has named, so that it is
@@ -39,7 +44,7 @@ function asObject(text: string | null): string | null {
   return integrationIdSchema.safeParse(text).success || FINGERPRINT.test(text) || MODEL.test(text) ? text : null;
 }
 
-/** What an operation is done to: its first argument where that is a text, else what it has made. */
+/** Returns the object of a call: its first argument if that is a string, otherwise the ID of what it created. */
 function usualObject(args: readonly unknown[], result: unknown): string | null {
   const [first] = args;
   if (typeof first === "string") return first;
@@ -74,17 +79,20 @@ export function isAudited(error: object): boolean {
 
 /**
  * Makes an operation that leaves a row in the audit trail each time it is called: who, what, on what, in which project,
- * and what became of it. A call that fails or is refused leaves one too. `objectOf` says what it was done to, where that
- * is neither the first argument nor the id of the result: an id, a channel, a keyed hash with its kind (`user:…`), or a
- * model (`model:…`); nothing else is kept. A call that its caller has ended leaves `cancelled`.
+ * and what became of it. A call that fails or is refused leaves one too. A call that its caller has ended leaves
+ * `cancelled`.
  *
  * A row that cannot be written (the store broke off in just that moment) does not undo what was done: it is logged.
  */
 export function audited<Deps extends AuditDeps, Args extends readonly unknown[], Result>(
   action: string,
   operation: (deps: Deps, principal: Principal, ...args: Args) => Promise<Result>,
-  objectOf: (args: Args, result: Result | null, principal: Principal) => string | null = usualObject,
-  { countOf = () => 1, isGlobal = false, notesOnlyFailures = false }: AuditOptions<Args, Result> = {},
+  {
+    objectOf = usualObject,
+    countOf = () => 1,
+    isGlobal = false,
+    notesOnlyFailures = false,
+  }: AuditOptions<Args, Result> = {},
 ): (deps: Deps, principal: Principal, ...args: Args) => Promise<Result> {
   return async (deps, principal, ...args) => {
     const note = async (result: string, found: string | null, count: number) => {

@@ -8,22 +8,11 @@ import {
   fillVariables,
   invalidInput,
 } from "@svc/contracts";
-import type {
-  CannedReply,
-  CannedReplyChange,
-  CannedReplyInput,
-  CannedReplyRender,
-  CannedReplyVariable,
-  ListInput,
-  ListPage,
-  RenderedReply,
-} from "@svc/contracts";
+import type { CannedReply, CannedReplyVariable, ListInput, RenderedReply } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { CannedReplyRecord, Store, TicketFacts } from "@svc/store";
-import { audited } from "./audited.ts";
-import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
-import { requireScopeOf, staleVersion } from "./operation.ts";
+import { staleVersion, operation } from "./operation.ts";
 
 /** What is asked of the list of canned replies. */
 export interface CannedReplyListInput extends ListInput {
@@ -54,69 +43,51 @@ async function readCannedReply(store: Store, { project }: Principal, id: string)
  * A page of the canned replies of the principal's project, newest first; `q` is looked for in name and text. Scope
  * tickets:read. Throws invalid_request with every fault of the query.
  */
-export async function listCannedReplies(
-  { store }: { store: Store },
-  principal: Principal,
-  { folder, tag, ...input }: CannedReplyListInput,
-): Promise<ListPage<CannedReply>> {
-  requireScopeOf(principal, "listCannedReplies");
-  const found = Object.entries({ folder, tag } as Record<string, unknown>).flatMap(([name, value]) =>
-    value === undefined || (typeof value === "string" && value.isWellFormed() && !value.includes("\0"))
-      ? []
-      : [{ pointer: `/${name}`, code: "invalid_type", detail: "must be given once, as a string" }],
-  );
-  return readPage(
-    "canned replies",
-    input,
-    (query) => store.cannedReplies.listPage(principal.project, { ...query, folder, tag }),
-    asItem,
-    found,
-  );
-}
+export const listCannedReplies = operation(
+  "listCannedReplies",
+  async ({ store }, principal, { folder, tag, ...input }) => {
+    const found = Object.entries({ folder, tag } as Record<string, unknown>).flatMap(([name, value]) =>
+      value === undefined || (typeof value === "string" && value.isWellFormed() && !value.includes("\0"))
+        ? []
+        : [{ pointer: `/${name}`, code: "invalid_type", detail: "must be given once, as a string" }],
+    );
+    return readPage(
+      "canned replies",
+      input,
+      (query) => store.cannedReplies.listPage(principal.project, { ...query, folder, tag }),
+      asItem,
+      found,
+    );
+  },
+);
 
 /** The canned reply with this id, in the principal's project. Scope tickets:read. Throws not_found. */
-export async function getCannedReply(
-  { store }: { store: Store },
-  principal: Principal,
-  id: string,
-): Promise<CannedReply> {
-  requireScopeOf(principal, "getCannedReply");
+export const getCannedReply = operation("getCannedReply", async ({ store }, principal, id) => {
   return asItem(await readCannedReply(store, principal, id));
-}
+});
 
 /**
  * Makes a canned reply. Scope tickets:write. Throws invalid_request with every fault of the input, for a variable that
  * there is not, and for a name that the project has already.
  */
-export const createCannedReply = audited(
-  "canned_replies.create",
-  async function createCannedReply(
-    { store }: { store: Store },
-    principal: Principal,
-    input: CannedReplyInput,
-  ): Promise<CannedReply> {
-    requireScopeOf(principal, "createCannedReply");
+export const createCannedReply = operation(
+  "createCannedReply",
+  async ({ store }, principal, input) => {
     const fields = checkInput(cannedReplyInputSchema, input, "The canned reply");
     const record = await store.cannedReplies.insert(principal.project, fields);
     if (record === null) throw nameTaken(fields.name);
     return asItem(record);
   },
+  { audit: "canned_replies.create" },
 );
 
 /**
  * Changes what the input names, if the canned reply has one of the expected versions. Scope tickets:write. Throws
  * not_found, version_conflict with the present `ETag`, and invalid_request as `createCannedReply` does.
  */
-export const updateCannedReply = audited(
-  "canned_replies.update",
-  async function updateCannedReply(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    input: CannedReplyChange,
-    versions: ExpectedVersions = null,
-  ): Promise<CannedReply> {
-    requireScopeOf(principal, "updateCannedReply");
+export const updateCannedReply = operation(
+  "updateCannedReply",
+  async ({ store }, principal, { id, versions = null }, input) => {
     const change = checkInput(cannedReplyChangeSchema, input, "The canned reply");
     const before = await readCannedReply(store, principal, id);
     const { result, record } = await store.cannedReplies.update(principal.project, before.id, change, versions);
@@ -125,27 +96,23 @@ export const updateCannedReply = audited(
     if (result === "stale") throw staleVersion("The canned reply", record.version);
     return asItem(record);
   },
+  { audit: "canned_replies.update" },
 );
 
 /**
  * Deletes a canned reply, if it has one of the expected versions, and answers it as it was. Scope tickets:write. Throws
  * not_found, and version_conflict with the present `ETag`.
  */
-export const deleteCannedReply = audited(
-  "canned_replies.delete",
-  async function deleteCannedReply(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    versions: ExpectedVersions = null,
-  ): Promise<CannedReply> {
-    requireScopeOf(principal, "deleteCannedReply");
+export const deleteCannedReply = operation(
+  "deleteCannedReply",
+  async ({ store }, principal, { id, versions = null }) => {
     const record = await readCannedReply(store, principal, id);
     if (!(await store.cannedReplies.remove(principal.project, record.id, versions))) {
       throw staleVersion("The canned reply", (await readCannedReply(store, principal, id)).version);
     }
     return asItem(record);
   },
+  { audit: "canned_replies.delete" },
 );
 
 /** Signs that mean something in Markdown, and in the HTML that it may hold. */
@@ -185,20 +152,17 @@ function valuesOf(ticketId: string, facts: TicketFacts, operatorName: string): R
  * they hold, and one that is not known is empty. Scope tickets:read. Throws not_found, and invalid_request for a ticket
  * that the project does not have.
  */
-export async function renderCannedReply(
-  { store }: { store: Store },
-  principal: Principal,
-  id: string,
-  input: CannedReplyRender,
-): Promise<RenderedReply> {
-  requireScopeOf(principal, "renderCannedReply");
-  const { ticketId } = checkInput(cannedReplyRenderSchema, input, "The call");
-  const { text } = await readCannedReply(store, principal, id);
-  const facts = await store.cannedReplies.findTicketFacts(principal.project, ticketId);
-  if (facts === null) {
-    const detail = "is not the ID of a ticket in this project";
-    throw invalidInput([{ pointer: "/ticketId", code: "not_found", detail }], "The call");
-  }
-  const values: Record<string, string> = valuesOf(ticketId, facts, await nameOf(store, principal));
-  return { text: fillVariables(text, (name) => escapeMarkdown(values[name] ?? "")), markdown: true };
-}
+export const renderCannedReply = operation(
+  "renderCannedReply",
+  async ({ store }, principal, id, input): Promise<RenderedReply> => {
+    const { ticketId } = checkInput(cannedReplyRenderSchema, input, "The call");
+    const { text } = await readCannedReply(store, principal, id);
+    const facts = await store.cannedReplies.findTicketFacts(principal.project, ticketId);
+    if (facts === null) {
+      const detail = "is not the ID of a ticket in this project";
+      throw invalidInput([{ pointer: "/ticketId", code: "not_found", detail }], "The call");
+    }
+    const values: Record<string, string> = valuesOf(ticketId, facts, await nameOf(store, principal));
+    return { text: fillVariables(text, (name) => escapeMarkdown(values[name] ?? "")), markdown: true };
+  },
+);

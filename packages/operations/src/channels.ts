@@ -25,9 +25,7 @@ import type {
 } from "@svc/contracts";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { ReplicaState, Store } from "@svc/store";
-import { audited } from "./audited.ts";
-import { requireScopeOf } from "./operation.ts";
-import type { ExpectedVersions } from "./operation.ts";
+import { operation } from "./operation.ts";
 import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 import { generateWidgetKey } from "./widget-key.ts";
 
@@ -214,17 +212,15 @@ async function readItem(store: Store, id: IntegrationId, principal: Principal): 
  * off. The settings of a widget of another project are shown to administrators only.
  * Scope channels:read.
  */
-export async function listChannels({ store }: { store: Store }, principal: Principal): Promise<ListPage<ChannelItem>> {
-  requireScopeOf(principal, "listChannels");
+export const listChannels = operation("listChannels", async ({ store }, principal): Promise<ListPage<ChannelItem>> => {
   const [settings, states] = await Promise.all([readSettings(store, principal), store.channelStates.list()]);
   return { items: INTEGRATION_IDS.map((id) => asItem(id, settings, states, principal)), nextCursor: null };
-}
+});
 
 /** One channel, as `listChannels` shows it. Scope channels:read. Throws not_found. */
-export async function getChannel({ store }: { store: Store }, principal: Principal, id: string): Promise<ChannelItem> {
-  requireScopeOf(principal, "getChannel");
+export const getChannel = operation("getChannel", async ({ store }, principal, id) => {
   return readItem(store, idOf(id), principal);
-}
+});
 
 /**
  * Changes the settings of a channel that the input names, and switches it on or off, if the settings have one of the
@@ -232,16 +228,9 @@ export async function getChannel({ store }: { store: Store }, principal: Princip
  * principal's project. Scope admin:*. Throws not_found,
  * version_conflict with the present `ETag`, and invalid_request with every fault of the input.
  */
-export const updateChannel = audited(
-  "channels.update",
-  async function updateChannel(
-    { store }: { store: Store },
-    principal: Principal,
-    channelId: string,
-    input: ChannelChange,
-    versions: ExpectedVersions = null,
-  ): Promise<ChannelItem> {
-    requireScopeOf(principal, "updateChannel");
+export const updateChannel = operation(
+  "updateChannel",
+  async ({ store }, principal, { id: channelId, versions = null }, input) => {
     const id = idOf(channelId);
     const { enabled, config = {} } = checkInput<ChannelChange>(CHANNEL_CHANGES[id], input, "The channel");
     for (;;) {
@@ -267,8 +256,7 @@ export const updateChannel = audited(
       }
     }
   },
-  undefined,
-  { isGlobal: true },
+  { audit: "channels.update", isGlobal: true },
 );
 
 /**
@@ -284,6 +272,6 @@ export async function setChannelEnabled(
   requireScope(principal, "admin:*");
   const before = await store.channelsConfig.read();
   const isChanged = before.enabled.includes(channelId) !== enabled;
-  await updateChannel({ store }, principal, channelId, { enabled });
+  await updateChannel({ store }, principal, { id: channelId }, { enabled });
   return isChanged;
 }

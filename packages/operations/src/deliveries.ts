@@ -1,15 +1,14 @@
 import type { Principal } from "@svc/auth";
 import { ServiceError, deliveryStateSchema, grantsScope } from "@svc/contracts";
-import type { DeliveryItem, DeliveryState, ListInput, ListPage } from "@svc/contracts";
+import type { DeliveryItem, DeliveryState, ListInput } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
 import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { ProjectId, Store } from "@svc/store";
-import { audited } from "./audited.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 import { readPage, searchFaults } from "./list-page.ts";
-import { requireScopeOf } from "./operation.ts";
+import { operation } from "./operation.ts";
 
 /** Stands for a value that is not shown. */
 const MASK = "***";
@@ -41,12 +40,7 @@ export interface DeliveryListInput extends ListInput {
  * A page of the callbacks of the principal's project, newest first, each with the result of every try. Scope
  * webhooks:read; without webhooks:write values in URLs are masked. Throws invalid_request for a query that is not valid.
  */
-export async function listDeliveries(
-  { store }: { store: Store },
-  principal: Principal,
-  { state, q, ...input }: DeliveryListInput,
-): Promise<ListPage<DeliveryItem>> {
-  requireScopeOf(principal, "listDeliveries");
+export const listDeliveries = operation("listDeliveries", async ({ store }, principal, { state, q, ...input }) => {
   const known = deliveryStateSchema.optional().safeParse(state);
   const detail = `must be one of ${deliveryStateSchema.options.join(", ")}`;
   return readPage(
@@ -56,15 +50,10 @@ export async function listDeliveries(
     (item) => shownTo(principal, item),
     [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchFaults(q)],
   );
-}
+});
 
 /** The callback with this id, in the principal's project. Scope webhooks:read. Throws not_found. */
-export async function getDelivery(
-  { store }: { store: Store },
-  principal: Principal,
-  id: string,
-): Promise<DeliveryItem> {
-  requireScopeOf(principal, "getDelivery");
+export const getDelivery = operation("getDelivery", async ({ store }, principal, id) => {
   const item = isUuid(id) ? await store.deliveries.find(principal.project, id) : null;
   if (item === null) {
     throw new ServiceError(
@@ -73,7 +62,7 @@ export async function getDelivery(
     );
   }
   return shownTo(principal, item);
-}
+});
 
 /** A callback that was received must not become a dead one by its replay, for want of what signs it. */
 async function requireSecret(store: Store, project: ProjectId, id: string): Promise<void> {
@@ -93,14 +82,9 @@ async function requireSecret(store: Store, project: ProjectId, id: string): Prom
  * webhooks:write. Throws not_found, also for the delivery of another project, and invalid_request for one that was
  * delivered and that nothing can sign any more.
  */
-export const replayDelivery = audited(
-  "deliveries.replay",
-  async function replayDelivery(
-    { store, queues, log }: { store: Store; queues: Queues; log: Log },
-    principal: Principal,
-    id: string,
-  ): Promise<DeliveryItem> {
-    requireScopeOf(principal, "replayDelivery");
+export const replayDelivery = operation(
+  "replayDelivery",
+  async ({ store, queues, log }: { store: Store; queues: Queues; log: Log }, principal, id) => {
     const { project } = principal;
     if (isUuid(id)) await requireSecret(store, project, id);
     const due = isUuid(id) ? await store.deliveries.replay(project, id) : null;
@@ -110,4 +94,5 @@ export const replayDelivery = audited(
     await leaveToSweeper(log, { deliveryId: id }, () => announceWork(queues, "webhook-deliveries", [due]));
     return item;
   },
+  { audit: "deliveries.replay" },
 );

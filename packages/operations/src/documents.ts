@@ -18,7 +18,6 @@ import type {
   FileFacts,
   ImportItem,
   ListInput,
-  ListPage,
 } from "@svc/contracts";
 import { checkDocument, hashSource } from "@svc/knowledge";
 import type { Log } from "@svc/log";
@@ -31,7 +30,7 @@ import { audited } from "./audited.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 import { requireKb } from "./kbs.ts";
 import { readPage } from "./list-page.ts";
-import { requireScopeOf } from "./operation.ts";
+import { operation } from "./operation.ts";
 
 /** What handing in documents needs. */
 export interface IngestDeps {
@@ -92,13 +91,7 @@ async function readDocument(store: Store, { project }: Principal, kbId: string, 
  * A page of the documents of a knowledge base, newest first; `q` is looked for in title and key. Scope kb:read. Throws
  * not_found, and invalid_request for a query that is not valid.
  */
-export async function listDocuments(
-  { store }: { store: Store },
-  principal: Principal,
-  kbId: string,
-  { status, ...input }: DocumentListInput,
-): Promise<ListPage<DocumentItem>> {
-  requireScopeOf(principal, "listDocuments");
+export const listDocuments = operation("listDocuments", async ({ store }, principal, kbId, { status, ...input }) => {
   const known = documentStatusSchema.optional().safeParse(status);
   const detail = `must be one of ${documentStatusSchema.options.join(", ")}`;
   await requireKb(store, principal, kbId);
@@ -109,19 +102,13 @@ export async function listDocuments(
     asItem,
     known.success ? [] : [{ pointer: "/status", code: "invalid_value", detail }],
   );
-}
+});
 
 /** The document with this id, in a knowledge base of the principal's project. Scope kb:read. Throws not_found. */
-export async function getDocument(
-  { store }: { store: Store },
-  principal: Principal,
-  kbId: string,
-  id: string,
-): Promise<DocumentItem> {
-  requireScopeOf(principal, "getDocument");
+export const getDocument = operation("getDocument", async ({ store }, principal, kbId, id) => {
   await requireKb(store, principal, kbId);
   return asItem(await readDocument(store, principal, kbId, id));
-}
+});
 
 /** Passages before and after the one that is read. */
 const PASSAGES_AROUND = 20;
@@ -130,8 +117,7 @@ const PASSAGES_AROUND = 20;
  * A passage in its document, as a source of an answer names it, with those around it. Scope kb:read. Throws not_found,
  * also when the document was read anew since.
  */
-export async function getPassage({ store }: { store: Store }, principal: Principal, id: string): Promise<PassageItem> {
-  requireScopeOf(principal, "getPassage");
+export const getPassage = operation("getPassage", async ({ store }, principal, id): Promise<PassageItem> => {
   const passages = isUuid(id) ? await store.chunks.listAround(principal.project, id, PASSAGES_AROUND) : [];
   const found = passages.find((passage) => passage.id === id.toLowerCase());
   const document =
@@ -146,27 +132,21 @@ export async function getPassage({ store }: { store: Store }, principal: Princip
   const { title, url } = asItem(document);
   const shown = passages.map(({ id: own, headingPath, text, page }) => ({ id: own, headingPath, text, page }));
   return { id: found.id, kbId, documentId, title, url, passages: shown };
-}
+});
 
 /**
  * Deletes a document and what waits to be read for it; nothing of it is found from then on. Answers it as it was. Scope
  * kb:write. Throws not_found.
  */
-export const deleteDocument = audited(
-  "documents.delete",
-  async function deleteDocument(
-    { store }: { store: Store },
-    principal: Principal,
-    kbId: string,
-    id: string,
-  ): Promise<DocumentItem> {
-    requireScopeOf(principal, "deleteDocument");
+export const deleteDocument = operation(
+  "deleteDocument",
+  async ({ store }, principal, kbId, id) => {
     await requireKb(store, principal, kbId);
     const document = await readDocument(store, principal, kbId, id);
     await store.documents.remove(principal.project, kbId, id);
     return asItem(document);
   },
-  ([, id]) => id,
+  { audit: "documents.delete", objectOf: ([, id]) => id },
 );
 
 /** Announces what was accepted; while the queue is away the sweeper does so later. */
@@ -246,15 +226,9 @@ function checkUrl({ fetchGuard }: IngestDeps, field: "url" | "sitemap", text: st
  * sitemap. When this resolves it is on disk and cannot get lost. Scope kb:write. Throws not_found, invalid_request with
  * every fault of the input, payload_too_large, and rate_limited while too much of the project waits.
  */
-export const addDocuments = audited(
-  "documents.add",
-  async function addDocuments(
-    deps: IngestDeps,
-    principal: Principal,
-    kbId: string,
-    input: DocumentRequest,
-  ): Promise<QueuedDocument | { import: ImportItem }> {
-    requireScopeOf(principal, "addDocuments");
+export const addDocuments = operation(
+  "addDocuments",
+  async (deps: IngestDeps, principal, kbId, input) => {
     await requireKb(deps.store, principal, kbId);
     const request = checkInput(documentInputSchema, input, "The document");
     if (request.sitemap !== undefined) {
@@ -265,6 +239,7 @@ export const addDocuments = audited(
     if (queued === undefined) throw new Error("failed to queue the document");
     return queued;
   },
+  { audit: "documents.add" },
 );
 
 function asPage(deps: IngestDeps, { url: text = "", key, title }: DocumentRequest): NewIngest {
@@ -303,7 +278,6 @@ export const requireUploadTarget = audited(
     requireScope(principal, "kb:write");
     await requireKb(store, principal, kbId);
   },
-  undefined,
   { notesOnlyFailures: true },
 );
 
@@ -335,7 +309,6 @@ export const addFiles = audited(
     }
     return queue(deps, principal, kbId, ingests);
   },
-  undefined,
   { countOf: ([, files]) => files.length },
 );
 
@@ -365,24 +338,12 @@ async function readImport(store: Store, { project }: Principal, kbId: string, id
 }
 
 /** The sitemap with this id and how far its pages are read. Scope kb:read. Throws not_found. */
-export async function getImport(
-  { store }: { store: Store },
-  principal: Principal,
-  kbId: string,
-  id: string,
-): Promise<ImportItem> {
-  requireScopeOf(principal, "getImport");
+export const getImport = operation("getImport", async ({ store }, principal, kbId, id) => {
   return readImport(store, principal, kbId, id);
-}
+});
 
 /** A page of the sitemaps that were read into a knowledge base, newest first. Scope kb:read. Throws as `listDocuments`. */
-export async function listImports(
-  { store }: { store: Store },
-  principal: Principal,
-  kbId: string,
-  input: ListInput,
-): Promise<ListPage<ImportItem>> {
-  requireScopeOf(principal, "listImports");
+export const listImports = operation("listImports", async ({ store }, principal, kbId, input) => {
   await requireKb(store, principal, kbId);
   return readPage(
     "imports",
@@ -390,4 +351,4 @@ export async function listImports(
     (query) => store.imports.list(principal.project, kbId, query),
     (item) => item,
   );
-}
+});

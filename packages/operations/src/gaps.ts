@@ -9,17 +9,16 @@ import {
   gapListSchema,
   grantsScope,
 } from "@svc/contracts";
-import type { Agent, AnsweredGap, Gap, GapArticle, GapChange, GapDetail, ListInput, ListPage } from "@svc/contracts";
+import type { Agent, AnsweredGap, Gap, GapDetail, ListInput, ListPage } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import { isUuid } from "@svc/primitives";
 import type { GapRecord, Store } from "@svc/store";
-import { audited } from "./audited.ts";
 import { addDocuments } from "./documents.ts";
 import type { IngestDeps } from "./documents.ts";
 import { requireKb } from "./kbs.ts";
-import type { ExpectedVersions, ItemResult } from "./operation.ts";
-import { requireScopeOf, staleVersion } from "./operation.ts";
+import type { ItemResult } from "./operation.ts";
+import { staleVersion, operation } from "./operation.ts";
 
 /** What is asked of the list of gaps. */
 export interface GapListInput extends ListInput {
@@ -51,16 +50,11 @@ async function readGap(store: Store, { project }: Principal, id: string): Promis
  * A page of the questions that found no good answer, the most asked or the newest first; `q` is looked for in the
  * question. Scope tickets:read. Throws invalid_request with every fault of the query.
  */
-export async function listGaps(
-  { store }: { store: Store },
-  principal: Principal,
-  input: GapListInput,
-): Promise<ListPage<Gap>> {
-  requireScopeOf(principal, "listGaps");
+export const listGaps = operation("listGaps", async ({ store }, principal, input): Promise<ListPage<Gap>> => {
   const query = checkInput(gapListSchema(input.sort), input, "The query");
   const { gaps, next } = await store.gaps.listPage(principal.project, query);
   return { items: gaps.map(asItem), nextCursor: next === null ? null : encodeGapCursor(query.sort, next) };
-}
+});
 
 /** Who would answer now: the agent that should have, or, when none fitted, one that has the article's knowledge base. */
 async function findAgent(store: Store, { project }: Principal, { agentId, article }: GapRecord): Promise<Agent | null> {
@@ -74,43 +68,34 @@ async function findAgent(store: Store, { project }: Principal, { agentId, articl
  * The gap with this id, and what its agent would answer to its question now, where the principal may read knowledge
  * bases too. Scope tickets:read. Throws not_found.
  */
-export async function getGap(
-  { store, embeddings }: { store: Store; embeddings: Embeddings | null },
-  principal: Principal,
-  id: string,
-): Promise<GapDetail> {
-  requireScopeOf(principal, "getGap");
-  const gap = await readGap(store, principal, id);
-  // What would be answered is the text of knowledge bases.
-  const agent = grantsScope(principal.scopes, "kb:read") ? await findAgent(store, principal, gap) : null;
-  const item = asItem(gap);
-  if (agent === null) return { ...item, answerNow: null };
-  const { text, confidence, why } = await answerQuestion({
-    agent,
-    text: gap.question,
-    language: gap.language,
-    search: (query, kbIds, limit) =>
-      searchWithEmbeddings({ store, embeddings }, principal.project, { query, kbIds, limit }),
-  });
-  const sends = { auto: true, review: false, auto_if: confidence >= agent.autoThreshold };
-  return { ...item, answerNow: { text, confidence, sends: text !== null && sends[agent.reviewPolicy], why } };
-}
+export const getGap = operation(
+  "getGap",
+  async ({ store, embeddings }: { store: Store; embeddings: Embeddings | null }, principal, id): Promise<GapDetail> => {
+    const gap = await readGap(store, principal, id);
+    // What would be answered is the text of knowledge bases.
+    const agent = grantsScope(principal.scopes, "kb:read") ? await findAgent(store, principal, gap) : null;
+    const item = asItem(gap);
+    if (agent === null) return { ...item, answerNow: null };
+    const { text, confidence, why } = await answerQuestion({
+      agent,
+      text: gap.question,
+      language: gap.language,
+      search: (query, kbIds, limit) =>
+        searchWithEmbeddings({ store, embeddings }, principal.project, { query, kbIds, limit }),
+    });
+    const sends = { auto: true, review: false, auto_if: confidence >= agent.autoThreshold };
+    return { ...item, answerNow: { text, confidence, sends: text !== null && sends[agent.reviewPolicy], why } };
+  },
+);
 
 /**
  * Marks a gap, if it has one of the expected versions. One that was answered opens again when its question finds no good
  * answer once more. Scope tickets:write. Throws not_found, version_conflict with the present `ETag`, and invalid_request
  * with every fault of the input.
  */
-export const updateGap = audited(
-  "gaps.update",
-  async function updateGap(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    input: GapChange,
-    versions: ExpectedVersions = null,
-  ): Promise<Gap> {
-    requireScopeOf(principal, "updateGap");
+export const updateGap = operation(
+  "updateGap",
+  async ({ store }, principal, { id, versions = null }, input) => {
     const { status } = checkInput(gapChangeSchema, input, "The gap");
     await readGap(store, principal, id);
     const outcome = await store.gaps.update(principal.project, id, { status }, versions);
@@ -118,6 +103,7 @@ export const updateGap = audited(
     if (!outcome.changed) throw staleVersion("The gap", outcome.gap.version);
     return asItem(outcome.gap);
   },
+  { audit: "gaps.update" },
 );
 
 /** One article a gap in each knowledge base: written again, it takes the place of the one before. */
@@ -136,16 +122,9 @@ function asAnswered(gap: GapRecord, { scopes }: Principal): AnsweredGap {
  * base, version_conflict with the present `ETag`, invalid_request with every fault of the input, payload_too_large, and
  * rate_limited while too much of the project waits.
  */
-export const writeGapArticle = audited(
-  "gaps.write_article",
-  async function writeGapArticle(
-    deps: IngestDeps,
-    principal: Principal,
-    id: string,
-    input: GapArticle,
-    versions: ExpectedVersions = null,
-  ): Promise<ItemResult<AnsweredGap>> {
-    requireScopeOf(principal, "writeGapArticle");
+export const writeGapArticle = operation(
+  "writeGapArticle",
+  async (deps: IngestDeps, principal, { id, versions = null }, input): Promise<ItemResult<AnsweredGap>> => {
     const { kbId, title, text } = checkInput(gapArticleSchema, input, "The article");
     const { store } = deps;
     const gap = await readGap(store, principal, id);
@@ -165,4 +144,5 @@ export const writeGapArticle = audited(
     const isNew = gap.article?.documentId !== article.documentId;
     return { item: asAnswered(outcome.gap, principal), isNew };
   },
+  { audit: "gaps.write_article" },
 );

@@ -17,28 +17,21 @@ import type {
   FieldFault,
   HookAuth,
   HookBodyItem,
-  HookChange,
   HookCondition,
-  HookInput,
   HookItem,
   HookMapping,
-  HookRotateInput,
   HookSecretItem,
-  HookTestInput,
   HookTestResult,
-  ListInput,
   ListPage,
 } from "@svc/contracts";
 import { isWebhookSecret } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
 import { isUuid } from "@svc/primitives";
 import type { Hook, HookBody, HookBodyResult, NewHookBody, ProjectId, Store } from "@svc/store";
-import { audited } from "./audited.ts";
 import { isDeeperThan } from "./hook-mapping/is-deeper-than.ts";
 import { WEBHOOK_SECRET_FAULT, findMappingFaults, mapBody } from "./hook-mapping/map-body.ts";
-import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
-import { requireScopeOf, staleVersion } from "./operation.ts";
+import { staleVersion, operation } from "./operation.ts";
 import { generateWebhookSecret } from "./webhook-secret.ts";
 
 /**
@@ -155,34 +148,23 @@ async function mappingFaults(
  * A page of the hooks of the principal's project, newest first. Scope messages:write. Throws invalid_request for a query
  * that is not valid.
  */
-export async function listHooks(
-  { store }: { store: Store },
-  principal: Principal,
-  input: ListInput,
-): Promise<ListPage<HookItem>> {
-  requireScopeOf(principal, "listHooks");
+export const listHooks = operation("listHooks", async ({ store }, principal, input) => {
   return readPage("hooks", input, (query) => store.hooks.listPage(principal.project, query), asItem);
-}
+});
 
 /** The hook with this id, in the principal's project. Scope messages:write. Throws not_found. */
-export async function getHook({ store }: { store: Store }, principal: Principal, id: string): Promise<HookItem> {
-  requireScopeOf(principal, "getHook");
+export const getHook = operation("getHook", async ({ store }, principal, id) => {
   return asItem(await readHook(store, principal, id));
-}
+});
 
 /**
  * Makes a hook in the principal's project, of what the input says and, for the rest, of its preset. A secret that the
  * service makes is in the result and nowhere else. Scope messages:write. Throws invalid_request with every fault of the
  * input, paths that are no JSONPath among them, and when the project has a hook of this name.
  */
-export const createHook = audited(
-  "hooks.create",
-  async function createHook(
-    { store }: { store: Store },
-    principal: Principal,
-    input: HookInput,
-  ): Promise<HookSecretItem> {
-    requireScopeOf(principal, "createHook");
+export const createHook = operation(
+  "createHook",
+  async ({ store }, principal, input) => {
     const { name, preset, secret, ...given } = checkInput(hookInputSchema, input, "The hook");
     const defaults = preset === undefined ? undefined : HOOK_PRESETS[preset];
     const auth = given.auth ?? defaults?.auth ?? { type: "path" };
@@ -206,6 +188,7 @@ export const createHook = audited(
     if (hook === null) throw nameTaken(name);
     return withSecret(hook, live, isGiven);
   },
+  { audit: "hooks.create" },
 );
 
 /**
@@ -213,16 +196,9 @@ export const createHook = audited(
  * of its proof stays, since its secret belongs to it. Scope messages:write. Throws not_found, version_conflict with the
  * present `ETag`, and invalid_request as `createHook` does.
  */
-export const updateHook = audited(
-  "hooks.update",
-  async function updateHook(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    input: HookChange,
-    versions: ExpectedVersions = null,
-  ): Promise<HookItem> {
-    requireScopeOf(principal, "updateHook");
+export const updateHook = operation(
+  "updateHook",
+  async ({ store }, principal, { id, versions = null }, input) => {
     const change = checkInput(hookChangeSchema, input, "The hook");
     const before = await readHook(store, principal, id);
     const faults: FieldFault[] = [];
@@ -252,27 +228,23 @@ export const updateHook = audited(
     if (result === "stale") throw staleVersion("The hook", hook.version);
     return asItem(hook);
   },
+  { audit: "hooks.update" },
 );
 
 /**
  * Deletes a hook with the bodies that are kept of it, if it has one of the expected versions, and answers it as it was.
  * Messages that it made stay. Scope messages:write. Throws not_found, and version_conflict with the present `ETag`.
  */
-export const deleteHook = audited(
-  "hooks.delete",
-  async function deleteHook(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    versions: ExpectedVersions = null,
-  ): Promise<HookItem> {
-    requireScopeOf(principal, "deleteHook");
+export const deleteHook = operation(
+  "deleteHook",
+  async ({ store }, principal, { id, versions = null }) => {
     const hook = await readHook(store, principal, id);
     if (!(await store.hooks.remove(principal.project, hook.id, versions))) {
       throw staleVersion("The hook", (await readHook(store, principal, id)).version);
     }
     return asItem(hook);
   },
+  { audit: "hooks.delete" },
 );
 
 /**
@@ -280,15 +252,9 @@ export const deleteHook = audited(
  * before counts too until the overlap is over. Scope messages:write. Throws not_found, and invalid_request with every
  * fault of the input.
  */
-export const rotateHookSecret = audited(
-  "hooks.rotate",
-  async function rotateHookSecret(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    input: HookRotateInput,
-  ): Promise<HookSecretItem> {
-    requireScopeOf(principal, "rotateHookSecret");
+export const rotateHookSecret = operation(
+  "rotateHookSecret",
+  async ({ store }, principal, id, input) => {
     const { secret, overlapSeconds } = checkInput(hookRotateSchema, input, "The rotation");
     const { auth } = await readHook(store, principal, id);
     const faults = secretFaults(auth, secret);
@@ -299,36 +265,29 @@ export const rotateHookSecret = audited(
     if (hook === null) throw notFound();
     return withSecret(hook, live, isGiven);
   },
+  { audit: "hooks.rotate" },
 );
 
 /**
  * The last bodies of a hook, newest first, at most 20 and none older than 30 days, each with what became of it. Scope
  * messages:write. Throws not_found.
  */
-export async function listHookBodies(
-  { store }: { store: Store },
-  principal: Principal,
-  id: string,
-): Promise<ListPage<HookBodyItem>> {
-  requireScopeOf(principal, "listHookBodies");
-  const hook = await readHook(store, principal, id);
-  const bodies = await store.hooks.listBodies(principal.project, hook.id);
-  return { items: bodies.map(asBodyItem), nextCursor: null };
-}
+export const listHookBodies = operation(
+  "listHookBodies",
+  async ({ store }, principal, id): Promise<ListPage<HookBodyItem>> => {
+    const hook = await readHook(store, principal, id);
+    const bodies = await store.hooks.listBodies(principal.project, hook.id);
+    return { items: bodies.map(asBodyItem), nextCursor: null };
+  },
+);
 
 /**
  * Tries a body again with the mapping and filter as they are now, and answers it with what became of it. One that has
  * become a message stays that one. Scope messages:write. Throws not_found, and what `takeHookBody` throws.
  */
-export const retryHookBody = audited(
-  "hooks.retry",
-  async function retryHookBody(
-    { store, takeHookBody }: { store: Store; takeHookBody: TakeHookBody },
-    principal: Principal,
-    id: string,
-    bodyId: string,
-  ): Promise<HookBodyItem> {
-    requireScopeOf(principal, "retryHookBody");
+export const retryHookBody = operation(
+  "retryHookBody",
+  async ({ store, takeHookBody }: { store: Store; takeHookBody: TakeHookBody }, principal, id, bodyId) => {
     const { project } = principal;
     const hook = await readHook(store, principal, id);
     const body = isUuid(bodyId) ? await store.hooks.findBody(project, hook.id, bodyId) : null;
@@ -338,32 +297,35 @@ export const retryHookBody = audited(
     await store.hooks.noteBody(project, body.id, await takeHookBody(hook, body));
     return asBodyItem((await store.hooks.findBody(project, hook.id, body.id)) ?? body);
   },
+  { audit: "hooks.retry" },
 );
 
 /**
  * Says what a hook makes of a body, without sending or keeping anything. Scope messages:write. Throws not_found, and
  * invalid_request for an input that is not valid; faults of the mapping are in the result.
  */
-export async function testHook(
-  { store, guard }: { store: Store; guard: Pick<AddressGuard, "checkUrl"> },
-  principal: Principal,
-  id: string,
-  input: HookTestInput,
-): Promise<HookTestResult> {
-  requireScopeOf(principal, "testHook");
-  const { body, headers = {} } = checkInput(hookTestSchema, input, "The test");
-  const hook = await readHook(store, principal, id);
-  if (isDeeperThan(body, HOOK_LIMITS.bodyMaxDepth)) {
-    const detail = `must be at most ${HOOK_LIMITS.bodyMaxDepth} levels deep`;
-    throw invalidInput([{ pointer: "/body", code: "too_deep", detail }], "The test");
-  }
-  const secrets = await store.projects.findWebhookSecrets(principal.project);
-  const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const known = HOOK_HEADERS.flatMap((name) => {
-    const value = given.get(name);
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  const document = { body, headers: Object.fromEntries(known) };
-  const { faults, ...mapped } = mapBody(hook, document, { guard, hasWebhookSecret: secrets?.webhookSecret != null });
-  return { ...mapped, errors: faults };
-}
+export const testHook = operation(
+  "testHook",
+  async (
+    { store, guard }: { store: Store; guard: Pick<AddressGuard, "checkUrl"> },
+    principal,
+    id,
+    input,
+  ): Promise<HookTestResult> => {
+    const { body, headers = {} } = checkInput(hookTestSchema, input, "The test");
+    const hook = await readHook(store, principal, id);
+    if (isDeeperThan(body, HOOK_LIMITS.bodyMaxDepth)) {
+      const detail = `must be at most ${HOOK_LIMITS.bodyMaxDepth} levels deep`;
+      throw invalidInput([{ pointer: "/body", code: "too_deep", detail }], "The test");
+    }
+    const secrets = await store.projects.findWebhookSecrets(principal.project);
+    const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    const known = HOOK_HEADERS.flatMap((name) => {
+      const value = given.get(name);
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    const document = { body, headers: Object.fromEntries(known) };
+    const { faults, ...mapped } = mapBody(hook, document, { guard, hasWebhookSecret: secrets?.webhookSecret != null });
+    return { ...mapped, errors: faults };
+  },
+);

@@ -50,7 +50,7 @@ export type { GapListInput } from "./gaps.ts";
 export { FIRST_AGENT, initialize } from "./initialize.ts";
 export type { Initialized } from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";
-export { requireScopeOf } from "./operation.ts";
+export { requireScopeOf, takesTarget } from "./operation.ts";
 export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf, OperationResult } from "./operation.ts";
 export { createKey, getKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
 export { asModelPull, cancelPull, findPull, listModels, pullModel } from "./models.ts";
@@ -96,7 +96,6 @@ export { generateWebhookSecret, setWebhookSecret } from "./webhook-secret.ts";
 export type { WebhookSecretState } from "./webhook-secret.ts";
 export { replayAgent } from "./replay.ts";
 export { summarizeReplay } from "./replay/compare-answers.ts";
-export type { ReplayOptions } from "./replay.ts";
 export {
   addNote,
   approveDraft,

@@ -161,9 +161,11 @@ export const submitIssue = audited(
     const isTriaged = await waitForTriage(deps, principal, accepted.messageId, wait);
     return tellIssue(deps, principal, accepted, isTriaged);
   },
-  // Named by a call that was cut off or refused, too: its ticket may be there.
-  ([input], _result, { project }) => {
-    const { data } = issueInputSchema.safeParse(input);
-    return data === undefined ? null : ticketIdOf(project, "api", issueChatIdOf(project, data.clientIssueId));
+  {
+    // Named by a call that was cut off or rejected, too: its ticket may exist.
+    objectOf: ([input], _result, { project }) => {
+      const { data } = issueInputSchema.safeParse(input);
+      return data === undefined ? null : ticketIdOf(project, "api", issueChatIdOf(project, data.clientIssueId));
+    },
   },
 );

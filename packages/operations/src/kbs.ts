@@ -9,26 +9,15 @@ import {
   kbSearchSchema,
   kbsSearchSchema,
 } from "@svc/contracts";
-import type {
-  KbChange,
-  KbHit,
-  KbInput,
-  KbItem,
-  KbSearchInput,
-  KbsSearchInput,
-  ListInput,
-  ListPage,
-} from "@svc/contracts";
+import type { KbHit, KbItem, KbsSearchInput } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings, SearchHit } from "@svc/knowledge";
 import { isUuid } from "@svc/primitives";
 import { announceDeletion } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { KbState, Store } from "@svc/store";
-import { audited } from "./audited.ts";
 import { readPage } from "./list-page.ts";
-import type { ExpectedVersions } from "./operation.ts";
-import { requireScopeOf, staleVersion } from "./operation.ts";
+import { staleVersion, operation } from "./operation.ts";
 
 function asItem(kb: KbState, { projectName }: Principal): KbItem {
   return {
@@ -70,55 +59,42 @@ export async function requireKb(store: Store, { project }: Principal, id: string
  * A page of the knowledge bases of the principal's project, newest first. Scope kb:read. Throws invalid_request for a
  * query that is not valid.
  */
-export async function listKbs(
-  { store }: { store: Store },
-  principal: Principal,
-  input: ListInput,
-): Promise<ListPage<KbItem>> {
-  requireScopeOf(principal, "listKbs");
+export const listKbs = operation("listKbs", async ({ store }, principal, input) => {
   return readPage(
     "kbs",
     input,
     (query) => store.kbs.listPage(principal.project, query),
     (kb) => asItem(kb, principal),
   );
-}
+});
 
 /** The knowledge base with this id, in the principal's project. Scope kb:read. Throws not_found. */
-export async function getKb({ store }: { store: Store }, principal: Principal, id: string): Promise<KbItem> {
-  requireScopeOf(principal, "getKb");
+export const getKb = operation("getKb", async ({ store }, principal, id) => {
   return asItem(await readKb(store, principal, id), principal);
-}
+});
 
 /**
  * Makes an empty knowledge base in the principal's project. Scope kb:write. Throws invalid_request with every fault of
  * the input, and when the project has one of this name.
  */
-export const createKb = audited(
-  "kb.create",
-  async function createKb({ store }: { store: Store }, principal: Principal, input: KbInput): Promise<KbItem> {
-    requireScopeOf(principal, "createKb");
+export const createKb = operation(
+  "createKb",
+  async ({ store }, principal, input) => {
     const { name } = checkInput(kbInputSchema, input, "The knowledge base");
     const kb = await store.kbs.insert(principal.project, name);
     if (kb === null) throw nameTaken(name);
     return asItem(kb, principal);
   },
+  { audit: "kb.create" },
 );
 
 /**
  * Changes what the input names, if the knowledge base has one of the expected versions. Scope kb:write. Throws
  * not_found, version_conflict with the present `ETag`, and invalid_request with every fault of the input.
  */
-export const updateKb = audited(
-  "kb.update",
-  async function updateKb(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    input: KbChange,
-    versions: ExpectedVersions = null,
-  ): Promise<KbItem> {
-    requireScopeOf(principal, "updateKb");
+export const updateKb = operation(
+  "updateKb",
+  async ({ store }, principal, { id, versions = null }, input) => {
     const change = checkInput(kbChangeSchema, input, "The knowledge base");
     const before = await readKb(store, principal, id);
     const { result, state } = await store.kbs.update(principal.project, before.id, change, versions);
@@ -127,6 +103,7 @@ export const updateKb = audited(
     if (result === "stale") throw staleVersion("The knowledge base", state.version);
     return asItem(state, principal);
   },
+  { audit: "kb.update" },
 );
 
 /**
@@ -134,15 +111,9 @@ export const updateKb = audited(
  * that have it. Nobody finds it or anything in it from then on; the space is freed in the background. Answers it as it
  * was. Scope kb:write. Throws not_found, and version_conflict with the present `ETag`.
  */
-export const deleteKb = audited(
-  "kb.delete",
-  async function deleteKb(
-    { store, queues }: { store: Store; queues?: Queues },
-    principal: Principal,
-    id: string,
-    versions: ExpectedVersions = null,
-  ): Promise<KbItem> {
-    requireScopeOf(principal, "deleteKb");
+export const deleteKb = operation(
+  "deleteKb",
+  async ({ store, queues }: { store: Store; queues?: Queues }, principal, { id, versions = null }) => {
     const kb = await readKb(store, principal, id);
     if (!(await store.kbs.remove(principal.project, kb.id, versions))) {
       throw staleVersion("The knowledge base", (await readKb(store, principal, id)).version);
@@ -150,6 +121,7 @@ export const deleteKb = audited(
     if (queues !== undefined) announceDeletion(queues, kb.id);
     return asItem(kb, principal);
   },
+  { audit: "kb.delete" },
 );
 
 function asHit({ documentId, chunkId, title, url, headingPath, text, score, ...rest }: SearchHit): KbHit {
@@ -161,19 +133,16 @@ function asHit({ documentId, chunkId, title, url, headingPath, text, score, ...r
  * The passages of a knowledge base that match a query best. Any query is fine, however long and whatever it holds; one
  * without words finds nothing. Scope kb:read. Throws not_found, and invalid_request for an empty query.
  */
-export async function searchKb(
-  { store, embeddings }: { store: Store; embeddings: Embeddings | null },
-  principal: Principal,
-  id: string,
-  input: KbSearchInput,
-): Promise<KbHit[]> {
-  requireScopeOf(principal, "searchKb");
-  const { q, limit } = checkInput(kbSearchSchema, input, "The query");
-  await requireKb(store, principal, id);
-  const query = { query: q, kbIds: [id], limit };
-  const { hits } = await searchWithEmbeddings({ store, embeddings }, principal.project, query);
-  return hits.map(asHit);
-}
+export const searchKb = operation(
+  "searchKb",
+  async ({ store, embeddings }: { store: Store; embeddings: Embeddings | null }, principal, id, input) => {
+    const { q, limit } = checkInput(kbSearchSchema, input, "The query");
+    await requireKb(store, principal, id);
+    const query = { query: q, kbIds: [id], limit };
+    const { hits } = await searchWithEmbeddings({ store, embeddings }, principal.project, query);
+    return hits.map(asHit);
+  },
+);
 
 /** The ids of the knowledge bases to search: all of the project where none is named. Throws not_found. */
 async function searchedKbs(store: Store, { project }: Principal, kbIds: readonly string[] | undefined) {

@@ -1,14 +1,13 @@
 import { generateApiKey, hashApiKey, issueKey, prefixOfApiKey } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ServiceError, checkInput, invalidInput, keyInputSchema, rotateInputSchema } from "@svc/contracts";
-import type { KeyInput, KeyItem, ListInput, ListPage, RotateInput, Scope } from "@svc/contracts";
+import type { KeyItem, Scope } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { ApiKeyRecord, Project, Store } from "@svc/store";
-import { audited } from "./audited.ts";
 import { readPage } from "./list-page.ts";
 import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
-import { requireScopeOf } from "./operation.ts";
+import { operation } from "./operation.ts";
 
 /** A key with the name of its project. */
 type NamedApiKey = NonNullable<Awaited<ReturnType<Store["apiKeys"]["find"]>>>;
@@ -67,34 +66,23 @@ async function chooseProject(store: Store, scopes: Scope[], name: string | undef
  * A page of the keys of all projects, newest first, the revoked and the expired too. Scope admin:*. Throws
  * invalid_request for a query that is not valid.
  */
-export async function listKeys(
-  { store }: { store: Store },
-  principal: Principal,
-  input: ListInput,
-): Promise<ListPage<KeyItem>> {
-  requireScopeOf(principal, "listKeys");
+export const listKeys = operation("listKeys", async ({ store }, _principal, input) => {
   return readPage("keys", input, (query) => store.apiKeys.listPage(query), asNamedItem);
-}
+});
 
 /** The key with this id. Scope admin:*. Throws not_found. */
-export async function getKey({ store }: { store: Store }, principal: Principal, id: string): Promise<KeyItem> {
-  requireScopeOf(principal, "getKey");
+export const getKey = operation("getKey", async ({ store }, _principal, id) => {
   return asNamedItem(await readKey(store, id));
-}
+});
 
 /**
  * Makes a key and answers it once, as `key`; or imports one that exists elsewhere, which is not repeated. It works at
  * once on every replica. A key without `admin:*` is bound to one project. Scope admin:*. Throws invalid_request with
  * every fault of the input, for an unknown project, and for an imported key that is live already.
  */
-export const createKey = audited(
-  "keys.create",
-  async function createKey(
-    { store }: { store: Store },
-    principal: Principal,
-    input: KeyInput,
-  ): Promise<KeyItem & { key?: string }> {
-    requireScopeOf(principal, "createKey");
+export const createKey = operation(
+  "createKey",
+  async ({ store }, principal, input): Promise<KeyItem & { key?: string }> => {
     const { project: projectName, ...wanted } = checkInput(keyInputSchema, input, "The key");
     const project = await chooseProject(store, wanted.scopes, projectName);
     const { record, key } = await issueKey(store, {
@@ -104,23 +92,20 @@ export const createKey = audited(
     });
     return { ...asItem(record, project?.name ?? null), ...(wanted.key === undefined ? { key } : {}) };
   },
-  undefined,
-  { isGlobal: true },
+  { audit: "keys.create", isGlobal: true },
 );
 
 /**
  * Revokes a key; it stops working on every replica within a second. One that is revoked already stays as it is. Scope
  * admin:*. Throws not_found.
  */
-export const revokeKey = audited(
-  "keys.revoke",
-  async function revokeKey({ store }: { store: Store }, principal: Principal, id: string): Promise<KeyItem> {
-    requireScopeOf(principal, "revokeKey");
+export const revokeKey = operation(
+  "revokeKey",
+  async ({ store }, _principal, id) => {
     if (isUuid(id)) await store.apiKeys.revoke(id);
     return asNamedItem(await readKey(store, id));
   },
-  undefined,
-  { isGlobal: true },
+  { audit: "keys.revoke", isGlobal: true },
 );
 
 /**
@@ -129,15 +114,9 @@ export const revokeKey = audited(
  * it passes on the expiry that it had before. Scope admin:*. Throws not_found, and invalid_request with every fault of the input or for a key
  * that is revoked or has expired.
  */
-export const rotateKey = audited(
-  "keys.rotate",
-  async function rotateKey(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    input: RotateInput,
-  ): Promise<KeyItem & { key: string }> {
-    requireScopeOf(principal, "rotateKey");
+export const rotateKey = operation(
+  "rotateKey",
+  async ({ store }, principal, id, input): Promise<KeyItem & { key: string }> => {
     const { overlapSeconds } = checkInput(rotateInputSchema, input, "The rotation");
     const old = await readKey(store, id);
     const key = generateApiKey();
@@ -154,6 +133,5 @@ export const rotateKey = audited(
     }
     return { ...asNamedItem(record), key };
   },
-  undefined,
-  { isGlobal: true },
+  { audit: "keys.rotate", isGlobal: true },
 );

@@ -2,14 +2,14 @@ import type { ModelCatalogue } from "@svc/agents";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ServiceError, checkInput, encodeModelCursor, modelListInputSchema, placeOfModel } from "@svc/contracts";
-import type { ListInput, Model, ModelPull, ModelPullProgress, UnreachableProvider } from "@svc/contracts";
+import type { Model, ModelPull, ModelPullProgress, UnreachableProvider } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { ModelPullRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
-import { requireScopeOf } from "./operation.ts";
+import { operation, requireScopeOf } from "./operation.ts";
 
 /** What operations on models need. */
 export interface ModelDeps {
@@ -58,37 +58,39 @@ function asUnlisted(record: ModelPullRecord): Model {
  * for in their ids. They are the same for every project. Scope models:read. Throws invalid_request with every fault of
  * the query.
  */
-export async function listModels(
-  { store, catalogue }: Pick<ModelDeps, "store" | "catalogue">,
-  principal: Principal,
-  input: ListInput,
-): Promise<{ items: Model[]; nextCursor: string | null; unreachable: UnreachableProvider[] }> {
-  requireScopeOf(principal, "listModels");
-  const { limit, after, q } = checkInput(modelListInputSchema, input, "The query");
-  const [{ models, unreachable }, running] = await Promise.all([catalogue.list(), store.modelPulls.listRunning()]);
-  const pulls = new Map(running.map((record) => [record.catalogId, record]));
-  const listed = new Set(models.map(({ catalogId }) => catalogId));
-  const all: Model[] = [
-    ...models.map((model) => {
-      const record = pulls.get(model.catalogId);
-      return { ...model, pull: record === undefined ? null : progressOf(record) };
-    }),
-    ...running.filter(({ catalogId }) => !listed.has(catalogId)).map(asUnlisted),
-  ];
-  const wanted = q?.toLowerCase() ?? "";
-  const found = all
-    .map((model) => ({ model, place: placeOfModel(model) }))
-    .filter(({ model }) => model.catalogId.toLowerCase().includes(wanted))
-    .toSorted((one, other) => (one.place < other.place ? -1 : 1))
-    .filter(({ place }) => after === undefined || place > after);
-  const page = found.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    items: page.map(({ model }) => model),
-    nextCursor: found.length > page.length && last !== undefined ? encodeModelCursor(last.place) : null,
-    unreachable,
-  };
-}
+export const listModels = operation(
+  "listModels",
+  async (
+    { store, catalogue }: Pick<ModelDeps, "store" | "catalogue">,
+    _principal,
+    input,
+  ): Promise<{ items: Model[]; nextCursor: string | null; unreachable: UnreachableProvider[] }> => {
+    const { limit, after, q } = checkInput(modelListInputSchema, input, "The query");
+    const [{ models, unreachable }, running] = await Promise.all([catalogue.list(), store.modelPulls.listRunning()]);
+    const pulls = new Map(running.map((record) => [record.catalogId, record]));
+    const listed = new Set(models.map(({ catalogId }) => catalogId));
+    const all: Model[] = [
+      ...models.map((model) => {
+        const record = pulls.get(model.catalogId);
+        return { ...model, pull: record === undefined ? null : progressOf(record) };
+      }),
+      ...running.filter(({ catalogId }) => !listed.has(catalogId)).map(asUnlisted),
+    ];
+    const wanted = q?.toLowerCase() ?? "";
+    const found = all
+      .map((model) => ({ model, place: placeOfModel(model) }))
+      .filter(({ model }) => model.catalogId.toLowerCase().includes(wanted))
+      .toSorted((one, other) => (one.place < other.place ? -1 : 1))
+      .filter(({ place }) => after === undefined || place > after);
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      items: page.map(({ model }) => model),
+      nextCursor: found.length > page.length && last !== undefined ? encodeModelCursor(last.place) : null,
+      unreachable,
+    };
+  },
+);
 
 /**
  * Begins to pull a model to Ollama, or joins the pull that goes on; one that is installed is not pulled again. It goes on
@@ -96,9 +98,12 @@ export async function listModels(
  */
 export const pullModel = audited(
   "models.pull",
-  async function pullModel(deps: ModelDeps, principal: Principal, catalogId: string): Promise<AskedModel> {
+  async (
+    { store, queues, log, catalogue }: ModelDeps,
+    principal: Principal,
+    catalogId: string,
+  ): Promise<AskedModel> => {
     requireScopeOf(principal, "pullModel");
-    const { store, queues, log, catalogue } = deps;
     const found = await catalogue.findPullable(catalogId);
     if (found.installedBytes !== null) {
       const sizes = { completedBytes: found.installedBytes, totalBytes: found.installedBytes };
@@ -111,23 +116,21 @@ export const pullModel = audited(
     }
     return { isInstalled: false, isNew, record: pull };
   },
-  (_args, asked) => (asked === null || asked.isInstalled ? null : asObject(asked.record)),
-  // Whoever joins a pull changes nothing.
-  { isGlobal: true, countOf: (_args, asked) => (!asked.isInstalled && asked.isNew ? 1 : 0) },
+  {
+    objectOf: (_args, asked) => (asked === null || asked.isInstalled ? null : asObject(asked.record)),
+    isGlobal: true,
+    // A caller that joins a pull changes nothing.
+    countOf: (_args, asked) => (!asked.isInstalled && asked.isNew ? 1 : 0),
+  },
 );
 
 /**
  * Cancels the pull of a model, for everybody who follows it; what was downloaded is kept for the next one. Scope
  * models:write. Throws not_found when it is not being pulled.
  */
-export const cancelPull = audited(
-  "models.cancel_pull",
-  async function cancelPull(
-    { store, catalogue }: Pick<ModelDeps, "store" | "catalogue" | "log">,
-    principal: Principal,
-    catalogId: string,
-  ): Promise<ModelPull> {
-    requireScopeOf(principal, "cancelPull");
+export const cancelPull = operation(
+  "cancelPull",
+  async ({ store, catalogue }: Pick<ModelDeps, "store" | "catalogue" | "log">, _principal, catalogId) => {
     for (const id of catalogue.idsOf(catalogId)) {
       const cancelled = await store.modelPulls.cancel(id);
       if (cancelled !== null) return asModelPull(cancelled);
@@ -137,8 +140,11 @@ export const cancelPull = audited(
       "This model is not being pulled. List active pulls with GET /api/v1/admin/models.",
     );
   },
-  (_args, cancelled) => (cancelled === null ? null : asObject(cancelled)),
-  { isGlobal: true },
+  {
+    audit: "models.cancel_pull",
+    objectOf: (_args, cancelled) => (cancelled === null ? null : asObject(cancelled)),
+    isGlobal: true,
+  },
 );
 
 /**

@@ -45,5 +45,5 @@ export const summarizeNotes = audited(
     const { cleanedText, summary, issues, passages } = read;
     return { cleanedText, summary, issues, ...(passages === undefined ? {} : { passages }) };
   },
-  () => null,
+  { objectOf: () => null },
 );

@@ -2,6 +2,8 @@ import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ADMIN_ENDPOINTS, ServiceError } from "@svc/contracts";
 import type { AdminOperation, Endpoint } from "@svc/contracts";
+import { audited } from "./audited.ts";
+import type { AuditDeps, AuditOptions } from "./audited.ts";
 
 /** Versions of an object that a change expects, from `If-Match`; null for any version. */
 export type ExpectedVersions = readonly number[] | null;
@@ -13,8 +15,28 @@ type PathArguments<Path extends string> = Path extends `${string}{${string}}${in
   ? [id: string, ...PathArguments<Rest>]
   : [];
 
-/** A query as operations take it: page sizes are numbers. */
-type QueryInput<Values> = Omit<Values, "limit"> & ("limit" extends keyof Values ? { limit?: number } : unknown);
+/** An object by its ID, and the versions that a change expects; any version by default. */
+export interface VersionedId {
+  id: string;
+  versions?: ExpectedVersions;
+}
+
+/** The object of a call: its ID, the versions that a change expects, and the signal that ends the call. */
+interface Target<Endpoint> {
+  id: string;
+  versions?: Endpoint extends { ifMatch: true | "required" } ? ExpectedVersions : never;
+  signal?: Endpoint extends { isCancellable: true } ? AbortSignal : never;
+}
+
+type TargetArguments<Endpoint extends { path: string }> = Endpoint extends
+  | { ifMatch: true | "required" }
+  | { isCancellable: true }
+  ? [target: Target<Endpoint>]
+  : PathArguments<Endpoint["path"]>;
+
+/** A query as operations take it: page sizes are numbers, and lists that have no search reject `q`. */
+type QueryInput<Values> = Omit<Values, "limit"> &
+  ("limit" extends keyof Values ? { limit?: number | undefined; q?: string | undefined } : unknown);
 
 type InputArguments<Endpoint> = Endpoint extends { body: { schema: { _zod: { input: infer Body } } } }
   ? [input: Body]
@@ -22,19 +44,13 @@ type InputArguments<Endpoint> = Endpoint extends { body: { schema: { _zod: { inp
     ? [input: QueryInput<Values>]
     : [];
 
-type VersionArguments<Endpoint> = Endpoint extends { ifMatch: true | "required" } ? [versions: ExpectedVersions] : [];
-
-type OptionArguments<Endpoint> = Endpoint extends { isCancellable: true } ? [options: { signal: AbortSignal }] : [];
-
 /**
- * Arguments of the operation of an endpoint, after the dependencies and the principal: the path parameters, the body or
- * the query, the expected versions, and `{ signal }` if the operation is cancellable.
+ * Arguments of the operation of an endpoint, after the dependencies and the principal: the path parameters, or a `Target`
+ * if the endpoint has `ifMatch` or `isCancellable`; then the body or the query.
  */
 export type OperationArguments<Name extends AdminOperation> = [
-  ...PathArguments<Endpoints[Name]["path"]>,
+  ...TargetArguments<Endpoints[Name]>,
   ...InputArguments<Endpoints[Name]>,
-  ...VersionArguments<Endpoints[Name]>,
-  ...OptionArguments<Endpoints[Name]>,
 ];
 
 type Bodies<Name extends AdminOperation> = Endpoints[Name]["answers"][number] extends infer Answer
@@ -90,4 +106,35 @@ export function requireScopeOf(principal: Principal, operation: AdminOperation):
   const { scope, alsoScope }: Endpoint = ADMIN_ENDPOINTS[operation];
   if (scope !== null) requireScope(principal, scope);
   if (alsoScope !== undefined) requireScope(principal, alsoScope);
+}
+
+/** Returns true if the operation of an endpoint takes a `Target` instead of the path parameters. */
+export const takesTarget = ({ ifMatch, isCancellable }: Endpoint): boolean =>
+  ifMatch !== undefined || isCancellable === true;
+
+/** Options of an operation; of `audited` if it changes something. */
+type OperationOptions<Name extends AdminOperation, Result> = AuditOptions<OperationArguments<Name>, Result> & {
+  /** Action in the audit log. Without one, calls leave no row there. */
+  audit?: string;
+};
+
+/**
+ * Creates the operation of an endpoint. It checks the scope of the endpoint before anything else, and if `audit` is given,
+ * each call leaves a row in the audit log (see `audited`).
+ */
+export function operation<Name extends AdminOperation, Deps extends AuditDeps, Result extends OperationResult<Name>>(
+  name: Name,
+  run: (deps: Deps, principal: Principal, ...args: OperationArguments<Name>) => Promise<Result>,
+  { audit, ...options }: OperationOptions<Name, Result> = {},
+): (deps: Deps, principal: Principal, ...args: OperationArguments<Name>) => Promise<Result> {
+  const scoped: typeof run = async (deps, principal, ...args) => {
+    requireScopeOf(principal, name);
+    return run(deps, principal, ...args);
+  };
+  if (audit === undefined) return scoped;
+  const objectOfTarget = ([target]: OperationArguments<Name>) => (target as unknown as Target<unknown>).id;
+  return audited(audit, scoped, {
+    ...(takesTarget(ADMIN_ENDPOINTS[name]) && { objectOf: objectOfTarget }),
+    ...options,
+  });
 }

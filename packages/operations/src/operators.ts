@@ -1,13 +1,11 @@
 import { hashPassword, makeLink, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ServiceError, checkInput, invalidInput, operatorChangeSchema, operatorInputSchema } from "@svc/contracts";
-import type { ListInput, ListPage, Operator, OperatorChange, OperatorInput, OperatorLink } from "@svc/contracts";
+import type { Operator, OperatorInput, OperatorLink } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { NewRole, OperatorOutcome, OperatorRecord, Store } from "@svc/store";
-import { audited } from "./audited.ts";
-import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
-import { requireScopeOf, staleVersion } from "./operation.ts";
+import { staleVersion, operation } from "./operation.ts";
 
 const notFound = () => new ServiceError("not_found", "No operator with this ID exists.");
 
@@ -72,20 +70,14 @@ function changed({ result, record }: OperatorOutcome, pointer: string): Operator
  * A page of the operators, newest first; `q` is looked for in name and e-mail address. Scope admin:*. Throws
  * invalid_request for a query that is not valid.
  */
-export async function listOperators(
-  { store }: { store: Store },
-  principal: Principal,
-  input: ListInput,
-): Promise<ListPage<Operator>> {
-  requireScopeOf(principal, "listOperators");
+export const listOperators = operation("listOperators", async ({ store }, _principal, input) => {
   return readPage("operators", input, (query) => store.operators.listPage(query), asItem);
-}
+});
 
 /** The operator with this id. Scope admin:*. Throws not_found. */
-export async function getOperator({ store }: { store: Store }, principal: Principal, id: string): Promise<Operator> {
-  requireScopeOf(principal, "getOperator");
+export const getOperator = operation("getOperator", async ({ store }, _principal, id) => {
   return asItem(await readOperator(store, id));
-}
+});
 
 /** The operator with this id, or with this e-mail address in any case of its letters. Scope admin:*. Throws not_found. */
 export async function findOperator(
@@ -103,22 +95,16 @@ export async function findOperator(
  * Makes an operator; the password is stored as a hash and shown to nobody. Scope admin:*. Throws invalid_request with
  * every fault of the input, for a project that there is not, and when somebody has the e-mail address.
  */
-export const createOperator = audited(
-  "operators.create",
-  async function createOperator(
-    { store }: { store: Store },
-    principal: Principal,
-    input: OperatorInput,
-  ): Promise<Operator> {
-    requireScopeOf(principal, "createOperator");
+export const createOperator = operation(
+  "createOperator",
+  async ({ store }, _principal, input) => {
     const { email, name, roles: wanted, password } = checkInput(operatorInputSchema, input, "The operator");
     const roles = await rolesOf(store, wanted);
     const record = await store.operators.insert({ email, name, roles, passwordHash: await hashOf(password) });
     if (record === null) throw emailTaken();
     return asItem(record);
   },
-  undefined,
-  { isGlobal: true },
+  { audit: "operators.create", isGlobal: true },
 );
 
 /**
@@ -126,16 +112,9 @@ export const createOperator = audited(
  * version_conflict with the present `ETag`, and invalid_request as `createOperator` does, and when nobody would be left
  * who administers every project.
  */
-export const updateOperator = audited(
-  "operators.update",
-  async function updateOperator(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    input: OperatorChange,
-    versions: ExpectedVersions = null,
-  ): Promise<Operator> {
-    requireScopeOf(principal, "updateOperator");
+export const updateOperator = operation(
+  "updateOperator",
+  async ({ store }, _principal, { id, versions = null }, input) => {
     const { roles: wanted, password, ...change } = checkInput(operatorChangeSchema, input, "The operator");
     await readOperator(store, id);
     const roles = await rolesOf(store, wanted);
@@ -143,44 +122,31 @@ export const updateOperator = audited(
     const outcome = await store.operators.update(id, fields, versions);
     return asItem(changed(outcome, change.disabled === true ? "/disabled" : "/roles"));
   },
-  undefined,
-  { isGlobal: true },
+  { audit: "operators.update", isGlobal: true },
 );
 
 /**
  * Deletes an operator, if it has one of the expected versions, and answers it as it was. Scope admin:*. Throws not_found,
  * version_conflict with the present `ETag`, and invalid_request for the last one who administers every project.
  */
-export const deleteOperator = audited(
-  "operators.delete",
-  async function deleteOperator(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    versions: ExpectedVersions = null,
-  ): Promise<Operator> {
-    requireScopeOf(principal, "deleteOperator");
+export const deleteOperator = operation(
+  "deleteOperator",
+  async ({ store }, _principal, { id, versions = null }) => {
     const record = await readOperator(store, id);
     const outcome = await store.operators.remove(record.id, versions);
     if (outcome.result !== "changed") changed(outcome, "");
     return asItem(record);
   },
-  undefined,
-  { isGlobal: true },
+  { audit: "operators.delete", isGlobal: true },
 );
 
 /**
  * Makes a link with which an operator chooses a password, once and within a day; an earlier one is void. The address is
  * the console's, with the token as `/link#<token>`. Scope admin:*. Throws not_found, also for one who may not sign in.
  */
-export const createOperatorLink = audited(
-  "operators.link",
-  async function createOperatorLink(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-  ): Promise<OperatorLink> {
-    requireScopeOf(principal, "createOperatorLink");
+export const createOperatorLink = operation(
+  "createOperatorLink",
+  async ({ store }, _principal, id): Promise<OperatorLink> => {
     const record = await readOperator(store, id);
     if (record.disabledAt !== null) {
       throw new ServiceError("not_found", "This operator is disabled. Enable the operator first.");
@@ -188,8 +154,7 @@ export const createOperatorLink = audited(
     const { token, expiresAt } = await makeLink(store, record.id);
     return { token, expiresAt: expiresAt.toISOString() };
   },
-  undefined,
-  { isGlobal: true },
+  { audit: "operators.link", isGlobal: true },
 );
 
 /**

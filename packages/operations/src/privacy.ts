@@ -3,8 +3,7 @@ import { CHANNEL_IDS, UPDATES_CHANNEL, checkInput, privacySubjectSchema, visitor
 import type { ErasureReceipt, PrivacySubject } from "@svc/contracts";
 import { addCounts, newId, ticketIdOf } from "@svc/store";
 import type { BodyOwner, HeldCounts, HeldRecords, Store } from "@svc/store";
-import { audited } from "./audited.ts";
-import { requireScopeOf } from "./operation.ts";
+import { operation } from "./operation.ts";
 
 /** An export of one person's data. */
 export interface PersonalData {
@@ -105,14 +104,9 @@ async function* writeExport({ head, tickets, parts: loose }: ExportContents): As
  * All that the principal's project holds of a user, a visitor or a chat. Scope privacy:read; a key that is bound to a
  * project reads that project's alone. Throws invalid_request with every fault of the input.
  */
-export const exportPersonalData = audited(
-  "privacy.export",
-  async function exportPersonalData(
-    { store }: { store: Store },
-    principal: Principal,
-    input: PrivacySubject,
-  ): Promise<PersonalData> {
-    requireScopeOf(principal, "exportPersonalData");
+export const exportPersonalData = operation(
+  "exportPersonalData",
+  async ({ store }, principal, input): Promise<PersonalData> => {
     const { subject, ...owner } = await seek(store, principal, input);
     const itemJson = writeExport({
       head: { id: newId(), at: new Date().toISOString(), project: principal.projectName, subject },
@@ -121,7 +115,7 @@ export const exportPersonalData = audited(
     });
     return { subject, itemJson };
   },
-  (_args, result) => result?.subject ?? null,
+  { audit: "privacy.export", objectOf: (_args, result) => result?.subject ?? null },
 );
 
 /**
@@ -130,14 +124,9 @@ export const exportPersonalData = audited(
  * after a crash in the middle, it erases what is left. Scope privacy:write. Throws invalid_request with every fault of the
  * input.
  */
-export const erasePersonalData = audited(
-  "privacy.erase",
-  async function erasePersonalData(
-    { store }: { store: Store },
-    principal: Principal,
-    input: PrivacySubject,
-  ): Promise<ErasureReceipt> {
-    requireScopeOf(principal, "erasePersonalData");
+export const erasePersonalData = operation(
+  "erasePersonalData",
+  async ({ store }, principal, input): Promise<ErasureReceipt> => {
     const { subject, ...owner } = await seek(store, principal, input);
     // First what could become a message again.
     let counts = await store.erasures.eraseLoose(principal.project, owner);
@@ -146,5 +135,5 @@ export const erasePersonalData = audited(
     }
     return { id: newId(), at: new Date().toISOString(), project: principal.projectName, subject, counts };
   },
-  (_args, result) => result?.subject ?? null,
+  { audit: "privacy.erase", objectOf: (_args, result) => result?.subject ?? null },
 );

@@ -49,7 +49,7 @@ describe("the webhook secret of a project", () => {
   const SECRET = "a project secret";
   const NEXT = "the secret after it, longer";
   const change = (id: string, input: ProjectChange, versions: number[] | null = null) =>
-    updateProject({ store }, principal(), id, input, versions);
+    updateProject({ store }, principal(), { id, versions }, input);
 
   async function live(id: string): Promise<(string | null)[]> {
     const secrets = await store.projects.findWebhookSecrets(asProjectId(id));
@@ -106,7 +106,7 @@ describe("the webhook secret of a project", () => {
     const { id, name } = await create({ name: `a-${mark}` });
     await change(id, { webhookSecret: SECRET });
     await change(id, { webhookSecret: NEXT });
-    await deleteProject({ store }, principal(), id, { confirm: name });
+    await deleteProject({ store }, principal(), { id }, { confirm: name });
     const client = new Client({ connectionString: database.url });
     await client.connect();
     const { rows } = await client.query("SELECT webhook_secret, previous_webhook_secret FROM projects WHERE id = $1", [

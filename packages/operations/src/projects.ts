@@ -1,4 +1,3 @@
-import type { Principal } from "@svc/auth";
 import {
   CHANNEL_LIMITS,
   MASKED_SECRET,
@@ -9,16 +8,14 @@ import {
   projectDeletionSchema,
   projectInputSchema,
 } from "@svc/contracts";
-import type { ListInput, ListPage, ProjectChange, ProjectDeletion, ProjectInput, ProjectItem } from "@svc/contracts";
+import type { ProjectChange, ProjectItem } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import { announceDeletion } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { DEFAULT_PROJECT, asProjectId } from "@svc/store";
 import type { Project, Store } from "@svc/store";
-import { audited } from "./audited.ts";
-import type { ExpectedVersions } from "./operation.ts";
 import { readPage } from "./list-page.ts";
-import { requireScopeOf, staleVersion } from "./operation.ts";
+import { staleVersion, operation } from "./operation.ts";
 import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 
 function asItem({ createdAt, ...project }: Project): ProjectItem {
@@ -35,14 +32,9 @@ function asItem({ createdAt, ...project }: Project): ProjectItem {
 }
 
 /** A page of all projects, newest first. Scope admin:*. Throws invalid_request for a query that is not valid. */
-export async function listProjects(
-  { store }: { store: Store },
-  principal: Principal,
-  input: ListInput,
-): Promise<ListPage<ProjectItem>> {
-  requireScopeOf(principal, "listProjects");
+export const listProjects = operation("listProjects", async ({ store }, _principal, input) => {
   return readPage("projects", input, (query) => store.projects.listPage(query), asItem);
-}
+});
 
 const nameTaken = () =>
   invalidInput([{ pointer: "/name", code: "taken", detail: "is already used by another project" }], "The project");
@@ -54,29 +46,22 @@ async function readProject(store: Store, id: string): Promise<Project> {
 }
 
 /** The project with this id. Scope admin:*. Throws not_found. */
-export async function getProject({ store }: { store: Store }, principal: Principal, id: string): Promise<ProjectItem> {
-  requireScopeOf(principal, "getProject");
+export const getProject = operation("getProject", async ({ store }, _principal, id) => {
   return asItem(await readProject(store, id));
-}
+});
 
 /**
  * Makes a project, without agents and knowledge bases. Scope admin:*. Throws invalid_request with every fault of the
  * input, and when there is a project of this name.
  */
-export const createProject = audited(
-  "projects.create",
-  async function createProject(
-    { store }: { store: Store },
-    principal: Principal,
-    input: ProjectInput,
-  ): Promise<ProjectItem> {
-    requireScopeOf(principal, "createProject");
+export const createProject = operation(
+  "createProject",
+  async ({ store }, _principal, input) => {
     const project = await store.projects.insert(checkInput(projectInputSchema, input, "The project"));
     if (project === null) throw nameTaken();
     return asItem(project);
   },
-  undefined,
-  { isGlobal: true },
+  { audit: "projects.create", isGlobal: true },
 );
 
 /** What a change makes of the project's webhook secret; undefined if it stays as it is. Throws invalid_request. */
@@ -102,16 +87,9 @@ function secretOf(
  * come a second later. Scope admin:*. Throws not_found, version_conflict with the present `ETag`, and invalid_request with
  * every fault of the input, for a name that is taken, and for another name of `default`.
  */
-export const updateProject = audited(
-  "projects.update",
-  async function updateProject(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    input: ProjectChange,
-    versions: ExpectedVersions = null,
-  ): Promise<ProjectItem> {
-    requireScopeOf(principal, "updateProject");
+export const updateProject = operation(
+  "updateProject",
+  async ({ store }, _principal, { id, versions = null }, input) => {
     const change = checkInput(projectChangeSchema, input, "The project");
     const before = await readProject(store, id);
     if (before.name === DEFAULT_PROJECT && change.name !== undefined && change.name !== DEFAULT_PROJECT) {
@@ -128,8 +106,7 @@ export const updateProject = audited(
     await storeWebhookSecret(store, project, secret);
     return asItem(await readProject(store, id));
   },
-  undefined,
-  { isGlobal: true },
+  { audit: "projects.update", isGlobal: true },
 );
 
 const widgetHindrance = (name: string) => `The widget uses ${name}. Assign the widget to another project first.`;
@@ -160,16 +137,9 @@ async function askToConfirm(store: Store, project: Project): Promise<ServiceErro
  * back there. Scope admin:*. Throws not_found, version_conflict with the present `ETag`, and invalid_request: without that
  * confirmation (its text counts what would be deleted), for `default`, and for the project of the widget.
  */
-export const deleteProject = audited(
-  "projects.delete",
-  async function deleteProject(
-    { store, queues }: { store: Store; queues?: Queues },
-    principal: Principal,
-    id: string,
-    input: ProjectDeletion,
-    versions: ExpectedVersions = null,
-  ): Promise<ProjectItem> {
-    requireScopeOf(principal, "deleteProject");
+export const deleteProject = operation(
+  "deleteProject",
+  async ({ store, queues }: { store: Store; queues?: Queues }, _principal, { id, versions = null }, input) => {
     const { confirm } = checkInput(projectDeletionSchema, input, "The deletion");
     const project = await readProject(store, id);
     const hindrance = await findHindrance(store, project);
@@ -181,6 +151,5 @@ export const deleteProject = audited(
     if (queues !== undefined) announceDeletion(queues, project.id);
     return asItem(project);
   },
-  undefined,
-  { isGlobal: true },
+  { audit: "projects.delete", isGlobal: true },
 );

@@ -13,17 +13,15 @@ import {
   proposalRejectionSchema,
   proposalStatusSchema,
 } from "@svc/contracts";
-import type { ListInput, ListPage, Proposal, ProposalInput, ProposalRejection, Source } from "@svc/contracts";
+import type { ListInput, Proposal, ProposalInput, Source } from "@svc/contracts";
 import { identifyDocument, rewriteDocument } from "@svc/knowledge";
 import type { DocumentInput } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
 import type { NewProposal, ProjectId, ProposalOutcome, ProposalRecord, ProposalTarget, Store } from "@svc/store";
 import { FILE_HEADERS_ONLY, createPatch } from "diff";
-import { audited } from "./audited.ts";
 import { requireKb } from "./kbs.ts";
-import { requireScopeOf } from "./operation.ts";
-import type { ExpectedVersions } from "./operation.ts";
+import { operation } from "./operation.ts";
 import { readPage } from "./list-page.ts";
 
 /** What is asked of the list of proposals. */
@@ -158,12 +156,7 @@ async function rewrite(
  * A page of the proposed changes of the principal's project, newest first; `q` is looked for in title and text. Of
  * conversations only who may read tickets sees anything. Scope kb:read. Throws invalid_request with every fault of the query.
  */
-export async function listProposals(
-  { store }: { store: Store },
-  principal: Principal,
-  { status, kbId, ...input }: ProposalListInput,
-): Promise<ListPage<Proposal>> {
-  requireScopeOf(principal, "listProposals");
+export const listProposals = operation("listProposals", async ({ store }, principal, { status, kbId, ...input }) => {
   const known = proposalStatusSchema.optional().safeParse(status);
   const found = faultsOf(proposalStatusSchema.optional(), status, "/status");
   if (kbId !== undefined && !isUuid(kbId)) {
@@ -177,13 +170,12 @@ export async function listProposals(
     (record) => asItem(record, principal),
     found,
   );
-}
+});
 
 /** The proposal with this id, in the principal's project, as `listProposals` shows it. Scope kb:read. Throws not_found. */
-export async function getProposal({ store }: { store: Store }, principal: Principal, id: string): Promise<Proposal> {
-  requireScopeOf(principal, "getProposal");
+export const getProposal = operation("getProposal", async ({ store }, principal, id) => {
   return asItem(await readProposal(store, principal, id), principal);
-}
+});
 
 /** What becomes an article: all that will stand in it, so that nothing is accepted that nobody was shown. */
 const articleText = (question: string | null, text: string): string =>
@@ -335,14 +327,9 @@ async function fromText(
  * Proposes a change to a knowledge base: a text, or the last answer that a person has given in a conversation. Scope
  * kb:write, and tickets:read where it names a conversation. Throws not_found for an unknown knowledge base, and invalid_request with every fault of the input.
  */
-export const createProposal = audited(
-  "proposals.create",
-  async function createProposal(
-    { store }: { store: Store },
-    principal: Principal,
-    input: ProposalInput,
-  ): Promise<Proposal> {
-    requireScopeOf(principal, "createProposal");
+export const createProposal = operation(
+  "createProposal",
+  async ({ store }, principal, input) => {
     const wanted = checkInput(proposalInputSchema, input, "The proposal");
     const { kbId, text, ticketId = null } = wanted;
     if (ticketId !== null) requireScope(principal, "tickets:read");
@@ -355,6 +342,7 @@ export const createProposal = audited(
       principal,
     );
   },
+  { audit: "proposals.create" },
 );
 
 /** The proposal as it was decided. Throws the fault that an outcome stands for. */
@@ -390,15 +378,9 @@ function asArticle({ id, title, after, documentId }: ProposalRecord): DocumentIn
  * version_conflict with the present `ETag` when it was decided otherwise or the document has changed since, and
  * invalid_request for a text that cannot be read.
  */
-export const acceptProposal = audited(
-  "proposals.accept",
-  async function acceptProposal(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    versions: ExpectedVersions = null,
-  ): Promise<Proposal> {
-    requireScopeOf(principal, "acceptProposal");
+export const acceptProposal = operation(
+  "acceptProposal",
+  async ({ store }, principal, { id, versions = null }) => {
     const proposal = await readProposal(store, principal, id);
     if (proposal.status === "accepted") return asItem(proposal, principal);
     // An article has the question as its heading: nobody accepts what was kept from them.
@@ -420,22 +402,16 @@ export const acceptProposal = audited(
       principal,
     );
   },
+  { audit: "proposals.accept" },
 );
 
 /**
  * Turns a proposed change down, if the proposal has one of the expected versions. Scope kb:write. Throws not_found,
  * version_conflict with the present `ETag`, and invalid_request with every fault of the input.
  */
-export const rejectProposal = audited(
-  "proposals.reject",
-  async function rejectProposal(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    input: ProposalRejection,
-    versions: ExpectedVersions = null,
-  ): Promise<Proposal> {
-    requireScopeOf(principal, "rejectProposal");
+export const rejectProposal = operation(
+  "rejectProposal",
+  async ({ store }, principal, { id, versions = null }, input) => {
     const { reason = null } = checkInput(proposalRejectionSchema, input, "The rejection");
     const proposal = await readProposal(store, principal, id);
     return decidedBy(
@@ -443,4 +419,5 @@ export const rejectProposal = audited(
       principal,
     );
   },
+  { audit: "proposals.reject" },
 );

@@ -2,15 +2,14 @@ import { HISTORY_LIMIT, answerQuestion, sendsAnswer } from "@svc/agents";
 import type { Answer, HistoryMessage, LanguageModels } from "@svc/agents";
 import type { Principal } from "@svc/auth";
 import { REPLAY_LIMITS, checkInput, invalidInput, replayInputSchema } from "@svc/contracts";
-import type { Agent, FieldFault, ReplayInput, ReplayItem, ReplayQuery, ReplayResult, ReplaySide } from "@svc/contracts";
+import type { Agent, FieldFault, ReplayItem, ReplayQuery, ReplayResult, ReplaySide } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import { isUnavailable } from "@svc/store";
 import type { OperatorReply, Store } from "@svc/store";
 import { faultsOfKbs, readAgent } from "./agents.ts";
-import { audited } from "./audited.ts";
-import { requireScopeOf } from "./operation.ts";
+import { operation } from "./operation.ts";
 import { beginningOf, scoreAnswer, summarizeReplay, verdictOf } from "./replay/compare-answers.ts";
 import type { SideUsage } from "./replay/compare-answers.ts";
 
@@ -20,16 +19,8 @@ interface ReplayDeps {
   embeddings: Embeddings | null;
   models: LanguageModels | null;
   log: Log;
-}
-
-/** What else can be said of a replay. */
-export interface ReplayOptions {
-  /** Ends it early: what was compared so far is answered. */
-  signal?: AbortSignal;
-  /** Milliseconds, in place of those of the input; after them what was compared so far is answered. 50 s by default. */
+  /** Time limit in milliseconds, instead of the input's. */
   timeLimitMs?: number;
-  /** Hears how far it is. */
-  onProgress?: (done: number, total: number) => void;
 }
 
 /** So many replies are worked on at once: more would wait for the same processor, or for the same provider. */
@@ -204,17 +195,10 @@ async function playBoth(
  * not_found, and invalid_request with every fault of the input, those of the change as `updateAgent` has them, below
  * `/against`.
  */
-export const replayAgent = audited(
-  "agents.replay",
-  async function replayAgent(
-    deps: ReplayDeps,
-    principal: Principal,
-    id: string,
-    input: ReplayInput,
-    options: ReplayOptions = {},
-  ): Promise<ReplayResult> {
-    requireScopeOf(principal, "replayAgent");
-    const { store } = deps;
+export const replayAgent = operation(
+  "replayAgent",
+  async (deps: ReplayDeps, principal, { id, signal: cancelled }, input): Promise<ReplayResult> => {
+    const { store, timeLimitMs = input.timeoutMs ?? REPLAY_LIMITS.timeLimitMs } = deps;
     const checked = checkInput(replayInputSchema, input, WHAT);
     const { limit = REPLAY_LIMITS.defaultReplies, from = null, to = null, ticketIds = null } = checked;
     const agent = await readAgent(store, principal, id);
@@ -223,18 +207,11 @@ export const replayAgent = audited(
     const query = { agentId: agent.id, ticketIds, from, to, limit };
     const replies = await store.operatorReplies.list(principal.project, query);
 
-    const { timeLimitMs = checked.timeoutMs ?? REPLAY_LIMITS.timeLimitMs, onProgress } = options;
     const timeLimit = AbortSignal.timeout(timeLimitMs);
     // A fault of the store ends what else is on its way.
     const fault = new AbortController();
-    const signal = AbortSignal.any([
-      timeLimit,
-      fault.signal,
-      ...(options.signal === undefined ? [] : [options.signal]),
-    ]);
+    const signal = AbortSignal.any([timeLimit, fault.signal, ...(cancelled === undefined ? [] : [cancelled])]);
     const played: (ItemPlayed | undefined)[] = replies.map(() => undefined);
-    let done = 0;
-    onProgress?.(done, replies.length);
     await forEach(replies, signal, async (reply, index) => {
       try {
         played[index] = await playBoth(deps, principal, [agent, against.agent], { reply, signal });
@@ -244,8 +221,6 @@ export const replayAgent = audited(
         fault.abort();
         throw error;
       }
-      done += 1;
-      onProgress?.(done, replies.length);
     });
     const compared = played.filter((one) => one !== undefined);
     const items = compared.map(({ item }) => item);
@@ -264,4 +239,5 @@ export const replayAgent = audited(
       notComparedTicketIds: left.map(({ ticketId }) => ticketId),
     };
   },
+  { audit: "agents.replay" },
 );

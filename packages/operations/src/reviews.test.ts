@@ -83,10 +83,10 @@ describe("a reply while the customer has written something that is not in the ti
     const chatId = newId();
     const { ticketId, version } = await heldTicket(chatId);
     await accept(chatId);
-    const replying = reviewTicket.reply(deps(), operator(), ticketId, { text: "Mine." }, [version]);
+    const replying = reviewTicket.reply(deps(), operator(), { id: ticketId, versions: [version] }, { text: "Mine." });
     await expect(replying).rejects.toMatchObject({ code: "version_conflict" });
     expect(published).toEqual([]);
-    const answered = await reviewTicket.reply(deps(), operator(), ticketId, { text: "Mine." });
+    const answered = await reviewTicket.reply(deps(), operator(), { id: ticketId }, { text: "Mine." });
     expect(answered).toMatchObject({ stage: "delivering", version: version + 1 });
     expect(published).toEqual(["review-decisions"]);
   });
@@ -96,14 +96,14 @@ describe("the pipeline is told of a decision", () => {
   test("where it has something to do, and of nothing else", async () => {
     const chatId = newId();
     const { ticketId } = await heldTicket(chatId);
-    await reviewTicket.note(deps(), operator(), ticketId, { text: "A note." });
-    await reviewTicket.takeover(deps(), operator(), ticketId, {});
-    await reviewTicket.resolve(deps(), operator(), ticketId, {});
-    await reviewTicket.reopen(deps(), operator(), ticketId, {});
+    await reviewTicket.note(deps(), operator(), { id: ticketId }, { text: "A note." });
+    await reviewTicket.takeover(deps(), operator(), { id: ticketId }, {});
+    await reviewTicket.resolve(deps(), operator(), { id: ticketId }, {});
+    await reviewTicket.reopen(deps(), operator(), { id: ticketId }, {});
     expect(published).toEqual([]);
     // A run that is under way begins anew, so somebody has to begin it.
     await accept(chatId);
-    await reviewTicket.takeover(deps(), operator(), ticketId, {});
+    await reviewTicket.takeover(deps(), operator(), { id: ticketId }, {});
     expect(published).toEqual(["review-decisions"]);
   });
 });
@@ -120,35 +120,35 @@ describe("a closed ticket", () => {
   test.each(["resolved", "spam"] as const)("that was %s is what it was when closing is undone", async (status) => {
     const chatId = newId();
     const { ticketId } = await heldTicket(chatId);
-    await reviewTicket.assign(deps(), operator(), ticketId, { assignee: "Ada" });
+    await reviewTicket.assign(deps(), operator(), { id: ticketId }, { assignee: "Ada" });
     const before = await read(ticketId);
     expect(before).toMatchObject({ stage: "review", draft: { text: "The draft.", why: "not sure", confidence: 0.4 } });
-    await reviewTicket.resolve(deps(), operator(), ticketId, { status });
+    await reviewTicket.resolve(deps(), operator(), { id: ticketId }, { status });
     expect(await read(ticketId)).toMatchObject({ status, stage: "done", draft: null, messages: ["rejected"] });
-    await reviewTicket.reopen(deps(), operator(), ticketId, { restore: true });
+    await reviewTicket.reopen(deps(), operator(), { id: ticketId }, { restore: true });
     expect(await read(ticketId)).toEqual(before);
   });
 
   test("waits in review when it is reopened, also after it was marked as spam, and can be approved", async () => {
     const { ticketId } = await heldTicket(newId());
-    await reviewTicket.resolve(deps(), operator(), ticketId, {});
-    await reviewTicket.resolve(deps(), operator(), ticketId, { status: "spam" });
-    const { version } = await reviewTicket.reopen(deps(), operator(), ticketId, {});
+    await reviewTicket.resolve(deps(), operator(), { id: ticketId }, {});
+    await reviewTicket.resolve(deps(), operator(), { id: ticketId }, { status: "spam" });
+    const { version } = await reviewTicket.reopen(deps(), operator(), { id: ticketId }, {});
     expect(await read(ticketId)).toMatchObject({ status: "open", stage: "review", messages: ["held"] });
-    const approved = await reviewTicket.approve(deps(), operator(), ticketId, {}, [version]);
+    const approved = await reviewTicket.approve(deps(), operator(), { id: ticketId, versions: [version] }, {});
     expect(approved.stage).toBe("delivering");
   });
 
   test("brings back no message that was rejected before it was closed, and no draft of a former project", async () => {
     const { ticketId, version } = await heldTicket(newId());
-    await reviewTicket.reject(deps(), operator(), ticketId, {}, [version]);
-    await reviewTicket.resolve(deps(), operator(), ticketId, {});
-    await reviewTicket.reopen(deps(), operator(), ticketId, {});
+    await reviewTicket.reject(deps(), operator(), { id: ticketId, versions: [version] }, {});
+    await reviewTicket.resolve(deps(), operator(), { id: ticketId }, {});
+    await reviewTicket.reopen(deps(), operator(), { id: ticketId }, {});
     expect(await read(ticketId)).toMatchObject({ stage: "done", draft: null, messages: ["rejected"] });
     const other = await heldTicket(newId());
-    await reviewTicket.resolve(deps(), operator(), other.ticketId, {});
-    await reviewTicket.reroute(deps(), operator(), other.ticketId, { agentId: null });
-    await reviewTicket.reopen(deps(), operator(), other.ticketId, {});
+    await reviewTicket.resolve(deps(), operator(), { id: other.ticketId }, {});
+    await reviewTicket.reroute(deps(), operator(), { id: other.ticketId }, { agentId: null });
+    await reviewTicket.reopen(deps(), operator(), { id: other.ticketId }, {});
     expect(await read(other.ticketId)).toMatchObject({ stage: "review", draft: null, messages: ["held"] });
   });
 });
@@ -162,7 +162,7 @@ test("a ticket can be assigned to operators who may answer in its project, and t
     if (disabled) await store.operators.update(record.id, { disabled }, null);
     return record.id;
   };
-  const assign = (assignee: string) => reviewTicket.assign(deps(), operator(), ticketId, { assignee });
+  const assign = (assignee: string) => reviewTicket.assign(deps(), operator(), { id: ticketId }, { assignee });
   for (const id of [await idOf("viewer"), await idOf("operator", true), newId()]) {
     await expect(assign(`operator:${id}`)).rejects.toMatchObject({
       code: "invalid_request",
@@ -180,7 +180,12 @@ test("a decision answers the ticket as it has made it, also where the ticket is 
     ...store,
     ticketDetails: { ...store.ticketDetails, find: () => Promise.resolve(null) },
   };
-  const item = await reviewTicket.approve({ ...deps(), store: vanishing }, operator(), ticketId, {}, [version]);
+  const item = await reviewTicket.approve(
+    { ...deps(), store: vanishing },
+    operator(),
+    { id: ticketId, versions: [version] },
+    {},
+  );
   expect(item).toMatchObject({ id: ticketId, stage: "delivering", version: version + 1, project: project.name });
 });
 
@@ -213,7 +218,7 @@ describe("a ticket that is rerouted to another project", () => {
     ["viewer", "operator", "insufficient_scope"],
   ] as const)("by an operator who is %s here and %s there is %s", async (here, there, code) => {
     const { ticketId } = await heldTicket(newId());
-    const rerouting = reviewTicket.reroute(deps(), await signedIn(here, there), ticketId, toSouth);
+    const rerouting = reviewTicket.reroute(deps(), await signedIn(here, there), { id: ticketId }, toSouth);
     if (code === null) await expect(rerouting).resolves.toMatchObject({ project: "south", assignee: null });
     else await expect(rerouting).rejects.toMatchObject({ code });
     const { id } = code === null ? south : project;
@@ -234,7 +239,7 @@ describe("a ticket that is rerouted to another project", () => {
       [ann, "nowhere"],
     ] as const) {
       await expect(
-        reviewTicket.reroute(deps(), principal, ticketId, { agentId: null, project: name }),
+        reviewTicket.reroute(deps(), principal, { id: ticketId }, { agentId: null, project: name }),
       ).rejects.toMatchObject({ code: "project_mismatch" });
     }
   });
@@ -245,9 +250,9 @@ describe("a ticket that is rerouted to another project", () => {
     const east = (await store.projects.ensure("east")).project;
     const inProject = ({ id, name }: Project) => ({ ...operator(), project: id, projectName: name });
     const move = (from: Project, { name }: Project) =>
-      reviewTicket.reroute(deps(), inProject(from), ticketId, { agentId: null, project: name });
+      reviewTicket.reroute(deps(), inProject(from), { id: ticketId }, { agentId: null, project: name });
     await move(project, south);
-    await reviewTicket.note(deps(), inProject(south), ticketId, { text: "Not ours." });
+    await reviewTicket.note(deps(), inProject(south), { id: ticketId }, { text: "Not ours." });
     await move(south, east);
     await move(east, project);
     const changes = await store.ticketChanges.listAfter(newest, [], 100);
@@ -260,13 +265,13 @@ test("files of a reply that was given up are kept for another try, and let go of
   const file = { filename: "a.txt", mime: "text/plain", content: Buffer.alloc(OPERATOR_FILE_LIMITS.unusedMaxBytes) };
   const fileId = await store.operatorFiles.insert(project.id, ticketId, file);
   const attachments = [{ fileId: fileId ?? "" }];
-  await reviewTicket.reply(deps(), operator(), ticketId, { text: "With a file.", attachments });
+  await reviewTicket.reply(deps(), operator(), { id: ticketId }, { text: "With a file.", attachments });
   const review = await store.reviews.claim(project.id, ticketId);
   if (review === null) throw new Error("the decision could not be claimed");
   await store.reviews.giveUp(review, "too often");
   // What a decision has does not count as waiting; what is let go of does.
   const small = { ...file, content: Buffer.from("x") };
   expect(await store.operatorFiles.insert(project.id, ticketId, small)).not.toBeNull();
-  await reviewTicket.reply(deps(), operator(), ticketId, { text: "Without one." });
+  await reviewTicket.reply(deps(), operator(), { id: ticketId }, { text: "Without one." });
   expect(await store.operatorFiles.insert(project.id, ticketId, small)).toBeNull();
 });

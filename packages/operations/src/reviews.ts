@@ -12,7 +12,7 @@ import type { Decided, Decision, Project, ReviewState, Store } from "@svc/store"
 import { audited } from "./audited.ts";
 import { DECISION_RULES, UNDER_WAY, UNREAD, conflict } from "./decision-rules.ts";
 import type { DecisionCall } from "./decision-rules.ts";
-import type { ExpectedVersions } from "./operation.ts";
+import type { ExpectedVersions, VersionedId } from "./operation.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 import { proposeFromEdit } from "./proposals.ts";
 import { asTicketItem, readTicket } from "./tickets.ts";
@@ -207,13 +207,9 @@ async function decide<Action extends ReviewAction>(
 function operationOf<Action extends ReviewAction>(action: Action) {
   return audited(
     `tickets.${action}`,
-    (
-      deps: ReviewDeps,
-      principal: Principal,
-      ticketId: string,
-      input: ReviewInput<Action>,
-      versions: ExpectedVersions = null,
-    ) => decide(deps, principal, ticketId, { action, input, versions }),
+    (deps: ReviewDeps, principal: Principal, { id, versions = null }: VersionedId, input: ReviewInput<Action>) =>
+      decide(deps, principal, id, { action, input, versions }),
+    { objectOf: ([{ id }]) => id },
   );
 }
 

@@ -27,6 +27,7 @@ const NO_OPERATIONS: Record<string, string> = {
   readLocalSecretKey: "of whoever can read the data folder",
   requireScopeOf: "checks a scope",
   revokeLocalKeys: "of the machine itself, when it makes its own key anew",
+  takesTarget: "looks at an endpoint",
   summarizeReplay: "works on what it is given",
   writePrivateFile: "of whoever can write the data folder",
 };

@@ -1,16 +1,13 @@
-import type { Principal } from "@svc/auth";
 import { checkInput, statsInputSchema } from "@svc/contracts";
-import type { AnswerStats, QueueHealth, Stats, StatsInput } from "@svc/contracts";
+import type { AnswerStats, Stats, StatsInput } from "@svc/contracts";
 import { usedShareOf } from "@svc/store";
-import type { Store } from "@svc/store";
-import { requireScopeOf } from "./operation.ts";
+import { operation } from "./operation.ts";
 
 /**
  * How the principal's project fared in a span of time, by channel and by agent, and the questions that found no answer
  * most often. Scope tickets:read. Throws invalid_request with every fault of the input.
  */
-export async function getStats({ store }: { store: Store }, principal: Principal, input: StatsInput): Promise<Stats> {
-  requireScopeOf(principal, "getStats");
+export const getStats = operation("getStats", async ({ store }, principal, input: StatsInput): Promise<Stats> => {
   const query = checkInput(statsInputSchema(new Date()), input, "The query");
   const { total, series, byChannel, byAgent, topUnanswered, models } = await store.stats.read(principal.project, query);
   const usage = await store.storedBytes.readProject(principal.project);
@@ -30,26 +27,23 @@ export async function getStats({ store }: { store: Store }, principal: Principal
       usedShare: Math.round(usedShareOf(usage, limits) * 1_000) / 1_000,
     },
   };
-}
+});
 
 /**
  * Returns what became of the answers that the agents of the principal's project wrote in a span of time, by agent and by
  * confidence. Scope tickets:read. Throws invalid_request with every error of the input.
  */
-export async function getAnswerStats(
-  { store }: { store: Store },
-  principal: Principal,
-  input: StatsInput,
-): Promise<AnswerStats> {
-  requireScopeOf(principal, "getAnswerStats");
-  const query = checkInput(statsInputSchema(new Date()), input, "The query");
-  const agents = await store.stats.readAnswers(principal.project, query);
-  return { from: query.from.toISOString(), to: query.to.toISOString(), agents };
-}
+export const getAnswerStats = operation(
+  "getAnswerStats",
+  async ({ store }, principal, input: StatsInput): Promise<AnswerStats> => {
+    const query = checkInput(statsInputSchema(new Date()), input, "The query");
+    const agents = await store.stats.readAnswers(principal.project, query);
+    return { from: query.from.toISOString(), to: query.to.toISOString(), agents };
+  },
+);
 
 /** What waits in the queues of the principal's project, since when, and what was given up. Scope tickets:read. */
-export async function getQueues({ store }: { store: Store }, principal: Principal): Promise<QueueHealth[]> {
-  requireScopeOf(principal, "getQueues");
+export const getQueues = operation("getQueues", async ({ store }, principal) => {
   const states = await store.stats.readQueues(principal.project);
   return states.map(({ oldestDueAt, ...state }) => ({ ...state, oldestDueAt: oldestDueAt?.toISOString() ?? null }));
-}
+});

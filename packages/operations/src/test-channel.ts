@@ -1,12 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import type { Principal } from "@svc/auth";
 import { CHANNELS, ServiceError, channelIdSchema, channelTestSchema, checkInput } from "@svc/contracts";
-import type { ChannelId, ChannelTestInput, ChannelTestResult } from "@svc/contracts";
+import type { ChannelId, ChannelTestResult } from "@svc/contracts";
 import { DEFAULT_PROJECT, ticketIdOf } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
-import { audited } from "./audited.ts";
 import { getChannel } from "./channels.ts";
-import { requireScopeOf } from "./operation.ts";
+import { operation } from "./operation.ts";
 
 /** What a chat reads. */
 const TEST_TEXT = "This is a test message: your bot can write to this chat.";
@@ -42,15 +40,9 @@ async function findChat(
  * until it is delivered. It answers no message and changes no ticket. Scope admin:*. Throws not_found where the chat is
  * none of the bot's or the channel has no test message, and invalid_request if the channel does not run.
  */
-export const testChannel = audited(
-  "channels.test",
-  async function testChannel(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    input: ChannelTestInput,
-  ): Promise<ChannelTestResult> {
-    requireScopeOf(principal, "testChannel");
+export const testChannel = operation(
+  "testChannel",
+  async ({ store }, principal, id, input): Promise<ChannelTestResult> => {
     const given = checkInput(channelTestSchema, input, "The test");
     const channelId = channelIdSchema.safeParse(id).data;
     if (channelId === undefined || !CHANNELS[channelId].pushes) throw noTestMessage();
@@ -79,5 +71,5 @@ export const testChannel = audited(
       await setTimeout(LOOK_MS);
     }
   },
-  (_args, result) => result?.ticketId ?? null,
+  { audit: "channels.test", objectOf: (_args, result) => result?.ticketId ?? null },
 );

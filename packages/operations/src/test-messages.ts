@@ -1,14 +1,12 @@
-import type { Principal } from "@svc/auth";
 import { TEST_ORIGIN, checkInput, testMessageSchema } from "@svc/contracts";
-import type { SentTestMessage, TestMessageInput } from "@svc/contracts";
+import type { SentTestMessage } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { newId } from "@svc/store";
 import type { Store } from "@svc/store";
-import { audited } from "./audited.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
-import { requireScopeOf } from "./operation.ts";
+import { operation } from "./operation.ts";
 
 /** What sending a test message needs. */
 export interface TestMessageDeps {
@@ -22,14 +20,9 @@ export interface TestMessageDeps {
  * earlier test left with a person holds nothing up. It is durable when this resolves, and answered as any message is; the
  * reply stays in its ticket. Scope messages:write. Throws invalid_request and unavailable.
  */
-export const sendTestMessage = audited(
-  "messages.test",
-  async function sendTestMessage(
-    { store, queues, log }: TestMessageDeps,
-    principal: Principal,
-    input: TestMessageInput,
-  ): Promise<SentTestMessage> {
-    requireScopeOf(principal, "sendTestMessage");
+export const sendTestMessage = operation(
+  "sendTestMessage",
+  async ({ store, queues, log }: TestMessageDeps, principal, input): Promise<SentTestMessage> => {
     const { text } = checkInput(testMessageSchema, input, "The message");
     const { project } = principal;
     const chatId = `test:${newId()}`;
@@ -51,5 +44,5 @@ export const sendTestMessage = audited(
     );
     return { messageId, ticketId, chatId };
   },
-  (_args, result) => result?.ticketId ?? null,
+  { audit: "messages.test", objectOf: (_args, result) => result?.ticketId ?? null },
 );

@@ -16,7 +16,6 @@ import type {
   LastMessage,
   ListPage,
   PossibleDuplicateItem,
-  TicketChange,
   TicketCount,
   TicketDetail,
   TicketEvent,
@@ -29,7 +28,6 @@ import type {
 import { isUuid } from "@svc/primitives";
 import type {
   EventRecord,
-  FileContent,
   ListedTicket,
   MessageRecord,
   ModelCallRecord,
@@ -42,10 +40,8 @@ import type {
   WordQuery,
 } from "@svc/store";
 import { searchWords } from "@svc/text";
-import { audited } from "./audited.ts";
-import type { ExpectedVersions } from "./operation.ts";
 import { plainSnippet } from "./plain-snippet.ts";
-import { requireScopeOf, staleVersion } from "./operation.ts";
+import { staleVersion, operation } from "./operation.ts";
 import { asToolCall } from "./as-tool-call.ts";
 
 const notFound = () => new ServiceError("not_found", "No ticket with this ID exists in this project.");
@@ -227,30 +223,28 @@ const spanOf = (owners: ReadonlyMap<ProjectId, Principal>, ofAll: boolean, { pro
  * an administrator. Scope tickets:read. Throws invalid_request with every fault of the input, and insufficient_scope where
  * another key asks for all projects.
  */
-export async function listTickets(
-  { store }: { store: Store },
-  principal: Principal,
-  input: TicketListInput,
-): Promise<ListPage<TicketItem>> {
-  requireScopeOf(principal, "listTickets");
-  const ofAll = input.allProjects === "1";
-  const owners = await listOwners(store, principal, ofAll);
-  const {
-    q,
-    allProjects: _,
-    ...query
-  } = checkInput(ticketListSchema(input.sort), input, "The query", ofOneProject(input));
-  const words = q === undefined ? null : wordQueryOf(q);
-  if (q !== undefined && words === null) return { items: [], nextCursor: null };
-  const { tickets, next } = await store.ticketList.listPage(spanOf(owners, ofAll, principal), { ...query, words });
-  return {
-    items: tickets.flatMap((ticket) => {
-      const owner = owners.get(ticket.project);
-      return owner === undefined ? [] : [asListedTicket(ticket, owner)];
-    }),
-    nextCursor: next === null ? null : encodeTicketCursor(query.sort, next),
-  };
-}
+export const listTickets = operation(
+  "listTickets",
+  async ({ store }, principal, input): Promise<ListPage<TicketItem>> => {
+    const ofAll = input.allProjects === "1";
+    const owners = await listOwners(store, principal, ofAll);
+    const {
+      q,
+      allProjects: _,
+      ...query
+    } = checkInput(ticketListSchema(input.sort), input, "The query", ofOneProject(input));
+    const words = q === undefined ? null : wordQueryOf(q);
+    if (q !== undefined && words === null) return { items: [], nextCursor: null };
+    const { tickets, next } = await store.ticketList.listPage(spanOf(owners, ofAll, principal), { ...query, words });
+    return {
+      items: tickets.flatMap((ticket) => {
+        const owner = owners.get(ticket.project);
+        return owner === undefined ? [] : [asListedTicket(ticket, owner)];
+      }),
+      nextCursor: next === null ? null : encodeTicketCursor(query.sort, next),
+    };
+  },
+);
 
 /** Tickets that are counted at most. */
 const COUNT_MAX = 1_000;
@@ -259,28 +253,25 @@ const COUNT_MAX = 1_000;
  * How many tickets meet the filters, up to 1000: of the principal's project, or of all, as `listTickets` has them. Scope
  * tickets:read. Throws what that does, and invalid_request for words, which are not counted.
  */
-export async function countTickets(
-  { store }: { store: Store },
-  principal: Principal,
-  input: Omit<TicketListInput, "limit" | "cursor" | "sort">,
-): Promise<TicketCount> {
-  requireScopeOf(principal, "countTickets");
-  const ofAll = input.allProjects === "1";
-  const owners = await listOwners(store, principal, ofAll);
-  const { q: words, ...rest } = input;
-  const faults = ofOneProject(rest);
-  if (words !== undefined) faults.push({ pointer: "/q", code: "invalid", detail: "cannot be counted" });
-  const { q: _q, allProjects: _all, ...query } = checkInput(ticketListSchema(undefined), input, "The query", faults);
-  const count = await store.ticketList.count(spanOf(owners, ofAll, principal), { ...query, words: null }, COUNT_MAX);
-  return { count, isMore: count >= COUNT_MAX };
-}
+export const countTickets = operation(
+  "countTickets",
+  async ({ store }, principal, input: Omit<TicketListInput, "limit" | "cursor" | "sort">): Promise<TicketCount> => {
+    const ofAll = input.allProjects === "1";
+    const owners = await listOwners(store, principal, ofAll);
+    const { q: words, ...rest } = input;
+    const faults = ofOneProject(rest);
+    if (words !== undefined) faults.push({ pointer: "/q", code: "invalid", detail: "cannot be counted" });
+    const { q: _q, allProjects: _all, ...query } = checkInput(ticketListSchema(undefined), input, "The query", faults);
+    const count = await store.ticketList.count(spanOf(owners, ofAll, principal), { ...query, words: null }, COUNT_MAX);
+    return { count, isMore: count >= COUNT_MAX };
+  },
+);
 
 /**
  * The ticket with this id, in the principal's project, with what was said and done. One that was accepted and is not
  * opened yet has the stage `received` and version 0. Scope tickets:read. Throws not_found.
  */
-export async function getTicket({ store }: { store: Store }, principal: Principal, id: string): Promise<TicketDetail> {
-  requireScopeOf(principal, "getTicket");
+export const getTicket = operation("getTicket", async ({ store }, principal, id) => {
   const found = isUuid(id) ? await store.ticketDetails.read(principal.project, id) : null;
   if (found === null) throw notFound();
   const { ticket, contents } = found;
@@ -293,18 +284,12 @@ export async function getTicket({ store }: { store: Store }, principal: Principa
   const calls = toolCalls.map((call) => asToolCall(call, principal.projectName));
   const duplicates = await readDuplicates(store, principal, contents.events);
   return asDetail(ticket, contents, usage, calls, duplicates, principal);
-}
+});
 
 /**
  * A file of a conversation: one that its visitor sent, one of a reply, or one that is handed in for a reply. Scope tickets:read. Throws not_found.
  */
-export async function getTicketFile(
-  { store }: { store: Store },
-  principal: Principal,
-  id: string,
-  fileId: string,
-): Promise<FileContent> {
-  requireScopeOf(principal, "getTicketFile");
+export const getTicketFile = operation("getTicketFile", async ({ store }, principal, id, fileId) => {
   const ticket = await readTicket(store, principal, id);
   const { homeProject, id: ticketId } = ticket;
   const file = isUuid(fileId)
@@ -314,23 +299,16 @@ export async function getTicketFile(
   if (file === undefined)
     throw new ServiceError("not_found", "This ticket has no file with this ID, or the file has expired.");
   return file;
-}
+});
 
 /**
  * Changes what the input names, if the ticket has one of the expected versions. Scope tickets:write. Throws not_found,
  * also while the ticket is not opened yet, version_conflict with the present `ETag`, and invalid_request with every fault
  * of the input.
  */
-export const updateTicket = audited(
-  "tickets.update",
-  async function updateTicket(
-    { store }: { store: Store },
-    principal: Principal,
-    id: string,
-    input: TicketChange,
-    versions: ExpectedVersions = null,
-  ): Promise<TicketItem> {
-    requireScopeOf(principal, "updateTicket");
+export const updateTicket = operation(
+  "updateTicket",
+  async ({ store }, principal, { id, versions = null }, input) => {
     const change = checkInput(ticketChangeSchema, input, "The ticket");
     const { project, actor } = principal;
     if (!isUuid(id)) throw notFound();
@@ -339,4 +317,5 @@ export const updateTicket = audited(
     const present = await store.ticketDetails.findOpened(project, id);
     throw present === null ? notFound() : staleVersion("The ticket", present.version);
   },
+  { audit: "tickets.update" },
 );

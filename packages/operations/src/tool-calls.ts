@@ -2,15 +2,15 @@ import { isMarkOf } from "@svc/agents";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ServiceError, toolCallStateSchema } from "@svc/contracts";
-import type { ListInput, ListPage, ToolCall, ToolCallState } from "@svc/contracts";
+import type { ListInput, ToolCall, ToolCallState } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import { ToolCallDecidedError } from "@svc/store";
 import type { Decision, ReviewState, Store, TicketRecord, ToolCallRecord } from "@svc/store";
 import { asToolCall } from "./as-tool-call.ts";
 import { audited } from "./audited.ts";
 import { UNREAD, UNDER_WAY, conflict } from "./decision-rules.ts";
-import { requireScopeOf } from "./operation.ts";
-import type { ExpectedVersions } from "./operation.ts";
+import { operation } from "./operation.ts";
+import type { ExpectedVersions, VersionedId } from "./operation.ts";
 import { readPage, searchFaults } from "./list-page.ts";
 import { announce, decidePatiently } from "./reviews.ts";
 import type { ReviewDeps } from "./reviews.ts";
@@ -27,12 +27,7 @@ const notFound = () => new ServiceError("not_found", "No tool call with this ID 
  * A page of the calls of the tools of the agents of the principal's project, newest first. Scope tickets:read. Throws
  * invalid_request for a query that is not valid.
  */
-export async function listToolCalls(
-  { store }: { store: Store },
-  principal: Principal,
-  { state, q, ...input }: ToolCallListInput,
-): Promise<ListPage<ToolCall>> {
-  requireScopeOf(principal, "listToolCalls");
+export const listToolCalls = operation("listToolCalls", async ({ store }, principal, { state, q, ...input }) => {
   const known = toolCallStateSchema.optional().safeParse(state);
   const detail = `must be one of ${toolCallStateSchema.options.join(", ")}`;
   return readPage(
@@ -42,7 +37,7 @@ export async function listToolCalls(
     (call) => asToolCall(call, principal.projectName),
     [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchFaults(q)],
   );
-}
+});
 
 /** A call of this project, and its ticket as it is. Throws not_found where the project has not both. */
 async function readCall(
@@ -57,15 +52,13 @@ async function readCall(
 }
 
 /** A call, with the version of its ticket. Scope tickets:read. Throws not_found. */
-export async function getToolCall(
-  { store }: { store: Store },
-  principal: Principal,
-  id: string,
-): Promise<{ item: ToolCall; version: number }> {
-  requireScopeOf(principal, "getToolCall");
-  const { call, ticket } = await readCall(store, principal, id);
-  return { item: asToolCall(call, principal.projectName), version: ticket.version };
-}
+export const getToolCall = operation(
+  "getToolCall",
+  async ({ store }, principal, id): Promise<{ item: ToolCall; version: number }> => {
+    const { call, ticket } = await readCall(store, principal, id);
+    return { item: asToolCall(call, principal.projectName), version: ticket.version };
+  },
+);
 
 /** A draft that is made anew answers so many messages, the newest. */
 const MAX_REDRAFTED = 20;
@@ -155,12 +148,7 @@ async function requireSameTool(
 function operationOf(action: keyof typeof DECISIONS) {
   return audited(
     `tool-calls.${action}`,
-    async (
-      deps: ReviewDeps,
-      principal: Principal,
-      id: string,
-      versions: ExpectedVersions = null,
-    ): Promise<ToolCall> => {
+    async (deps: ReviewDeps, principal: Principal, { id, versions = null }: VersionedId): Promise<ToolCall> => {
       requireScope(principal, "tickets:write");
       const { store } = deps;
       const { project, projectName, actor } = principal;
@@ -180,6 +168,7 @@ function operationOf(action: keyof typeof DECISIONS) {
       }
       return asToolCall((await store.toolCalls.find(project, id)) ?? call, projectName);
     },
+    { objectOf: ([{ id }]) => id },
   );
 }
 

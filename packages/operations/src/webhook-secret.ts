@@ -115,6 +115,5 @@ export const setWebhookSecret = audited(
     const next = await storeWebhookSecret(store, project, { secret, overlapSeconds });
     return { isSet: secret !== null, previousUntil: next.previousWebhookSecret?.until ?? null };
   },
-  undefined,
   { isGlobal: true },
 );

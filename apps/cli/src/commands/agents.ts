@@ -213,7 +213,7 @@ const update = defineCommand({
       if (Object.keys(change).length === 0) {
         throw usageError("Specify what to update, for example --add-kb. See: svc agents update --help");
       }
-      return updateAgent({ store }, principal, agent.id, change, [agent.version]);
+      return updateAgent({ store }, principal, { id: agent.id, versions: [agent.version] }, change);
     });
   },
 });
@@ -227,7 +227,7 @@ const deleteCommand = defineCommand({
     const item = await asAdministrator(cli, project, async (principal, { store }) => {
       const agent = await getAgent(store, principal, named);
       const isAgreed = yes === true || (await confirm(cli, `Delete the agent "${safeLine(agent.name, 80)}"?`, "--yes"));
-      return isAgreed ? deleteAgent({ store }, principal, agent.id) : null;
+      return isAgreed ? deleteAgent({ store }, principal, { id: agent.id }) : null;
     });
     cli.terminal.show({ ok: item !== null, project, item }, () =>
       item === null ? "Nothing was deleted." : `Deleted the agent "${safeLine(item.name, 80)}".`,
@@ -270,7 +270,7 @@ function askHere(cli: Cli, project: string, name: string, call: AgentCall): Prom
     );
     const agent = await getAgent(store, principal, name);
     const deps = { store, embeddings, models, openTools };
-    return { agent, result: await executeAgent(deps, principal, agent.id, call) };
+    return { agent, result: await executeAgent(deps, principal, { id: agent.id }, call) };
   });
 }
 

@@ -74,7 +74,7 @@ all events. The exit code is 1 if the chain is broken.`,
   ],
   async run(cli, { from, to, expect }) {
     const item = await asAdministrator(cli, undefined, (principal, { store }) =>
-      verifyAudit({ store }, principal, { from, to, expect }, { isUnlimited: true }),
+      verifyAudit({ store, isUnlimited: true }, principal, { from, to, expect }),
     );
     const { isIntact, rows, head, fault } = item;
     if (!isIntact) cli.setExitCode(EXIT.failed);

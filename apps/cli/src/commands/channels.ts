@@ -191,7 +191,7 @@ const set = defineCommand({
   async run(cli, { channel, settings, file }) {
     const change = await readSettings(cli, settings, file);
     const item = await asAdministrator(cli, undefined, (principal, { store }) =>
-      updateChannel({ store }, principal, channel, change),
+      updateChannel({ store }, principal, { id: channel }, change),
     );
     cli.terminal.show(
       { ok: true, item },

@@ -146,7 +146,7 @@ const update = defineCommand({
       throw usageError("Specify what to update. See: svc operators update --help");
     }
     const item = await onOperator(cli, operator, ({ id }, principal, store) =>
-      updateOperator({ store }, principal, id, change),
+      updateOperator({ store }, principal, { id }, change),
     );
     cli.terminal.show({ ok: true, item }, () => `Changed.\n${factsOf(item)}`);
   },
@@ -164,7 +164,7 @@ const remove = defineCommand({
         cli.terminal.show({ ok: true, removed: false, item }, () => "Nothing was removed.");
         return;
       }
-      const removed = await deleteOperator({ store }, principal, item.id);
+      const removed = await deleteOperator({ store }, principal, { id: item.id });
       cli.terminal.show({ ok: true, removed: true, item: removed }, () => `Removed: ${safeLine(removed.name)}.`);
     });
   },
@@ -177,7 +177,7 @@ const password = defineCommand({
   async run(cli, { operator }) {
     const given = await readPassword(cli);
     const item = await onOperator(cli, operator, ({ id }, principal, store) =>
-      updateOperator({ store }, principal, id, { password: given }),
+      updateOperator({ store }, principal, { id }, { password: given }),
     );
     cli.terminal.show({ ok: true, item }, () => `Password of ${safeLine(item.name)} updated.`);
   },

@@ -183,7 +183,7 @@ const create = defineCommand({
 async function change(cli: Cli, name: string, changesOf: (project: ProjectItem) => ProjectChange): Promise<void> {
   const item = await asAdministrator(cli, undefined, async (principal, { store }) => {
     const project = await getProject(store, principal, name);
-    return updateProject({ store }, principal, project.id, changesOf(project), [project.version]);
+    return updateProject({ store }, principal, { id: project.id, versions: [project.version] }, changesOf(project));
   });
   cli.terminal.show({ ok: true, item }, () => renderProject(item));
 }
@@ -245,7 +245,7 @@ const deleteCommand = defineCommand({
       const confirm = given ?? (await askName(cli, store, project)).trim();
       // Any other answer to the question is a no; a wrong option is an error, which the operation explains.
       if (given === undefined && confirm !== project.name) return null;
-      return deleteProject({ store }, principal, project.id, { confirm }, [project.version]);
+      return deleteProject({ store }, principal, { id: project.id, versions: [project.version] }, { confirm });
     });
     cli.terminal.show({ ok: item !== null, item }, () =>
       item === null ? "Nothing was deleted." : `Deleted the project ${item.name} and everything in it.`,

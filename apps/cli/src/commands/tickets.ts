@@ -211,7 +211,7 @@ const update = defineCommand({
     }
     const item = await asAdministrator(cli, project, async (principal, { store }) => {
       const ticket = await getTicketNamed(store, principal, named);
-      return updateTicket({ store }, principal, ticket.id, change, [ticket.version]);
+      return updateTicket({ store }, principal, { id: ticket.id, versions: [ticket.version] }, change);
     });
     cli.terminal.show({ ok: true, project, item }, () => "Changed.");
   },

@@ -72,7 +72,7 @@ the customer has not written since the agent requested the call. With --seen, it
         // If the queues are unavailable, the sweeper of the pipeline announces the decision later.
         await waitForQueues(queues);
         const versions = seen === undefined ? (isAsked ? [version] : null) : [seen];
-        return decideToolCall[action](resources, principal, callId, versions);
+        return decideToolCall[action](resources, principal, { id: callId, versions });
       });
       cli.terminal.show({ ok: item !== null, project, action, item }, () =>
         item === null ? "No decision was made." : DECISIONS[action].done,

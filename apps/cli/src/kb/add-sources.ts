@@ -181,7 +181,12 @@ async function replaceGuide(store: Store, principal: Principal, agent: Agent, kb
   // The description of the guide no longer applies, and triage would use it.
   const description = agent.description === FIRST_AGENT.description ? "" : agent.description;
   try {
-    await updateAgent({ store }, principal, agent.id, { kbIds: [kbId], description }, [agent.version]);
+    await updateAgent(
+      { store },
+      principal,
+      { id: agent.id, versions: [agent.version] },
+      { kbIds: [kbId], description },
+    );
     return true;
   } catch (error) {
     if (error instanceof ServiceError && error.code === "version_conflict") return false;
@@ -231,8 +236,7 @@ async function giveKb(
 const ensureTarget = audited(
   "kb.create",
   ({ store }: { store: Store }, { project }: Principal, name: string) => ensureKb({ store }, project, name),
-  (_args, made) => made?.kb.id ?? null,
-  { countOf: (_args, { created }) => (created ? 1 : 0) },
+  { objectOf: (_args, made) => made?.kb.id ?? null, countOf: (_args, { created }) => (created ? 1 : 0) },
 );
 
 /** One row for all, which says how many were added or replaced. */
@@ -245,7 +249,6 @@ const addAll = audited(
     sources: readonly Source[],
     how: { signal: AbortSignal; progress: AddProgress },
   ) => addSources(deps, { project, kbId }, sources, how),
-  undefined,
   { countOf: (_args, files) => files.filter(({ status }) => status === "added" || status === "changed").length },
 );
 

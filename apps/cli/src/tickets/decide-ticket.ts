@@ -48,11 +48,10 @@ async function decide(
   const operation = reviewTicket[action] as (
     deps: Resources,
     principal: Principal,
-    ticketId: string,
+    target: { id: string; versions: number[] | null },
     input: DecisionCall["input"],
-    versions: number[] | null,
   ) => Promise<DecidedTicket>;
-  return operation(resources, principal, ticketId, input, versions);
+  return operation(resources, principal, { id: ticketId, versions }, input);
 }
 
 /** Makes a decision that does not depend on the draft, and shows its result. */
