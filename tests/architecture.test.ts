@@ -225,8 +225,6 @@ const KNOWN_CIRCLES = [
   "packages/agents/src/triage/extract-features.ts packages/agents/src/triage/feature-space.ts",
   "packages/knowledge/src/embeddings/create-embedder.ts packages/knowledge/src/embeddings/embed-worker.ts packages/knowledge/src/embeddings/read-model-folder.ts packages/knowledge/src/embeddings/run-local-model.ts",
   "packages/knowledge/src/parse/open-zip.ts packages/knowledge/src/parse/packed-document.ts packages/knowledge/src/parse/read-limits.ts",
-  "packages/store/src/db.ts packages/store/src/sql.ts packages/store/src/statement-types.ts",
-  "packages/store/src/knowledge/documents.ts packages/store/src/knowledge/put-documents.ts",
 ];
 
 /** Returns every file that a file imports, directly or through others, for its values or its types. */

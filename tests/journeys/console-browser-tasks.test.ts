@@ -583,7 +583,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       const project = await store.projects.findByName(DEFAULT_PROJECT);
       const [agent] = project === null ? [] : await store.agents.list(project.id);
       if (project === null || agent === undefined) throw new Error("nobody answers");
-      await store.agents.update(project.id, agent.id, { fixedReply: SENT, reviewPolicy: "auto" }, null);
+      await store.agents.update(project.id, { id: agent.id }, { fixedReply: SENT, reviewPolicy: "auto" });
       const bot = telegram.addBot({ username: "kestrel_bot" });
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/default/integrations/messenger");

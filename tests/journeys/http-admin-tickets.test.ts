@@ -522,7 +522,7 @@ describe("statistics", () => {
     const chatId = `c-${newId()}`;
     await converse("one", { project: "counted", chatId });
     await converse("two", { project: "counted", chatId });
-    await product.store.agents.update(project.id, held?.id ?? "", { fixedReply: "Yes.", reviewPolicy: "auto" });
+    await product.store.agents.update(project.id, { id: held?.id ?? "" }, { fixedReply: "Yes.", reviewPolicy: "auto" });
     await waitFor(async () => (await api.send("counted", { text: "three" })).status === 200, {
       what: "the agent to answer by itself",
     });

@@ -41,7 +41,7 @@ beforeAll(async () => {
     mime: "text/markdown",
   } as const;
   await addDocument({ store, log: testLog() }, shop.id, kb.id, document);
-  await store.agents.update(shop.id, agentId, { kbIds: [kb.id] }, null);
+  await store.agents.update(shop.id, { id: agentId }, { kbIds: [kb.id] });
 });
 
 afterAll(async () => {

@@ -72,7 +72,7 @@ beforeAll(async () => {
     await addKb(shop, "refunds", `# Refunds\n\n## How long does a refund take?\n\n${REFUNDS}`),
     await addKb(shop, "parcels", `# Parcels\n\n## When do parcels leave?\n\n${PARCELS}`),
   ];
-  await store.agents.update(shop.id, agentId, { kbIds }, null);
+  await store.agents.update(shop.id, { id: agentId }, { kbIds });
   const bare = { name: "bare", kbIds: [await addKb(shop, "moon", "# Moon\n\nThe moon is far away.")], enabled: false };
   emptyHanded = (await store.agents.insert(shop.id, { ...bare, reviewPolicy: "auto", model: "none" })).id;
 

@@ -282,7 +282,7 @@ describe("a draft that is made anew", () => {
     const { chatId, ticketId, sent, ticket } = await client.heldChat();
     expect(ticket.draft?.text).toBe("Old words.");
     const [agent] = await store.agents.list(project.id);
-    await store.agents.update(project.id, agent?.id ?? "", { fixedReply: "New words." });
+    await store.agents.update(project.id, { id: agent?.id ?? "" }, { fixedReply: "New words." });
     const answer = await client.decide(ticketId, "regenerate", { ifMatch: ticket.version });
     expect([answer.status, ticketOf(answer).stage]).toEqual([200, "received"]);
     const redrafted = await client.untilRedrafted(ticketId, ticketOf(answer).version);

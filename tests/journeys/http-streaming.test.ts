@@ -46,7 +46,7 @@ beforeAll(async () => {
   const text = `# Parcels\n\n## When do parcels leave, and how do they travel?\n\n${ANSWER}`;
   await addDocument({ store, log: testLog() }, shop.id, kb.id, { key: "parcels.md", text, mime: "text/markdown" });
   const [agent] = await store.agents.list(shop.id);
-  await store.agents.update(shop.id, agent?.id ?? "", { kbIds: [kb.id] }, null);
+  await store.agents.update(shop.id, { id: agent?.id ?? "" }, { kbIds: [kb.id] });
   await addProject(store, "fixed", { fixedReply: ANSWER });
   await addProject(store, "review", { fixedReply: ANSWER, reviewPolicy: "review" }, { handoffText: HANDOFF });
   proxy = await startCuttingProxy(api.baseUrl(0));

@@ -66,7 +66,7 @@ beforeAll(async () => {
   shop = await addProject(store, "shop", { instructions: "Speak of parcels kindly." }, { handoffText: HANDOFF });
   const [agent] = await store.agents.list(shop.id);
   agentId = agent?.id ?? "";
-  await store.agents.update(shop.id, agentId, { kbIds: [await addKb(shop, PASSAGE)] }, null);
+  await store.agents.update(shop.id, { id: agentId }, { kbIds: [await addKb(shop, PASSAGE)] });
   const other = await addProject(store, "other", {});
   await addKb(other, FOREIGN);
   const promising = { fixedReply: "Thank you. A colleague will call you tomorrow." };
@@ -272,7 +272,7 @@ test("a project whose model is slow leaves the others their places", async () =>
   const { store } = product;
   const slow = await addProject(store, "slow", {});
   const [agent] = await store.agents.list(slow.id);
-  await store.agents.update(slow.id, agent?.id ?? "", { kbIds: [await addKb(slow, PASSAGE)] }, null);
+  await store.agents.update(slow.id, { id: agent?.id ?? "" }, { kbIds: [await addKb(slow, PASSAGE)] });
   await addProject(store, "quick", { fixedReply: "At once." });
   const before = endSilence.length;
   model.answerWith(() => new Promise((resolve) => endSilence.push(() => resolve(""))));

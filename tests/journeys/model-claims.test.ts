@@ -81,7 +81,7 @@ beforeAll(async () => {
   const document = { key: "handbook.md", text: HANDBOOK, mime: "text/markdown" } as const;
   await addDocument({ store, log: testLog() }, project.id, kb.id, document);
   const [agent] = await store.agents.list(project.id);
-  await store.agents.update(project.id, agent?.id ?? "", { kbIds: [kb.id] }, null);
+  await store.agents.update(project.id, { id: agent?.id ?? "" }, { kbIds: [kb.id] });
 });
 
 afterAll(async () => {

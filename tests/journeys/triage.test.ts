@@ -49,7 +49,7 @@ describe("triage", () => {
     const tech = (await world.store.agents.list(project)).find(({ name }) => name === "tech");
     if (tech === undefined) throw new Error("the agent is gone");
     const examples = [...tech.examples, "my flimflam wobbles"];
-    await world.store.agents.update(project, tech.id, { examples });
+    await world.store.agents.update(project, { id: tech.id }, { examples });
     await stopFirst();
     await isAnsweredBy(project, "the flimflam wobbles", "tech");
 

@@ -182,7 +182,7 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
       occurrence,
       arguments: asked.arguments,
     };
-    const begun = await store.toolCalls.begin(project.id, caller, wanted, state);
+    const begun = await store.toolCalls.begin(project.id, caller, { ...wanted, state });
     if (begun === null) return TAKEN_OVER;
     const isToMake = begun.isNew && state === "running";
     const call = isToMake

@@ -207,7 +207,7 @@ describe("embedKnowledge", () => {
     const { kb } = await ensureKb({ store }, project, `deleted-${newId()}`);
     const deps = { store, log: testLog() };
     await addDocument(deps, project, kb.id, { key: "a", text: "A secret of a deleted base.", mime: "text/plain" });
-    await store.kbs.remove(project, kb.id, null);
+    await store.kbs.remove(project, { id: kb.id });
     const passages = await addPassages(1);
     startWorker();
     await waitForAll(passages);

@@ -158,8 +158,7 @@ async function accept(
   { store, receive, readSettings }: HookIntakeContext,
   hook: Hook,
   body: NewHookBody,
-  mapped: MappedBody & { text: string },
-  sealedSecret: Sealed | null,
+  { sealedSecret, ...mapped }: MappedBody & { text: string; sealedSecret: Sealed | null },
 ): Promise<TakenBody> {
   const { project } = hook;
   const { text, userId, meta, webhookUrl } = mapped;
@@ -168,7 +167,8 @@ async function accept(
   const eventId = mapped.eventId ?? (hook.auth.type === "github" ? null : (eventIds[0] ?? null));
   // Each body is a message of its own, and a chat too where none is mapped.
   let ids = { messageId: body.id, chatId: mapped.chatId ?? body.id };
-  for (const id of eventIds) ids = (await store.hooks.claimEvent(project, hook.id, id, ids)) ?? ids;
+  for (const id of eventIds)
+    ids = (await store.hooks.claimEvent(project, { hookId: hook.id, eventId: id, ...ids })) ?? ids;
   const { messageId, chatId } = ids;
   const isRepeat = messageId !== body.id;
   const { timeoutMs } = await readSettings();
@@ -221,6 +221,6 @@ export function createHookIntake(context: HookIntakeContext): (hook: Hook, body:
     if (mapped.outcome === "ignored") return { ...NOTHING, outcome: "ignored" };
     const { text } = mapped;
     if (mapped.outcome === "failed" || text === null) return unmapped(mapped);
-    return accept(context, hook, received, { ...mapped, text }, secret);
+    return accept(context, hook, received, { ...mapped, text, sealedSecret: secret });
   };
 }

@@ -79,6 +79,7 @@ const LIMITS = {
 export async function readForm(body: Buffer, contentType: string): Promise<Form> {
   const form: Form = { fields: new Map(), files: [] };
   await parseForm(body, contentType, LIMITS, (parser, fail) => {
+    // oxlint-disable-next-line max-params -- the listener of the parser
     parser.on("file", (_field, stream, name, _encoding, mime) => {
       const parts: Buffer[] = [];
       // A part without a file name, as an empty field for files makes it, has its place all the same.

@@ -131,7 +131,7 @@ export async function useLink(
   const passwordHash = await hashPassword(input.password);
   const id =
     operatorId === null && email !== undefined && name !== undefined
-      ? await store.operatorLinks.useFirst(hash, email, emailKeyOf(email), name, passwordHash)
+      ? await store.operatorLinks.useFirst(hash, { email, emailKey: emailKeyOf(email), name, passwordHash })
       : await store.operatorLinks.usePassword(hash, passwordHash);
   if (id === null) throw linkGone();
   await auditSession(store, "session.password", id, "ok", place);

@@ -70,7 +70,7 @@ export async function addChecked(
   async function putDocument(): Promise<PutDocument> {
     const { document, indexed } = await checked.cut();
     await store.storedBytes.checkRoom(project, "documents", document.sizeBytes);
-    return store.documents.put(project, kbId, document, indexed);
+    return store.documents.put(project, kbId, { document, indexed });
   }
 }
 

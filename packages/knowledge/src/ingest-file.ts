@@ -49,7 +49,7 @@ export async function ingestFile(
 ): Promise<AddedDocument> {
   const { store, reader } = deps;
   const hash = hashSource(file);
-  const unchanged = await store.documents.findBySource(project, kbId, file.key, hash);
+  const unchanged = await store.documents.findBySource(project, kbId, { key: file.key, hash });
   if (unchanged !== null) {
     await store.documents.dropWaiting(project, unchanged.documentId);
     return { documentId: unchanged.documentId, status: "unchanged", chunks: unchanged.chunkCount };
@@ -57,7 +57,11 @@ export async function ingestFile(
   const { checked, source } = await reader.readDocument(file);
   const added = await addChecked(deps, project, kbId, checked);
   if (added.status === "unchanged") await store.documents.dropWaiting(project, added.documentId);
-  await store.documents.noteSource(project, added.documentId, checked.contentHash, { hash, ...source });
+  await store.documents.noteSource(
+    project,
+    { id: added.documentId, contentHash: checked.contentHash },
+    { hash, ...source },
+  );
   return added;
 }
 

@@ -25,8 +25,7 @@ import type { Embeddings } from "@svc/knowledge";
 import type { AddressGuard } from "@svc/outbound";
 import { isUuid } from "@svc/primitives";
 import type { AgentOutcome, Sealer, Store, StoredTool } from "@svc/store";
-import { readPage } from "./list-page.ts";
-import { staleVersion, operation } from "./operation.ts";
+import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
 
 /** What making and changing an agent needs. */
 export interface AgentDeps {
@@ -89,9 +88,6 @@ export async function sealTools(
 
 const notFound = () => new ServiceError("not_found", "No agent with this ID exists in this project.");
 
-const nameTaken = (name: string) =>
-  invalidInput([{ pointer: "/name", code: "taken", detail: `is already used by another agent: ${name}` }], "The agent");
-
 /** The agent with this id, in the principal's project. Throws not_found. */
 export async function readAgent(store: Store, { project }: Principal, id: string): Promise<Agent> {
   const agent = isUuid(id) ? await store.agents.find(project, id) : null;
@@ -126,7 +122,7 @@ async function agentOf(
   change: AgentChange,
 ): Promise<Agent> {
   if (result === "no_kb") throw await unknownKbs(store, principal, change.kbIds ?? []);
-  if (result === "taken") throw nameTaken(change.name ?? "");
+  if (result === "taken") throw nameTaken("agent", change.name ?? "");
   if (agent === null) throw notFound();
   if (result === "stale") throw staleVersion("The agent", agent.version);
   return agent;
@@ -137,12 +133,7 @@ async function agentOf(
  * that is not valid.
  */
 export const listAgents = operation("listAgents", async ({ store }, principal, input) => {
-  return readPage(
-    "agents",
-    input,
-    (query) => store.agents.listPage(principal.project, query),
-    (agent) => agent,
-  );
+  return readPage("agents", input, { read: (query) => store.agents.listPage(principal.project, query) });
 });
 
 /** The agent with this id, in the principal's project. Scope agents:read. Throws not_found. */
@@ -181,14 +172,18 @@ export const updateAgent = operation(
       return agentOf(
         store,
         principal,
-        await store.agents.update(principal.project, before.id, change, versions),
+        await store.agents.update(principal.project, { id: before.id, versions }, change),
         change,
       );
     }
     const tools = await sealTools(deps, given, await store.agents.readTools(principal.project, before.id));
     // Secrets were kept of the tools that were read: another change in between must not be undone.
     const expected = versions ?? [before.version];
-    const outcome = await store.agents.update(principal.project, before.id, { ...change, tools }, expected);
+    const outcome = await store.agents.update(
+      principal.project,
+      { id: before.id, versions: expected },
+      { ...change, tools },
+    );
     return agentOf(store, principal, outcome, change);
   },
   { audit: "agents.update" },
@@ -203,7 +198,7 @@ export const deleteAgent = operation(
   "deleteAgent",
   async ({ store }, principal, { id, versions = null }) => {
     const agent = await readAgent(store, principal, id);
-    if (!(await store.agents.remove(principal.project, agent.id, versions))) {
+    if (!(await store.agents.remove(principal.project, { id: agent.id, versions }))) {
       throw staleVersion("The agent", (await readAgent(store, principal, id)).version);
     }
     return agent;

@@ -12,8 +12,7 @@ import {
 import type { AuditCheckItem, AuditItem, FieldFault, ListPage } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { AuditEvent, AuditFaultKind, AuditFilter, AuditRange, Store } from "@svc/store";
-import { readPage, searchFaults } from "./list-page.ts";
-import { operation } from "./operation.ts";
+import { readPage, searchFaults, operation } from "./operation.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -77,9 +76,7 @@ export const listAuditEvents = operation(
     const { items, nextCursor } = await readPage(
       "audit",
       { limit, cursor },
-      (query) => store.audit.listPage({ ...filter, project }, query),
-      (event) => event,
-      faults,
+      { read: (query) => store.audit.listPage({ ...filter, project }, query), found: faults },
     );
     return { items: await nameRows({ store }, principal, items), nextCursor };
   },

@@ -11,8 +11,7 @@ import {
 import type { CannedReply, CannedReplyVariable, ListInput, RenderedReply } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { CannedReplyRecord, Store, TicketFacts } from "@svc/store";
-import { readPage } from "./list-page.ts";
-import { staleVersion, operation } from "./operation.ts";
+import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
 
 /** What is asked of the list of canned replies. */
 export interface CannedReplyListInput extends ListInput {
@@ -22,12 +21,6 @@ export interface CannedReplyListInput extends ListInput {
 }
 
 const notFound = () => new ServiceError("not_found", "No canned reply with this ID exists in this project.");
-
-const nameTaken = (name: string) =>
-  invalidInput(
-    [{ pointer: "/name", code: "taken", detail: `is already used by another canned reply: ${name}` }],
-    "The canned reply",
-  );
 
 function asItem(record: CannedReplyRecord): CannedReply {
   return { ...record, createdAt: record.createdAt.toISOString(), updatedAt: record.updatedAt.toISOString() };
@@ -51,13 +44,11 @@ export const listCannedReplies = operation(
         ? []
         : [{ pointer: `/${name}`, code: "invalid_type", detail: "must be given once, as a string" }],
     );
-    return readPage(
-      "canned replies",
-      input,
-      (query) => store.cannedReplies.listPage(principal.project, { ...query, folder, tag }),
+    return readPage("canned replies", input, {
+      read: (query) => store.cannedReplies.listPage(principal.project, { ...query, folder, tag }),
       asItem,
       found,
-    );
+    });
   },
 );
 
@@ -75,7 +66,7 @@ export const createCannedReply = operation(
   async ({ store }, principal, input) => {
     const fields = checkInput(cannedReplyInputSchema, input, "The canned reply");
     const record = await store.cannedReplies.insert(principal.project, fields);
-    if (record === null) throw nameTaken(fields.name);
+    if (record === null) throw nameTaken("canned reply", fields.name);
     return asItem(record);
   },
   { audit: "canned_replies.create" },
@@ -90,9 +81,9 @@ export const updateCannedReply = operation(
   async ({ store }, principal, { id, versions = null }, input) => {
     const change = checkInput(cannedReplyChangeSchema, input, "The canned reply");
     const before = await readCannedReply(store, principal, id);
-    const { result, record } = await store.cannedReplies.update(principal.project, before.id, change, versions);
+    const { result, record } = await store.cannedReplies.update(principal.project, { id: before.id, versions }, change);
     if (record === null) throw notFound();
-    if (result === "taken") throw nameTaken(change.name ?? "");
+    if (result === "taken") throw nameTaken("canned reply", change.name ?? "");
     if (result === "stale") throw staleVersion("The canned reply", record.version);
     return asItem(record);
   },
@@ -107,7 +98,7 @@ export const deleteCannedReply = operation(
   "deleteCannedReply",
   async ({ store }, principal, { id, versions = null }) => {
     const record = await readCannedReply(store, principal, id);
-    if (!(await store.cannedReplies.remove(principal.project, record.id, versions))) {
+    if (!(await store.cannedReplies.remove(principal.project, { id: record.id, versions }))) {
       throw staleVersion("The canned reply", (await readCannedReply(store, principal, id)).version);
     }
     return asItem(record);

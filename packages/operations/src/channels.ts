@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { isAdministrator, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import {
@@ -27,7 +28,8 @@ import { DEFAULT_PROJECT } from "@svc/store";
 import type { ReplicaState, Store } from "@svc/store";
 import { operation } from "./operation.ts";
 import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
-import { generateWidgetKey } from "./widget-key.ts";
+
+const KEY_BYTES = 24;
 
 const maskOf = (secret: object | null) => (secret === null ? null : MASKED_SECRET);
 
@@ -274,4 +276,9 @@ export async function setChannelEnabled(
   const isChanged = before.enabled.includes(channelId) !== enabled;
   await updateChannel({ store }, principal, { id: channelId }, { enabled });
   return isChanged;
+}
+
+/** Makes a key for the widget. It stands in every page that has the widget, so that it is no secret. */
+export function generateWidgetKey(): string {
+  return `wk_${randomBytes(KEY_BYTES).toString("base64url")}`;
 }

@@ -8,7 +8,7 @@ import type { Queues } from "@svc/queue";
 import type { DeadLetter, DueMessage, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { noDeadLetter, reviveOne } from "./decision-rules.ts";
-import { leaveToSweeper } from "./leave-to-sweeper.ts";
+import { leaveToSweeper } from "./operation.ts";
 
 const LIST_LIMIT = 200;
 

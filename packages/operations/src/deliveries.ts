@@ -6,9 +6,7 @@ import { isUuid } from "@svc/primitives";
 import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { ProjectId, Store } from "@svc/store";
-import { leaveToSweeper } from "./leave-to-sweeper.ts";
-import { readPage, searchFaults } from "./list-page.ts";
-import { operation } from "./operation.ts";
+import { leaveToSweeper, readPage, searchFaults, operation } from "./operation.ts";
 
 /** Stands for a value that is not shown. */
 const MASK = "***";
@@ -43,13 +41,11 @@ export interface DeliveryListInput extends ListInput {
 export const listDeliveries = operation("listDeliveries", async ({ store }, principal, { state, q, ...input }) => {
   const known = deliveryStateSchema.optional().safeParse(state);
   const detail = `must be one of ${deliveryStateSchema.options.join(", ")}`;
-  return readPage(
-    "deliveries",
-    input,
-    ({ limit, before }) => store.deliveries.listPage(principal.project, { limit, before, state: known.data }),
-    (item) => shownTo(principal, item),
-    [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchFaults(q)],
-  );
+  return readPage("deliveries", input, {
+    read: ({ limit, before }) => store.deliveries.listPage(principal.project, { limit, before, state: known.data }),
+    asItem: (item) => shownTo(principal, item),
+    found: [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchFaults(q)],
+  });
 });
 
 /** The callback with this id, in the principal's project. Scope webhooks:read. Throws not_found. */

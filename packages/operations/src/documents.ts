@@ -27,10 +27,8 @@ import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { DocumentState, NewIngest, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { leaveToSweeper } from "./leave-to-sweeper.ts";
+import { leaveToSweeper, readPage, operation } from "./operation.ts";
 import { requireKb } from "./kbs.ts";
-import { readPage } from "./list-page.ts";
-import { operation } from "./operation.ts";
 
 /** What handing in documents needs. */
 export interface IngestDeps {
@@ -95,13 +93,11 @@ export const listDocuments = operation("listDocuments", async ({ store }, princi
   const known = documentStatusSchema.optional().safeParse(status);
   const detail = `must be one of ${documentStatusSchema.options.join(", ")}`;
   await requireKb(store, principal, kbId);
-  return readPage(
-    "documents",
-    input,
-    (query) => store.documents.listPage(principal.project, kbId, { ...query, status: known.data }),
+  return readPage("documents", input, {
+    read: (query) => store.documents.listPage(principal.project, kbId, { ...query, status: known.data }),
     asItem,
-    known.success ? [] : [{ pointer: "/status", code: "invalid_value", detail }],
-  );
+    found: known.success ? [] : [{ pointer: "/status", code: "invalid_value", detail }],
+  });
 });
 
 /** The document with this id, in a knowledge base of the principal's project. Scope kb:read. Throws not_found. */
@@ -232,7 +228,10 @@ export const addDocuments = operation(
     await requireKb(deps.store, principal, kbId);
     const request = checkInput(documentInputSchema, input, "The document");
     if (request.sitemap !== undefined) {
-      return addSitemap(deps, principal, kbId, checkUrl(deps, "sitemap", request.sitemap), request.maxPages);
+      return addSitemap(deps, principal, kbId, {
+        url: checkUrl(deps, "sitemap", request.sitemap),
+        maxPages: request.maxPages,
+      });
     }
     const ingest = request.text === undefined ? asPage(deps, request) : asText({ ...request, text: request.text });
     const [queued] = await queue(deps, principal, kbId, [ingest]);
@@ -260,8 +259,7 @@ async function addSitemap(
   deps: IngestDeps,
   principal: Principal,
   kbId: string,
-  url: string,
-  maxPages: number = KB_LIMITS.pagesDefaultCount,
+  { url, maxPages = KB_LIMITS.pagesDefaultCount }: { url: string; maxPages: number | undefined },
 ): Promise<{ import: ImportItem }> {
   const { store } = deps;
   const { importId, ingestId } = await store.ingests.queueSitemap(principal.project, kbId, { url, maxPages });
@@ -345,10 +343,5 @@ export const getImport = operation("getImport", async ({ store }, principal, kbI
 /** A page of the sitemaps that were read into a knowledge base, newest first. Scope kb:read. Throws as `listDocuments`. */
 export const listImports = operation("listImports", async ({ store }, principal, kbId, input) => {
   await requireKb(store, principal, kbId);
-  return readPage(
-    "imports",
-    input,
-    (query) => store.imports.list(principal.project, kbId, query),
-    (item) => item,
-  );
+  return readPage("imports", input, { read: (query) => store.imports.list(principal.project, kbId, query) });
 });

@@ -98,7 +98,7 @@ export const updateGap = operation(
   async ({ store }, principal, { id, versions = null }, input) => {
     const { status } = checkInput(gapChangeSchema, input, "The gap");
     await readGap(store, principal, id);
-    const outcome = await store.gaps.update(principal.project, id, { status }, versions);
+    const outcome = await store.gaps.update(principal.project, { id, versions }, { status });
     if (outcome === null) throw notFound();
     if (!outcome.changed) throw staleVersion("The gap", outcome.gap.version);
     return asItem(outcome.gap);
@@ -131,7 +131,7 @@ export const writeGapArticle = operation(
     await requireKb(store, principal, kbId);
     if (versions !== null) {
       // Of two that have read the same version only one may go on to the document: this takes that version away.
-      const claimed = await store.gaps.update(principal.project, gap.id, { status: gap.status }, versions);
+      const claimed = await store.gaps.update(principal.project, { id: gap.id, versions }, { status: gap.status });
       if (claimed === null) throw notFound();
       if (!claimed.changed) throw staleVersion("The gap", claimed.gap.version);
     }
@@ -139,7 +139,7 @@ export const writeGapArticle = operation(
     const added = await addDocuments(deps, principal, kbId, request);
     if ("import" in added) throw new Error("an article was mistaken for a sitemap");
     const article = { kbId, documentId: added.item.id };
-    const outcome = await store.gaps.update(principal.project, gap.id, { status: "answered", article }, null);
+    const outcome = await store.gaps.update(principal.project, { id: gap.id }, { status: "answered", article });
     if (outcome === null) throw notFound();
     const isNew = gap.article?.documentId !== article.documentId;
     return { item: asAnswered(outcome.gap, principal), isNew };

@@ -28,10 +28,8 @@ import { isWebhookSecret } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
 import { isUuid } from "@svc/primitives";
 import type { Hook, HookBody, HookBodyResult, NewHookBody, ProjectId, Store } from "@svc/store";
-import { isDeeperThan } from "./hook-mapping/is-deeper-than.ts";
-import { WEBHOOK_SECRET_FAULT, findMappingFaults, mapBody } from "./hook-mapping/map-body.ts";
-import { readPage } from "./list-page.ts";
-import { staleVersion, operation } from "./operation.ts";
+import { isDeeperThan, WEBHOOK_SECRET_FAULT, findMappingFaults, mapBody } from "./map-body.ts";
+import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
 import { generateWebhookSecret } from "./webhook-secret.ts";
 
 /**
@@ -44,9 +42,6 @@ const SECRET_BYTES = 32;
 const UTF8 = new TextDecoder("utf-8", { fatal: false });
 
 const notFound = () => new ServiceError("not_found", "No hook with this ID exists in this project.");
-
-const nameTaken = (name: string) =>
-  invalidInput([{ pointer: "/name", code: "taken", detail: `is already used by another hook: ${name}` }], "The hook");
 
 /** Where a platform posts to, without a secret. */
 const urlOf = (id: string) => `/api/v1/hooks/${id}`;
@@ -149,7 +144,7 @@ async function mappingFaults(
  * that is not valid.
  */
 export const listHooks = operation("listHooks", async ({ store }, principal, input) => {
-  return readPage("hooks", input, (query) => store.hooks.listPage(principal.project, query), asItem);
+  return readPage("hooks", input, { read: (query) => store.hooks.listPage(principal.project, query), asItem });
 });
 
 /** The hook with this id, in the principal's project. Scope messages:write. Throws not_found. */
@@ -185,7 +180,7 @@ export const createHook = operation(
       filter,
       createdBy: principal.actor,
     });
-    if (hook === null) throw nameTaken(name);
+    if (hook === null) throw nameTaken("hook", name);
     return withSecret(hook, live, isGiven);
   },
   { audit: "hooks.create" },
@@ -222,9 +217,9 @@ export const updateHook = operation(
     };
     // Fields of the mapping are laid over the one that was read: another change in between must not be undone.
     const expected = versions ?? (change.mapping === undefined ? null : [before.version]);
-    const { result, hook } = await store.hooks.update(principal.project, before.id, patch, expected);
+    const { result, hook } = await store.hooks.update(principal.project, { id: before.id, versions: expected }, patch);
     if (hook === null) throw notFound();
-    if (result === "taken") throw nameTaken(name ?? "");
+    if (result === "taken") throw nameTaken("hook", name ?? "");
     if (result === "stale") throw staleVersion("The hook", hook.version);
     return asItem(hook);
   },
@@ -239,7 +234,7 @@ export const deleteHook = operation(
   "deleteHook",
   async ({ store }, principal, { id, versions = null }) => {
     const hook = await readHook(store, principal, id);
-    if (!(await store.hooks.remove(principal.project, hook.id, versions))) {
+    if (!(await store.hooks.remove(principal.project, { id: hook.id, versions }))) {
       throw staleVersion("The hook", (await readHook(store, principal, id)).version);
     }
     return asItem(hook);
@@ -261,7 +256,7 @@ export const rotateHookSecret = operation(
     if (faults.length > 0) throw invalidInput(faults, "The rotation");
     const isGiven = secret !== undefined;
     const live = secret ?? generateSecret(auth);
-    const hook = await store.hooks.rotate(principal.project, id, store.sealer.seal(live), overlapSeconds);
+    const hook = await store.hooks.rotate(principal.project, id, { secret: store.sealer.seal(live), overlapSeconds });
     if (hook === null) throw notFound();
     return withSecret(hook, live, isGiven);
   },

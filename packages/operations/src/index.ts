@@ -40,11 +40,11 @@ export {
   updateHook,
 } from "./hooks.ts";
 export type { TakeHookBody } from "./hooks.ts";
-export { isDeeperThan } from "./hook-mapping/is-deeper-than.ts";
-export { createMappingCache } from "./hook-mapping/create-mapping-cache.ts";
-export type { MappingCache } from "./hook-mapping/create-mapping-cache.ts";
-export { mapBody } from "./hook-mapping/map-body.ts";
-export type { MappedBody } from "./hook-mapping/map-body.ts";
+export { isDeeperThan } from "./map-body.ts";
+export { createMappingCache } from "./map-body.ts";
+export type { MappingCache } from "./map-body.ts";
+export { mapBody } from "./map-body.ts";
+export type { MappedBody } from "./map-body.ts";
 export { getGap, listGaps, updateGap, writeGapArticle } from "./gaps.ts";
 export type { GapListInput } from "./gaps.ts";
 export { FIRST_AGENT, initialize } from "./initialize.ts";
@@ -95,7 +95,7 @@ export type { OperatorEdit, ProposalListInput } from "./proposals.ts";
 export { generateWebhookSecret, setWebhookSecret } from "./webhook-secret.ts";
 export type { WebhookSecretState } from "./webhook-secret.ts";
 export { replayAgent } from "./replay.ts";
-export { summarizeReplay } from "./replay/compare-answers.ts";
+export { summarizeReplay } from "./compare-answers.ts";
 export {
   addNote,
   approveDraft,
@@ -113,12 +113,12 @@ export {
   unassignTicket,
 } from "./reviews.ts";
 export type { ReviewDeps } from "./reviews.ts";
-export { addReplyFile } from "./operator-files.ts";
-export type { HandedInFile } from "./operator-files.ts";
+export { addReplyFile } from "./tickets.ts";
+export type { HandedInFile } from "./tickets.ts";
 export { testChannel } from "./test-channel.ts";
-export { sendTestMessage } from "./test-messages.ts";
+export { sendTestMessage } from "./test-channel.ts";
 export { getAnswerStats, getQueues, getStats } from "./stats.ts";
-export { getTicketHistory } from "./ticket-history.ts";
+export { getTicketHistory } from "./tickets.ts";
 export { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
 export { approveToolCall, decideToolCall, getToolCall, listToolCalls, rejectToolCall } from "./tool-calls.ts";
 export type { ToolCallListInput } from "./tool-calls.ts";

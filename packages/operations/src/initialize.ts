@@ -6,7 +6,7 @@ import type { Log } from "@svc/log";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { Project, Store } from "@svc/store";
 import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
-import { generateWidgetKey } from "./widget-key.ts";
+import { generateWidgetKey } from "./channels.ts";
 
 /** What an initialisation found or made. */
 export interface Initialized {

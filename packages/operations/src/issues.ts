@@ -9,7 +9,7 @@ import type { Queues } from "@svc/queue";
 import { issueChatIdOf, issueMessageIdOf, ticketIdOf } from "@svc/store";
 import type { Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { leaveToSweeper } from "./leave-to-sweeper.ts";
+import { leaveToSweeper } from "./operation.ts";
 
 /** What submitting an issue needs. */
 export interface IssueDeps {

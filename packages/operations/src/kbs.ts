@@ -3,7 +3,6 @@ import type { Principal } from "@svc/auth";
 import {
   ServiceError,
   checkInput,
-  invalidInput,
   kbChangeSchema,
   kbInputSchema,
   kbSearchSchema,
@@ -16,8 +15,7 @@ import { isUuid } from "@svc/primitives";
 import { announceDeletion } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { KbState, Store } from "@svc/store";
-import { readPage } from "./list-page.ts";
-import { staleVersion, operation } from "./operation.ts";
+import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
 
 function asItem(kb: KbState, { projectName }: Principal): KbItem {
   return {
@@ -37,12 +35,6 @@ function asItem(kb: KbState, { projectName }: Principal): KbItem {
 
 const notFound = () => new ServiceError("not_found", "No knowledge base with this ID exists in this project.");
 
-const nameTaken = (name: string) =>
-  invalidInput(
-    [{ pointer: "/name", code: "taken", detail: `is already used by another knowledge base: ${name}` }],
-    "The knowledge base",
-  );
-
 async function readKb(store: Store, { project }: Principal, id: string): Promise<KbState> {
   const kb = isUuid(id) ? await store.kbs.findState(project, id) : null;
   if (kb === null) throw notFound();
@@ -60,12 +52,10 @@ export async function requireKb(store: Store, { project }: Principal, id: string
  * query that is not valid.
  */
 export const listKbs = operation("listKbs", async ({ store }, principal, input) => {
-  return readPage(
-    "kbs",
-    input,
-    (query) => store.kbs.listPage(principal.project, query),
-    (kb) => asItem(kb, principal),
-  );
+  return readPage("kbs", input, {
+    read: (query) => store.kbs.listPage(principal.project, query),
+    asItem: (kb) => asItem(kb, principal),
+  });
 });
 
 /** The knowledge base with this id, in the principal's project. Scope kb:read. Throws not_found. */
@@ -82,7 +72,7 @@ export const createKb = operation(
   async ({ store }, principal, input) => {
     const { name } = checkInput(kbInputSchema, input, "The knowledge base");
     const kb = await store.kbs.insert(principal.project, name);
-    if (kb === null) throw nameTaken(name);
+    if (kb === null) throw nameTaken("knowledge base", name);
     return asItem(kb, principal);
   },
   { audit: "kb.create" },
@@ -97,9 +87,9 @@ export const updateKb = operation(
   async ({ store }, principal, { id, versions = null }, input) => {
     const change = checkInput(kbChangeSchema, input, "The knowledge base");
     const before = await readKb(store, principal, id);
-    const { result, state } = await store.kbs.update(principal.project, before.id, change, versions);
+    const { result, state } = await store.kbs.update(principal.project, { id: before.id, versions }, change);
     if (state === null) throw notFound();
-    if (result === "taken") throw nameTaken(change.name ?? "");
+    if (result === "taken") throw nameTaken("knowledge base", change.name ?? "");
     if (result === "stale") throw staleVersion("The knowledge base", state.version);
     return asItem(state, principal);
   },
@@ -115,7 +105,7 @@ export const deleteKb = operation(
   "deleteKb",
   async ({ store, queues }: { store: Store; queues?: Queues }, principal, { id, versions = null }) => {
     const kb = await readKb(store, principal, id);
-    if (!(await store.kbs.remove(principal.project, kb.id, versions))) {
+    if (!(await store.kbs.remove(principal.project, { id: kb.id, versions }))) {
       throw staleVersion("The knowledge base", (await readKb(store, principal, id)).version);
     }
     if (queues !== undefined) announceDeletion(queues, kb.id);

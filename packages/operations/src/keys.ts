@@ -5,9 +5,8 @@ import type { KeyItem, Scope } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { ApiKeyRecord, Project, Store } from "@svc/store";
-import { readPage } from "./list-page.ts";
+import { readPage, operation } from "./operation.ts";
 import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
-import { operation } from "./operation.ts";
 
 /** A key with the name of its project. */
 type NamedApiKey = NonNullable<Awaited<ReturnType<Store["apiKeys"]["find"]>>>;
@@ -67,7 +66,7 @@ async function chooseProject(store: Store, scopes: Scope[], name: string | undef
  * invalid_request for a query that is not valid.
  */
 export const listKeys = operation("listKeys", async ({ store }, _principal, input) => {
-  return readPage("keys", input, (query) => store.apiKeys.listPage(query), asNamedItem);
+  return readPage("keys", input, { read: (query) => store.apiKeys.listPage(query), asItem: asNamedItem });
 });
 
 /** The key with this id. Scope admin:*. Throws not_found. */

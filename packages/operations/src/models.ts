@@ -8,8 +8,7 @@ import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { ModelPullRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
-import { leaveToSweeper } from "./leave-to-sweeper.ts";
-import { operation, requireScopeOf } from "./operation.ts";
+import { leaveToSweeper, operation, requireScopeOf } from "./operation.ts";
 
 /** What operations on models need. */
 export interface ModelDeps {

@@ -1,7 +1,10 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ADMIN_ENDPOINTS, ServiceError } from "@svc/contracts";
-import type { AdminOperation, Endpoint } from "@svc/contracts";
+import { ADMIN_ENDPOINTS, ServiceError, checkInput, encodeCursor, invalidInput, listInputSchema } from "@svc/contracts";
+import type { AdminOperation, Endpoint, FieldFault, ListInput, ListPage } from "@svc/contracts";
+import { QueueDownError } from "@svc/queue";
+import type { Log } from "@svc/log";
+import type { PageQuery } from "@svc/store";
 import { audited } from "./audited.ts";
 import type { AuditDeps, AuditOptions } from "./audited.ts";
 
@@ -87,6 +90,13 @@ export type OperationOf<Name extends AdminOperation, Deps> = (
   ...args: OperationArguments<Name>
 ) => Promise<OperationResult<Name>>;
 
+/** Returns the invalid_request of a name that another object of this kind has, such as "hook". */
+export const nameTaken = (kind: string, name: string): ServiceError =>
+  invalidInput(
+    [{ pointer: "/name", code: "taken", detail: `is already used by another ${kind}: ${name}` }],
+    `The ${kind}`,
+  );
+
 /** Returns the version_conflict of an object with another version, with its `ETag`. Its text starts with `what`. */
 export function staleVersion(what: string, version: number): ServiceError {
   return new ServiceError(
@@ -137,4 +147,48 @@ export function operation<Name extends AdminOperation, Deps extends AuditDeps, R
     ...(takesTarget(ADMIN_ENDPOINTS[name]) && { objectOf: objectOfTarget }),
     ...options,
   });
+}
+
+/** Returns the error of a search in a list without a search, whose page would look like a result of the search. */
+export function searchFaults(q: string | undefined): FieldFault[] {
+  return q === undefined ? [] : [{ pointer: "/q", code: "unknown_field", detail: "is not a known field" }];
+}
+
+/** How a page of a list is read. */
+interface PageSource<Row, Item> {
+  read: (query: PageQuery) => Promise<Row[]>;
+  /** Returns the item of a row; by default the row itself. */
+  asItem?: (row: Row) => Item;
+  /** Errors of the input that were found before. */
+  found?: readonly FieldFault[];
+}
+
+/**
+ * Returns a page of the list with this name. `read` reads one item more than requested, which shows whether there is
+ * another page. Throws invalid_request with every error of the input.
+ */
+export async function readPage<Row extends { id: string }, Item = Row>(
+  list: string,
+  input: ListInput,
+  { read, asItem = (row) => row as unknown as Item, found = [] }: PageSource<Row, Item>,
+): Promise<ListPage<Item>> {
+  const { limit, ...rest } = checkInput(listInputSchema(list), input, "The query", found);
+  const rows = await read({ ...rest, limit: limit + 1 });
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = rows.length > page.length && last !== undefined;
+  return { items: page.map(asItem), nextCursor: hasMore ? encodeCursor(list, last.id) : null };
+}
+
+/**
+ * Announces committed work. If the queue is unavailable nothing is lost, because a sweeper announces the work, so this
+ * is only logged, with `facts` that name the work. Rejects with any other error.
+ */
+export async function leaveToSweeper(log: Log, facts: object, announce: () => Promise<void>): Promise<void> {
+  try {
+    await announce();
+  } catch (error) {
+    if (!(error instanceof QueueDownError)) throw error;
+    log.debug(facts, "queue unavailable; a sweeper will announce the committed work");
+  }
 }

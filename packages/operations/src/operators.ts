@@ -4,8 +4,7 @@ import { ServiceError, checkInput, invalidInput, operatorChangeSchema, operatorI
 import type { Operator, OperatorInput, OperatorLink } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { NewRole, OperatorOutcome, OperatorRecord, Store } from "@svc/store";
-import { readPage } from "./list-page.ts";
-import { staleVersion, operation } from "./operation.ts";
+import { readPage, staleVersion, operation } from "./operation.ts";
 
 const notFound = () => new ServiceError("not_found", "No operator with this ID exists.");
 
@@ -71,7 +70,7 @@ function changed({ result, record }: OperatorOutcome, pointer: string): Operator
  * invalid_request for a query that is not valid.
  */
 export const listOperators = operation("listOperators", async ({ store }, _principal, input) => {
-  return readPage("operators", input, (query) => store.operators.listPage(query), asItem);
+  return readPage("operators", input, { read: (query) => store.operators.listPage(query), asItem });
 });
 
 /** The operator with this id. Scope admin:*. Throws not_found. */

@@ -14,8 +14,7 @@ import { announceDeletion } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { DEFAULT_PROJECT, asProjectId } from "@svc/store";
 import type { Project, Store } from "@svc/store";
-import { readPage } from "./list-page.ts";
-import { staleVersion, operation } from "./operation.ts";
+import { readPage, staleVersion, operation } from "./operation.ts";
 import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 
 function asItem({ createdAt, ...project }: Project): ProjectItem {
@@ -33,7 +32,7 @@ function asItem({ createdAt, ...project }: Project): ProjectItem {
 
 /** A page of all projects, newest first. Scope admin:*. Throws invalid_request for a query that is not valid. */
 export const listProjects = operation("listProjects", async ({ store }, _principal, input) => {
-  return readPage("projects", input, (query) => store.projects.listPage(query), asItem);
+  return readPage("projects", input, { read: (query) => store.projects.listPage(query), asItem });
 });
 
 const nameTaken = () =>

@@ -21,8 +21,7 @@ import { isUuid } from "@svc/primitives";
 import type { NewProposal, ProjectId, ProposalOutcome, ProposalRecord, ProposalTarget, Store } from "@svc/store";
 import { FILE_HEADERS_ONLY, createPatch } from "diff";
 import { requireKb } from "./kbs.ts";
-import { operation } from "./operation.ts";
-import { readPage } from "./list-page.ts";
+import { operation, readPage } from "./operation.ts";
 
 /** What is asked of the list of proposals. */
 export interface ProposalListInput extends ListInput {
@@ -163,13 +162,12 @@ export const listProposals = operation("listProposals", async ({ store }, princi
     found.push({ pointer: "/kbId", code: "invalid_value", detail: "must be the ID of a knowledge base" });
   }
   const searchesQuestions = grantsScope(principal.scopes, "tickets:read");
-  return readPage(
-    "proposals",
-    input,
-    (query) => store.proposals.listPage(principal.project, { ...query, status: known.data, kbId, searchesQuestions }),
-    (record) => asItem(record, principal),
+  return readPage("proposals", input, {
+    read: (query) =>
+      store.proposals.listPage(principal.project, { ...query, status: known.data, kbId, searchesQuestions }),
+    asItem: (record) => asItem(record, principal),
     found,
-  );
+  });
 });
 
 /** The proposal with this id, in the principal's project, as `listProposals` shows it. Scope kb:read. Throws not_found. */

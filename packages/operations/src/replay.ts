@@ -10,8 +10,8 @@ import { isUnavailable } from "@svc/store";
 import type { OperatorReply, Store } from "@svc/store";
 import { faultsOfKbs, readAgent } from "./agents.ts";
 import { operation } from "./operation.ts";
-import { beginningOf, scoreAnswer, summarizeReplay, verdictOf } from "./replay/compare-answers.ts";
-import type { SideUsage } from "./replay/compare-answers.ts";
+import { beginningOf, scoreAnswer, summarizeReplay, verdictOf } from "./compare-answers.ts";
+import type { SideUsage } from "./compare-answers.ts";
 
 /** What a replay works with. */
 interface ReplayDeps {

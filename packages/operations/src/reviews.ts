@@ -13,9 +13,10 @@ import { audited } from "./audited.ts";
 import { DECISION_RULES, UNDER_WAY, UNREAD, conflict } from "./decision-rules.ts";
 import type { DecisionCall } from "./decision-rules.ts";
 import type { ExpectedVersions, VersionedId } from "./operation.ts";
-import { leaveToSweeper } from "./leave-to-sweeper.ts";
+import { leaveToSweeper } from "./operation.ts";
 import { proposeFromEdit } from "./proposals.ts";
-import { asTicketItem, readTicket } from "./tickets.ts";
+import { asTicketItem } from "./ticket-items.ts";
+import { readTicket } from "./tickets.ts";
 
 /** What deciding needs. */
 export interface ReviewDeps {

@@ -1,152 +1,42 @@
 import { isAdministrator, requireScope, scopesOfRoles } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import {
-  ISSUE_ORIGIN,
   ServiceError,
   checkInput,
-  customerOf,
   encodeTicketCursor,
   grantsScope,
-  isIssueChat,
   ticketChangeSchema,
   ticketListSchema,
+  ticketHistoryInputSchema,
+  OPERATOR_FILE_LIMITS,
 } from "@svc/contracts";
 import type {
   FieldFault,
-  LastMessage,
   ListPage,
   PossibleDuplicateItem,
   TicketCount,
-  TicketDetail,
-  TicketEvent,
   TicketItem,
   TicketListInput,
-  TicketMessage,
-  TicketReply,
-  ToolCall,
+  TicketHistory,
+  OperatorFile,
 } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
-import type {
-  EventRecord,
-  ListedTicket,
-  MessageRecord,
-  ModelCallRecord,
-  ModelSums,
-  ProjectId,
-  ReplyRecord,
-  Store,
-  TicketContents,
-  TicketRecord,
-  WordQuery,
-} from "@svc/store";
 import { searchWords } from "@svc/text";
-import { plainSnippet } from "./plain-snippet.ts";
-import { staleVersion, operation } from "./operation.ts";
-import { asToolCall } from "./as-tool-call.ts";
+import { cleanFileName, sniffMime } from "@svc/channel-manager";
+import type { EventRecord, ProjectId, Store, TicketRecord, WordQuery } from "@svc/store";
+import {
+  asEvent,
+  asListedTicket,
+  asMessage,
+  asReply,
+  asTicketDetail,
+  asTicketItem,
+  asToolCall,
+} from "./ticket-items.ts";
+import { staleVersion, operation, requireScopeOf } from "./operation.ts";
+import { audited } from "./audited.ts";
 
 const notFound = () => new ServiceError("not_found", "No ticket with this ID exists in this project.");
-
-/**
- * A ticket of the principal's project as it is shown. Where it came in is told if that is the same project, or to an
- * administrator.
- */
-export function asTicketItem(ticket: TicketRecord, principal: Principal): TicketItem {
-  const tellsHome = ticket.homeProject === principal.project || isAdministrator(principal);
-  // By its chat, which no other caller can choose: `channel_meta` may say anything.
-  const isIssue = isIssueChat(ticket);
-  return {
-    id: ticket.id,
-    homeProject: tellsHome ? ticket.homeProjectName : null,
-    project: principal.projectName,
-    channelId: ticket.channelId,
-    chatId: ticket.chatId,
-    userId: ticket.userId,
-    customer: isIssue ? null : customerOf(ticket.channelMeta),
-    origin: isIssue ? ISSUE_ORIGIN : null,
-    subject: ticket.subject,
-    status: ticket.status,
-    stage: ticket.stage,
-    priority: ticket.priority,
-    assignee: ticket.assignee,
-    agentId: ticket.agentId,
-    confidence: ticket.confidence,
-    language: ticket.language,
-    tags: ticket.tags,
-    channel_meta: ticket.channelMeta,
-    version: ticket.version,
-    createdAt: ticket.createdAt.toISOString(),
-    updatedAt: ticket.updatedAt.toISOString(),
-    firstReplyAt: ticket.firstReplyAt?.toISOString() ?? null,
-    resolvedAt: ticket.resolvedAt?.toISOString() ?? null,
-  };
-}
-
-/** A ticket as a list shows it. */
-function asListedTicket({ lastMessage, ...ticket }: ListedTicket, principal: Principal): TicketItem {
-  const last: LastMessage | null =
-    lastMessage === null
-      ? null
-      : { ...lastMessage, text: plainSnippet(lastMessage.text), at: lastMessage.at.toISOString() };
-  return { ...asTicketItem(ticket, principal), lastMessage: last };
-}
-
-/** A message as it is shown. */
-export function asMessage({ timestampMs, createdAt, finishedAt, ...message }: MessageRecord): TicketMessage {
-  return {
-    ...message,
-    timestamp: asTime(timestampMs),
-    createdAt: createdAt.toISOString(),
-    finishedAt: finishedAt?.toISOString() ?? null,
-  };
-}
-
-/** A channel may say any time; one that no date can hold is shown as the nearest one. */
-function asTime(timestampMs: number): string {
-  const MAX_MS = 8_640_000_000_000_000;
-  return new Date(Math.max(0, Math.min(MAX_MS, timestampMs))).toISOString();
-}
-
-/** A reply as it is shown. */
-export function asReply({ createdAt, deliveredAt, content, ...reply }: ReplyRecord): TicketReply {
-  return {
-    ...reply,
-    createdAt: createdAt.toISOString(),
-    deliveredAt: deliveredAt?.toISOString() ?? null,
-    ...content,
-  };
-}
-
-/**
- * An event. Of one from the time in which another project worked on the ticket only an administrator is told more than
- * that it was: reasons, notes, agents and passages are that project's own.
- */
-export function asEvent({ at, project, moves, data, ...event }: EventRecord, principal: Principal): TicketEvent {
-  const shown = { ...event, at: at.toISOString(), moves, data };
-  if (project === principal.project || isAdministrator(principal)) return shown;
-  return { ...shown, moves: moves.map((move) => ({ ...move, why: "" })), data: {} };
-}
-
-function asDetail(
-  ticket: TicketRecord,
-  { messages, replies, events, draft, more }: TicketContents,
-  { sums, calls }: { sums: ModelSums; calls: ModelCallRecord[] },
-  toolCalls: ToolCall[],
-  possibleDuplicates: PossibleDuplicateItem[],
-  principal: Principal,
-): TicketDetail {
-  return {
-    ...asTicketItem(ticket, principal),
-    messages: messages.map(asMessage),
-    replies: replies.map(asReply),
-    events: events.map((event) => asEvent(event, principal)),
-    draft: draft === null ? null : { ...draft, createdAt: draft.createdAt.toISOString() },
-    modelUsage: sums,
-    modelCalls: calls.map(({ at, ...call }) => ({ at: at.toISOString(), ...call })),
-    possibleDuplicates,
-    toolCalls,
-    more,
-  };
-}
 
 /** What the newest run of an issue has found to be likely the same, as far as the project still works on it. */
 async function readDuplicates(
@@ -282,8 +172,8 @@ export const getTicket = operation("getTicket", async ({ store }, principal, id)
     store.toolCalls.listOfTicket(principal.project, ticket.id),
   ]);
   const calls = toolCalls.map((call) => asToolCall(call, principal.projectName));
-  const duplicates = await readDuplicates(store, principal, contents.events);
-  return asDetail(ticket, contents, usage, calls, duplicates, principal);
+  const possibleDuplicates = await readDuplicates(store, principal, contents.events);
+  return asTicketDetail(ticket, contents, { usage, toolCalls: calls, possibleDuplicates }, principal);
 });
 
 /**
@@ -312,10 +202,76 @@ export const updateTicket = operation(
     const change = checkInput(ticketChangeSchema, input, "The ticket");
     const { project, actor } = principal;
     if (!isUuid(id)) throw notFound();
-    const changed = await store.ticketDetails.update(project, id, change, { versions, actor });
+    const changed = await store.ticketDetails.update(project, id, { change, versions, actor });
     if (changed !== null) return asTicketItem(changed, principal);
     const present = await store.ticketDetails.findOpened(project, id);
     throw present === null ? notFound() : staleVersion("The ticket", present.version);
   },
   { audit: "tickets.update" },
+);
+
+/** A file as it was handed in. */
+export interface HandedInFile {
+  name: string;
+  bytes: Buffer;
+}
+
+/**
+ * Keeps a file that a reply of this ticket will name, for a day at most. Its name is cleaned, its type is told by its
+ * content. Scope tickets:write. Throws not_found, payload_too_large, and rate_limited when the ticket has too many files
+ * that no reply names.
+ */
+export const addReplyFile = audited(
+  "tickets.file",
+  async function addReplyFile(
+    { store }: { store: Store },
+    principal: Principal,
+    ticketId: string,
+    { name, bytes }: HandedInFile,
+  ): Promise<OperatorFile> {
+    requireScopeOf(principal, "addReplyFile");
+    const ticket = await readTicket(store, principal, ticketId);
+    if (bytes.length === 0) {
+      throw new ServiceError("invalid_request", "The file is empty.", {
+        errors: [{ pointer: "", code: "too_small", detail: "must not be empty" }],
+      });
+    }
+    if (bytes.length > OPERATOR_FILE_LIMITS.fileMaxBytes) {
+      throw new ServiceError("payload_too_large", "A file must not exceed 10 MB.");
+    }
+    const filename = cleanFileName(name);
+    const mime = sniffMime(bytes);
+    const fileId = await store.operatorFiles.insert(ticket.homeProject, ticket.id, { filename, mime, content: bytes });
+    if (fileId === null) {
+      throw new ServiceError(
+        "rate_limited",
+        "This ticket has too many files that are not attached to a reply yet. Send some of them first.",
+      );
+    }
+    return { fileId, filename, mime, sizeBytes: bytes.length };
+  },
+);
+
+/**
+ * What was said in a ticket of the principal's project and done to it before the places that the input names. Scope
+ * tickets:read. Throws not_found, also while the ticket is not opened yet, and invalid_request.
+ */
+export const getTicketHistory = operation(
+  "getTicketHistory",
+  async ({ store }, principal, id, input): Promise<TicketHistory> => {
+    const {
+      messagesBefore: messages = null,
+      repliesBefore: replies = null,
+      eventsBefore: events = null,
+    } = checkInput(ticketHistoryInputSchema, input, "The query");
+    const before = { messages, replies, events };
+    const found = isUuid(id) ? await store.ticketDetails.readOlder(principal.project, id, before) : null;
+    if (found === null) throw notFound();
+    return {
+      messages: found.messages.map(asMessage),
+      replies: found.replies.map(asReply),
+      events: found.events.map((event) => asEvent(event, principal)),
+      more: found.more,
+    };
+  },
 );

@@ -6,12 +6,11 @@ import type { ListInput, ToolCall, ToolCallState } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import { ToolCallDecidedError } from "@svc/store";
 import type { Decision, ReviewState, Store, TicketRecord, ToolCallRecord } from "@svc/store";
-import { asToolCall } from "./as-tool-call.ts";
+import { asToolCall } from "./ticket-items.ts";
 import { audited } from "./audited.ts";
 import { UNREAD, UNDER_WAY, conflict } from "./decision-rules.ts";
-import { operation } from "./operation.ts";
+import { operation, readPage, searchFaults } from "./operation.ts";
 import type { ExpectedVersions, VersionedId } from "./operation.ts";
-import { readPage, searchFaults } from "./list-page.ts";
 import { announce, decidePatiently } from "./reviews.ts";
 import type { ReviewDeps } from "./reviews.ts";
 
@@ -30,13 +29,11 @@ const notFound = () => new ServiceError("not_found", "No tool call with this ID 
 export const listToolCalls = operation("listToolCalls", async ({ store }, principal, { state, q, ...input }) => {
   const known = toolCallStateSchema.optional().safeParse(state);
   const detail = `must be one of ${toolCallStateSchema.options.join(", ")}`;
-  return readPage(
-    "tool-calls",
-    input,
-    ({ limit, before }) => store.toolCalls.listPage(principal.project, { limit, before, state: known.data }),
-    (call) => asToolCall(call, principal.projectName),
-    [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchFaults(q)],
-  );
+  return readPage("tool-calls", input, {
+    read: ({ limit, before }) => store.toolCalls.listPage(principal.project, { limit, before, state: known.data }),
+    asItem: (call) => asToolCall(call, principal.projectName),
+    found: [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchFaults(q)],
+  });
 });
 
 /** A call of this project, and its ticket as it is. Throws not_found where the project has not both. */

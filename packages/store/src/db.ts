@@ -1,9 +1,14 @@
-import { ServiceError } from "@svc/contracts";
-import type { Log } from "@svc/log";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { ServiceError } from "@svc/contracts";
 import { errorCode, toError } from "@svc/primitives";
+import type { Log } from "@svc/log";
 import type { DiskWatch, ConnectionWatchdog } from "./platform/watchdogs.ts";
-import { camelCase } from "./sql.ts";
+
+const TRIES = 4;
+const DEADLOCK = "40P01";
+
+const RETRY_MS = 500;
 
 /** SQL with its values; a named one is planned once per connection. */
 export interface Query {
@@ -84,6 +89,19 @@ export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === "23505";
 }
 
+/** Page of a list, newest first: rows created before the row with the ID `before`, and with the text `q`. */
+export interface PageQuery {
+  limit: number;
+  before?: string | undefined;
+  q?: string | undefined;
+}
+
+/** A row by its ID, and the versions that a change expects; any version by default. */
+export interface VersionedId {
+  id: string;
+  versions?: readonly number[] | null | undefined;
+}
+
 /** Result of an update of a row that has a version and a unique name. */
 export type UpdateResult = "changed" | "stale" | "taken";
 
@@ -113,6 +131,10 @@ function asServiceError(error: unknown): unknown {
 /** int8 as a number: our counters and sequences stay far below 2^53. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
+
+/** Returns the name in the program, in camelCase, of a name in SQL, in snake_case. */
+export const camelCase = (name: string): string =>
+  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Column names that were seen, in camelCase: there are some hundred of them. */
 const camelNames = new Map<string, string>();
@@ -211,6 +233,65 @@ const PURPOSES = {
 /** How long a close waits for statements that are on their way. */
 const CLOSE_DEADLINE_MS = 1_000;
 
+/** Returns the function that runs transactions on connections of a pool. */
+function transactionOn(
+  pool: pg.Pool,
+  watch: ConnectionWatchdog,
+  noteError: (error: unknown) => unknown,
+): Db["transaction"] {
+  return async (work) => {
+    let client: pg.PoolClient;
+    try {
+      client = await pool.connect();
+    } catch (error) {
+      throw noteError(error);
+    }
+    // Between its statements a transaction may think for a while.
+    watch.end(client);
+    const around = { begin: () => watch.begin(client), end: () => watch.end(client) };
+    let broken: Error | undefined;
+    const noteBreak = (error: Error) => {
+      broken = error;
+    };
+    client.on("error", noteBreak);
+    const nested: Db["transaction"] = (inner) => inner(tx);
+    const tx: Db = dbOn(client, nested, noteError, around);
+    try {
+      await tx.query("BEGIN");
+      const result = await work(tx);
+      await tx.query("COMMIT");
+      return result;
+    } catch (error) {
+      await tx.query("ROLLBACK").catch((rollbackError: unknown) => {
+        broken = toError(rollbackError);
+      });
+      throw error;
+    } finally {
+      client.off("error", noteBreak);
+      client.release(broken);
+    }
+  };
+}
+
+/** Tells the watchdog of the connections of a pool. Returns those that are established. */
+function trackConnections(pool: pg.Pool, watch: ConnectionWatchdog, log: Log): Set<pg.PoolClient> {
+  const connected = new Set<pg.PoolClient>();
+  pool.on("connect", (client) => {
+    connected.add(client);
+    watch.add(client);
+    // Without a listener, a connection that breaks while it is handed out would end the process. Its user gets the error
+    // of the next statement.
+    client.on("error", (error) => log.debug({ error }, "database connection failed"));
+  });
+  pool.on("remove", (client) => {
+    connected.delete(client);
+    watch.remove(client);
+  });
+  pool.on("acquire", (client) => watch.begin(client));
+  pool.on("release", (fault: unknown, client) => watch.end(client, fault));
+  return connected;
+}
+
 /**
  * Opens a pool. It connects when first used, again after a loss, and gives up on a connection after 5 s and on a
  * statement after 30 s. The watch notices lines that were cut silently, and attempts to connect that began while the
@@ -253,20 +334,7 @@ export function openDb(options: {
   pool.on("error", (error) => {
     if (!isClosed) options.log.warn({ error }, "database connection lost");
   });
-  const connected = new Set<pg.PoolClient>();
-  pool.on("connect", (client) => {
-    connected.add(client);
-    watch.add(client);
-    // A connection may break in the moment in which it is handed out, when nobody else listens yet: that would end the
-    // process. The process that has it learns of it by the next statement.
-    client.on("error", (error) => options.log.debug({ error }, "database connection failed"));
-  });
-  pool.on("remove", (client) => {
-    connected.delete(client);
-    watch.remove(client);
-  });
-  pool.on("acquire", (client) => watch.begin(client));
-  pool.on("release", (fault: unknown, client) => watch.end(client, fault));
+  const connected = trackConnections(pool, watch, options.log);
 
   /** Returns the error that a caller gets. */
   const noteError = (error: unknown): unknown => {
@@ -277,38 +345,7 @@ export function openDb(options: {
     return asServiceError(isFull ? new PoolBusyError(error.message, { cause: error }) : error);
   };
 
-  const transaction: Db["transaction"] = async (work) => {
-    let client: pg.PoolClient;
-    try {
-      client = await pool.connect();
-    } catch (error) {
-      throw noteError(error);
-    }
-    // Between its statements a transaction may think for a while.
-    watch.end(client);
-    const around = { begin: () => watch.begin(client), end: () => watch.end(client) };
-    let broken: Error | undefined;
-    const noteBreak = (error: Error) => {
-      broken = error;
-    };
-    client.on("error", noteBreak);
-    const nested: Db["transaction"] = (inner) => inner(tx);
-    const tx: Db = dbOn(client, nested, noteError, around);
-    try {
-      await tx.query("BEGIN");
-      const result = await work(tx);
-      await tx.query("COMMIT");
-      return result;
-    } catch (error) {
-      await tx.query("ROLLBACK").catch((rollbackError: unknown) => {
-        broken = toError(rollbackError);
-      });
-      throw error;
-    } finally {
-      client.off("error", noteBreak);
-      client.release(broken);
-    }
-  };
+  const transaction = transactionOn(pool, watch, noteError);
 
   return {
     ...dbOn(pool, transaction, noteError),
@@ -323,4 +360,34 @@ export function openDb(options: {
       clearTimeout(timer);
     },
   };
+}
+
+/**
+ * Makes a transaction, and again up to three times when another one and it have waited for each other: for work that
+ * locks rows of many tables, which not everybody locks in one order.
+ */
+export async function retryOnDeadlock<Result>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await db.transaction(work);
+    } catch (error) {
+      if (sqlStateOf(error) !== DEADLOCK || tries >= TRIES) throw error;
+    }
+  }
+}
+
+/**
+ * Resolves with what `write` resolves with; repeats it twice a second while the store is unavailable and `mayRetry`
+ * returns true. For the result of work that was done: if it is not written, the lease expires and the work is done
+ * again. Rejects with any other error at once.
+ */
+export async function outlastOutage<Result>(write: () => Promise<Result>, mayRetry: () => boolean): Promise<Result> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isUnavailable(error) || !mayRetry()) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
 }

@@ -28,16 +28,15 @@ export type {
   SearchedKb,
 } from "./knowledge/chunks.ts";
 export { isBusy, isUnavailable } from "./db.ts";
-export { outlastOutage } from "./retries.ts";
+export type { PageQuery } from "./db.ts";
+export { outlastOutage } from "./db.ts";
 export type { ClaimedDelivery, DeliveryRequest, TryResult } from "./messages/deliveries.ts";
 export type {
   DocumentSource,
   DocumentState,
   DocumentStatus,
   KbDocument,
-  NewDocument,
   OutdatedDocument,
-  PutDocument,
 } from "./knowledge/documents.ts";
 export { addCounts } from "./people/erasures.ts";
 export type { DuePurge, HeldCounts, HeldRecords } from "./people/erasures.ts";
@@ -137,23 +136,23 @@ export { OperatorFileGoneError, ToolCallDecidedError } from "./tickets/apply-dec
 export type { ReviewState } from "./tickets/review-state.ts";
 export type { DraftWork, SendWork, WaitingMessage } from "./tickets/review-state.ts";
 export type { ClaimedReview, DraftOutcome, DueReview, FinishedReview, ReviewedMessage } from "./tickets/reviews.ts";
-export type { PreparedDocument } from "./knowledge/put-documents.ts";
-export { LEFT_OUT } from "./platform/copy-client.ts";
-export type { CopiedTable } from "./platform/copy-client.ts";
-export { countStoreRows } from "./platform/take-store-copy.ts";
+export type { NewDocument, PreparedDocument, PutDocument } from "./knowledge/put-documents.ts";
+export { LEFT_OUT } from "./platform/store-copy.ts";
+export type { CopiedTable } from "./platform/store-copy.ts";
+export { countStoreRows } from "./platform/store-copy.ts";
 export { putStoreCopy } from "./platform/put-store-copy.ts";
 export type { PutOptions, PutResult } from "./platform/put-store-copy.ts";
-export { StoreCopyError } from "./platform/copy-client.ts";
-export type { StoreCopyFault } from "./platform/copy-client.ts";
-export { takeStoreCopy } from "./platform/take-store-copy.ts";
-export type { StoreCopy, StoreCopyHead } from "./platform/take-store-copy.ts";
+export { StoreCopyError } from "./platform/store-copy.ts";
+export type { StoreCopyFault } from "./platform/store-copy.ts";
+export { takeStoreCopy } from "./platform/store-copy.ts";
+export type { StoreCopy, StoreCopyHead } from "./platform/store-copy.ts";
 export { findPooler, isRejectedSetting } from "./platform/find-pooler.ts";
 export type { PoolerProblem } from "./platform/find-pooler.ts";
 export { readPostgresVersion } from "./platform/find-pooler.ts";
 export { listStatements } from "./sql.ts";
-export { createSealer } from "./platform/sealer.ts";
-export type { Sealer } from "./platform/sealer.ts";
-export { createYielder } from "./create-yielder.ts";
+export { createSealer } from "./platform/installation.ts";
+export type { Sealer } from "./platform/installation.ts";
+export { createYielder } from "./knowledge/kb-index.ts";
 export { LeaseLostError } from "./tickets/tickets.ts";
 export type { FinishedRun, NewReply, RunOutcome, Ticket } from "./tickets/tickets.ts";
 export type { ToolCallEnd, ToolCallRecord, ToolCaller, WantedCall } from "./tickets/tool-calls.ts";

@@ -38,7 +38,7 @@ import * as projects from "./platform/projects.ts";
 import * as proposals from "./knowledge/proposals.ts";
 import * as replies from "./messages/replies.ts";
 import * as reviews from "./tickets/reviews.ts";
-import { createSealer } from "./platform/sealer.ts";
+import { createSealer } from "./platform/installation.ts";
 import * as replicas from "./platform/replicas.ts";
 import * as stats from "./platform/stats.ts";
 import { STORAGE_LIMITS, storedBytesTable } from "./platform/stored-bytes.ts";
@@ -60,6 +60,7 @@ const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1, notes: 2 };
 const DISK_IS_FULL = "the disk of PostgreSQL is full or broken";
 
 /** Opens the store. Nothing connects before the first query; `ping` tells whether it can be reached. */
+// oxlint-disable-next-line max-lines-per-function -- the list of the tables
 export function openStore(options: {
   url: string;
   secretKey: string;

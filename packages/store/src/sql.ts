@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { camelCase } from "./db.ts";
 import type { Db } from "./db.ts";
 import type { Statements } from "./statement-types.ts";
 
@@ -41,13 +42,23 @@ export interface Statement<Parameters extends object, Columns extends object> {
   ): Promise<Row | null>;
   /** Runs it; returns the number of rows that it wrote or returned. */
   run(db: Db, ...values: ValuesOf<Parameters>): Promise<number>;
+  /** Runs it for its effect. */
+  exec(db: Db, ...values: ValuesOf<Parameters>): Promise<void>;
+  /** Runs it; returns true if it wrote or returned any row. */
+  any(db: Db, ...values: ValuesOf<Parameters>): Promise<boolean>;
 }
 
-type AnyStatement = Statement<Record<string, unknown>, Record<string, unknown>>;
+/** The statements of a file, by name. */
+type StatementsOf<File extends keyof Statements> = {
+  [Name in keyof Statements[File]]: Statements[File][Name] extends [
+    infer Parameters extends object,
+    infer Columns extends object,
+  ]
+    ? Statement<Parameters, Columns>
+    : never;
+};
 
-/** `snake_case` in SQL, `camelCase` in the program. */
-export const camelCase = (name: string): string =>
-  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+type AnyStatement = Statement<Record<string, unknown>, Record<string, unknown>>;
 
 /** Texts of a file: its statements, and the fragments that they share. */
 interface StatementFile {
@@ -108,6 +119,10 @@ function createStatement(name: string, source: string, isPrepared: boolean): Any
     one: async <Row>(db: Db, values?: Record<string, unknown>) =>
       ((await db.run(bind(values))).rows[0] as Row | undefined) ?? null,
     run: async (db, values?: Record<string, unknown>) => (await db.run(bind(values))).count,
+    exec: async (db, values?: Record<string, unknown>) => {
+      await db.run(bind(values));
+    },
+    any: async (db, values?: Record<string, unknown>) => (await db.run(bind(values))).count > 0,
   };
 }
 
@@ -124,7 +139,7 @@ export const listStatements = (): readonly Pick<AnyStatement, "name" | "text" | 
 export function statements<File extends keyof Statements>(
   path: File,
   values: Record<string, string | number> = {},
-): Statements[File] {
+): StatementsOf<File> {
   const file = files.get(path);
   if (file === undefined) throw new Error(`there is no file sql/${path}.sql`);
   const fill = (text: string): string =>
@@ -138,5 +153,5 @@ export function statements<File extends keyof Statements>(
     loaded.push(statement);
     return [name, statement] as const;
   });
-  return Object.fromEntries(entries) as unknown as Statements[File];
+  return Object.fromEntries(entries) as unknown as StatementsOf<File>;
 }

@@ -86,7 +86,7 @@ export async function startMessenger(
   async function setAgent(change: AgentChange): Promise<void> {
     const [present] = await product.store.agents.list(project.id);
     if (present === undefined) throw new Error("there is no agent");
-    const { version } = (await product.store.agents.update(project.id, present.id, change)).agent ?? present;
+    const { version } = (await product.store.agents.update(project.id, { id: present.id }, change)).agent ?? present;
     const readAt = performance.now();
     await waitFor(() => performance.now() - readAt > AGENTS_READ_MS, { what: `version ${version} to be read` });
   }

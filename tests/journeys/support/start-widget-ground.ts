@@ -89,7 +89,7 @@ export async function startWidgetGround(
       const home = await store.projects.findByName(project);
       if (home === null) throw new Error(`no project is named ${project}`);
       const [agent] = await store.agents.list(home.id);
-      await store.agents.update(home.id, agent?.id ?? "", { fixedReply });
+      await store.agents.update(home.id, { id: agent?.id ?? "" }, { fixedReply });
       const api = createApiClient(product);
       // The pipeline reads agents once a second; visitors are answered by the same process.
       await waitFor(async () => (await api.send(project, { text: "hello" })).texts[0] === fixedReply, {

@@ -107,11 +107,15 @@ test("what a text was read from is noted for that text only", async () => {
   const { store, project } = knowledge;
   const { documentId } = await ingest("noted.md", "# Noted\n\ntext");
   const hash = Buffer.from("of other bytes");
-  await store.documents.noteSource(project, documentId, Buffer.from("of another text"), {
-    hash,
-    mime: "application/pdf",
-    sizeBytes: 1,
-  });
+  await store.documents.noteSource(
+    project,
+    { id: documentId, contentHash: Buffer.from("of another text") },
+    {
+      hash,
+      mime: "application/pdf",
+      sizeBytes: 1,
+    },
+  );
   expect(await documentOf("noted.md")).toMatchObject({ mime: "text/markdown" });
 });
 

@@ -255,7 +255,9 @@ describe("the embeddings of passages", () => {
     );
     const ids = await chunkEmbeddings.listEmbedded(knowledge.project, kbId, model);
     expect(ids).toHaveLength(1);
-    expect(await chunkEmbeddings.read(knowledge.project, [kbId], ids, model)).toEqual([{ chunkId: ids[0], embedding }]);
+    expect(await chunkEmbeddings.read(knowledge.project, { kbIds: [kbId], chunkIds: ids }, model)).toEqual([
+      { chunkId: ids[0], embedding },
+    ]);
   });
 
   test("are read, listed and counted in their project only", async () => {
@@ -266,7 +268,7 @@ describe("the embeddings of passages", () => {
     const model = { model: "test-model", dimensions: 512 };
     const ids = await chunkEmbeddings.listEmbedded(knowledge.project, kbId, model);
     expect(await chunkEmbeddings.listEmbedded(stranger.id, kbId, model)).toEqual([]);
-    expect(await chunkEmbeddings.read(stranger.id, [kbId], ids, model)).toEqual([]);
+    expect(await chunkEmbeddings.read(stranger.id, { kbIds: [kbId], chunkIds: ids }, model)).toEqual([]);
     expect(await chunkEmbeddings.findChunks(stranger.id, [kbId], ids)).toEqual([]);
     const marks = { kbIds: [kbId], model: model.model, maxChunks: 20_000 };
     expect(await chunkEmbeddings.findMarks(stranger.id, marks)).toEqual([]);

@@ -66,7 +66,10 @@ async function newHook(project: ProjectId): Promise<string> {
 async function addFailedBody(project: ProjectId, hookId: string, mapped: { userId?: string; chatId?: string }) {
   const body = { id: newId(), contentType: "text/plain", headers: {}, content: Buffer.from("x") };
   const ids = { eventId: null, messageId: null, ticketId: null, chatId: null, userId: null };
-  await db.store.hooks.addBody(project, hookId, body, { outcome: "failed", faults: [], ...ids, ...mapped });
+  await db.store.hooks.addBody(project, hookId, {
+    ...body,
+    result: { outcome: "failed", faults: [], ...ids, ...mapped },
+  });
   return body.id;
 }
 
@@ -274,7 +277,7 @@ describe("an erased conversation", () => {
       chatId: mark,
       userId: mark,
     };
-    await db.store.hooks.addBody(project, hookId, body, result);
+    await db.store.hooks.addBody(project, hookId, { ...body, result });
     expect(await findInDatabase(db.url, mark)).toEqual([]);
     // A body that no message was made of is kept all the same.
     const bodyId = await addFailedBody(project, hookId, {});

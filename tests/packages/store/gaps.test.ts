@@ -72,13 +72,15 @@ test("an answered gap opens again when its question comes again, and an ignored 
   await note(asked("ship iceland"));
   const { id } = await one();
   const article = { kbId: newId(), documentId: newId() };
-  expect(await db.store.gaps.update(project, id, { status: "answered", article }, [1])).toMatchObject({
+  expect(await db.store.gaps.update(project, { id, versions: [1] }, { status: "answered", article })).toMatchObject({
     changed: true,
   });
-  expect(await db.store.gaps.update(project, id, { status: "ignored" }, [1])).toMatchObject({ changed: false });
+  expect(await db.store.gaps.update(project, { id, versions: [1] }, { status: "ignored" })).toMatchObject({
+    changed: false,
+  });
   await note(asked("ship iceland"));
   expect(await one()).toMatchObject({ status: "open", article, count: 2, version: 3 });
-  await db.store.gaps.update(project, id, { status: "ignored" }, null);
+  await db.store.gaps.update(project, { id }, { status: "ignored" });
   await note(asked("ship iceland"));
   expect(await one()).toMatchObject({ status: "ignored", count: 3 });
 });
@@ -118,7 +120,7 @@ test("a list comes by count or by time, in pages, of one status, and with words 
   expect(textsOf(await listAll({ sort: "lastAt" }))).toEqual(["gamma three", "beta two", "alpha one"]);
   const [first] = await listAll({ limit: 1 });
   expect(textsOf(await listAll({ q: "BETA" }))).toEqual(["beta two"]);
-  await db.store.gaps.update(project, first?.id ?? "", { status: "ignored" }, null);
+  await db.store.gaps.update(project, { id: first?.id ?? "" }, { status: "ignored" });
   expect(textsOf(await listAll({ status: "ignored" }))).toEqual(["alpha one"]);
 });
 
@@ -151,7 +153,7 @@ test("a stranger finds, changes and lists nothing", async () => {
   const { id } = await one();
   const stranger = await db.newProject();
   expect(await db.store.gaps.find(stranger, id)).toBeNull();
-  expect(await db.store.gaps.update(stranger, id, { status: "ignored" }, null)).toBeNull();
+  expect(await db.store.gaps.update(stranger, { id }, { status: "ignored" })).toBeNull();
   expect(await db.store.gaps.listPage(stranger, ALL)).toEqual({ gaps: [], next: null });
   expect(await one()).toMatchObject({ status: "open" });
 });

@@ -41,12 +41,13 @@ async function newHook(): Promise<Hook> {
 }
 
 const addBody = (hook: Hook, result = IGNORED, of = project) =>
-  db.store.hooks.addBody(
-    of,
-    hook.id,
-    { id: newId(), contentType: "text/x", headers: { "x-event": "Grüße" }, content: Buffer.from("a\u0000\u{1f600}") },
+  db.store.hooks.addBody(of, hook.id, {
+    id: newId(),
+    contentType: "text/x",
+    headers: { "x-event": "Grüße" },
+    content: Buffer.from("a\u0000\u{1f600}"),
     result,
-  );
+  });
 
 test("the newest twenty bodies of each hook are kept byte by byte, also when many come at once", async () => {
   const [busy, quiet] = [await newHook(), await newHook()];
@@ -82,14 +83,14 @@ test("an event becomes one message, whoever claims it first, and each hook has e
   const [hook, another] = [await newHook(), await newHook()];
   const claim = (of: Hook, eventId = "e-1") => {
     const messageId = newId();
-    return db.store.hooks.claimEvent(project, of.id, eventId, { messageId, chatId: messageId });
+    return db.store.hooks.claimEvent(project, { hookId: of.id, eventId, messageId, chatId: messageId });
   };
   const claims = await Promise.all(Array.from({ length: 20 }, () => claim(hook)));
   expect(new Set(claims.map((event) => event?.messageId)).size).toBe(1);
   expect(claims.filter((event) => event?.isRepeat === false)).toHaveLength(1);
   expect((await claim(another))?.isRepeat).toBe(false);
   expect((await claim(hook, "e-2"))?.isRepeat).toBe(false);
-  await db.store.hooks.remove(project, hook.id);
+  await db.store.hooks.remove(project, { id: hook.id });
   expect(await claim(hook, "e-3")).toBeNull();
 });
 
@@ -100,14 +101,19 @@ test("bodies are forgotten after 30 days, events after 7", async () => {
   const [, old] = await db.store.hooks.listBodies(project, hook.id);
   await db.sql("UPDATE hook_bodies SET received_at = now() - interval '30 days 1 minute' WHERE id = $1", [old?.id]);
   const ids = () => ({ messageId: newId(), chatId: "c" });
-  for (const eventId of ["old", "new"]) await db.store.hooks.claimEvent(project, hook.id, eventId, ids());
+  for (const eventId of ["old", "new"])
+    await db.store.hooks.claimEvent(project, { hookId: hook.id, eventId, ...ids() });
   const age = "UPDATE hook_events SET created_at = now() - $2::interval WHERE hook_id = $1 AND event_id = $3";
   await db.sql(age, [hook.id, "7 days 1 minute", "old"]);
   await db.sql(age, [hook.id, "6 days 23 hours", "new"]);
   expect(await db.store.hooks.forgetOld(100)).toBe(2);
   expect(await db.store.hooks.listBodies(project, hook.id)).toHaveLength(1);
-  expect((await db.store.hooks.claimEvent(project, hook.id, "old", ids()))?.isRepeat).toBe(false);
-  expect((await db.store.hooks.claimEvent(project, hook.id, "new", ids()))?.isRepeat).toBe(true);
+  expect((await db.store.hooks.claimEvent(project, { hookId: hook.id, eventId: "old", ...ids() }))?.isRepeat).toBe(
+    false,
+  );
+  expect((await db.store.hooks.claimEvent(project, { hookId: hook.id, eventId: "new", ...ids() }))?.isRepeat).toBe(
+    true,
+  );
 });
 
 test("another project finds and changes nothing of a hook", async () => {
@@ -122,10 +128,10 @@ test("another project finds and changes nothing of a hook", async () => {
     listed: await db.store.hooks.listPage(other, { limit: 10 }),
     bodies: await db.store.hooks.listBodies(other, hook.id),
     body: await db.store.hooks.findBody(other, hook.id, body?.id ?? ""),
-    event: await db.store.hooks.claimEvent(other, hook.id, "e", ids),
-    rotated: await db.store.hooks.rotate(other, hook.id, db.store.sealer.seal("x"), 0),
-    updated: await db.store.hooks.update(other, hook.id, { name: "stolen" }),
-    removed: await db.store.hooks.remove(other, hook.id),
+    event: await db.store.hooks.claimEvent(other, { hookId: hook.id, eventId: "e", ...ids }),
+    rotated: await db.store.hooks.rotate(other, hook.id, { secret: db.store.sealer.seal("x"), overlapSeconds: 0 }),
+    updated: await db.store.hooks.update(other, { id: hook.id }, { name: "stolen" }),
+    removed: await db.store.hooks.remove(other, { id: hook.id }),
   }).toEqual({
     found: null,
     listed: [],

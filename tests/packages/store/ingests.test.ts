@@ -75,7 +75,7 @@ function putText(claim: ClaimedIngest, text: string) {
     const prepared = await store.documents.prepare(document, NO_CHUNKS);
     const { documentId } = await documents.putPrepared(claim.project, claim.kbId, prepared);
     const source = { hash: claim.sourceHash ?? hashOf(text), mime: "application/pdf", sizeBytes: claim.sizeBytes };
-    await documents.noteSource(claim.project, documentId, document.contentHash, source);
+    await documents.noteSource(claim.project, { id: documentId, contentHash: document.contentHash }, source);
   };
 }
 
@@ -323,7 +323,9 @@ describe("a document that was read", () => {
     expect(await findDocument(documentId)).toMatchObject({ mime: "application/pdf", sizeBytes: 14, language: "en" });
     await putText({ ...claim, sizeBytes: 1 }, "another")({ ...store.documents, noteSource: () => Promise.resolve() });
     expect(await findDocument(documentId)).toMatchObject({ mime: "text/plain", sizeBytes: 7 });
-    expect(await store.documents.findBySource(project, kbId, "a.pdf", hashOf("bytes of a PDF"))).toBeNull();
+    expect(
+      await store.documents.findBySource(project, kbId, { key: "a.pdf", hash: hashOf("bytes of a PDF") }),
+    ).toBeNull();
   });
 
   test("stays as it is while its next version waits, and when that cannot be read", async () => {
@@ -473,10 +475,10 @@ describe("a knowledge base that is deleted", () => {
   test("is gone at once for agents, searches, uploads and workers, and its name is free", async () => {
     const agent = await store.agents.insert(project, { name: newId(), kbIds: [kbId] });
     await queueOne(newFile("a.txt", "a"));
-    expect(await store.kbs.remove(project, kbId, [99])).toBe(false);
-    expect(await store.kbs.remove(await db.newProject(), kbId, null)).toBe(false);
-    expect(await store.kbs.remove(project, kbId, [1])).toBe(true);
-    expect(await store.kbs.remove(project, kbId, null)).toBe(false);
+    expect(await store.kbs.remove(project, { id: kbId, versions: [99] })).toBe(false);
+    expect(await store.kbs.remove(await db.newProject(), { id: kbId })).toBe(false);
+    expect(await store.kbs.remove(project, { id: kbId, versions: [1] })).toBe(true);
+    expect(await store.kbs.remove(project, { id: kbId })).toBe(false);
     expect(await store.kbs.findAll(project, [kbId])).toEqual([]);
     expect(await store.kbs.list(project)).toEqual([]);
     expect(await store.kbs.findState(project, kbId)).toBeNull();
@@ -488,7 +490,7 @@ describe("a knowledge base that is deleted", () => {
 
   test("takes no name that another could have", async () => {
     const { kb } = await store.kbs.ensure(project, `deleted ${kbId}`);
-    expect(await store.kbs.remove(project, kbId, null)).toBe(true);
+    expect(await store.kbs.remove(project, { id: kbId })).toBe(true);
     expect(await store.kbs.list(project)).toMatchObject([{ id: kb.id }]);
     const [row] = await db.sql<{ name: string }>("SELECT name FROM kbs WHERE id = $1", [kbId]);
     expect(row?.name.length).toBeGreaterThan(KB_LIMITS.nameMaxChars);
@@ -500,7 +502,7 @@ describe("a knowledge base that is deleted", () => {
     const claim = await claimNow();
     await store.ingests.finish(claim, putText(claim, "read"));
     const worker = await claimNow();
-    await store.kbs.remove(project, kbId, null);
+    await store.kbs.remove(project, { id: kbId });
     let steps = 0;
     while (await store.kbs.purge()) steps += 1;
     expect(steps).toBeGreaterThan(4);

@@ -174,8 +174,8 @@ test("a stranger finds, changes, decides and removes no canned reply and no prop
   const reply = await cannedReplies.insert(owner, { name: "hello", text: "Hello." });
   const id = reply?.id ?? "";
   expect(await cannedReplies.find(stranger, id)).toBeNull();
-  expect(await cannedReplies.update(stranger, id, { text: "forged" }, null)).toMatchObject({ record: null });
-  expect(await cannedReplies.remove(stranger, id, null)).toBe(false);
+  expect(await cannedReplies.update(stranger, { id }, { text: "forged" })).toMatchObject({ record: null });
+  expect(await cannedReplies.remove(stranger, { id })).toBe(false);
   expect(await cannedReplies.listPage(stranger, { limit: 10 })).toEqual([]);
   expect(await cannedReplies.findTicketFacts(stranger, accepted.ticketId)).toBeNull();
   expect(await cannedReplies.find(owner, id)).toEqual(reply);

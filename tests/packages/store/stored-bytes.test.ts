@@ -115,7 +115,7 @@ describe("stored bytes of a project", () => {
     const project = await db.newProject();
     const { ticketId } = await sendFiles(project, [100, 20], "four");
     await db.store.operatorFiles.insert(project, ticketId, file(30));
-    await db.store.hooks.addBody(project, await newHook(project), hookBody(40), IGNORED);
+    await db.store.hooks.addBody(project, await newHook(project), { ...hookBody(40), result: IGNORED });
     await db.store.ingests.queueDocuments(project, await newKb(project), [ingestOf(50)]);
     const claimed = await claimNow(db.store, project, ticketId);
     const run = answeredRun(claimed, []);
@@ -151,7 +151,7 @@ describe("stored bytes of a project", () => {
       (bytes: number) => Promise<unknown>
     > = {
       send: async (bytes) => tickets.push((await sendFiles(project, [bytes, bytes + 1])).ticketId),
-      hook: (bytes) => db.store.hooks.addBody(project, hookId, hookBody(bytes), IGNORED),
+      hook: (bytes) => db.store.hooks.addBody(project, hookId, { ...hookBody(bytes), result: IGNORED }),
       ingest: (bytes) => db.store.ingests.queueDocuments(project, kbId, [ingestOf(bytes)]),
       erase: () => db.store.erasures.erase(project, tickets.shift() ?? newId()),
       expire: async () => {

@@ -238,7 +238,11 @@ describe("a list of tickets", () => {
     expect(await listed()).toEqual([ticketId]);
     await settle();
     expect(await listed({ status: "pending" })).toEqual([ticketId]);
-    await db.store.ticketDetails.update(project, ticketId, { tags: ["new"] }, { versions: null, actor: "key:1" });
+    await db.store.ticketDetails.update(project, ticketId, {
+      change: { tags: ["new"] },
+      versions: null,
+      actor: "key:1",
+    });
     expect(await listed({ tag: "new" })).toEqual([ticketId]);
 
     // A message that is in work: its ticket is opened, and has no event yet.
@@ -283,7 +287,7 @@ describe("a list of tickets", () => {
         first,
         project,
       ]);
-      await db.store.ticketDetails.update(project, second, { tags: ["a"] }, { versions: null, actor: "key:1" });
+      await db.store.ticketDetails.update(project, second, { change: { tags: ["a"] }, versions: null, actor: "key:1" });
       for (let step = 0; step < 4; step++) await followAll();
       expect(await listed({ status: "spam" })).toEqual([]);
       await late.query("COMMIT");
@@ -409,10 +413,18 @@ describe("the search in tickets", () => {
     const { ticketId } = accepted;
     await settle();
     for (let turn = 0; turn < 30; turn++) await exchange(db.store, project, { ...chat, text: `turn${turn}` }, ["Yes."]);
-    await db.store.ticketDetails.update(project, ticketId, { subject: "renamed" }, { versions: null, actor: "key:1" });
+    await db.store.ticketDetails.update(project, ticketId, {
+      change: { subject: "renamed" },
+      versions: null,
+      actor: "key:1",
+    });
     await settle();
     for (const word of ["first", "turn0", "turn29", "renamed"]) expect(await found([word], null)).toEqual([ticketId]);
-    await db.store.ticketDetails.update(project, ticketId, { subject: "again" }, { versions: null, actor: "key:1" });
+    await db.store.ticketDetails.update(project, ticketId, {
+      change: { subject: "again" },
+      versions: null,
+      actor: "key:1",
+    });
     await settle();
     expect(await found(["renamed"], null)).toEqual([]);
     expect(await found(["turn29"], "agai")).toEqual([ticketId]);

@@ -30,7 +30,7 @@ async function newCaller(chatId: string = newId()): Promise<ToolCaller> {
 }
 
 async function begin(caller: ToolCaller, wanted = WANTED, state: "running" | "waiting" = "running") {
-  const begun = await db.store.toolCalls.begin(project, caller, wanted, state);
+  const begun = await db.store.toolCalls.begin(project, caller, { ...wanted, state });
   if (begun === null) throw new Error("the call was not written down");
   return begun;
 }
@@ -48,13 +48,15 @@ describe("a call of a tool", () => {
 
   test("is not written down without the lease, nor for a chat that was erased", async () => {
     const caller = await newCaller();
-    expect(await db.store.toolCalls.begin(project, { ...caller, leaseId: newId() }, WANTED, "running")).toBeNull();
+    expect(
+      await db.store.toolCalls.begin(project, { ...caller, leaseId: newId() }, { ...WANTED, state: "running" }),
+    ).toBeNull();
     const { call } = await begin(caller);
     await db.store.toolCalls.finish(project, call.id, { state: "done", result: "ok", durationMs: 3 });
     expect(await find(call.id)).toMatchObject({ state: "done", result: "ok", durationMs: 3 });
     await db.store.erasures.erase(project, caller.ticketId);
     expect(await find(call.id)).toBeNull();
-    expect(await db.store.toolCalls.begin(project, caller, WANTED, "running")).toBeNull();
+    expect(await db.store.toolCalls.begin(project, caller, { ...WANTED, state: "running" })).toBeNull();
   });
 
   test("that broke off is never begun again, unless it only reads; who has made it knows better", async () => {
@@ -135,6 +137,6 @@ describe("a call of a tool", () => {
     await toolCalls.finish(stranger, call.id, { state: "done", result: "forged", durationMs: 1 });
     await toolCalls.giveUp(stranger, call.id, "forged");
     expect(await find(call.id)).toMatchObject({ state: "running", result: null });
-    expect(await toolCalls.begin(stranger, { ...caller, home: stranger }, WANTED, "running")).toBeNull();
+    expect(await toolCalls.begin(stranger, { ...caller, home: stranger }, { ...WANTED, state: "running" })).toBeNull();
   });
 });

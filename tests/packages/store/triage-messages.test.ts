@@ -94,11 +94,11 @@ describe("an agent", () => {
     const project = await newProject();
     const agent = await agents.insert(project, { name: "one", examples: ["a"], description: "d" });
     const mark = await agents.findMark(project);
-    const changed = await agents.update(project, agent.id, { examples: ["a", "b"] });
+    const changed = await agents.update(project, { id: agent.id }, { examples: ["a", "b"] });
     const now = { ...agent, examples: ["a", "b"], version: agent.version + 1 };
     expect(changed).toEqual({ result: "changed", agent: now });
     expect(await agents.findMark(project)).not.toBe(mark);
-    const elsewhere = await agents.update(await newProject(), agent.id, { name: "two" });
+    const elsewhere = await agents.update(await newProject(), { id: agent.id }, { name: "two" });
     expect(elsewhere).toEqual({ result: "stale", agent: null });
   });
 });

@@ -94,7 +94,7 @@ async function storeBody(
 ): Promise<void> {
   try {
     await store.storedBytes.checkRoom(hook.project, "hookBodies", body.content.length);
-    await store.hooks.addBody(hook.project, hook.id, body, result);
+    await store.hooks.addBody(hook.project, hook.id, { ...body, result });
   } catch (error) {
     log.warn({ error, hookId: hook.id }, "failed to store a hook's request body");
   }

@@ -108,7 +108,7 @@ export async function readDocument(
   if (opened === null) return null;
   const { file, hash } = opened;
   const { store, reader } = context;
-  if ((await store.documents.findBySource(claim.project, claim.kbId, claim.key, hash)) !== null) return null;
+  if ((await store.documents.findBySource(claim.project, claim.kbId, { key: claim.key, hash })) !== null) return null;
   const { checked, source } = await reading(() => reader.readDocument(file, signal));
   return { checked, source: { hash, ...source } };
 }

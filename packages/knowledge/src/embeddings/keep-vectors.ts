@@ -123,7 +123,10 @@ export function keepVectors(options: KeepVectorsOptions): KeptVectors {
     const missing = ids.filter((id) => !table.rows.has(id));
     for (let first = 0; first < missing.length && !closing.signal.aborted; first += PAGE_ROWS) {
       const page = missing.slice(first, first + PAGE_ROWS);
-      addRows(table, await store.chunkEmbeddings.read(project, [kbId], page, { model, dimensions }));
+      addRows(
+        table,
+        await store.chunkEmbeddings.read(project, { kbIds: [kbId], chunkIds: page }, { model, dimensions }),
+      );
     }
     // The mark was read before the ids: whatever came in between changes it again.
     entry.table = table;

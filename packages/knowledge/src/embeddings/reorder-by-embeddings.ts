@@ -114,7 +114,7 @@ async function reorder<Hit extends LexicalHit>(
 
   async function readTable(chunkIds: readonly string[]) {
     const model = { model: embeddings.embedder.model, dimensions: embedding.length };
-    const rows = await store.chunkEmbeddings.read(project, kbIds, chunkIds, model);
+    const rows = await store.chunkEmbeddings.read(project, { kbIds, chunkIds }, model);
     const table = createVectorTable(embedding.length, rows.length);
     addRows(table, rows);
     return table;

@@ -22,7 +22,7 @@ SELECT coalesce(string_agg(id || ':' || version, ' ' ORDER BY id), '') AS mark F
 -- name: listPage
 -- Agents of a project, newest first: those made before the one with the id `before`, and with `q` in the name.
 SELECT {{columns}} FROM agents
-WHERE project_id = :project AND (:id::uuid IS NULL OR id < :id)
+WHERE project_id = :project AND (:before::uuid IS NULL OR id < :before)
   AND (:q::text IS NULL OR strpos(lower(name), lower(:q)) > 0)
 ORDER BY id DESC LIMIT :limit;
 

@@ -54,7 +54,7 @@ WITH missing AS (
     lease_until = excluded.lease_until
   RETURNING e.chunk_id
 )
-SELECT c.id, d.title, c.heading_path, c.text
+SELECT c.id AS chunk_id, d.title, c.heading_path, c.text
 FROM claimed m JOIN chunks c ON c.id = m.chunk_id JOIN documents d ON d.id = c.document_id
 ORDER BY c.id;
 
@@ -86,7 +86,7 @@ FROM chunk_embeddings WHERE model = :model;
 
 -- name: findMarks (prepared)
 -- How far those of these knowledge bases are embedded that this project has.
-SELECT k.id, k.chunk_count, m.embedded_count, m.last_seq
+SELECT k.id AS kb_id, k.chunk_count, m.embedded_count, m.embedded_count || ':' || m.last_seq AS mark
 FROM kbs k CROSS JOIN LATERAL (
   SELECT count(*)::integer AS embedded_count, coalesce(max(seq), 0) AS last_seq FROM chunk_embeddings
   WHERE kb_id = k.id AND model = :model AND dimensions > 0 AND k.chunk_count <= :max_chunks
@@ -106,7 +106,7 @@ WHERE project_id = :project AND kb_id = ANY (:kb_ids::uuid[]) AND chunk_id = ANY
 
 -- name: readPassages
 -- These passages as far as they are in these knowledge bases of this project, in any order.
-SELECT c.id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.ordinal, c.heading_path, c.text,
+SELECT c.id AS chunk_id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.ordinal, c.heading_path, c.text,
   c.page
 FROM chunks c JOIN documents d ON d.id = c.document_id
 WHERE c.project_id = :project AND c.kb_id = ANY (:kb_ids::uuid[]) AND c.id = ANY (:chunk_ids::uuid[]);

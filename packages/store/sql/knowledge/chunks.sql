@@ -76,7 +76,7 @@ WHERE p.number < d.first_chunk_number + d.chunk_count;
 
 -- name: read (prepared)
 -- Passages of this project by their documents and ordinals, in this order.
-SELECT p.place::integer, c.id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.ordinal, c.heading_path,
+SELECT p.place::integer, c.id AS chunk_id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.ordinal, c.heading_path,
   c.text, c.page
 FROM unnest((SELECT :id::uuid[]), (SELECT :first_chunk_number::integer[]), (SELECT :ordinal::integer[])) WITH ORDINALITY
   AS p (document_id, first_chunk_number, ordinal, place)

@@ -18,7 +18,7 @@ documents d LEFT JOIN ingests i ON i.document_id = d.id
 
 -- name: findUnchanged
 -- The document with this key if its content is the same and was read.
-SELECT id, chunk_count FROM documents
+SELECT id AS document_id, 'unchanged' AS status, chunk_count FROM documents
 WHERE project_id = :project AND kb_id = :kb_id AND key = :key AND content_hash = :content_hash AND status = 'ready';
 
 -- name: list
@@ -33,14 +33,14 @@ SELECT {{state}} FROM {{with_ingest}} WHERE d.project_id = :project AND d.kb_id 
 -- Documents of a knowledge base, newest first: those made before the one with the id `before`, with `q` in title or
 -- key, and of one status.
 SELECT {{state}} FROM {{with_ingest}}
-WHERE d.project_id = :project AND d.kb_id = :kb_id AND (:id::uuid IS NULL OR d.id < :id)
+WHERE d.project_id = :project AND d.kb_id = :kb_id AND (:before::uuid IS NULL OR d.id < :before)
   AND (:q::text IS NULL OR strpos(lower(d.title), lower(:q)) > 0 OR strpos(lower(d.key), lower(:q)) > 0)
   AND (:status::text IS NULL OR :status = CASE WHEN i.id IS NULL THEN d.status ELSE 'queued' END)
 ORDER BY d.id DESC LIMIT :limit;
 
 -- name: findBySource
 -- The ready document of this key if it was read from a source with this hash, else null.
-SELECT d.id, d.chunk_count FROM documents d
+SELECT d.id AS document_id, 'unchanged' AS status, d.chunk_count FROM documents d
 WHERE d.project_id = :project AND d.kb_id = :kb_id AND d.key = :key AND d.source_hash = :hash AND {{has_source}}
   AND d.status = 'ready';
 
@@ -72,7 +72,7 @@ WHERE id = :kb_id;
 
 -- name: findAllUnchanged
 -- As `findUnchanged` for many documents at once: of each, or null.
-SELECT i.place::integer, d.id, d.chunk_count
+SELECT i.place::integer, d.id AS document_id, 'unchanged' AS status, d.chunk_count
 FROM unnest(:key::text[], :content_hash::bytea[]) WITH ORDINALITY AS i (key, content_hash, place)
 JOIN documents d ON d.project_id = :project AND d.kb_id = :kb_id AND d.key = i.key
   AND d.content_hash = i.content_hash AND d.status = 'ready';
@@ -80,7 +80,7 @@ JOIN documents d ON d.project_id = :project AND d.kb_id = :kb_id AND d.key = i.k
 -- name: findOutdated
 -- Documents of all projects whose postings were made in an older way than `version`, in one order, those after `after`
 -- if that is given.
-SELECT d.id, d.project_id, d.kb_id, d.title, d.language, d.chunk_count, d.index_version
+SELECT d.id, d.project_id AS project, d.kb_id, d.title, d.language, d.chunk_count, d.index_version
 FROM documents d JOIN kbs k ON k.id = d.kb_id AND k.deleted_at IS NULL
 WHERE d.index_version < :version AND d.chunk_count > 0
   AND (:index_version::smallint IS NULL OR (d.index_version, d.id) > (:index_version, :id::uuid))

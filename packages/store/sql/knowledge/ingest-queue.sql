@@ -53,6 +53,6 @@ WHERE m.project_id = :project AND m.kb_id = :kb_id AND m.id = :id;
 -- name: listImports
 -- Imports of a knowledge base, newest first: those made before the one with the id `before`.
 SELECT {{import}} FROM imports m
-WHERE m.project_id = :project AND m.kb_id = :kb_id AND (:id::uuid IS NULL OR m.id < :id)
+WHERE m.project_id = :project AND m.kb_id = :kb_id AND (:before::uuid IS NULL OR m.id < :before)
   AND (:q::text IS NULL OR strpos(lower(m.url), lower(:q)) > 0)
 ORDER BY m.id DESC LIMIT :limit;

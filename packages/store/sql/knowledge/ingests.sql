@@ -84,7 +84,10 @@ WITH RECURSIVE ring (project_id, lap) AS (
     i.title, i.url, i.source_hash, i.size_bytes, i.attempts, i.expired_leases,
     (SELECT max_pages FROM imports m WHERE m.id = i.import_id AND i.kind = 'sitemap') AS max_pages
 )
-SELECT claimed.*, s.crashes, s.lapses FROM claimed CROSS JOIN LATERAL ({{leaseHistory}}) s;
+SELECT claimed.id, claimed.project_id AS project, claimed.lease_id, claimed.kb_id, claimed.kind, claimed.document_id,
+  claimed.import_id, claimed.key, claimed.name, claimed.mime, claimed.title, claimed.url, claimed.source_hash,
+  claimed.size_bytes, claimed.attempts, claimed.max_pages, s.crashes, s.lapses
+FROM claimed CROSS JOIN LATERAL ({{leaseHistory}}) s;
 
 -- name: renew (prepared)
 -- Extends the lease of an ingest that is still held. Locks the rows of ingests that it writes.
@@ -125,7 +128,7 @@ WITH due AS (
   ORDER BY due_at LIMIT :limit FOR UPDATE SKIP LOCKED
 )
 UPDATE ingests i SET due_at = now() + least(interval '1 minute', greatest(interval '2 seconds', now() - i.created_at))
-FROM due WHERE i.id = due.id RETURNING i.id, i.project_id,
+FROM due WHERE i.id = due.id RETURNING i.id AS ingest_id, i.project_id AS project,
   i.attempts + coalesce(jsonb_array_length(i.expired_leases), 0) + (i.lease_id IS NOT NULL)::integer AS attempts;
 
 -- name: countInImport

@@ -35,7 +35,7 @@ SELECT {{columns}} FROM kbs WHERE project_id = :project AND deleted_at IS NULL O
 -- name: listPage
 -- Knowledge bases of a project, newest first: those made before the one with the id `before`, and with `q` in the name.
 SELECT {{state}} FROM kbs k
-WHERE k.project_id = :project AND k.deleted_at IS NULL AND (:id::uuid IS NULL OR k.id < :id)
+WHERE k.project_id = :project AND k.deleted_at IS NULL AND (:before::uuid IS NULL OR k.id < :before)
   AND (:q::text IS NULL OR strpos(lower(k.name), lower(:q)) > 0)
 ORDER BY k.id DESC LIMIT :limit;
 

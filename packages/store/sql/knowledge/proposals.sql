@@ -29,7 +29,7 @@ WHERE NOT EXISTS (SELECT 1 FROM chat WHERE chat_id = '') RETURNING {{columns}};
 -- Proposals, newest first: those made before the one with the id `before`, with `q` in title or text, of one status and
 -- for one knowledge base.
 SELECT {{columns}} FROM proposals
-WHERE project_id = :project AND (:id::uuid IS NULL OR id < :id)
+WHERE project_id = :project AND (:before::uuid IS NULL OR id < :before)
   AND (:q::text IS NULL OR strpos(lower(title), lower(:q)) > 0 OR strpos(lower(after), lower(:q)) > 0)
   AND (:q::text IS NULL OR :searches_questions OR question IS NULL OR status = 'accepted')
   AND (:status::text IS NULL OR status = :status) AND (:kb_id::uuid IS NULL OR kb_id = :kb_id)

@@ -1,5 +1,5 @@
 -- fragment: columns
-id, name, prefix, scopes, project_id, created_at, created_by, expires_at, last_used_at, revoked_at, rate_limit
+id, name, prefix, scopes, project_id AS project, created_at, created_by, expires_at, last_used_at, revoked_at, rate_limit
 
 -- fragment: named_columns
 -- The columns of a NamedApiKey.
@@ -33,7 +33,7 @@ SELECT {{named_columns}} FROM api_keys WHERE id = :id AND {{is_seen}};
 -- name (in any case) or at the beginning of the prefix. strpos takes the text as it is, where LIKE would read signs of
 -- it as wildcards.
 SELECT {{named_columns}} FROM api_keys
-WHERE {{is_seen}} AND (:id::uuid IS NULL OR id < :id)
+WHERE {{is_seen}} AND (:before::uuid IS NULL OR id < :before)
   AND (:q::text IS NULL OR strpos(lower(name), lower(:q)) > 0 OR starts_with(prefix, :q))
 ORDER BY id DESC LIMIT :limit;
 

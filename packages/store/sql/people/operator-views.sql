@@ -22,7 +22,7 @@ DELETE FROM operator_presence WHERE seen_at < now() - make_interval(secs => :gon
 
 -- name: listViewers
 -- Who looks at each of these tickets, with the project that they do it in.
-SELECT p.ticket_id, p.project_id, p.operator_id, o.name, bool_or(p.is_typing) AS is_typing
+SELECT p.ticket_id, p.project_id AS project, p.operator_id, o.name, bool_or(p.is_typing) AS is_typing
 FROM operator_presence p
 JOIN operators o ON o.id = p.operator_id
 JOIN operator_sessions s ON s.id = p.session_id
@@ -31,7 +31,7 @@ GROUP BY p.ticket_id, p.project_id, p.operator_id, o.name ORDER BY o.name, p.ope
 
 -- name: listViews
 -- An operator's views, in the order in which they were saved.
-SELECT v.name, p.name AS project, v.part, v.filters
+SELECT v.name, p.name AS project, v.part AS view, v.filters
 FROM operator_views v LEFT JOIN projects p ON p.id = v.project_id
 WHERE v.operator_id = :operator_id AND (v.project_id IS NULL OR p.deleted_at IS NULL)
 ORDER BY v.created_at, v.name COLLATE "C";

@@ -37,7 +37,7 @@ ON CONFLICT (email_key) DO NOTHING RETURNING id;
 -- name: listPage
 -- Operators, newest first: those made before the one with the id `before`, and with `q` in name or e-mail address.
 SELECT {{columns}} FROM operators o
-WHERE (:id::uuid IS NULL OR o.id < :id)
+WHERE (:before::uuid IS NULL OR o.id < :before)
   AND (:q::text IS NULL OR strpos(lower(o.name), lower(:q)) > 0 OR strpos(lower(o.email), lower(:q)) > 0)
 ORDER BY o.id DESC LIMIT :limit;
 

@@ -1,5 +1,5 @@
 -- fragment: hook_columns
-h.id, h.project_id, (SELECT p.name FROM projects p WHERE p.id = h.project_id) AS project_name,
+h.id, h.project_id AS project, (SELECT p.name FROM projects p WHERE p.id = h.project_id) AS project_name,
 h.name, h.preset, h.auth, h.sealed_secret, h.previous_sealed_secret, h.previous_until, h.mapping, h.filter,
 h.created_at, h.created_by, h.updated_at, h.version
 
@@ -20,7 +20,7 @@ AND NOT EXISTS (SELECT 1 FROM projects p WHERE p.id = h.project_id AND p.deleted
 -- name: listPage
 -- Hooks of a project, newest first: those made before the one with the id `before`, and with `q` in the name.
 SELECT {{hook_columns}} FROM hooks h
-WHERE h.project_id = :project AND (:id::uuid IS NULL OR h.id < :id)
+WHERE h.project_id = :project AND (:before::uuid IS NULL OR h.id < :before)
   AND (:q::text IS NULL OR strpos(lower(h.name), lower(:q)) > 0)
 ORDER BY h.id DESC LIMIT :limit;
 

@@ -82,5 +82,5 @@ WITH due AS (
   ORDER BY due_at LIMIT :limit FOR UPDATE SKIP LOCKED
 )
 UPDATE model_pulls p SET due_at = now() + interval '2 seconds'
-FROM due WHERE p.catalog_id = due.catalog_id RETURNING p.id, p.catalog_id,
+FROM due WHERE p.catalog_id = due.catalog_id RETURNING p.id AS pull_id, p.catalog_id,
   p.attempts + CASE WHEN p.lease_id IS NULL THEN 0 ELSE 1 END AS attempts;

@@ -23,7 +23,7 @@ SELECT {{columns}} FROM projects WHERE deleted_at IS NULL ORDER BY name;
 -- Projects, newest first: those made before the project with the id `before`, and with `q` in the name. strpos takes
 -- the text as it is, where LIKE would read signs of it as wildcards.
 SELECT {{columns}} FROM projects
-WHERE deleted_at IS NULL AND (:id::uuid IS NULL OR id < :id) AND (:q::text IS NULL OR strpos(lower(name),
+WHERE deleted_at IS NULL AND (:before::uuid IS NULL OR id < :before) AND (:q::text IS NULL OR strpos(lower(name),
   lower(:q)) > 0)
 ORDER BY id DESC LIMIT :limit;
 

@@ -15,7 +15,7 @@ ON CONFLICT (project_id, name) DO NOTHING RETURNING {{columns}};
 -- Canned replies, newest first: those made before the one with the id `before`, with `q` in name or text, in one folder
 -- and with one tag.
 SELECT {{columns}} FROM canned_replies
-WHERE project_id = :project AND (:id::uuid IS NULL OR id < :id)
+WHERE project_id = :project AND (:before::uuid IS NULL OR id < :before)
   AND (:q::text IS NULL OR strpos(lower(name), lower(:q)) > 0 OR strpos(lower(text), lower(:q)) > 0)
   AND (:folder::text IS NULL OR folder = :folder) AND (:tag::text IS NULL OR :tag = ANY (tags))
 ORDER BY id DESC LIMIT :limit;

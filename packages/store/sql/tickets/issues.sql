@@ -10,7 +10,7 @@ UPDATE tickets SET project_id = :project, priority = coalesce(:priority, priorit
 
 -- name: find
 -- Result of an issue that came in to this project.
-SELECT t.project_id, p.name AS project_name, t.agent_id, t.confidence, t.stage, (
+SELECT t.project_id AS project, p.name AS project_name, t.agent_id, t.confidence, t.stage, (
   SELECT CASE WHEN coalesce(moved.project_id, e.project_id) = t.project_id THEN e.data -> 'triage' ->> 'why' END
   FROM ticket_events e LEFT JOIN LATERAL (
     SELECT coalesce((m.data ->> 'projectId')::uuid, m.project_id) AS project_id FROM ticket_events m
@@ -49,7 +49,7 @@ WITH near AS (
     AND project_id = :project
    LIMIT {{withWords}})
 )
-SELECT t.id, t.subject, left(m.text, {{maxTextChars}}) AS text
+SELECT t.id AS ticket_id, t.subject, left(m.text, {{maxTextChars}}) AS text
 FROM near JOIN tickets t USING (id) CROSS JOIN LATERAL (
   SELECT text FROM messages WHERE ticket_id = t.id ORDER BY seq LIMIT 1
 ) m
@@ -58,4 +58,4 @@ ORDER BY t.created_at, t.id;
 
 -- name: listBriefs
 -- Those of these tickets that the project works on.
-SELECT id, subject, status, stage FROM tickets WHERE project_id = :project AND id = ANY (:ticket_ids::uuid[]);
+SELECT id AS ticket_id, subject, status, stage FROM tickets WHERE project_id = :project AND id = ANY (:ticket_ids::uuid[]);

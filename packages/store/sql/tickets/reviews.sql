@@ -161,5 +161,5 @@ WITH due AS MATERIALIZED (
 UPDATE reviews r
 SET due_at = now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - r.created_at))
 FROM due WHERE r.id = due.id
-RETURNING r.id, r.project_id, r.ticket_id,
+RETURNING r.id AS review_id, r.project_id AS project, r.ticket_id,
   r.attempts + coalesce(jsonb_array_length(r.expired_leases), 0) + (due.lease_id IS NOT NULL)::integer AS attempts;

@@ -6,13 +6,13 @@ SELECT max(id) AS id FROM ticket_events;
 -- Events after this one but those that are known, oldest first, with their tickets as they are now. Along the primary
 -- key; tickets are looked up one by one, and so is, for the few events that move a ticket to another project, the move
 -- before: who had it until then, which is where it came in when there was none.
-SELECT e.id, e.ticket_id, t.project_id, t.version, t.status, t.stage, t.assignee, e.actor,
+SELECT e.id, e.ticket_id, t.project_id AS project, t.version, t.status, t.stage, t.assignee, e.actor,
   CASE WHEN e.data ? 'projectId' OR e.actor = 'service' AND e.data ->> 'decision' = 'reroute' THEN coalesce((
     SELECT coalesce((m.data ->> 'projectId')::uuid, m.project_id) FROM ticket_events m
     WHERE m.ticket_id = e.ticket_id AND m.id < e.id
       AND (m.data ? 'projectId' OR m.actor = 'service' AND m.data ->> 'decision' = 'reroute')
     ORDER BY m.id DESC LIMIT 1
-  ), e.project_id) END AS former_project_id,
+  ), e.project_id) END AS former_project,
   ARRAY(SELECT move ->> 'to' FROM jsonb_array_elements(e.moves) WITH ORDINALITY AS m (move, place)
         ORDER BY place) AS stages,
   ARRAY(SELECT jsonb_array_elements_text(e.data -> 'mentions')) AS mentions
@@ -36,8 +36,8 @@ ORDER BY e.id DESC LIMIT :limit;
 -- What has been erased is not there any more. A reply that answers no message was sent without being asked, and is left
 -- out. A reply that failed and was sent again counts once, by the try that succeeded; that one has no event of its own
 -- with the former decision's name, and its author tells whose words it has. Locks nothing.
-SELECT t.home_project_id, r.ticket_id, asked.message_id, asked.first_seq, asked.questions, t.language, r.author,
-  r.text, r.created_at, (
+SELECT t.home_project_id AS home, r.ticket_id, asked.message_id, asked.first_seq, asked.questions, t.language, r.author,
+  r.text, r.created_at AS decided_at, (
     SELECT e.data ->> 'decision' FROM ticket_events e
     WHERE e.ticket_id = r.ticket_id AND e.project_id = r.project_id AND e.message_id = r.answers_message_id
       AND e.data ->> 'decision' IN ('approve', 'edit', 'reply') AND e.at <= r.created_at + interval '1 second'

@@ -1,6 +1,7 @@
 -- fragment: ticket_columns
 -- What a ticket is made from.
-id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version
+id, home_project_id AS home_project, project_id AS project, channel_id, chat_id, subject, status, stage, assignee,
+agent_id, language, version
 
 -- name: open (prepared)
 -- Opens the ticket of a message or takes the message into an open one: newest meta wins, a resolved ticket is open

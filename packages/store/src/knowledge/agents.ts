@@ -1,7 +1,7 @@
 import { MASKED_SECRET } from "@svc/contracts";
-import type { Agent, AgentTool, ReviewPolicy, Sealed } from "@svc/contracts";
+import type { Agent, AgentTool, Sealed } from "@svc/contracts";
 import { isUniqueViolation } from "../db.ts";
-import type { Db } from "../db.ts";
+import type { Db, VersionedId, PageQuery } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -30,21 +30,7 @@ export interface AgentOutcome {
   agent: Agent | null;
 }
 
-interface AgentRow {
-  id: string;
-  name: string;
-  description: string;
-  instructions: string;
-  model: string | null;
-  kbIds: string[];
-  examples: string[];
-  reviewPolicy: ReviewPolicy;
-  autoThreshold: number;
-  fixedReply: string | null;
-  tools: StoredTool[];
-  enabled: boolean;
-  version: number;
-}
+type AgentRow = Omit<Agent, "tools"> & { tools: StoredTool[] };
 
 const COLUMNS = `id, name, description, instructions, model, kb_ids, examples, review_policy, auto_threshold,
   fixed_reply, tools, enabled, version`;
@@ -146,12 +132,8 @@ export async function findMark(db: Db, project: ProjectId): Promise<string> {
 /**
  * Agents of a project, newest first: those made before the one with the id `before`, and with `q` in the name.
  */
-export async function listPage(
-  db: Db,
-  project: ProjectId,
-  { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
-): Promise<Agent[]> {
-  const rows = await sql.listPage.all<AgentRow>(db, { project, limit, id: before, q });
+export async function listPage(db: Db, project: ProjectId, { limit, before, q }: PageQuery): Promise<Agent[]> {
+  const rows = await sql.listPage.all<AgentRow>(db, { project, limit, before, q });
   return rows.map(asAgent);
 }
 
@@ -169,9 +151,8 @@ export async function insert(db: Db, project: ProjectId, agent: NewAgent): Promi
 export function update(
   db: Db,
   project: ProjectId,
-  id: string,
+  { id, versions }: VersionedId,
   change: AgentChange,
-  versions: readonly number[] | null = null,
 ): Promise<AgentOutcome> {
   const given = columnsOf(change);
   const sets = ["version = version + 1", ...given.map(({ column }, index) => `${column} = $${index + 4}`)];
@@ -195,39 +176,16 @@ export function update(
 }
 
 /** Deletes an agent, where `versions` has its present version or is null. False when there is none of these. */
-export async function remove(
-  db: Db,
-  project: ProjectId,
-  id: string,
-  versions: readonly number[] | null = null,
-): Promise<boolean> {
-  return (await sql.remove.run(db, { project, id, versions })) > 0;
-}
+export const remove = (db: Db, project: ProjectId, { id, versions }: VersionedId) =>
+  sql.remove.any(db, { project, id, versions });
 
 /** Gives an agent a further knowledge base; does nothing when it has it. */
-export async function addKb(db: Db, project: ProjectId, id: string, kbId: string): Promise<void> {
-  await sql.addKb.run(db, { project, id, kbId });
-}
+export const addKb = (db: Db, project: ProjectId, id: string, kbId: string) =>
+  sql.addKb.exec(db, { project, id, kbId });
 
 /** A tool as it may be seen: nothing but its agent's runs needs the values of its headers. */
 function withoutSecrets(tool: StoredTool): AgentTool {
   return { ...tool, headers: Object.fromEntries(Object.keys(tool.headers).map((name) => [name, MASKED_SECRET])) };
 }
 
-function asAgent(row: AgentRow): Agent {
-  return {
-    id: row.id,
-    name: row.name,
-    description: row.description,
-    instructions: row.instructions,
-    model: row.model,
-    kbIds: row.kbIds,
-    examples: row.examples,
-    reviewPolicy: row.reviewPolicy,
-    autoThreshold: row.autoThreshold,
-    fixedReply: row.fixedReply,
-    tools: row.tools.map(withoutSecrets),
-    enabled: row.enabled,
-    version: row.version,
-  };
-}
+const asAgent = (row: AgentRow): Agent => ({ ...row, tools: row.tools.map(withoutSecrets) });

@@ -1,5 +1,4 @@
-import { asFound } from "./chunks.ts";
-import type { ChunkRow, FoundChunk } from "./chunks.ts";
+import type { FoundChunk } from "./chunks.ts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -47,14 +46,12 @@ const ARRAY_HEADER_BYTES = 20;
 const ITEM_BYTES = 8;
 
 /** Makes this model the one of the installation: processes with another one stop embedding. */
-export async function announceModel(db: Db, { model, dimensions }: EmbeddingModel): Promise<void> {
-  await sql.announceModel.run(db, { model, dimensions });
-}
+export const announceModel = (db: Db, { model, dimensions }: EmbeddingModel) =>
+  sql.announceModel.exec(db, { model, dimensions });
 
 /** Whether this is the model of the installation. */
-export async function isModelOfInstallation(db: Db, { model, dimensions }: EmbeddingModel): Promise<boolean> {
-  return (await sql.isModelOfInstallation.run(db, { model, dimensions })) > 0;
-}
+export const isModelOfInstallation = (db: Db, { model, dimensions }: EmbeddingModel) =>
+  sql.isModelOfInstallation.any(db, { model, dimensions });
 
 /**
  * The first passage, in the order of their ids, that is to be embedded; null when there is none. Looks at those
@@ -84,19 +81,13 @@ export function claim(
 ): Promise<ClaimedChunk[]> {
   return db.transaction(async (tx) => {
     await sql.lockClaims.run(tx, { claimLock: CLAIM_LOCK });
-    const rows = await sql.claim.all<ClaimedRow>(tx, {
+    return sql.claim.all<ClaimedChunk>(tx, {
       model,
       dimensions,
       fromId,
       limit,
       claimLeaseMs: CLAIM_LEASE_MS,
     });
-    return rows.map((row) => ({
-      chunkId: row.id,
-      title: row.title,
-      headingPath: row.headingPath,
-      text: row.text,
-    }));
   });
 }
 
@@ -105,19 +96,16 @@ export function claim(
  * another model has taken over, is left out; written twice, the last one stands. Locks the rows that it writes and
  * waits for none: one that is being deleted is left out.
  */
-export async function save(db: Db, model: string, embeddings: readonly ChunkEmbedding[]): Promise<number> {
-  const count = await sql.save.run(db, {
+export const save = (db: Db, model: string, embeddings: readonly ChunkEmbedding[]) =>
+  sql.save.run(db, {
     model,
     chunkId: embeddings.map(({ chunkId }) => chunkId),
     embedding: embeddings.map(({ embedding }) => (embedding === null ? null : `{${embedding.join(",")}}`)),
   });
-  return count;
-}
 
 /** Gives passages back that were claimed and are not embedded yet. */
-export async function release(db: Db, model: string, chunkIds: readonly string[]): Promise<void> {
-  await sql.release.run(db, { model, chunkIds });
-}
+export const release = (db: Db, model: string, chunkIds: readonly string[]) =>
+  sql.release.exec(db, { model, chunkIds });
 
 /** How many passages there are, of how many the model has an embedding, and how many it refuses; of all projects. */
 export async function count(db: Db, model: string): Promise<{ passages: number; embedded: number; refused: number }> {
@@ -129,24 +117,11 @@ export async function count(db: Db, model: string): Promise<{ passages: number; 
  * How far those of these knowledge bases are embedded that this project has. Reads the index alone; a base of more
  * than `maxChunks` passages is not counted.
  */
-export async function findMarks(
+export const findMarks = (
   db: Db,
   project: ProjectId,
   { kbIds, model, maxChunks }: { kbIds: readonly string[]; model: string; maxChunks: number },
-): Promise<EmbeddedKb[]> {
-  const rows = await sql.findMarks.all<{ id: string; chunkCount: number; embeddedCount: number; lastSeq: number }>(db, {
-    project,
-    kbIds,
-    model,
-    maxChunks,
-  });
-  return rows.map((row) => ({
-    kbId: row.id,
-    chunkCount: row.chunkCount,
-    embeddedCount: row.embeddedCount,
-    mark: `${row.embeddedCount}:${row.lastSeq}`,
-  }));
-}
+) => sql.findMarks.all<EmbeddedKb>(db, { project, kbIds, model, maxChunks });
 
 /** The passages of a knowledge base that have an embedding of this model. */
 export async function listEmbedded(
@@ -163,8 +138,7 @@ export async function listEmbedded(
 export async function read(
   db: Db,
   project: ProjectId,
-  kbIds: readonly string[],
-  chunkIds: readonly string[],
+  { kbIds, chunkIds }: { kbIds: readonly string[]; chunkIds: readonly string[] },
   { model, dimensions }: EmbeddingModel,
 ): Promise<{ chunkId: string; embedding: Float32Array }[]> {
   const rows = await sql.read.all<{ chunkId: string; embedding: Buffer }>(db, {
@@ -178,22 +152,8 @@ export async function read(
 }
 
 /** These passages as far as they are in these knowledge bases of this project, in any order. */
-export async function findChunks(
-  db: Db,
-  project: ProjectId,
-  kbIds: readonly string[],
-  chunkIds: readonly string[],
-): Promise<FoundChunk[]> {
-  const rows = await sql.readPassages.all<ChunkRow>(db, { project, kbIds, chunkIds });
-  return rows.map(asFound);
-}
-
-interface ClaimedRow {
-  id: string;
-  title: string;
-  headingPath: string[];
-  text: string;
-}
+export const findChunks = (db: Db, project: ProjectId, kbIds: readonly string[], chunkIds: readonly string[]) =>
+  sql.readPassages.all<FoundChunk>(db, { project, kbIds, chunkIds });
 
 /**
  * The smallest UUID v7 of this moment or later (RFC 9562, section 5.7: the first 48 bits are milliseconds since 1970).

@@ -210,51 +210,19 @@ export async function readPostings(
  * A passage of this project with the ones around it in its document, in their order; none where the passage is gone,
  * as when its document was read again.
  */
-export async function listAround(db: Db, project: ProjectId, id: string, distance: number): Promise<PassageRecord[]> {
-  const rows = await sql.listAround.all<{
-    id: string;
-    kbId: string;
-    documentId: string;
-    ordinal: number;
-    headingPath: string[];
-    text: string;
-    page: number | null;
-  }>(db, { project, id, distance });
-  return rows;
-}
+export const listAround = (db: Db, project: ProjectId, id: string, distance: number) =>
+  sql.listAround.all<PassageRecord>(db, { project, id, distance });
 
 /** The passages of documents of this project, in their order. */
-export async function list(
-  db: Db,
-  project: ProjectId,
-  documentIds: readonly string[],
-): Promise<(NewChunk & { documentId: string })[]> {
-  const rows = await sql.list.all<{
-    documentId: string;
-    headingPath: string[];
-    text: string;
-    startOffset: number;
-    endOffset: number;
-    termCount: number;
-    page: number | null;
-  }>(db, { project, documentIds });
-  return rows;
-}
+export const list = (db: Db, project: ProjectId, documentIds: readonly string[]) =>
+  sql.list.all<NewChunk & { documentId: string }>(db, { project, documentIds });
 
 /** The documents of passages, each once. A number that has no passage any more has none. */
-export async function findDocuments(
-  db: Db,
-  passages: readonly { kbId: string; number: number }[],
-): Promise<NumberedDocument[]> {
-  const rows = await sql.findDocuments.all<{
-    id: string;
-    kbNumber: number;
-    firstChunkNumber: number;
-    chunkCount: number;
-    termCount: number;
-  }>(db, { kbId: passages.map(({ kbId }) => kbId), number: passages.map(({ number }) => number) });
-  return rows;
-}
+export const findDocuments = (db: Db, passages: readonly { kbId: string; number: number }[]) =>
+  sql.findDocuments.all<NumberedDocument>(db, {
+    kbId: passages.map(({ kbId }) => kbId),
+    number: passages.map(({ number }) => number),
+  });
 
 /**
  * Passages of this project by their documents and ordinals, in this order; null for one that is not there any more,
@@ -265,13 +233,13 @@ export async function read(
   project: ProjectId,
   passages: readonly { document: Pick<NumberedDocument, "id" | "firstChunkNumber">; ordinal: number }[],
 ): Promise<(FoundChunk | null)[]> {
-  const rows = await sql.read.all<ChunkRow & { place: number }>(db, {
+  const rows = await sql.read.all<FoundChunk & { place: number }>(db, {
     project,
     id: passages.map(({ document }) => document.id),
     firstChunkNumber: passages.map(({ document }) => document.firstChunkNumber),
     ordinal: passages.map(({ ordinal }) => ordinal),
   });
-  const byPlace = new Map(rows.map((row) => [row.place - 1, asFound(row)]));
+  const byPlace = new Map(rows.map(({ place, ...found }) => [place - 1, found]));
   return passages.map((_, place) => byPlace.get(place) ?? null);
 }
 
@@ -303,24 +271,13 @@ function endOfBatch(chunks: readonly NewChunk[], first: number): number {
 }
 
 /** The numbers of documents' passages. */
-export async function rangesOf(
+export const rangesOf = (
   db: Db,
   documentIds: readonly string[],
-): Promise<{ id: string; first: number; count: number }[]> {
-  return sql.rangesOf.all(db, { documentIds });
-}
-
-interface KbRow {
-  id: string;
-  number: number;
-  documentCount: number;
-  chunkCount: number;
-  termTotal: number;
-  deadNumbers: number[];
-}
+): Promise<{ id: string; first: number; count: number }[]> => sql.rangesOf.all(db, { documentIds });
 
 /** A knowledge base, or with a null id a block of its postings. */
-type PostingRow = { [Name in keyof KbRow]: KbRow[Name] | null } & {
+type PostingRow = { [Name in keyof SearchedKb]: SearchedKb[Name] | null } & {
   number: number;
   term: number;
   block: number;
@@ -328,38 +285,8 @@ type PostingRow = { [Name in keyof KbRow]: KbRow[Name] | null } & {
   postings: Buffer | null;
 };
 
-function isKb(row: PostingRow): row is PostingRow & KbRow {
+function isKb(row: PostingRow): row is PostingRow & SearchedKb {
   return row.id !== null;
-}
-
-/** A passage as its columns say. */
-export interface ChunkRow {
-  id: string;
-  documentId: string;
-  kbId: string;
-  title: string;
-  url: string | null;
-  mime: string;
-  ordinal: number;
-  headingPath: string[];
-  text: string;
-  page: number | null;
-}
-
-/** The passage of a row. */
-export function asFound(row: ChunkRow): FoundChunk {
-  return {
-    chunkId: row.id,
-    documentId: row.documentId,
-    kbId: row.kbId,
-    title: row.title,
-    url: row.url,
-    mime: row.mime,
-    ordinal: row.ordinal,
-    headingPath: row.headingPath,
-    text: row.text,
-    page: row.page,
-  };
 }
 
 export { stem } from "./kb-index.ts";

@@ -1,12 +1,11 @@
 import * as chunks from "./chunks.ts";
 import { stem } from "./kb-index.ts";
 import type { IndexedChunks } from "./chunks.ts";
-import type { Db } from "../db.ts";
-import { asProjectId } from "../ids.ts";
+import type { Db, PageQuery } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import type { DocumentPostings } from "./postings.ts";
 import { dropWaitingIn, indexAgainIn, putDocuments } from "./put-documents.ts";
-import type { PreparedDocument } from "./put-documents.ts";
+import type { NewDocument, PreparedDocument, PutDocument } from "./put-documents.ts";
 import { statements } from "../sql.ts";
 
 /** State of a document: it waits for its ingestion, can be found, or could not be read (`error` says why). */
@@ -44,27 +43,6 @@ export interface DocumentSource {
   sizeBytes: number;
 }
 
-/** A document as it is put into a knowledge base. */
-export interface NewDocument {
-  key: string;
-  title: string;
-  url: string | null;
-  mime: string;
-  sizeBytes: number;
-  /** Hash of all that the chunks are made from: the same hash means that there is nothing to do. */
-  contentHash: Buffer;
-  language: string;
-  /** Postgres's text search configuration of the language, as in `english`, or `simple`. */
-  textSearchConfig: string;
-}
-
-/** What a put did. */
-export interface PutDocument {
-  documentId: string;
-  status: "added" | "changed" | "unchanged";
-  chunkCount: number;
-}
-
 /** The language of a document that was not read yet (ISO 639-2: undetermined). */
 export const UNREAD_LANGUAGE = "und";
 
@@ -90,9 +68,11 @@ function post(db: Db, config: string, indexed: IndexedChunks): Promise<DocumentP
 }
 
 /** Makes ready what takes long, stems and postings, so that a transaction need not wait for it. */
-export async function prepare(db: Db, document: NewDocument, indexed: IndexedChunks): Promise<PreparedDocument> {
-  return { document, indexed, postings: await post(db, document.textSearchConfig, indexed) };
-}
+export const prepare = async (db: Db, document: NewDocument, indexed: IndexedChunks): Promise<PreparedDocument> => ({
+  document,
+  indexed,
+  postings: await post(db, document.textSearchConfig, indexed),
+});
 
 /** As `put` for documents of different keys at once, all in one transaction. */
 export async function putAll(
@@ -119,90 +99,46 @@ export async function putPrepared(
   return put;
 }
 
-async function findUnchangedIn(
-  on: Db,
+/** The ready document of this key if it has this hash, so that it need not be split again; otherwise null. */
+export const findUnchanged = (
+  db: Db,
   project: ProjectId,
   kbId: string,
-  document: Pick<NewDocument, "key" | "contentHash">,
-): Promise<PutDocument | null> {
-  const row = await sql.findUnchanged.one<{ id: string; chunkCount: number }>(on, {
-    project,
-    kbId,
-    key: document.key,
-    contentHash: document.contentHash,
-  });
-  return row === null ? null : { documentId: row.id, status: "unchanged", chunkCount: row.chunkCount };
-}
+  { key, contentHash }: Pick<NewDocument, "key" | "contentHash">,
+) => sql.findUnchanged.one<PutDocument>(db, { project, kbId, key, contentHash });
 
 /** Documents of a knowledge base by title. */
-export async function list(db: Db, project: ProjectId, kbId: string): Promise<KbDocument[]> {
-  return sql.list.all<KbDocument>(db, { project, kbId });
-}
+export const list = (db: Db, project: ProjectId, kbId: string) => sql.list.all<KbDocument>(db, { project, kbId });
 
 /** A document of a knowledge base of this project, or null. */
-export async function find(db: Db, project: ProjectId, kbId: string, id: string): Promise<DocumentState | null> {
-  const row = await sql.find.one<DocumentState>(db, { project, kbId, id });
-  return row;
-}
+export const find = (db: Db, project: ProjectId, kbId: string, id: string) =>
+  sql.find.one<DocumentState>(db, { project, kbId, id });
 
 /**
  * Documents of a knowledge base, newest first: those made before the one with the id `before`, with `q` in title or
  * key, and of one status.
  */
-export async function listPage(
+export const listPage = (
   db: Db,
   project: ProjectId,
   kbId: string,
-  options: {
-    limit: number;
-    before?: string | undefined;
-    q?: string | undefined;
-    status?: DocumentStatus | undefined;
-  },
-): Promise<DocumentState[]> {
-  const rows = await sql.listPage.all<DocumentState>(db, {
-    project,
-    kbId,
-    limit: options.limit,
-    id: options.before,
-    q: options.q,
-    status: options.status,
-  });
-  return rows;
-}
+  { limit, before, q, status }: PageQuery & { status?: DocumentStatus | undefined },
+) => sql.listPage.all<DocumentState>(db, { project, kbId, limit, before, q, status });
 
 /** The ready document of this key if it was read from a source with this hash, else null. */
-export async function findBySource(
-  db: Db,
-  project: ProjectId,
-  kbId: string,
-  key: string,
-  hash: Buffer,
-): Promise<PutDocument | null> {
-  const row = await sql.findBySource.one<{ id: string; chunkCount: number }>(db, { project, kbId, key, hash });
-  return row === null ? null : { documentId: row.id, status: "unchanged", chunkCount: row.chunkCount };
-}
+export const findBySource = (db: Db, project: ProjectId, kbId: string, { key, hash }: { key: string; hash: Buffer }) =>
+  sql.findBySource.one<PutDocument>(db, { project, kbId, key, hash });
 
 /**
  * Notes what the text with this hash was read from; it holds until another text is put. Does nothing when the
  * document has another text by now.
  */
-export async function noteSource(
+export const noteSource = (
   db: Db,
   project: ProjectId,
-  id: string,
-  contentHash: Buffer,
-  source: DocumentSource,
-): Promise<void> {
-  await sql.noteSource.run(db, {
-    project,
-    id,
-    contentHash,
-    hash: source.hash,
-    mime: source.mime,
-    sizeBytes: source.sizeBytes,
-  });
-}
+  { id, contentHash }: { id: string; contentHash: Buffer },
+  { hash, mime, sizeBytes }: DocumentSource,
+) => sql.noteSource.exec(db, { project, id, contentHash, hash, mime, sizeBytes });
 
 /** Drops what waits to be read for a document, because what it has now is newer. */
 export const dropWaiting = (db: Db, project: ProjectId, id: string): Promise<void> =>
@@ -229,28 +165,17 @@ export function remove(db: Db, project: ProjectId, kbId: string, id: string): Pr
   });
 }
 
-/** The ready document of this key if it has this hash, so that it need not be cut again; else null. */
-export const findUnchanged = (
-  db: Db,
-  project: ProjectId,
-  kbId: string,
-  document: Pick<NewDocument, "key" | "contentHash">,
-): Promise<PutDocument | null> => findUnchangedIn(db, project, kbId, document);
-
 /**
  * Puts a document with its chunks into a knowledge base, in place of the one with the same key and of what waits to
  * be read for it. One transaction: a search sees the old document or the new one, never half of it. Throws `not_found`
  * when this project has no such knowledge base.
  */
-export async function put(
+export const put = async (
   db: Db,
   project: ProjectId,
   kbId: string,
-  document: NewDocument,
-  indexed: IndexedChunks,
-): Promise<PutDocument> {
-  return putPrepared(db, project, kbId, await prepare(db, document, indexed));
-}
+  { document, indexed }: { document: NewDocument; indexed: IndexedChunks },
+): Promise<PutDocument> => putPrepared(db, project, kbId, await prepare(db, document, indexed));
 
 /** As `findUnchanged` for many documents at once: of each, or null. */
 export async function findAllUnchanged(
@@ -259,48 +184,27 @@ export async function findAllUnchanged(
   kbId: string,
   documents: readonly Pick<NewDocument, "key" | "contentHash">[],
 ): Promise<(PutDocument | null)[]> {
-  const rows = await sql.findAllUnchanged.all<{ place: number; id: string; chunkCount: number }>(db, {
+  const rows = await sql.findAllUnchanged.all<PutDocument & { place: number }>(db, {
     project,
     kbId,
     key: documents.map(({ key }) => key),
     contentHash: documents.map(({ contentHash }) => contentHash),
   });
-  const byPlace = new Map(rows.map((row) => [row.place - 1, row]));
-  return documents.map((_, place) => {
-    const row = byPlace.get(place);
-    return row === undefined ? null : { documentId: row.id, status: "unchanged", chunkCount: row.chunkCount };
-  });
+  const byPlace = new Map(rows.map(({ place, ...found }) => [place - 1, found]));
+  return documents.map((_, place) => byPlace.get(place) ?? null);
 }
 
 /**
  * Documents of all projects whose postings were made in an older way than `version`, in one order, those after
  * `after` if that is given.
  */
-export async function findOutdated(
-  db: Db,
-  version: number,
-  limit: number,
-  after: OutdatedDocument | null,
-): Promise<OutdatedDocument[]> {
-  const rows = await sql.findOutdated.all<{
-    id: string;
-    projectId: string;
-    kbId: string;
-    title: string;
-    language: string;
-    chunkCount: number;
-    indexVersion: number;
-  }>(db, { version, limit, indexVersion: after?.indexVersion, id: after?.id });
-  return rows.map((row) => ({
-    id: row.id,
-    project: asProjectId(row.projectId),
-    kbId: row.kbId,
-    title: row.title,
-    language: row.language,
-    chunkCount: row.chunkCount,
-    indexVersion: row.indexVersion,
-  }));
-}
+export const findOutdated = (db: Db, version: number, limit: number, after: OutdatedDocument | null) =>
+  sql.findOutdated.all<OutdatedDocument>(db, {
+    version,
+    limit,
+    indexVersion: after?.indexVersion,
+    id: after?.id,
+  });
 
 /**
  * Makes the postings of documents of one knowledge base again, from their passages as they were read; one that has

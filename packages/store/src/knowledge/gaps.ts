@@ -1,4 +1,4 @@
-import type { Db } from "../db.ts";
+import type { Db, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -232,9 +232,8 @@ export async function listPage(
 export async function update(
   db: Db,
   project: ProjectId,
-  id: string,
+  { id, versions }: VersionedId,
   change: { status: GapStatus; article?: { kbId: string; documentId: string } },
-  versions: readonly number[] | null,
 ): Promise<{ changed: boolean; gap: GapRecord } | null> {
   const count = await sql.update.run(db, {
     project,

@@ -1,4 +1,4 @@
-import type { Db } from "../db.ts";
+import type { Db, PageQuery } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -74,7 +74,7 @@ export async function queueDocument(
   });
   if (waiting?.isSame === true) return { documentId, ingestId: waiting.id, isNew: false };
   if (waiting === null && ingest.sourceHash !== null) {
-    const ready = await findBySource(tx, project, kbId, ingest.key, ingest.sourceHash);
+    const ready = await findBySource(tx, project, kbId, { key: ingest.key, hash: ingest.sourceHash });
     if (ready !== null) return { documentId, ingestId: null, isNew: false };
   }
 
@@ -154,9 +154,9 @@ export async function listImports(
   db: Db,
   project: ProjectId,
   kbId: string,
-  { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
+  { limit, before, q }: PageQuery,
 ): Promise<ImportItem[]> {
-  const rows = await sql.listImports.all<ImportRow>(db, { project, kbId, limit, id: before, q });
+  const rows = await sql.listImports.all<ImportRow>(db, { project, kbId, limit, before, q });
   return rows.map(asImport);
 }
 

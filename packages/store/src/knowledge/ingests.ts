@@ -4,7 +4,7 @@ import { expiredLease, lapseWait, leaseHistory } from "../messages/chats.ts";
 import type { LeaseHistory } from "../messages/chats.ts";
 import * as documents from "./documents.ts";
 import { UNREAD_LANGUAGE } from "./documents.ts";
-import { asProjectId, newId } from "../ids.ts";
+import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { holdKb } from "./kbs.ts";
 import { INGEST_PRIORITY, INGEST_SWEEP_AFTER_MS, queueDocument } from "./ingest-queue.ts";
@@ -76,26 +76,6 @@ const MAX_INTEGER = 2_147_483_647;
 /** Comes before every project. */
 const NO_PROJECT = "00000000-0000-0000-0000-000000000000";
 
-interface ClaimedRow extends LeaseHistory {
-  id: string;
-  projectId: string;
-  leaseId: string;
-  kbId: string;
-  kind: IngestKind;
-  documentId: string | null;
-  importId: string | null;
-  key: string;
-  name: string;
-  mime: string | null;
-  title: string | null;
-  url: string | null;
-  sourceHash: Buffer | null;
-  sizeBytes: number;
-  attempts: number;
-  expiredLeases: unknown;
-  maxPages: number | null;
-}
-
 const sql = statements("knowledge/ingests", {
   unreadLanguage: UNREAD_LANGUAGE,
   ingestPriorityOfSitemap: INGEST_PRIORITY.ofSitemap,
@@ -117,12 +97,6 @@ const sql = statements("knowledge/ingests", {
  * decide for the others who is next.
  */
 const lastServedOf = stateOf((_context: Context) => new Map<string, string>());
-
-async function insertImportRow(tx: Db, project: ProjectId, kbId: string, url: string, maxPages: number) {
-  const id = newId();
-  await sql.insertImport.run(tx, { id, project, kbId, url, maxPages });
-  return id;
-}
 
 /** Refuses what would make too much wait. What is accepted in the same moment elsewhere is not seen. */
 async function checkRoom(tx: Db, project: ProjectId, added: { count: number; bytes: number }): Promise<void> {
@@ -148,8 +122,8 @@ function endUnderLease(context: Context, claim: ClaimedIngest, work: (tx: Db) =>
     if (claim.documentId !== null) {
       await sql.lockDocument.run(tx, { documentId: claim.documentId });
     }
-    const count = await sql.deleteOwned.run(tx, { id: claim.id, project: claim.project, leaseId: claim.leaseId });
-    if (count === 0) return false;
+    if (!(await sql.deleteOwned.any(tx, { id: claim.id, project: claim.project, leaseId: claim.leaseId })))
+      return false;
     await work(tx);
     return true;
   });
@@ -172,14 +146,13 @@ async function queuePages(tx: Db, claim: ClaimedIngest, urls: readonly string[])
   });
 
   await sql.lockDocuments.run(tx, { kbId: claim.kbId, key: keys });
-  const count = await sql.insertPages.run(tx, {
+  return sql.insertPages.run(tx, {
     project: claim.project,
     kbId: claim.kbId,
     id: keys.map(() => newId()),
     key: keys,
     importId: claim.importId,
   });
-  return count;
 }
 
 /**
@@ -214,14 +187,15 @@ export function queueSitemap(
   context: Context,
   project: ProjectId,
   kbId: string,
-  sitemap: { url: string; maxPages: number },
+  { url, maxPages }: { url: string; maxPages: number },
 ): Promise<{ importId: string; ingestId: string }> {
   return context.db.transaction(async (tx) => {
     await holdKb(tx, project, kbId);
     await checkRoom(tx, project, { count: 1, bytes: 0 });
-    const importId = await insertImportRow(tx, project, kbId, sitemap.url, sitemap.maxPages);
+    const importId = newId();
+    await sql.insertImport.run(tx, { id: importId, project, kbId, url, maxPages });
     const ingestId = newId();
-    await sql.insertSitemap.run(tx, { ingestId, project, kbId, importId, url: sitemap.url });
+    await sql.insertSitemap.run(tx, { ingestId, project, kbId, importId, url });
     return { importId, ingestId };
   });
 }
@@ -237,7 +211,7 @@ export async function claim(
 ): Promise<ClaimedIngest | null> {
   const lastServed = lastServedOf(context);
   const turn = `${canRead} ${canFetch} ${maxBytes}`;
-  const row = await sql.claim.one<ClaimedRow>(context.leases, {
+  const row = await sql.claim.one<ClaimedIngest>(context.leases, {
     leaseId: newId(),
     handedIn: canRead ? INGEST_PRIORITY.handedIn : INGEST_PRIORITY.page,
     projectId: lastServed.get(turn) ?? NO_PROJECT,
@@ -246,9 +220,8 @@ export async function claim(
     fetchingFor,
     processId: context.processId,
   });
-  if (row === null) return null;
-  lastServed.set(turn, row.projectId);
-  return asClaimed(row);
+  if (row !== null) lastServed.set(turn, row.project);
+  return row;
 }
 
 /** Extends leases; returns the ids of those that are still held. */
@@ -340,34 +313,4 @@ export async function retryLater(
 }
 
 /** Of all projects, up to `limit` that are due and that nobody has, for the sweeper to publish. */
-export async function takeDue(context: Context, limit: number): Promise<DueIngest[]> {
-  const rows = await sql.due.all<{ id: string; projectId: string; attempts: number }>(context.db, { limit });
-  return rows.map((row) => ({
-    project: asProjectId(row.projectId),
-    ingestId: row.id,
-    attempts: row.attempts,
-  }));
-}
-
-function asClaimed(row: ClaimedRow): ClaimedIngest {
-  return {
-    project: asProjectId(row.projectId),
-    id: row.id,
-    leaseId: row.leaseId,
-    kbId: row.kbId,
-    kind: row.kind,
-    documentId: row.documentId,
-    importId: row.importId,
-    key: row.key,
-    name: row.name,
-    mime: row.mime,
-    title: row.title,
-    url: row.url,
-    sourceHash: row.sourceHash,
-    sizeBytes: row.sizeBytes,
-    attempts: row.attempts,
-    crashes: row.crashes,
-    lapses: row.lapses,
-    maxPages: row.maxPages,
-  };
-}
+export const takeDue = (context: Context, limit: number) => sql.due.all<DueIngest>(context.db, { limit });

@@ -1,9 +1,12 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { stateOf } from "../context.ts";
-import type { Db } from "../db.ts";
 import { statements } from "../sql.ts";
-import { createYielder } from "../create-yielder.ts";
+import type { Db } from "../db.ts";
 import { BLOCK_CHUNKS, POSTING_UNITS, createPostingRows, decodePostings, unpackWords } from "./postings.ts";
 import type { DocumentPostings, PostingRows } from "./postings.ts";
+
+/** Longest time for which a long piece of work keeps everything else of the process waiting. */
+const SLICE_MS = 10;
 
 /** Words whose stems are kept: about 10 MB at most. */
 const MAX_KEPT = 100_000;
@@ -96,14 +99,13 @@ export async function loadKbIndex(tx: Db, kbId: string): Promise<KbIndex | null>
 }
 
 /** Writes what changed in memory. */
-export async function saveKbIndex(tx: Db, index: KbIndex): Promise<void> {
-  await sql.saveKbIndex.run(tx, {
+export const saveKbIndex = (tx: Db, index: KbIndex) =>
+  sql.saveKbIndex.exec(tx, {
     kbId: index.kbId,
     nextChunkNumber: index.nextChunkNumber,
     blocks: [...index.blocks].sort((a, b) => a - b),
     deadNumbers: index.dead.flat(),
   });
-}
 
 /** Gives numbers to the passages of a document; null for one without passages. */
 export function numberChunks(index: KbIndex, count: number): number | null {
@@ -289,4 +291,17 @@ function runsOf(numbers: readonly number[]): [number, number][] {
   const runs: [number, number][] = [];
   for (let at = 0; at + 1 < numbers.length; at += 2) runs.push([numbers[at] ?? 0, numbers[at + 1] ?? 0]);
   return runs;
+}
+
+/**
+ * Makes a function that long work awaits again and again: whenever some 10 ms have gone by, everything else that the
+ * process has to do gets its turn. Cheap enough to be called for every thousandth of what is worked on.
+ */
+export function createYielder(): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < SLICE_MS) return;
+    await nextTurn();
+    since = performance.now();
+  };
 }

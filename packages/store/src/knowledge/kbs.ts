@@ -1,6 +1,6 @@
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import { updateVersioned } from "../db.ts";
-import type { Db, UpdateResult } from "../db.ts";
+import type { Db, UpdateResult, VersionedId, PageQuery } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -34,11 +34,6 @@ export interface KbState {
   version: number;
 }
 
-interface KbStateRow extends Omit<Kb, "languages"> {
-  queuedCount: number;
-  failedCount: number;
-}
-
 /** What stands before the id in the name of a knowledge base that was deleted: longer than any name that is taken. */
 const DELETED_PREFIX = "deleted ".padEnd(KB_LIMITS.nameMaxChars + 1, "-");
 
@@ -60,10 +55,7 @@ const PURGE_STEPS = [
 ] as const;
 
 /** Returns a knowledge base, or null if the project has none with this id. */
-export async function findState(db: Db, project: ProjectId, id: string): Promise<KbState | null> {
-  const row = await sql.findState.one<KbStateRow>(db, { project, id });
-  return row === null ? null : asKbState(row);
-}
+export const findState = (db: Db, project: ProjectId, id: string) => sql.findState.one<KbState>(db, { project, id });
 
 /** Makes a knowledge base, or returns the one of this project that has this name. */
 export async function ensure(db: Db, project: ProjectId, name: string): Promise<{ kb: Kb; created: boolean }> {
@@ -82,27 +74,18 @@ export async function insert(db: Db, project: ProjectId, name: string): Promise<
 }
 
 /** All knowledge bases of a project by name. */
-export async function list(db: Db, project: ProjectId): Promise<Kb[]> {
-  return sql.list.all<Kb>(db, { project });
-}
+export const list = (db: Db, project: ProjectId) => sql.list.all<Kb>(db, { project });
 
 /**
  * Knowledge bases of a project, newest first: those made before the one with the id `before`, and with `q` in the
  * name.
  */
-export async function listPage(
-  db: Db,
-  project: ProjectId,
-  { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
-): Promise<KbState[]> {
-  const rows = await sql.listPage.all<KbStateRow>(db, { project, limit, id: before, q });
-  return rows.map(asKbState);
-}
+export const listPage = (db: Db, project: ProjectId, { limit, before, q }: PageQuery) =>
+  sql.listPage.all<KbState>(db, { project, limit, before, q });
 
 /** Those of these knowledge bases that this project has. Others are left out silently: a search sees only its own. */
-export async function findAll(db: Db, project: ProjectId, ids: readonly string[]): Promise<Kb[]> {
-  return sql.findAll.all<Kb>(db, { project, ids });
-}
+export const findAll = (db: Db, project: ProjectId, ids: readonly string[]) =>
+  sql.findAll.all<Kb>(db, { project, ids });
 
 /**
  * Changes the name and raises the version, where `versions` has the present one or is null. Returns
@@ -111,9 +94,8 @@ export async function findAll(db: Db, project: ProjectId, ids: readonly string[]
 export async function update(
   db: Db,
   project: ProjectId,
-  id: string,
+  { id, versions }: VersionedId,
   change: { name?: string | undefined },
-  versions: readonly number[] | null,
 ): Promise<{ result: UpdateResult; state: KbState | null }> {
   const result = await updateVersioned(() => sql.update.run(db, { project, id, name: change.name, versions }));
   return { result, state: await findState(db, project, id) };
@@ -124,10 +106,9 @@ export async function update(
  * name is free, and no agent has it any more. What is in it is removed by `purge`, so that this takes no longer
  * however large it is. False when there is none of these versions.
  */
-export function remove(db: Db, project: ProjectId, id: string, versions: readonly number[] | null): Promise<boolean> {
+export function remove(db: Db, project: ProjectId, { id, versions }: VersionedId): Promise<boolean> {
   return db.transaction(async (tx) => {
-    const count = await sql.remove.run(tx, { project, id, versions });
-    if (count === 0) return false;
+    if (!(await sql.remove.any(tx, { project, id, versions }))) return false;
     await sql.removeFromAgents.run(tx, { project, id });
     return true;
   });
@@ -148,20 +129,6 @@ export function purge(db: Db): Promise<boolean> {
 
 /** Locks a knowledge base against its deletion until the commit, and nobody else. Throws not_found. */
 export async function holdKb(tx: Db, project: ProjectId, kbId: string): Promise<void> {
-  const count = await sql.holdKb.run(tx, { project, kbId });
-  if (count === 0) throw new ServiceError("not_found", "No knowledge base with this ID exists in this project.");
-}
-
-function asKbState(row: KbStateRow): KbState {
-  return {
-    id: row.id,
-    name: row.name,
-    documentCount: row.documentCount,
-    chunkCount: row.chunkCount,
-    queuedCount: row.queuedCount,
-    failedCount: row.failedCount,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    version: row.version,
-  };
+  if (!(await sql.holdKb.any(tx, { project, kbId })))
+    throw new ServiceError("not_found", "No knowledge base with this ID exists in this project.");
 }

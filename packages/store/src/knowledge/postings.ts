@@ -48,13 +48,10 @@ export function formBit(form: string): number {
 }
 
 /** The counts of the fields as a posting has them, in one number; more than it can hold counts as the most. */
-export function packCounts({ title, heading, body }: FieldCounts): number {
-  return (
-    (Math.min(title, MAX_HEADING_COUNT) << 12) |
-    (Math.min(heading, MAX_HEADING_COUNT) << 8) |
-    Math.min(body, MAX_BODY_COUNT)
-  );
-}
+export const packCounts = ({ title, heading, body }: FieldCounts): number =>
+  (Math.min(title, MAX_HEADING_COUNT) << 12) |
+  (Math.min(heading, MAX_HEADING_COUNT) << 8) |
+  Math.min(body, MAX_BODY_COUNT);
 
 /** The length of a passage in words as a posting has it. */
 export const packLength = (length: number): number => Math.min(length, MAX_LENGTH);
@@ -95,6 +92,7 @@ export function createPostingRows(): {
   let rowCount = 0;
   let unitCount = 0;
   return {
+    // oxlint-disable-next-line max-params -- called for each posting: an object for each would cost as much as the work
     addOne(number, term, counts, length, forms) {
       const block = Math.floor(number / BLOCK_CHUNKS);
       let rows = byBlock.get(block);
@@ -157,6 +155,4 @@ export function packWords(words: Iterable<string>): string[] {
 }
 
 /** The words of one piece. */
-export function unpackWords(piece: string): string[] {
-  return piece.split("\n");
-}
+export const unpackWords = (piece: string): string[] => piece.split("\n");

@@ -1,12 +1,12 @@
 import { ServiceError } from "@svc/contracts";
 import type { ProposalStatus, Source } from "@svc/contracts";
 import type { IndexedChunks } from "./chunks.ts";
-import type { Db } from "../db.ts";
+import type { Db, PageQuery } from "../db.ts";
 import { prepare } from "./documents.ts";
-import type { NewDocument } from "./documents.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { putDocuments } from "./put-documents.ts";
+import type { NewDocument } from "./put-documents.ts";
 import { statements } from "../sql.ts";
 
 const sql = statements("knowledge/proposals");
@@ -74,9 +74,7 @@ export interface ProposalOutcome {
 }
 
 /** Returns a proposal, or null if the project has none with this id. */
-export async function find(db: Db, project: ProjectId, id: string): Promise<ProposalRecord | null> {
-  return sql.find.one<ProposalRecord>(db, { project, id });
-}
+export const find = (db: Db, project: ProjectId, id: string) => sql.find.one<ProposalRecord>(db, { project, id });
 
 /**
  * Locks a proposal and does `work` if it is open and has an expected version. Two decisions come one after the other;
@@ -85,8 +83,7 @@ export async function find(db: Db, project: ProjectId, id: string): Promise<Prop
 async function decide(
   db: Db,
   project: ProjectId,
-  id: string,
-  { versions, wanted }: { versions: readonly number[] | null; wanted: ProposalStatus },
+  { id, versions, wanted }: { id: string; versions: readonly number[] | null; wanted: ProposalStatus },
   work: (tx: Db, proposal: ProposalRecord) => Promise<ProposalRecord | null>,
 ): Promise<ProposalOutcome | null> {
   return db.transaction(async (tx) => {
@@ -116,30 +113,16 @@ async function mark(
   return sql.mark.one<ProposalRecord>(tx, {
     project,
     id,
-    status: decision.status,
-    by: decision.by,
-    reason: decision.reason,
-    action: decision.action,
-    resultDocumentId: decision.resultDocumentId,
+    action: null,
+    reason: null,
+    resultDocumentId: null,
+    ...decision,
   });
 }
 
 /** Keeps a proposal for somebody to decide on. Throws not_found when its conversation was erased in this moment. */
 export async function insert(db: Db, project: ProjectId, proposal: NewProposal): Promise<ProposalRecord> {
-  const row = await sql.insert.one<ProposalRecord>(db, {
-    id: newId(),
-    project,
-    kbId: proposal.kbId,
-    documentId: proposal.documentId,
-    ticketId: proposal.ticketId,
-    action: proposal.action,
-    title: proposal.title,
-    question: proposal.question,
-    before: proposal.before,
-    after: proposal.after,
-    baseHash: proposal.baseHash,
-    createdBy: proposal.createdBy,
-  });
+  const row = await sql.insert.one<ProposalRecord>(db, { id: newId(), project, ...proposal });
   if (row === null) throw new ServiceError("not_found", "No ticket with this ID exists in this project.");
   return row;
 }
@@ -148,74 +131,37 @@ export async function insert(db: Db, project: ProjectId, proposal: NewProposal):
  * Proposals, newest first: those made before the one with the id `before`, with `q` in title or text, of one status
  * and for one knowledge base. Without `searchesQuestions` no `q` finds what a customer has asked and nobody accepted.
  */
-export async function listPage(
+export const listPage = (
   db: Db,
   project: ProjectId,
-  options: {
-    limit: number;
-    before?: string | undefined;
-    q?: string | undefined;
+  {
+    limit,
+    before,
+    q,
+    status,
+    kbId,
+    searchesQuestions,
+  }: PageQuery & {
     status?: ProposalStatus | undefined;
     kbId?: string | undefined;
     searchesQuestions: boolean;
   },
-): Promise<ProposalRecord[]> {
-  return sql.listPage.all<ProposalRecord>(db, {
-    project,
-    limit: options.limit,
-    id: options.before,
-    q: options.q,
-    status: options.status,
-    kbId: options.kbId,
-    searchesQuestions: options.searchesQuestions,
-  });
-}
+) => sql.listPage.all<ProposalRecord>(db, { project, limit, before, q, status, kbId, searchesQuestions });
 
 /** A document that can be found and may be changed, or null. */
-export async function findTarget(
-  db: Db,
-  project: ProjectId,
-  documentId: string,
-): Promise<(ProposalTarget & { kbId: string }) | null> {
-  const row = await sql.findTarget.one<{
-    id: string;
-    kbId: string;
-    key: string;
-    title: string;
-    url: string | null;
-    mime: string;
-    sourceMime: string | null;
-    contentHash: Buffer;
-    chunkCount: number;
-  }>(db, { project, documentId });
-  if (row === null) return null;
-  return row;
-}
+export const findTarget = (db: Db, project: ProjectId, documentId: string) =>
+  sql.findTarget.one<ProposalTarget & { kbId: string }>(db, { project, documentId });
 
 /** The last text that a person has sent in a conversation that this project works on, or null. */
 export async function findOperatorAnswer(db: Db, project: ProjectId, ticketId: string): Promise<OperatorAnswer | null> {
-  const row = await sql.findOperatorAnswer.one<{
-    text: string;
-    sources: Source[] | null;
-    question: string | null;
-    agentId: string | null;
-  }>(db, { project, ticketId });
-  if (row === null) return null;
-  return { text: row.text, sources: row.sources ?? [], question: row.question, agentId: row.agentId };
+  type Row = Omit<OperatorAnswer, "sources"> & { sources: Source[] | null };
+  const row = await sql.findOperatorAnswer.one<Row>(db, { project, ticketId });
+  return row === null ? null : { ...row, sources: row.sources ?? [] };
 }
 
 /** What was asked last in a conversation that this project works on, and the agent that has it; or null. */
-export async function findQuestion(
-  db: Db,
-  project: ProjectId,
-  ticketId: string,
-): Promise<Omit<OperatorAnswer, "text" | "sources"> | null> {
-  const row = await sql.findQuestion.one<{ question: string | null; agentId: string | null }>(db, {
-    project,
-    ticketId,
-  });
-  return row;
-}
+export const findQuestion = (db: Db, project: ProjectId, ticketId: string) =>
+  sql.findQuestion.one<Omit<OperatorAnswer, "text" | "sources">>(db, { project, ticketId });
 
 /**
  * Accepts a proposal and puts its document, in one transaction: a search finds the new text or the proposal is still
@@ -240,17 +186,19 @@ export async function accept(
   // Outside the transaction, since a process that puts into the same base waits for its end.
   const item = await prepare(db, decision.document, decision.indexed);
   const { kbId, replaces, versions, by } = decision;
-  return decide(db, project, id, { versions, wanted: "accepted" }, async (tx) => {
+  return decide(db, project, { id, versions, wanted: "accepted" }, async (tx) => {
     if (replaces !== null) {
       const locked = await sql.accept.run(tx, { project, kbId });
       if (locked === 0) throw new ServiceError("not_found", "The knowledge base of this proposal was deleted.");
-      const count = await sql.lockDocument.run(tx, {
-        project,
-        kbId,
-        id: replaces.id,
-        contentHash: replaces.contentHash,
-      });
-      if (count === 0) return null;
+      if (
+        !(await sql.lockDocument.any(tx, {
+          project,
+          kbId,
+          id: replaces.id,
+          contentHash: replaces.contentHash,
+        }))
+      )
+        return null;
     }
     const [put] = await putDocuments(tx, project, kbId, [item]);
     if (put === undefined) throw new Error("the document of a proposal was not stored");
@@ -269,6 +217,6 @@ export const reject = (
   id: string,
   decision: { versions: readonly number[] | null; by: string; reason: string | null },
 ): Promise<ProposalOutcome | null> =>
-  decide(db, project, id, { versions: decision.versions, wanted: "rejected" }, (tx) =>
+  decide(db, project, { id, versions: decision.versions, wanted: "rejected" }, (tx) =>
     mark(tx, project, id, { status: "rejected", by: decision.by, reason: decision.reason }),
   );

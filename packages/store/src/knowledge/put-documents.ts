@@ -2,7 +2,6 @@ import { ServiceError } from "@svc/contracts";
 import * as chunks from "./chunks.ts";
 import type { IndexedChunks } from "./chunks.ts";
 import type { Db } from "../db.ts";
-import type { NewDocument, PutDocument } from "./documents.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { addPostings, addWords, loadKbIndex, markDead, numberChunks, saveKbIndex, tidyIndex } from "./kb-index.ts";
@@ -11,6 +10,27 @@ import type { DocumentPostings } from "./postings.ts";
 import { statements } from "../sql.ts";
 
 const sql = statements("knowledge/put-documents");
+
+/** A document as it is put into a knowledge base. */
+export interface NewDocument {
+  key: string;
+  title: string;
+  url: string | null;
+  mime: string;
+  sizeBytes: number;
+  /** Hash of all that the chunks are made from: the same hash means that there is nothing to do. */
+  contentHash: Buffer;
+  language: string;
+  /** Postgres's text search configuration of the language, as in `english`, or `simple`. */
+  textSearchConfig: string;
+}
+
+/** What a put did. */
+export interface PutDocument {
+  documentId: string;
+  status: "added" | "changed" | "unchanged";
+  chunkCount: number;
+}
 
 /** A document with its passages and their postings. */
 export interface PreparedDocument {
@@ -235,6 +255,5 @@ async function writeIndex(
  * Drops what waits to be read for documents, since something newer is in its place. The process that reads it has lost
  * its lease by that.
  */
-export async function dropWaitingIn(tx: Db, project: ProjectId, documentIds: readonly string[]): Promise<void> {
-  await sql.dropWaiting.run(tx, { project, documentIds });
-}
+export const dropWaitingIn = (tx: Db, project: ProjectId, documentIds: readonly string[]) =>
+  sql.dropWaiting.exec(tx, { project, documentIds });

@@ -2,7 +2,7 @@ import { WIDGET_LIMITS } from "@svc/contracts";
 import type { WidgetFile } from "@svc/contracts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { retryOnDeadlock } from "../retries.ts";
+import { retryOnDeadlock } from "../db.ts";
 import { describeBytes, storageFull } from "../platform/stored-bytes.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";

@@ -1,6 +1,6 @@
 import type { Scope } from "@svc/contracts";
-import type { Db } from "../db.ts";
-import { asProjectId, newId } from "../ids.ts";
+import type { Db, PageQuery } from "../db.ts";
+import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
@@ -42,36 +42,24 @@ export interface NamedApiKey extends ApiKeyRecord {
   projectName: string | null;
 }
 
-interface ApiKeyRow {
-  id: string;
-  name: string;
-  prefix: string;
-  scopes: Scope[];
-  projectId: string | null;
-  createdAt: Date;
-  createdBy: string;
-  expiresAt: Date | null;
-  lastUsedAt: Date | null;
-  revokedAt: Date | null;
-  /** NULL: the default; 0: no limit. */
-  rateLimit: number | null;
-}
+/** NULL is the default of the service, 0 is no limit. */
+type RowOf<Key extends ApiKeyRecord> = Omit<Key, "rateLimit"> & { rateLimit: number | null };
 
-interface NamedApiKeyRow extends ApiKeyRow {
-  projectName: string | null;
+function asApiKey<Key extends ApiKeyRecord>(row: RowOf<Key>): Key {
+  return { ...row, rateLimit: row.rateLimit === 0 ? null : (row.rateLimit ?? undefined) } as Key;
 }
 
 /** The live key with this SHA-256 (not revoked, not expired), or null. */
 export async function findLiveByHash(db: Db, hash: Buffer): Promise<ApiKeyRecord | null> {
-  const row = await sql.findLiveByHash.one<ApiKeyRow>(db, { hash });
-  return row === null ? null : asApiKey(row);
+  const row = await sql.findLiveByHash.one<RowOf<ApiKeyRecord>>(db, { hash });
+  return row === null ? null : asApiKey<ApiKeyRecord>(row);
 }
 
 /** Adds a key; null when a live key with this hash exists. */
 export async function insert(db: Db, key: NewApiKey): Promise<ApiKeyRecord | null> {
   const rows = await db.transaction(async (tx) => {
     await sql.insert.run(tx, { hash: key.hash });
-    return sql.insertKey.all<ApiKeyRow>(tx, {
+    return sql.insertKey.all<RowOf<ApiKeyRecord>>(tx, {
       id: newId(),
       name: key.name,
       prefix: key.prefix,
@@ -84,13 +72,13 @@ export async function insert(db: Db, key: NewApiKey): Promise<ApiKeyRecord | nul
     });
   });
   const row = rows[0];
-  return row === undefined ? null : asApiKey(row);
+  return row === undefined ? null : asApiKey<ApiKeyRecord>(row);
 }
 
 /** The key with this id, whether it lives or not, or null. */
 export async function find(db: Db, id: string): Promise<NamedApiKey | null> {
-  const row = await sql.find.one<NamedApiKeyRow>(db, { id });
-  return row === null ? null : asNamedApiKey(row);
+  const row = await sql.find.one<RowOf<NamedApiKey>>(db, { id });
+  return row === null ? null : asApiKey<NamedApiKey>(row);
 }
 
 /**
@@ -98,20 +86,9 @@ export async function find(db: Db, id: string): Promise<NamedApiKey | null> {
  * the name (in any case) or at the beginning of the prefix. Ids sort by time, so that a page stays where it is
  * whatever is added.
  */
-export async function listPage(
-  db: Db,
-  {
-    limit,
-    before,
-    q,
-  }: {
-    limit: number;
-    before?: string | undefined;
-    q?: string | undefined;
-  },
-): Promise<NamedApiKey[]> {
-  const rows = await sql.listPage.all<NamedApiKeyRow>(db, { limit, id: before, q });
-  return rows.map(asNamedApiKey);
+export async function listPage(db: Db, { limit, before, q }: PageQuery): Promise<NamedApiKey[]> {
+  const rows = await sql.listPage.all<RowOf<NamedApiKey>>(db, { limit, before, q });
+  return rows.map(asApiKey<NamedApiKey>);
 }
 
 /**
@@ -125,7 +102,7 @@ export async function rotate(
   replacement: Pick<NewApiKey, "prefix" | "hash" | "createdBy">,
   overlapSeconds: number,
 ): Promise<NamedApiKey | null> {
-  const row = await sql.rotate.one<NamedApiKeyRow>(db, {
+  const row = await sql.rotate.one<RowOf<NamedApiKey>>(db, {
     id,
     overlapSeconds,
     id2: newId(),
@@ -133,53 +110,27 @@ export async function rotate(
     hash: replacement.hash,
     createdBy: replacement.createdBy,
   });
-  return row === null ? null : asNamedApiKey(row);
+  return row === null ? null : asApiKey<NamedApiKey>(row);
 }
 
 /** The live keys that one maker has made, newest first. */
 export async function listLiveCreatedBy(db: Db, createdBy: string): Promise<ApiKeyRecord[]> {
-  const rows = await sql.listLiveCreatedBy.all<ApiKeyRow>(db, { createdBy });
-  return rows.map(asApiKey);
+  const rows = await sql.listLiveCreatedBy.all<RowOf<ApiKeyRecord>>(db, { createdBy });
+  return rows.map(asApiKey<ApiKeyRecord>);
 }
 
 /** True when there is a live administrator's key that none of these has made. */
-export async function hasLiveAdminBeside(db: Db, makers: string[]): Promise<boolean> {
-  return (await sql.hasLiveAdminBeside.run(db, { makers })) > 0;
-}
+export const hasLiveAdminBeside = (db: Db, makers: string[]) => sql.hasLiveAdminBeside.any(db, { makers });
 
 /** Revokes a key; false when there is no such live key. */
-export async function revoke(db: Db, id: string): Promise<boolean> {
-  return (await sql.revoke.run(db, { id })) > 0;
-}
+export const revoke = (db: Db, id: string) => sql.revoke.any(db, { id });
 
 /** Revokes what a maker has made except the key with this hash; returns how many. */
-export async function revokeOthersOf(db: Db, createdBy: string, hash: Buffer): Promise<number> {
-  const count = await sql.revokeOthersOf.run(db, { createdBy, hash });
-  return count;
-}
+export const revokeOthersOf = (db: Db, createdBy: string, hash: Buffer) =>
+  sql.revokeOthersOf.run(db, { createdBy, hash });
 
 /** Notes that keys were used, to the minute. */
 export async function touch(db: Db, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql.touch.run(db, { ids });
-}
-
-function asApiKey(row: ApiKeyRow): ApiKeyRecord {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    scopes: row.scopes,
-    project: row.projectId === null ? null : asProjectId(row.projectId),
-    createdAt: row.createdAt,
-    createdBy: row.createdBy,
-    expiresAt: row.expiresAt,
-    lastUsedAt: row.lastUsedAt,
-    revokedAt: row.revokedAt,
-    rateLimit: row.rateLimit === 0 ? null : (row.rateLimit ?? undefined),
-  };
-}
-
-function asNamedApiKey(row: NamedApiKeyRow): NamedApiKey {
-  return { ...asApiKey(row), projectName: row.projectName };
 }

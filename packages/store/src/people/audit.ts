@@ -118,20 +118,7 @@ interface HeadRow {
   hash: Buffer;
 }
 
-interface EventRow {
-  id: string;
-  at: Date;
-  actor: string;
-  action: string;
-  object: string | null;
-  project: string | null;
-  result: string;
-  requestId: string | null;
-  count: number;
-  network: string | null;
-}
-
-interface ChainRow extends EventRow {
+interface ChainRow extends AuditEvent {
   day: string;
   number: number;
   projectId: string | null;
@@ -163,10 +150,6 @@ function valuesOf(row: Omit<ChainRow, "hash">): HashedValues {
 function firstIdAt(time: Date): string {
   const hex = Math.max(0, time.getTime()).toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
-}
-
-function asEvent({ requestId, ...row }: EventRow): AuditEvent {
-  return { ...row, requestId };
 }
 
 const asPlace = ({ day, number, hash }: Pick<HeadRow, "day" | "number" | "hash">): AuditPlace => ({
@@ -303,7 +286,7 @@ export async function listPage(
 ): Promise<AuditEvent[]> {
   const { project, actor, action, object, result, from, to } = filter;
 
-  const rows = await sql.listPage.all<EventRow>(db, {
+  return sql.listPage.all<AuditEvent>(db, {
     limit,
     id: before,
     id2: from === undefined ? null : firstIdAt(from),
@@ -315,7 +298,6 @@ export async function listPage(
     object,
     result,
   });
-  return rows.map(asEvent);
 }
 
 /**

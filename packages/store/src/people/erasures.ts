@@ -4,7 +4,7 @@ import { HOOK_BODIES, MESSENGER_UPDATES, TABLES_OF_PROJECTS, TICKET_ROWS } from 
 import type { BodyOwner, HeldRows } from "./personal-data-map.ts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { retryOnDeadlock } from "../retries.ts";
+import { retryOnDeadlock } from "../db.ts";
 import { takeTicketsBack } from "../platform/projects.ts";
 import { statements } from "../sql.ts";
 
@@ -41,9 +41,8 @@ const sql = statements("people/erasures", {
 });
 
 /** Adds what one erasure has counted to another. */
-export function addCounts(one: HeldCounts, other: HeldCounts): HeldCounts {
-  return Object.fromEntries(TICKET_ROWS.map(({ kind }) => [kind, (one[kind] ?? 0) + (other[kind] ?? 0)]));
-}
+export const addCounts = (one: HeldCounts, other: HeldCounts): HeldCounts =>
+  Object.fromEntries(TICKET_ROWS.map(({ kind }) => [kind, (one[kind] ?? 0) + (other[kind] ?? 0)]));
 
 /** A row as an export shows it, and what the next page begins after. */
 type PlacedRow = Record<string, unknown> & { place_: string };
@@ -184,14 +183,12 @@ export async function findTickets(db: Db, project: ProjectId, ticketIds: string[
  * Erases all of a conversation; a message that comes afterwards begins it again, at the places that follow. Answers
  * what was erased, null when the project has no such conversation.
  */
-export function erase(db: Db, project: ProjectId, ticketId: string): Promise<HeldCounts | null> {
-  return retryOnDeadlock(db, (tx) => eraseTicket(tx, project, ticketId, { keepsPlace: true }));
-}
+export const erase = (db: Db, project: ProjectId, ticketId: string): Promise<HeldCounts | null> =>
+  retryOnDeadlock(db, (tx) => eraseTicket(tx, project, ticketId, { keepsPlace: true }));
 
 /** All that is held of a conversation, kind by kind, in parts of some rows. */
 export async function* read(db: Db, project: ProjectId, ticketId: string): AsyncGenerator<HeldRecords> {
-  const count = await sql.findChat.run(db, { project, ticketId });
-  if (count === 0) return;
+  if (!(await sql.findChat.any(db, { project, ticketId }))) return;
   for (const rows of TICKET_ROWS) {
     if (rows.of === "ticket") yield* readRows(db, rows, ticketId, []);
     else for await (const messageIds of readMessageIds(db, ticketId)) yield* readRows(db, rows, ticketId, messageIds);

@@ -29,8 +29,7 @@ export async function insertSession(
   { idleSeconds, totalSeconds }: SessionLimits,
 ): Promise<SessionRecord | null> {
   return db.transaction(async (tx) => {
-    const count = await sql.lockOperator.run(tx, { operatorId });
-    if (count === 0) return null;
+    if (!(await sql.lockOperator.any(tx, { operatorId }))) return null;
     await sql.deleteExpiredSessions.run(tx, { operatorId, totalSeconds, idleSeconds });
     await sql.deleteSurplusSessions.run(tx, { operatorId, kept: MAX_SESSIONS - 1 });
     return sql.addSession.one<SessionRecord>(tx, { id: newId(), operatorId, hash });
@@ -38,34 +37,20 @@ export async function insertSession(
 }
 
 /** The session with this SHA-256 as long as it is live and its operator may sign in, or null. */
-export async function findLive(
-  db: Db,
-  hash: Buffer,
-  { idleSeconds, totalSeconds }: SessionLimits,
-): Promise<SessionRecord | null> {
-  return sql.findLive.one<SessionRecord>(db, { hash, totalSeconds, idleSeconds });
-}
+export const findLive = (db: Db, hash: Buffer, { idleSeconds, totalSeconds }: SessionLimits) =>
+  sql.findLive.one<SessionRecord>(db, { hash, totalSeconds, idleSeconds });
 
 /** Notes that sessions were used just now, and their operators seen. */
-export async function touch(db: Db, ids: readonly string[]): Promise<void> {
-  await sql.touch.run(db, { ids });
-}
+export const touch = (db: Db, ids: readonly string[]) => sql.touch.exec(db, { ids });
 
 /** Ends a session. */
-export async function removeSession(db: Db, id: string): Promise<void> {
-  await sql.removeSession.run(db, { id });
-}
+export const removeSession = (db: Db, id: string) => sql.removeSession.exec(db, { id });
 
 /** Ends the session with this SHA-256, where there is one. */
-export async function removeByHash(db: Db, hash: Buffer): Promise<void> {
-  await sql.removeByHash.run(db, { hash });
-}
+export const removeByHash = (db: Db, hash: Buffer) => sql.removeByHash.exec(db, { hash });
 
 /** Ends all sessions of an operator; returns how many there were. */
-export async function removeOf(db: Db, operatorId: string): Promise<number> {
-  const count = await sql.removeOf.run(db, { operatorId });
-  return count;
-}
+export const removeOf = (db: Db, operatorId: string) => sql.removeOf.run(db, { operatorId });
 
 const sql = statements("people/operator-sign-in");
 
@@ -75,21 +60,14 @@ export interface LinkRecord {
   expiresAt: Date;
 }
 
-interface LinkRow {
-  operatorId: string | null;
-  expiresAt: Date;
-}
-
 /** Number of the advisory lock of a process that makes the first administrator; nothing else of ours takes it. */
 const FIRST_LOCK = 7_305_417;
 
-const isFirstMissingIn = async (on: Db): Promise<boolean> => {
-  const row = await sql.hasAdministrator.one<{ has: boolean }>(on);
-  return row?.has === false;
-};
-
 /** True while nobody has a password with which to sign in. */
-export const isFirstMissing = (db: Db): Promise<boolean> => isFirstMissingIn(db);
+export async function isFirstMissing(db: Db): Promise<boolean> {
+  const row = await sql.hasAdministrator.one<{ has: boolean }>(db);
+  return row?.has === false;
+}
 
 /** Makes a link, in the place of an earlier one for the same. */
 export async function putLink(
@@ -98,17 +76,17 @@ export async function putLink(
   hash: Buffer,
   lifetimeSeconds: number,
 ): Promise<LinkRecord> {
-  const row = await sql.putLink.one<LinkRow>(db, { id: newId(), operatorId, hash, lifetimeSeconds });
+  const row = await sql.putLink.one<LinkRecord>(db, { id: newId(), operatorId, hash, lifetimeSeconds });
   if (row === null) throw new Error("a stored link was not found");
-  return { operatorId: row.operatorId, expiresAt: row.expiresAt };
+  return row;
 }
 
 /** The link with this SHA-256, as long as it can be used, or null. */
 export async function findLink(db: Db, hash: Buffer): Promise<LinkRecord | null> {
-  const row = await sql.findLink.one<LinkRow>(db, { hash });
+  const row = await sql.findLink.one<LinkRecord>(db, { hash });
   if (row === null) return null;
-  if (row.operatorId === null && !(await isFirstMissingIn(db))) return null;
-  return { operatorId: row.operatorId, expiresAt: row.expiresAt };
+  if (row.operatorId === null && !(await isFirstMissing(db))) return null;
+  return row;
 }
 
 /**
@@ -120,8 +98,7 @@ export const usePassword = (db: Db, hash: Buffer, passwordHash: string): Promise
     const row = await sql.takePasswordLink.one<{ operatorId: string }>(tx, { hash });
     const id = row?.operatorId;
     if (id === undefined) return null;
-    const count = await sql.setPassword.run(tx, { id, passwordHash });
-    if (count === 0) return null;
+    if (!(await sql.setPassword.any(tx, { id, passwordHash }))) return null;
     await sql.deleteSessions.run(tx, { id });
     return id;
   });
@@ -130,11 +107,15 @@ export const usePassword = (db: Db, hash: Buffer, passwordHash: string): Promise
  * Uses the link of the first administrator up: true when `make` may continue, which it does before anybody else can.
  * False when the link is none, was used meanwhile, or somebody has a password by now.
  */
-export const useFirst = (db: Db, hash: Buffer, email: string, emailKey: string, name: string, passwordHash: string) =>
+export const useFirst = (
+  db: Db,
+  hash: Buffer,
+  { email, emailKey, name, passwordHash }: { email: string; emailKey: string; name: string; passwordHash: string },
+) =>
   db.transaction(async (tx): Promise<string | null> => {
     await sql.lockFirst.run(tx, { firstLock: FIRST_LOCK });
     const count = await sql.takeFirstLink.run(tx, { hash });
-    if (count === 0 || !(await isFirstMissingIn(tx))) return null;
+    if (count === 0 || !(await isFirstMissing(tx))) return null;
 
     const row = await sql.putAdministrator.one<{ id: string }>(tx, {
       id: newId(),

@@ -51,40 +51,16 @@ export async function sweepPresence(db: Db): Promise<string[]> {
 }
 
 /** Who looks at each of these tickets, with the project that they do it in; of several tabs, one that types. */
-export async function listViewers(
-  db: Db,
-  ticketIds: readonly string[],
-): Promise<(ViewerRecord & { ticketId: string; project: string })[]> {
-  const rows = await sql.listViewers.all<{
-    ticketId: string;
-    projectId: string;
-    operatorId: string;
-    name: string;
-    isTyping: boolean;
-  }>(db, { ticketIds, goneSeconds: GONE_SECONDS });
-  return rows.map((row) => ({
-    ticketId: row.ticketId,
-    project: row.projectId,
-    operatorId: row.operatorId,
-    name: row.name,
-    isTyping: row.isTyping,
-  }));
-}
+export const listViewers = (db: Db, ticketIds: readonly string[]) =>
+  sql.listViewers.all<ViewerRecord & { ticketId: string; project: string }>(db, {
+    ticketIds,
+    goneSeconds: GONE_SECONDS,
+  });
 
 const sql = statements("people/operator-views");
 
-interface ViewRow {
-  name: string;
-  project: string | null;
-  part: string;
-  filters: SavedView["filters"];
-}
-
 /** An operator's views, in the order in which they were saved; those of deleted projects are left out. */
-export async function listViews(db: Db, operatorId: string): Promise<SavedView[]> {
-  const rows = await sql.listViews.all<ViewRow>(db, { operatorId });
-  return rows.map(({ name, project, part, filters }) => ({ name, project, view: part, filters }));
-}
+export const listViews = (db: Db, operatorId: string) => sql.listViews.all<SavedView>(db, { operatorId });
 
 /**
  * Keeps a view in the place of the one of the same name; `project` null for one of all projects. False where the
@@ -98,20 +74,16 @@ export function putView(
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
     await sql.putView.run(tx, { operatorId });
-    return (
-      (await sql.insertView.run(tx, {
-        operatorId,
-        name,
-        project,
-        view,
-        filters: JSON.stringify(filters),
-        maxCount,
-      })) > 0
-    );
+    return sql.insertView.any(tx, {
+      operatorId,
+      name,
+      project,
+      view,
+      filters: JSON.stringify(filters),
+      maxCount,
+    });
   });
 }
 
 /** Deletes a view; false where the operator has none of this name. */
-export async function removeView(db: Db, operatorId: string, name: string): Promise<boolean> {
-  return (await sql.removeView.run(db, { operatorId, name })) > 0;
-}
+export const removeView = (db: Db, operatorId: string, name: string) => sql.removeView.any(db, { operatorId, name });

@@ -1,6 +1,6 @@
 import type { OperatorRole } from "@svc/contracts";
 import { isUniqueViolation } from "../db.ts";
-import type { Db } from "../db.ts";
+import type { Db, PageQuery } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -59,9 +59,7 @@ class LastAdministratorError extends Error {
 export const emailKeyOf = (email: string): string => email.normalize("NFC").toLowerCase();
 
 /** Returns an operator, or null if there is none with this id. */
-export function find(db: Db, id: string): Promise<OperatorRecord | null> {
-  return sql.find.one<OperatorRecord>(db, { id });
-}
+export const find = (db: Db, id: string) => sql.find.one<OperatorRecord>(db, { id });
 
 async function setRoles(tx: Db, id: string, roles: readonly NewRole[]): Promise<void> {
   await sql.deleteRoles.run(tx, { id });
@@ -100,9 +98,8 @@ async function change(db: Db, id: string, work: (tx: Db) => Promise<boolean>): P
 }
 
 /** The operator with this e-mail address, in any case of its letters, or null. */
-export function findByEmail(db: Db, email: string): Promise<OperatorRecord | null> {
-  return sql.findByEmail.one<OperatorRecord>(db, { emailKey: emailKeyOf(email) });
-}
+export const findByEmail = (db: Db, email: string) =>
+  sql.findByEmail.one<OperatorRecord>(db, { emailKey: emailKeyOf(email) });
 
 /** What a password is compared with; null for an unknown address, one without a password, and a disabled one. */
 export async function findPassword(db: Db, email: string): Promise<{ id: string; passwordHash: string } | null> {
@@ -117,30 +114,24 @@ export async function insert(
 ): Promise<OperatorRecord | null> {
   const id = newId();
   return db.transaction(async (tx) => {
-    const count = await sql.insert.run(tx, {
-      id,
-      email: operator.email,
-      emailKey: emailKeyOf(operator.email),
-      name: operator.name,
-      passwordHash: operator.passwordHash,
-    });
-    if (count === 0) return null;
+    if (
+      !(await sql.insert.any(tx, {
+        id,
+        email: operator.email,
+        emailKey: emailKeyOf(operator.email),
+        name: operator.name,
+        passwordHash: operator.passwordHash,
+      }))
+    )
+      return null;
     await setRoles(tx, id, operator.roles ?? []);
     return find(tx, id);
   });
 }
 
 /** Operators, newest first: those made before the one with the id `before`, and with `q` in name or e-mail address. */
-export async function listPage(
-  db: Db,
-  options: {
-    limit: number;
-    before?: string | undefined;
-    q?: string | undefined;
-  },
-): Promise<OperatorRecord[]> {
-  return sql.listPage.all<OperatorRecord>(db, { limit: options.limit, id: options.before, q: options.q });
-}
+export const listPage = (db: Db, { limit, before, q }: PageQuery) =>
+  sql.listPage.all<OperatorRecord>(db, { limit, before, q });
 
 /**
  * Who may sign in and has a role in a project, or in all of them, with these roles: the first `limit` by their names.
@@ -160,17 +151,19 @@ export const update = (
   versions: readonly number[] | null,
 ): Promise<OperatorOutcome> =>
   change(db, id, async (tx) => {
-    const count = await sql.update.run(tx, {
-      id,
-      email: fields.email,
-      emailKey: fields.email === undefined ? null : emailKeyOf(fields.email),
-      name: fields.name,
-      setsPassword: fields.passwordHash !== undefined,
-      passwordHash: fields.passwordHash,
-      disabled: fields.disabled,
-      versions,
-    });
-    if (count === 0) return false;
+    if (
+      !(await sql.update.any(tx, {
+        id,
+        email: fields.email,
+        emailKey: fields.email === undefined ? null : emailKeyOf(fields.email),
+        name: fields.name,
+        setsPassword: fields.passwordHash !== undefined,
+        passwordHash: fields.passwordHash,
+        disabled: fields.disabled,
+        versions,
+      }))
+    )
+      return false;
     if (fields.roles !== undefined) await setRoles(tx, id, fields.roles);
     // Who is shut out, or may have lost the password to somebody, is signed out everywhere for good.
     if (fields.disabled === true || fields.passwordHash !== undefined) {
@@ -183,5 +176,5 @@ export const update = (
 /** Deletes an operator, where `versions` has the present version or is null. */
 export const remove = (db: Db, id: string, versions: readonly number[] | null): Promise<OperatorOutcome> =>
   change(db, id, async (tx) => {
-    return (await sql.remove.run(tx, { id, versions })) > 0;
+    return sql.remove.any(tx, { id, versions });
   });

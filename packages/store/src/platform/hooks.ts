@@ -1,8 +1,8 @@
 import { HOOK_LIMITS } from "@svc/contracts";
 import type { FieldFault, HookAuth, HookCondition, HookMapping, HookOutcome, HookPreset, Sealed } from "@svc/contracts";
 import { updateVersioned } from "../db.ts";
-import type { Db } from "../db.ts";
-import { asProjectId, newId } from "../ids.ts";
+import type { Db, VersionedId, PageQuery } from "../db.ts";
+import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
@@ -74,45 +74,19 @@ export interface HookEvent {
   isRepeat: boolean;
 }
 
-interface HookRow {
-  id: string;
-  projectId: string;
-  projectName: string;
-  name: string;
-  preset: HookPreset | null;
-  auth: HookAuth;
+type HookRow = Omit<Hook, "secret" | "previousSecret"> & {
   sealedSecret: string;
   previousSealedSecret: string | null;
   previousUntil: Date | null;
-  mapping: HookMapping;
-  filter: HookCondition[];
-  createdAt: Date;
-  createdBy: string;
-  updatedAt: Date;
-  version: number;
-}
+};
 
 /** A list shows characters of UTF-16, each of at most three bytes; one more tells that there is more. */
 const LISTED_BYTES = 3 * (HOOK_LIMITS.shownBodyMaxChars + 1);
 
-const asHook = (row: HookRow): Hook => ({
-  id: row.id,
-  project: asProjectId(row.projectId),
-  projectName: row.projectName,
-  name: row.name,
-  preset: row.preset,
-  auth: row.auth,
-  secret: { sealed: row.sealedSecret },
-  previousSecret:
-    row.previousSealedSecret === null || row.previousUntil === null
-      ? null
-      : { sealed: row.previousSealedSecret, until: row.previousUntil },
-  mapping: row.mapping,
-  filter: row.filter,
-  createdAt: row.createdAt,
-  createdBy: row.createdBy,
-  updatedAt: row.updatedAt,
-  version: row.version,
+const asHook = ({ sealedSecret, previousSealedSecret: previous, previousUntil: until, ...hook }: HookRow): Hook => ({
+  ...hook,
+  secret: { sealed: sealedSecret },
+  previousSecret: previous === null || until === null ? null : { sealed: previous, until },
 });
 
 const resultValues = ({ faults, ...result }: HookBodyResult) => ({ ...result, faults: JSON.stringify(faults) });
@@ -138,12 +112,8 @@ export async function findForCall(db: Db, id: string): Promise<Hook | null> {
 }
 
 /** Hooks of a project, newest first: those made before the one with the id `before`, and with `q` in the name. */
-export async function listPage(
-  db: Db,
-  project: ProjectId,
-  { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
-): Promise<Hook[]> {
-  const rows = await sql.listPage.all<HookRow>(db, { project, limit, id: before, q });
+export async function listPage(db: Db, project: ProjectId, { limit, before, q }: PageQuery): Promise<Hook[]> {
+  const rows = await sql.listPage.all<HookRow>(db, { project, limit, before, q });
   return rows.map(asHook);
 }
 
@@ -168,9 +138,8 @@ export async function insert(db: Db, project: ProjectId, hook: NewHook): Promise
 export async function update(
   db: Db,
   project: ProjectId,
-  id: string,
+  { id, versions }: VersionedId,
   { name, auth, mapping, filter }: HookPatch,
-  versions: readonly number[] | null = null,
 ): Promise<HookWrite> {
   const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
   const result = await updateVersioned(() =>
@@ -195,30 +164,22 @@ export async function rotate(
   db: Db,
   project: ProjectId,
   id: string,
-  secret: Sealed,
-  overlapSeconds: number,
+  { secret, overlapSeconds }: { secret: Sealed; overlapSeconds: number },
 ): Promise<Hook | null> {
   await sql.rotate.run(db, { project, id, sealed: secret.sealed, overlapSeconds });
   return find(db, project, id);
 }
 
 /** Deletes a hook with its bodies and events, where `versions` has its present version or is null. */
-export async function remove(
-  db: Db,
-  project: ProjectId,
-  id: string,
-  versions: readonly number[] | null = null,
-): Promise<boolean> {
-  return (await sql.remove.run(db, { project, id, versions })) > 0;
-}
+export const remove = (db: Db, project: ProjectId, { id, versions }: VersionedId) =>
+  sql.remove.any(db, { project, id, versions });
 
 /** Keeps a body with its result, and removes those that are more than twenty. */
 export async function addBody(
   db: Db,
   project: ProjectId,
   hookId: string,
-  body: NewHookBody,
-  result: HookBodyResult,
+  { result, ...body }: NewHookBody & { result: HookBodyResult },
 ): Promise<void> {
   await sql.addBody.run(db, {
     project,
@@ -235,19 +196,16 @@ export async function addBody(
  * Notes the result of a body that was tried again, if it is still kept; where its message was erased in between, it
  * is removed.
  */
-export async function noteBody(db: Db, project: ProjectId, bodyId: string, result: HookBodyResult): Promise<void> {
-  await sql.noteBody.run(db, { project, id: bodyId, ...resultValues(result) });
-}
+export const noteBody = (db: Db, project: ProjectId, bodyId: string, result: HookBodyResult) =>
+  sql.noteBody.exec(db, { project, id: bodyId, ...resultValues(result) });
 
 /** The last bodies of a hook, newest first, of each as much as is shown of it. */
-export async function listBodies(db: Db, project: ProjectId, hookId: string): Promise<HookBody[]> {
-  return sql.listBodies.all<HookBody>(db, { project, hookId });
-}
+export const listBodies = (db: Db, project: ProjectId, hookId: string) =>
+  sql.listBodies.all<HookBody>(db, { project, hookId });
 
 /** One of the last bodies of a hook, or null. */
-export async function findBody(db: Db, project: ProjectId, hookId: string, bodyId: string): Promise<HookBody | null> {
-  return sql.findBody.one<HookBody>(db, { project, hookId, bodyId });
-}
+export const findBody = (db: Db, project: ProjectId, hookId: string, bodyId: string) =>
+  sql.findBody.one<HookBody>(db, { project, hookId, bodyId });
 
 /**
  * Claims an event for a message with these ids, or says which one it has become. Null when the hook is gone. Waits
@@ -256,19 +214,10 @@ export async function findBody(db: Db, project: ProjectId, hookId: string, bodyI
 export async function claimEvent(
   db: Db,
   project: ProjectId,
-  hookId: string,
-  eventId: string,
-  ids: { messageId: string; chatId: string },
+  event: { hookId: string; eventId: string; messageId: string; chatId: string },
 ): Promise<HookEvent | null> {
-  const row = await sql.claimEvent.one<{ messageId: string; chatId: string }>(db, {
-    project,
-    hookId,
-    eventId,
-    messageId: ids.messageId,
-    chatId: ids.chatId,
-  });
-  if (row === null) return null;
-  return { messageId: row.messageId, chatId: row.chatId, isRepeat: row.messageId !== ids.messageId };
+  const row = await sql.claimEvent.one<{ messageId: string; chatId: string }>(db, { project, ...event });
+  return row === null ? null : { ...row, isRepeat: row.messageId !== event.messageId };
 }
 
 /** Forgets bodies after 30 days and events after 7, at most `limit` of each; returns how many. */

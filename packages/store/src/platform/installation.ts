@@ -1,15 +1,26 @@
-import type { Db } from "../db.ts";
-import { statements } from "../sql.ts";
-import type { Sealer } from "./sealer.ts";
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 import { CHANNELS, channelsConfigSchema } from "@svc/contracts";
-import type { ChannelDescriptor, ChannelId, ChannelsConfig, IntegrationId } from "@svc/contracts";
+import type { ChannelDescriptor, ChannelId, ChannelsConfig, IntegrationId, Sealed } from "@svc/contracts";
+import { statements } from "../sql.ts";
+import type { Db } from "../db.ts";
+
+/** Seals and opens secrets at rest, and names what must not be named. */
+export interface Sealer {
+  seal(secret: string): Sealed;
+  /** The secret, or null when it was sealed with another key or has been changed. */
+  open(sealed: Sealed): string | null;
+  /** The same 16 hexadecimal digits for the same text; without the key nobody can tell or guess the text from them. */
+  fingerprint(text: string): string;
+}
+
+const FORMAT = "v1";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
 
 const CHECK_TEXT = "svc secret key check";
 
 /** True when this sealer has the secret key with which the check of an installation was sealed. */
-export function opensSecretKeyCheck(sealer: Sealer, sealed: string): boolean {
-  return sealer.open({ sealed }) === CHECK_TEXT;
-}
+export const opensSecretKeyCheck = (sealer: Sealer, sealed: string): boolean => sealer.open({ sealed }) === CHECK_TEXT;
 
 /** Number of the advisory lock that an initialisation holds; nothing else of ours takes it. */
 const INITIALIZE_LOCK = 7_305_416;
@@ -51,14 +62,10 @@ export async function isAdminKeyShown(db: Db): Promise<boolean> {
 }
 
 /** Notes that somebody was shown the first administrator's key. */
-export async function markAdminKeyShown(db: Db): Promise<void> {
-  await sql.markAdminKeyShown.run(db);
-}
+export const markAdminKeyShown = (db: Db) => sql.markAdminKeyShown.exec(db);
 
 /** Notes that the first initialisation is finished: what it made is not made again when somebody deletes it. */
-export async function markInitialized(db: Db): Promise<void> {
-  await sql.markInitialized.run(db);
-}
+export const markInitialized = (db: Db) => sql.markInitialized.exec(db);
 
 const sql = statements("platform/installation");
 
@@ -90,9 +97,9 @@ export async function readChannels(db: Db): Promise<ChannelsConfig> {
 /** Switches a channel on or off; returns whether that changed anything. */
 export async function setEnabled(db: Db, channelId: IntegrationId, enabled: boolean): Promise<boolean> {
   if (channelId === TOOL_SERVER) {
-    return (await sql.setToolServerEnabled.run(db, { enabled })) > 0;
+    return sql.setToolServerEnabled.any(db, { enabled });
   }
-  return (await sql.setEnabled.run(db, { channelId, enabled })) > 0;
+  return sql.setEnabled.any(db, { channelId, enabled });
 }
 
 /**
@@ -107,14 +114,16 @@ export async function updateChannel(
   { ifVersion, enabled }: { ifVersion?: number; enabled?: boolean | undefined } = {},
 ): Promise<boolean> {
   if (channelId === TOOL_SERVER) {
-    return (await sql.updateToolServer.run(db, { version: ifVersion, toolServerEnabled: enabled })) > 0;
+    return sql.updateToolServer.any(db, { version: ifVersion, toolServerEnabled: enabled });
   }
   return db.transaction(async (tx) => {
     if (channelId === "widget" && "project" in config) {
-      const count = await sql.lockProject.run(tx, {
-        project: typeof config.project === "string" ? config.project : null,
-      });
-      if (count === 0) return false;
+      if (
+        !(await sql.lockProject.any(tx, {
+          project: typeof config.project === "string" ? config.project : null,
+        }))
+      )
+        return false;
     }
     const rows = await tx.query(
       `UPDATE channels_config SET version = version + 1, updated_at = now(),
@@ -128,4 +137,33 @@ export async function updateChannel(
     );
     return rows.length > 0;
   });
+}
+
+/** A sealer with AES-256-GCM; the key is the SHA-256 of `SVC_SECRET_KEY`, which must itself be long and random. */
+export function createSealer(secretKey: string): Sealer {
+  const key = createHash("sha256").update(secretKey).digest();
+  const fingerprintKey = createHmac("sha256", key).update("fingerprint").digest();
+  return {
+    fingerprint: (text) => createHmac("sha256", fingerprintKey).update(text).digest("hex").slice(0, 16),
+
+    seal(secret) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce);
+      const body = Buffer.concat([cipher.update(secret, "utf8"), cipher.final()]);
+      return { sealed: `${FORMAT}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString("base64url")}` };
+    },
+    open({ sealed }) {
+      const [format, data = ""] = sealed.split(".");
+      const bytes = Buffer.from(data, "base64url");
+      if (format !== FORMAT || bytes.length < NONCE_BYTES + TAG_BYTES) return null;
+      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES));
+      decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      try {
+        return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+      } catch {
+        // Node throws an untyped Error on a failed tag; the only news in it is that the key or the data is another.
+        return null;
+      }
+    },
+  };
 }

@@ -23,9 +23,8 @@ export async function bundledMigrations(): Promise<string[]> {
 }
 
 /** The SQL of one of the `bundledMigrations`. They go forward only, so that the whole file is to be run. */
-export function readMigration(name: string): Promise<string> {
-  return readFile(join(MIGRATIONS_DIRECTORY, `${name}.sql`), "utf8");
-}
+export const readMigration = (name: string): Promise<string> =>
+  readFile(join(MIGRATIONS_DIRECTORY, `${name}.sql`), "utf8");
 
 /** What the migrations of this version make, whether or not a later one takes it away again. */
 export interface OwnObjects {

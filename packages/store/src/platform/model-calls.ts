@@ -71,16 +71,7 @@ export async function insert(db: Db, project: ProjectId, call: ModelCall): Promi
 }
 
 /** What a project may use, and what it has used today; null when there is no such project. Locks nothing. */
-export async function findAllowance(db: Db, project: ProjectId): Promise<ModelAllowance | null> {
-  const row = await sql.findAllowance.one<{
-    concurrency: number | null;
-    tokensPerDay: number | null;
-    tokensToday: number;
-  }>(db, { project });
-  if (row === null) return null;
-  const { concurrency, tokensPerDay, tokensToday } = row;
-  return { concurrency, tokensPerDay, tokensToday };
-}
+export const findAllowance = (db: Db, project: ProjectId) => sql.findAllowance.one<ModelAllowance>(db, { project });
 
 /**
  * The newest calls that were made for a ticket, oldest first, and the sums of all of them: those of one project, or

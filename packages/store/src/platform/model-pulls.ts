@@ -48,17 +48,7 @@ const SWEEP_AFTER_MS = 2_000;
 /** How long a pull is kept after its end. */
 const KEPT_DAYS = 30;
 
-interface PullRow {
-  id: string;
-  catalogId: string;
-  state: ModelPullState;
-  status: string;
-  completedBytes: number;
-  totalBytes: number | null;
-  version: number;
-  errorCode: ErrorCode | null;
-  error: string | null;
-}
+type PullRow = Omit<ModelPullRecord, "failure"> & { errorCode: ErrorCode | null; error: string | null };
 
 const sql = statements("platform/model-pulls", {
   sweepAfterMs: SWEEP_AFTER_MS,
@@ -67,18 +57,8 @@ const sql = statements("platform/model-pulls", {
   queued: "queued",
 });
 
-function asRecord(row: PullRow): ModelPullRecord {
-  const { errorCode: code, error: detail } = row;
-  return {
-    id: row.id,
-    catalogId: row.catalogId,
-    state: row.state,
-    status: row.status,
-    completedBytes: row.completedBytes,
-    totalBytes: row.totalBytes,
-    version: row.version,
-    failure: row.state === "failed" && code !== null ? { code, detail: detail ?? "" } : null,
-  };
+function asRecord({ errorCode: code, error, ...row }: PullRow): ModelPullRecord {
+  return { ...row, failure: row.state === "failed" && code !== null ? { code, detail: error ?? "" } : null };
 }
 
 /** The newest pull of a model, or null. */
@@ -117,56 +97,43 @@ export async function cancel(db: Db, catalogId: string): Promise<ModelPullRecord
  * Claims the lease on what is to be pulled next; null when nothing waits. A claim counts nothing: an attempt is counted
  * with its failure.
  */
-export function claim(db: Db): Promise<ClaimedModelPull | null> {
-  return sql.claim.one<ClaimedModelPull>(db, { leaseId: newId() });
-}
+export const claim = (db: Db) => sql.claim.one<ClaimedModelPull>(db, { leaseId: newId() });
 
 /**
  * Keeps the lease, and notes how far the pull is; the tries are counted again once `hasGrown` is true. False when the
  * lease was lost: the pull was cancelled, or another worker has it.
  */
-export async function keep(
+export const keep = (
   db: Db,
   { catalogId, leaseId }: ClaimedModelPull,
   { status, completedBytes, totalBytes }: ModelPullProgress,
   { hasGrown }: { hasGrown: boolean },
-): Promise<boolean> {
-  return (await sql.keep.run(db, { catalogId, leaseId, status, completedBytes, totalBytes, hasGrown })) > 0;
-}
+) => sql.keep.any(db, { catalogId, leaseId, status, completedBytes, totalBytes, hasGrown });
 
 /** Ends a pull. False, and nothing done, when the lease was lost. */
 export async function finish(db: Db, { catalogId, leaseId }: ClaimedModelPull, end: ModelPullEnd): Promise<boolean> {
   const failure = end.state === "failed" ? end : null;
-  return (
-    (await sql.finish.run(db, {
-      catalogId,
-      leaseId,
-      state: end.state,
-      errorCode: failure?.code,
-      error: failure?.detail,
-    })) > 0
-  );
+  return sql.finish.any(db, {
+    catalogId,
+    leaseId,
+    state: end.state,
+    errorCode: failure?.code,
+    error: failure?.detail,
+  });
 }
 
 /**
  * Releases the lease: the next attempt follows after `delayMs`, and this one is counted as failed only if `counts`.
  * Does nothing if the lease was lost.
  */
-export async function retryLater(
+export const retryLater = (
   db: Db,
   { catalogId, leaseId }: ClaimedModelPull,
   { delayMs, failure, counts }: { delayMs: number; failure: string | null; counts: boolean },
-): Promise<void> {
-  await sql.retryLater.run(db, { catalogId, leaseId, failure, counted: counts ? 1 : 0, delayMs: Math.round(delayMs) });
-}
+) => sql.retryLater.exec(db, { catalogId, leaseId, failure, counted: counts ? 1 : 0, delayMs: Math.round(delayMs) });
 
 /** Forgets the pulls that ended long ago. */
-export async function purge(db: Db): Promise<void> {
-  await sql.purge.run(db);
-}
+export const purge = (db: Db) => sql.purge.exec(db);
 
 /** Up to `limit` that are due and that nobody has, for the sweeper to publish; each at most every two seconds. */
-export async function takeDue(db: Db, limit: number): Promise<DueModelPull[]> {
-  const rows = await sql.takeDue.all<{ id: string; catalogId: string; attempts: number }>(db, { limit });
-  return rows.map((row) => ({ catalogId: row.catalogId, pullId: row.id, attempts: row.attempts }));
-}
+export const takeDue = (db: Db, limit: number) => sql.takeDue.all<DueModelPull>(db, { limit });

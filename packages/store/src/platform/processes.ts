@@ -45,55 +45,41 @@ const sql = statements("platform/processes", {
 });
 
 /** Says that this process runs, and what it uses. One that was thought to have vanished is back. */
-export async function beat(
-  context: Context,
-  { app, host, pid, memoryBytes, memoryLimitBytes }: ProcessFacts,
-): Promise<void> {
-  await sql.beat.run(context.leases, { ownId: context.processId, app, host, pid, memoryBytes, memoryLimitBytes });
-}
+export const beat = (context: Context, { app, host, pid, memoryBytes, memoryLimitBytes }: ProcessFacts) =>
+  sql.beat.exec(context.leases, { ownId: context.processId, app, host, pid, memoryBytes, memoryLimitBytes });
 
 /** Says that this process stops, and forgets those that vanished more than a day ago. */
-export async function end(context: Context): Promise<void> {
-  await sql.end.run(context.leases, { ownId: context.processId });
-}
+export const end = (context: Context) => sql.end.exec(context.leases, { ownId: context.processId });
 
 /**
  * Records that an unexpected error ends this process, and with the messages that it is working on that it crashed
  * while it had them: those that do not finish before it ends are released in order, and could cause it again.
  */
-export async function crash(context: Context): Promise<void> {
-  await sql.crash.run(context.leases, { ownId: context.processId });
-}
+export const crash = (context: Context) => sql.crash.exec(context.leases, { ownId: context.processId });
 
 /**
  * Processes on this host that have not been heard for longer than a beat and that nobody has reported as vanished.
  * Whether they still run is for the caller to find out.
  */
-export async function listSilent(context: Context, host: string): Promise<{ id: string; pid: number }[]> {
-  return sql.listSilent.all(context.leases, { host, ownId: context.processId });
-}
+export const listSilent = (context: Context, host: string): Promise<{ id: string; pid: number }[]> =>
+  sql.listSilent.all(context.leases, { host, ownId: context.processId });
 
 /**
  * Records that these processes have vanished, whose ids the host no longer knows; each is returned to one caller only.
  */
-export async function takeMissing(context: Context, ids: readonly string[]): Promise<VanishedProcess[]> {
-  return sql.takeMissing.all<VanishedProcess>(context.leases, { ids });
-}
+export const takeMissing = (context: Context, ids: readonly string[]) =>
+  sql.takeMissing.all<VanishedProcess>(context.leases, { ids });
 
 /**
  * The processes that have vanished, each reported to one caller only: those of its own app after 30 s, the others after
  * two minutes. To be asked by those alone who have been heard for that long: while the database is away, nobody is.
  */
-export async function takeVanished(context: Context, app: string): Promise<VanishedProcess[]> {
-  return sql.takeVanished.all<VanishedProcess>(context.leases, { app });
-}
+export const takeVanished = (context: Context, app: string) =>
+  sql.takeVanished.all<VanishedProcess>(context.leases, { app });
 
 /** All that have vanished within a day, whether or not that was reported, the last one first. */
-export async function listVanished(context: Context): Promise<VanishedProcess[]> {
-  return sql.listVanished.all<VanishedProcess>(context.leases);
-}
+export const listVanished = (context: Context) => sql.listVanished.all<VanishedProcess>(context.leases);
 
 /** How many processes of each app run, by its name, and how many of them not on this host. */
-export async function countRunning(context: Context, host: string): Promise<RunningCount[]> {
-  return sql.countRunning.all<RunningCount>(context.leases, { host });
-}
+export const countRunning = (context: Context, host: string) =>
+  sql.countRunning.all<RunningCount>(context.leases, { host });

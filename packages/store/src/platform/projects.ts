@@ -1,10 +1,9 @@
 import { webhookSecretsSchema } from "@svc/contracts";
 import type { WebhookSecrets } from "@svc/contracts";
-import { isUniqueViolation } from "../db.ts";
-import type { Db } from "../db.ts";
-import { asProjectId, newId } from "../ids.ts";
+import { isUniqueViolation, retryOnDeadlock } from "../db.ts";
+import type { Db, PageQuery } from "../db.ts";
+import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { retryOnDeadlock } from "../retries.ts";
 import { statements } from "../sql.ts";
 
 /** What a project may ask of language models; null: any number. */
@@ -71,21 +70,14 @@ const DEFAULT_FILE_RETENTION_DAYS = 90;
 
 const DEFAULT_HANDOFF_TEXT = "Thank you for your message. A member of our team will look at it and reply here.";
 
-interface ProjectRow {
-  id: string;
-  name: string;
-  handoffText: string;
-  handoffTexts: Record<string, string>;
-  greeting: string;
-  tablesAsXlsx: boolean;
-  retentionDays: number | null;
-  fileRetentionDays: number | null;
-  modelConcurrency: number | null;
-  modelTokensPerDay: number | null;
+interface SecretRow {
   webhookSecret: unknown;
   previousWebhookSecret: unknown;
-  createdAt: Date;
-  version: number;
+}
+
+interface ProjectRow extends Omit<Project, "modelLimits" | keyof SecretRow>, SecretRow {
+  modelConcurrency: number | null;
+  modelTokensPerDay: number | null;
 }
 
 /** SQL for a secret of a project: those of the default one are settings of the installation. */
@@ -139,9 +131,7 @@ export const find = (db: Db, id: ProjectId): Promise<Project | null> => findOne(
 
 /** What signs the callbacks of a project; null if there is no such project. */
 export async function findWebhookSecrets(db: Db, id: ProjectId): Promise<WebhookSecrets | null> {
-  const row = await sql.findWebhookSecrets.one<Pick<ProjectRow, "webhookSecret" | "previousWebhookSecret">>(db, {
-    id,
-  });
+  const row = await sql.findWebhookSecrets.one<SecretRow>(db, { id });
   return row === null ? null : asSecrets(row);
 }
 
@@ -155,19 +145,8 @@ export async function list(db: Db): Promise<Project[]> {
  * Projects, newest first: those made before the project with the id `before`, and with `q` in the name. Ids sort by
  * time, so that a page stays where it is whatever is added.
  */
-export async function listPage(
-  db: Db,
-  {
-    limit,
-    before,
-    q,
-  }: {
-    limit: number;
-    before?: string | undefined;
-    q?: string | undefined;
-  },
-): Promise<Project[]> {
-  const rows = await sql.listPage.all<ProjectRow>(db, { limit, id: before, q });
+export async function listPage(db: Db, { limit, before, q }: PageQuery): Promise<Project[]> {
+  const rows = await sql.listPage.all<ProjectRow>(db, { limit, before, q });
   return rows.map(asProject);
 }
 
@@ -256,31 +235,20 @@ export async function countHeld(db: Db, id: ProjectId): Promise<Record<string, n
   return { ...row };
 }
 
-function asSecrets(row: Pick<ProjectRow, "webhookSecret" | "previousWebhookSecret">): WebhookSecrets {
+function asSecrets({ webhookSecret, previousWebhookSecret }: SecretRow): WebhookSecrets {
   return webhookSecretsSchema.parse({
-    webhookSecret: row.webhookSecret ?? null,
-    previousWebhookSecret: row.previousWebhookSecret ?? null,
+    webhookSecret: webhookSecret ?? null,
+    previousWebhookSecret: previousWebhookSecret ?? null,
   });
 }
 
-function asProject(row: ProjectRow): Project {
+function asProject({ modelConcurrency, modelTokensPerDay, ...row }: ProjectRow): Project {
   return {
-    id: asProjectId(row.id),
-    name: row.name,
-    handoffText: row.handoffText,
-    handoffTexts: row.handoffTexts,
-    greeting: row.greeting,
-    tablesAsXlsx: row.tablesAsXlsx,
-    retentionDays: row.retentionDays,
-    fileRetentionDays: row.fileRetentionDays,
-    modelLimits: { concurrency: row.modelConcurrency, tokensPerDay: row.modelTokensPerDay },
+    ...row,
+    modelLimits: { concurrency: modelConcurrency, tokensPerDay: modelTokensPerDay },
     ...asSecrets(row),
-    createdAt: row.createdAt,
-    version: row.version,
   };
 }
 
 /** Returns to their own projects the tickets that others sent to this one; true if there were any. */
-export async function takeTicketsBack(db: Db, id: ProjectId): Promise<boolean> {
-  return (await sql.takeTicketsBack.run(db, { id })) > 0;
-}
+export const takeTicketsBack = (db: Db, id: ProjectId) => sql.takeTicketsBack.any(db, { id });

@@ -2,13 +2,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { findTables, lockSchema, onCopyClient, readApplied, StoreCopyError } from "./copy-client.ts";
-import type { CopiedTable, FoundTable, FoundTables, CopyPlace } from "./copy-client.ts";
-import { opensSecretKeyCheck } from "./installation.ts";
+import { findTables, lockSchema, onCopyClient, readApplied, StoreCopyError, copyStatement } from "./store-copy.ts";
+import type { CopiedTable, FoundTable, FoundTables, CopyPlace, StoreCopyHead } from "./store-copy.ts";
+import { opensSecretKeyCheck, createSealer } from "./installation.ts";
 import { MIGRATIONS_TABLE, bundledMigrations, findOwnObjects, readMigration } from "./migrate.ts";
-import { createSealer } from "./sealer.ts";
-import { copyStatement } from "./take-store-copy.ts";
-import type { StoreCopyHead } from "./take-store-copy.ts";
 
 /** How a copy is put back. */
 export interface PutOptions extends CopyPlace {

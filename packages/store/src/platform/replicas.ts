@@ -6,14 +6,11 @@ import type { IntegrationId } from "@svc/contracts";
  * Takes a lease, or renews it, for so long. False while another holder has it. Who renews in vain has lost it, and
  * must have ended its work before the time is over that it has had.
  */
-export async function takeLease(db: Db, name: string, holder: string, leaseMs: number): Promise<boolean> {
-  return (await sql.takeLease.run(db, { name, holder, leaseMs })) > 0;
-}
+export const takeLease = (db: Db, name: string, holder: string, leaseMs: number) =>
+  sql.takeLease.any(db, { name, holder, leaseMs });
 
 /** Gives a lease back, so that another one need not wait for its end. Does nothing when it is another's. */
-export async function releaseLease(db: Db, name: string, holder: string): Promise<void> {
-  await sql.releaseLease.run(db, { name, holder });
-}
+export const releaseLease = (db: Db, name: string, holder: string) => sql.releaseLease.exec(db, { name, holder });
 
 /** How one process is doing with a channel. */
 export interface ReplicaState {
@@ -40,9 +37,7 @@ export async function reportState(db: Db, replica: string, states: readonly Repl
 }
 
 /** Forgets a process that has ended, and those that died without saying so. */
-export async function forgetState(db: Db, replica: string): Promise<void> {
-  await sql.forgetState.run(db, { replica });
-}
+export const forgetState = (db: Db, replica: string) => sql.forgetState.exec(db, { replica });
 
 /** What the living processes say, by channel, the longest in its state first. */
 export async function listStates(db: Db): Promise<ReplicaState[]> {
@@ -84,14 +79,10 @@ const sql = statements("platform/replicas", {
 });
 
 /** Says that a process lives: for another 4 s. */
-export async function beatInstance(db: Db, id: string, app: string): Promise<void> {
-  await sql.beatInstance.run(db, { id, app });
-}
+export const beatInstance = (db: Db, id: string, app: string) => sql.beatInstance.exec(db, { id, app });
 
 /** Says that a process is gone, and forgets those that died more than a day ago. */
-export async function endInstance(db: Db, id: string): Promise<void> {
-  await sql.endInstance.run(db, { id });
-}
+export const endInstance = (db: Db, id: string) => sql.endInstance.exec(db, { id });
 
 /** How many processes of an app are alive. */
 export async function countAlive(db: Db, app: string): Promise<number> {

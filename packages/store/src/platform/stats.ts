@@ -105,15 +105,6 @@ export interface QueueState {
   failed: number;
 }
 
-interface ModelRow {
-  model: string;
-  calls: number;
-  faults: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number | null;
-}
-
 interface GroupRow {
   isChannel: boolean;
   isAgent: boolean;
@@ -191,7 +182,7 @@ export async function read(
     times: await sql.times.all<TimeRow>(tx, { ...values, unit, timeZone }),
     points: await sql[POINTS[unit]].all<{ at: Date }>(tx, { from, to, timeZone }),
     unanswered: await sql.topUnanswered.all<{ question: string; count: number; lastAt: Date }>(tx, values),
-    models: await sql.models.all<ModelRow>(tx, values),
+    models: await sql.models.all<ProjectStats["models"][number]>(tx, values),
   }));
   const rows = new Map<string, CountRow & Partial<TimeRow>>();
   const none = { messages: 0, automatic: 0, handoffs: 0, edits: 0, approvals: 0 };
@@ -289,7 +280,7 @@ const LOOK_MAX = 100_000;
 /** Summed over what waits, from when on each could be done: `at`. */
 const waits = (queue: DepthQueue, rows: string) => `
   SELECT '${queue}' AS queue, count(*)::int AS waiting, (count(*) FILTER (WHERE at <= now()))::int AS due,
-    coalesce(extract(epoch FROM now() - min(at) FILTER (WHERE at <= now())), 0)::float8 AS age
+    coalesce(extract(epoch FROM now() - min(at) FILTER (WHERE at <= now())), 0)::float8 AS oldest_due_age_s
   FROM (${rows} LIMIT ${LOOK_MAX}) ${queue}`;
 
 const countOf = (rows: string) => `(SELECT count(*)::int FROM (SELECT 1 FROM ${rows} LIMIT ${LOOK_MAX}) dead)`;
@@ -319,13 +310,4 @@ const sql = statements("platform/stats", {
 });
 
 /** Every queue, by one statement. */
-export async function readDepths(db: Db): Promise<QueueDepth[]> {
-  const rows = await sql.depths.all<{
-    queue: DepthQueue;
-    waiting: number;
-    due: number;
-    age: number;
-    dead: number | null;
-  }>(db, { issueChatPrefix: ISSUE_CHAT_PREFIX });
-  return rows.map(({ age, ...row }) => ({ ...row, oldestDueAgeS: age }));
-}
+export const readDepths = (db: Db) => sql.depths.all<QueueDepth>(db, { issueChatPrefix: ISSUE_CHAT_PREFIX });

@@ -127,13 +127,10 @@ const noBytes = (): Record<StoredKind, number> => ({
   texts: 0,
 });
 
-/** Counts of what projects store, and the limits that they must not pass. */
-export function storedBytesTable(
-  db: Db,
-  { limits, log, isDiskFull }: { limits: StorageLimits; log: Pick<Log, "warn">; isDiskFull: () => boolean },
-) {
+/** Returns a function that warns in the log about a limit that is nearly reached, at most every ten minutes. */
+function createWarner(log: Pick<Log, "warn">): (state: LimitState, project: ProjectId) => void {
   const warnedAt = new Map<string, number>();
-  function warn({ words, usedBytes, maxBytes }: LimitState, project: ProjectId): void {
+  return ({ words, usedBytes, maxBytes }, project) => {
     const key = `${project} ${words}`;
     const now = performance.now();
     if (now - (warnedAt.get(key) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return;
@@ -142,39 +139,52 @@ export function storedBytesTable(
       { project, usedBytes, maxBytes },
       `${words} uses more than ${STORAGE_WARNING_SHARE * 100} % of its limit. Delete files, shorten their retention, or raise the limit`,
     );
-  }
+  };
+}
 
-  async function readStates(project: ProjectId, kind: StoredKind): Promise<LimitState[]> {
-    const row = await sql.sumKind.one<Record<"ofKind" | "ofProject" | "ofKindEverywhere" | "ofInstallation", number>>(
-      db,
-      {
-        project,
-        kind,
-      },
-    );
-    const { installationMaxBytes, projectMaxBytes } = limits;
-    const ofProject = { words: "Storage of this project", usedBytes: row?.ofProject ?? 0, maxBytes: projectMaxBytes };
-    const ofAll = {
-      words: "Storage of this installation",
-      usedBytes: row?.ofInstallation ?? 0,
-      maxBytes: installationMaxBytes,
-    };
-    if (!isStrangersKind(kind)) return [ofProject, ofAll];
-    const own = [
-      {
-        words: `Storage of this project for ${KIND_WORDS[kind]}`,
-        usedBytes: row?.ofKind ?? 0,
-        maxBytes: projectMaxBytes * OWN_SHARE[kind],
-      },
-      {
-        words: `Storage of this installation for ${KIND_WORDS[kind]}`,
-        usedBytes: row?.ofKindEverywhere ?? 0,
-        maxBytes: installationMaxBytes * OWN_SHARE[kind],
-      },
-    ];
-    // A customer who writes is heard as long as texts alone leave room, however many files there are.
-    return kind === "texts" ? own : [...own, ofProject, ofAll];
-  }
+/** Returns the limits for a kind in a project with how much of each is used. */
+async function readStates(
+  db: Db,
+  { installationMaxBytes, projectMaxBytes }: StorageLimits,
+  project: ProjectId,
+  kind: StoredKind,
+): Promise<LimitState[]> {
+  const row = await sql.sumKind.one<Record<"ofKind" | "ofProject" | "ofKindEverywhere" | "ofInstallation", number>>(
+    db,
+    {
+      project,
+      kind,
+    },
+  );
+  const ofProject = { words: "Storage of this project", usedBytes: row?.ofProject ?? 0, maxBytes: projectMaxBytes };
+  const ofAll = {
+    words: "Storage of this installation",
+    usedBytes: row?.ofInstallation ?? 0,
+    maxBytes: installationMaxBytes,
+  };
+  if (!isStrangersKind(kind)) return [ofProject, ofAll];
+  const own = [
+    {
+      words: `Storage of this project for ${KIND_WORDS[kind]}`,
+      usedBytes: row?.ofKind ?? 0,
+      maxBytes: projectMaxBytes * OWN_SHARE[kind],
+    },
+    {
+      words: `Storage of this installation for ${KIND_WORDS[kind]}`,
+      usedBytes: row?.ofKindEverywhere ?? 0,
+      maxBytes: installationMaxBytes * OWN_SHARE[kind],
+    },
+  ];
+  // A customer who writes is heard as long as texts alone leave room, however many files there are.
+  return kind === "texts" ? own : [...own, ofProject, ofAll];
+}
+
+/** Counts of what projects store, and the limits that they must not pass. */
+export function storedBytesTable(
+  db: Db,
+  { limits, log, isDiskFull }: { limits: StorageLimits; log: Pick<Log, "warn">; isDiskFull: () => boolean },
+) {
+  const warn = createWarner(log);
 
   return {
     limits,
@@ -186,7 +196,7 @@ export function storedBytesTable(
      */
     async checkRoom(project: ProjectId, kind: StoredKind, bytes: number): Promise<void> {
       if (isDiskFull()) throw storageFull("The disk of the database is full. Retry later.");
-      const states = await readStates(project, kind);
+      const states = await readStates(db, limits, project, kind);
       for (const state of states) {
         if (state.usedBytes + bytes >= state.maxBytes * STORAGE_WARNING_SHARE) warn(state, project);
       }

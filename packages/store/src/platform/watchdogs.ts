@@ -94,6 +94,113 @@ interface Line extends pg.PoolClient {
   processID?: number | null;
 }
 
+/** What the watchdog knows; times are by the clock of this process. */
+interface Watch {
+  readonly url: string;
+  readonly log: Log;
+  readonly applicationName: string;
+  /** Every connection of the pools. */
+  readonly lines: Set<Line>;
+  /** Connections in use, and since when. */
+  readonly busySince: Map<Line, number>;
+  /** Server processes of connections that were given up, and when. */
+  readonly lost: Map<number, number>;
+  /** Attempts to connect, and when they began. */
+  readonly attempts: Map<pg.Client, number>;
+}
+
+/** Ends the attempts that are overtaken by one that began at this time and has succeeded. */
+function endOvertaken({ attempts }: Watch, since: number): void {
+  for (const [client, begun] of attempts) {
+    const stream = client.connection.stream as Socket;
+    // The TLS socket takes the place of the plain one after the server's first byte, and counts from 0 again.
+    const hasReceived = stream.bytesRead > 0 || "encrypted" in stream;
+    if (since - begun > OVERTAKEN_MS && !hasReceived)
+      stream.destroy(new Error("Connection terminated: a later attempt has succeeded"));
+  }
+}
+
+/**
+ * Queries on a new connection the state of the connections in use, and ends what is left of those that were given up.
+ * Returns the connections in use with how long the server says they have been idle.
+ */
+async function ask(watch: Watch) {
+  const { url, log, busySince, lost } = watch;
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: ASK_WITHIN_MS,
+    query_timeout: ASK_WITHIN_MS,
+    application_name: "svc-line-watch",
+  });
+  // What breaks it also rejects what it was asked.
+  client.on("error", (error) => log.debug({ error }, "the connection watchdog lost its own connection"));
+  const begun = performance.now();
+  try {
+    await client.connect();
+    endOvertaken(watch, begun);
+    const askedAt = performance.now();
+    const asked = [...busySince];
+    const { rows } = await client.query<Backend>(FIND_BACKENDS, [asked.flatMap(([line]) => line.processID ?? [])]);
+    if (lost.size > 0) await endLost(watch, client);
+    const idleMs = new Map(rows.map((row) => [row.pid, row.idle_ms]));
+    return asked.map(([line, since]) => {
+      return { line, since, busyMs: askedAt - since, idleMs: idleMs.get(line.processID ?? 0) ?? 0 };
+    });
+  } finally {
+    // Its end is not waited for: the line may be silent by now.
+    client
+      .end()
+      .catch((error: unknown) => log.debug({ error }, "the connection watchdog failed to close its own connection"));
+  }
+}
+
+async function endLost({ lost, log, applicationName }: Watch, client: pg.Client): Promise<void> {
+  const asked = [...lost];
+  const ages = asked.map(([, at]) => performance.now() - at);
+  const { rows } = await client.query<{ pid: number; is_ended: boolean }>(END_LOST, [
+    asked.map(([pid]) => pid),
+    ages,
+    applicationName,
+  ]);
+  const atWork = new Set(rows.filter((row) => !row.is_ended).map((row) => row.pid));
+  for (const [pid, at] of asked) if (!atWork.has(pid) && lost.get(pid) === at) lost.delete(pid);
+  const ended = rows.length - atWork.size;
+  if (ended > 0) log.info({ ended }, "terminated server sessions of half-open connections");
+}
+
+function giveUp({ lost }: Watch, line: Line): void {
+  const pid = line.processID;
+  if (typeof pid !== "number" || lost.size >= MAX_LOST) return;
+  if (!lost.has(pid)) lost.set(pid, performance.now());
+}
+
+function end(watch: Watch, line: Line): void {
+  giveUp(watch, line);
+  line.connection.stream.destroy(new Error("Connection terminated: no data received"));
+}
+
+/** Ends half-open connections, if a connection in use or an attempt to connect takes suspiciously long. */
+async function look(watch: Watch): Promise<void> {
+  const { lines, busySince, lost, attempts, log } = watch;
+  const now = performance.now();
+  const isWaiting = [...attempts.values()].some((begun) => now - begun > LOOK_MS);
+  const isSlow = [...busySince.values()].some((since) => now - since > SUSPICIOUS_MS);
+  if (!isSlow && lost.size === 0 && !isWaiting) return;
+  const used = await ask(watch);
+  // One that was handed back and out again meanwhile is in use since another time.
+  const idle = used.filter(
+    ({ line, since, busyMs, idleMs }) =>
+      idleMs > SUSPICIOUS_MS && busyMs > ON_ITS_WAY_MS && busySince.get(line) === since,
+  );
+  if (!idle.some(({ busyMs }) => busyMs > SUSPICIOUS_MS)) return;
+  for (const { line, idleMs } of idle) {
+    log.warn({ idleMs: Math.round(idleMs) }, "half-open database connection closed; reconnecting");
+    end(watch, line);
+  }
+  // What happened to one has happened to those that nobody uses in this moment.
+  for (const line of lines) if (!busySince.has(line)) end(watch, line);
+}
+
 /**
  * Watches the connections of the pools for half-open ones, as left by a firewall that has forgotten them: there a
  * statement would wait for its whole timeout. If a connection was checked out some time ago, the server is asked on
@@ -105,118 +212,17 @@ interface Line extends pg.PoolClient {
  * that the next one begins at once. Behind a pooler the ids of connections are not the server's, and no established
  * one is ended.
  */
-export function createConnectionWatchdog({
-  url,
-  log,
-  applicationName,
-}: {
-  url: string;
-  log: Log;
-  applicationName: string;
-}) {
-  /** Every connection of the pools. */
+export function createConnectionWatchdog(options: { url: string; log: Log; applicationName: string }) {
+  const { log } = options;
   const lines = new Set<Line>();
-  /** Since when a connection is handed out, by the clock of this process. */
   const busySince = new Map<Line, number>();
-  /** The server's sides of lines that were given up, and when, by the clock of this process. */
-  const lost = new Map<number, number>();
-  /** Attempts to connect, and when they began, by the clock of this process. */
   const attempts = new Map<pg.Client, number>();
+  const watch: Watch = { ...options, lines, busySince, lost: new Map(), attempts };
   let looks = 0;
-
-  /** Ends the attempts that are overtaken by one that began at this time and has succeeded. */
-  const endOvertaken = (since: number) => {
-    for (const [client, begun] of attempts) {
-      const stream = client.connection.stream as Socket;
-      // The TLS socket takes the place of the plain one after the server's first byte, and counts from 0 again.
-      const hasReceived = stream.bytesRead > 0 || "encrypted" in stream;
-      if (since - begun > OVERTAKEN_MS && !hasReceived)
-        stream.destroy(new Error("Connection terminated: a later attempt has succeeded"));
-    }
-  };
-
-  /**
-   * Asks on a new connection what becomes of the lines that are in use by then, and ends what is left of those that
-   * were given up. Returns these lines with what the server says of them.
-   */
-  async function ask() {
-    const client = new pg.Client({
-      connectionString: url,
-      connectionTimeoutMillis: ASK_WITHIN_MS,
-      query_timeout: ASK_WITHIN_MS,
-      application_name: "svc-line-watch",
-    });
-    // What breaks it also rejects what it was asked.
-    client.on("error", (error) => log.debug({ error }, "the connection watchdog lost its own connection"));
-    const begun = performance.now();
-    try {
-      await client.connect();
-      endOvertaken(begun);
-      const askedAt = performance.now();
-      const asked = [...busySince];
-      const { rows } = await client.query<Backend>(FIND_BACKENDS, [asked.flatMap(([line]) => line.processID ?? [])]);
-      if (lost.size > 0) await endLost(client);
-      const idleMs = new Map(rows.map((row) => [row.pid, row.idle_ms]));
-      return asked.map(([line, since]) => {
-        return { line, since, busyMs: askedAt - since, idleMs: idleMs.get(line.processID ?? 0) ?? 0 };
-      });
-    } finally {
-      // Its end is not waited for: the line may be silent by now.
-      client
-        .end()
-        .catch((error: unknown) => log.debug({ error }, "the connection watchdog failed to close its own connection"));
-    }
-  }
-
-  async function endLost(client: pg.Client): Promise<void> {
-    const asked = [...lost];
-    const ages = asked.map(([, at]) => performance.now() - at);
-    const { rows } = await client.query<{ pid: number; is_ended: boolean }>(END_LOST, [
-      asked.map(([pid]) => pid),
-      ages,
-      applicationName,
-    ]);
-    const atWork = new Set(rows.filter((row) => !row.is_ended).map((row) => row.pid));
-    for (const [pid, at] of asked) if (!atWork.has(pid) && lost.get(pid) === at) lost.delete(pid);
-    const ended = rows.length - atWork.size;
-    if (ended > 0) log.info({ ended }, "terminated server sessions of half-open connections");
-  }
-
-  const giveUp = (line: Line) => {
-    const pid = line.processID;
-    if (typeof pid !== "number" || lost.size >= MAX_LOST) return;
-    if (!lost.has(pid)) lost.set(pid, performance.now());
-  };
-
-  const end = (line: Line) => {
-    giveUp(line);
-    line.connection.stream.destroy(new Error("Connection terminated: no data received"));
-  };
-
-  async function look(): Promise<void> {
-    const now = performance.now();
-    const isWaiting = [...attempts.values()].some((begun) => now - begun > LOOK_MS);
-    const isSlow = [...busySince.values()].some((since) => now - since > SUSPICIOUS_MS);
-    if (!isSlow && lost.size === 0 && !isWaiting) return;
-    const used = await ask();
-    // One that was handed back and out again meanwhile is in use since another time.
-    const idle = used.filter(
-      ({ line, since, busyMs, idleMs }) =>
-        idleMs > SUSPICIOUS_MS && busyMs > ON_ITS_WAY_MS && busySince.get(line) === since,
-    );
-    if (!idle.some(({ busyMs }) => busyMs > SUSPICIOUS_MS)) return;
-    for (const { line, idleMs } of idle) {
-      log.warn({ idleMs: Math.round(idleMs) }, "half-open database connection closed; reconnecting");
-      end(line);
-    }
-    // What happened to one has happened to those that nobody uses in this moment.
-    for (const line of lines) if (!busySince.has(line)) end(line);
-  }
-
   const timer = setInterval(() => {
     if (looks === MAX_LOOKS) return;
     looks++;
-    look()
+    look(watch)
       .catch((error: unknown) => log.debug({ error }, "failed to query the server's connections"))
       .finally(() => {
         looks--;
@@ -235,14 +241,14 @@ export function createConnectionWatchdog({
       lines.add(line);
       const since = attempts.get(line);
       attempts.delete(line);
-      if (since !== undefined) endOvertaken(since);
+      if (since !== undefined) endOvertaken(watch, since);
     },
     /** A connection is handed out. */
     begin: (line: pg.PoolClient) => void busySince.set(line, performance.now()),
     /** A connection is handed back; one with a fault is not used again, and the server may not hear of its end. */
     end(line: pg.PoolClient, fault?: unknown) {
       busySince.delete(line);
-      if (fault) giveUp(line);
+      if (fault) giveUp(watch, line);
     },
     /** A connection is no more. */
     remove(line: pg.PoolClient) {

@@ -16,7 +16,7 @@ import {
 } from "./review-state.ts";
 import type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./review-state.ts";
 import { RECORD_COLUMNS, RECORD_JOINS, asTicketRecord } from "./ticket-record.ts";
-import type { TicketRecord, TicketRow as RecordRow } from "./ticket-record.ts";
+import type { TicketRecord } from "./ticket-record.ts";
 import type { Ticket } from "./tickets.ts";
 import { decideToolCall } from "./tool-calls.ts";
 import type { ReviewAction } from "@svc/contracts";
@@ -206,7 +206,7 @@ export async function applyDecision(
   if (decision.dropsDraft) {
     await sql.deleteDraft.run(tx, { homeProject: before.homeProject, id: before.id });
   }
-  const changed = await sql.writeTicket.one<RecordRow>(tx, {
+  const changed = await sql.writeTicket.one<TicketRecord>(tx, {
     project: before.project,
     id: before.id,
     project2: after.project,

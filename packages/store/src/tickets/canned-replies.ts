@@ -1,5 +1,5 @@
 import { updateVersioned } from "../db.ts";
-import type { Db, UpdateResult } from "../db.ts";
+import type { Db, PageQuery, UpdateResult, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -39,9 +39,7 @@ export interface TicketFacts {
 }
 
 /** Returns a canned reply, or null if the project has none with this id. */
-export async function find(db: Db, project: ProjectId, id: string): Promise<CannedReplyRecord | null> {
-  return sql.find.one<CannedReplyRecord>(db, { project, id });
-}
+export const find = (db: Db, project: ProjectId, id: string) => sql.find.one<CannedReplyRecord>(db, { project, id });
 
 /** Makes a canned reply; null when the project has one of this name. */
 export async function insert(
@@ -63,26 +61,11 @@ export async function insert(
  * Canned replies, newest first: those made before the one with the id `before`, with `q` in name or text, in one
  * folder and with one tag.
  */
-export async function listPage(
+export const listPage = (
   db: Db,
   project: ProjectId,
-  options: {
-    limit: number;
-    before?: string | undefined;
-    q?: string | undefined;
-    folder?: string | undefined;
-    tag?: string | undefined;
-  },
-): Promise<CannedReplyRecord[]> {
-  return sql.listPage.all<CannedReplyRecord>(db, {
-    project,
-    limit: options.limit,
-    id: options.before,
-    q: options.q,
-    folder: options.folder,
-    tag: options.tag,
-  });
-}
+  { limit, before, q, folder, tag }: PageQuery & { folder?: string | undefined; tag?: string | undefined },
+) => sql.listPage.all<CannedReplyRecord>(db, { project, limit, before, q, folder, tag });
 
 /**
  * Changes what is given, where `versions` has the present version or is null. `record` is as it is now; null when the
@@ -91,9 +74,8 @@ export async function listPage(
 export async function update(
   db: Db,
   project: ProjectId,
-  id: string,
+  { id, versions }: VersionedId,
   fields: CannedReplyFields,
-  versions: readonly number[] | null,
 ): Promise<{ result: UpdateResult; record: CannedReplyRecord | null }> {
   const result = await updateVersioned(() =>
     sql.update.run(db, {
@@ -111,16 +93,9 @@ export async function update(
 }
 
 /** Deletes a canned reply, where `versions` has its present version or is null; false when it has another one. */
-export async function remove(
-  db: Db,
-  project: ProjectId,
-  id: string,
-  versions: readonly number[] | null,
-): Promise<boolean> {
-  return (await sql.remove.run(db, { project, id, versions })) > 0;
-}
+export const remove = (db: Db, project: ProjectId, { id, versions }: VersionedId) =>
+  sql.remove.any(db, { project, id, versions });
 
 /** What variables stand for in a conversation that this project works on; null when there is none of this id. */
-export async function findTicketFacts(db: Db, project: ProjectId, ticketId: string): Promise<TicketFacts | null> {
-  return sql.findTicketFacts.one<TicketFacts>(db, { project, ticketId });
-}
+export const findTicketFacts = (db: Db, project: ProjectId, ticketId: string) =>
+  sql.findTicketFacts.one<TicketFacts>(db, { project, ticketId });

@@ -1,6 +1,5 @@
 import type { TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
 import type { Db } from "../db.ts";
-import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { asConfidence } from "./ticket-record.ts";
 import { anyTwoOf } from "./ticket-index.ts";
@@ -74,14 +73,8 @@ export async function lockRoute(tx: Db, { project }: IssueRoute): Promise<void> 
 }
 
 /** Moves the ticket, whose row the outcome of the run has locked in this transaction. */
-export async function applyRoute(
-  tx: Db,
-  home: ProjectId,
-  ticketId: string,
-  { project, priority }: IssueRoute,
-): Promise<void> {
-  await sql.applyRoute.run(tx, { home, ticketId, project, priority });
-}
+export const applyRoute = (tx: Db, home: ProjectId, ticketId: string, { project, priority }: IssueRoute) =>
+  sql.applyRoute.exec(tx, { home, ticketId, project, priority });
 
 /**
  * Result of an issue that came in to this project; null as long as its ticket is not opened. The reason is that
@@ -89,23 +82,8 @@ export async function applyRoute(
  * examples of the one that was chosen. Locks nothing.
  */
 export async function find(db: Db, home: ProjectId, ticketId: string): Promise<IssueRecord | null> {
-  const row = await sql.find.one<{
-    projectId: string;
-    projectName: string;
-    agentId: string | null;
-    confidence: number | null;
-    stage: TicketStage;
-    why: string | null;
-  }>(db, { home, ticketId });
-  if (row === null) return null;
-  return {
-    project: asProjectId(row.projectId),
-    projectName: row.projectName,
-    agentId: row.agentId,
-    confidence: asConfidence(row.confidence),
-    stage: row.stage,
-    why: row.why,
-  };
+  const row = await sql.find.one<IssueRecord>(db, { home, ticketId });
+  return row === null ? null : { ...row, confidence: asConfidence(row.confidence) };
 }
 
 /**
@@ -137,25 +115,9 @@ export async function isFirst(db: Db, home: ProjectId, ticketId: string, seq: nu
  * Tickets of a project that are not closed and may be about the same as another one: the newest ones, and those that
  * have two of these words, whose index may be a second behind. Both are read by an index, and bounded; locks nothing.
  */
-export async function listComparable(
-  db: Db,
-  project: ProjectId,
-  ticketId: string,
-  words: readonly string[],
-): Promise<OpenTicket[]> {
-  const rows = await sql.listComparable.all<{ id: string; subject: string; text: string }>(db, {
-    project,
-    ticketId,
-    anyTwo: anyTwoOf(project, words),
-  });
-  return rows.map(({ id, subject, text }) => ({ ticketId: id, subject, text }));
-}
+export const listComparable = (db: Db, project: ProjectId, ticketId: string, words: readonly string[]) =>
+  sql.listComparable.all<OpenTicket>(db, { project, ticketId, anyTwo: anyTwoOf(project, words) });
 
 /** Those of these tickets that the project works on. */
-export async function listBriefs(db: Db, project: ProjectId, ticketIds: readonly string[]): Promise<TicketBrief[]> {
-  const rows = await sql.listBriefs.all<{ id: string; subject: string; status: TicketStatus; stage: TicketStage }>(db, {
-    project,
-    ticketIds,
-  });
-  return rows.map(({ id, ...brief }) => ({ ticketId: id, ...brief }));
-}
+export const listBriefs = (db: Db, project: ProjectId, ticketIds: readonly string[]) =>
+  sql.listBriefs.all<TicketBrief>(db, { project, ticketIds });

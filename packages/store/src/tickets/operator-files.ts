@@ -49,9 +49,8 @@ export async function read(
 }
 
 /** Removes some of the files of all projects that no decision names after a day. True when there may be more. */
-export async function removeUnused(context: Context): Promise<boolean> {
-  return (await sql.sweep.all(context.db)).length === SWEEP_PAGE;
-}
+export const removeUnused = async (context: Context): Promise<boolean> =>
+  (await sql.sweep.all(context.db)).length === SWEEP_PAGE;
 
 /**
  * Gives files of a ticket to a decision, within its transaction. False when one of them is not there. One that another

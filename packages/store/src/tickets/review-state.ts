@@ -2,8 +2,8 @@ import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import type { AnswerStep } from "../platform/stats.ts";
 import { statements } from "../sql.ts";
-import { TICKET_COLUMNS, asTicket } from "./tickets.ts";
-import type { NewDraft, Ticket, TicketRow } from "./tickets.ts";
+import { TICKET_COLUMNS } from "./tickets.ts";
+import type { NewDraft, Ticket } from "./tickets.ts";
 import { PERSON_PROMISED } from "@svc/contracts";
 import type { ReplyAuthor, Source, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
 
@@ -30,14 +30,12 @@ export async function readClosedState(tx: Db, { homeProject, id, status }: Ticke
 }
 
 /** Stores what a ticket is before it is closed, with its draft. The caller holds the lock on the chat. */
-export async function keepBeforeClosing(tx: Db, { homeProject, id }: Place): Promise<void> {
-  await sql.keepBeforeClosing.run(tx, { homeProject, id });
-}
+export const keepBeforeClosing = (tx: Db, { homeProject, id }: Place) =>
+  sql.keepBeforeClosing.exec(tx, { homeProject, id });
 
 /** Drops what was stored: after that, reopening brings no draft back. The caller holds the lock on the chat. */
-export async function dropBeforeClosing(tx: Db, { homeProject, id }: Place): Promise<void> {
-  await sql.dropBeforeClosing.run(tx, { homeProject, id });
-}
+export const dropBeforeClosing = (tx: Db, { homeProject, id }: Place) =>
+  sql.dropBeforeClosing.exec(tx, { homeProject, id });
 
 /**
  * Returns the messages that closing ended to where they were, and the draft with them. Their senders are not notified:
@@ -85,8 +83,8 @@ export async function lockReviewState(
   if (known === null) return null;
   const home = known.homeProjectId;
   const chat = await sql.lockChat.one<{ reviewId: string | null; isLeased: boolean }>(tx, { home, ticketId });
-  const row = await sql.lockTicket.one<TicketRow>(tx, { project, ticketId });
-  if (chat === null || row === null) return null;
+  const ticket = await sql.lockTicket.one<Ticket>(tx, { project, ticketId });
+  if (chat === null || ticket === null) return null;
   const waiting = await sql.listWaiting.all<WaitingMessage>(tx, { home, ticketId });
   const end = await sql.findEnds.one<{ workedOn: string | null; received: string | null }>(tx, { home, ticketId });
   const newest = end?.workedOn ?? end?.received ?? null;
@@ -94,7 +92,7 @@ export async function lockReviewState(
   const promise = await sql.hasReply.one(tx, { home, ticketId });
 
   const [promising] =
-    row.stage === "review"
+    ticket.stage === "review"
       ? await sql.findPromise.all<{ isOpen: boolean }>(tx, {
           home,
           ticketId,
@@ -104,7 +102,6 @@ export async function lockReviewState(
   const draft = await sql.readDraft.one<NonNullable<ReviewState["draft"]>>(tx, { home, ticketId });
   const last = await sql.findReview.one<WorkRow & { isFailed: boolean }>(tx, { home, ticketId });
   const work = last?.isFailed === true ? asWork(last) : null;
-  const ticket = asTicket(row);
   return {
     ticket,
     draft: draft ?? null,
@@ -123,14 +120,8 @@ export async function lockReviewState(
  * The process that makes callbacks of these messages finds out that they changed; rows are locked in the order of
  * their ids.
  */
-export async function noteNews(
-  tx: Db,
-  project: ProjectId,
-  messageIds: string[],
-  forgetsFailure = false,
-): Promise<void> {
-  await sql.markCallbacks.run(tx, { project, messageIds, forgetsFailure });
-}
+export const noteNews = (tx: Db, project: ProjectId, messageIds: string[], forgetsFailure = false) =>
+  sql.markCallbacks.exec(tx, { project, messageIds, forgetsFailure });
 
 /** One of these messages that is of mode webhook, or null. */
 export async function findWebhookMessage(tx: Db, project: ProjectId, messageIds: string[]): Promise<string | null> {
@@ -139,9 +130,8 @@ export async function findWebhookMessage(tx: Db, project: ProjectId, messageIds:
 }
 
 /** Messages go through the pipeline again, with fresh tries; from now on counts how long they wait. */
-export async function receiveAgain(tx: Db, project: ProjectId, messageIds: string[]): Promise<void> {
-  await sql.receiveAgain.run(tx, { project, messageIds });
-}
+export const receiveAgain = (tx: Db, project: ProjectId, messageIds: string[]) =>
+  sql.receiveAgain.exec(tx, { project, messageIds });
 
 const sql = statements("tickets/review-state", {
   ticketColumns: TICKET_COLUMNS,

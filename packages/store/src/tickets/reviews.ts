@@ -4,10 +4,10 @@ import { applyDecision } from "./apply-decision.ts";
 import type { Decided, Decision } from "./apply-decision.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "../messages/chats.ts";
 import type { Db } from "../db.ts";
-import type { NewDraft } from "./tickets.ts";
+import type { NewDraft, NewReply } from "./tickets.ts";
 import type { ReviewState, DraftWork, SendWork, WorkRow } from "./review-state.ts";
 import type { LeaseHistory } from "../messages/chats.ts";
-import { asProjectId, newId } from "../ids.ts";
+import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import {
   insertReviewEvent,
@@ -19,7 +19,6 @@ import {
 } from "./review-state.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
 import { dropOperatorFiles } from "./operator-files.ts";
-import type { NewReply } from "./tickets.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
@@ -231,18 +230,17 @@ const moveOf = (from: TicketStage, to: TicketStage, why: string): StageMove[] =>
  * and all of it becomes true in one transaction, or nothing does. While it runs, no message can come into the chat
  * and no run of the pipeline can end; it must not wait for anything. Null when the project has no such ticket.
  */
-export async function decide(
+export const decide = async (
   context: Context,
   project: ProjectId,
   ticketId: string,
   plan: (state: ReviewState) => Decision,
-): Promise<Decided | null> {
-  return context.db.transaction(async (tx) => {
+): Promise<Decided | null> =>
+  context.db.transaction(async (tx) => {
     await sql.decide.run(tx);
     const state = await lockReviewState(tx, project, ticketId);
     return state === null ? null : applyDecision(tx, state, plan(state));
   });
-}
 
 /**
  * Sends a dead letter through the pipeline again that failed before it had a ticket: nobody can decide about it.
@@ -296,13 +294,11 @@ export async function claim(context: Context, project: ProjectId, ticketId: stri
  * As `claim`, for a decision that is carried out concurrently with other work; "suspect", and nothing done, if
  * processes have crashed again and again while they carried it out.
  */
-export function claimBeside(
+export const claimBeside = (
   context: Context,
   project: ProjectId,
   ticketId: string,
-): Promise<ClaimedReview | "suspect" | null> {
-  return claimIn(context, { isExclusive: false }, project, ticketId);
-}
+): Promise<ClaimedReview | "suspect" | null> => claimIn(context, { isExclusive: false }, project, ticketId);
 
 /**
  * Makes a person's reply true and gives the lease back, in one transaction: its items with their places, the
@@ -450,14 +446,4 @@ export async function oldestWaitingMs(context: Context): Promise<number> {
 }
 
 /** Up to `limit` decisions of all projects that wait longer than they should, for the sweeper to publish again. */
-export async function takeDue(context: Context, limit: number): Promise<DueReview[]> {
-  const rows = await sql.due.all<{ id: string; projectId: string; ticketId: string; attempts: number }>(context.hot, {
-    limit,
-  });
-  return rows.map((row) => ({
-    project: asProjectId(row.projectId),
-    reviewId: row.id,
-    ticketId: row.ticketId,
-    attempts: row.attempts,
-  }));
-}
+export const takeDue = (context: Context, limit: number) => sql.due.all<DueReview>(context.hot, { limit });

@@ -1,5 +1,4 @@
 import type { Db } from "../db.ts";
-import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 import type { ReplyAuthor, TicketStage, TicketStatus } from "@svc/contracts";
@@ -39,20 +38,6 @@ export interface MentionRecord {
   text: string;
 }
 
-interface ChangeRow {
-  id: number;
-  ticketId: string;
-  projectId: string;
-  formerProjectId: string | null;
-  version: number;
-  status: TicketStatus;
-  stage: TicketStage;
-  assignee: string | null;
-  actor: string;
-  stages: TicketStage[];
-  mentions: string[];
-}
-
 /** The newest event there is; 0 without any. */
 export async function findNewest(db: Db): Promise<number> {
   const row = await sql.findNewest.one<{ id: number | null }>(db);
@@ -60,37 +45,12 @@ export async function findNewest(db: Db): Promise<number> {
 }
 
 /** Events after this one but those that are known, oldest first, with their tickets as they are now. */
-export async function listAfter(
-  db: Db,
-  id: number,
-  known: readonly number[],
-  limit: number,
-): Promise<TicketChangeRecord[]> {
-  const rows = await sql.listAfter.all<ChangeRow>(db, { id, known, limit });
-  return rows.map((row) => ({
-    id: row.id,
-    ticketId: row.ticketId,
-    project: row.projectId,
-    formerProject: row.formerProjectId,
-    version: row.version,
-    status: row.status,
-    stage: row.stage,
-    assignee: row.assignee,
-    actor: row.actor,
-    stages: row.stages,
-    mentions: row.mentions,
-  }));
-}
+export const listAfter = (db: Db, id: number, known: readonly number[], limit: number) =>
+  sql.listAfter.all<TicketChangeRecord>(db, { id, known, limit });
 
 /** Notes for this operator in tickets that one of these projects works on, the newest first. */
-export async function listMentions(
-  db: Db,
-  projects: readonly ProjectId[],
-  operatorId: string,
-  limit: number,
-): Promise<MentionRecord[]> {
-  return sql.listMentions.all<MentionRecord>(db, { projects, operatorId, limit });
-}
+export const listMentions = (db: Db, projects: readonly ProjectId[], operatorId: string, limit: number) =>
+  sql.listMentions.all<MentionRecord>(db, { projects, operatorId, limit });
 
 const sql = statements("tickets/ticket-changes");
 
@@ -123,18 +83,7 @@ export interface OperatorReplyQuery {
   limit: number;
 }
 
-interface Row {
-  homeProjectId: string;
-  ticketId: string;
-  messageId: string;
-  firstSeq: number;
-  questions: string[];
-  language: string | null;
-  decision: OperatorReply["decision"] | null;
-  author: ReplyAuthor;
-  text: string;
-  createdAt: Date;
-}
+type ReplyRow = Omit<OperatorReply, "decision"> & { decision: OperatorReply["decision"] | null };
 
 /** Those of the tickets that people of a project work on, the newest first. */
 export async function listOperatorReplies(
@@ -143,19 +92,8 @@ export async function listOperatorReplies(
   query: OperatorReplyQuery,
 ): Promise<OperatorReply[]> {
   const { agentId, ticketIds, from, to, limit } = query;
-  const rows = await sql.listOperatorReplies.all<Row>(db, { project, agentId, ticketIds, from, to, limit });
-  return rows.map((row) => ({
-    home: asProjectId(row.homeProjectId),
-    ticketId: row.ticketId,
-    messageId: row.messageId,
-    firstSeq: row.firstSeq,
-    questions: row.questions,
-    language: row.language,
-    decision: row.decision ?? (row.author === "agent" ? "approve" : "reply"),
-    author: row.author,
-    text: row.text,
-    decidedAt: row.createdAt,
-  }));
+  const rows = await sql.listOperatorReplies.all<ReplyRow>(db, { project, agentId, ticketIds, from, to, limit });
+  return rows.map((row) => ({ ...row, decision: row.decision ?? (row.author === "agent" ? "approve" : "reply") }));
 }
 
 /** Which of these tickets people of the project work on. */

@@ -13,7 +13,7 @@ import type { Db } from "../db.ts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { asConfidence, asTicketRecord, RECORD_COLUMNS, RECORD_JOINS } from "./ticket-record.ts";
-import type { TicketRecord, TicketRow } from "./ticket-record.ts";
+import type { TicketRecord } from "./ticket-record.ts";
 import { statements } from "../sql.ts";
 
 /** A customer's message, as a ticket shows it. */
@@ -127,25 +127,7 @@ interface ReplyRow {
   deliveredAt: Date | null;
 }
 
-interface EventRow {
-  id: number;
-  at: Date;
-  actor: string;
-  messageId: string | null;
-  moves: StageMove[];
-  data: Record<string, unknown>;
-}
-
-interface DraftRow {
-  text: string;
-  markdown: boolean;
-  sources: Source[];
-  confidence: number | null;
-  why: string;
-  covers: string[];
-  isStale: boolean;
-  createdAt: Date;
-}
+type EventRow = Omit<EventRecord, "project">;
 
 const { shownMaxCount: MAX_COUNT, shownMaxBytes: MAX_BYTES } = TICKET_LIMITS;
 
@@ -171,18 +153,6 @@ const sql = statements("tickets/ticket-details", {
 function shown<Row extends object>(rows: (Row & Counted)[]): { rows: Row[]; hasMore: boolean } {
   const [newestRow] = rows;
   return { rows: rows.toReversed(), hasMore: newestRow !== undefined && rows.length < newestRow.found };
-}
-
-function asEvent(row: EventRow, projectAt: (eventId: number) => ProjectId): EventRecord {
-  return {
-    id: row.id,
-    at: row.at,
-    project: projectAt(row.id),
-    actor: row.actor,
-    messageId: row.messageId,
-    moves: row.moves,
-    data: row.data,
-  };
 }
 
 async function findReceived(on: Db, project: ProjectId, ticketId: string): Promise<TicketRecord | null> {
@@ -225,7 +195,7 @@ async function findReceived(on: Db, project: ProjectId, ticketId: string): Promi
 }
 
 async function findOpenedIn(on: Db, project: ProjectId, ticketId: string): Promise<TicketRecord | null> {
-  const row = await sql.findOpened.one<TicketRow>(on, { project, ticketId });
+  const row = await sql.findOpened.one<TicketRecord>(on, { project, ticketId });
   return row === null ? null : asTicketRecord(row);
 }
 
@@ -241,13 +211,13 @@ async function readContents(on: Db, home: ProjectId, ticketId: string): Promise<
   const messages = shown<MessageRow>(await sql.listMessages.all<MessageRow & Counted>(on, values));
   const replies = shown<ReplyRow>(await sql.listReplies.all<ReplyRow & Counted>(on, values));
   const events = shown<EventRow>(await sql.listEvents.all<EventRow & Counted>(on, values));
-  const draft = await sql.findDraft.one<DraftRow>(on, { home, ticketId });
+  const draft = await sql.findDraft.one<DraftRecord>(on, { home, ticketId });
   const projectAt = await readProjects(on, home, ticketId);
   return {
     messages: messages.rows.map(asMessage),
     replies: replies.rows.map(asReply),
-    events: events.rows.map((row) => asEvent(row, projectAt)),
-    draft: draft === null ? null : asDraft(draft),
+    events: events.rows.map((row) => ({ ...row, project: projectAt(row.id) })),
+    draft: draft === null ? null : { ...draft, confidence: asConfidence(draft.confidence) },
     more: { messages: messages.hasMore, replies: replies.hasMore, events: events.hasMore },
   };
 }
@@ -304,7 +274,7 @@ export async function readOlder(
   return {
     messages: messages.rows.map(asMessage),
     replies: replies.rows.map(asReply),
-    events: events.rows.map((row) => asEvent(row, projectAt)),
+    events: events.rows.map((row) => ({ ...row, project: projectAt(row.id) })),
     more: { messages: messages.hasMore, replies: replies.hasMore, events: events.hasMore },
   };
 }
@@ -317,10 +287,9 @@ export async function update(
   db: Db,
   project: ProjectId,
   ticketId: string,
-  change: TicketFieldChange,
-  { versions, actor }: { versions: readonly number[] | null; actor: string },
+  { change, versions, actor }: { change: TicketFieldChange; versions: readonly number[] | null; actor: string },
 ): Promise<TicketRecord | null> {
-  const row = await sql.update.one<TicketRow>(db, {
+  const row = await sql.update.one<TicketRecord>(db, {
     project,
     ticketId,
     versions,
@@ -368,18 +337,5 @@ function asReply(row: ReplyRow): ReplyRecord {
             mime: row.mime ?? "",
             sizeBytes: row.sizeBytes ?? 0,
           },
-  };
-}
-
-function asDraft(row: DraftRow): DraftRecord {
-  return {
-    text: row.text,
-    markdown: row.markdown,
-    sources: row.sources,
-    confidence: asConfidence(row.confidence),
-    why: row.why,
-    covers: row.covers,
-    isStale: row.isStale,
-    createdAt: row.createdAt,
   };
 }

@@ -13,7 +13,7 @@ import {
   RECORD_COLUMNS,
   RECORD_JOINS,
 } from "./ticket-record.ts";
-import type { LastMessageRecord, LastMessageRow, TicketRecord, TicketRow } from "./ticket-record.ts";
+import type { LastMessageRecord, LastMessageRow, TicketRecord } from "./ticket-record.ts";
 import { textQueryOf } from "./ticket-index.ts";
 import type { WordQuery } from "./ticket-index.ts";
 import { statements } from "../sql.ts";
@@ -269,7 +269,7 @@ export async function listPage(
      ORDER BY s.${key} ${direction}, s.ticket_id ${direction} LIMIT ${limit})`;
   // The first part goes along an index of ticket_list, for each project, and ends when the page is full; the second
   // has the few tickets that are taken from their own rows. Only the page's tickets are read whole. No locks.
-  const rows = await db.query<TicketRow & LastMessageRow & { value: number; ticketId: string }>(
+  const rows = await db.query<TicketRecord & LastMessageRow & { value: number; ticketId: string }>(
     `WITH page AS MATERIALIZED (
        SELECT value, ticket_id FROM (
          ${span.overAll(pageOf("ticket_list", listed))}
@@ -289,7 +289,10 @@ export async function listPage(
     // A ticket that was erased or rerouted in this moment is left out.
     tickets: page
       .filter((row) => row.id !== null)
-      .map((row) => ({ ...asTicketRecord(row), lastMessage: asLastMessage(row) })),
+      .map(({ value: _value, ticketId: _id, lastText, lastAuthor, lastActor, lastAt, ...row }) => ({
+        ...asTicketRecord(row),
+        lastMessage: asLastMessage({ lastText, lastAuthor, lastActor, lastAt }),
+      })),
     next: rows.length > page.length && last !== undefined ? { value: last.value, id: last.ticketId } : null,
   };
 }

@@ -3,7 +3,7 @@ import type { ChannelId, ReplyAuthor, ReplyDraft, Source, StageMove, TicketStage
 import type { AnswerStep } from "../platform/stats.ts";
 import { batched } from "../batcher.ts";
 import type { Db } from "../db.ts";
-import { asProjectId, newId } from "../ids.ts";
+import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { applyRoute, lockRoute } from "./issues.ts";
 import type { IssueRoute } from "./issues.ts";
@@ -64,25 +64,9 @@ export interface FinishedRun {
   hasMore: boolean;
 }
 
-/** A row of `TICKET_COLUMNS`. */
-export interface TicketRow {
-  id: string;
-  homeProjectId: string;
-  projectId: string;
-  channelId: ChannelId;
-  chatId: string;
-  subject: string;
-  status: TicketStatus;
-  stage: TicketStage;
-  assignee: string | null;
-  agentId: string | null;
-  language: string | null;
-  version: number;
-}
-
 /** What a ticket is made from. */
 export const TICKET_COLUMNS =
-  "id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version";
+  "id, home_project_id AS home_project, project_id AS project, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version";
 
 const SUBJECT_CHARS = 120;
 
@@ -176,7 +160,7 @@ interface OpenItem {
 }
 
 const openBatched = batched<Context, OpenItem, Ticket>(async (context: Context, items) => {
-  const rows = await sql.open.all<TicketRow>(context.leases, {
+  const rows = await sql.open.all<Ticket>(context.leases, {
     id: items.map(({ message }) => message.ticketId),
     projectId: items.map(({ project }) => project),
     channelId: items.map(({ message }) => message.channelId),
@@ -186,7 +170,7 @@ const openBatched = batched<Context, OpenItem, Ticket>(async (context: Context, 
     channelMeta: items.map(({ message }) => JSON.stringify(message.channelMeta)),
     leaseId: items.map(({ message }) => message.leaseId),
   });
-  const byId = new Map(rows.map((row) => [row.id, asTicket(row)]));
+  const byId = new Map(rows.map((row) => [row.id, row]));
   return items.map(({ message }) => {
     const ticket = byId.get(message.ticketId);
     if (ticket === undefined) throw new LeaseLostError();
@@ -248,9 +232,8 @@ const finishBatched = batched<Context, RunOutcome, FinishedRun | null>((context:
  * Opens the ticket of a claimed message, or takes the message into it; concurrent calls share a statement. Throws
  * LeaseLostError when another worker has the chat, or when it was erased.
  */
-export function open(context: Context, project: ProjectId, message: ClaimedMessage): Promise<Ticket> {
-  return openBatched(context, { project, message });
-}
+export const open = (context: Context, project: ProjectId, message: ClaimedMessage): Promise<Ticket> =>
+  openBatched(context, { project, message });
 
 /**
  * Makes the outcome of a run true and gives the lease back; null when the lease was lost in the meantime: then
@@ -273,33 +256,13 @@ export async function finish(context: Context, project: ProjectId, outcome: RunO
 }
 
 /** A ticket that came in to this project, or null. */
-export async function find(context: Context, project: ProjectId, ticketId: string): Promise<Ticket | null> {
-  const row = await sql.find.one<TicketRow>(context.hot, { project, ticketId });
-  return row === null ? null : asTicket(row);
-}
+export const find = (context: Context, project: ProjectId, ticketId: string) =>
+  sql.find.one<Ticket>(context.hot, { project, ticketId });
 
 /** All moves of a ticket in the order in which they were made. */
 export async function listMoves(context: Context, project: ProjectId, ticketId: string): Promise<StageMove[]> {
   const rows = await sql.listMoves.all<{ moves: StageMove[] }>(context.hot, { project, ticketId });
   return rows.flatMap((row) => row.moves);
-}
-
-/** A ticket from its row. */
-export function asTicket(row: TicketRow): Ticket {
-  return {
-    id: row.id,
-    homeProject: asProjectId(row.homeProjectId),
-    project: asProjectId(row.projectId),
-    channelId: row.channelId,
-    chatId: row.chatId,
-    subject: row.subject,
-    status: row.status,
-    stage: row.stage,
-    assignee: row.assignee,
-    agentId: row.agentId,
-    language: row.language,
-    version: row.version,
-  };
 }
 
 /** First line of a text, short enough for a list; never cut inside a character. */

@@ -1,6 +1,6 @@
 import { TOOL_RESULT_SHOWN_MAX_CHARS } from "@svc/contracts";
 import type { ToolAccess, ToolCallState } from "@svc/contracts";
-import type { Db } from "../db.ts";
+import type { Db, PageQuery } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -55,29 +55,13 @@ export interface ToolCallEnd {
   durationMs: number | null;
 }
 
-interface ToolCallRow {
-  id: string;
-  projectId: string;
-  ticketId: string;
-  messageId: string;
-  agentId: string;
-  tool: string;
-  mark: string;
-  access: ToolAccess;
-  arguments: Record<string, unknown>;
-  state: ToolCallState;
-  result: string | null;
-  durationMs: number | null;
-  createdAt: Date;
-  finishedAt: Date | null;
-  decidedBy: string | null;
-  decidedAt: Date | null;
-}
-
 /** Calls that one ticket shows, the newest. */
 const SHOWN_MAX_COUNT = 100;
 
-const columns = (state: string, result: string) => `c.id, c.project_id, c.ticket_id, c.message_id, c.agent_id, c.tool,
+const columns = (
+  state: string,
+  result: string,
+) => `c.id, c.project_id AS project, c.ticket_id, c.message_id, c.agent_id, c.tool,
   c.mark, c.access, c.arguments, ${state} AS state, ${result} AS result, c.duration_ms, c.created_at, c.finished_at,
   c.decided_by, c.decided_at`;
 
@@ -112,13 +96,12 @@ export async function begin(
   context: Context,
   project: ProjectId,
   { home, ticketId, messageId, leaseId, agentId }: ToolCaller,
-  call: WantedCall,
-  state: "running" | "waiting",
+  { state, ...call }: WantedCall & { state: "running" | "waiting" },
 ): Promise<{ call: ToolCallRecord; isNew: boolean } | null> {
   return context.hot.transaction(async (tx) => {
     const chat = await sql.begin.one(tx, { home, ticketId, leaseId });
     if (chat === null) return null;
-    const known = await sql.findSame.one<ToolCallRow>(tx, {
+    const known = await sql.findSame.one<ToolCallRecord>(tx, {
       project,
       ticketId,
       messageId,
@@ -131,64 +114,48 @@ export async function begin(
       if (moves) {
         await sql.moveCall.run(tx, { project, id: known.id, messageId });
       }
-      return { call: asRecord(moves ? { ...known, messageId } : known), isNew: false };
+      return { call: moves ? { ...known, messageId } : known, isNew: false };
     }
-    const made = await sql.insertCall.one<ToolCallRow>(tx, {
+    const made = await sql.insertCall.one<ToolCallRecord>(tx, {
+      ...call,
+      arguments: JSON.stringify(call.arguments),
+      state,
       id: newId(),
       project,
       ticketId,
       messageId,
       agentId,
-      tool: call.tool,
-      mark: call.mark,
-      access: call.access,
-      key: call.key,
-      occurrence: call.occurrence,
-      arguments: JSON.stringify(call.arguments),
-      state,
     });
     // One that came in between was written down by another worker: it has the lease by now.
-    return made === null ? null : { call: asRecord(made), isNew: true };
+    return made === null ? null : { call: made, isNew: true };
   });
 }
 
 /** Lets a call that only reads be made again: what it found is old, or its worker died. */
-export async function beginAgain(context: Context, project: ProjectId, id: string): Promise<void> {
-  await sql.beginAgain.run(context.hot, { project, id });
-}
+export const beginAgain = (context: Context, project: ProjectId, id: string) =>
+  sql.beginAgain.exec(context.hot, { project, id });
 
 /**
  * Takes a call that was approved, to make it: true for one worker alone, whatever happens to that one afterwards.
  */
-export async function takeApproved(context: Context, project: ProjectId, id: string): Promise<boolean> {
-  return (await sql.takeApproved.run(context.hot, { project, id })) > 0;
-}
+export const takeApproved = (context: Context, project: ProjectId, id: string) =>
+  sql.takeApproved.any(context.hot, { project, id });
 
 /** Writes down what came of a call. The process that made the call knows better than one that found it unfinished. */
-export async function finish(
-  context: Context,
-  project: ProjectId,
-  id: string,
-  { state, result, durationMs }: ToolCallEnd,
-): Promise<void> {
-  await sql.finish.run(context.hot, { project, id, state, result, durationMs });
-}
+export const finish = (context: Context, project: ProjectId, id: string, { state, result, durationMs }: ToolCallEnd) =>
+  sql.finish.exec(context.hot, { project, id, state, result, durationMs });
 
 /** A call that is running although nobody makes it any more: whether it was made, nobody can tell. */
-export async function giveUp(context: Context, project: ProjectId, id: string, result: string): Promise<void> {
-  await sql.giveUp.run(context.hot, { project, id, result });
-}
+export const giveUp = (context: Context, project: ProjectId, id: string, result: string) =>
+  sql.giveUp.exec(context.hot, { project, id, result });
 
 /** An approved call that is not made after all, since what it was approved for has changed. */
-export async function drop(context: Context, project: ProjectId, id: string, result: string): Promise<void> {
-  await sql.drop.run(context.hot, { project, id, result });
-}
+export const drop = (context: Context, project: ProjectId, id: string, result: string) =>
+  sql.drop.exec(context.hot, { project, id, result });
 
 /** Calls of a ticket that operators have approved and that are not over, oldest first. */
-export async function listApproved(context: Context, project: ProjectId, ticketId: string): Promise<ToolCallRecord[]> {
-  const rows = await sql.listApproved.all<ToolCallRow>(context.hot, { project, ticketId });
-  return rows.map(asRecord);
-}
+export const listApproved = (context: Context, project: ProjectId, ticketId: string) =>
+  sql.listApproved.all<ToolCallRecord>(context.hot, { project, ticketId });
 
 /**
  * Calls for the messages of a ticket that are not answered yet that the next run has to know of, oldest
@@ -196,24 +163,22 @@ export async function listApproved(context: Context, project: ProjectId, ticketI
  * begun, whatever the result of the run that has made them; the newest twenty.
  */
 export async function listKnown(context: Context, project: ProjectId, ticketId: string): Promise<ToolCallRecord[]> {
-  const rows = await sql.listKnown.all<ToolCallRow>(context.hot, { project, ticketId });
-  return rows.map(asRecord).toReversed();
+  const rows = await sql.listKnown.all<ToolCallRecord>(context.hot, { project, ticketId });
+  return rows.toReversed();
 }
 
 /** The call with this id as people see it, or null. */
-export async function find(context: Context, project: ProjectId, id: string): Promise<ToolCallRecord | null> {
-  const row = await sql.find.one<ToolCallRow>(context.db, { project, id });
-  return row === null ? null : asRecord(row);
-}
+export const find = (context: Context, project: ProjectId, id: string) =>
+  sql.find.one<ToolCallRecord>(context.db, { project, id });
 
 /** Calls of a project as people see them, newest first: those before the one with the id `before`. */
 export async function listPage(
   context: Context,
   project: ProjectId,
-  { limit, before, state }: { limit: number; before?: string | undefined; state?: ToolCallState | undefined },
+  { limit, before, state }: PageQuery & { state?: ToolCallState | undefined },
 ): Promise<ToolCallRecord[]> {
   // A caller that asks for those that wait looks through no others; rejected are also some that are kept as waiting.
-  const rows = await context.db.query<ToolCallRow>(
+  const rows = await context.db.query<ToolCallRecord>(
     `SELECT ${SHOWN} FROM tool_calls c
      WHERE c.project_id = $1 AND ($3::uuid IS NULL OR c.id < $3)
        ${state === "waiting" ? "AND c.state = 'waiting'" : ""}
@@ -221,44 +186,21 @@ export async function listPage(
      ORDER BY c.id DESC LIMIT $2`,
     [project, limit, before ?? null, state ?? null],
   );
-  return rows.map(asRecord);
+  return rows;
 }
 
 /** The newest calls for a ticket as people see them, oldest first; of this project's agents. */
 export async function listOfTicket(context: Context, project: ProjectId, ticketId: string): Promise<ToolCallRecord[]> {
-  const rows = await sql.listOfTicket.all<ToolCallRow>(context.db, { project, ticketId });
-  return rows.map(asRecord).toReversed();
+  const rows = await sql.listOfTicket.all<ToolCallRecord>(context.db, { project, ticketId });
+  return rows.toReversed();
 }
 
 /**
  * Decides about a call that waits, in the transaction of the decision about its ticket. False when it does not wait any
  * more.
  */
-export async function decideToolCall(
+export const decideToolCall = (
   tx: Db,
   project: ProjectId,
   { id, state, actor }: { id: string; state: "approved" | "rejected"; actor: string },
-): Promise<boolean> {
-  return (await sql.decideToolCall.run(tx, { project, id, state, actor })) > 0;
-}
-
-function asRecord(row: ToolCallRow): ToolCallRecord {
-  return {
-    id: row.id,
-    project: row.projectId as ProjectId,
-    ticketId: row.ticketId,
-    messageId: row.messageId,
-    agentId: row.agentId,
-    tool: row.tool,
-    mark: row.mark,
-    access: row.access,
-    arguments: row.arguments,
-    state: row.state,
-    result: row.result,
-    durationMs: row.durationMs,
-    createdAt: row.createdAt,
-    finishedAt: row.finishedAt,
-    decidedBy: row.decidedBy,
-    decidedAt: row.decidedAt,
-  };
-}
+) => sql.decideToolCall.any(tx, { project, id, state, actor });

@@ -31,13 +31,7 @@ const sql = statements("tickets/triage-messages", {
  * than 10,000 the oldest go.
  */
 export async function note(db: Db, project: ProjectId, decided: DecidedMessage): Promise<void> {
-  await sql.note.run(db, {
-    project,
-    messageId: decided.messageId,
-    ticketId: decided.ticketId,
-    agentId: decided.agentId,
-    text: decided.text,
-  });
+  await sql.note.run(db, { project, ...decided });
   await sql.deleteOldest.run(db, { project });
 }
 
@@ -51,7 +45,5 @@ export async function findMark(db: Db, project: ProjectId): Promise<string> {
  * What is known of a project: what has been decided, the newest first, and then what the last 2,000 resolved tickets
  * began with, for the agent that had them. A decision about such a message is the one that counts.
  */
-export async function list(db: Db, project: ProjectId): Promise<Pick<DecidedMessage, "agentId" | "text">[]> {
-  const rows = await sql.list.all<{ agentId: string | null; text: string }>(db, { project });
-  return rows.map(({ agentId, text }) => ({ agentId, text }));
-}
+export const list = (db: Db, project: ProjectId) =>
+  sql.list.all<Pick<DecidedMessage, "agentId" | "text">>(db, { project });

@@ -1,13 +1,51 @@
+import { Script, createContext } from "node:vm";
 import { HOOK_LIMITS, countChars, describeIssue, isMalformedText, messageRequestSchema } from "@svc/contracts";
 import type { FieldFault, HookCondition, HookMapping } from "@svc/contracts";
+import { errorCode } from "@svc/primitives";
 import type { AddressGuard } from "@svc/outbound";
-import { compileMapping, escapeName } from "./compile-mapping.ts";
-import type { CompiledCondition, CompiledMapping, ReadMapping, TextField } from "./compile-mapping.ts";
-import { TooManyValuesError } from "./compile-path.ts";
-import type { HookDocument } from "./compile-path.ts";
-import { TooLongError, fillText, fillValue } from "./compile-template.ts";
-import type { CompiledTemplate } from "./compile-template.ts";
-import { TookTooLongError, withinTime } from "./within-time.ts";
+import type { Hook } from "@svc/store";
+import {
+  compileMapping,
+  escapeName,
+  TooManyValuesError,
+  TooLongError,
+  fillText,
+  fillValue,
+} from "./compile-mapping.ts";
+import type {
+  CompiledCondition,
+  CompiledMapping,
+  ReadMapping,
+  TextField,
+  HookDocument,
+  CompiledTemplate,
+} from "./compile-mapping.ts";
+
+/** Hooks whose mappings are kept, those used last. A mapping that was read takes some ten kilobytes, mostly less. */
+const MAX_HOOKS = 200;
+
+/** Mappings that have been read. */
+export interface MappingCache {
+  /** What reads the mapping of a hook: only once a version of it, as long as it is among those used last. */
+  readerOf(hook: Pick<Hook, "id" | "version">): ReadHookMapping;
+}
+
+/** Thrown in place of a result that took too long. */
+class TookTooLongError extends Error {
+  constructor(limitMs: number) {
+    super(`time limit of ${limitMs} ms exceeded`);
+    this.name = "TookTooLongError";
+  }
+}
+
+const SCRIPT = new Script("run()");
+const SCOPE: { run: () => void } = { run: () => undefined };
+const CONTEXT = createContext(SCOPE);
+
+const isTimeout = (error: unknown): boolean => errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+
+/** A process that gets no turn while the time passes has not been slow: it is given twice the time, so often. */
+const MAX_ATTEMPTS = 3;
 
 /** What a mapping makes of a body; with `failed`, as much of it as could be made, and why it is no message. */
 export interface MappedBody {
@@ -178,4 +216,76 @@ export function mapBody(
     }
     throw error;
   }
+}
+
+/** Runs once; true when that was broken off. */
+function isBrokenOff(run: () => void, limitMs: number): boolean {
+  SCOPE.run = run;
+  try {
+    // Node's watchdog of `timeout` also stops what runs outside of the script, regular expressions included.
+    SCRIPT.runInContext(CONTEXT, { timeout: limitMs });
+    return false;
+  } catch (error) {
+    if (isTimeout(error)) return true;
+    throw error;
+  } finally {
+    SCOPE.run = () => undefined;
+  }
+}
+
+/**
+ * Does synchronous work that may take for ever, such as evaluating an expression that somebody else has written, and
+ * breaks it off after `limitMs`: it must hold nothing that a break could leave half done, and may be begun anew. Throws
+ * TookTooLongError, and what the work throws. The work is a function of ours; no text becomes code.
+ */
+function withinTime<Result>(limitMs: number, work: () => Result): Result {
+  const done: ({ result: Result } | { error: unknown })[] = [];
+  const run = () => {
+    try {
+      done.push({ result: work() });
+    } catch (error) {
+      done.push({ error });
+    }
+  };
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const before = process.cpuUsage();
+    if (!isBrokenOff(run, limitMs * 2 ** attempt)) break;
+    const { user, system } = process.cpuUsage(before);
+    if ((user + system) / 1_000 >= limitMs / 2) break;
+  }
+  const [outcome] = done;
+  if (outcome === undefined) throw new TookTooLongError(limitMs);
+  if ("error" in outcome) throw outcome.error;
+  return outcome.result;
+}
+
+/** True when JSON nests deeper than so many levels. Walks iteratively, so that depth cannot exhaust the stack. */
+export function isDeeperThan(value: unknown, maxLevels: number): boolean {
+  const open: [value: unknown, level: number][] = [[value, 1]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [current, level] = next;
+    if (typeof current !== "object" || current === null) continue;
+    if (level > maxLevels) return true;
+    for (const child of Object.values(current)) open.push([child, level + 1]);
+  }
+  return false;
+}
+
+/** Makes an empty cache of the mappings of hooks. */
+export function createMappingCache(): MappingCache {
+  const kept = new Map<string, { version: number; read: ReadMapping }>();
+  return {
+    readerOf:
+      ({ id, version }) =>
+      (mapping, filter) => {
+        const known = kept.get(id);
+        const read = known?.version === version ? known.read : compileMapping(mapping, filter);
+        // Taken out and put in again, so that the first one is the one that was not used for longest.
+        kept.delete(id);
+        kept.set(id, { version, read });
+        const [oldest] = kept.keys();
+        if (kept.size > MAX_HOOKS && oldest !== undefined) kept.delete(oldest);
+        return read;
+      },
+  };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { HookCondition, HookMapping } from "@svc/contracts";
-import { findMappingFaults, mapBody } from "./map-body.ts";
+import { createMappingCache, findMappingFaults, mapBody } from "./map-body.ts";
 
 const guard = {
   checkUrl: (url: string | URL) =>
@@ -193,4 +193,21 @@ describe("paths", () => {
     }
     expect(map({ text: "still {{$.a}}" }, { a: "here" }).text).toBe("still here");
   });
+});
+
+const readWith = (cache: ReturnType<typeof createMappingCache>, id: string, version = 1) =>
+  cache.readerOf({ id, version })({ text: "{{$.a}}" }, []);
+
+test("a version of a hook is read once, another version again, and those used last are kept", () => {
+  const cache = createMappingCache();
+  const first = readWith(cache, "a");
+  expect(readWith(cache, "a")).toBe(first);
+  const second = readWith(cache, "a", 2);
+  expect(second).not.toBe(first);
+  for (let hook = 0; hook < 199; hook++) readWith(cache, `other ${hook}`);
+  expect(readWith(cache, "a", 2)).toBe(second);
+  readWith(cache, "one more");
+  expect(readWith(cache, "a", 2)).toBe(second);
+  for (let hook = 0; hook < 200; hook++) readWith(cache, `another ${hook}`);
+  expect(readWith(cache, "a", 2)).not.toBe(second);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { plainSnippet } from "./plain-snippet.ts";
+import { plainSnippet } from "./ticket-items.ts";
 
 test.each([
   ["Where is my parcel?", "Where is my parcel?"],

@@ -1,0 +1,293 @@
+import { JSONPathEnvironment } from "json-p3";
+import type { JSONPathQuery, JSONValue } from "json-p3";
+import { HOOK_LIMITS, countChars } from "@svc/contracts";
+import type { FieldFault, HookCondition, HookMapping, HookTemplate } from "@svc/contracts";
+
+/** A text with places that are filled from a body. */
+interface Alternative {
+  parts: (string | CompiledPath)[];
+  paths: CompiledPath[];
+}
+
+/** A template that can be filled: its alternatives in their order. */
+export interface CompiledTemplate {
+  alternatives: Alternative[];
+}
+
+/** What is wrong with a template, and where in it: `/1` for the second one of a list. */
+interface TemplateFault {
+  pointer: string;
+  detail: string;
+}
+
+/** Longer than anything that a message takes, so that it is refused for its length. */
+const RESULT_MAX_CHARS = 200_000;
+
+/** What a template gives is longer than anything that a message takes. */
+export class TooLongError extends Error {
+  constructor() {
+    super(`the result has more than ${RESULT_MAX_CHARS} characters`);
+    this.name = "TooLongError";
+  }
+}
+
+const isPresent = (value: unknown) => value !== null && value !== undefined && value !== "";
+const isScalar = (value: unknown) => typeof value !== "object" || value === null;
+
+/** What paths look into. */
+export interface HookDocument {
+  /** JSON, or the fields of a form. */
+  body: unknown;
+  /** Headers that may be used, by their names in lower case. */
+  headers: Record<string, string>;
+}
+
+/** A JSONPath that can be used. */
+export interface CompiledPath {
+  /** As it was written. */
+  path: string;
+  /** What it finds, in the order of the body. Throws TooManyValuesError. */
+  find(document: HookDocument): unknown[];
+}
+
+/** A path found more than can be meant. */
+export class TooManyValuesError extends Error {
+  constructor(path: string) {
+    super(`${path} matches more than ${VALUES_MAX_COUNT} values`);
+    this.name = "TooManyValuesError";
+  }
+}
+
+const VALUES_MAX_COUNT = 1_000;
+const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/gs;
+const HEADERS = /^\$headers(?=[.[])/;
+
+/** Bodies nest less deep than this, see `HOOK_LIMITS.bodyMaxDepth`. */
+const ENVIRONMENT = new JSONPathEnvironment({ maxRecursionDepth: HOOK_LIMITS.bodyMaxDepth + 10 });
+
+/** Fields of a mapping that are texts. */
+export const TEXT_FIELDS = ["text", "chatId", "userId", "webhookUrl", "eventId"] as const;
+export type TextField = (typeof TEXT_FIELDS)[number];
+
+/** A condition that can be checked. */
+export interface CompiledCondition {
+  path: CompiledPath;
+  condition: HookCondition;
+}
+
+/** A mapping and its filter that can be used. */
+export interface CompiledMapping {
+  fields: Map<TextField, CompiledTemplate>;
+  meta: Map<string, CompiledTemplate>;
+  filter: CompiledCondition[];
+}
+
+/** A name as a JSON Pointer has it (RFC 6901). */
+export const escapeName = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+/** A mapping with its filter, and what is wrong with them. */
+export interface ReadMapping {
+  compiled: CompiledMapping;
+  faults: FieldFault[];
+}
+
+/** There are more paths than a mapping may have. */
+class TooManyPathsError extends Error {
+  constructor() {
+    super(`and filter together must not contain more than ${HOOK_LIMITS.pathsMaxCount} paths`);
+    this.name = "TooManyPathsError";
+  }
+}
+
+/**
+ * Reads every path of a mapping and its filter. Answers what is wrong with them, with JSON Pointers such as
+ * `/mapping/meta/labels` and `/filter/0/path`; what can be used is there all the same. Of a mapping with too many paths
+ * that is the only fault: it is read no further.
+ */
+export function compileMapping(mapping: HookMapping, filter: readonly HookCondition[]): ReadMapping {
+  try {
+    return readMapping(mapping, filter);
+  } catch (error) {
+    if (!(error instanceof TooManyPathsError)) throw error;
+    return {
+      compiled: { fields: new Map(), meta: new Map(), filter: [] },
+      faults: [{ pointer: "/mapping", code: "too_many", detail: error.message }],
+    };
+  }
+}
+
+function readMapping(mapping: HookMapping, filter: readonly HookCondition[]): ReadMapping {
+  const faults: FieldFault[] = [];
+  let total = 0;
+  const count = () => {
+    total += 1;
+    if (total > HOOK_LIMITS.pathsMaxCount) throw new TooManyPathsError();
+  };
+  const note = (pointer: string, detail: string) => faults.push({ pointer, code: "invalid_path", detail });
+  const read = (pointer: string, template: HookTemplate): CompiledTemplate | null => {
+    const found: TemplateFault[] = [];
+    const compiled = compileTemplate(template, found, count);
+    for (const fault of found) note(`${pointer}${fault.pointer}`, fault.detail);
+    return compiled;
+  };
+
+  const fields: CompiledMapping["fields"] = new Map();
+  for (const field of TEXT_FIELDS) {
+    const template = mapping[field];
+    const compiled = template == null ? null : read(`/mapping/${field}`, template);
+    if (compiled !== null) fields.set(field, compiled);
+  }
+  const meta: CompiledMapping["meta"] = new Map();
+  for (const [name, template] of Object.entries(mapping.meta ?? {})) {
+    const compiled = read(`/mapping/meta/${escapeName(name)}`, template);
+    if (compiled !== null) meta.set(name, compiled);
+  }
+  const conditions: CompiledCondition[] = [];
+  for (const [index, condition] of filter.entries()) {
+    count();
+    const path = compilePath(condition.path);
+    if (typeof path === "string") note(`/filter/${index}/path`, path);
+    else conditions.push({ path, condition });
+  }
+  return { compiled: { fields, meta, filter: conditions }, faults };
+}
+
+/** What no path of ours needs and what takes more than one walk over the body. */
+function costFault(path: string): string | null {
+  const bare = path.replace(QUOTED, "''");
+  if ((bare.match(/\.\./g)?.length ?? 0) > 1)
+    return "must not contain .. more than once; spell out the fields in between";
+  if (bare.lastIndexOf("$") > 0) return "must not refer to $ in a filter; compare only with @ and constants";
+  return null;
+}
+
+function compileQuery(path: string): JSONPathQuery | string {
+  try {
+    return ENVIRONMENT.compile(path);
+  } catch (error) {
+    // Its texts tell a place and what is expected there, of a path that the caller has sent.
+    return error instanceof Error ? error.message.slice(0, 300) : "syntax error";
+  }
+}
+
+/**
+ * Reads a JSONPath (RFC 9535), at most 500 characters, with at most one `..` and no `$` in a filter. One that begins
+ * with `$headers` looks into the headers, every other one into the body. Answers what is wrong with it as a text.
+ */
+export function compilePath(path: string): CompiledPath | string {
+  if (countChars(path) > HOOK_LIMITS.pathMaxChars)
+    return `a path must have at most ${HOOK_LIMITS.pathMaxChars} characters`;
+  const isOfHeaders = HEADERS.test(path);
+  const own = isOfHeaders ? path.replace(HEADERS, "$") : path;
+  if (!own.startsWith("$")) return `${path} is not a JSONPath: it must start with $ or $headers`;
+  const cost = costFault(own);
+  if (cost !== null) return `${path} ${cost}`;
+  const query = compileQuery(own);
+  if (typeof query === "string") return `${path} is not a valid JSONPath (RFC 9535): ${query}`;
+  return {
+    path,
+    find({ body, headers }) {
+      const values: unknown[] = [];
+      for (const node of query.lazyQuery((isOfHeaders ? headers : body) as JSONValue)) {
+        if (values.length === VALUES_MAX_COUNT) throw new TooManyValuesError(path);
+        values.push(node.value);
+      }
+      return values;
+    },
+  };
+}
+
+/** Looks at each character once: a template may be nothing but braces. `count` is called for each path before it is read. */
+function compileAlternative(text: string, count: () => void): Alternative | string {
+  const parts: Alternative["parts"] = [];
+  const paths: CompiledPath[] = [];
+  let end = 0;
+  for (let begin = text.indexOf("{{"); begin !== -1; begin = text.indexOf("{{", end)) {
+    const close = text.indexOf("}}", begin + 2);
+    if (close === -1) return "contains {{ without a matching }}";
+    count();
+    const path = compilePath(text.slice(begin + 2, close).trim());
+    if (typeof path === "string") return path;
+    if (begin > end) parts.push(text.slice(end, begin));
+    parts.push(path);
+    paths.push(path);
+    end = close + 2;
+  }
+  const rest = text.slice(end);
+  if (rest !== "") parts.push(rest);
+  return { parts, paths };
+}
+
+/**
+ * Reads a template. What is wrong with it is added to `faults`; null then. `count` is called for each path before it is
+ * read, and may throw.
+ */
+function compileTemplate(template: HookTemplate, faults: TemplateFault[], count: () => void): CompiledTemplate | null {
+  const isList = Array.isArray(template);
+  const read = (isList ? template : [template]).map((text) => compileAlternative(text, count));
+  const alternatives = read.filter((alternative) => typeof alternative !== "string");
+  for (const [index, detail] of read.entries()) {
+    if (typeof detail === "string") faults.push({ pointer: isList ? `/${index}` : "", detail });
+  }
+  return alternatives.length === read.length ? { alternatives } : null;
+}
+
+/** A value as people read it: lists of plain values with commas, every other object as JSON. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every(isScalar)) return value.map(String).join(", ");
+  return JSON.stringify(value);
+}
+
+/** What an alternative's paths find, each without what is empty; null when one of them finds nothing. */
+function findAll({ paths }: Alternative, document: HookDocument): Map<CompiledPath, unknown[]> | null {
+  const found = new Map<CompiledPath, unknown[]>();
+  for (const path of paths) {
+    const values = path.find(document).filter(isPresent);
+    if (values.length === 0) return null;
+    found.set(path, values);
+  }
+  return found;
+}
+
+/**
+ * The text that the first alternative gives of which every path finds something: several values one a line, or the
+ * first alone. Null when there is none, or nothing but white space. Throws TooManyValuesError, TooLongError.
+ */
+export function fillText(
+  { alternatives }: CompiledTemplate,
+  document: HookDocument,
+  takes: "first" | "all",
+): string | null {
+  for (const alternative of alternatives) {
+    const found = findAll(alternative, document);
+    if (found === null) continue;
+    let text = "";
+    for (const part of alternative.parts) {
+      const values = typeof part === "string" ? [part] : (found.get(part) ?? []);
+      text += (takes === "first" ? values.slice(0, 1) : values).map(textOf).join("\n");
+      if (text.length > RESULT_MAX_CHARS) throw new TooLongError();
+    }
+    if (text.trim() !== "") return text;
+  }
+  return null;
+}
+
+/**
+ * As `fillText`; where the alternative is one path and nothing else, the value itself, of any type, and a list where
+ * there are several. Undefined when there is none.
+ */
+export function fillValue(template: CompiledTemplate, document: HookDocument): unknown {
+  for (const alternative of template.alternatives) {
+    const [path] = alternative.paths;
+    const isPathAlone = alternative.parts.length === 1 && path !== undefined;
+    const found = isPathAlone
+      ? (findAll(alternative, document)?.get(path) ?? null)
+      : fillText({ alternatives: [alternative] }, document, "all");
+    if (found === null) continue;
+    const value: unknown = Array.isArray(found) && found.length === 1 ? found[0] : found;
+    if (JSON.stringify(value).length > RESULT_MAX_CHARS) throw new TooLongError();
+    return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,184 @@
+import { isAdministrator } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { ISSUE_ORIGIN, TICKET_LIMITS, customerOf, isIssueChat, safeLine } from "@svc/contracts";
+import type {
+  LastMessage,
+  PossibleDuplicateItem,
+  TicketDetail,
+  TicketEvent,
+  TicketItem,
+  TicketMessage,
+  TicketReply,
+  ToolCall,
+} from "@svc/contracts";
+import type {
+  EventRecord,
+  ListedTicket,
+  MessageRecord,
+  ModelCallRecord,
+  ModelSums,
+  ReplyRecord,
+  TicketContents,
+  TicketRecord,
+  ToolCallRecord,
+} from "@svc/store";
+
+/** What Markdown and HTML write around the words, by the order in which it is taken away. */
+const NOISE: readonly (readonly [RegExp, string])[] = [
+  [/<!--.*?-->|<\/?[a-z][^<>\n]*>(?<!<[a-z][a-z0-9+.-]*:[^<>]*>)/gis, " "],
+  [/^[ \t]*(?:```|~~~)[^\n]*$/gm, " "],
+  [/^[ \t]*\|?(?:[ \t]*:?-{3,}:?[ \t]*\|)+[ \t]*(?::?-{3,}:?)?[ \t]*$/gm, " "],
+  [/^[ \t]*(?:[-*_][ \t]*){3,}$/gm, " "],
+  [/^[ \t]*(?:>[ \t]?)+/gm, ""],
+  [/^[ \t]*#{1,6}[ \t]+/gm, ""],
+  [/^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?/gm, ""],
+  [/!?\[([^[\]\n]*)\](?:\([^()\s]*(?:\s+"[^"\n]*")?\)|\[[^[\]\n]*\])/g, "$1"],
+  [/<([a-z][a-z0-9+.-]*:[^<>\s]*)>/gi, "$1"],
+  [/(?<![\w*])\*{1,3}(?=\S)([^*\n]+?)(?<=\S)\*{1,3}(?![\w*])/g, "$1"],
+  [/(?<![\w_])_{1,3}(?=\S)([^_\n]+?)(?<=\S)_{1,3}(?![\w_])/g, "$1"],
+  [/~~(?=\S)([^~\n]+?)(?<=\S)~~/g, "$1"],
+  [/`+([^`\n]+?)`+/g, "$1"],
+  [/(?:^|[ \t]+)\|(?=\s|$)/gm, " "],
+  [/\\(?=[!-/:-@[-`{-~])/g, ""],
+];
+
+/** Most texts of customers have none of it. */
+const MAY_BE_NOISE = /[*_`~#>|[\]<\\]|^[ \t]*[-+]/m;
+
+/**
+ * The beginning of a message as one line of plain text for a list: without Markdown, HTML tags, control and bidirectional
+ * characters, at most 140 characters. Meant for texts of some hundred characters.
+ */
+export function plainSnippet(text: string): string {
+  const plain = MAY_BE_NOISE.test(text) ? NOISE.reduce((rest, [noise, by]) => rest.replace(noise, by), text) : text;
+  return safeLine(plain, TICKET_LIMITS.lastMessageMaxChars);
+}
+
+/** A call as it is shown to people of its project. */
+export function asToolCall(call: ToolCallRecord, projectName: string): ToolCall {
+  const { id, ticketId, messageId, agentId, tool, access, arguments: given, state, result, decidedBy } = call;
+  return {
+    id,
+    project: projectName,
+    ticketId,
+    messageId,
+    agentId,
+    tool,
+    access,
+    arguments: given,
+    state,
+    result,
+    ms: call.durationMs,
+    at: call.createdAt.toISOString(),
+    decidedBy,
+    decidedAt: call.decidedAt?.toISOString() ?? null,
+  };
+}
+
+/**
+ * A ticket of the principal's project as it is shown. Where it came in is told if that is the same project, or to an
+ * administrator.
+ */
+export function asTicketItem(ticket: TicketRecord, principal: Principal): TicketItem {
+  const tellsHome = ticket.homeProject === principal.project || isAdministrator(principal);
+  // By its chat, which no other caller can choose: `channel_meta` may say anything.
+  const isIssue = isIssueChat(ticket);
+  return {
+    id: ticket.id,
+    homeProject: tellsHome ? ticket.homeProjectName : null,
+    project: principal.projectName,
+    channelId: ticket.channelId,
+    chatId: ticket.chatId,
+    userId: ticket.userId,
+    customer: isIssue ? null : customerOf(ticket.channelMeta),
+    origin: isIssue ? ISSUE_ORIGIN : null,
+    subject: ticket.subject,
+    status: ticket.status,
+    stage: ticket.stage,
+    priority: ticket.priority,
+    assignee: ticket.assignee,
+    agentId: ticket.agentId,
+    confidence: ticket.confidence,
+    language: ticket.language,
+    tags: ticket.tags,
+    channel_meta: ticket.channelMeta,
+    version: ticket.version,
+    createdAt: ticket.createdAt.toISOString(),
+    updatedAt: ticket.updatedAt.toISOString(),
+    firstReplyAt: ticket.firstReplyAt?.toISOString() ?? null,
+    resolvedAt: ticket.resolvedAt?.toISOString() ?? null,
+  };
+}
+
+/** A ticket as a list shows it. */
+export function asListedTicket({ lastMessage, ...ticket }: ListedTicket, principal: Principal): TicketItem {
+  const last: LastMessage | null =
+    lastMessage === null
+      ? null
+      : { ...lastMessage, text: plainSnippet(lastMessage.text), at: lastMessage.at.toISOString() };
+  return { ...asTicketItem(ticket, principal), lastMessage: last };
+}
+
+/** A message as it is shown. */
+export function asMessage({ timestampMs, createdAt, finishedAt, ...message }: MessageRecord): TicketMessage {
+  return {
+    ...message,
+    timestamp: asTime(timestampMs),
+    createdAt: createdAt.toISOString(),
+    finishedAt: finishedAt?.toISOString() ?? null,
+  };
+}
+
+/** A channel may say any time; one that no date can hold is shown as the nearest one. */
+function asTime(timestampMs: number): string {
+  const MAX_MS = 8_640_000_000_000_000;
+  return new Date(Math.max(0, Math.min(MAX_MS, timestampMs))).toISOString();
+}
+
+/** A reply as it is shown. */
+export function asReply({ createdAt, deliveredAt, content, ...reply }: ReplyRecord): TicketReply {
+  return {
+    ...reply,
+    createdAt: createdAt.toISOString(),
+    deliveredAt: deliveredAt?.toISOString() ?? null,
+    ...content,
+  };
+}
+
+/**
+ * An event. Of one from the time in which another project worked on the ticket only an administrator is told more than
+ * that it was: reasons, notes, agents and passages are that project's own.
+ */
+export function asEvent({ at, project, moves, data, ...event }: EventRecord, principal: Principal): TicketEvent {
+  const shown = { ...event, at: at.toISOString(), moves, data };
+  if (project === principal.project || isAdministrator(principal)) return shown;
+  return { ...shown, moves: moves.map((move) => ({ ...move, why: "" })), data: {} };
+}
+
+/** What a ticket shows besides its contents. */
+interface TicketExtras {
+  usage: { sums: ModelSums; calls: ModelCallRecord[] };
+  toolCalls: ToolCall[];
+  possibleDuplicates: PossibleDuplicateItem[];
+}
+
+/** A ticket with its contents as it is shown. */
+export function asTicketDetail(
+  ticket: TicketRecord,
+  { messages, replies, events, draft, more }: TicketContents,
+  { usage: { sums, calls }, toolCalls, possibleDuplicates }: TicketExtras,
+  principal: Principal,
+): TicketDetail {
+  return {
+    ...asTicketItem(ticket, principal),
+    messages: messages.map(asMessage),
+    replies: replies.map(asReply),
+    events: events.map((event) => asEvent(event, principal)),
+    draft: draft === null ? null : { ...draft, createdAt: draft.createdAt.toISOString() },
+    modelUsage: sums,
+    modelCalls: calls.map(({ at, ...call }) => ({ at: at.toISOString(), ...call })),
+    possibleDuplicates,
+    toolCalls,
+    more,
+  };
+}
