@@ -71,8 +71,7 @@ const REFUSALS: Record<string, string> = {
  * conversation, updates it from the server, and sends each message until the server has it; the server stores it once.
  * Connects when it is first opened, or immediately if there is a conversation.
  */
-// oxlint-disable-next-line max-lines-per-function -- What its parts share are local names, which the minifier shortens: as
-// properties of objects they would exceed the size budget of the widget.
+// oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify: 0.4 KB of the size budget.
 export function createWidgetStore(options: StoreOptions): ManagedStore {
   const { base, storage, emit } = options;
   const core = createStoreCore(options);

@@ -89,6 +89,7 @@ const FAILURES_BEFORE_HTTP = 2;
  * The line to the widget's server over socket.io: a WebSocket, or HTTP where that does not get through. Reconnects with
  * exponential backoff and full jitter. Never throws.
  */
+// oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function openConnection(options: ConnectionOptions): ServerConnection {
   const { base, apiKey, onState, onFault } = options;
   const backoff = createBackoff(options.random ?? Math.random);

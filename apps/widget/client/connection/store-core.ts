@@ -64,6 +64,7 @@ export function sendStateOf(line: WidgetState["line"], fault: string | null): Vi
  * The state of the store and what keeps it: the visitor, the unsent messages, and the history, which another page of this
  * browser reads.
  */
+// oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function createStoreCore(options: StoreOptions) {
   const { apiKey, config, storage, emit } = options;
   const visitor = openVisitor(storage, apiKey);

@@ -17,6 +17,7 @@ const MESSAGE_ERRORS: Record<string, string> = {
 type FrameHandlers = { [Type in ServerFrameType]: (frame: Extract<ServerFrame, { type: Type }>) => void };
 
 /** Returns the function that applies a frame of the server to the state. */
+// oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function createFrameHandler(
   core: StoreCore,
   line: Pick<ServerConnection, "send">,
