@@ -18,6 +18,8 @@ export { sendsAnswer } from "./answer.ts";
 export type { SendingChoice } from "./answer.ts";
 export { classifyMessage } from "./talk/classify-message.ts";
 export type { MessageClass, MessageContext, MessageKind } from "./talk/classify-message.ts";
+export { createTalkRecognizer } from "./talk/recognize-talk.ts";
+export type { TalkRecognizer } from "./talk/recognize-talk.ts";
 export {
   automaticText,
   automaticTextLanguages,

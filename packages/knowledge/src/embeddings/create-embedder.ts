@@ -57,6 +57,8 @@ export interface Embedder {
    * reason of the signal when that is aborted.
    */
   embedTexts(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | null)[]>;
+  /** As `embedTexts`, each as a query: for texts that queries are compared with. */
+  embedQueries(texts: readonly string[]): Promise<(Float32Array | null)[]>;
   /**
    * The embedding of a query, or null when there is none within 0.8 s: whatever is wrong with the endpoint, a search
    * goes on without it. Never rejects.
@@ -183,6 +185,11 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     );
   }
 
+  async function embedAll(texts: readonly string[], prompt: string, signal: AbortSignal) {
+    const retry = firstRetryMs === undefined ? {} : { firstRetryMs };
+    return check(await embedTexts(request, texts, { prompt, signal, ...retry }));
+  }
+
   function recall(query: string): Promise<Float32Array | null> | undefined {
     const known = remembered.get(query);
     if (known === undefined) return undefined;
@@ -204,12 +211,8 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
   return {
     model,
     folder,
-    async embedTexts(texts, signal) {
-      const prompt = prompts.document;
-      const ending = AbortSignal.any([signal, closing.signal]);
-      const retry = firstRetryMs === undefined ? {} : { firstRetryMs };
-      return check(await embedTexts(request, texts, { prompt, signal: ending, ...retry }));
-    },
+    embedTexts: (texts, signal) => embedAll(texts, prompts.document, AbortSignal.any([signal, closing.signal])),
+    embedQueries: (texts) => embedAll(texts, prompts.query, closing.signal),
     async embedQuery(text) {
       const query = cutText(text.trim(), MAX_QUERY_CHARS);
       if (query === "" || closing.signal.aborted) return null;
