@@ -163,7 +163,7 @@ test("a project's own hand-off texts count by language; an empty one sends nothi
   expect((await ask("Chcę rozmawiać z człowiekiem")).texts[0]).toMatch(/^Dziękujemy/);
   await change({ handoffText: "" });
   await untilHandoff("Can somebody call me?", undefined);
-  expect((await ask("Kann ich bitte einen Mitarbeiter sprechen?")).texts).toEqual([]);
+  await untilHandoff("Kann ich bitte einen Mitarbeiter sprechen?", undefined);
 });
 
 test("recognizes small talk in other words where embeddings are configured, and else holds it", async () => {

@@ -1,8 +1,9 @@
 export { HISTORY_LIMIT, SEARCH_LIMIT } from "./answer.ts";
 export { answerQuestion } from "./answer-question.ts";
-export type { AnswerModel, CallResult } from "./answer-question.ts";
+export type { AnswerModel, CallResult } from "./answer.ts";
 export type { Answer, HistoryMessage, ModelPart, OnText, Passage, Search, SearchResult } from "./answer.ts";
-export type { CatalogueModel, ModelCatalogue, PullableModel } from "./catalogue/open-model-catalogue.ts";
+export type { ModelCatalogue, PullableModel } from "./catalogue/open-model-catalogue.ts";
+export type { CatalogueModel } from "./catalogue/create-ollama.ts";
 export { openModelCatalogue } from "./catalogue/open-model-catalogue.ts";
 export { PullError } from "./catalogue/fetch-json.ts";
 export type { ChatTool, LanguageModel, LanguageModels } from "./models/language-model.ts";
