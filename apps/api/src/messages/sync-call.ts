@@ -67,7 +67,6 @@ async function accept(context: ApiContext, call: SyncCall): Promise<void> {
     // The reply may be there already.
     board.wake(ticketId);
   }
-  call.watch.waitFor(messageId);
 }
 
 /**
@@ -76,8 +75,12 @@ async function accept(context: ApiContext, call: SyncCall): Promise<void> {
  * and the next poll finds them again; otherwise they are reserved for the call as long as this process lives.
  */
 async function readOutcome({ store, heartbeat }: ApiContext, call: SyncCall): Promise<CallOutcome | null> {
+  const { project, messageId, slot } = call;
+  const finished = call.watch.finished();
+  // What came with the wake-up is what a read would find: as long as others count this process as alive, the replies are
+  // reserved for the call.
+  if (finished !== null && !slot.isRetry && heartbeat.isLeaseFresh()) return finished;
   try {
-    const { project, messageId, slot } = call;
     const outcome = slot.isRetry
       ? await store.replies.takeForCall(project, messageId, heartbeat.instance, slot.callId)
       : await store.replies.readForCall(project, messageId, heartbeat.instance);
@@ -189,7 +192,8 @@ async function finish(context: ApiContext, call: SyncCall, closed: Promise<boole
  */
 export async function handleSyncCall(context: ApiContext, accepted: MessageCall): Promise<void> {
   // Watches before the message is accepted: its reply may arrive before the acceptance returns.
-  const watch = context.board.watch(accepted.ticketId, { hearsTexts: accepted.writer.showsTexts });
+  const { ticketId, messageId, writer } = accepted;
+  const watch = context.board.watch(ticketId, { messageId, hearsTexts: writer.showsTexts });
   const call: SyncCall = {
     ...accepted,
     state: "accepted",

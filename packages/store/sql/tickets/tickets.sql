@@ -97,7 +97,7 @@ WITH run AS (
   WHERE r.reply_count > 0 AND chat.channel_id = ANY ('{{{list}}}')
   ON CONFLICT (ticket_id) DO UPDATE SET wanted_seq = excluded.wanted_seq
 )
-SELECT chat.lease_id, chat.last_seq, message.seq FROM chat JOIN message USING (ticket_id);
+SELECT chat.lease_id, chat.last_seq, message.seq, now() AS finished_at FROM chat JOIN message USING (ticket_id);
 
 -- name: find
 -- A ticket that came in to this project, or null.

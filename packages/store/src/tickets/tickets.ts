@@ -8,6 +8,7 @@ import type { ProjectId } from "../ids.ts";
 import { applyRoute, lockRoute } from "./issues.ts";
 import type { IssueRoute } from "./issues.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
+import type { ReplyPlace, StoredReply } from "../messages/replies.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
@@ -60,6 +61,8 @@ export interface RunOutcome {
 export interface FinishedRun {
   /** Places of its replies in the chat; null when there are none. */
   replies: { fromSeq: number; toSeq: number } | null;
+  /** The replies as they are stored. */
+  stored: StoredReply[];
   /** True when something came into the chat after the message: there may be another one to claim. */
   hasMore: boolean;
 }
@@ -197,9 +200,15 @@ const openBatched = batched<Context, OpenItem, Ticket>(async (context: Context, 
 async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | null)[]> {
   const sorted = runs.toSorted((a, b) => (a.message.ticketId < b.message.ticketId ? -1 : 1));
   const replies = sorted.flatMap(({ message, replies: made }) =>
-    made.map(({ item, author }, index) => ({ leaseId: message.leaseId, place: index + 1, item, author })),
+    made.map(({ item, author }, index) => ({
+      id: newId(),
+      leaseId: message.leaseId,
+      place: index + 1,
+      item,
+      author,
+    })),
   );
-  const rows = await sql.finish.all<{ leaseId: string; lastSeq: number; seq: number }>(on, {
+  const rows = await sql.finish.all<{ leaseId: string; lastSeq: number; seq: number; finishedAt: Date }>(on, {
     projectId: sorted.map((run) => run.message.project),
     ticketId: sorted.map((run) => run.message.ticketId),
     messageId: sorted.map((run) => run.message.messageId),
@@ -215,7 +224,7 @@ async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | nul
     trace: sorted.map((run) => JSON.stringify(run.trace)),
     replyCount: sorted.map((run) => run.replies.length),
     isFirstReply: sorted.map((run) => run.replies.some((reply) => reply.author !== "system")),
-    id: replies.map(() => newId()),
+    id: replies.map(({ id }) => id),
     leaseId2: replies.map((reply) => reply.leaseId),
     place: replies.map((reply) => reply.place),
     author: replies.map((reply) => reply.author),
@@ -233,11 +242,29 @@ async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | nul
     const row = finished.get(run.message.leaseId);
     if (row === undefined) return null;
     const count = run.replies.length;
+    const own = replies.filter(({ leaseId }) => leaseId === run.message.leaseId);
     return {
       replies: count === 0 ? null : { fromSeq: row.lastSeq - count + 1, toSeq: row.lastSeq },
+      stored: own.map(({ id, place, author, item }) =>
+        storedReply(item, {
+          id,
+          ticketId: run.message.ticketId,
+          seq: row.lastSeq - count + place,
+          inReplyTo: run.message.messageId,
+          author,
+          createdAt: row.finishedAt,
+        }),
+      ),
       hasMore: row.lastSeq - count > row.seq,
     };
   });
+}
+
+/** A reply as it is read later. */
+function storedReply(item: ReplyDraft, place: ReplyPlace): StoredReply {
+  return item.type === "message"
+    ? { ...place, type: "message", text: item.text, markdown: item.markdown, sources: item.sources ?? null }
+    : { ...place, type: "attachment", filename: item.filename, mime: item.mime, content: Buffer.from(item.content) };
 }
 
 const finishBatched = batched<Context, RunOutcome, FinishedRun | null>((context: Context, runs) =>
