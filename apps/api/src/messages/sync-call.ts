@@ -33,6 +33,8 @@ const TRANSITIONS: Record<CallState, readonly CallState[]> = {
 interface SyncCall extends MessageCall {
   state: CallState;
   watch: Watch;
+  /** When its message was accepted, by the clock of the process in milliseconds. */
+  acceptedAt: number;
   /** Replies in the response. If the caller does not receive it, they return to the buffer. */
   carried: StoredReply[];
   /** The response; null until it is sent. */
@@ -61,6 +63,7 @@ async function accept(context: ApiContext, call: SyncCall): Promise<void> {
   const { project, messageId, ticketId } = call;
   // Replies that a process holds which counts as dead can be collected by others at once.
   await heartbeat.ensureAlive();
+  call.acceptedAt = performance.now();
   await acceptMessageOf(context, call, heartbeat.instance);
   if (call.slot.isRetry) {
     await store.replies.reopenCall(project, messageId, heartbeat.instance);
@@ -77,9 +80,9 @@ async function accept(context: ApiContext, call: SyncCall): Promise<void> {
 async function readOutcome({ store, heartbeat }: ApiContext, call: SyncCall): Promise<CallOutcome | null> {
   const { project, messageId, slot } = call;
   const finished = call.watch.finished();
-  // What came with the wake-up is what a read would find: as long as others count this process as alive, the replies are
-  // reserved for the call.
-  if (finished !== null && !slot.isRetry && heartbeat.isLeaseFresh()) return finished;
+  // What came with the wake-up is what a read would find, unless others have counted this process as dead since the message
+  // was accepted: then another call may have taken the replies.
+  if (finished !== null && !slot.isRetry && heartbeat.isLeaseFreshSince(call.acceptedAt)) return finished;
   try {
     const outcome = slot.isRetry
       ? await store.replies.takeForCall(project, messageId, heartbeat.instance, slot.callId)
@@ -198,6 +201,7 @@ export async function handleSyncCall(context: ApiContext, accepted: MessageCall)
     ...accepted,
     state: "accepted",
     watch,
+    acceptedAt: Infinity,
     carried: [],
     sent: null,
     delivery: null,

@@ -1,5 +1,6 @@
-import { HISTORY_LIMIT, classifyMessage, isForPerson, replyToTalk, whyOfTalk } from "@svc/agents";
+import { classifyMessage, isForPerson, replyToTalk, whyOfTalk } from "@svc/agents";
 import { localeOf } from "../language-of.ts";
+import { historyOf } from "../run.ts";
 import type { Run, StageContext } from "../run.ts";
 
 /** Why a message of a visitor who asks for a person goes to one. */
@@ -28,17 +29,14 @@ const isFixed = ({ fixedReply }: Run["agents"][number]) => fixedReply !== null;
  * Decides about a message that asks the documents nothing before an agent is chosen for it and anything is searched: small talk
  * and questions about the assistant are replied to, and what a person has to see is left to a person.
  */
-export async function checkHandoffRequest({ store }: StageContext, run: Run): Promise<void> {
+export async function checkHandoffRequest(context: StageContext, run: Run): Promise<void> {
   const { message, ticket, agents } = run;
   const why = handoffReason(run);
   if (why !== null) {
     run.triage = { agentId: null, confidence: 0, why };
     return;
   }
-  const history =
-    message.seq > 1
-      ? await store.history.listBefore(message.project, message.ticketId, message.seq, HISTORY_LIMIT)
-      : [];
+  const history = await historyOf(context, run);
   const last = history.findLast(({ author }) => author !== "customer")?.author;
   const language = ticket?.language ?? localeOf(message);
   run.said = classifyMessage(message.text, {

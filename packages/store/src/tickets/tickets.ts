@@ -1,4 +1,4 @@
-import { PUSHING_CHANNELS, withoutBidiControls } from "@svc/contracts";
+import { PUSHING_CHANNELS } from "@svc/contracts";
 import type { ChannelId, ReplyAuthor, ReplyDraft, Source, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
 import type { AnswerStep } from "../platform/stats.ts";
 import { batched } from "../batcher.ts";
@@ -10,25 +10,9 @@ import type { IssueRoute } from "./issues.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
 import type { ReplyPlace, StoredReply } from "../messages/replies.ts";
 import { statements } from "../sql.ts";
+import { TAKE_IN, subjectOf } from "./open-ticket.ts";
+import type { Ticket } from "./open-ticket.ts";
 import type { Context } from "../context.ts";
-
-/** A ticket as the pipeline works on it. */
-export interface Ticket {
-  id: string;
-  homeProject: ProjectId;
-  /** Who works on it. */
-  project: ProjectId;
-  channelId: ChannelId;
-  chatId: string;
-  subject: string;
-  status: TicketStatus;
-  stage: TicketStage;
-  assignee: string | null;
-  agentId: string | null;
-  /** ISO 639-1; null as long as no message has said so. */
-  language: string | null;
-  version: number;
-}
 
 /** A reply item that a run or a decision makes. */
 export interface NewReply {
@@ -87,8 +71,6 @@ export interface TicketRow {
 export const TICKET_COLUMNS =
   "id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version";
 
-const SUBJECT_CHARS = 120;
-
 /** Where the last move of a run leads while another message of the ticket is a dead letter. */
 const STILL_FAILED = JSON.stringify({ to: "failed", why: "this is done, and another message has failed" });
 
@@ -101,6 +83,8 @@ export class LeaseLostError extends Error {
 }
 
 const sql = statements("tickets/tickets", {
+  subject: subjectOf("i.text"),
+  takeIn: TAKE_IN,
   stillFailed: STILL_FAILED,
   list: PUSHING_CHANNELS.join(","),
 });
@@ -185,7 +169,7 @@ const openBatched = batched<Context, OpenItem, Ticket>(async (context: Context, 
     channelId: items.map(({ message }) => message.channelId),
     chatId: items.map(({ message }) => message.chatId),
     userId: items.map(({ message }) => message.userId),
-    subject: items.map(({ message }) => subjectOf(message.text)),
+    text: items.map(({ message }) => message.text),
     channelMeta: items.map(({ message }) => JSON.stringify(message.channelMeta)),
     leaseId: items.map(({ message }) => message.leaseId),
   });
@@ -327,14 +311,4 @@ export function asTicket(row: TicketRow): Ticket {
     language: row.language,
     version: row.version,
   };
-}
-
-/** First line of a text, short enough for a list; never cut inside a character. */
-function subjectOf(text: string): string {
-  const [line = ""] = withoutBidiControls(text)
-    .trim()
-    .split(/[\r\n]/, 1);
-  return Array.from(line.slice(0, SUBJECT_CHARS * 2))
-    .slice(0, SUBJECT_CHARS)
-    .join("");
 }
