@@ -1,6 +1,6 @@
 // `npm run bench`: the product as separate processes on Redis and PostgreSQL, and as the embedded default.
 //   npm run bench -- [--seconds 5] [--runs 3] [--warm-up 0] [--connections 1,16,64,256] [--messages 20000]
-//                    [--only sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded]
+//                    [--only sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded,counts]
 //                    [--floor FOLDER] [--variant 'fast: DB=batch REPLY=stream CONCURRENCY=100']
 //                    [--sizes 1000,10000,100000] [--tickets 100000] [--explain] [--profile FOLDER]
 // --warm-up is for how many seconds each program does sync calls of 64 connections before anything is measured: a process
@@ -19,6 +19,8 @@ import { addDocuments, ensureKb } from "@svc/knowledge";
 import { repositoryPath } from "@svc/testing";
 import { measureCallbacks } from "./callbacks.ts";
 import { runConversations } from "./conversations.ts";
+import { startCountingProxy } from "./counting-proxy.ts";
+import { measureCounts } from "./counts.ts";
 import { queryDatabase as query } from "@svc/testing";
 import { runEndToEnd } from "./end-to-end.ts";
 import { startFloor } from "./floor.ts";
@@ -27,7 +29,7 @@ import { load } from "./load.ts";
 import { measure, printFigure } from "./measure.ts";
 import { WITHOUT_RATE_LIMIT, quietLog, startProduct } from "./product.ts";
 import { freePort, memoryOf } from "@svc/testing";
-import { start, stop, until } from "./processes.ts";
+import { cpuOf, start, stop, until } from "./processes.ts";
 import { measureSearches } from "./search.ts";
 import { createCorpus } from "./search-corpus.ts";
 import { toolCall } from "@svc/testing";
@@ -43,7 +45,7 @@ const { values } = parseArgs({
     variant: { type: "string", multiple: true, default: [] },
     only: {
       type: "string",
-      default: "sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded",
+      default: "sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded,counts",
     },
     sizes: { type: "string", default: "1000,10000,100000" },
     tickets: { type: "string", default: "100000" },
@@ -81,6 +83,8 @@ const MESSAGE = {
 };
 /** After the start, until an app is idle: V8 gives back what it grew by at the start about half a minute later. */
 const IDLE_AFTER_MS = 60_000;
+/** How long the CPU of an idle process is counted. */
+const IDLE_COUNTED_MS = 30_000;
 const MESSAGES_PATH = "/api/v1/messages";
 const headersOf = (key) => ({ "content-type": "application/json", authorization: `Bearer ${key}` });
 const POST = { path: MESSAGES_PATH, headers: headersOf(KEY), body: JSON.stringify(MESSAGE) };
@@ -137,9 +141,9 @@ async function createDatabase(name) {
   return postgres.url.replace(/\/svc$/, `/${name}`);
 }
 
-async function withProduct(name, { prepareStore, apps }, work) {
+async function withProduct(name, { prepareStore, apps, databaseUrl }, work) {
   const product = await startProduct({
-    databaseUrl: await createDatabase(name),
+    databaseUrl: databaseUrl ?? (await createDatabase(name)),
     redisUrl: `redis://127.0.0.1:${redisPort}`,
     key: KEY,
     profileDir: values.profile === undefined ? undefined : resolve(values.profile, name),
@@ -156,6 +160,13 @@ async function withProduct(name, { prepareStore, apps }, work) {
 /** An agent that always answers the same. */
 const answerFixed = (store, project) =>
   store.agents.insert(project.id, { name: "fixed", fixedReply: FIXED, reviewPolicy: "auto" });
+
+/** An agent that answers from a knowledge base of made-up documents. */
+const answerFromCorpus = (corpus) => async (store, project) => {
+  const { kb } = await ensureKb({ store }, project.id, "bench");
+  await addDocuments({ store, log: quietLog }, project.id, kb.id, corpus.documents);
+  await store.agents.insert(project.id, { name: "search", kbIds: [kb.id], reviewPolicy: "auto" });
+};
 
 /** A request measured on the product, in turns with the same on the floors where there are any. */
 function compare(name, request, { product, floors }, run) {
@@ -330,12 +341,7 @@ async function measureSearch() {
     seconds,
   });
   const corpus = createCorpus(1_000);
-  const prepareStore = async (store, project) => {
-    const { kb } = await ensureKb({ store }, project.id, "bench");
-    await addDocuments({ store, log: quietLog }, project.id, kb.id, corpus.documents);
-    await store.agents.insert(project.id, { name: "search", kbIds: [kb.id], reviewPolicy: "auto" });
-  };
-  await withProduct("search", { prepareStore }, async ({ url, databaseUrl, groups }) => {
+  await withProduct("search", { prepareStore: answerFromCorpus(corpus) }, async ({ url, databaseUrl, groups }) => {
     const [{ count }] = await query(
       databaseUrl,
       "SELECT count(*) AS count FROM chunks c JOIN kbs k ON k.id = c.kb_id WHERE k.name = 'bench'",
@@ -350,6 +356,25 @@ async function measureSearch() {
         },
       ]);
   });
+}
+
+/** Round trips of a message, and of all apps when they are idle. */
+async function countRoundTrips() {
+  const corpus = createCorpus(200);
+  const prepareStore = async (store, project) => {
+    await answerFromCorpus(corpus)(store, project);
+    await store.channelsConfig.update("widget", {}, { enabled: true });
+  };
+  const apps = { api: 1, pipeline: 1, widget: 1, messenger: 1, "tool-server": 1, console: 1 };
+  const proxy = await startCountingProxy(await createDatabase("counts"));
+  const bodyOf = (chatId, fields) => JSON.stringify({ ...fields, chatId, text: corpus.question() });
+  try {
+    await withProduct("counts", { prepareStore, apps, databaseUrl: proxy.url }, (product) =>
+      measureCounts(product, { proxy, redisPort, prefix: "bench", request: POST, bodyOf }),
+    );
+  } finally {
+    proxy.close();
+  }
 }
 
 async function measureListsOfTickets() {
@@ -370,13 +395,20 @@ async function measureEmbedded() {
   const databaseUrl = `postgres://svc:${encodeURIComponent(password)}@127.0.0.1:${pidFile[3]}/svc`;
   await query(databaseUrl, WITHOUT_RATE_LIMIT);
   await query(databaseUrl, "UPDATE agents SET fixed_reply = $1, review_policy = 'auto'", [FIXED]);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await new Promise((resolve) => setTimeout(resolve, IDLE_AFTER_MS));
+  const groups = { all: app.pid, postgres: Number(pidFile[0]) };
+  const usedBefore = cpuOf(groups);
+  await new Promise((resolve) => setTimeout(resolve, IDLE_COUNTED_MS));
+  const shares = Object.entries(cpuOf(groups)).map(
+    ([name, ms]) => `${name} ${(((ms - usedBefore[name]) / IDLE_COUNTED_MS) * 100).toFixed(2)} %`,
+  );
+  printFigure("embedded default, CPU when idle, of a core", shares.join(", "));
   for (const connections of [1, 16, 64])
     await measureAll([
       {
         name: `embedded default, sync, ${connections} connections`,
         request: { ...POST, url, connections },
-        groups: { all: app.pid, postgres: Number(pidFile[0]) },
+        groups,
       },
     ]);
   await stop(app);
@@ -394,6 +426,7 @@ try {
   if (wanted.has("search")) await measureSearch();
   if (wanted.has("lists")) await measureListsOfTickets();
   if (wanted.has("embedded")) await measureEmbedded();
+  if (wanted.has("counts")) await countRoundTrips();
 } finally {
   await closeServers();
 }
