@@ -5,7 +5,7 @@ import type { ModelPullProgress } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { MODEL_PULL_LEASE_MS, outlastOutage } from "@svc/store";
+import { MODEL_PULL_LEASE_MS, retryThroughOutage } from "@svc/store";
 import type { ClaimedModelPull, Store } from "@svc/store";
 import { createLeaseKeeper, defineWork } from "@svc/work";
 import type { Failure, HeldLease, Work } from "@svc/work";
@@ -92,7 +92,7 @@ export function pullModels(
     }
     // Otherwise the model would be pulled again.
     const finish = () => store.modelPulls.finish(claim, { state: "done" });
-    if (await outlastOutage(finish, () => !lease.signal.aborted)) {
+    if (await retryThroughOutage(finish, () => !lease.signal.aborted)) {
       log.info({ catalogId: claim.catalogId }, "model pulled");
     }
     return true;

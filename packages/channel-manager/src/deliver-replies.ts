@@ -1,6 +1,6 @@
 import { DeliveryError, REPLY_QUEUES } from "@svc/contracts";
 import type { Channel, ReplyContext, ReplyJob } from "@svc/contracts";
-import { MAX_LAPSES, OUTBOX_LEASE_MS, asProjectId, isUnavailable, outlastOutage } from "@svc/store";
+import { MAX_LAPSES, OUTBOX_LEASE_MS, asProjectId, isUnavailable, retryThroughOutage } from "@svc/store";
 import type { ClaimedReply, OutboxRef, Store } from "@svc/store";
 import { count, isTracing, observe, startSpan } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
@@ -242,5 +242,5 @@ async function sendReply(store: Store, channel: Channel, claim: ClaimedReply, le
 /** Records what was sent, also if the store is unavailable for a while: otherwise it would be sent again. */
 function record<Result>(lease: HeldLease, write: () => Promise<Result>): Promise<Result> {
   const giveUpAt = performance.now() + RECORD_FOR_MS;
-  return outlastOutage(write, () => !lease.isShutDown() && performance.now() < giveUpAt);
+  return retryThroughOutage(write, () => !lease.isShutDown() && performance.now() < giveUpAt);
 }

@@ -29,7 +29,7 @@ export type {
 } from "./knowledge/chunks.ts";
 export { isBusy, isUnavailable } from "./db.ts";
 export type { PageQuery } from "./db.ts";
-export { outlastOutage } from "./db.ts";
+export { retryThroughOutage } from "./db.ts";
 export type { ClaimedDelivery, DeliveryRequest, TryResult } from "./messages/deliveries.ts";
 export type {
   DocumentSource,

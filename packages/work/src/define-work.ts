@@ -2,7 +2,7 @@ import type { QueueJobs, QueueName } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { withinMs } from "@svc/primitives";
 import type { Consumer, Queues } from "@svc/queue";
-import { outlastOutage } from "@svc/store";
+import { retryThroughOutage } from "@svc/store";
 import type { Claim, HeldLease, LeaseKeeper } from "./lease-keeper.ts";
 import { startSweeps } from "./start-sweeps.ts";
 import type { RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";
@@ -251,7 +251,7 @@ async function recordFailure<OneClaim extends Claim>(
   }
 
   try {
-    return await outlastOutage(record, () => !lease.isLost() && !lease.isShutDown());
+    return await retryThroughOutage(record, () => !lease.isLost() && !lease.isShutDown());
   } catch (recordError) {
     // The lease expires by itself, and a sweep finds the work.
     log.warn({ error: recordError, ...failures.facts(claim) }, "failed to record a failed attempt");
