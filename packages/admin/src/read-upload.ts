@@ -133,7 +133,7 @@ const readRaw: ReadUpload = async (request, meter) => ({ files: await readRawFil
 /**
  * Reads what a caller hands in and does `work` with it, while the gate has room for it: JSON, a form with files, or the
  * bytes of one file with what is said of it in the query. Throws unsupported_media_type, payload_too_large,
- * rate_limited, invalid_json, and invalid_request with every fault, also when the connection was cut: then nothing was
+ * rate_limited, invalid_json, and invalid_request with every error, also when the connection was cut: then nothing was
  * done.
  */
 export async function withUpload<Result>(

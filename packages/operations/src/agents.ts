@@ -64,7 +64,7 @@ function sealHeaders(
 
 /**
  * The tools of an agent as they are kept, of those that are given: values of headers are sealed, and a mask stands for
- * the secret that is there. Throws invalid_request with every fault: addresses that are plainly forbidden, schemas that
+ * the secret that is there. Throws invalid_request with every error: addresses that are plainly forbidden, schemas that
  * are none, masks without a secret.
  */
 export async function sealTools(
@@ -114,7 +114,7 @@ async function unknownKbs(store: Store, principal: Principal, kbIds: readonly st
   return invalidInput(faults.length > 0 ? faults : [{ pointer: "/kbIds", ...NO_KB }], "The agent");
 }
 
-/** The agent as it was changed. Throws the fault that an outcome stands for. */
+/** The agent as it was changed. Throws the error that an outcome stands for. */
 async function agentOf(
   store: Store,
   principal: Principal,
@@ -142,8 +142,8 @@ export const getAgent = operation("getAgent", async ({ store }, principal, id) =
 });
 
 /**
- * Makes an agent in the principal's project; triage counts on it within seconds. Scope agents:write. Throws
- * invalid_request with every fault of the input, and when the project has an agent of this name or has not all of the
+ * Creates an agent in the principal's project; triage counts on it within seconds. Scope agents:write. Throws
+ * invalid_request with every error of the input, and when the project has an agent of this name or has not all of the
  * knowledge bases.
  */
 export const createAgent = operation(
@@ -159,7 +159,7 @@ export const createAgent = operation(
 
 /**
  * Changes what the input names, if the agent has one of the expected versions; messages that come seconds later find it
- * changed. Scope agents:write. Throws not_found, version_conflict with the present `ETag`, and invalid_request with every
+ * changed. Scope agents:write. Throws not_found, version_conflict with the current `ETag`, and invalid_request with every
  * fault of the input, as `createAgent` does.
  */
 export const updateAgent = operation(
@@ -190,9 +190,9 @@ export const updateAgent = operation(
 );
 
 /**
- * Deletes an agent, if it has one of the expected versions, and answers it as it was. Its knowledge bases stay, and so
+ * Deletes an agent, if it has one of the expected versions, and returns it as it was. Its knowledge bases stay, and so
  * does what it has answered; its chats go to another agent with their next message. Scope agents:write. Throws
- * not_found, and version_conflict with the present `ETag`.
+ * not_found, and version_conflict with the current `ETag`.
  */
 export const deleteAgent = operation(
   "deleteAgent",
@@ -223,7 +223,7 @@ export interface ExecuteDeps {
 
 /**
  * Asks an agent, also one that is switched off, without a chat: nothing is kept, no ticket is made and no review is
- * asked for. Scope agents:execute. Throws not_found, and invalid_request with every fault of the input.
+ * asked for. Scope agents:execute. Throws not_found, and invalid_request with every error of the input.
  */
 export const executeAgent = operation(
   "executeAgent",

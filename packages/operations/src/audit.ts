@@ -60,7 +60,7 @@ async function chooseProject(
 }
 
 /**
- * A page of the audit trail, newest first: the rows of the principal's project, or for an administrator those of all
+ * A page of the audit log, newest first: the rows of the principal's project, or for an administrator those of all
  * projects and of none, unless one is named. Scope audit:read; the rows of another project need admin:*. Throws
  * invalid_request for a query that is not valid.
  */

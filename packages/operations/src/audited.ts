@@ -35,7 +35,7 @@ const FINGERPRINT = /^[a-z]+:[0-9a-f]{16,64}$/;
 const MODEL = /^model:[a-z]{1,40}:[A-Za-z0-9_.:/-]{1,250}$/;
 
 /**
- * What may stand in the audit trail as an object: ids, channels, fingerprints and models. Anything else may have been put in the
+ * What may stand in the audit log as an object: ids, channels, fingerprints and models. Anything else may have been put in the
  * place of an id by a caller, and be a key that was misplaced or the name of a person.
  */
 function asObject(text: string | null): string | null {
@@ -69,7 +69,7 @@ function resultOf(error: unknown, args: readonly unknown[]): string {
   return isCancelled(args) ? "cancelled" : "internal";
 }
 
-/** Errors that a row of the audit trail tells of. */
+/** Errors that a row of the audit log tells of. */
 const told = new WeakSet<object>();
 
 /** True when an error comes from an operation that has left its row: who answers it need not leave another one. */
@@ -78,7 +78,7 @@ export function isAudited(error: object): boolean {
 }
 
 /**
- * Makes an operation that leaves a row in the audit trail each time it is called: who, what, on what, in which project,
+ * Makes an operation that leaves a row in the audit log each time it is called: who, what, on what, in which project,
  * and what became of it. A call that fails or is refused leaves one too. A call that its caller has ended leaves
  * `cancelled`.
  *

@@ -34,7 +34,7 @@ async function readCannedReply(store: Store, { project }: Principal, id: string)
 
 /**
  * A page of the canned replies of the principal's project, newest first; `q` is looked for in name and text. Scope
- * tickets:read. Throws invalid_request with every fault of the query.
+ * tickets:read. Throws invalid_request with every error of the query.
  */
 export const listCannedReplies = operation(
   "listCannedReplies",
@@ -58,7 +58,7 @@ export const getCannedReply = operation("getCannedReply", async ({ store }, prin
 });
 
 /**
- * Makes a canned reply. Scope tickets:write. Throws invalid_request with every fault of the input, for a variable that
+ * Creates a canned reply. Scope tickets:write. Throws invalid_request with every error of the input, for a variable that
  * there is not, and for a name that the project has already.
  */
 export const createCannedReply = operation(
@@ -74,7 +74,7 @@ export const createCannedReply = operation(
 
 /**
  * Changes what the input names, if the canned reply has one of the expected versions. Scope tickets:write. Throws
- * not_found, version_conflict with the present `ETag`, and invalid_request as `createCannedReply` does.
+ * not_found, version_conflict with the current `ETag`, and invalid_request as `createCannedReply` does.
  */
 export const updateCannedReply = operation(
   "updateCannedReply",
@@ -91,8 +91,8 @@ export const updateCannedReply = operation(
 );
 
 /**
- * Deletes a canned reply, if it has one of the expected versions, and answers it as it was. Scope tickets:write. Throws
- * not_found, and version_conflict with the present `ETag`.
+ * Deletes a canned reply, if it has one of the expected versions, and returns it as it was. Scope tickets:write. Throws
+ * not_found, and version_conflict with the current `ETag`.
  */
 export const deleteCannedReply = operation(
   "deleteCannedReply",

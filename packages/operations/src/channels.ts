@@ -228,7 +228,7 @@ export const getChannel = operation("getChannel", async ({ store }, principal, i
  * Changes the settings of a channel that the input names, and switches it on or off, if the settings have one of the
  * expected versions; a running product follows within two seconds, on every replica. The webhook secret is that of the
  * principal's project. Scope admin:*. Throws not_found,
- * version_conflict with the present `ETag`, and invalid_request with every fault of the input.
+ * version_conflict with the current `ETag`, and invalid_request with every error of the input.
  */
 export const updateChannel = operation(
   "updateChannel",
@@ -262,7 +262,7 @@ export const updateChannel = operation(
 );
 
 /**
- * Switches a channel on or off; a running product follows within two seconds. Answers whether that changed anything.
+ * Switches a channel on or off; a running product follows within two seconds. Returns whether that changed anything.
  * Scope admin:*. Throws as `updateChannel`.
  */
 export async function setChannelEnabled(
@@ -278,7 +278,7 @@ export async function setChannelEnabled(
   return isChanged;
 }
 
-/** Makes a key for the widget. It stands in every page that has the widget, so that it is no secret. */
+/** Creates a key for the widget. It stands in every page that has the widget, so that it is no secret. */
 export function generateWidgetKey(): string {
   return `wk_${randomBytes(KEY_BYTES).toString("base64url")}`;
 }

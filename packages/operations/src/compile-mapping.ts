@@ -100,7 +100,7 @@ class TooManyPathsError extends Error {
 }
 
 /**
- * Reads every path of a mapping and its filter. Answers what is wrong with them, with JSON Pointers such as
+ * Reads every path of a mapping and its filter. Returns what is wrong with them, with JSON Pointers such as
  * `/mapping/meta/labels` and `/filter/0/path`; what can be used is there all the same. Of a mapping with too many paths
  * that is the only fault: it is read no further.
  */
@@ -172,7 +172,7 @@ function compileQuery(path: string): JSONPathQuery | string {
 
 /**
  * Reads a JSONPath (RFC 9535), at most 500 characters, with at most one `..` and no `$` in a filter. One that begins
- * with `$headers` looks into the headers, every other one into the body. Answers what is wrong with it as a text.
+ * with `$headers` looks into the headers, every other one into the body. Returns what is wrong with it as a text.
  */
 export function compilePath(path: string): CompiledPath | string {
   if (countChars(path) > HOOK_LIMITS.pathMaxChars)

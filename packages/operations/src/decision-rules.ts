@@ -32,7 +32,7 @@ interface ActionRule<Action extends ReviewAction> {
 
 const illegal = (text: string) => new ServiceError("invalid_request", text);
 
-/** The refusal of a decision about what is not so any more, or not yet; with the present version. */
+/** The refusal of a decision about what is not so any more, or not yet; with the current version. */
 export function conflict({ version }: { version: number }, text: string): ServiceError {
   return new ServiceError("version_conflict", text, { headers: { ETag: `"${version}"` } });
 }
@@ -90,7 +90,7 @@ function replyOf(
   return { kind: "send", author, text, markdown, sources, fileIds, covers, answers } as const satisfies SendWork;
 }
 
-/** A draft that is made anew answers so many messages, the newest. */
+/** A draft that is regenerated answers so many messages, the newest. */
 const MAX_REDRAFTED = 20;
 
 /** A new draft for what is held; null when nothing is. */

@@ -111,7 +111,7 @@ const PASSAGES_AROUND = 20;
 
 /**
  * A passage in its document, as a source of an answer names it, with those around it. Scope kb:read. Throws not_found,
- * also when the document was read anew since.
+ * also when the document was read again since.
  */
 export const getPassage = operation("getPassage", async ({ store }, principal, id): Promise<PassageItem> => {
   const passages = isUuid(id) ? await store.chunks.listAround(principal.project, id, PASSAGES_AROUND) : [];
@@ -131,7 +131,7 @@ export const getPassage = operation("getPassage", async ({ store }, principal, i
 });
 
 /**
- * Deletes a document and what waits to be read for it; nothing of it is found from then on. Answers it as it was. Scope
+ * Deletes a document and what waits to be read for it; nothing of it is found from then on. Returns it as it was. Scope
  * kb:write. Throws not_found.
  */
 export const deleteDocument = operation(
@@ -145,7 +145,7 @@ export const deleteDocument = operation(
   { audit: "documents.delete", objectOf: ([, id]) => id },
 );
 
-/** Announces what was accepted; while the queue is away the sweeper does so later. */
+/** Announces what was accepted; while the queue is unavailable the sweeper does so later. */
 async function announce({ queues, log }: IngestDeps, { project }: Principal, ingestIds: readonly string[]) {
   const ingests = ingestIds.map((ingestId) => ({ project, ingestId, attempts: 0 }));
   await leaveToSweeper(log, { ingestIds }, () => announceWork(queues, "ingest-documents", ingests));
@@ -220,7 +220,7 @@ function checkUrl({ fetchGuard }: IngestDeps, field: "url" | "sitemap", text: st
 /**
  * Accepts a document that is described in JSON, to be read by the pipeline: a text, a page to fetch, or all pages of a
  * sitemap. When this resolves it is on disk and cannot get lost. Scope kb:write. Throws not_found, invalid_request with
- * every fault of the input, payload_too_large, and rate_limited while too much of the project waits.
+ * every error of the input, payload_too_large, and rate_limited while too much of the project waits.
  */
 export const addDocuments = operation(
   "addDocuments",
@@ -281,7 +281,7 @@ export const requireUploadTarget = audited(
 
 /**
  * Accepts files, all or none, to be read by the pipeline. When this resolves they are on disk and cannot get lost; one
- * that cannot be read fails later, alone. Answers in the order of the files. Scope kb:write. Throws not_found,
+ * that cannot be read fails later, alone. Returns in the order of the files. Scope kb:write. Throws not_found,
  * invalid_request when there is no file, or an empty one alone, or two of one key, and rate_limited while too much of
  * the project waits.
  */

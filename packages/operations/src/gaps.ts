@@ -48,7 +48,7 @@ async function readGap(store: Store, { project }: Principal, id: string): Promis
 
 /**
  * A page of the questions that found no good answer, the most asked or the newest first; `q` is looked for in the
- * question. Scope tickets:read. Throws invalid_request with every fault of the query.
+ * question. Scope tickets:read. Throws invalid_request with every error of the query.
  */
 export const listGaps = operation("listGaps", async ({ store }, principal, input): Promise<ListPage<Gap>> => {
   const query = checkInput(gapListSchema(input.sort), input, "The query");
@@ -90,8 +90,8 @@ export const getGap = operation(
 
 /**
  * Marks a gap, if it has one of the expected versions. One that was answered opens again when its question finds no good
- * answer once more. Scope tickets:write. Throws not_found, version_conflict with the present `ETag`, and invalid_request
- * with every fault of the input.
+ * answer once more. Scope tickets:write. Throws not_found, version_conflict with the current `ETag`, and invalid_request
+ * with every error of the input.
  */
 export const updateGap = operation(
   "updateGap",
@@ -119,7 +119,7 @@ function asAnswered(gap: GapRecord, { scopes }: Principal): AnsweredGap {
  * Writes an article for a gap, if the gap has one of the expected versions: a document of a knowledge base, read within
  * seconds, by which the gap is answered. Written again it replaces the one before, which `isReplacement` tells. Question
  * and examples are answered only to who may read tickets. Scope kb:write. Throws not_found for an unknown gap or knowledge
- * base, version_conflict with the present `ETag`, invalid_request with every fault of the input, payload_too_large, and
+ * base, version_conflict with the current `ETag`, invalid_request with every error of the input, payload_too_large, and
  * rate_limited while too much of the project waits.
  */
 export const writeGapArticle = operation(

@@ -153,8 +153,8 @@ export const getHook = operation("getHook", async ({ store }, principal, id) => 
 });
 
 /**
- * Makes a hook in the principal's project, of what the input says and, for the rest, of its preset. A secret that the
- * service makes is in the result and nowhere else. Scope messages:write. Throws invalid_request with every fault of the
+ * Creates a hook in the principal's project, of what the input says and, for the rest, of its preset. A secret that the
+ * service makes is in the result and nowhere else. Scope messages:write. Throws invalid_request with every error of the
  * input, paths that are no JSONPath among them, and when the project has a hook of this name.
  */
 export const createHook = operation(
@@ -189,7 +189,7 @@ export const createHook = operation(
 /**
  * Changes what the input names, if the hook has one of the expected versions; calls find it changed at once. The scheme
  * of its proof stays, since its secret belongs to it. Scope messages:write. Throws not_found, version_conflict with the
- * present `ETag`, and invalid_request as `createHook` does.
+ * current `ETag`, and invalid_request as `createHook` does.
  */
 export const updateHook = operation(
   "updateHook",
@@ -227,8 +227,8 @@ export const updateHook = operation(
 );
 
 /**
- * Deletes a hook with the bodies that are kept of it, if it has one of the expected versions, and answers it as it was.
- * Messages that it made stay. Scope messages:write. Throws not_found, and version_conflict with the present `ETag`.
+ * Deletes a hook with the bodies that are kept of it, if it has one of the expected versions, and returns it as it was.
+ * Messages that it made stay. Scope messages:write. Throws not_found, and version_conflict with the current `ETag`.
  */
 export const deleteHook = operation(
   "deleteHook",
@@ -277,7 +277,7 @@ export const listHookBodies = operation(
 );
 
 /**
- * Tries a body again with the mapping and filter as they are now, and answers it with what became of it. One that has
+ * Tries a body again with the mapping and filter as they are now, and returns it with what became of it. One that has
  * become a message stays that one. Scope messages:write. Throws not_found, and what `takeHookBody` throws.
  */
 export const retryHookBody = operation(
@@ -297,7 +297,7 @@ export const retryHookBody = operation(
 
 /**
  * Says what a hook makes of a body, without sending or keeping anything. Scope messages:write. Throws not_found, and
- * invalid_request for an input that is not valid; faults of the mapping are in the result.
+ * invalid_request for an input that is not valid; errors of the mapping are in the result.
  */
 export const testHook = operation(
   "testHook",

@@ -28,7 +28,7 @@ export const FIRST_AGENT = {
 
 const MADE_BY_INITIALISATION = "initialisation";
 
-/** What the audit trail says of everything that an initialisation does. */
+/** What the audit log says of everything that an initialisation does. */
 const BY_INITIALISATION = { actor: MADE_BY_INITIALISATION, project: null, result: "ok", requestId: null } as const;
 
 /** Fills a knowledge base with the product's own guide and makes the agent that answers from it. */
@@ -50,7 +50,7 @@ async function makeFirstAgent(store: Store, log: Log, project: Project, guideDir
   });
 }
 
-/** Makes the administrator's key where there is none, and answers it; null when one exists. */
+/** Makes the administrator's key where there is none, and returns it; null when one exists. */
 async function ensureAdminKey(store: Store, configured: string | undefined): Promise<string | null> {
   if (configured !== undefined) {
     await ensureConfiguredAdminKey(store, configured);

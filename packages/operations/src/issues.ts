@@ -67,7 +67,7 @@ async function waitForTriage(
 
 /**
  * The message that this text of an issue is: the one that is there already while its ticket is not resolved, a further
- * one where it is. So a repeated call changes nothing, and what is told anew after it was settled is not lost.
+ * one where it is. So a repeated call changes nothing, and what is told again after it was settled is not lost.
  */
 async function messageIdOf({ store }: IssueDeps, { project }: Principal, ticketId: string, text: string) {
   const { count, isResolved } = await store.issues.findResolutions(project, ticketId);
@@ -144,7 +144,7 @@ async function tellIssue(
  * ticket, with `created` false. With another title or description, or once the ticket is resolved, it is a further message
  * of that ticket, which operators see, and which opens it again where it is resolved.
  *
- * Scope messages:write. Throws invalid_request with every fault of the input, and unavailable, after which the call may
+ * Scope messages:write. Throws invalid_request with every error of the input, and unavailable, after which the call may
  * be made again.
  */
 export const submitIssue = audited(

@@ -64,7 +64,7 @@ export const getKb = operation("getKb", async ({ store }, principal, id) => {
 });
 
 /**
- * Makes an empty knowledge base in the principal's project. Scope kb:write. Throws invalid_request with every fault of
+ * Creates an empty knowledge base in the principal's project. Scope kb:write. Throws invalid_request with every error of
  * the input, and when the project has one of this name.
  */
 export const createKb = operation(
@@ -80,7 +80,7 @@ export const createKb = operation(
 
 /**
  * Changes what the input names, if the knowledge base has one of the expected versions. Scope kb:write. Throws
- * not_found, version_conflict with the present `ETag`, and invalid_request with every fault of the input.
+ * not_found, version_conflict with the current `ETag`, and invalid_request with every error of the input.
  */
 export const updateKb = operation(
   "updateKb",
@@ -98,8 +98,8 @@ export const updateKb = operation(
 
 /**
  * Deletes a knowledge base with all its documents, if it has one of the expected versions, and takes it from the agents
- * that have it. Nobody finds it or anything in it from then on; the space is freed in the background. Answers it as it
- * was. Scope kb:write. Throws not_found, and version_conflict with the present `ETag`.
+ * that have it. Nobody finds it or anything in it from then on; the space is freed in the background. Returns it as it
+ * was. Scope kb:write. Throws not_found, and version_conflict with the current `ETag`.
  */
 export const deleteKb = operation(
   "deleteKb",
@@ -149,7 +149,7 @@ async function searchedKbs(store: Store, { project }: Principal, kbIds: readonly
 /**
  * The passages of some knowledge bases of the principal's project that match a query best, of all where none is named.
  * An aborted signal ends it between two steps, with its reason. Scope kb:read. Throws not_found with each id that the
- * project does not have, and invalid_request with every fault of the input.
+ * project does not have, and invalid_request with every error of the input.
  */
 export async function searchKbs(
   { store, embeddings }: { store: Store; embeddings: Embeddings | null },

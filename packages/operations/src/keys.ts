@@ -75,9 +75,9 @@ export const getKey = operation("getKey", async ({ store }, _principal, id) => {
 });
 
 /**
- * Makes a key and answers it once, as `key`; or imports one that exists elsewhere, which is not repeated. It works at
+ * Creates a key and returns it once, as `key`; or imports one that exists elsewhere, which is not repeated. It works at
  * once on every replica. A key without `admin:*` is bound to one project. Scope admin:*. Throws invalid_request with
- * every fault of the input, for an unknown project, and for an imported key that is live already.
+ * every error of the input, for an unknown project, and for an imported key that is live already.
  */
 export const createKey = operation(
   "createKey",
@@ -108,9 +108,9 @@ export const revokeKey = operation(
 );
 
 /**
- * Makes a key in the place of a live one, with its name, scopes, project, limit and expiry, and answers it once. The
+ * Creates a key in the place of a live one, with its name, scopes, project, limit and expiry, and returns it once. The
  * old one expires after `overlapSeconds`, or is revoked at once when that is 0; rotated again while it still works,
- * it passes on the expiry that it had before. Scope admin:*. Throws not_found, and invalid_request with every fault of the input or for a key
+ * it passes on the expiry that it had before. Scope admin:*. Throws not_found, and invalid_request with every error of the input or for a key
  * that is revoked or has expired.
  */
 export const rotateKey = operation(

@@ -9,7 +9,7 @@ const KEY_FILE = "cli-key";
 /** Who has made the command line's credentials. */
 export const MADE_BY_COMMAND_LINE = "command-line";
 
-/** What the audit trail says of everything that the command line does for itself. */
+/** What the audit log says of everything that the command line does for itself. */
 const BY_COMMAND_LINE = { actor: MADE_BY_COMMAND_LINE, project: null, result: "ok", requestId: null } as const;
 
 /** Where the command line's credential lies in a data folder. */

@@ -105,7 +105,7 @@ function isMet({ path, condition: { equals, not } }: CompiledCondition, document
   return (equals === undefined || isOneOf(equals)) && (not === undefined || !isOneOf(not));
 }
 
-/** What a fault of one field's values is called; other errors are ours. */
+/** What an error of one field's values is called; other errors are ours. */
 function valueFault(pointer: string, error: unknown): FieldFault {
   if (error instanceof TooManyValuesError) return { pointer, code: "too_many", detail: error.message };
   if (error instanceof TooLongError) return { pointer, code: "too_long", detail: error.message };
@@ -183,7 +183,7 @@ export function findMappingFaults(mapping: HookMapping, filter: readonly HookCon
 
 /**
  * What a mapping makes of a body: the message that it becomes, `ignored` where the filter does not want it, or `failed`
- * with every fault, each with a JSON Pointer into the hook. Takes at most a quarter of a second, whatever the paths and
+ * with every error, each with a JSON Pointer into the hook. Takes at most a quarter of a second, whatever the paths and
  * the body are. `read` may know the mapping from an earlier body.
  */
 export function mapBody(
@@ -235,7 +235,7 @@ function isBrokenOff(run: () => void, limitMs: number): boolean {
 
 /**
  * Does synchronous work that may take for ever, such as evaluating an expression that somebody else has written, and
- * breaks it off after `limitMs`: it must hold nothing that a break could leave half done, and may be begun anew. Throws
+ * breaks it off after `limitMs`: it must hold nothing that a break could leave half done, and may be begun again. Throws
  * TookTooLongError, and what the work throws. The work is a function of ours; no text becomes code.
  */
 function withinTime<Result>(limitMs: number, work: () => Result): Result {
@@ -271,7 +271,7 @@ export function isDeeperThan(value: unknown, maxLevels: number): boolean {
   return false;
 }
 
-/** Makes an empty cache of the mappings of hooks. */
+/** Creates an empty cache of the mappings of hooks. */
 export function createMappingCache(): MappingCache {
   const kept = new Map<string, { version: number; read: ReadMapping }>();
   return {

@@ -34,7 +34,7 @@ export function asModelPull({ catalogId, status, completedBytes, totalBytes }: M
   return { ok: true, catalogId, status, completedBytes, totalBytes };
 }
 
-/** The model of a pull, as the audit trail names it. */
+/** The model of a pull, as the audit log names it. */
 const asObject = ({ catalogId }: { catalogId: string }) => `model:${catalogId}`;
 
 /** A model that is being pulled and that the catalogue does not know. */
@@ -54,7 +54,7 @@ function asUnlisted(record: ModelPullRecord): Model {
 
 /**
  * A page of the models that there are, installed ones first, with how far those are that are being pulled; `q` is looked
- * for in their ids. They are the same for every project. Scope models:read. Throws invalid_request with every fault of
+ * for in their ids. They are the same for every project. Scope models:read. Throws invalid_request with every error of
  * the query.
  */
 export const listModels = operation(

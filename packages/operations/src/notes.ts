@@ -18,7 +18,7 @@ export interface NotesDeps {
 
 /**
  * Makes something of dictated notes: cleaned, summed up, with the issues that they tell of. Nothing is kept of them. The
- * same notes give the same ids of issues. Scope agents:execute. Throws invalid_request with every fault of the input, and
+ * same notes give the same ids of issues. Scope agents:execute. Throws invalid_request with every error of the input, and
  * rejects with the signal's reason when it is aborted.
  */
 export const summarizeNotes = audited(

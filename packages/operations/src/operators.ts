@@ -56,7 +56,7 @@ async function hashOf(password: string | null | undefined): Promise<string | nul
   return typeof password === "string" ? hashPassword(password) : password;
 }
 
-/** The operator as it was changed. Throws the fault that an outcome stands for; `pointer` is what may not change so. */
+/** The operator as it was changed. Throws the error that an outcome stands for; `pointer` is what may not change so. */
 function changed({ result, record }: OperatorOutcome, pointer: string): OperatorRecord {
   if (result === "taken") throw emailTaken();
   if (result === "last") throw lastAdministrator(pointer);
@@ -91,8 +91,8 @@ export async function findOperator(
 }
 
 /**
- * Makes an operator; the password is stored as a hash and shown to nobody. Scope admin:*. Throws invalid_request with
- * every fault of the input, for a project that there is not, and when somebody has the e-mail address.
+ * Creates an operator; the password is stored as a hash and shown to nobody. Scope admin:*. Throws invalid_request with
+ * every error of the input, for a project that there is not, and when somebody has the e-mail address.
  */
 export const createOperator = operation(
   "createOperator",
@@ -108,7 +108,7 @@ export const createOperator = operation(
 
 /**
  * Changes what the input names, if the operator has one of the expected versions. Scope admin:*. Throws not_found,
- * version_conflict with the present `ETag`, and invalid_request as `createOperator` does, and when nobody would be left
+ * version_conflict with the current `ETag`, and invalid_request as `createOperator` does, and when nobody would be left
  * who administers every project.
  */
 export const updateOperator = operation(
@@ -125,8 +125,8 @@ export const updateOperator = operation(
 );
 
 /**
- * Deletes an operator, if it has one of the expected versions, and answers it as it was. Scope admin:*. Throws not_found,
- * version_conflict with the present `ETag`, and invalid_request for the last one who administers every project.
+ * Deletes an operator, if it has one of the expected versions, and returns it as it was. Scope admin:*. Throws not_found,
+ * version_conflict with the current `ETag`, and invalid_request for the last one who administers every project.
  */
 export const deleteOperator = operation(
   "deleteOperator",
@@ -158,7 +158,7 @@ export const createOperatorLink = operation(
 
 /**
  * Makes the link with which somebody becomes the first administrator of the console; null where anybody can sign in by
- * password already. For whoever works on the machine itself: no endpoint does this.
+ * password already. For people who work on the machine itself: no endpoint does this.
  */
 export async function makeFirstLink({ store }: { store: Store }): Promise<{ token: string; expiresAt: Date } | null> {
   if (!(await store.operatorLinks.isFirstMissing())) return null;

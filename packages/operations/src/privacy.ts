@@ -29,7 +29,7 @@ interface Sought extends BodyOwner {
   subject: string;
 }
 
-/** Finds the conversations of a subject in the principal's project. Throws invalid_request with every fault. */
+/** Finds the conversations of a subject in the principal's project. Throws invalid_request with every error. */
 async function seek(store: Store, { project }: Principal, input: PrivacySubject): Promise<Sought> {
   const { userId, visitorId, chatId, channelId } = checkInput(privacySubjectSchema, input, "The subject");
   const named = (kind: string, id: string) =>
@@ -102,7 +102,7 @@ async function* writeExport({ head, tickets, parts: loose }: ExportContents): As
 
 /**
  * All that the principal's project holds of a user, a visitor or a chat. Scope privacy:read; a key that is bound to a
- * project reads that project's alone. Throws invalid_request with every fault of the input.
+ * project reads that project's alone. Throws invalid_request with every error of the input.
  */
 export const exportPersonalData = operation(
   "exportPersonalData",
@@ -120,8 +120,8 @@ export const exportPersonalData = operation(
 
 /**
  * Erases all that the principal's project holds of a user, a visitor or a chat, one conversation after the other; what is
- * worked on is given up. Cannot be undone. A message that comes afterwards begins its conversation anew. Repeated, also
- * after a crash in the middle, it erases what is left. Scope privacy:write. Throws invalid_request with every fault of the
+ * worked on is given up. Cannot be undone. A message that comes afterwards starts its conversation again. Repeated, also
+ * after a crash in the middle, it erases what is left. Scope privacy:write. Throws invalid_request with every error of the
  * input.
  */
 export const erasePersonalData = operation(

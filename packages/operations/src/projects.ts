@@ -50,7 +50,7 @@ export const getProject = operation("getProject", async ({ store }, _principal, 
 });
 
 /**
- * Makes a project, without agents and knowledge bases. Scope admin:*. Throws invalid_request with every fault of the
+ * Creates a project, without agents and knowledge bases. Scope admin:*. Throws invalid_request with every error of the
  * input, and when there is a project of this name.
  */
 export const createProject = operation(
@@ -83,8 +83,8 @@ function secretOf(
 /**
  * Changes what the input names, if the project has one of the expected versions. A new name counts within a second on
  * every replica, and takes the place of the old one in the settings of the widget; other settings count for messages that
- * come a second later. Scope admin:*. Throws not_found, version_conflict with the present `ETag`, and invalid_request with
- * every fault of the input, for a name that is taken, and for another name of `default`.
+ * come a second later. Scope admin:*. Throws not_found, version_conflict with the current `ETag`, and invalid_request with
+ * every error of the input, for a name that is taken, and for another name of `default`.
  */
 export const updateProject = operation(
   "updateProject",
@@ -131,9 +131,9 @@ async function askToConfirm(store: Store, project: Project): Promise<ServiceErro
 
 /**
  * Deletes a project with all that came in to it and all that was made in it, if it has one of the expected versions and
- * `confirm` is its name; answers it as it was. Nobody finds anything of it from then on, its keys stop within a second on
+ * `confirm` is its name; returns it as it was. Nobody finds anything of it from then on, its keys stop within a second on
  * every replica, and its name is free; the space is freed in the background. What was sent to it from other projects goes
- * back there. Scope admin:*. Throws not_found, version_conflict with the present `ETag`, and invalid_request: without that
+ * back there. Scope admin:*. Throws not_found, version_conflict with the current `ETag`, and invalid_request: without that
  * confirmation (its text counts what would be deleted), for `default`, and for the project of the widget.
  */
 export const deleteProject = operation(

@@ -43,7 +43,7 @@ export interface OperatorEdit {
   actor: string;
 }
 
-/** Texts that people can write in again; others are read anew from where they came. */
+/** Texts that people can write in again; others are read again from where they came. */
 const REWRITTEN_MIMES: readonly string[] = ["text/markdown", "text/plain"];
 
 /** Passages of a document that is put together again; more take seconds. */
@@ -153,7 +153,7 @@ async function rewrite(
 
 /**
  * A page of the proposed changes of the principal's project, newest first; `q` is looked for in title and text. Of
- * conversations only who may read tickets sees anything. Scope kb:read. Throws invalid_request with every fault of the query.
+ * conversations only who may read tickets sees anything. Scope kb:read. Throws invalid_request with every error of the query.
  */
 export const listProposals = operation("listProposals", async ({ store }, principal, { status, kbId, ...input }) => {
   const known = proposalStatusSchema.optional().safeParse(status);
@@ -241,8 +241,8 @@ const wordsOf = (text: string): string => (text.match(/[\p{L}\p{M}\p{N}]+/gu) ??
 /**
  * Proposes what an operator has changed in a draft: other words in the place of the passage that the draft quotes first
  * where most words of that are kept, else an addition to its document; or, where it quotes none, an article with the question and the operator's answer in the agent's first knowledge base.
- * Greetings and signatures are left out, and when only those were changed nothing is proposed. Answers the id of the
- * proposal, or null. Never throws: what was sent is sent, so a fault is logged.
+ * Greetings and signatures are left out, and when only those were changed nothing is proposed. Returns the id of the
+ * proposal, or null. Never throws: what was sent is sent, so an error is logged.
  */
 export async function proposeFromEdit(
   { store, log }: { store: Store; log: Log },
@@ -323,7 +323,7 @@ async function fromText(
 
 /**
  * Proposes a change to a knowledge base: a text, or the last answer that a person has given in a conversation. Scope
- * kb:write, and tickets:read where it names a conversation. Throws not_found for an unknown knowledge base, and invalid_request with every fault of the input.
+ * kb:write, and tickets:read where it names a conversation. Throws not_found for an unknown knowledge base, and invalid_request with every error of the input.
  */
 export const createProposal = operation(
   "createProposal",
@@ -343,7 +343,7 @@ export const createProposal = operation(
   { audit: "proposals.create" },
 );
 
-/** The proposal as it was decided. Throws the fault that an outcome stands for. */
+/** The proposal as it was decided. Throws the error that an outcome stands for. */
 function decidedBy(outcome: ProposalOutcome | null, principal: Principal): Proposal {
   if (outcome === null) throw notFound();
   const { result, proposal } = outcome;
@@ -373,7 +373,7 @@ function asArticle({ id, title, after, documentId }: ProposalRecord): DocumentIn
  * resolves. A passage is replaced in its document where that can be put together again from its passages; else the text
  * becomes an article of its own, "Addition to …". Accepted twice, it is made once. Scope kb:write, and tickets:read where
  * the principal was not shown all of it. Throws not_found,
- * version_conflict with the present `ETag` when it was decided otherwise or the document has changed since, and
+ * version_conflict with the current `ETag` when it was decided otherwise or the document has changed since, and
  * invalid_request for a text that cannot be read.
  */
 export const acceptProposal = operation(
@@ -405,7 +405,7 @@ export const acceptProposal = operation(
 
 /**
  * Turns a proposed change down, if the proposal has one of the expected versions. Scope kb:write. Throws not_found,
- * version_conflict with the present `ETag`, and invalid_request with every fault of the input.
+ * version_conflict with the current `ETag`, and invalid_request with every error of the input.
  */
 export const rejectProposal = operation(
   "rejectProposal",

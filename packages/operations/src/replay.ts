@@ -34,7 +34,7 @@ interface Against {
   changed: string[];
 }
 
-/** Throws invalid_request with every fault that only the store can tell. */
+/** Throws invalid_request with every error that only the store can tell. */
 async function findAgainst(
   store: Store,
   principal: Principal,
@@ -71,7 +71,7 @@ function changedFields(one: Agent, other: Agent): string[] {
     .filter((name) => JSON.stringify(one[name]) !== JSON.stringify(other[name]));
 }
 
-/** Throws invalid_request with a fault for each of these tickets that the project does not have. */
+/** Throws invalid_request with an error for each of these tickets that the project does not have. */
 async function requireTickets(store: Store, { project }: Principal, ticketIds: readonly string[]): Promise<void> {
   const found = await store.operatorReplies.findTickets(project, ticketIds);
   const detail = "is not the ID of a ticket in this project";
@@ -190,9 +190,9 @@ async function playBoth(
 /**
  * What would change: past replies that people approved, edited or wrote, answered by an agent as it is and as it would
  * be, with the chat as it was before the question and the knowledge bases of now. Several messages that one reply
- * answered are asked as one. Nothing is sent, kept or changed but the row of the audit trail, and no tool is called.
- * Answers what was compared in time, and says when that is not all. Scopes agents:execute and tickets:read. Throws
- * not_found, and invalid_request with every fault of the input, those of the change as `updateAgent` has them, below
+ * answered are asked as one. Nothing is sent, kept or changed but the row of the audit log, and no tool is called.
+ * Returns what was compared in time, and says when that is not all. Scopes agents:execute and tickets:read. Throws
+ * not_found, and invalid_request with every error of the input, those of the change as `updateAgent` has them, below
  * `/against`.
  */
 export const replayAgent = operation(
@@ -208,7 +208,7 @@ export const replayAgent = operation(
     const replies = await store.operatorReplies.list(principal.project, query);
 
     const timeLimit = AbortSignal.timeout(timeLimitMs);
-    // A fault of the store ends what else is on its way.
+    // An error of the store ends what else is on its way.
     const fault = new AbortController();
     const signal = AbortSignal.any([timeLimit, fault.signal, ...(cancelled === undefined ? [] : [cancelled])]);
     const played: (ItemPlayed | undefined)[] = replies.map(() => undefined);

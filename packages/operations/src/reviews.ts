@@ -223,7 +223,7 @@ export const approveDraft = operationOf("approve");
 export const editDraft = operationOf("edit");
 /** Ends what waits without an answer. The version has to be named. */
 export const rejectDraft = operationOf("reject");
-/** Lets the agent make the draft anew. */
+/** Lets the agent regenerate the draft. */
 export const regenerateDraft = operationOf("regenerate");
 /** Assigns the ticket to who asks. */
 export const takeOverTicket = operationOf("takeover");
@@ -258,7 +258,7 @@ export const retryTicket = operationOf("retry");
 /**
  * What an operator can decide about a ticket of the principal's project. Each decision is committed in one transaction
  * with all that it changes, or refused; the pipeline carries it out once. Scope tickets:write. All throw not_found,
- * invalid_request (every fault of the input, or what the ticket allows instead) and version_conflict with the present
+ * invalid_request (every error of the input, or what the ticket allows instead) and version_conflict with the present
  * `ETag`: when the ticket has none of the expected versions, when an earlier decision is not carried out yet, and,
  * where the action must not pass over it, when the customer has written something that is not in the ticket yet. Each
  * answers the ticket as the decision has made it.

@@ -5,7 +5,7 @@ import { operation } from "./operation.ts";
 
 /**
  * How the principal's project fared in a span of time, by channel and by agent, and the questions that found no answer
- * most often. Scope tickets:read. Throws invalid_request with every fault of the input.
+ * most often. Scope tickets:read. Throws invalid_request with every error of the input.
  */
 export const getStats = operation("getStats", async ({ store }, principal, input: StatsInput): Promise<Stats> => {
   const query = checkInput(statsInputSchema(new Date()), input, "The query");

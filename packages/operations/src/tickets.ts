@@ -110,7 +110,7 @@ const spanOf = (owners: ReadonlyMap<ProjectId, Principal>, ofAll: boolean, { pro
 /**
  * A page of the tickets that the principal's project works on, by filters, words and order; a search without a word finds
  * nothing. With `allProjects` those of all projects that the principal may read: of an operator who is signed in, and of
- * an administrator. Scope tickets:read. Throws invalid_request with every fault of the input, and insufficient_scope where
+ * an administrator. Scope tickets:read. Throws invalid_request with every error of the input, and insufficient_scope where
  * another key asks for all projects.
  */
 export const listTickets = operation(
@@ -193,7 +193,7 @@ export const getTicketFile = operation("getTicketFile", async ({ store }, princi
 
 /**
  * Changes what the input names, if the ticket has one of the expected versions. Scope tickets:write. Throws not_found,
- * also while the ticket is not opened yet, version_conflict with the present `ETag`, and invalid_request with every fault
+ * also while the ticket is not opened yet, version_conflict with the current `ETag`, and invalid_request with every error
  * of the input.
  */
 export const updateTicket = operation(

@@ -57,7 +57,7 @@ export const getToolCall = operation(
   },
 );
 
-/** A draft that is made anew answers so many messages, the newest. */
+/** A draft that is regenerated answers so many messages, the newest. */
 const MAX_REDRAFTED = 20;
 
 const DECISIONS = {
@@ -99,7 +99,7 @@ function requireUnchanged(
   }
 }
 
-/** What a decision about a call makes of its ticket: the draft is made anew, for all that is held. */
+/** What a decision about a call makes of its ticket: the draft is regenerated, for all that is held. */
 function planOf(
   action: keyof typeof DECISIONS,
   call: ToolCallRecord,
@@ -111,7 +111,7 @@ function planOf(
     const { project, status, assignee, agentId } = state.ticket;
     const covers = state.waiting.filter((message) => message.state === "held").map(({ id }) => id);
     return {
-      // To the pipeline it is a draft that is made anew; what was decided is in the event.
+      // To the pipeline it is a draft that is regenerated; what was decided is in the event.
       action: "regenerate",
       actor,
       ticket: { project, status, stage: "received", assignee, agentId },
@@ -175,8 +175,8 @@ export const approveToolCall = operationOf("approve");
 export const rejectToolCall = operationOf("reject");
 
 /**
- * Approves or rejects a call that waits, in one transaction with the order to make the draft anew; the pipeline makes an
- * approved call once. Scope tickets:write. Throws not_found, and version_conflict with the present `ETag` of the ticket:
+ * Approves or rejects a call that waits, in one transaction with the order to regenerate the draft; the pipeline makes an
+ * approved call once. Scope tickets:write. Throws not_found, and version_conflict with the current `ETag` of the ticket:
  * when the call was decided already, its message is answered or the customer has written since, another agent has the
  * ticket, the tool was changed, or the ticket has none of the expected versions.
  */

@@ -381,7 +381,10 @@ export async function retryOnDeadlock<Result>(db: Db, work: (tx: Db) => Promise<
  * returns true. For the result of work that was done: if it is not written, the lease expires and the work is done
  * again. Rejects with any other error at once.
  */
-export async function retryThroughOutage<Result>(write: () => Promise<Result>, mayRetry: () => boolean): Promise<Result> {
+export async function retryThroughOutage<Result>(
+  write: () => Promise<Result>,
+  mayRetry: () => boolean,
+): Promise<Result> {
   for (;;) {
     try {
       return await write();

@@ -90,7 +90,7 @@ async function outcomeOf(
   }
 }
 
-/** Makes an agent, unless its name is taken or the project has not all of its knowledge bases. */
+/** Creates an agent, unless its name is taken or the project has not all of its knowledge bases. */
 export function create(db: Db, project: ProjectId, agent: NewAgent): Promise<AgentOutcome> {
   const given = columnsOf(agent);
   const columns = ["id", "project_id", ...given.map(({ column }) => column)];
@@ -137,7 +137,7 @@ export async function listPage(db: Db, project: ProjectId, { limit, before, q }:
   return rows.map(asAgent);
 }
 
-/** Makes an agent of which the caller knows that its name is free and its knowledge bases are there. */
+/** Creates an agent of which the caller knows that its name is free and its knowledge bases are there. */
 export async function insert(db: Db, project: ProjectId, agent: NewAgent): Promise<Agent> {
   const made = await create(db, project, agent);
   if (made.result === "changed" && made.agent !== null) return made.agent;

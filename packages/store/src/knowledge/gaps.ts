@@ -226,7 +226,7 @@ export async function listPage(
 }
 
 /**
- * Changes the status, and notes the article that was written, where `versions` has the present version or is null.
+ * Changes the status, and notes the article that was written, where `versions` has the current version or is null.
  * `changed` is false when it has another one; null when there is no such gap.
  */
 export async function update(

@@ -24,7 +24,7 @@ export interface NewAuditEvent {
   network?: string | null;
 }
 
-/** A row of the audit trail. */
+/** A row of the audit log. */
 export interface AuditEvent {
   id: string;
   at: Date;

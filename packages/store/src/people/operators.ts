@@ -107,7 +107,7 @@ export async function findPassword(db: Db, email: string): Promise<{ id: string;
   return row;
 }
 
-/** Makes an operator; null when somebody has this e-mail address. */
+/** Creates an operator; null when somebody has this e-mail address. */
 export async function insert(
   db: Db,
   operator: OperatorFields & { email: string; name: string },
@@ -143,7 +143,7 @@ export const listOfProject = (
 ): Promise<{ id: string; name: string; roles: OperatorRole[] }[]> =>
   sql.listOfProject.all<{ id: string; name: string; roles: OperatorRole[] }>(db, { project, limit });
 
-/** Changes what is given, where `versions` has the present version or is null. */
+/** Changes what is given, where `versions` has the current version or is null. */
 export const update = (
   db: Db,
   id: string,
@@ -173,7 +173,7 @@ export const update = (
     return true;
   });
 
-/** Deletes an operator, where `versions` has the present version or is null. */
+/** Deletes an operator, where `versions` has the current version or is null. */
 export const remove = (db: Db, id: string, versions: readonly number[] | null): Promise<OperatorOutcome> =>
   change(db, id, async (tx) => {
     return sql.remove.any(tx, { id, versions });

@@ -20,39 +20,34 @@ export interface HeldRows {
 }
 
 const OF_TICKET = "x.ticket_id = $1";
-const OF_MESSAGE = "x.message_id = ANY ($2::uuid[])";
+const OF_MESSAGES = { where: "x.message_id = ANY ($2::uuid[])", of: "messages" } as const;
+
+type RowsOfTicket = Partial<HeldRows> & Omit<HeldRows, "where" | "of" | "placeType">;
+
+/** Returns rows that belong to the ticket and are sorted by a UUID, unless the fields say otherwise. */
+const heldRows = (rows: RowsOfTicket): HeldRows => ({ where: OF_TICKET, of: "ticket", placeType: "uuid", ...rows });
 
 /** What platforms sent, as it came; those that no message was made of have no ticket. */
-export const HOOK_BODIES: HeldRows = {
+export const HOOK_BODIES = heldRows({
   kind: "hookBodies",
   table: "hook_bodies",
-  where: OF_TICKET,
-  of: "ticket",
   place: "x.id",
-  placeType: "uuid",
   shown: `x.id, x.received_at AS "receivedAt", x.content_type AS "contentType", x.headers, x.content, x.outcome,
     x.event_id AS "eventId", x.user_id AS "userId"`,
   pageRows: 5,
-};
+});
 
 /** What Telegram has handed over and no message was made of yet; a settled one says nothing any more. */
-export const MESSENGER_UPDATES: HeldRows = {
+export const MESSENGER_UPDATES = heldRows({
   kind: "messengerUpdates",
   table: "messenger_updates",
-  where: OF_TICKET,
-  of: "ticket",
   place: "x.message_id",
-  placeType: "uuid",
   shown: `x.message_id AS "messageId", x.state, x.user_id AS "userId", x.chat_id AS "chatId", x.body, x.failure,
     x.received_at AS "receivedAt"`,
   pageRows: 100,
-};
+});
 
-/**
- * All that belongs to a conversation, in the order in which it is erased: as every statement on these tables locks
- * their rows, so that two seldom wait for each other.
- */
-export const TICKET_ROWS: readonly HeldRows[] = [
+const ROWS: readonly RowsOfTicket[] = [
   {
     kind: "attachments",
     table: "replies",
@@ -67,8 +62,6 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   {
     kind: "replies",
     table: "replies",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.seq",
     placeType: "bigint",
     shown: `x.id, x.seq, x.in_reply_to AS "inReplyTo", x.author, x.type, x.text, x.markdown, x.sources,
@@ -78,8 +71,7 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   {
     kind: "idempotencyKeys",
     table: "idempotency_keys",
-    where: OF_MESSAGE,
-    of: "messages",
+    ...OF_MESSAGES,
     place: `concat_ws(' ', x.api_key_id, x.method, x.path, x.key) COLLATE "C"`,
     placeType: "text",
     shown: `x.key, x.message_id AS "messageId", x.status, x.body, x.created_at AS "createdAt"`,
@@ -88,8 +80,6 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   {
     kind: "messages",
     table: "messages",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.seq",
     placeType: "bigint",
     shown: `x.id, x.seq, x.user_id AS "userId", x.text, to_timestamp(x.timestamp_ms / 1000.0) AS timestamp, x.attachments,
@@ -99,10 +89,8 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   {
     kind: "callbacks",
     table: "callbacks",
-    where: OF_MESSAGE,
-    of: "messages",
+    ...OF_MESSAGES,
     place: "x.message_id",
-    placeType: "uuid",
     shown: `x.message_id AS "messageId", x.url, x.told, x.created_at AS "createdAt"`,
     pageRows: 200,
   },
@@ -112,7 +100,6 @@ export const TICKET_ROWS: readonly HeldRows[] = [
     where: "x.id = $1",
     of: "ticket",
     place: "x.id",
-    placeType: "uuid",
     shown: `x.id, x.channel_id AS "channelId", x.chat_id AS "chatId", x.user_id AS "userId", x.subject, x.status, x.stage,
       x.priority, x.assignee, x.agent_id AS "agentId", x.confidence, x.language, x.tags, x.channel_meta AS "channelMeta",
       x.created_at AS "createdAt", x.updated_at AS "updatedAt", x.first_reply_at AS "firstReplyAt",
@@ -122,18 +109,13 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   {
     kind: "drafts",
     table: "drafts",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.ticket_id",
-    placeType: "uuid",
     shown: `x.text, x.markdown, x.sources, x.confidence, x.why, x.created_at AS "createdAt"`,
     pageRows: 1,
   },
   {
     kind: "events",
     table: "ticket_events",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.id",
     placeType: "bigint",
     shown: `x.message_id AS "messageId", x.at, x.actor, x.moves, x.data`,
@@ -142,10 +124,7 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   {
     kind: "reviews",
     table: "reviews",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.id",
-    placeType: "uuid",
     shown: `x.id, x.kind, x.actor, x.author, x.text, x.markdown, x.sources, x.failure, x.created_at AS "createdAt",
       x.finished_at AS "finishedAt"`,
     pageRows: 50,
@@ -153,8 +132,6 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   {
     kind: "decidedMessages",
     table: "triage_messages",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.seq",
     placeType: "bigint",
     shown: `x.message_id AS "messageId", x.agent_id AS "agentId", x.text, x.created_at AS "createdAt"`,
@@ -163,28 +140,21 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   {
     kind: "questions",
     table: "gap_examples",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.message_id",
-    placeType: "uuid",
     shown: `x.message_id AS "messageId", x.text, x.at`,
     pageRows: 50,
   },
   {
     kind: "proposals",
     table: "proposals",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.id",
-    placeType: "uuid",
     shown: `x.id, x.action, x.title, x.question, x.before, x.after, x.status, x.reason, x.created_at AS "createdAt"`,
     pageRows: 20,
   },
   {
     kind: "hookEvents",
     table: "hook_events",
-    where: OF_MESSAGE,
-    of: "messages",
+    ...OF_MESSAGES,
     place: `concat_ws(' ', x.hook_id, x.event_id) COLLATE "C"`,
     placeType: "text",
     shown: `x.event_id AS "eventId", x.message_id AS "messageId", x.created_at AS "createdAt"`,
@@ -194,10 +164,7 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   {
     kind: "modelCalls",
     table: "model_calls",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.id",
-    placeType: "uuid",
     shown: `x.at, x.purpose, x.model, x.input_tokens AS "inputTokens", x.output_tokens AS "outputTokens",
       x.cost_usd AS "costUsd", x.ms, x.fault`,
     pageRows: 200,
@@ -205,10 +172,7 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   {
     kind: "toolCalls",
     table: "tool_calls",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.id",
-    placeType: "uuid",
     shown: `x.id, x.message_id AS "messageId", x.tool, x.access, x.arguments, x.state, x.result,
       x.created_at AS "createdAt", x.finished_at AS "finishedAt", x.decided_by AS "decidedBy",
       x.decided_at AS "decidedAt"`,
@@ -217,40 +181,28 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   {
     kind: "operatorFiles",
     table: "operator_files",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.id",
-    placeType: "uuid",
     shown: `x.id, x.filename, x.mime, x.content, x.created_at AS "createdAt"`,
     pageRows: 2,
   },
   {
     kind: "visitorFiles",
     table: "widget_files",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.id",
-    placeType: "uuid",
     shown: `x.id, x.message_id AS "messageId", x.filename, x.mime, x.content, x.created_at AS "createdAt"`,
     pageRows: 2,
   },
   {
     kind: "visitorMessageIds",
     table: "widget_messages",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.message_id",
-    placeType: "uuid",
     shown: `x.message_id AS "messageId", x.client_message_id AS "clientMessageId", x.created_at AS "createdAt"`,
     pageRows: 200,
   },
   {
     kind: "visitors",
     table: "visitors",
-    where: OF_TICKET,
-    of: "ticket",
     place: "x.ticket_id",
-    placeType: "uuid",
     shown: `x.read_seq AS "readSeq", x.score, x.comment, x.rated_at AS "ratedAt", x.updated_at AS "updatedAt"`,
     pageRows: 1,
   },
@@ -268,8 +220,7 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   {
     kind: "deliveries",
     table: "deliveries",
-    where: OF_MESSAGE,
-    of: "messages",
+    ...OF_MESSAGES,
     place: "x.place",
     placeType: "bigint",
     shown: `x.id, x.message_id AS "messageId", x.type, x.url, x.state, x.created_at AS "createdAt",
@@ -277,6 +228,12 @@ export const TICKET_ROWS: readonly HeldRows[] = [
     pageRows: 200,
   },
 ];
+
+/**
+ * All that belongs to a conversation, in the order in which it is erased: as every statement on these tables locks
+ * their rows, so that two seldom wait for each other.
+ */
+export const TICKET_ROWS: readonly HeldRows[] = ROWS.map(heldRows);
 
 /**
  * Whose bodies of hooks and stored updates of a channel are meant: of a user, of a chat, and of the chats of

@@ -117,7 +117,7 @@ export async function listPage(db: Db, project: ProjectId, { limit, before, q }:
   return rows.map(asHook);
 }
 
-/** Makes a hook, unless its name is taken: null then. */
+/** Creates a hook, unless its name is taken: null then. */
 export async function insert(db: Db, project: ProjectId, hook: NewHook): Promise<Hook | null> {
   const id = newId();
   const count = await sql.insert.run(db, {

@@ -72,7 +72,7 @@ export const takeMissing = (context: Context, ids: readonly string[]) =>
 
 /**
  * The processes that have vanished, each reported to one caller only: those of its own app after 30 s, the others after
- * two minutes. To be asked by those alone who have been heard for that long: while the database is away, nobody is.
+ * two minutes. To be asked by those alone who have been heard for that long: while the database is unavailable, nobody is.
  */
 export const takeVanished = (context: Context, app: string) =>
   sql.takeVanished.all<VanishedProcess>(context.leases, { app });

@@ -103,7 +103,7 @@ async function findOne(found: Promise<ProjectRow | null>): Promise<Project | nul
   return row === null ? null : asProject(row);
 }
 
-/** Makes a project; null when there is one of this name. */
+/** Creates a project; null when there is one of this name. */
 export async function insert(db: Db, project: NewProject): Promise<Project | null> {
   const row = await sql.insert.one<ProjectRow>(db, {
     id: newId(),
@@ -150,7 +150,7 @@ export async function listPage(db: Db, { limit, before, q }: PageQuery): Promise
   return rows.map(asProject);
 }
 
-/** Makes a project, or returns the one that has this name. */
+/** Creates a project, or returns the one that has this name. */
 export async function ensure(db: Db, name: string): Promise<{ project: Project; created: boolean }> {
   const made = await insert(db, { name });
   if (made !== null) return { project: made, created: true };

@@ -233,7 +233,7 @@ async function replaceAll(
  * Puts a copy of a store into a database, in one transaction: it is all there at the end, or nothing has been changed.
  * The schema of the copy's version is made, the rows are read in as they come (memory is not taken for them), and then
  * what newer migrations there are. `tables` throws when it does not end as it should; it is read to its end before
- * anything counts. Throws StoreCopyError with every fault but `no_schema`. The queues' schema is not touched: what is
+ * anything counts. Throws StoreCopyError with every error but `no_schema`. The queues' schema is not touched: what is
  * due is found in these tables.
  */
 export function putStoreCopy(

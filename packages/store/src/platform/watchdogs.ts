@@ -5,7 +5,7 @@ import pg from "pg";
 
 /** What PostgreSQL says when it cannot write: disk_full and io_error. */
 const CANNOT_WRITE = new Set(["53100", "58030"]);
-/** For so long after such a fault the store counts as one that cannot write; each call that fails says it again. */
+/** For so long after such an error the store counts as one that cannot write; each call that fails says it again. */
 const REMEMBERED_MS = 10_000;
 const SAID_EVERY_MS = 60_000;
 
@@ -24,7 +24,7 @@ export function createDiskWatch({
   let saidAt = Number.NEGATIVE_INFINITY;
 
   return {
-    /** Looks at the fault of a statement. */
+    /** Looks at the error of a statement. */
     note(error: unknown): void {
       const code = errorCode(error);
       if (code === undefined || !CANNOT_WRITE.has(code)) return;
@@ -245,7 +245,7 @@ export function createConnectionWatchdog(options: { url: string; log: Log; appli
     },
     /** A connection is handed out. */
     begin: (line: pg.PoolClient) => void busySince.set(line, performance.now()),
-    /** A connection is handed back; one with a fault is not used again, and the server may not hear of its end. */
+    /** A connection is handed back; one with an error is not used again, and the server may not hear of its end. */
     end(line: pg.PoolClient, fault?: unknown) {
       busySince.delete(line);
       if (fault) giveUp(watch, line);

@@ -41,7 +41,7 @@ export interface TicketFacts {
 /** Returns a canned reply, or null if the project has none with this id. */
 export const find = (db: Db, project: ProjectId, id: string) => sql.find.one<CannedReplyRecord>(db, { project, id });
 
-/** Makes a canned reply; null when the project has one of this name. */
+/** Creates a canned reply; null when the project has one of this name. */
 export async function insert(
   db: Db,
   project: ProjectId,
@@ -68,7 +68,7 @@ export const listPage = (
 ) => sql.listPage.all<CannedReplyRecord>(db, { project, limit, before, q, folder, tag });
 
 /**
- * Changes what is given, where `versions` has the present version or is null. `record` is as it is now; null when the
+ * Changes what is given, where `versions` has the current version or is null. `record` is as it is now; null when the
  * project has none of this id.
  */
 export async function update(
