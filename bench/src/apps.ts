@@ -1,5 +1,5 @@
 // Figures of the apps on their own: replicas, the widget, the tool server, their start, and the embedded default.
-import { memoryOf, queryDatabase, startEmbeddedProduct, toolCall } from "@svc/testing";
+import { cpuOf, memoryOf, queryDatabase, startEmbeddedProduct, toolCall } from "@svc/testing";
 import { FIXED, KEY, MESSAGE, POST, answerFixed, asyncPost, headersOf } from "./bench-product.ts";
 import type { Bench } from "./bench-product.ts";
 import { runConversations } from "./conversations.ts";
@@ -10,6 +10,8 @@ import type { PrepareStore } from "./product.ts";
 
 /** After the start, until an app is idle: V8 gives back what it grew by at the start about half a minute later. */
 const IDLE_AFTER_MS = 60_000;
+/** How long the CPU of an idle process is counted. */
+const IDLE_COUNTED_MS = 30_000;
 
 /** Measures several replicas; the load generator spreads its connections over them. */
 export async function measureReplicas({ withProduct, measureAll, servers }: Bench) {
@@ -92,8 +94,15 @@ export async function measureEmbedded({ measureAll }: Bench) {
     await queryDatabase(product.databaseUrl, WITHOUT_RATE_LIMIT);
     const answersFixed = "UPDATE agents SET fixed_reply = $1, review_policy = 'auto'";
     await queryDatabase(product.databaseUrl, answersFixed, [FIXED]);
-    await pause(1_500);
+    await pause(IDLE_AFTER_MS);
     const groups = { all: product.pid, postgres: product.postgresPid };
+    const before = cpuOf(groups);
+    await pause(IDLE_COUNTED_MS);
+    const after = cpuOf(groups);
+    const shares = (["all", "postgres"] as const).map(
+      (name) => `${name} ${(((after[name] - before[name]) / IDLE_COUNTED_MS) * 100).toFixed(2)} %`,
+    );
+    printFigure("embedded default, CPU when idle, of a core", shares.join(", "));
     for (const connections of [1, 16, 64]) {
       const request = { ...POST, headers: headersOf(product.adminKey), url: product.apiUrl, connections };
       await measureAll([loadOf(`embedded default, sync, ${connections} connections`, groups, request)]);

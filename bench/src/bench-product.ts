@@ -23,6 +23,13 @@ export interface BenchOptions {
   profile: string | undefined;
 }
 
+interface ProductOfBench {
+  prepareStore: PrepareStore;
+  apps?: Replicas;
+  /** Default: a new database. */
+  databaseUrl?: string;
+}
+
 /** The servers and options of a run. */
 export type Bench = Awaited<ReturnType<typeof startBench>>;
 
@@ -65,11 +72,11 @@ export async function startBench(options: BenchOptions) {
     /** Starts a product on a database of its own; `work` gets it. */
     withProduct: async (
       name: string,
-      { prepareStore, apps = { api: 1, pipeline: 1 } }: { prepareStore: PrepareStore; apps?: Replicas },
+      { prepareStore, apps = { api: 1, pipeline: 1 }, databaseUrl }: ProductOfBench,
       work: (product: Product) => Promise<void>,
     ) => {
       const product = await startProduct({
-        databaseUrl: await createDatabase(name),
+        databaseUrl: databaseUrl ?? (await createDatabase(name)),
         redisUrl: redis.url,
         key: KEY,
         prepareStore,

@@ -1,6 +1,6 @@
 // `npm run bench`: the product as separate processes on Redis and PostgreSQL, and as the embedded default.
 //   npm run bench -- [--seconds 5] [--runs 3] [--warm-up 0] [--connections 1,16,64,256] [--messages 20000]
-//                    [--only sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded]
+//                    [--only sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded,counts]
 //                    [--floor FOLDER] [--variant 'fast: DB=batch REPLY=stream CONCURRENCY=100']
 //                    [--sizes 1000,10000,100000] [--tickets 100000] [--explain] [--profile FOLDER]
 // --warm-up is for how many seconds each program does sync calls of 64 connections before anything is measured: a process
@@ -18,6 +18,7 @@ import { measureEmbedded, measureReplicas, measureStart, measureTools, measureWi
 import { KEY, startBench } from "./bench-product.ts";
 import type { Bench } from "./bench-product.ts";
 import { COMPARED_NAMES, measureCompared } from "./compared.ts";
+import { measureCounts } from "./counts.ts";
 import type { Variant } from "./floor.ts";
 import { measureLists } from "./lists.ts";
 import { measureSearch } from "./search.ts";
@@ -34,6 +35,7 @@ const OTHERS: Record<string, (bench: Bench) => Promise<void>> = {
       measureLists(product, KEY, bench.options),
     ),
   embedded: measureEmbedded,
+  counts: measureCounts,
 };
 const FIGURES = [...COMPARED_NAMES, ...Object.keys(OTHERS)];
 

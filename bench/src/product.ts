@@ -10,6 +10,8 @@ import type { Groups } from "./processes.ts";
 /** One key from one address makes more calls here than its rate limit would let through. */
 export const WITHOUT_RATE_LIMIT = "UPDATE api_keys SET rate_limit = 0";
 
+export const QUEUE_PREFIX = "bench";
+
 /** The log of what the benchmark itself opens: warnings and errors only. */
 export const benchLog = createLog({ level: "warn", name: "bench" });
 
@@ -61,7 +63,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     SVC_ADMIN_KEY: key,
     SVC_SECRET_KEY: "bench-secret-key-0123456789abcdefghij",
     SVC_LOG_LEVEL: "warn",
-    SVC_QUEUE_PREFIX: "bench",
+    SVC_QUEUE_PREFIX: QUEUE_PREFIX,
   };
   await setUp(env, key, prepareStore);
   const names = Object.entries(apps).flatMap(([app, count]) =>

@@ -12,28 +12,36 @@ import { benchLog as log } from "./product.ts";
 import type { PrepareStore } from "./product.ts";
 import { createCorpus } from "./search-corpus.ts";
 
+/** Adds an agent that answers from a knowledge base of made-up documents. */
+export const answerFromCorpus =
+  ({ documents }: ReturnType<typeof createCorpus>): PrepareStore =>
+  async (store, project) => {
+    const { kb } = await ensureKb({ store }, project.id, "bench");
+    await addDocuments({ store, log }, project.id, kb.id, documents);
+    await store.agents.insert(project.id, { name: "search", kbIds: [kb.id], reviewPolicy: "auto" });
+  };
+
 /** Measures searches by themselves in knowledge bases of several sizes, then a product that searches for each message. */
 export async function measureSearch(bench: Bench) {
   for (const size of bench.options.sizes) await measureSearches(bench, size);
   const { servers, options, measureAll } = bench;
   const corpus = createCorpus(1_000);
-  const prepareStore: PrepareStore = async (store, project) => {
-    const { kb } = await ensureKb({ store }, project.id, "bench");
-    await addDocuments({ store, log }, project.id, kb.id, corpus.documents);
-    await store.agents.insert(project.id, { name: "search", kbIds: [kb.id], reviewPolicy: "auto" });
-  };
-  await bench.withProduct("search", { prepareStore }, async ({ urlsOf, databaseUrl, groups }) => {
-    const [row] = await queryDatabase<{ count: string }>(
-      databaseUrl,
-      "SELECT count(*) AS count FROM chunks c JOIN kbs k ON k.id = c.kb_id WHERE k.name = 'bench'",
-    );
-    const body = () => JSON.stringify({ text: corpus.question() });
-    for (const connections of options.connections) {
-      const name = `product, ${row?.count} chunks searched, sync, ${connections} connections`;
-      const request = { ...POST, urls: urlsOf("api"), connections, body };
-      await measureAll([loadOf(name, { ...groups, ...servers }, request)]);
-    }
-  });
+  await bench.withProduct(
+    "search",
+    { prepareStore: answerFromCorpus(corpus) },
+    async ({ urlsOf, databaseUrl, groups }) => {
+      const [row] = await queryDatabase<{ count: string }>(
+        databaseUrl,
+        "SELECT count(*) AS count FROM chunks c JOIN kbs k ON k.id = c.kb_id WHERE k.name = 'bench'",
+      );
+      const body = () => JSON.stringify({ text: corpus.question() });
+      for (const connections of options.connections) {
+        const name = `product, ${row?.count} chunks searched, sync, ${connections} connections`;
+        const request = { ...POST, urls: urlsOf("api"), connections, body };
+        await measureAll([loadOf(name, { ...groups, ...servers }, request)]);
+      }
+    },
+  );
 }
 
 const SEARCHES_AT_ONCE = 2;
