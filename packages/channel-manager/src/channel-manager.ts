@@ -35,7 +35,8 @@ interface Registered {
 
 /** Errors of packages/http, whose messages say which setting to change. */
 const LISTEN_ERRORS = new Set(["PortTakenError", "CannotListenError"]);
-const WATCH_MS = 1_000;
+/** Interval at which the settings are read: a change is in effect within two seconds. */
+const WATCH_MS = 1_600;
 const RETRY_START_MS = 5_000;
 const REPLIES_DEADLINE_MS = 4_000;
 
@@ -166,7 +167,7 @@ export function createChannelManager(resources: ChannelResources) {
     reconcile,
 
     /**
-     * Follows the settings: now, and once a second, and says in the store how each channel is doing. While the store is
+     * Follows the settings: now and every 1.6 s, and says in the store how each channel is doing. While the store is
      * away the channels stay as they are. `onSettings` is called with the settings each time, before the channels are
      * reconciled. Answers a function that stops following and stops every channel.
      */
