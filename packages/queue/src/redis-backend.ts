@@ -24,7 +24,7 @@ const OVERTAKEN_MS = 1_000;
 /** While an attempt waits, another one is made each `PING_MS`, which has this time. */
 const PROBE_WITHIN_MS = 2_000;
 const MAX_PROBES = 2;
-const MAX_IDS_A_MESSAGE = 500;
+const MESSAGE_LIMITS = { maxIds: 500, maxChars: 100_000 };
 /**
  * BullMQ workers behind one consumer. Each fetches its jobs one after the other, so that a burst of 28 waited 14 ms for
  * its last one; four of them answered a fifth more calls a second at 64 connections.
@@ -146,7 +146,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
 
   const sendBatch = createWakeUpBatch((topic, ids) => {
     producer.publish(prefix + TOPIC_SEPARATOR + topic, ids.join(" ")).catch(reportFault);
-  }, MAX_IDS_A_MESSAGE);
+  }, MESSAGE_LIMITS);
 
   const listenTo = (emitter: { on(event: "error", listener: (error: Error) => void): unknown }) =>
     emitter.on("error", (error) => {
@@ -215,6 +215,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     },
 
     wakeUps: {
+      maxIdChars: MESSAGE_LIMITS.maxChars - 1,
       send: sendBatch,
       listen(topic, look) {
         if (!subscribed.has(topic)) {

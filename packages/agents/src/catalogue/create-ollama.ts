@@ -1,7 +1,7 @@
+import type { Model } from "@svc/contracts";
 import type { ModelProviderConfig } from "../models/language-model.ts";
 import { fetchJson } from "./fetch-json.ts";
 import { MAX_MODELS, countOf, entriesOf, fieldsOf, nameOf } from "./fetch-json.ts";
-import type { CatalogueModel } from "./open-model-catalogue.ts";
 
 /** A model of Ollama's library that can be installed. */
 interface InstallableModel {
@@ -144,3 +144,6 @@ export function createOllama({ name: provider, baseUrl, apiKey }: ModelProviderC
     },
   };
 }
+
+/** A model of the catalogue, without what is known of its pull. */
+export type CatalogueModel = Omit<Model, "pull">;

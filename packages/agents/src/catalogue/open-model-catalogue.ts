@@ -1,5 +1,6 @@
+import type { CatalogueModel } from "./create-ollama.ts";
 import { MODEL_LIMITS, ServiceError } from "@svc/contracts";
-import type { UnreachableProvider, Model } from "@svc/contracts";
+import type { UnreachableProvider } from "@svc/contracts";
 import type { ModelProviderConfig, ModelsConfig, ModelApi } from "../models/language-model.ts";
 import { createOllama } from "./create-ollama.ts";
 import type { Ollama } from "./create-ollama.ts";
@@ -16,9 +17,6 @@ import {
 import type { ProviderError } from "./fetch-json.ts";
 import { pullFromOllama } from "./pull-from-ollama.ts";
 import type { PullOptions } from "./pull-from-ollama.ts";
-
-/** A model of the catalogue, without what is known of its pull. */
-export type CatalogueModel = Omit<Model, "pull">;
 
 /** A model that can be pulled, and whether it need be. */
 export interface PullableModel {

@@ -1,3 +1,5 @@
+import { promptsOf } from "./read-model-folder.ts";
+import type { EmbeddingPrompts } from "./read-model-folder.ts";
 import { createBreaker } from "@svc/outbound";
 import { errorMessage, withinMs } from "@svc/primitives";
 import { cutText } from "@svc/text";
@@ -21,31 +23,6 @@ export interface Embeddings {
   close(): Promise<void>;
 }
 
-/** What a model wants to have before a query and before a passage. */
-export interface EmbeddingPrompts {
-  query: string;
-  document: string;
-}
-
-const NONE: EmbeddingPrompts = { query: "", document: "" };
-const SEARCHING = { query: "Represent this sentence for searching relevant passages: ", document: "" };
-
-/** Models that were trained with such words, by their names, as their model cards say. The first that fits counts. */
-const PROMPTS: readonly (readonly [RegExp, EmbeddingPrompts])[] = [
-  [/nomic-embed-text/, { query: "search_query: ", document: "search_document: " }],
-  [
-    /e5-mistral|e5-.*-instruct/,
-    { query: "Instruct: Given a question, retrieve passages that answer it\nQuery: ", document: "" },
-  ],
-  [/\be5-/, { query: "query: ", document: "passage: " }],
-  [/mxbai-embed-large/, SEARCHING],
-  [/bge-(?:small|base|large)-en/, SEARCHING],
-  [/snowflake-arctic-embed(?:2|-.*v2)/, { query: "query: ", document: "" }],
-  [/snowflake-arctic-embed/, SEARCHING],
-  [/embeddinggemma/, { query: "task: search result | query: ", document: "title: none | text: " }],
-  [/qwen3-embedding/, { query: "Instruct: Given a question, retrieve passages that answer it\nQuery:", document: "" }],
-];
-
 /** Makes embeddings of texts by a server, or by a model in this process. All of them have length 1. */
 export interface Embedder {
   readonly model: string;
@@ -57,6 +34,8 @@ export interface Embedder {
    * reason of the signal when that is aborted.
    */
   embedTexts(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | null)[]>;
+  /** As `embedTexts`, each as a query: for texts that queries are compared with. */
+  embedQueries(texts: readonly string[]): Promise<(Float32Array | null)[]>;
   /**
    * The embedding of a query, or null when there is none within 0.8 s: whatever is wrong with the endpoint, a search
    * goes on without it. Never rejects.
@@ -183,6 +162,11 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     );
   }
 
+  async function embedAll(texts: readonly string[], prompt: string, signal: AbortSignal) {
+    const retry = firstRetryMs === undefined ? {} : { firstRetryMs };
+    return check(await embedTexts(request, texts, { prompt, signal, ...retry }));
+  }
+
   function recall(query: string): Promise<Float32Array | null> | undefined {
     const known = remembered.get(query);
     if (known === undefined) return undefined;
@@ -204,12 +188,8 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
   return {
     model,
     folder,
-    async embedTexts(texts, signal) {
-      const prompt = prompts.document;
-      const ending = AbortSignal.any([signal, closing.signal]);
-      const retry = firstRetryMs === undefined ? {} : { firstRetryMs };
-      return check(await embedTexts(request, texts, { prompt, signal: ending, ...retry }));
-    },
+    embedTexts: (texts, signal) => embedAll(texts, prompts.document, AbortSignal.any([signal, closing.signal])),
+    embedQueries: (texts) => embedAll(texts, prompts.query, closing.signal),
     async embedQuery(text) {
       const query = cutText(text.trim(), MAX_QUERY_CHARS);
       if (query === "" || closing.signal.aborted) return null;
@@ -255,16 +235,6 @@ function openSource(options: EmbedderOptions): OpenSource {
     keepLoaded: () => undefined,
     close: () => Promise.resolve(),
   };
-}
-
-/**
- * The words that a model wants before its texts; none for a model that is not known to want any. Without them the
- * models that were trained with them still work, but worse. Changed words mean other embeddings: after a change of this
- * list, the passages of the model must be embedded again.
- */
-export function promptsOf(model: string): EmbeddingPrompts {
-  const name = model.toLowerCase();
-  return PROMPTS.find(([pattern]) => pattern.test(name))?.[1] ?? NONE;
 }
 
 /** Opens what it takes to search by meaning. Nothing is asked or read before the first search. */

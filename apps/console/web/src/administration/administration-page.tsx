@@ -4,7 +4,7 @@ import { useEffect, useRef } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
-import { useProject, useRights } from "../session/use-session.ts";
+import { useProject, useRights } from "../session/services.ts";
 import { Notice } from "../ui/notice.tsx";
 import { MissingPage } from "../ui/error-page.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";

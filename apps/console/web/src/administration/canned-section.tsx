@@ -1,6 +1,5 @@
 import { ServiceError } from "@svc/client";
 import { useId, useRef, useState, useDeferredValue } from "react";
-
 import type { CannedReply, CannedReplyVariable } from "@svc/contracts";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { MessageSquareText, Pencil, Plus, Trash2 } from "lucide-react";
@@ -9,12 +8,9 @@ import { useAction } from "../forms/use-action.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { PagedList } from "../lists/paged-list.tsx";
-import { useCommands } from "../session/command-registry.ts";
-import { useServices } from "../session/services.ts";
-import { useProject, useSession, useRights } from "../session/use-session.ts";
+import { useServices, useCommands, useProject, useSession, useRights } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
-
 import { Field, TextArea } from "../ui/field.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { EmptyState } from "../ui/notice.tsx";

@@ -1,14 +1,9 @@
 import type { RequiredScope } from "@svc/contracts";
 import { useState } from "react";
-
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-
-import { useServices } from "../session/services.ts";
-import { useProject, useSession } from "../session/use-session.ts";
-
+import { useServices, useProject, useSession } from "../session/services.ts";
 import { CheckBox } from "../ui/choice-fields.tsx";
-
 import { Field, SelectField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 

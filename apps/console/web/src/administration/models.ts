@@ -6,8 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Connection } from "../api/connection.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { Texts, TextKey } from "../i18n/texts.ts";
-import { useServices } from "../session/services.ts";
-import { useProject, useSession } from "../session/use-session.ts";
+import { useServices, useProject, useSession } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 
 /** A model of the list, by the id that all lists go by. */

@@ -1,14 +1,10 @@
 import { Plus, X } from "lucide-react";
 import type { OperatorRole, Operator } from "@svc/contracts";
 import { useState } from "react";
-
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-
-import { useServices } from "../session/services.ts";
-import { useSession, useProject } from "../session/use-session.ts";
+import { useServices, useSession, useProject } from "../session/services.ts";
 import { Button, IconButton } from "../ui/button.tsx";
-
 import { SelectField, Field } from "../ui/field.tsx";
 
 /** A role in one project, or in all of them (`*`). */

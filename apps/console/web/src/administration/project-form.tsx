@@ -1,13 +1,9 @@
 import { useState } from "react";
-
 import type { ProjectItem } from "@svc/contracts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-
 import { useServices } from "../session/services.ts";
-
 import { Switch } from "../ui/choice-fields.tsx";
-
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
 
 /** Requests that name no project work on it, so it keeps its name. */

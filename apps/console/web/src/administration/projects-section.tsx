@@ -1,7 +1,6 @@
 import { useQuery, useInfiniteQuery } from "@tanstack/react-query";
 import { ServiceError } from "@svc/client";
 import { useState } from "react";
-
 import type { ProjectItem } from "@svc/contracts";
 import { useNavigate } from "@tanstack/react-router";
 import { FolderOpen, Pencil, Plus, Trash2 } from "lucide-react";
@@ -9,13 +8,10 @@ import { projectPagesQuery } from "../api/administration.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { PagedList } from "../lists/paged-list.tsx";
-import { useCommands } from "../session/command-registry.ts";
-import { useServices } from "../session/services.ts";
-import { useProject } from "../session/use-session.ts";
+import { useServices, useCommands, useProject } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
-
 import { Field } from "../ui/field.tsx";
 import { ErrorNotice, Notice, Skeleton, EmptyState } from "../ui/notice.tsx";
 import { ProjectForm } from "./project-form.tsx";

@@ -1,12 +1,10 @@
 import { useState } from "react";
-
 import type { AgentTool } from "@svc/contracts";
 import { Pencil, Plus, Trash2 } from "lucide-react";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
-
 import { Field } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { TOOL_NAME, headersOf, readParameters, rowsOf, NEW_TOOLS } from "./tool-draft.ts";

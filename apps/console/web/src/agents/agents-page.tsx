@@ -1,5 +1,4 @@
 import { useState } from "react";
-
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Bot, Plus } from "lucide-react";
@@ -7,12 +6,9 @@ import type { Agent } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { useCommands } from "../session/command-registry.ts";
-import { useServices } from "../session/services.ts";
-import { useProject, useRights } from "../session/use-session.ts";
+import { useServices, useCommands, useProject, useRights } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-
 import { Field, TextArea } from "../ui/field.tsx";
 import { Notice, EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";

@@ -6,8 +6,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { addEdit, changesOf, conflictsOf, onTopOf, withEdits } from "../integrations/settings-draft.ts";
 import type { Edits } from "../integrations/settings-draft.ts";
 import type { SettingsForm } from "../integrations/use-channel.ts";
-import { useServices } from "../session/services.ts";
-import { useProject } from "../session/use-session.ts";
+import { useServices, useProject } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 
 /** What the editor changes. */

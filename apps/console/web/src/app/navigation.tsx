@@ -2,7 +2,7 @@ import { Link, useRouterState, useNavigate } from "@tanstack/react-router";
 import { AtSign, Keyboard, Search, Ellipsis } from "lucide-react";
 import type { Session } from "../api/session.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { useProject } from "../session/use-session.ts";
+import { useProject } from "../session/services.ts";
 import { Avatar, UnreadDot } from "../ui/badge.tsx";
 import { Tip, IconButton } from "../ui/button.tsx";
 import { MenuItem, MenuLine } from "../ui/menu.tsx";

@@ -2,8 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { actorOf } from "../api/session.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { useServices } from "../session/services.ts";
-import { useSession } from "../session/use-session.ts";
+import { useServices, useSession } from "../session/services.ts";
 import { useStore } from "../ui/create-store.ts";
 
 /** Something that is told while the page is not looked at. */

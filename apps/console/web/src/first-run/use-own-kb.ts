@@ -3,8 +3,7 @@ import { useRef } from "react";
 import { agentsQuery, changeAgent } from "../api/agents.ts";
 import { GUIDE_KB, kbsQuery, ownKb } from "../api/knowledge.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { useServices } from "../session/services.ts";
-import { useProject } from "../session/use-session.ts";
+import { useServices, useProject } from "../session/services.ts";
 
 /** What the first agent is said to do as long as it answers from the service's own guide alone. */
 const GUIDE_DESCRIPTION = "Answers questions about this service from its guide.";

@@ -2,7 +2,7 @@ import { ServiceError } from "@svc/client";
 import type { TicketItem } from "@svc/contracts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { usePeople } from "../session/use-session.ts";
+import { usePeople } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { describeError } from "../ui/describe-error.ts";

@@ -2,8 +2,7 @@ import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-route
 import { MailOpen } from "lucide-react";
 import { useDeferredValue, useMemo, useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
-import { useCommands } from "../session/command-registry.ts";
-import { usePeople, useProject, useSession } from "../session/use-session.ts";
+import { usePeople, useProject, useSession, useCommands } from "../session/services.ts";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { EmptyState } from "../ui/notice.tsx";
 import { useIsWide } from "../ui/use-is-wide.ts";

@@ -1,10 +1,7 @@
 import { useState } from "react";
-
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { useServices } from "../session/services.ts";
-import { useProject } from "../session/use-session.ts";
-
+import { useServices, useProject } from "../session/services.ts";
 import { formText, Field } from "../ui/field.tsx";
 import type { InboxSearch } from "./inbox-search.ts";
 import { filtersOf, useSavedViews } from "./saved-views.ts";

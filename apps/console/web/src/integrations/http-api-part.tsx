@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { ChannelOf } from "../api/channels.ts";
 import { CopyBox } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { useProject, useRights } from "../session/use-session.ts";
+import { useProject, useRights } from "../session/services.ts";
 import { ChoiceGroup, TabList } from "../ui/choice-fields.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";

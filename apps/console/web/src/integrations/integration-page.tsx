@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import type { ChannelItem, ServicePlace } from "@svc/contracts";
 import { channelOf, isBotChannel } from "../api/channels.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { useProject, useRights } from "../session/use-session.ts";
+import { useProject, useRights } from "../session/services.ts";
 import { Switch } from "../ui/choice-fields.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { MissingPage } from "../ui/error-page.tsx";

@@ -3,7 +3,7 @@ import { ChevronRight } from "lucide-react";
 import type { ChannelItem, ServicePlace } from "@svc/contracts";
 import { channelOf } from "../api/channels.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { useProject, useRights } from "../session/use-session.ts";
+import { useProject, useRights } from "../session/services.ts";
 import { Switch } from "../ui/choice-fields.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";

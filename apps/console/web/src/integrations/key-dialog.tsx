@@ -1,14 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-
 import type { Scope } from "@svc/contracts";
 import { createKey, keysQuery } from "../api/administration.ts";
 import { CopyBox } from "../forms/copy-box.tsx";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
-import { useServices } from "../session/services.ts";
-import { useProject } from "../session/use-session.ts";
+import { useServices, useProject } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { CheckBox } from "../ui/choice-fields.tsx";
 import { Dialog } from "../ui/dialog.tsx";

@@ -1,7 +1,7 @@
 import { useBlocker } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useTexts } from "../i18n/texts.ts";
-import { useCommands } from "../session/command-registry.ts";
+import { useCommands } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Notice } from "../ui/notice.tsx";

@@ -4,7 +4,7 @@ import type { Scope } from "@svc/contracts";
 import { CopyBox } from "../forms/copy-box.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
-import { useProject } from "../session/use-session.ts";
+import { useProject } from "../session/services.ts";
 import { TabList } from "../ui/choice-fields.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { AddressField } from "./channel-state.tsx";

@@ -1,14 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-
 import { ServiceError } from "@svc/client";
 import type { Gap } from "@svc/contracts";
 import { kbsQuery, ownKb } from "../api/knowledge.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { useServices } from "../session/services.ts";
-import { useProject } from "../session/use-session.ts";
-
+import { useServices, useProject } from "../session/services.ts";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 

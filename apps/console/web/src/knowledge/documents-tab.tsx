@@ -17,9 +17,7 @@ import type { DocumentItem, DocumentItemStatus, ImportItem, KbItem } from "@svc/
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { addDocument, documentsQuery, importsQuery } from "../api/knowledge.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { useCommands } from "../session/command-registry.ts";
-import { useServices } from "../session/services.ts";
-import { useProject, useRights } from "../session/use-session.ts";
+import { useServices, useCommands, useProject, useRights } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";

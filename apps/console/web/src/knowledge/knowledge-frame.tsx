@@ -4,11 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { useServices } from "../session/services.ts";
-import { useProject, useRights } from "../session/use-session.ts";
-
+import { useServices, useProject, useRights } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
-
 import { Field } from "../ui/field.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 

@@ -3,9 +3,7 @@ import type { DocumentSource } from "../api/knowledge.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
-import { useServices } from "../session/services.ts";
-import { useProject } from "../session/use-session.ts";
-
+import { useServices, useProject } from "../session/services.ts";
 import { Field, formText, TextArea } from "../ui/field.tsx";
 
 /** What a document is made of besides files. */

@@ -1,8 +1,7 @@
 import { useState } from "react";
 import { uploadFile } from "../api/knowledge.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { useServices } from "../session/services.ts";
-import { useProject } from "../session/use-session.ts";
+import { useServices, useProject } from "../session/services.ts";
 import { createStore } from "../ui/create-store.ts";
 import type { Store } from "../ui/create-store.ts";
 import { describeError } from "../ui/describe-error.ts";

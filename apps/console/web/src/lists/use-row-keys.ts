@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
-import { useCommands } from "../session/command-registry.ts";
+import { useCommands } from "../session/services.ts";
 import type { Command } from "../session/command-registry.ts";
 
 /**

@@ -1,6 +1,4 @@
-import { useEffect, useRef } from "react";
 import type { TextKey } from "../i18n/texts.ts";
-import { useServices } from "./services.ts";
 
 /** What is known of a key that was pressed. */
 interface KeyPress {
@@ -147,14 +145,4 @@ export function createCommandRegistry(): CommandRegistry {
       return true;
     },
   };
-}
-
-/** Offers commands for as long as the component is there. */
-export function useCommands(commands: readonly Command[]): void {
-  const { commands: registry } = useServices();
-  const current = useRef(commands);
-  useEffect(() => {
-    current.current = commands;
-  });
-  useEffect(() => registry.add(() => current.current), [registry]);
 }

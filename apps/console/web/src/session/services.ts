@@ -1,12 +1,31 @@
+import { createContext, useContext, useEffect, useRef } from "react";
+import { useQuery } from "@tanstack/react-query";
 import type { QueryClient } from "@tanstack/react-query";
-import { createContext, useContext } from "react";
+import { useParams } from "@tanstack/react-router";
+import type { RequiredScope } from "@svc/contracts";
+import { mayDo, sessionQuery, colleaguesQuery, actorOf } from "../api/session.ts";
+import type { Session } from "../api/session.ts";
+import { useTexts } from "../i18n/texts.ts";
 import type { Connection, Reach } from "../api/connection.ts";
 import type { Live } from "../api/live.ts";
 import type { Store } from "../ui/create-store.ts";
 import type { Toasts } from "../ui/toasts.tsx";
-import type { CommandRegistry } from "./command-registry.ts";
+import type { Command, CommandRegistry } from "./command-registry.ts";
 import type { OpenTexts } from "./open-texts.ts";
 import type { Preferences } from "./preferences.ts";
+
+/** Name of the project that is worked on. */
+export const useProject = (): string => useParams({ from: "/$project" }).project;
+
+/** Somebody whom a ticket can be given to. */
+export interface Person {
+  /** What the server calls them, as in `operator:…`. */
+  actor: string;
+  name: string;
+  isMe: boolean;
+  /** False for viewers, to whom no ticket can be assigned. */
+  mayWrite: boolean;
+}
 
 /** The part of a browser's storage that is used. */
 export type KeptTexts = Pick<Storage, "getItem" | "setItem" | "removeItem"> & { keys: () => string[] };
@@ -68,4 +87,55 @@ export function useServices(): Services {
   const services = useContext(ServicesContext);
   if (services === null) throw new Error("useServices is for components within the app.");
   return services;
+}
+
+/** Who is signed in. For components within the shell, which is shown to nobody else. */
+export function useSession(): Session {
+  const { connection } = useServices();
+  const { data } = useQuery(sessionQuery(connection));
+  if (data === null || data === undefined) throw new Error("useSession is for pages of those who are signed in.");
+  return data;
+}
+
+/** Tells what may be done in the project that is worked on. */
+export function useRights(): (scope: RequiredScope) => boolean {
+  const session = useSession();
+  const project = useProject();
+  return (scope) => mayDo(session, project, scope);
+}
+
+/** Who works in the project, oneself first, and the names of those who did something. */
+export function usePeople(): { people: Person[]; nameOf: (actor: string) => string; me: string } {
+  const { connection } = useServices();
+  const { operator } = useSession();
+  const project = useProject();
+  const { t } = useTexts();
+  const { data: colleagues = [] } = useQuery(colleaguesQuery(connection, project));
+  const me = actorOf(operator.id);
+  const others = colleagues
+    .filter(({ id }) => id !== operator.id)
+    .map(({ id, mayWrite, name }) => ({ actor: actorOf(id), name, isMe: false, mayWrite }));
+  const people = [{ actor: me, name: operator.name, isMe: true, mayWrite: true }, ...others];
+  const names = new Map(people.map(({ actor, name }) => [actor, name]));
+  return {
+    people,
+    me,
+    nameOf(actor) {
+      const name = names.get(actor);
+      if (name !== undefined) return name;
+      if (actor.startsWith("operator:")) return t("people.someone");
+      if (actor.startsWith("key:")) return t("people.key");
+      return actor === "pipeline" ? t("people.pipeline") : actor;
+    },
+  };
+}
+
+/** Offers commands for as long as the component is there. */
+export function useCommands(commands: readonly Command[]): void {
+  const { commands: registry } = useServices();
+  const current = useRef(commands);
+  useEffect(() => {
+    current.current = commands;
+  });
+  useEffect(() => registry.add(() => current.current), [registry]);
 }

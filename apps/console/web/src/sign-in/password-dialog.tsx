@@ -2,7 +2,6 @@ import { changePassword } from "../api/session.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
-
 import { formText, Field } from "../ui/field.tsx";
 
 /** OPERATOR_LIMITS of the contracts say the same; the server checks. */

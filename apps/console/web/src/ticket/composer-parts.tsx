@@ -2,8 +2,8 @@ import { CircleAlert, LoaderCircle, Paperclip, RotateCw, X, RefreshCw } from "lu
 import type { Ref } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import type { Texts } from "../i18n/texts.ts";
-import { usePeople } from "../session/use-session.ts";
-import type { Person } from "../session/use-session.ts";
+import { usePeople } from "../session/services.ts";
+import type { Person } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { sizeText } from "../ui/size-text.ts";

@@ -2,7 +2,7 @@ import { Bot, ChevronDown, FileText, TriangleAlert } from "lucide-react";
 import type { Source, TicketDraft } from "@svc/contracts";
 import { useId, useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
-import { usePeople } from "../session/use-session.ts";
+import { usePeople } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
 import { describeReason, describeWeakDraft, shownBelow } from "./describe-reason.ts";

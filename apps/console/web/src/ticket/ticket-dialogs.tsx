@@ -1,7 +1,6 @@
 import type { TicketDetail, TicketChange, TicketPriority } from "@svc/contracts";
 import { UserX, Bot, FolderInput } from "lucide-react";
 import { useId, useState } from "react";
-
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { agentsQuery } from "../api/agents.ts";
@@ -9,8 +8,7 @@ import { mayDo } from "../api/session.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { useInbox } from "../inbox/use-ticket-list.ts";
-import { useServices } from "../session/services.ts";
-import { usePeople, useSession } from "../session/use-session.ts";
+import { useServices, usePeople, useSession } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { ConfirmDialog, Dialog } from "../ui/dialog.tsx";

@@ -18,7 +18,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { customerName, isTask, taskPerson } from "../inbox/describe-ticket.ts";
 import { DueMark, PriorityMark, StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
 import { useInbox } from "../inbox/use-ticket-list.ts";
-import { useProject, useRights } from "../session/use-session.ts";
+import { useProject, useRights } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import type { Source, TicketDetail } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import type { Texts, TextKey } from "../i18n/texts.ts";
-import { usePeople } from "../session/use-session.ts";
+import { usePeople } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
 import { describeReason } from "./describe-reason.ts";
 import { readTrace } from "./read-ticket.ts";

@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useState } from "react";
 import type { PresenceEventData } from "../api/live.ts";
-import { useServices, TAB_NAME } from "../session/services.ts";
-import { useProject, useSession } from "../session/use-session.ts";
+import { useServices, TAB_NAME, useProject, useSession } from "../session/services.ts";
 
 /** The server forgets who has not been heard of for longer than this. */
 const HEARTBEAT_MS = 20_000;

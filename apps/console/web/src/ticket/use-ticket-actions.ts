@@ -4,8 +4,7 @@ import { ServiceError } from "@svc/client";
 import type { ReviewAction, ReviewInput, TicketChange, TicketDetail, TicketItem } from "@svc/contracts";
 import { decide, give, showTicket, undoClose } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { useServices } from "../session/services.ts";
-import { usePeople, useProject } from "../session/use-session.ts";
+import { useServices, usePeople, useProject } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 
 /** How a decision is told, and how it is taken back. */
