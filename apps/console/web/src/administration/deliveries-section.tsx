@@ -6,14 +6,14 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { deliveryPagesQuery } from "../api/administration.ts";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { PagedList } from "../lists/paged-list.tsx";
+import { ResourcePage } from "../lists/resource-page.tsx";
 import { useServices, useProject, useRights } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { ChoiceGroup } from "../ui/choice-fields.tsx";
-import { EmptyState, Notice } from "../ui/notice.tsx";
+import { Notice } from "../ui/notice.tsx";
 
 const TONES = { pending: "warn", delivered: "ok", dead: "bad" } as const satisfies Record<DeliveryState, Tone>;
 
@@ -61,8 +61,7 @@ function DeliveryRow({
         </button>
         <Ago time={createdAt} className="shrink-0 pt-0.5 text-xs text-muted max-sm:hidden" />
         {onReplay !== null && (
-          <Button size="small" isBusy={isBusy} onClick={onReplay}>
-            <RotateCcw aria-hidden className="size-3.5" />
+          <Button icon={RotateCcw} size="small" isBusy={isBusy} onClick={onReplay}>
             {t(state === "pending" ? "delivery.tryNow" : "delivery.replay")}
           </Button>
         )}
@@ -104,10 +103,10 @@ function DeliveryRow({
 
 const CHOICES = ["all", "pending", "dead", "delivered"] as const satisfies readonly (DeliveryState | "all")[];
 
-/** The callbacks of the project, with what became of them. */
+/** The callbacks of the project, with their attempts. */
 export function DeliveriesSection() {
   const { t } = useTexts();
-  const { connection, queryClient, toasts } = useServices();
+  const { connection, queryClient } = useServices();
   const project = useProject();
   const mayReplay = useRights()("webhooks:write");
   const [choice, setChoice] = useState<DeliveryState | "all">("all");
@@ -120,57 +119,50 @@ export function DeliveriesSection() {
     await runAside(async () => {
       await connection.call("replayDelivery", project, { params: { id } });
       await queryClient.invalidateQueries({ queryKey: ["deliveries", project] });
-      toasts.show({ kind: "done", text: t("delivery.replayed") });
+      return t("delivery.replayed");
     });
     setBusyId(null);
   }
 
   return (
-    <>
-      <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
-        <p className="max-w-xl text-sm text-muted">{t("delivery.text", { project })}</p>
-        <ChoiceGroup
-          label={t("delivery.state")}
-          hidesLabel
-          value={choice}
-          options={CHOICES.map((value) => ({ value, label: t(`delivery.${value}`) }))}
-          onChange={setChoice}
-        />
-      </div>
-      {!mayReplay && (
-        <div className="mb-4">
-          <Notice>{t("delivery.readOnly", { project })}</Notice>
-        </div>
-      )}
-      <PagedList
-        query={deliveries}
-        label={t("administration.deliveries")}
-        commandsOf={(item) =>
-          mayReplay
-            ? [
-                {
-                  id: "delivery-replay",
-                  title: t("delivery.replay"),
-                  group: "page",
-                  keys: "r",
-                  isDecision: true,
-                  run: () => void replay(item),
-                },
-              ]
-            : []
-        }
-        empty={
-          <EmptyState
-            icon={Send}
-            title={t(choice === "all" ? "delivery.none" : "delivery.noneSuch")}
-            text={t("delivery.noneText")}
+    <ResourcePage
+      query={deliveries}
+      label={t("administration.deliveries")}
+      head={
+        <>
+          <p className="max-w-xl self-center text-sm text-muted">{t("delivery.text", { project })}</p>
+          <ChoiceGroup
+            label={t("delivery.state")}
+            hidesLabel
+            value={choice}
+            options={CHOICES.map((value) => ({ value, label: t(`delivery.${value}`) }))}
+            onChange={setChoice}
+            className="self-center"
           />
-        }
-      >
-        {(item) => (
-          <DeliveryRow item={item} isBusy={busyId === item.id} onReplay={mayReplay ? () => void replay(item) : null} />
-        )}
-      </PagedList>
-    </>
+        </>
+      }
+      filter={
+        !mayReplay && (
+          <div className="mb-4">
+            <Notice>{t("delivery.readOnly", { project })}</Notice>
+          </div>
+        )
+      }
+      commandsOf={(item) => [
+        mayReplay && {
+          id: "delivery-replay",
+          title: t("delivery.replay"),
+          keys: "r",
+          isDecision: true,
+          run: () => void replay(item),
+        },
+      ]}
+      icon={Send}
+      empty={{ title: t(choice === "all" ? "delivery.none" : "delivery.noneSuch"), text: t("delivery.noneText") }}
+    >
+      {(item) => (
+        <DeliveryRow item={item} isBusy={busyId === item.id} onReplay={mayReplay ? () => void replay(item) : null} />
+      )}
+    </ResourcePage>
   );
 }

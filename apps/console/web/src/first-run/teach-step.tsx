@@ -11,7 +11,7 @@ import { useServices, useProject } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { describeError } from "../ui/describe-error.ts";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
-import { useFileDrop } from "../ui/use-file-drop.ts";
+import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
 import { isTaught } from "./first-run-state.ts";
 import { Step } from "./step.tsx";
 import { useOwnKb } from "./use-own-kb.ts";
@@ -58,31 +58,16 @@ export function TeachStep({ number }: { number: number }) {
           isOver ? "border-accent bg-accent-soft" : "border-line"
         }`}
       >
-        <Button onClick={() => files.current?.click()}>
-          <FileUp aria-hidden className="size-4" />
+        <Button icon={FileUp} onClick={() => files.current?.click()}>
           {t("knowledge.addFiles")}
         </Button>
-        <Button isBusy={busy === "page"} onClick={() => void open("page")}>
-          <Globe aria-hidden className="size-4" />
+        <Button icon={Globe} isBusy={busy === "page"} onClick={() => void open("page")}>
           {t("knowledge.addPage")}
         </Button>
-        <Button isBusy={busy === "text"} onClick={() => void open("text")}>
-          <PenLine aria-hidden className="size-4" />
+        <Button icon={PenLine} isBusy={busy === "text"} onClick={() => void open("text")}>
           {t("knowledge.addText")}
         </Button>
-        <input
-          ref={files}
-          type="file"
-          multiple
-          accept={ACCEPTED_FILES}
-          tabIndex={-1}
-          aria-hidden
-          className="hidden"
-          onChange={({ currentTarget }) => {
-            queue.add([...(currentTarget.files ?? [])]);
-            currentTarget.value = "";
-          }}
-        />
+        <FileChooser ref={files} accept={ACCEPTED_FILES} onFiles={queue.add} />
       </div>
       <div className="mt-3 empty:hidden">
         <UploadList queue={queue} />

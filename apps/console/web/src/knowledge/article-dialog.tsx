@@ -13,7 +13,7 @@ const TITLE_MAX_CHARS = 300;
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** What was typed before, and not written yet. */
+/** Returns the unsaved article in a stored text. */
 function readDraft(text: string | null): { title?: string; text?: string } {
   if (text === null) return {};
   try {
@@ -30,7 +30,7 @@ function readDraft(text: string | null): { title?: string; text?: string } {
   }
 }
 
-/** Writes the article that answers a gap. What is typed survives a reload until it is written. */
+/** Writes the article that answers a gap. Unsaved text survives a reload. */
 export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten: () => void; onClose: () => void }) {
   const { t } = useTexts();
   const { connection, storage, toasts } = useServices();
@@ -90,15 +90,15 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
           value={title}
           maxLength={TITLE_MAX_CHARS}
           required
-          onChange={({ currentTarget }) => {
-            setTitle(currentTarget.value);
-            keep({ title: currentTarget.value, text });
+          onChange={(value) => {
+            setTitle(value);
+            keep({ title: value, text });
           }}
         />
         <SelectField
           label={t("gap.base")}
           value={target}
-          onChange={({ currentTarget }) => setKbId(currentTarget.value)}
+          onChange={setKbId}
           options={(kbs.data ?? []).map((kb) => ({ value: kb.id, label: kb.name }))}
         />
       </div>
@@ -109,9 +109,9 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
         required
         data-autofocus
         value={text}
-        onChange={({ currentTarget }) => {
-          setText(currentTarget.value);
-          keep({ title, text: currentTarget.value });
+        onChange={(value) => {
+          setText(value);
+          keep({ title, text: value });
         }}
       />
     </FormDialog>

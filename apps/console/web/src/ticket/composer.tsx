@@ -10,7 +10,7 @@ import type { Person } from "../session/services.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Markdown } from "../ui/markdown.tsx";
-import { useFileDrop } from "../ui/use-file-drop.ts";
+import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
 import { ChangesNotice, MentionList, ReplyFileList } from "./composer-parts.tsx";
 import { findMention, mentionsIn } from "./find-mention.ts";
 import { describeChanges, isInTheWay, seenOf } from "./own-drafts.ts";
@@ -360,18 +360,7 @@ export function Composer({
             }}
           />
         )}
-        <input
-          ref={chooser}
-          type="file"
-          multiple
-          tabIndex={-1}
-          aria-hidden
-          className="hidden"
-          onChange={({ currentTarget }) => {
-            addFiles([...(currentTarget.files ?? [])]);
-            currentTarget.value = "";
-          }}
-        />
+        <FileChooser ref={chooser} onFiles={addFiles} />
         {isOpen && (
           <div className="mt-2 flex items-center gap-2">
             <p className="min-w-0 flex-1 truncate text-xs text-muted max-sm:hidden">

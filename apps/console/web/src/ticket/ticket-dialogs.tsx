@@ -262,7 +262,7 @@ function RerouteDialog({
           label={t("project.label")}
           value={project}
           options={targets.map(({ name }) => ({ value: name, label: name }))}
-          onChange={({ currentTarget }) => setProject(currentTarget.value)}
+          onChange={setProject}
           className="border-b border-line p-4"
         />
       )}

@@ -127,13 +127,11 @@ export function TicketHeader({
       </div>
       {mayWrite &&
         (isClosed ? (
-          <Button isBusy={isBusy} onClick={reopen} className="max-sm:hidden">
-            <RotateCcw aria-hidden className="size-4" />
+          <Button icon={RotateCcw} isBusy={isBusy} onClick={reopen} className="max-sm:hidden">
             {t("action.reopen")}
           </Button>
         ) : (
-          <Button isBusy={isBusy} onClick={() => resolve("resolved")} className="max-sm:hidden">
-            <CircleCheck aria-hidden className="size-4" />
+          <Button icon={CircleCheck} isBusy={isBusy} onClick={() => resolve("resolved")} className="max-sm:hidden">
             {t("action.resolve")}
           </Button>
         ))}

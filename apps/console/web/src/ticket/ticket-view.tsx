@@ -9,7 +9,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { isTask } from "../inbox/describe-ticket.ts";
 import { useInbox } from "../inbox/use-ticket-list.ts";
 import { READ_MS } from "../session/command-registry.ts";
-import type { Command } from "../session/command-registry.ts";
+import type { GroupCommand } from "../session/command-registry.ts";
 import { useServices, useCommands, usePeople, useRights, useSession } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
@@ -159,73 +159,28 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
     heightBefore.current = null;
   }, [history, isLoading]);
 
-  const writing: (Command | false)[] = [
-    canApprove && {
-      id: "approve",
-      title: t("action.approve"),
-      group: "ticket",
-      keys: "a",
-      isDecision: true,
-      run: askToApprove,
-    },
-    hasDraftText && { id: "edit", title: t("action.edit"), group: "ticket", keys: "e", run: () => compose("edit") },
-    takesReplies && {
-      id: "reply",
-      title: t("action.reply"),
-      group: "ticket",
-      keys: "r",
-      run: () => compose("reply"),
-    },
-    { id: "note", title: t("action.note"), group: "ticket", keys: "n", run: () => compose("note") },
-    stage === "review" &&
-      takesReplies && {
-        id: "regenerate",
-        title: t("action.regenerate"),
-        group: "ticket",
-        keys: "shift+g",
-        isDecision: true,
-        run: regenerate,
-      },
-    stage === "review" &&
-      takesReplies && {
-        id: "reject",
-        title: t("action.reject"),
-        group: "ticket",
-        keys: "shift+x",
-        run: () => setDialog("reject"),
-      },
-    { id: "assign", title: t("action.assign"), group: "ticket", keys: "#", run: () => setDialog("assign") },
-    { id: "take", title: t("action.take"), group: "ticket", keys: "i", run: () => assign(me) },
-    { id: "reroute", title: t("action.reroute"), group: "ticket", keys: "m", run: () => setDialog("reroute") },
-    { id: "tags", title: t("action.change"), group: "ticket", keys: "t", run: () => setDialog("change") },
-    !isClosed && {
-      id: "resolve",
-      title: t("action.resolve"),
-      group: "ticket",
-      keys: "shift+e",
-      isDecision: true,
-      run: askToResolve,
-    },
-    !isClosed && {
-      id: "spam",
-      title: t("action.spam"),
-      group: "ticket",
-      keys: "!",
-      isDecision: true,
-      run: () => resolve("spam"),
-    },
-    isClosed && { id: "reopen", title: t("action.reopen"), group: "ticket", keys: "shift+o", run: reopen },
-    stage === "failed" && {
-      id: "retry",
-      title: t("action.retry"),
-      group: "ticket",
-      run: retry,
-    },
+  const isReview = stage === "review" && takesReplies;
+  const decides = { isDecision: true };
+  const writing: (GroupCommand | false)[] = [
+    canApprove && { id: "approve", title: t("action.approve"), keys: "a", ...decides, run: askToApprove },
+    hasDraftText && { id: "edit", title: t("action.edit"), keys: "e", run: () => compose("edit") },
+    takesReplies && { id: "reply", title: t("action.reply"), keys: "r", run: () => compose("reply") },
+    { id: "note", title: t("action.note"), keys: "n", run: () => compose("note") },
+    isReview && { id: "regenerate", title: t("action.regenerate"), keys: "shift+g", ...decides, run: regenerate },
+    isReview && { id: "reject", title: t("action.reject"), keys: "shift+x", run: () => setDialog("reject") },
+    { id: "assign", title: t("action.assign"), keys: "#", run: () => setDialog("assign") },
+    { id: "take", title: t("action.take"), keys: "i", run: () => assign(me) },
+    { id: "reroute", title: t("action.reroute"), keys: "m", run: () => setDialog("reroute") },
+    { id: "tags", title: t("action.change"), keys: "t", run: () => setDialog("change") },
+    !isClosed && { id: "resolve", title: t("action.resolve"), keys: "shift+e", ...decides, run: askToResolve },
+    !isClosed && { id: "spam", title: t("action.spam"), keys: "!", ...decides, run: () => resolve("spam") },
+    isClosed && { id: "reopen", title: t("action.reopen"), keys: "shift+o", run: reopen },
+    stage === "failed" && { id: "retry", title: t("action.retry"), run: retry },
   ];
-  useCommands([
-    { id: "details", title: t("action.details"), group: "ticket", keys: "d", run: () => setDetails((shown) => !shown) },
-    { id: "copy-link", title: t("action.copyLink"), group: "ticket", run: copyLink },
-    ...(mayWrite ? writing.filter((command) => command !== false) : []),
+  useCommands("ticket", [
+    { id: "details", title: t("action.details"), keys: "d", run: () => setDetails((shown) => !shown) },
+    { id: "copy-link", title: t("action.copyLink"), run: copyLink },
+    ...(mayWrite ? writing : []),
   ]);
 
   return (
@@ -292,8 +247,12 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
               </p>
             )}
             {hasNewMessages && (
-              <Button size="small" onClick={showEnd} className="absolute bottom-2 left-1/2 -translate-x-1/2 shadow-pop">
-                <ArrowDown aria-hidden className="size-3.5" />
+              <Button
+                icon={ArrowDown}
+                size="small"
+                onClick={showEnd}
+                className="absolute bottom-2 left-1/2 -translate-x-1/2 shadow-pop"
+              >
                 {t("ticket.newMessage")}
               </Button>
             )}
