@@ -41,7 +41,8 @@ function installMark() {
   const hash = createHash("sha256");
   for (const file of [join(ROOT, "pnpm-lock.yaml"), join(ROOT, "package.json"), join(ROOT, "pnpm-workspace.yaml")])
     hash.update(readFileSync(file));
-  for (const folder of [...workspaces(), join(ROOT, "tests")]) hash.update(readFileSync(join(folder, "package.json")));
+  const tools = ["bench", "chaos", "eval", "tests"].map((name) => join(ROOT, name));
+  for (const folder of [...workspaces(), ...tools]) hash.update(readFileSync(join(folder, "package.json")));
   return hash.digest("hex");
 }
 

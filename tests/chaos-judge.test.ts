@@ -1,24 +1,6 @@
 import { expect, test } from "@jest/globals";
-
-/** The part of `scripts/chaos/ledger.mjs` that says whether a promise was kept. */
-interface LedgerModule {
-  createLedger(): Ledger;
-  judge(ledger: Ledger, options?: { mayRepeat?: (entry: Entry) => boolean }): string[];
-  wasAskedTwice(entry: Entry): boolean;
-}
-interface Entry {
-  id: string;
-}
-interface Ledger {
-  send(message: { id: string; channel: string; chat: string; place: number; mode: string }): Entry;
-  tryAgain(entry: Entry): void;
-  acknowledge(entry: Entry, messageId: string): void;
-  show(answer: { messageId: string; replyId: string; seq: number; by: string }): void;
-  unasked(): string[];
-}
-
-const { href } = new URL("../scripts/chaos/ledger.mjs", import.meta.url);
-const { createLedger, judge, wasAskedTwice } = (await import(href)) as LedgerModule;
+import { createLedger, judge, wasAskedTwice } from "../chaos/src/ledger.ts";
+import type { Way } from "../chaos/src/ledger.ts";
 
 /** A ledger of two messages in one chat that were both acknowledged, and what shows their answers. */
 function twoMessages() {
@@ -28,8 +10,10 @@ function twoMessages() {
     ledger.acknowledge(entry, `m${place}`);
     return entry;
   });
-  const show = (place: number, { reply = `r${place}`, seq = place + 1, by = "call" } = {}) =>
-    ledger.show({ messageId: `m${place}`, replyId: reply, seq, by });
+  const show = (
+    place: number,
+    { reply = `r${place}`, seq = place + 1, by = "call" }: { reply?: string; seq?: number; by?: Way } = {},
+  ) => ledger.show({ messageId: `m${place}`, replyId: reply, seq, by });
   return { ledger, entries: [one, two], show };
 }
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { openStore } from "@svc/store";
 import { createTestDatabase, holdResource, startProcess, testLog, waitFor } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
+import pg from "pg";
 import { SVC_MAIN } from "./support/run-svc.ts";
 import { SECRET_KEY } from "./support/start-product.ts";
 import { makeFolder, removeFolders } from "./support/svc-instance.ts";
@@ -124,6 +125,24 @@ describe("a folder", () => {
     expect(summary).toEqual({ added: 0, changed: 1, unchanged: 2, failed: 1 });
     expect(files.find(({ status }) => status === "changed")).toMatchObject({ file: "docs/kestrel.md" });
     expect(skipped).toEqual({ ".png": 1 });
+  });
+
+  test("added with --force is read again although no file has changed, and replaced if its text differs", async () => {
+    // As if an earlier version had read another text out of the same file.
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(
+      "UPDATE documents SET content_hash = '\\x00', source_content_hash = '\\x00' WHERE key = 'docs/kestrel.md'",
+    );
+    await client.end();
+    const add = async (...words: string[]) => (await svcJson("kb", "add", "docs", "--kb", "handbook", ...words)).files;
+    const statusOf = (files: Document["files"], name: string) => files.find(({ file }) => file === name)?.status;
+    expect(statusOf(await add(), "docs/kestrel.md")).toBe("unchanged");
+    const forced = await add("--force");
+    expect(statusOf(forced, "docs/kestrel.md")).toBe("changed");
+    expect(statusOf(forced, "docs/prices.csv")).toBe("unchanged");
+    expect(statusOf(await add(), "docs/kestrel.md")).toBe("unchanged");
+    expect((await svcJson("kb", "list", "--kb", "handbook")).items.length).toBe(3);
   });
 
   test("is searched with heading and score, and what matches nothing says so", async () => {

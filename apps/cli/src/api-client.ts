@@ -1,8 +1,6 @@
 import { ServiceError, createClient, isValidHeaderValue } from "@svc/client";
 import type { Client, SentMessage } from "@svc/client";
 import { localUrl, runningChannelSchema } from "@svc/contracts";
-import { localKeyFile, readLocalKey } from "@svc/operations";
-import { readEnvironment } from "@svc/runtime";
 import type { EarlyConfig } from "@svc/runtime";
 import { z } from "zod";
 import { errorCode } from "@svc/primitives";
@@ -61,7 +59,7 @@ export function requireSendableKey({ key }: ApiTarget): void {
 }
 
 /** Errors of the client itself, for people; the others are responses of the product. */
-const CLIENT_ERRORS: Readonly<Record<string, (target: ApiTarget, fault: ServiceError) => CliError>> = {
+const CLIENT_ERRORS: Readonly<Record<string, (target: ApiTarget, error: ServiceError) => CliError>> = {
   unreachable: notRunning,
   timeout: ({ url }, cause) =>
     new CliError(
@@ -82,12 +80,12 @@ function notThisProduct({ url }: ApiTarget, answer: string): CliError {
 }
 
 /** Returns the error of a failed call as a CliError. */
-function explain(target: ApiTarget, fault: ServiceError): CliError {
-  const { code, status, detail, requestId } = fault;
+function explain(target: ApiTarget, error: ServiceError): CliError {
+  const { code, status, detail, requestId } = error;
   const ofClient = CLIENT_ERRORS[code];
-  if (ofClient !== undefined) return ofClient(target, fault);
+  if (ofClient !== undefined) return ofClient(target, error);
   const trace = status !== null && status >= 500 && requestId !== null ? ` (request ${requestId})` : "";
-  return new CliError(code, EXIT_OF_STATUS[status ?? 0] ?? EXIT.failed, `${detail}${trace}`, { cause: fault });
+  return new CliError(code, EXIT_OF_STATUS[status ?? 0] ?? EXIT.failed, `${detail}${trace}`, { cause: error });
 }
 
 /**
@@ -195,6 +193,7 @@ export function apiUrlOf({ bindHost, ports }: { bindHost: string | undefined; po
 /** Returns the key of this installation: SVC_ADMIN_KEY, else the one in the data folder; null without both. */
 export async function findKey({ adminKey, dataDir }: EarlyConfig): Promise<string | null> {
   if (adminKey !== undefined) return adminKey;
+  const { localKeyFile, readLocalKey } = await import("@svc/operations");
   try {
     return await readLocalKey(dataDir);
   } catch (error) {
@@ -243,6 +242,7 @@ async function makeTarget(
   { url, project }: TargetOptions,
   urlOf: (config: EarlyConfig) => string,
 ): Promise<ApiTarget> {
+  const { readEnvironment } = await import("@svc/runtime");
   const config = readEnvironment(cli.env);
   return {
     url: url ?? urlOf(config),
@@ -268,6 +268,7 @@ export function makeToolsTarget(cli: Cli, options: TargetOptions): Promise<ApiTa
 /** Returns the API at `--url` or SVC_URL, else that of this installation if it is running; null if it is not. */
 export async function findRunningService(cli: Cli, options: TargetOptions): Promise<ApiTarget | null> {
   if (options.url !== undefined || readUrl(cli) !== undefined) return makeApiTarget(cli, options);
+  const { readEnvironment } = await import("@svc/runtime");
   const config = readEnvironment(cli.env);
   const key = (await findKey(config)) ?? readVariable(cli, "SVC_KEY") ?? null;
   if (key === null || (await probeApi(apiUrlOf(config), key)).kind !== "ours") return null;

@@ -7,7 +7,8 @@ export type TypedOption<Value> = Option & { readonly valueType?: Value };
 
 /** Texts of arguments by how the help shows them, as in `<agent>`, `[file]` or `[source...]`; some have choices. */
 type Arguments = Readonly<Record<string, string | { text: string; choices: readonly string[] }>>;
-type Options = Readonly<Record<string, TypedOption<unknown>>>;
+/** Options by the name under which a command gets their values. */
+export type Options = Readonly<Record<string, TypedOption<unknown>>>;
 
 type NameOf<Key> = Key extends `<${infer Name}>` | `[${infer Name}...]` | `[${infer Name}]` ? Name : never;
 type ArgumentValue<Key, Text> = Key extends `[${string}...]`
@@ -30,7 +31,7 @@ export interface CommandDefinition<Args extends Arguments = Arguments, Given ext
   /** Omitted for a command of `create-program.ts`, which has it. */
   description?: string;
   alias?: string;
-  /** Replaces the usage that follows from arguments and options. */
+  /** Replaces the usage that follows from arguments, options and the commands below. */
   usage?: string;
   args?: Args;
   /** Options by the name under which `run` gets their values. `--json` follows them, unless it is one of them. */
@@ -81,13 +82,15 @@ const argumentOf = ([name, text]: [string, Arguments[string]]) =>
 
 /** Adds a command and those below it to its parent. */
 export function addCommand(parent: Command, cli: Cli, name: string, definition: CommandDefinition): void {
-  const { description = "", alias, usage, args = {}, options = {}, hasJson = true, commands = {} } = definition;
+  const { description = "", alias, args = {}, options = {}, hasJson = true, commands = {} } = definition;
+  const isGroup = definition.run === undefined;
+  const usage = definition.usage ?? (isGroup ? `<${Object.keys(commands).join("|")}> [options]` : undefined);
   const command = parent.command(name).description(description);
   if (alias !== undefined) command.alias(alias);
   if (usage !== undefined) command.usage(usage);
   for (const argument of Object.entries(args).map(argumentOf)) command.addArgument(argument);
   for (const option of Object.values(options)) command.addOption(option);
-  if (definition.run !== undefined) {
+  if (!isGroup) {
     if (hasJson && !("json" in options)) command.addOption(jsonOption);
     command.addHelpText("after", helpOf(definition, cli));
     command.action(async () => {

@@ -1,10 +1,8 @@
-import type { Principal } from "@svc/auth";
 import type { Client } from "@svc/client";
 import { LIST_LIMITS } from "@svc/contracts";
 import type { Agent, DocumentItem, KbItem, KeyItem, ListPage, ProjectItem, TicketDetail } from "@svc/contracts";
-import { getTicket, listAgents, listDocuments, listKbs, listKeys, listProjects, listTickets } from "@svc/operations";
 import { isUuid } from "@svc/primitives";
-import type { Store } from "@svc/store";
+import type { BoundOperations } from "./as-administrator.ts";
 import { failure, usageError } from "./cli-error.ts";
 import { safeLine } from "./safe-text.ts";
 
@@ -49,31 +47,31 @@ function notFound(what: string, others: string, name: string, items: readonly { 
 const pick = <Item extends { id: string; name: string }>(items: readonly Item[], name: string): Item | undefined =>
   items.find((item) => item.name === name) ?? items.find(({ id }) => id === name.toLowerCase());
 
-/** Returns all knowledge bases of the principal's project, by name. */
-export async function listAllKbs(store: Store, principal: Principal): Promise<KbItem[]> {
-  return (await readAll((page) => listKbs({ store }, principal, page))).toSorted(byName);
+/** Returns all knowledge bases of the project, by name. */
+export async function listAllKbs({ listKbs }: Pick<BoundOperations, "listKbs">): Promise<KbItem[]> {
+  return (await readAll(listKbs)).toSorted(byName);
 }
 
 /** Returns all documents of a knowledge base, by key. */
-export async function listAllDocuments(store: Store, principal: Principal, kbId: string): Promise<DocumentItem[]> {
-  const items = await readAll((page) => listDocuments({ store }, principal, kbId, page));
+export async function listAllDocuments({ listDocuments }: BoundOperations, kbId: string): Promise<DocumentItem[]> {
+  const items = await readAll((page) => listDocuments(kbId, page));
   return items.toSorted((one, other) => (one.key < other.key ? -1 : 1));
 }
 
 /** Returns the knowledge base with this name, or null. */
-export async function findKb(store: Store, principal: Principal, name: string): Promise<KbItem | null> {
-  return (await listAllKbs(store, principal)).find((kb) => kb.name === name) ?? null;
+export async function findKb(operations: BoundOperations, name: string): Promise<KbItem | null> {
+  return (await listAllKbs(operations)).find((kb) => kb.name === name) ?? null;
 }
 
 /** Returns the knowledge base with this name. Throws CliError `not_found` with the names that exist. */
-export async function getKb(store: Store, principal: Principal, name: string): Promise<KbItem> {
-  const kbs = await listAllKbs(store, principal);
+export async function getKb(operations: BoundOperations, name: string): Promise<KbItem> {
+  const kbs = await listAllKbs(operations);
   return kbs.find((kb) => kb.name === name) ?? notFound("knowledge base", "Knowledge bases", name, kbs);
 }
 
-/** Returns all agents of the principal's project, by name. */
-export async function listAllAgents(store: Store, principal: Principal): Promise<Agent[]> {
-  return (await readAll((page) => listAgents({ store }, principal, page))).toSorted(byName);
+/** Returns all agents of the project, by name. */
+export async function listAllAgents({ listAgents }: BoundOperations): Promise<Agent[]> {
+  return (await readAll(listAgents)).toSorted(byName);
 }
 
 /** Returns all agents of the client's project, by name, as the running service has them. */
@@ -87,31 +85,31 @@ export async function fetchAgents(client: Client): Promise<Agent[]> {
 export const pickAgent = (agents: readonly Agent[], name: string): Agent =>
   pick(agents, name) ?? notFound("agent", "Agents", name, agents);
 
-/** As `pickAgent`, among all agents of the principal's project. */
-export async function getAgent(store: Store, principal: Principal, name: string): Promise<Agent> {
-  return pickAgent(await listAllAgents(store, principal), name);
+/** As `pickAgent`, among all agents of the project. */
+export async function getAgent(operations: BoundOperations, name: string): Promise<Agent> {
+  return pickAgent(await listAllAgents(operations), name);
 }
 
 /** Returns all projects, by name. */
-export async function listAllProjects(store: Store, principal: Principal): Promise<ProjectItem[]> {
-  return (await readAll((page) => listProjects({ store }, principal, page))).toSorted(byName);
+export async function listAllProjects({ listProjects }: BoundOperations): Promise<ProjectItem[]> {
+  return (await readAll(listProjects)).toSorted(byName);
 }
 
 /** Returns the project with this name or ID. Throws CliError `not_found` with the names that exist. */
-export async function getProject(store: Store, principal: Principal, name: string): Promise<ProjectItem> {
-  const projects = await listAllProjects(store, principal);
+export async function getProject(operations: BoundOperations, name: string): Promise<ProjectItem> {
+  const projects = await listAllProjects(operations);
   return pick(projects, name) ?? notFound("project", "Projects", name, projects);
 }
 
 /** Returns all keys, newest first; with `q`, those whose name or prefix contains it. */
-export const listAllKeys = (store: Store, principal: Principal, q?: string): Promise<KeyItem[]> =>
-  readAll((page) => listKeys({ store }, principal, { ...page, q }));
+export const listAllKeys = ({ listKeys }: BoundOperations, q?: string): Promise<KeyItem[]> =>
+  readAll((page) => listKeys({ ...page, q }));
 
 /**
  * Returns the ID of a key, which is named by its ID or by its prefix as lists show it. Throws CliError `usage` for what is
  * most likely a whole key, `not_found`, and `ambiguous` with the keys that have this prefix.
  */
-export async function findApiKeyId(store: Store, principal: Principal, named: string): Promise<string> {
+export async function findApiKeyId(operations: BoundOperations, named: string): Promise<string> {
   // Lists show that there is more of the key by this sign.
   const name = named.replace(/…$/, "");
   if (isUuid(name)) return name;
@@ -119,7 +117,7 @@ export async function findApiKeyId(store: Store, principal: Principal, named: st
   if (name === "" || Array.from(name).length > KEY_PREFIX_CHARS) {
     throw usageError("Specify the key by its ID, or by its prefix as shown by keys list; never by the key itself.");
   }
-  const found = await listAllKeys(store, principal, name);
+  const found = await listAllKeys(operations, name);
   const meant = found.filter(({ prefix, revokedAt }) => revokedAt === null && prefix.startsWith(name));
   const [only, ...others] = meant;
   if (only === undefined) throw failure("not_found", "No active key has this prefix. See: svc keys list");
@@ -129,9 +127,9 @@ export async function findApiKeyId(store: Store, principal: Principal, named: st
 }
 
 /** Returns the ID of a ticket, which is named by its ID or by that of its chat. Throws CliError `not_found` or `ambiguous`. */
-export async function findTicketId(store: Store, principal: Principal, named: string): Promise<string> {
+export async function findTicketId({ listTickets }: BoundOperations, named: string): Promise<string> {
   if (isUuid(named)) return named;
-  const { items } = await listTickets({ store }, principal, { chatId: named, limit: SAME_CHATS });
+  const { items } = await listTickets({ chatId: named, limit: SAME_CHATS });
   const [found, ...others] = items;
   if (found !== undefined && others.length === 0) return found.id;
   const name = `"${safeLine(named, NAME_CHARS)}"`;
@@ -141,6 +139,6 @@ export async function findTicketId(store: Store, principal: Principal, named: st
 }
 
 /** Returns the ticket named by its ID or by that of its chat. Throws CliError and ServiceError `not_found`. */
-export async function getTicketNamed(store: Store, principal: Principal, named: string): Promise<TicketDetail> {
-  return getTicket({ store }, principal, await findTicketId(store, principal, named));
+export async function getTicketNamed(operations: BoundOperations, named: string): Promise<TicketDetail> {
+  return operations.getTicket(await findTicketId(operations, named));
 }

@@ -5,7 +5,6 @@ import { dirname, resolve } from "node:path";
 import { Readable } from "node:stream";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { writePrivateFile } from "@svc/operations";
 import { errorMessage } from "@svc/primitives";
 import { CliError, EXIT } from "./cli-error.ts";
 import type { Terminal } from "./terminal.ts";
@@ -58,6 +57,7 @@ export async function handOutSecret(
   const path = resolve(file);
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const { writePrivateFile } = await import("@svc/operations");
     await writePrivateFile(path, secret);
   } catch (cause) {
     const reason = errorMessage(cause);

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, readdir } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
 import { EXIT, EXIT_MEANINGS } from "./cli-error.ts";
@@ -75,7 +75,21 @@ test("the version and the help load nothing of the product", async () => {
   const imports = await findImports(new URL("main.ts", import.meta.url));
   expect(imports).toContain("commander");
   expect(imports.filter((name) => name.startsWith("@svc/"))).toEqual([]);
-  expect(await findImports(new URL("commands/agents.ts", import.meta.url))).toContain("@svc/operations");
+});
+
+/** What the help of a command may load: the contracts, for limits and choices, and the client, which has no dependencies. */
+const LOADED_WITH_HELP = ["@svc/client", "@svc/contracts", "@svc/primitives"];
+
+test("the help of a command loads no part of the product that works on data", async () => {
+  const folder = new URL("commands/", import.meta.url);
+  const files = (await readdir(folder)).filter((file) => !file.endsWith(".test.ts"));
+  expect(files).toContain("kb.ts");
+  for (const file of files) {
+    const imports = await findImports(new URL(file, folder));
+    const heavy = imports.filter((name) => name.startsWith("@") && !LOADED_WITH_HELP.includes(name));
+    expect({ file, heavy }).toEqual({ file, heavy: [] });
+  }
+  expect(await findImports(new URL("with-resources.ts", import.meta.url))).toContain("@svc/runtime");
 });
 
 describe("the help", () => {

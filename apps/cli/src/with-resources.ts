@@ -1,70 +1,20 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { localAdministrator } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { findRunningPostgres, startEmbeddedPostgres } from "@svc/embedded";
 import { createLog } from "@svc/log";
 import type { Log } from "@svc/log";
 import { ensureLocalSecretKey, localSecretKeyFile, readLocalSecretKey } from "@svc/operations";
-import type { Queues } from "@svc/queue";
 import { closeResources, loadConfig, openResources, readEnvironment } from "@svc/runtime";
 import type { Config, EarlyConfig, Resources } from "@svc/runtime";
 import { DEFAULT_PROJECT, readSchemaState } from "@svc/store";
 import type { Store } from "@svc/store";
-import { CliError, EXIT, InterruptedError, failure } from "./cli-error.ts";
+import { CliError, EXIT, failure } from "./cli-error.ts";
 import type { Cli, Environment } from "./cli.ts";
 import { safeLine } from "./safe-text.ts";
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
-/** Returns the result of the work. Rejects with the reason of the signal as soon as it aborts; the work is not waited for then. */
-export async function untilAborted<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
-  signal.throwIfAborted();
-  let giveUp: () => void = () => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    giveUp = () => reject(signal.reason as Error);
-    signal.addEventListener("abort", giveUp, { once: true });
-  });
-  try {
-    return await Promise.race([work(), aborted]);
-  } finally {
-    signal.removeEventListener("abort", giveUp);
-  }
-}
-
-/** Something that Ctrl-C must not tear apart. */
-interface InterruptWatch {
-  hasHappened(): boolean;
-  /** Aborts as soon as the person wants the command to end. */
-  readonly signal: AbortSignal;
-  /** The result of the work, or an InterruptedError as soon as the person wants the command to end. */
-  race<Result>(work: Promise<Result>): Promise<Result>;
-  /** Gives the signals back. */
-  release(): void;
-}
-
-/**
- * Takes Ctrl-C, SIGTERM and a closed terminal over, so that what was started can be stopped first. A second signal
- * ends the process at once.
- */
-export function watchInterrupt(): InterruptWatch {
-  const controller = new AbortController();
-  const onSignal = () => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted);
-    controller.abort(new InterruptedError());
-  };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
-  return {
-    hasHappened: () => controller.signal.aborted,
-    signal: controller.signal,
-    race: (work) => untilAborted(() => work, controller.signal),
-    release() {
-      for (const signal of SIGNALS) process.off(signal, onSignal);
-    },
-  };
-}
+import { watchInterrupt } from "./watch-interrupt.ts";
 
 /** The environment with this log level, unless it names one itself. */
 export function withLogLevel(env: Environment, level: "silent" | "warn"): Environment {
@@ -200,25 +150,6 @@ export function withResources<Result>(
   });
 }
 
-const TIMEOUT_MS = 3_000;
-const POLL_MS = 20;
-
-/** Waits up to three seconds until the queues, which connect in the background, can be reached; answers whether. */
-export async function waitForQueues(queues: Queues): Promise<boolean> {
-  const deadline = performance.now() + TIMEOUT_MS;
-  while (performance.now() < deadline) {
-    try {
-      // Asking for a queue is what makes it connect.
-      await queues.countJobs("incoming-messages");
-      return true;
-    } catch (error) {
-      if (!(error instanceof Error) || error.name !== "QueueDownError") throw error;
-      await delay(POLL_MS);
-    }
-  }
-  return false;
-}
-
 /**
  * The person at this machine, working on a project, or on what belongs to the installation as a whole. Throws CliError
  * `not_found`, which names the projects there are.
@@ -232,17 +163,6 @@ export async function localPrincipal(store: Store, projectName: string = DEFAULT
       ? "There are no projects yet. Run init to create the first one."
       : `Projects: ${projects.map(({ name }) => name).join(", ")}.`;
   throw failure("not_found", `No project is named "${safeLine(projectName, 80)}". ${advice}`);
-}
-
-/** Works on a project as the person at this machine; without a name, on what belongs to the installation as a whole. */
-export function asAdministrator<Result>(
-  cli: Cli,
-  projectName: string | undefined,
-  work: (principal: Principal, resources: Resources) => Promise<Result>,
-): Promise<Result> {
-  return withResources(cli, {}, async (resources) =>
-    work(await localPrincipal(resources.store, projectName), resources),
-  );
 }
 
 /** Returns the folder of the product's guide. Loads the whole product, which most commands do without. */

@@ -52,3 +52,13 @@ export { trainTriage } from "./triage/train-triage.ts";
 export type { TriageModel } from "./triage/triage-model.ts";
 export { samplesOf } from "./triage/triage-model.ts";
 export type { LearnedMessage, TriageSample } from "./triage/triage-model.ts";
+
+// What the fits in `eval/` need besides, for the weights of answers and of corrections in notes.
+export { answerWeights, chooseParts, gateFigures, stepsBonus } from "./answers/choose-answer.ts";
+export { ratePassages } from "./answers/rate-passages.ts";
+export { readQuestion } from "./answers/read-question.ts";
+export { readFollowUp } from "./follow-up.ts";
+export { applyReading } from "./notes/mend-sentence.ts";
+export { noteWords } from "./notes/note-words.ts";
+export { repairCandidates } from "./notes/repair-candidates.ts";
+export { findRepairCues } from "./notes/repair-cues.ts";

@@ -29,14 +29,19 @@ export { findRedisServer } from "./find-redis-server.ts";
 export { freePort } from "./free-port.ts";
 export { holdResource } from "./held-resources.ts";
 export { migrateTestDatabase } from "./migrate-test-database.ts";
+export { cpuOf, cpuOfMachine, memoryOf } from "./process-usage.ts";
+export { queryDatabase } from "./query-database.ts";
 export { randomFrom } from "./random-from.ts";
 export { repositoryPath } from "./repository-path.ts";
+export { runRedisScript } from "./run-redis-script.ts";
 export { startComposition } from "./start-composition.ts";
 export type { Composition, CompositionOptions, CompositionProcess, FurtherApp } from "./start-composition.ts";
 export { startCuttingProxy } from "./start-cutting-proxy.ts";
 export type { CutDecision, CuttingProxy, RequestHead } from "./start-cutting-proxy.ts";
 export { startEmbeddingServer } from "./start-embedding-server.ts";
 export type { EmbeddingServer, EmbeddingServerOptions, EmbeddingServerRequest } from "./start-embedding-server.ts";
+export { startEmbeddedProduct } from "./start-embedded-product.ts";
+export type { EmbeddedProduct } from "./start-embedded-product.ts";
 export { startFakeBotApi } from "./start-fake-bot-api.ts";
 export type {
   BotApiCall,
@@ -74,6 +79,7 @@ export { collectLog, testLog } from "./test-log.ts";
 export type { LogLine } from "./test-log.ts";
 export { COMPOSITIONS, QUEUE_BACKENDS, readTestSettings } from "./test-settings.ts";
 export type { CompositionName, QueueBackend, TestSettings } from "./test-settings.ts";
+export { toolCall } from "./tool-call.ts";
 export { waitFor } from "./wait-for.ts";
 export { writeEmbeddingModel } from "./write-embedding-model.ts";
 export type { EmbeddingModelOptions } from "./write-embedding-model.ts";

@@ -33,7 +33,7 @@ const ENDINGS = ["s", "ing", "ed"] as const;
 
 /**
  * One word a line, and after a space its meaning: signed bytes in base64. Words of like meaning have like directions. English
- * only: made from the Universal Sentence Encoder (Apache License 2.0) by `scripts/make-word-vectors.mjs`.
+ * only: made from the Universal Sentence Encoder (Apache License 2.0) by `eval/src/make-word-vectors.ts`.
  */
 const vectorsOf = createLanguageData(
   "word-vectors",

@@ -1,7 +1,6 @@
-import type { Principal } from "@svc/auth";
 import { AGENT_LIMITS, reviewPolicySchema } from "@svc/contracts";
 import type { AgentChange } from "@svc/contracts";
-import type { Store } from "@svc/store";
+import type { BoundOperations } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { failure } from "../cli-error.ts";
 import type { OptionValues, TypedOption } from "../define-command.ts";
@@ -43,9 +42,9 @@ const readFile = async (cli: Cli, file: string, what: string) =>
   new TextDecoder().decode(await readInput(cli, file, { what, maxBytes: AGENT_LIMITS.bodyMaxBytes }));
 
 /** Returns the IDs of the knowledge bases with these names. Throws CliError `not_found` for the first unknown one. */
-export async function kbIdsOf(store: Store, principal: Principal, names: readonly string[]): Promise<string[]> {
+export async function kbIdsOf(operations: BoundOperations, names: readonly string[]): Promise<string[]> {
   const ids: string[] = [];
-  for (const name of names) ids.push((await getKb(store, principal, name)).id);
+  for (const name of names) ids.push((await getKb(operations, name)).id);
   return ids;
 }
 

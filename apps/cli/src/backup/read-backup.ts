@@ -172,6 +172,12 @@ function parseHead(line: Buffer | null): BackupHead {
   return parseLine(line, MARKS.head, headSchema);
 }
 
+async function requireLine(scanner: LineScanner): Promise<Buffer> {
+  const line = await scanner.readLine(MAX_LINE_BYTES);
+  if (line === null) throw new BackupFileError("cut_off", "The file is truncated: its last line is missing.");
+  return line;
+}
+
 /** Reads a backup from its unpacked bytes, and checks all of it that can be checked without a key. */
 export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupReading> {
   const scanner = scanLines(pieces);
@@ -183,12 +189,6 @@ export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupR
   const head = parseHead(firstLine);
   if (firstLine !== null) all.update(firstLine);
   let total: BackupTotal | null = null;
-
-  const nextLine = async () => {
-    const line = await scanner.readLine(MAX_LINE_BYTES);
-    if (line === null) throw new BackupFileError("cut_off", "The file is truncated: its last line is missing.");
-    return line;
-  };
 
   async function* readRows(counts: { rows: number; hash: Hash }): AsyncGenerator<Buffer> {
     for await (const piece of scanner.readRows()) {
@@ -202,7 +202,7 @@ export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupR
   async function* readTable(name: string, counts: { rows: number; hash: Hash }): AsyncGenerator<Buffer> {
     yield* readRows(counts);
     all.update("\\.\n");
-    const line = await nextLine();
+    const line = await requireLine(scanner);
     all.update(line);
     const end = parseLine(line, MARKS.end, endSchema);
     if (end.rows !== counts.rows || end.sha256 !== counts.hash.digest("hex")) {
@@ -213,7 +213,7 @@ export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupR
   async function* tables(): ReturnType<BackupReading["tables"]> {
     const sums = { tables: 0, rows: 0 };
     for (;;) {
-      const line = await nextLine();
+      const line = await requireLine(scanner);
       if (!begins(line, MARKS.table)) {
         const end = parseLine(line, MARKS.total, totalSchema);
         if (end.sha256 !== all.digest("hex") || end.tables !== sums.tables || end.rows !== sums.rows) {

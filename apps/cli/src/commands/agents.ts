@@ -1,12 +1,10 @@
-import { sendsAnswer } from "@svc/agents";
-import type { Principal } from "@svc/auth";
 import type { Client } from "@svc/client";
 import type { Agent, AgentCall, AgentChange, AgentResult, AgentTool, KbItem, ReviewPolicy } from "@svc/contracts";
-import { createAgent, deleteAgent, executeAgent, updateAgent } from "@svc/operations";
-import type { Store } from "@svc/store";
 import { AGENT_SETTINGS, kbIdsOf, readExamples, readModelSettings, settingsOf } from "../agents/agent-settings.ts";
 import { findRunningService, withClient } from "../api-client.ts";
 import type { ApiTarget } from "../api-client.ts";
+import { asAdministrator } from "../as-administrator.ts";
+import type { BoundOperations } from "../as-administrator.ts";
 import { usageError } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
@@ -17,7 +15,6 @@ import { renderSources } from "../render-answer.ts";
 import { renderFacts, renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";
-import { asAdministrator } from "../with-resources.ts";
 
 const NAME_CHARS = 60;
 const TEXT_CHARS = 300;
@@ -94,9 +91,9 @@ const list = defineCommand({
   options: { project: projectOption },
   examples: ["agents list", "agents list --project shop --json"],
   async run(cli, { project }) {
-    const { items, kbs } = await asAdministrator(cli, project, async (principal, { store }) => ({
-      items: await listAllAgents(store, principal),
-      kbs: await listAllKbs(store, principal),
+    const { items, kbs } = await asAdministrator(cli, project, async (operations) => ({
+      items: await listAllAgents(operations),
+      kbs: await listAllKbs(operations),
     }));
     cli.terminal.show({ ok: true, project, items }, () =>
       items.length === 0
@@ -110,11 +107,11 @@ const list = defineCommand({
 async function showAgent(
   cli: Cli,
   project: string,
-  work: (store: Store, principal: Principal) => Promise<Agent>,
+  work: (operations: BoundOperations) => Promise<Agent>,
 ): Promise<Agent> {
-  const { item, kbs } = await asAdministrator(cli, project, async (principal, { store }) => ({
-    item: await work(store, principal),
-    kbs: await listAllKbs(store, principal),
+  const { item, kbs } = await asAdministrator(cli, project, async (operations) => ({
+    item: await work(operations),
+    kbs: await listAllKbs(operations),
   }));
   cli.terminal.show({ ok: true, project, item }, () => renderAgent(item, namesOf(kbs)));
   return item;
@@ -128,7 +125,7 @@ const show = defineCommand({
   options: { project: projectOption },
   examples: ["agents show billing"],
   async run(cli, { agent, project }) {
-    await showAgent(cli, project, (store, principal) => getAgent(store, principal, agent));
+    await showAgent(cli, project, (operations) => getAgent(operations, agent));
   },
 });
 
@@ -148,8 +145,8 @@ customers write them.`,
     const { name, project, kb = [] } = input;
     const examples = await readExamples(cli, input);
     const settings = { ...settingsOf(input), ...(await readModelSettings(cli, input)), ...definedOnly({ examples }) };
-    const item = await showAgent(cli, project, async (store, principal) =>
-      createAgent({ store }, principal, { ...settings, name, kbIds: await kbIdsOf(store, principal, kb) }),
+    const item = await showAgent(cli, project, async (operations) =>
+      operations.createAgent({ ...settings, name, kbIds: await kbIdsOf(operations, kb) }),
     );
     if (item.kbIds.length === 0 && item.fixedReply === null) {
       cli.terminal.note("It has no knowledge base yet. Add one with: agents update --add-kb");
@@ -159,15 +156,14 @@ customers write them.`,
 
 /** The knowledge bases that an agent is to have; undefined if the options name none. */
 async function readKbIds(
-  store: Store,
-  principal: Principal,
+  operations: BoundOperations,
   agent: Agent,
   { kb, addKb = [], removeKb = [] }: Record<"kb" | "addKb" | "removeKb", string[] | undefined>,
 ): Promise<string[] | undefined> {
   if (kb === undefined && addKb.length === 0 && removeKb.length === 0) return undefined;
-  const removed = new Set(await kbIdsOf(store, principal, removeKb));
-  const kept = kb === undefined ? agent.kbIds : await kbIdsOf(store, principal, kb);
-  return [...new Set([...kept, ...(await kbIdsOf(store, principal, addKb))])].filter((id) => !removed.has(id));
+  const removed = new Set(await kbIdsOf(operations, removeKb));
+  const kept = kb === undefined ? agent.kbIds : await kbIdsOf(operations, kb);
+  return [...new Set([...kept, ...(await kbIdsOf(operations, addKb))])].filter((id) => !removed.has(id));
 }
 
 const update = defineCommand({
@@ -199,13 +195,13 @@ const update = defineCommand({
     const examples = await readExamples(cli, input);
     const settings = { ...settingsOf(input), ...(await readModelSettings(cli, input)) };
     const hasExamples = examples !== undefined || addExample.length > 0;
-    await showAgent(cli, project, async (store, principal) => {
-      const agent = await getAgent(store, principal, named);
+    await showAgent(cli, project, async (operations) => {
+      const agent = await getAgent(operations, named);
       const change: AgentChange = {
         ...settings,
         ...definedOnly({
           name,
-          kbIds: await readKbIds(store, principal, agent, input),
+          kbIds: await readKbIds(operations, agent, input),
           examples: hasExamples ? [...new Set([...(examples ?? agent.examples), ...addExample])] : undefined,
           enabled: enable === true ? true : disable === true ? false : undefined,
         }),
@@ -213,7 +209,7 @@ const update = defineCommand({
       if (Object.keys(change).length === 0) {
         throw usageError("Specify what to update, for example --add-kb. See: svc agents update --help");
       }
-      return updateAgent({ store }, principal, agent.id, change, [agent.version]);
+      return operations.updateAgent(agent.id, change, [agent.version]);
     });
   },
 });
@@ -224,10 +220,10 @@ const deleteCommand = defineCommand({
   options: { yes: yesOption, project: projectOption },
   examples: ["agents delete billing", "agents delete billing --yes"],
   async run(cli, { agent: named, yes, project }) {
-    const item = await asAdministrator(cli, project, async (principal, { store }) => {
-      const agent = await getAgent(store, principal, named);
+    const item = await asAdministrator(cli, project, async (operations) => {
+      const agent = await getAgent(operations, named);
       const isAgreed = yes === true || (await confirm(cli, `Delete the agent "${safeLine(agent.name, 80)}"?`, "--yes"));
-      return isAgreed ? deleteAgent({ store }, principal, agent.id) : null;
+      return isAgreed ? operations.deleteAgent(agent.id) : null;
     });
     cli.terminal.show({ ok: item !== null, project, item }, () =>
       item === null ? "Nothing was deleted." : `Deleted the agent "${safeLine(item.name, 80)}".`,
@@ -243,8 +239,9 @@ interface AgentAnswer {
   result: AgentResult;
 }
 
-/** What would happen to the answer in a chat. An answer that is held whatever the policy says has no text. */
-function describeFate(agent: Agent, { output, confidence, why }: AgentResult): string {
+/** Returns what would happen to the answer in a chat. An answer without text is held under every policy. */
+async function describeFate(agent: Agent, { output, confidence, why }: AgentResult): Promise<string> {
+  const { sendsAnswer } = await import("@svc/agents");
   const { sends, needsPerson } = sendsAnswer(agent, { text: output.text, confidence, why });
   if (!sends) return "In a chat, an operator would review it first.";
   return needsPerson === true
@@ -263,14 +260,14 @@ function askService(target: ApiTarget, name: string, call: AgentCall): Promise<A
 }
 
 function askHere(cli: Cli, project: string, name: string, call: AgentCall): Promise<AgentAnswer> {
-  return asAdministrator(cli, project, async (principal, { store, embeddings, models, openTools }) => {
-    const model = models === null ? "without a language model" : "with the language models of this environment";
+  return asAdministrator(cli, project, async (operations, { resources }) => {
+    const model =
+      resources.models === null ? "without a language model" : "with the language models of this environment";
     cli.terminal.note(
       `The service of this installation is not running; answered with the settings of this environment, ${model}.`,
     );
-    const agent = await getAgent(store, principal, name);
-    const deps = { store, embeddings, models, openTools };
-    return { agent, result: await executeAgent(deps, principal, agent.id, call) };
+    const agent = await getAgent(operations, name);
+    return { agent, result: await operations.executeAgent(agent.id, call) };
   });
 }
 
@@ -293,12 +290,13 @@ the settings of this environment. Nothing is stored. The exit code is 0 even if 
     const service = await findRunningService(cli, { url, project });
     const { agent, result } =
       service === null ? await askHere(cli, project, name, call) : await askService(service, name, call);
+    const fate = await describeFate(agent, result);
     cli.terminal.show({ ok: true, project, agent: { id: agent.id, name: agent.name }, ...result }, () =>
       [
         result.output.text === null ? "No answer." : safeText(result.output.text),
         "",
         ...(result.sources.length === 0 ? [] : [renderSources(result.sources, cli.terminal.paint), ""]),
-        cli.terminal.paint.dim(`${safeLine(result.why)} ${describeFate(agent, result)}`),
+        cli.terminal.paint.dim(`${safeLine(result.why)} ${fate}`),
       ].join("\n"),
     );
   },
@@ -306,6 +304,5 @@ the settings of this environment. Nothing is stored. The exit code is 0 even if 
 
 /** `svc agents`: agents and their settings. */
 export const agents = defineCommand({
-  usage: "<list|show|create|update|delete|ask> [options]",
   commands: { list, show, create, update, delete: deleteCommand, ask },
 });

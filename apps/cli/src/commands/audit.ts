@@ -1,32 +1,28 @@
 import type { AuditItem } from "@svc/contracts";
-import { listAuditEvents, verifyAudit } from "@svc/operations";
+import { asAdministrator } from "../as-administrator.ts";
 import { EXIT } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
-import { cursorOption, limitOption, option } from "../options.ts";
-import { nextPage, renderTable, toSecond } from "../render-table.ts";
-import { optionWords, safeLine } from "../safe-text.ts";
-import type { Terminal } from "../terminal.ts";
-import { asAdministrator } from "../with-resources.ts";
+import { defineList } from "../define-resource.ts";
+import { option } from "../options.ts";
+import { toSecond } from "../render-table.ts";
+import { safeLine } from "../safe-text.ts";
+import type { Paint } from "../terminal.ts";
 
 const OBJECT_CHARS = 120;
 
-function renderEvents(items: readonly AuditItem[], { paint, width }: Terminal): string {
-  const { green, red, dim } = paint;
-  const rows = items.map(({ at, actor, action, object, project, result, requestId, count, network }) => [
-    toSecond(at),
-    safeLine(project ?? "-"),
-    result === "ok" ? green("ok") : red(safeLine(result)),
-    [
-      `${safeLine(action)}${count === 1 ? "" : ` (${count} times)`} by ${safeLine(actor)}`,
-      ...(object === null ? [] : [`on ${safeLine(object, OBJECT_CHARS)}`]),
-      ...(network === null ? [] : [dim(`from ${safeLine(network)}`)]),
-      ...(requestId === null ? [] : [dim(`request ${safeLine(requestId)}`)]),
-    ].join("\n"),
-  ]);
-  return renderTable(["TIME", "PROJECT", "RESULT", "EVENT"], rows, width);
+function describeEvent({ actor, action, object, requestId, count, network }: AuditItem, { dim }: Paint): string {
+  return [
+    `${safeLine(action)}${count === 1 ? "" : ` (${count} times)`} by ${safeLine(actor)}`,
+    ...(object === null ? [] : [`on ${safeLine(object, OBJECT_CHARS)}`]),
+    ...(network === null ? [] : [dim(`from ${safeLine(network)}`)]),
+    ...(requestId === null ? [] : [dim(`request ${safeLine(requestId)}`)]),
+  ].join("\n");
 }
 
-const list = defineCommand({
+const list = defineList({
+  path: "audit list",
+  isOfProject: false,
+  isPaged: true,
   description: "list audit events, newest first",
   options: {
     project: option("--project <name>", "only events of this project (default: all)"),
@@ -36,25 +32,22 @@ const list = defineCommand({
     result: option("--result <result>", "ok, or an error code"),
     from: option("--from <time>", "start, inclusive: a date or time (UTC)"),
     to: option("--to <time>", "end, exclusive: a date or time (UTC)"),
-    limit: limitOption,
-    cursor: cursorOption,
   },
   examples: [
     "audit list",
     "audit list --action http.denied --from 2026-11-21",
     "audit list --project shop --result insufficient_scope --json",
   ],
-  async run(cli, { project, actor, action, object, result, from, to, limit, cursor }) {
-    const filters = { project, actor, action, object, result, from, to };
-    const { items, nextCursor } = await asAdministrator(cli, undefined, (principal, { store }) =>
-      listAuditEvents({ store }, principal, { ...filters, limit, cursor }),
-    );
-    cli.terminal.show({ ok: true, items, nextCursor }, () => {
-      if (items.length === 0) return "No matching events.";
-      const command = `audit list ${optionWords({ ...filters, limit })}`;
-      return renderEvents(items, cli.terminal) + nextPage(cli, command, nextCursor);
-    });
-  },
+  read: ({ listAuditEvents }, { project, actor, action, object, result, from, to, limit, cursor }) =>
+    listAuditEvents({ project, actor, action, object, result, from, to, limit, cursor }),
+  columns: ["TIME", "PROJECT", "RESULT", "EVENT"],
+  row: (event, paint) => [
+    toSecond(event.at),
+    safeLine(event.project ?? "-"),
+    event.result === "ok" ? paint.green("ok") : paint.red(safeLine(event.result)),
+    describeEvent(event, paint),
+  ],
+  empty: "No matching events.",
 });
 
 const verify = defineCommand({
@@ -73,8 +66,8 @@ all events. The exit code is 1 if the chain is broken.`,
     "audit verify --from 2026-11-01 --to 2026-11-30 --json",
   ],
   async run(cli, { from, to, expect }) {
-    const item = await asAdministrator(cli, undefined, (principal, { store }) =>
-      verifyAudit({ store }, principal, { from, to, expect }, { isUnlimited: true }),
+    const item = await asAdministrator(cli, undefined, ({ verifyAudit }) =>
+      verifyAudit({ from, to, expect }, { isUnlimited: true }),
     );
     const { isIntact, rows, head, fault } = item;
     if (!isIntact) cli.setExitCode(EXIT.failed);
@@ -94,4 +87,4 @@ all events. The exit code is 1 if the chain is broken.`,
 });
 
 /** `svc audit`: what was done and what was denied, and whether the audit log is complete and unchanged. */
-export const audit = defineCommand({ usage: "<list|verify> [options]", commands: { list, verify } });
+export const audit = defineCommand({ commands: { list, verify } });

@@ -1,31 +1,6 @@
-import { readLocalSecretKey } from "@svc/operations";
-import { forgetPorts, migrateAll, readEnvironment } from "@svc/runtime";
-import { countStoreRows, createSealer, putStoreCopy, readSchemaState } from "@svc/store";
-import type { PutResult } from "@svc/store";
-import { BackupFileError, countLines, sealedText } from "../backup/backup-format.ts";
-import {
-  checkTarget,
-  describeRows,
-  explainCopyFault,
-  makeBackup,
-  noteInAudit,
-  usualName,
-  watchTables,
-} from "../backup/make-backup.ts";
-import type { BackupTarget, MadeBackup } from "../backup/make-backup.ts";
-import { STANDARD_STREAM, nameOf, withBackup } from "../backup/read-backup.ts";
-import type { BackupReading } from "../backup/read-backup.ts";
-import type { Cli } from "../cli.ts";
-import { CliError, EXIT, failure, usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
-import type { OptionValues } from "../define-command.ts";
-import { checkDatabase } from "../doctor/check-database.ts";
-import { flag, option, yesOption } from "../options.ts";
 import type { TypedOption } from "../define-command.ts";
-import { confirm } from "../read-input.ts";
-import { safeLine } from "../safe-text.ts";
-import { onDatabase, withDatabase } from "../with-resources.ts";
-import type { Database } from "../with-resources.ts";
+import { flag, option, yesOption } from "../options.ts";
 
 const verify = defineCommand({
   description: "verify that a backup is complete and unchanged (needs no database)",
@@ -35,25 +10,8 @@ code is 1 if the file is truncated, damaged, or not a backup. Only restore check
 made with your secret key.`,
   examples: ["backup verify svc.backup.gz", "backup verify svc.backup.gz --json"],
   async run(cli, { file }) {
-    const document = await withBackup(cli, file, async (backup) => {
-      const counts: Record<string, number> = {};
-      for await (const { table, rows } of backup.tables()) {
-        let count = 0;
-        for await (const piece of rows) count += countLines(piece);
-        counts[table.name] = count;
-      }
-      const { format, program, takenAt, postgres, migrations } = backup.head;
-      const { sha256, tables, rows } = backup.total();
-      return { file: nameOf(file), format, program, takenAt, postgres, migrations, tables, rows, sha256, counts };
-    });
-    cli.terminal.show({ ok: true, ...document }, () => {
-      const { green } = cli.terminal.paint;
-      const schema = document.migrations.at(-1) ?? "";
-      return [
-        `${green("complete")}: ${describeRows(document)}, as of ${document.takenAt}`,
-        `Written by version ${safeLine(document.program, 60)}, schema ${safeLine(schema, 60)}, from PostgreSQL ${safeLine(document.postgres, 60)}`,
-      ].join("\n");
-    });
+    const { verifyBackup } = await import("../backup/run-backup.ts");
+    await verifyBackup(cli, file);
   },
 });
 
@@ -72,26 +30,9 @@ rebuilt from the database.`,
     "{silent} backup - | age -r age1… > svc.backup.gz.age",
     "backup verify /backups/svc.backup.gz",
   ],
-  async run(cli, { file, force }) {
-    const target = { file: file ?? usualName(new Date()), mayReplace: force === true };
-    checkTarget(cli, target);
-    const made = await withDatabase(cli, { endsItself: true }, async (database) => {
-      const copied = await makeBackup(cli, database, target);
-      // The audit log of another version may have another schema.
-      if ((await readSchemaState(database.config.databaseUrl)) === "current") {
-        await noteInAudit(database, "service.backup");
-      }
-      return copied;
-    });
-    const { counts: _, ...document } = made;
-    const where = file === STANDARD_STREAM ? "written" : `written to ${safeLine(made.file, 200)}`;
-    const text = [
-      `${describeRows(made)}, as of ${made.takenAt}, ${where}`,
-      "The secret key is not included, and the backup cannot be restored without it: store SVC_SECRET_KEY, or the file secret-key",
-      " of the data folder, in a different place. The file contains customer messages: protect it like the database.",
-    ].join("\n");
-    if (target.file === STANDARD_STREAM) cli.terminal.note(text);
-    else cli.terminal.show({ ok: true, ...document }, () => text);
+  async run(cli, input) {
+    const { backUp } = await import("../backup/run-backup.ts");
+    await backUp(cli, input);
   },
   commands: { verify },
 });
@@ -101,70 +42,6 @@ const RESTORE_OPTIONS = {
   yes: yesOption,
   force: flag("--force", "restore even if processes seem to be using the database"),
 };
-
-/** The tables of a backup; at their end, before anything is committed, the seal proves that its writer had the key. */
-async function* provenTables(reading: BackupReading, secretKey: string): ReturnType<BackupReading["tables"]> {
-  yield* reading.tables();
-  const { seal, sha256 } = reading.total();
-  if (createSealer(secretKey).open({ sealed: seal }) === sealedText(sha256)) return;
-  throw new BackupFileError(
-    "damaged",
-    "The file was not sealed with this SVC_SECRET_KEY: it was modified without the key, or it needs a different key.",
-  );
-}
-
-async function restoreInto(
-  cli: Cli,
-  database: Database,
-  reading: BackupReading,
-  { replace, force }: OptionValues<typeof RESTORE_OPTIONS>,
-): Promise<PutResult> {
-  const { config, log, signal } = database;
-  await forgetPorts(config.dataDir);
-  const result = await putStoreCopy(
-    {
-      url: config.databaseUrl,
-      secretKey: config.secretKey,
-      log,
-      signal,
-      head: reading.head,
-      mayReplace: replace === true,
-      mayInterrupt: force === true,
-      onTable: watchTables(cli),
-    },
-    provenTables(reading, config.secretKey),
-  );
-  // The queues' own tables; the sweepers queue what is due.
-  await migrateAll(config.databaseUrl, log);
-  await noteInAudit(database, "service.restore");
-  return result;
-}
-
-/** Throws if a new data folder would get a new key, with which nothing in a backup can be decrypted. */
-async function requireKey(cli: Cli): Promise<void> {
-  const { databaseUrl, secretKey, dataDir } = readEnvironment(cli.env);
-  if (databaseUrl !== undefined || secretKey !== undefined) return;
-  if ((await readLocalSecretKey(dataDir)) !== null) return;
-  throw new CliError(
-    "wrong_key",
-    EXIT.configuration,
-    `There is no secret key in ${safeLine(dataDir, 200)}. Copy the file secret-key from the data folder that the backup comes from ` +
-      "into it,\nor set SVC_SECRET_KEY to the key of that installation.",
-  );
-}
-
-function describeRestore(file: string, reading: BackupReading, result: PutResult): string {
-  const migrated =
-    result.migrated.length === 0
-      ? []
-      : [`The backup was made with an older version; ${result.migrated.length} migrations were applied.`];
-  return [
-    `Restored ${nameOf(file)}, as of ${reading.head.takenAt}: ${describeRows(result)}`,
-    ...migrated,
-    "Everything is as it was at that time. Messages delivered since then may be delivered again. Keys revoked and personal data",
-    " erased since then are restored: revoke and erase them again. Operators must sign in again.",
-  ].join("\n");
-}
 
 /** `svc restore`: replaces the content of a database by a backup, in one transaction. */
 export const restore = defineCommand({
@@ -178,82 +55,11 @@ stays unchanged.`,
     "DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc {svc} restore svc.backup.gz --replace",
     "age -d svc.backup.gz.age | {svc} restore - --replace --yes",
   ],
-  async run(cli, { file, ...options }) {
-    const isAsked = options.replace === true && options.yes !== true;
-    if (isAsked && file === STANDARD_STREAM) {
-      throw usageError("Cannot ask for confirmation, because the backup is read from standard input. Add --yes.");
-    }
-    await requireKey(cli);
-    await withBackup(cli, file, async (reading) => {
-      const { takenAt, program } = reading.head;
-      const question = `This replaces the entire content of the database with the backup as of ${takenAt}. This cannot be undone.`;
-      if (isAsked && !(await confirm(cli, question, "--yes"))) {
-        throw failure("not_confirmed", "Nothing was changed.");
-      }
-      const result = await withDatabase(cli, { mayCreate: true, endsItself: true }, (database) =>
-        restoreInto(cli, database, reading, options),
-      ).catch((error: unknown) => {
-        throw explainCopyFault(cli, error);
-      });
-      cli.terminal.show({ ok: true, takenAt, program, ...result }, () => describeRestore(file, reading, result));
-    });
+  async run(cli, input) {
+    const { restoreBackup } = await import("../backup/run-backup.ts");
+    await restoreBackup(cli, input);
   },
 });
-
-/** Tables from which no migration deletes rows. */
-const KEPT = ["projects", "api_keys", "agents", "kbs", "documents", "chats", "messages", "tickets", "replies"];
-
-/** Throws when the database cannot be brought to this version. */
-async function requireUpgradable(cli: Cli, database: Database): Promise<"older" | "current"> {
-  const { databaseUrl } = database.config;
-  const { checks } = await checkDatabase(cli, database);
-  const fault = checks.find(({ name, status }) => name === "PostgreSQL" && status === "fail");
-  if (fault !== undefined) {
-    throw failure("old_postgres", `PostgreSQL is too old: ${fault.detail}. ${fault.advice ?? ""}`);
-  }
-  const state = await readSchemaState(databaseUrl);
-  if (state !== "newer") return state;
-  throw failure(
-    "newer_database",
-    "The schema of this database is newer than this version of the product; nothing was changed. Use the newer version.",
-  );
-}
-
-/** Returns the tables that have fewer rows than the backup, in words. */
-async function findLosses({ config, log, signal }: Database, { counts }: MadeBackup): Promise<string[]> {
-  const place = { url: config.databaseUrl, log, signal };
-  const now = await countStoreRows(place, KEPT);
-  return KEPT.flatMap((name) => {
-    const [before = 0, after = 0] = [counts.get(name), now.get(name)];
-    return after < before ? [`${name} had ${before} rows and has ${after}`] : [];
-  });
-}
-
-async function upgradeDatabase(cli: Cli, database: Database, target: BackupTarget | null) {
-  const { config, log } = database;
-  const before = await requireUpgradable(cli, database);
-  const made = before === "current" || target === null ? null : await makeBackup(cli, database, target);
-  if (before === "older") cli.terminal.note("Migrating …");
-  try {
-    await migrateAll(config.databaseUrl, log);
-  } catch (error) {
-    if (made === null) throw error;
-    cli.terminal.note(`The migration failed and was rolled back. The backup is in ${safeLine(made.file, 200)}.`);
-    throw error;
-  }
-  // The store is not opened with another key than the one that it was set up with, nor on a schema that is too old.
-  await onDatabase(database, ({ store }) => store.channelsConfig.read());
-  const losses = made === null ? [] : await findLosses(database, made);
-  if (losses.length > 0) {
-    throw failure(
-      "rows_missing",
-      `Rows are missing after the migration: ${losses.join("; ")}.\n` +
-        `If they were not deleted on purpose in the meantime, stop the service and restore ${safeLine(made?.file ?? "", 200)} with the previous version.`,
-    );
-  }
-  if (before === "older") await noteInAudit(database, "service.upgrade");
-  return { before, made };
-}
 
 /** A file, or false with `--no-backup`. */
 const backupFile: TypedOption<string | boolean | undefined> = option(
@@ -261,10 +67,7 @@ const backupFile: TypedOption<string | boolean | undefined> = option(
   "backup file (default: a name with the time, in this folder); - for standard output",
 );
 
-/**
- * `svc upgrade`: checks whether the database can be brought to this version, makes a backup, migrates, and checks that no
- * rows are missing. Only checks if the schema is already at this version.
- */
+/** `svc upgrade`: brings the database to this version: check, backup, migration, check. */
 export const upgrade = defineCommand({
   options: {
     backup: backupFile,
@@ -277,23 +80,8 @@ repeat: if the schema is already at this version, nothing is done. A failed migr
     "upgrade",
     "DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc {svc} upgrade --backup before.backup.gz",
   ],
-  async run(cli, { backup: wanted, force }) {
-    const file = typeof wanted === "string" ? wanted : usualName(new Date());
-    const target = wanted === false ? null : { file, mayReplace: force === true };
-    if (target !== null) checkTarget(cli, target);
-    const done = await withDatabase(cli, { endsItself: true }, (database) => upgradeDatabase(cli, database, target));
-    const made = done.made?.file ?? null;
-    const text =
-      done.before === "current"
-        ? "The database schema is already at this version; no backup was made."
-        : [
-            "The database schema is now at this version, and no rows are missing.",
-            ...(made === null || made === STANDARD_STREAM
-              ? []
-              : [`The backup from before the upgrade is in ${safeLine(made, 200)}.`]),
-            "Start the processes of this version. Those of the previous version can keep running until then.",
-          ].join("\n");
-    if (file === STANDARD_STREAM && target !== null) cli.terminal.note(text);
-    else cli.terminal.show({ ok: true, before: done.before, after: "current", backup: made }, () => text);
+  async run(cli, input) {
+    const { upgradeDatabase } = await import("../backup/run-backup.ts");
+    await upgradeDatabase(cli, input);
   },
 });

@@ -1,10 +1,9 @@
 import { CHANNELS, INTEGRATION_IDS, LIMITS, PUSHING_CHANNELS, localUrl } from "@svc/contracts";
 import type { ChannelChange, ChannelDescriptor, ChannelItem, IntegrationId } from "@svc/contracts";
-import { getChannel, listChannels, setChannelEnabled, testChannel, updateChannel } from "@svc/operations";
-import { forgetPorts } from "@svc/runtime";
-import type { Resources } from "@svc/runtime";
 import { apiUrlOf, findKey, probeApi } from "../api-client.ts";
 import type { ApiState, RunningChannel } from "../api-client.ts";
+import { asAdministrator } from "../as-administrator.ts";
+import type { BoundOperations, OperationContext } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { failure } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
@@ -12,7 +11,6 @@ import { definedOnly, option } from "../options.ts";
 import { readInput } from "../read-input.ts";
 import { renderFacts, renderTable } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
-import { asAdministrator, localPrincipal, withResources } from "../with-resources.ts";
 
 /** A channel as the settings have it, and its state as far as it is known. */
 interface ChannelReport {
@@ -62,8 +60,11 @@ export function judgeChannel(
 }
 
 /** Returns every channel and the tool server with their states; the key is used only if the processes report none. */
-async function findChannelStates({ store, config }: Resources): Promise<ChannelReport[]> {
-  const { items } = await listChannels({ store }, await localPrincipal(store));
+async function findChannelStates(
+  { listChannels }: BoundOperations,
+  { resources: { config } }: OperationContext,
+): Promise<ChannelReport[]> {
+  const { items } = await listChannels();
   const url = apiUrlOf(config);
   const probe = await probeApi(url, await findKey(config));
   const portOf = (id: IntegrationId) => {
@@ -96,7 +97,7 @@ const list = defineCommand({
 "state" is running, stopped, failing, not_running or unknown.`,
   examples: ["channels list", "channels list --json"],
   async run(cli) {
-    const items = await withResources(cli, {}, findChannelStates);
+    const items = await asAdministrator(cli, undefined, findChannelStates);
     cli.terminal.show({ ok: true, items }, () => {
       const rows = items.map((item) => [
         item.id,
@@ -122,8 +123,8 @@ const show = defineCommand({
   args: CHANNEL,
   examples: ["channels show widget"],
   async run(cli, { channel }) {
-    const { item, tag } = await asAdministrator(cli, undefined, async (principal, { store, config }) => {
-      const found = await getChannel({ store }, principal, channel);
+    const { item, tag } = await asAdministrator(cli, undefined, async ({ getChannel }, { resources: { config } }) => {
+      const found = await getChannel(channel);
       return { item: found, tag: widgetTag(found, localUrl(config.bindHost ?? "127.0.0.1", config.ports.widget)) };
     });
     cli.terminal.show({ ok: true, item, ...(tag === null ? {} : { tag }) }, () => {
@@ -190,9 +191,7 @@ const set = defineCommand({
   ],
   async run(cli, { channel, settings, file }) {
     const change = await readSettings(cli, settings, file);
-    const item = await asAdministrator(cli, undefined, (principal, { store }) =>
-      updateChannel({ store }, principal, channel, change),
-    );
+    const item = await asAdministrator(cli, undefined, ({ updateChannel }) => updateChannel(channel, change));
     cli.terminal.show(
       { ok: true, item },
       () => `Channel ${channel} updated. A running service applies this within a second.`,
@@ -201,9 +200,10 @@ const set = defineCommand({
 });
 
 async function setEnabled(cli: Cli, id: IntegrationId, enabled: boolean): Promise<void> {
-  const isChanged = await asAdministrator(cli, undefined, async (principal, { store, config }) => {
-    await forgetPorts(config.dataDir);
-    return setChannelEnabled({ store }, principal, id, enabled);
+  const isChanged = await asAdministrator(cli, undefined, async ({ setChannelEnabled }, { resources }) => {
+    const { forgetPorts } = await import("@svc/runtime");
+    await forgetPorts(resources.config.dataDir);
+    return setChannelEnabled(id, enabled);
   });
   const state = enabled ? "enabled" : "disabled";
   cli.terminal.show({ ok: true, id, enabled, isChanged }, () =>
@@ -236,8 +236,8 @@ const test = defineCommand({
   options: { chat: option("--chat <id>", "chat ID in Telegram (default: the most recently active chat)") },
   examples: PUSHING_CHANNELS.flatMap((id) => [`channels test ${id}`, `channels test ${id} --chat 123456789`]),
   async run(cli, { channel, chat }) {
-    const item = await asAdministrator(cli, undefined, (principal, { store }) =>
-      testChannel({ store }, principal, channel, definedOnly({ chatId: chat })),
+    const item = await asAdministrator(cli, undefined, ({ testChannel }) =>
+      testChannel(channel, definedOnly({ chatId: chat })),
     );
     const results = {
       delivered: () => `Test message delivered to chat ${item.chatId}.`,
@@ -251,6 +251,5 @@ const test = defineCommand({
 
 /** `svc channels`: channels and the tool server, their settings, and which are enabled. */
 export const channels = defineCommand({
-  usage: "<list|show|set|enable|disable|test> [options]",
   commands: { list, show, set, enable, disable, test },
 });

@@ -1,47 +1,43 @@
 import { ServiceError } from "@svc/contracts";
-import type { Principal } from "@svc/auth";
-import { listDeadLetters, retryDeadLetter } from "@svc/operations";
-import type { Resources } from "@svc/runtime";
+import { asAdministrator, waitForQueues } from "../as-administrator.ts";
+import type { BoundOperations } from "../as-administrator.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
+import { defineList } from "../define-resource.ts";
 import { requireId } from "../find-items.ts";
 import { flag, projectOption } from "../options.ts";
-import { renderTable, toSecond } from "../render-table.ts";
+import { toSecond } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
-import { asAdministrator, waitForQueues } from "../with-resources.ts";
 
 const TEXT_CHARS = 60;
 const CHAT_CHARS = 24;
 
-const list = defineCommand({
+const list = defineList({
+  path: "dead-letters list",
+  isOfProject: true,
   description: "list the dead letters of a project, newest first",
-  options: { project: projectOption },
   examples: ["dead-letters list", "dead-letters list --project shop --json"],
-  async run(cli, { project }) {
-    const items = await asAdministrator(cli, project, (principal, { store }) => listDeadLetters({ store }, principal));
-    cli.terminal.show({ ok: true, project, items }, () => {
-      if (items.length === 0) return "There are no dead letters.";
-      const rows = items.map((letter) => [
-        letter.messageId,
-        toSecond(letter.failedAt.toISOString()),
-        `${letter.channelId} ${safeLine(letter.chatId, CHAT_CHARS)}`,
-        `${safeLine(letter.text, TEXT_CHARS)}\n${cli.terminal.paint.dim(safeLine(letter.failure))}`,
-      ]);
-      return renderTable(["MESSAGE", "FAILED AT", "CHAT", "TEXT AND ERROR"], rows, cli.terminal.width);
-    });
-  },
+  read: ({ listDeadLetters }) => listDeadLetters(),
+  columns: ["MESSAGE", "FAILED AT", "CHAT", "TEXT AND ERROR"],
+  row: (letter, { dim }) => [
+    letter.messageId,
+    toSecond(letter.failedAt.toISOString()),
+    `${letter.channelId} ${safeLine(letter.chatId, CHAT_CHARS)}`,
+    `${safeLine(letter.text, TEXT_CHARS)}\n${dim(safeLine(letter.failure))}`,
+  ],
+  empty: "There are no dead letters.",
 });
 
-/** Retries all dead letters, and returns their message IDs. One that somebody else retries at the same time is left out. */
-async function retryAll(resources: Resources, principal: Principal): Promise<string[]> {
+/** Retries all dead letters, and returns their message IDs. Skips those that somebody else retries at the same time. */
+async function retryAll({ listDeadLetters, retryDeadLetter }: BoundOperations): Promise<string[]> {
   const retried = new Set<string>();
   for (;;) {
     // A list holds the newest only; what fails again in the meantime is not retried a second time.
-    const letters = (await listDeadLetters(resources, principal)).filter((letter) => !retried.has(letter.messageId));
+    const letters = (await listDeadLetters()).filter((letter) => !retried.has(letter.messageId));
     if (letters.length === 0) return [...retried];
     for (const letter of letters) {
       try {
-        await retryDeadLetter(resources, principal, letter.messageId);
+        await retryDeadLetter(letter.messageId);
         retried.add(letter.messageId);
       } catch (error) {
         if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
@@ -60,11 +56,11 @@ const retry = defineCommand({
       throw usageError("Specify a message, or all of them with --all. See: svc dead-letters retry --help");
     }
     if (messageId !== undefined) requireId(messageId, "A message id", "dead-letters list");
-    const retried = await asAdministrator(cli, project, async (principal, resources) => {
+    const retried = await asAdministrator(cli, project, async (operations, { resources }) => {
       // If the queues are unavailable, the sweeper of the pipeline announces the messages later.
       await waitForQueues(resources.queues);
-      if (messageId === undefined) return retryAll(resources, principal);
-      await retryDeadLetter(resources, principal, messageId);
+      if (messageId === undefined) return retryAll(operations);
+      await operations.retryDeadLetter(messageId);
       return [messageId];
     });
     cli.terminal.show({ ok: true, project, retried }, () =>
@@ -76,4 +72,4 @@ const retry = defineCommand({
 });
 
 /** `svc dead-letters`: messages and replies that failed five times. */
-export const deadLetters = defineCommand({ usage: "<list|retry> [options]", commands: { list, retry } });
+export const deadLetters = defineCommand({ commands: { list, retry } });

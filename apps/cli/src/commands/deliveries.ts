@@ -1,16 +1,15 @@
-import type { Principal } from "@svc/auth";
 import { ServiceError, deliveryStateSchema } from "@svc/contracts";
 import type { DeliveryAttempt, DeliveryItem, DeliveryState } from "@svc/contracts";
-import { getDelivery, listDeliveries, replayDelivery } from "@svc/operations";
-import type { Resources } from "@svc/runtime";
+import { asAdministrator, waitForQueues } from "../as-administrator.ts";
+import type { BoundOperations } from "../as-administrator.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
+import { defineList, defineShow } from "../define-resource.ts";
 import { readAll, requireId } from "../find-items.ts";
-import { choice, cursorOption, flag, limitOption, projectOption } from "../options.ts";
-import { nextPage, renderFacts, renderTable, toSecond } from "../render-table.ts";
-import { optionWords, safeLine } from "../safe-text.ts";
-import type { Terminal } from "../terminal.ts";
-import { asAdministrator, waitForQueues } from "../with-resources.ts";
+import { choice, flag, projectOption } from "../options.ts";
+import { renderFacts, toSecond } from "../render-table.ts";
+import { safeLine } from "../safe-text.ts";
+import type { Paint } from "../terminal.ts";
 
 const URL_CHARS = 120;
 
@@ -26,21 +25,15 @@ function describeAttempts({ attempts, nextAt }: DeliveryItem): string {
   return `${count} at ${toSecond(last.at)}: ${safeLine(outcomeOf(last))}${next}`;
 }
 
-/** Returns deliveries as a table, with where each goes and how its attempts ended. */
-export function renderDeliveries(items: readonly DeliveryItem[], { paint, width }: Terminal): string {
-  const { green, yellow, red, dim } = paint;
-  const states = { pending: yellow("pending"), delivered: green("delivered"), dead: red("dead") } satisfies Record<
-    DeliveryState,
-    string
-  >;
-  const rows = items.map((item) => [
-    item.id,
-    states[item.state],
-    [`${item.type} of ${toSecond(item.createdAt)}`, safeLine(item.url, URL_CHARS), dim(describeAttempts(item))].join(
-      "\n",
-    ),
-  ]);
-  return renderTable(["DELIVERY", "STATE", "CALLBACK AND ATTEMPTS"], rows, width);
+const COLORS = { pending: "yellow", delivered: "green", dead: "red" } as const satisfies Record<
+  DeliveryState,
+  keyof Paint
+>;
+
+/** Returns the lines about a delivery in a table: its callback, its URL and its attempts. */
+export function describeDelivery(item: DeliveryItem, { dim }: Pick<Paint, "dim">): string {
+  const callback = `${item.type} of ${toSecond(item.createdAt)}`;
+  return [callback, safeLine(item.url, URL_CHARS), dim(describeAttempts(item))].join("\n");
 }
 
 /** Returns one delivery as facts, with every attempt. */
@@ -63,52 +56,42 @@ export function renderDelivery(item: DeliveryItem): string {
   ]);
 }
 
-const list = defineCommand({
+const list = defineList({
+  path: "deliveries list",
+  isOfProject: true,
+  isPaged: true,
   description: "list the callbacks of a project, newest first, with the result of the last attempt",
   options: {
     state: choice("--state <state>", "only deliveries in this state (default: all)", deliveryStateSchema.options),
-    limit: limitOption,
-    cursor: cursorOption,
-    project: projectOption,
   },
   examples: ["deliveries list", "deliveries list --state dead --project shop --json"],
-  async run(cli, { state, limit, cursor, project }) {
-    const { items, nextCursor } = await asAdministrator(cli, project, (principal, { store }) =>
-      listDeliveries({ store }, principal, { state, limit, cursor }),
-    );
-    cli.terminal.show({ ok: true, project, items, nextCursor }, () => {
-      if (items.length === 0) return `There are no ${state === undefined ? "" : `${state} `}deliveries.`;
-      const command = `deliveries list ${optionWords({ state, project, limit })}`;
-      return renderDeliveries(items, cli.terminal) + nextPage(cli, command, nextCursor);
-    });
-  },
+  read: ({ listDeliveries }, { state, limit, cursor }) => listDeliveries({ state, limit, cursor }),
+  columns: ["DELIVERY", "STATE", "CALLBACK AND ATTEMPTS"],
+  row: (item, paint) => [item.id, paint[COLORS[item.state]](item.state), describeDelivery(item, paint)],
+  empty: ({ state }) => `There are no ${state === undefined ? "" : `${state} `}deliveries.`,
 });
 
 /** Throws CliError `usage` for what is not an ID, before anything is opened. */
 const requireDeliveryId = (id: string) => requireId(id, "A delivery id", "deliveries list");
 
-const show = defineCommand({
+const show = defineShow({
+  isOfProject: true,
   description: "show a callback with the result of every attempt",
   args: { "<deliveryId>": "ID of the delivery" },
-  options: { project: projectOption },
   examples: ["deliveries show 01890a5d-ac96-774b-bcce-b302099a8057"],
-  async run(cli, { deliveryId, project }) {
-    requireDeliveryId(deliveryId);
-    const item = await asAdministrator(cli, project, (principal, { store }) =>
-      getDelivery({ store }, principal, deliveryId),
-    );
-    cli.terminal.show({ ok: true, project, item }, () => renderDelivery(item));
-  },
+  check: requireDeliveryId,
+  find: ({ getDelivery }, id) => getDelivery(id),
+  render: renderDelivery,
 });
 
-/** Replays all dead deliveries, oldest first, and returns their IDs. One that somebody else has replayed is left out. */
-async function replayDead(resources: Resources, principal: Principal): Promise<string[]> {
+/** Replays all dead deliveries, oldest first, and returns their IDs. Skips those that somebody else has replayed. */
+async function replayDead({ listDeliveries, replayDelivery }: BoundOperations): Promise<string[]> {
   // The list is read first, so that one that fails again in the meantime is not replayed a second time.
-  const dead = await readAll((page) => listDeliveries(resources, principal, { state: "dead", ...page }));
+  const dead = await readAll((page) => listDeliveries({ state: "dead", ...page }));
   const replayed: string[] = [];
   for (const { id } of dead.toReversed()) {
     try {
-      await replayDelivery(resources, principal, id);
+      await replayDelivery(id);
       replayed.push(id);
     } catch (error) {
       if (!(error instanceof ServiceError && ["not_found", "invalid_request"].includes(error.code))) throw error;
@@ -129,11 +112,11 @@ collected.`,
       throw usageError("Specify a delivery, or all dead ones with --all-dead. See: svc deliveries replay --help");
     }
     if (deliveryId !== undefined) requireDeliveryId(deliveryId);
-    const replayed = await asAdministrator(cli, project, async (principal, resources) => {
+    const replayed = await asAdministrator(cli, project, async (operations, { resources }) => {
       // If the queues are unavailable, the sweeper of the API announces the deliveries later.
       await waitForQueues(resources.queues);
-      if (deliveryId === undefined) return replayDead(resources, principal);
-      await replayDelivery(resources, principal, deliveryId);
+      if (deliveryId === undefined) return replayDead(operations);
+      await operations.replayDelivery(deliveryId);
       return [deliveryId];
     });
     cli.terminal.show({ ok: true, project, replayed }, () =>
@@ -145,4 +128,4 @@ collected.`,
 });
 
 /** `svc deliveries`: callbacks of messages in webhook mode. */
-export const deliveries = defineCommand({ usage: "<list|show|replay> [options]", commands: { list, show, replay } });
+export const deliveries = defineCommand({ commands: { list, show, replay } });

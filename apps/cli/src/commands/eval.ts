@@ -1,148 +1,9 @@
-import { open } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
-import { resolve } from "node:path";
-import { keepTriageModels } from "@svc/agents";
-import type { LearnedMessage, SearchEach, TriageModels } from "@svc/agents";
-import type { Agent, ReviewPolicy } from "@svc/contracts";
-import { searchEach, searchWithEmbeddings } from "@svc/knowledge";
-import type { Embeddings } from "@svc/knowledge";
-import type { ProjectId, Store } from "@svc/store";
 import { InvalidArgumentError } from "commander";
-import { EXIT, failure } from "../cli-error.ts";
-import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
-import { askProduct } from "../eval/ask-product.ts";
-import type { EvalSearch } from "../eval/ask-product.ts";
-import { readEvalFile, resolveLines, suggestNames } from "../eval/eval-lines.ts";
-import type { LineFault, NamedDocument, ResolvedLine } from "../eval/eval-lines.ts";
-import { badnessOf, describeLine, judgeLine } from "../eval/judge-line.ts";
-import type { LinePrediction } from "../eval/judge-line.ts";
-import { renderScores, renderWorst } from "../eval/render-eval.ts";
-import { keepOfLine, scoreLines } from "../eval/score-lines.ts";
-import type { EvalScores, ScoredLine } from "../eval/score-lines.ts";
 import { option, projectOption, shareFrom0To1, withDefault } from "../options.ts";
-import { safeLine } from "../safe-text.ts";
-import { localPrincipal, withResources } from "../with-resources.ts";
-
-/** The project whose quality is asked for, as it is. */
-export interface EvalProject {
-  id: ProjectId;
-  agents: Agent[];
-  learned: LearnedMessage[];
-  documents: NamedDocument[];
-}
-
-/** Reads what lines can name and what triage has learned. */
-export async function readEvalProject(store: Store, id: ProjectId): Promise<EvalProject> {
-  const [agents, learned, kbs] = await Promise.all([
-    store.agents.list(id),
-    store.triageMessages.list(id),
-    store.kbs.list(id),
-  ]);
-  const documents: NamedDocument[] = [];
-  for (const kb of kbs) {
-    const ofKb = await store.documents.list(id, kb.id);
-    for (const { id: documentId, key, title, url } of ofKb) documents.push({ id: documentId, key, title, url });
-  }
-  return { id, agents, learned, documents };
-}
-
-/** Options of an evaluation. */
-export interface EvalOptions {
-  /** Asked instead of the agent that triage would choose. */
-  onlyAgent: Agent | null;
-  /** How many of the worst lines are kept. */
-  show: number;
-  /** Called after each line; the evaluation waits for it. */
-  onLine: (done: number, prediction: LinePrediction) => Promise<void>;
-}
-
-/** When an agent's answers go out by themselves. */
-export interface AgentPolicy {
-  agent: string;
-  reviewPolicy: ReviewPolicy;
-  autoThreshold: number;
-}
-
-/** The scores, and the lines that came out worst, the worst first. */
-export interface EvalResult {
-  scores: EvalScores;
-  worst: LinePrediction[];
-  /** Of the agents that were asked: those that are enabled, or the only one. */
-  policies: AgentPolicy[];
-  /** Seconds until triage was ready; null where there is nothing to learn. */
-  learnSeconds: number | null;
-}
-
-/** Lets the product answer the lines one after the other. Of each line only figures are kept, so that memory stays small. */
-export async function runEval(
-  { store, embeddings }: { store: Store; embeddings: Embeddings | null },
-  project: EvalProject,
-  lines: readonly ResolvedLine[],
-  { onlyAgent, show, onLine }: EvalOptions,
-): Promise<EvalResult> {
-  const models = keepTriageModels(() => undefined);
-  const nameOfAgent = nameBy(project.agents, ({ name }) => name);
-  const keyOfDocument = nameBy(project.documents, ({ key }) => key);
-  try {
-    const learnSeconds = onlyAgent === null ? await learn(models, project) : null;
-    const { agents, learned, id } = project;
-    const searchWords: SearchEach = (query, kbGroups, limit) => searchEach({ store }, id, { query, kbGroups, limit });
-    const search: EvalSearch = (query, kbIds, limit) =>
-      searchWithEmbeddings({ store, embeddings }, id, { query, kbIds, limit });
-    const scored: ScoredLine[] = [];
-    let worst: { badness: number; prediction: LinePrediction }[] = [];
-    for (const [index, line] of lines.entries()) {
-      const asked = await askProduct({ models, project: id, agents, learned, search, searchWords, onlyAgent }, line);
-      const judged = judgeLine(line, asked, onlyAgent === null);
-      scored.push(keepOfLine(judged));
-      const prediction = describeLine(judged, { nameOfAgent, keyOfDocument });
-      const badness = badnessOf(judged);
-      if (badness > 0) {
-        worst.push({ badness, prediction });
-        worst = worst.sort((a, b) => b.badness - a.badness).slice(0, show);
-      }
-      await onLine(index + 1, prediction);
-    }
-    return {
-      scores: scoreLines(scored),
-      worst: worst.map(({ prediction }) => prediction),
-      policies: (onlyAgent === null ? agents.filter(({ enabled }) => enabled) : [onlyAgent]).map(
-        ({ name, reviewPolicy, autoThreshold }) => ({ agent: name, reviewPolicy, autoThreshold }),
-      ),
-      learnSeconds,
-    };
-  } finally {
-    models.close();
-  }
-}
-
-/** Has triage learn before the first line, so that no line's time holds it. Seconds, or null with nothing to choose. */
-async function learn(models: TriageModels, { id, agents, learned }: EvalProject): Promise<number | null> {
-  if (agents.filter(({ enabled }) => enabled).length < 2) return null;
-  const startedAt = performance.now();
-  await models.modelOf(id, { agents, learned });
-  return (performance.now() - startedAt) / 1_000;
-}
-
-function nameBy<Item extends { id: string }>(
-  items: readonly Item[],
-  nameOf: (item: Item) => string,
-): (id: string) => string {
-  const names = new Map(items.map((item) => [item.id, nameOf(item)]));
-  return (id) => names.get(id) ?? id;
-}
 
 const MAX_SHOWN = 200;
 const DEFAULT_SHOWN = 10;
-
-/** Further errors of the file are only counted. */
-const SHOWN_FAULTS = 50;
-const FAULT_CHARS = 300;
-
-/** Minimum interval between two lines of progress. */
-const WATCHED_MS = 200;
-const UNWATCHED_MS = 5_000;
 
 function parseShown(text: string): number {
   const count = Number(text);
@@ -150,61 +11,7 @@ function parseShown(text: string): number {
   throw new InvalidArgumentError(`Must be a number from 0 to ${MAX_SHOWN}.`);
 }
 
-function describeFaults(name: string, faults: readonly LineFault[]): string {
-  const count = new Set(faults.map(({ line }) => line)).size;
-  const rest = faults.length - SHOWN_FAULTS;
-  return [
-    `${name} has ${count === 1 ? "an invalid line" : `${count} invalid lines`}; nothing was evaluated.`,
-    ...faults.slice(0, SHOWN_FAULTS).map(({ line, fault }) => `  line ${line}: ${safeLine(fault, FAULT_CHARS)}`),
-    ...(rest > 0 ? [`  and ${rest} more`] : []),
-  ].join("\n");
-}
-
-function pickEvalAgent(agents: readonly Agent[], name: string): Agent {
-  const agent = agents.find((one) => one.name === name) ?? agents.find(({ id }) => id === name);
-  if (agent !== undefined) return agent;
-  const names = agents.map((one) => one.name);
-  const meant = suggestNames(name, names);
-  const advice = meant.length > 0 ? `Did you mean: ${meant.join(", ")}?` : `Agents: ${names.slice(0, 20).join(", ")}.`;
-  throw failure(
-    "not_found",
-    `No agent is named "${safeLine(name, 80)}". ${names.length === 0 ? "The project has none." : advice}`,
-  );
-}
-
-async function openOut(cli: Cli, path: string, file: string): Promise<FileHandle> {
-  const full = resolve(cli.folder, path);
-  if (file !== "-" && full === resolve(cli.folder, file)) {
-    throw failure("cannot_write", "--out is the file that is evaluated. Choose another one.");
-  }
-  try {
-    return await open(full, "w");
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    throw failure("cannot_write", `Cannot write ${safeLine(path)}: ${error.message}`, { cause: error });
-  }
-}
-
-/** Shows the progress: in the status line on a terminal, else as a line every few seconds. */
-function progressOf({ terminal }: Cli, total: number): (done: number) => void {
-  const startedAt = performance.now();
-  const everyMs = terminal.isWatched ? WATCHED_MS : UNWATCHED_MS;
-  let shownAt = startedAt;
-  return (done) => {
-    const now = performance.now();
-    if (now - shownAt < everyMs) return;
-    shownAt = now;
-    const seconds = Math.round((((now - startedAt) / done) * (total - done)) / 1_000);
-    const text = `${done} of ${total}, about ${seconds} s left`;
-    if (terminal.isWatched) terminal.status(text);
-    else terminal.note(text);
-  };
-}
-
-/**
- * `svc eval`: quality of routing, search and answers on the messages of a file. Nothing runs if a line of the file is
- * invalid: all invalid lines are named. Ctrl-C ends it between two lines.
- */
+/** `svc eval`: quality of routing, search and answers on the messages of a file. */
 export const evaluate = defineCommand({
   args: { "<file>": "JSON lines, one message per line; - for standard input" },
   options: {
@@ -239,45 +46,8 @@ changed. The service does not have to be running.`,
     "eval questions.jsonl --project shop --agent billing --show 30",
     "eval questions.jsonl --fail-under 0.8 --out predictions.jsonl",
   ],
-  async run(cli, { file, agent, show, out: outPath, failUnder, project: projectName }) {
-    const { terminal } = cli;
-    const parsed = await readEvalFile(cli, file);
-    const outcome = await withResources(cli, { endsItself: true }, async ({ store, embeddings }, signal) => {
-      const principal = await localPrincipal(store, projectName);
-      const project = await readEvalProject(store, principal.project);
-      const resolved = resolveLines(parsed.lines, project);
-      const faults = [...parsed.faults, ...resolved.faults].sort((a, b) => a.line - b.line);
-      if (faults.length > 0) throw failure("bad_lines", describeFaults(parsed.name, faults));
-      const onlyAgent = agent === undefined ? null : pickEvalAgent(project.agents, agent);
-      const out = outPath === undefined ? null : await openOut(cli, outPath, file);
-      const showProgress = progressOf(cli, resolved.lines.length);
-      try {
-        return await runEval({ store, embeddings }, project, resolved.lines, {
-          onlyAgent,
-          show,
-          onLine: async (done, prediction) => {
-            signal.throwIfAborted();
-            showProgress(done);
-            await out?.appendFile(`${JSON.stringify(prediction)}\n`);
-          },
-        });
-      } finally {
-        terminal.status(null);
-        await out?.close();
-      }
-    });
-    const { scores, worst, ...rest } = outcome;
-    const isGood = failUnder === undefined || (scores.score !== null && scores.score >= failUnder);
-    const document = { ok: isGood, project: projectName, agent: agent ?? null, ...scores, ...rest, worst };
-    terminal.show(document, () =>
-      [renderScores(outcome, terminal), ...(worst.length === 0 ? [] : [renderWorst(worst, terminal)])].join("\n\n"),
-    );
-    if (isGood) return;
-    cli.setExitCode(EXIT.failed);
-    terminal.note(
-      scores.score === null
-        ? "No line has expected results, so that there is no score for --fail-under."
-        : `The share of lines as expected is ${scores.score.toFixed(3)}, below --fail-under ${failUnder}.`,
-    );
+  async run(cli, input) {
+    const { evaluateFile } = await import("../eval/run-eval.ts");
+    await evaluateFile(cli, input);
   },
 });

@@ -1,13 +1,9 @@
 import { join } from "node:path";
-import { initialize } from "@svc/operations";
-import { migrateAll, waitForStore } from "@svc/runtime";
-import { readSchemaState } from "@svc/store";
 import type { SchemaState } from "@svc/store";
 import { defineCommand } from "../define-command.ts";
 import { flag } from "../options.ts";
 import { handOutSecret } from "../private-files.ts";
 import { renderFacts } from "../render-table.ts";
-import { findGuideDir, withDatabase, withResources } from "../with-resources.ts";
 import type { Database } from "../with-resources.ts";
 
 /** What is shown of the administrator's key, which is created if there is none. */
@@ -31,6 +27,9 @@ that key is used instead), and enables the HTTP API. Safe to repeat: existing ob
   examples: ["DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc {svc} init", "init --json"],
   async run(cli, { wait }) {
     const { terminal } = cli;
+    const { findGuideDir, withResources } = await import("../with-resources.ts");
+    const { migrateAll, waitForStore } = await import("@svc/runtime");
+    const { initialize } = await import("@svc/operations");
     const guideDir = await findGuideDir();
     const prepare = async ({ config, log }: Database) => {
       const say = { warn: (_fields: object, text: string) => terminal.note(text) };
@@ -74,6 +73,9 @@ export const migrate = defineCommand({
 start; "{start}" does it automatically.`,
   examples: ["DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc {svc} migrate", "migrate --json"],
   async run(cli) {
+    const { withDatabase } = await import("../with-resources.ts");
+    const { migrateAll } = await import("@svc/runtime");
+    const { readSchemaState } = await import("@svc/store");
     await withDatabase(cli, { mayCreate: true }, async ({ config, log, origin }) => {
       const before = await readSchemaState(config.databaseUrl);
       await migrateAll(config.databaseUrl, log);

@@ -1,20 +1,15 @@
 import { KB_LIMITS } from "@svc/contracts";
 import type { DocumentItem } from "@svc/contracts";
-import { createPageFetcher, searchWithEmbeddings } from "@svc/knowledge";
-import { createFetchGuard } from "@svc/runtime";
 import { InvalidArgumentError } from "commander";
+import { asAdministrator } from "../as-administrator.ts";
 import { EXIT, usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { getKb, listAllDocuments, listAllKbs } from "../find-items.ts";
-import { addFound } from "../kb/add-sources.ts";
-import { documentKeyOf, findSiteSources, findSources, isWebAddress, joinFound, pageKeyOf } from "../kb/find-sources.ts";
-import { renderAdded, renderDocuments, renderHits, renderKbs, renderLinksOut } from "../kb/render-kb.ts";
-import { joinLines, renderSkipped, renderSummary, summarize } from "../kb/render-kb.ts";
-import { removeDocuments, syncSource } from "../kb/sync-source.ts";
+import { documentKeyOf, isWebAddress, pageKeyOf } from "../kb/find-sources.ts";
+import { renderDocuments, renderHits, renderKbs } from "../kb/render-kb.ts";
 import { flag, isHttpUrl, mandatory, option, projectOption, wholeNumber, withDefault } from "../options.ts";
 import { confirm } from "../read-input.ts";
 import { safeLine } from "../safe-text.ts";
-import { asAdministrator, localPrincipal, withResources } from "../with-resources.ts";
 
 /** Not the one with the product's own guide, which the customers of a shop should not read. */
 const DEFAULT_KB = "documents";
@@ -69,45 +64,12 @@ sitemap, only pages of the same site that its robots.txt allows for svc-fetch ar
     "kb add --sitemap https://docs.example.com --kb docs",
     "kb add docs --kb handbook --project shop --json",
   ],
-  async run(cli, { source: words, kb, sitemap: sitemaps, maxPages, force, project }) {
-    if (words.length === 0 && sitemaps.length === 0) {
+  async run(cli, input) {
+    if (input.source.length === 0 && input.sitemap.length === 0) {
       throw usageError("Specify what to add: files, folders, URLs or --sitemap. See: svc kb add --help");
     }
-    const isForced = force === true;
-    const { files, found, isInterrupted } = await withResources(
-      cli,
-      { endsItself: true },
-      async (resources, signal) => {
-        const principal = await localPrincipal(resources.store, project);
-        const fetcher = createPageFetcher({ guard: createFetchGuard(resources.config) });
-        try {
-          const parts = [await findSources(cli.folder, words)];
-          for (const sitemap of sitemaps)
-            parts.push(await findSiteSources(cli, fetcher, sitemap, { maxPages, signal }));
-          const all = joinFound(parts);
-          const added = await addFound(cli, resources, principal, { kb, found: all, fetcher, signal, isForced });
-          return { files: added, found: all, isInterrupted: signal.aborted };
-        } finally {
-          await fetcher.close();
-        }
-      },
-    );
-    const { skipped, linksOut } = found;
-    const summary = summarize(files);
-    const isComplete = summary.failed === 0 && !isInterrupted;
-    if (summary.failed > 0) cli.setExitCode(EXIT.failed);
-    if (isInterrupted) cli.setExitCode(EXIT.interrupted);
-    cli.terminal.show({ ok: isComplete, project, kb, summary, files, skipped, linksOut, isInterrupted }, () =>
-      joinLines([
-        renderAdded(files, cli.terminal),
-        renderSummary(summary),
-        renderSkipped(skipped),
-        renderLinksOut(linksOut),
-        isInterrupted
-          ? "Interrupted. Run the same command to resume: documents that are already added are skipped."
-          : null,
-      ]),
-    );
+    const { addSources } = await import("../kb/add-sources.ts");
+    await addSources(cli, input);
   },
 });
 
@@ -131,7 +93,10 @@ than half of a source's documents, and more than 10, it asks for confirmation or
     "kb sync docs --kb handbook",
     "kb sync https://docs.example.com --kb docs",
   ],
-  run: (cli, { source, ...options }) => syncSource(cli, source, options),
+  async run(cli, { source, ...options }) {
+    const { syncSource } = await import("../kb/sync-source.ts");
+    await syncSource(cli, source, options);
+  },
 });
 
 const list = defineCommand({
@@ -140,16 +105,16 @@ const list = defineCommand({
   examples: ["kb list", "kb list --kb documents --json"],
   async run(cli, { kb, project }) {
     const { terminal } = cli;
-    await asAdministrator(cli, project, async (principal, { store }) => {
+    await asAdministrator(cli, project, async (operations) => {
       if (kb === undefined) {
-        const items = await listAllKbs(store, principal);
+        const items = await listAllKbs(operations);
         terminal.show({ ok: true, project, items }, () =>
           items.length === 0 ? "There are no knowledge bases." : renderKbs(items, terminal),
         );
         return;
       }
-      const { id } = await getKb(store, principal, kb);
-      const items = await listAllDocuments(store, principal, id);
+      const { id } = await getKb(operations, kb);
+      const items = await listAllDocuments(operations, id);
       terminal.show({ ok: true, project, kb, items }, () =>
         items.length === 0 ? "There are no documents in this knowledge base." : renderDocuments(items, terminal),
       );
@@ -175,11 +140,12 @@ const search = defineCommand({
   about: "The exit code is 0 even if nothing matches.",
   examples: ['kb search "How long is the guarantee?"', "kb search guarantee --kb handbook --limit 10 --json"],
   async run(cli, { query, kb, limit, project }) {
-    const hits = await asAdministrator(cli, project, async (principal, { store, embeddings }) => {
-      const kbs = kb === undefined ? await listAllKbs(store, principal) : [await getKb(store, principal, kb)];
+    const hits = await asAdministrator(cli, project, async (operations, { principal, resources }) => {
+      const { searchWithEmbeddings } = await import("@svc/knowledge");
+      const kbs = kb === undefined ? await listAllKbs(operations) : [await getKb(operations, kb)];
       const names = new Map(kbs.map(({ id, name }) => [id, name]));
       const input = { query, kbIds: [...names.keys()], limit };
-      const found = await searchWithEmbeddings({ store, embeddings }, principal.project, input);
+      const found = await searchWithEmbeddings(resources, principal.project, input);
       return found.hits.map(({ kbId, ...hit }) => ({ kb: names.get(kbId) ?? "", ...hit }));
     });
     cli.terminal.show({ ok: true, project, query, hits }, () => renderHits(hits, cli.terminal));
@@ -215,9 +181,9 @@ a document does not exist; the others are removed.`,
     if (all === words.length > 0) {
       throw usageError("Specify documents, or all of them with --all. See: svc kb remove --help");
     }
-    const { removed, missing, isAgreed } = await asAdministrator(cli, project, async (principal, { store }) => {
-      const { id: kbId } = await getKb(store, principal, kb);
-      const documents = await listAllDocuments(store, principal, kbId);
+    const { removed, missing, isAgreed } = await asAdministrator(cli, project, async (operations) => {
+      const { id: kbId } = await getKb(operations, kb);
+      const documents = await listAllDocuments(operations, kbId);
       const what = documents.length === 1 ? "the only document" : `all ${documents.length} documents`;
       const question = `Remove ${what} of "${safeLine(kb, 80)}"?`;
       if (all && yes !== true && documents.length > 0 && !(await confirm(cli, question, "--yes"))) {
@@ -225,8 +191,9 @@ a document does not exist; the others are removed.`,
       }
       const wanted = words.map((word) => ({ word, document: findDocument(documents, cli.folder, word) }));
       const chosen = all ? documents : wanted.flatMap(({ document }) => document ?? []);
+      const { removeDocuments } = await import("../kb/sync-source.ts");
       return {
-        removed: await removeDocuments(store, principal, new Set(chosen)),
+        removed: await removeDocuments(operations, new Set(chosen)),
         missing: wanted.flatMap(({ word, document }) => (document === undefined ? [word] : [])),
         isAgreed: true,
       };
@@ -244,6 +211,5 @@ a document does not exist; the others are removed.`,
 
 /** `svc kb`: documents of knowledge bases. */
 export const kb = defineCommand({
-  usage: "<add|sync|list|search|remove> [options]",
   commands: { add, sync, list, search, remove },
 });

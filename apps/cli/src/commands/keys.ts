@@ -1,7 +1,6 @@
-import { isGuessableKey } from "@svc/auth";
 import { SCOPE_ACTIONS, SCOPE_RESOURCES, scopeSchema } from "@svc/contracts";
 import type { KeyInput, KeyItem } from "@svc/contracts";
-import { createKey, revokeKey, rotateKey } from "@svc/operations";
+import { asAdministrator } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand, jsonOption } from "../define-command.ts";
@@ -16,12 +15,11 @@ import {
   numberOr,
   option,
   parseExpiry,
+  withDefault,
 } from "../options.ts";
-import { withDefault } from "../options.ts";
 import { readSecret } from "../read-input.ts";
 import { renderFacts, renderTable, toMinute } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
-import { asAdministrator } from "../with-resources.ts";
 
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 const WEEK = { seconds: 604_800, text: "7d" };
@@ -63,7 +61,7 @@ function showNewKey({ terminal }: Cli, item: KeyItem & { key?: string }, remark?
   terminal.show({ ok: true, item }, () => item.key ?? "");
 }
 
-/** Expiry, revocation and rate limit of a key, if there is something to say. */
+/** Returns the expiry, revocation and rate limit of a key, as far as they are set. */
 function remarksOf({ revokedAt, expiresAt, rateLimit }: KeyItem, now: number): string[] {
   return [
     ...(revokedAt === null ? [] : [`revoked ${toMinute(revokedAt)}`]),
@@ -79,7 +77,7 @@ const list = defineCommand({
   options: { all: flag("--all", "include revoked keys") },
   examples: ["keys list", "keys list --all --json"],
   async run(cli, { all }) {
-    const known = await asAdministrator(cli, undefined, (principal, { store }) => listAllKeys(store, principal));
+    const known = await asAdministrator(cli, undefined, (operations) => listAllKeys(operations));
     const items = all === true ? known : known.filter(({ revokedAt }) => revokedAt === null);
     cli.terminal.show({ ok: true, items }, () => {
       const hidden = known.length - items.length;
@@ -140,10 +138,7 @@ const create = defineCommand({
   ],
   async run(cli, input) {
     const given = inputOf(input);
-    showNewKey(
-      cli,
-      await asAdministrator(cli, undefined, (principal, { store }) => createKey({ store }, principal, given)),
-    );
+    showNewKey(cli, await asAdministrator(cli, undefined, ({ createKey }) => createKey(given)));
   },
 });
 
@@ -160,10 +155,9 @@ machine can see those.`,
   async run(cli, input) {
     const given = inputOf(input);
     const key = await readSecret(cli, { file: input.keyFile, what: "the key" });
+    const { isGuessableKey } = await import("@svc/auth");
     if (isGuessableKey(key)) cli.terminal.note("This key is easy to guess. Replace it with a generated key.");
-    const item = await asAdministrator(cli, undefined, (principal, { store }) =>
-      createKey({ store }, principal, { ...given, key }),
-    );
+    const item = await asAdministrator(cli, undefined, ({ createKey }) => createKey({ ...given, key }));
     cli.terminal.show({ ok: true, item }, () => `Imported.\n${factsOf(item)}`);
   },
 });
@@ -175,8 +169,8 @@ const revoke = defineCommand({
   args: KEY,
   examples: ["keys revoke svc_4fTz", "keys revoke 01890a5d-ac96-774b-bcce-b302099a8057"],
   async run(cli, { key }) {
-    const item = await asAdministrator(cli, undefined, async (principal, { store }) =>
-      revokeKey({ store }, principal, await findApiKeyId(store, principal, key)),
+    const item = await asAdministrator(cli, undefined, async (operations) =>
+      operations.revokeKey(await findApiKeyId(operations, key)),
     );
     cli.terminal.show({ ok: true, item }, () =>
       [
@@ -201,8 +195,8 @@ const rotate = defineCommand({
 output.`,
   examples: ["{silent} keys rotate svc_4fTz > key.txt", "keys rotate svc_4fTz --overlap 0"],
   async run(cli, { key, overlap }) {
-    const item = await asAdministrator(cli, undefined, async (principal, { store }) =>
-      rotateKey({ store }, principal, await findApiKeyId(store, principal, key), { overlapSeconds: overlap }),
+    const item = await asAdministrator(cli, undefined, async (operations) =>
+      operations.rotateKey(await findApiKeyId(operations, key), { overlapSeconds: overlap }),
     );
     const end = toMinute(new Date(Date.now() + overlap * 1_000).toISOString());
     showNewKey(
@@ -215,6 +209,5 @@ output.`,
 
 /** `svc keys`: API keys and their scopes. */
 export const keys = defineCommand({
-  usage: "<list|create|import|revoke|rotate> [options]",
   commands: { list, create, import: importCommand, revoke, rotate },
 });

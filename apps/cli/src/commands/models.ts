@@ -7,7 +7,7 @@ import { cursorOption, definedOnly, flag, limitOption, option, urlOption } from 
 import { nextPage, renderTable } from "../render-table.ts";
 import { safeLine, shellWord } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";
-import { watchInterrupt } from "../with-resources.ts";
+import { watchInterrupt } from "../watch-interrupt.ts";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 
@@ -191,4 +191,4 @@ stopped.`,
 });
 
 /** `svc models`: language models, and pulling them to Ollama. */
-export const models = defineCommand({ usage: "<list|pull> [options]", commands: { list, pull } });
+export const models = defineCommand({ commands: { list, pull } });

@@ -1,28 +1,18 @@
-import type { Principal } from "@svc/auth";
 import { localUrl, operatorRoleSchema } from "@svc/contracts";
 import type { Operator } from "@svc/contracts";
-import {
-  createOperator,
-  createOperatorLink,
-  deleteOperator,
-  findOperator,
-  listOperators,
-  makeFirstLink,
-  updateOperator,
-} from "@svc/operations";
-import { readEnvironment } from "@svc/runtime";
-import type { Store } from "@svc/store";
 import { InvalidArgumentError } from "commander";
+import { asAdministrator } from "../as-administrator.ts";
+import type { BoundOperations } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { CliError, EXIT, usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import type { TypedOption } from "../define-command.ts";
+import { defineList } from "../define-resource.ts";
 import { readAll } from "../find-items.ts";
 import { definedOnly, flag, mandatory, option, yesOption } from "../options.ts";
 import { confirm, readPassword } from "../read-input.ts";
-import { renderFacts, renderTable } from "../render-table.ts";
+import { renderFacts } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
-import { asAdministrator } from "../with-resources.ts";
 
 type Role = Operator["roles"][number];
 
@@ -73,32 +63,28 @@ const create = defineCommand({
   ],
   async run(cli, { email, name, role: roles = [], password: hasPassword }) {
     const password = hasPassword === true ? await readPassword(cli) : null;
-    const item = await asAdministrator(cli, undefined, (principal, { store }) =>
-      createOperator({ store }, principal, { email, name, roles, password }),
+    const item = await asAdministrator(cli, undefined, ({ createOperator }) =>
+      createOperator({ email, name, roles, password }),
     );
     cli.terminal.show({ ok: true, item }, () => `Made.\n${factsOf(item)}`);
   },
 });
 
-const list = defineCommand({
+const list = defineList({
+  path: "operators list",
+  isOfProject: false,
   description: "list all operators, newest first",
   examples: ["operators list", "operators list --json"],
-  async run(cli) {
-    const items = await asAdministrator(cli, undefined, (principal, { store }) =>
-      readAll((page) => listOperators({ store }, principal, page)),
-    );
-    cli.terminal.show({ ok: true, items }, () => {
-      if (items.length === 0) return "There are no operators.";
-      const rows = items.map((item) => [
-        item.id,
-        `${safeLine(item.name)}\n${cli.terminal.paint.dim(safeLine(item.email))}`,
-        rolesText(item),
-        item.lastSeenAt === null ? "never" : item.lastSeenAt.slice(0, 10),
-        stateOf(item),
-      ]);
-      return renderTable(["ID", "NAME", "ROLES", "LAST SEEN", "STATE"], rows, cli.terminal.width);
-    });
-  },
+  read: ({ listOperators }) => readAll(listOperators),
+  columns: ["ID", "NAME", "ROLES", "LAST SEEN", "STATE"],
+  row: (item, { dim }) => [
+    item.id,
+    `${safeLine(item.name)}\n${dim(safeLine(item.email))}`,
+    rolesText(item),
+    item.lastSeenAt === null ? "never" : item.lastSeenAt.slice(0, 10),
+    stateOf(item),
+  ],
+  empty: "There are no operators.",
 });
 
 const NAMED = "ID or email address of the operator";
@@ -108,11 +94,9 @@ const OPERATOR = { "<operator>": NAMED } as const;
 function onOperator<Result>(
   cli: Cli,
   named: string,
-  work: (operator: Operator, principal: Principal, store: Store) => Promise<Result>,
+  work: (operator: Operator, operations: BoundOperations) => Promise<Result>,
 ): Promise<Result> {
-  return asAdministrator(cli, undefined, async (principal, { store }) =>
-    work(await findOperator({ store }, principal, named), principal, store),
-  );
+  return asAdministrator(cli, undefined, async (operations) => work(await operations.findOperator(named), operations));
 }
 
 const newRoles: TypedOption<Role[] | false | undefined> = option(
@@ -145,9 +129,7 @@ const update = defineCommand({
     if (Object.keys(change).length === 0) {
       throw usageError("Specify what to update. See: svc operators update --help");
     }
-    const item = await onOperator(cli, operator, ({ id }, principal, store) =>
-      updateOperator({ store }, principal, id, change),
-    );
+    const item = await onOperator(cli, operator, ({ id }, { updateOperator }) => updateOperator(id, change));
     cli.terminal.show({ ok: true, item }, () => `Changed.\n${factsOf(item)}`);
   },
 });
@@ -158,13 +140,13 @@ const remove = defineCommand({
   options: { yes: yesOption },
   examples: ["operators remove ben@example.com --yes"],
   async run(cli, { operator, yes }) {
-    await onOperator(cli, operator, async (item, principal, store) => {
+    await onOperator(cli, operator, async (item, { deleteOperator }) => {
       const question = `Remove ${safeLine(item.name)} (${safeLine(item.email)})?`;
       if (yes !== true && !(await confirm(cli, question, "--yes"))) {
         cli.terminal.show({ ok: true, removed: false, item }, () => "Nothing was removed.");
         return;
       }
-      const removed = await deleteOperator({ store }, principal, item.id);
+      const removed = await deleteOperator(item.id);
       cli.terminal.show({ ok: true, removed: true, item: removed }, () => `Removed: ${safeLine(removed.name)}.`);
     });
   },
@@ -176,8 +158,8 @@ const password = defineCommand({
   examples: ["operators password ann@example.com", "pass show svc/ann | {svc} operators password ann@example.com"],
   async run(cli, { operator }) {
     const given = await readPassword(cli);
-    const item = await onOperator(cli, operator, ({ id }, principal, store) =>
-      updateOperator({ store }, principal, id, { password: given }),
+    const item = await onOperator(cli, operator, ({ id }, { updateOperator }) =>
+      updateOperator(id, { password: given }),
     );
     cli.terminal.show({ ok: true, item }, () => `Password of ${safeLine(item.name)} updated.`);
   },
@@ -192,15 +174,16 @@ const link = defineCommand({
   about: `${LINK_USE}\nEarlier links become invalid.`,
   examples: ["operators link", "operators link ann@example.com"],
   async run(cli, { operator }) {
-    const made = await asAdministrator(cli, undefined, async (principal, { store }) => {
-      if (operator === undefined) return makeFirstLink({ store });
-      const { id } = await findOperator({ store }, principal, operator);
-      return createOperatorLink({ store }, principal, id);
+    const made = await asAdministrator(cli, undefined, async (operations) => {
+      if (operator === undefined) return operations.makeFirstLink();
+      const { id } = await operations.findOperator(operator);
+      return operations.createOperatorLink(id);
     });
     if (made === null) {
       const message = "An operator can already sign in. Specify the operator to create a link for.";
       throw new CliError("not_needed", EXIT.usage, message);
     }
+    const { readEnvironment } = await import("@svc/runtime");
     const { bindHost, ports } = readEnvironment(cli.env);
     const url = `${localUrl(bindHost ?? "127.0.0.1", ports.console)}/link#${made.token}`;
     const expiresAt = new Date(made.expiresAt).toISOString();
@@ -210,6 +193,5 @@ const link = defineCommand({
 
 /** `svc operators`: people who sign in to the console. */
 export const operators = defineCommand({
-  usage: "<create|list|update|remove|password|link> [options]",
   commands: { create, list, update, remove, password, link },
 });

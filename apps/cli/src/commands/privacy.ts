@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { CHANNEL_IDS } from "@svc/contracts";
 import type { PrivacySubject } from "@svc/contracts";
-import { erasePersonalData, exportPersonalData } from "@svc/operations";
 import type { PersonalData } from "@svc/operations";
 import { errorCode } from "@svc/primitives";
+import { asAdministrator } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { failure, usageError } from "../cli-error.ts";
 import { defineCommand, jsonOption } from "../define-command.ts";
@@ -12,7 +12,6 @@ import { choice, definedOnly, option, projectOption, yesOption } from "../option
 import { writeNewFile } from "../private-files.ts";
 import { confirm } from "../read-input.ts";
 import { safeJson, safeLine } from "../safe-text.ts";
-import { asAdministrator } from "../with-resources.ts";
 
 /** The options that name the person. */
 const SUBJECT = {
@@ -70,8 +69,8 @@ const exportCommand = defineCommand({
   async run(cli, input) {
     const subject = subjectOf(input);
     const { project, out } = input;
-    const item = await asAdministrator(cli, project, async (principal, { store }) => {
-      const data = await exportPersonalData({ store }, principal, subject);
+    const item = await asAdministrator(cli, project, async ({ exportPersonalData }) => {
+      const data = await exportPersonalData(subject);
       if (out === undefined) return readWhole(data);
       await writeFile(cli, out, data);
       return null;
@@ -91,10 +90,10 @@ what is not erased.`,
   async run(cli, input) {
     const subject = subjectOf(input);
     const { project, yes } = input;
-    const item = await asAdministrator(cli, project, async (principal, { store }) => {
+    const item = await asAdministrator(cli, project, async ({ erasePersonalData }) => {
       const question = `Permanently erase all data of ${describeSubject(input)} in the project "${safeLine(project, 80)}"?`;
       const isAgreed = yes === true || (await confirm(cli, question, "--yes"));
-      return isAgreed ? erasePersonalData({ store }, principal, subject) : null;
+      return isAgreed ? erasePersonalData(subject) : null;
     });
     cli.terminal.show({ ok: item !== null, project, item }, () => {
       if (item === null) return "Nothing was erased.";
@@ -107,6 +106,5 @@ what is not erased.`,
 
 /** `svc privacy`: personal data of one person. */
 export const privacy = defineCommand({
-  usage: "<export|erase> [options]",
   commands: { export: exportCommand, erase },
 });

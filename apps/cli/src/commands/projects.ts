@@ -1,19 +1,18 @@
 import { LIMITS } from "@svc/contracts";
 import type { ProjectChange, ProjectItem } from "@svc/contracts";
-import { createProject, deleteProject, updateProject } from "@svc/operations";
-import { asProjectId } from "@svc/store";
 import type { Store } from "@svc/store";
 import { InvalidArgumentError } from "commander";
+import { asAdministrator } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues } from "../define-command.ts";
+import { defineList, defineShow } from "../define-resource.ts";
 import { getProject, listAllProjects } from "../find-items.ts";
 import { choice, definedOnly, numberOr, option } from "../options.ts";
 import { askLine, readInput } from "../read-input.ts";
-import { renderFacts, renderTable } from "../render-table.ts";
+import { renderFacts } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
-import { asAdministrator } from "../with-resources.ts";
 
 const TEXT_CHARS = 300;
 
@@ -57,34 +56,32 @@ function renderProject(project: ProjectItem): string {
   ]);
 }
 
-const list = defineCommand({
+const list = defineList({
+  path: "projects list",
+  isOfProject: false,
   description: "list all projects",
   examples: ["projects list", "projects list --json"],
-  async run(cli) {
-    const items = await asAdministrator(cli, undefined, (principal, { store }) => listAllProjects(store, principal));
-    cli.terminal.show({ ok: true, items }, () => {
-      const rows = items.map((project) => [
-        project.name,
-        project.createdAt.slice(0, 10),
-        describeRetention(project),
-        project.tablesAsXlsx ? "yes" : "no",
-        describeHandoff(project),
-      ]);
-      return renderTable(["NAME", "CREATED", "RETENTION", "TABLES AS XLSX", "HANDOFF TEXT"], rows, cli.terminal.width);
-    });
-  },
+  read: listAllProjects,
+  columns: ["NAME", "CREATED", "RETENTION", "TABLES AS XLSX", "HANDOFF TEXT"],
+  row: (project) => [
+    project.name,
+    project.createdAt.slice(0, 10),
+    describeRetention(project),
+    project.tablesAsXlsx ? "yes" : "no",
+    describeHandoff(project),
+  ],
+  empty: "There are no projects.",
 });
 
 const PROJECT = { "<project>": "name of the project, as shown by projects list" } as const;
 
-const show = defineCommand({
+const show = defineShow({
+  isOfProject: false,
   description: "show a project with its settings",
   args: PROJECT,
   examples: ["projects show shop"],
-  async run(cli, { project }) {
-    const item = await asAdministrator(cli, undefined, (principal, { store }) => getProject(store, principal, project));
-    cli.terminal.show({ ok: true, item }, () => renderProject(item));
-  },
+  find: getProject,
+  render: renderProject,
 });
 
 const parseRetention = numberOr("forever", 5, "Must be a number of days, or forever.");
@@ -170,8 +167,8 @@ const create = defineCommand({
     const { name, handoffIn } = input;
     const settings = await settingsOf(cli, input);
     const handoffTexts = handoffIn === undefined ? undefined : mergeHandoffTexts({}, handoffIn);
-    const item = await asAdministrator(cli, undefined, (principal, { store }) =>
-      createProject({ store }, principal, { ...settings, ...definedOnly({ handoffTexts }), name }),
+    const item = await asAdministrator(cli, undefined, ({ createProject }) =>
+      createProject({ ...settings, ...definedOnly({ handoffTexts }), name }),
     );
     cli.terminal.show({ ok: true, item }, () => renderProject(item));
     cli.terminal.note(
@@ -181,9 +178,9 @@ const create = defineCommand({
 });
 
 async function change(cli: Cli, name: string, changesOf: (project: ProjectItem) => ProjectChange): Promise<void> {
-  const item = await asAdministrator(cli, undefined, async (principal, { store }) => {
-    const project = await getProject(store, principal, name);
-    return updateProject({ store }, principal, project.id, changesOf(project), [project.version]);
+  const item = await asAdministrator(cli, undefined, async (operations) => {
+    const project = await getProject(operations, name);
+    return operations.updateProject(project.id, changesOf(project), [project.version]);
   });
   cli.terminal.show({ ok: true, item }, () => renderProject(item));
 }
@@ -223,6 +220,7 @@ const rename = defineCommand({
 
 /** Asks for the name of the project, after showing what is deleted with it. */
 async function askName(cli: Cli, store: Store, { id, name }: ProjectItem): Promise<string> {
+  const { asProjectId } = await import("@svc/store");
   const held = Object.entries(await store.projects.countHeld(asProjectId(id))).filter(([, count]) => count > 0);
   const what =
     held.length === 0 ? "It is empty." : `It contains ${held.map(([kind, count]) => `${count} ${kind}`).join(", ")}.`;
@@ -240,12 +238,12 @@ const deleteCommand = defineCommand({
   about: "Shows what would be deleted, and asks you to type the name. This cannot be undone.",
   examples: ["projects delete shop", "projects delete shop --confirm shop"],
   async run(cli, { project: name, confirm: given }) {
-    const item = await asAdministrator(cli, undefined, async (principal, { store }) => {
-      const project = await getProject(store, principal, name);
-      const confirm = given ?? (await askName(cli, store, project)).trim();
+    const item = await asAdministrator(cli, undefined, async (operations, { resources }) => {
+      const project = await getProject(operations, name);
+      const confirm = given ?? (await askName(cli, resources.store, project)).trim();
       // Any other answer to the question is a no; a wrong option is an error, which the operation explains.
       if (given === undefined && confirm !== project.name) return null;
-      return deleteProject({ store }, principal, project.id, { confirm }, [project.version]);
+      return operations.deleteProject(project.id, { confirm }, [project.version]);
     });
     cli.terminal.show({ ok: item !== null, item }, () =>
       item === null ? "Nothing was deleted." : `Deleted the project ${item.name} and everything in it.`,
@@ -255,6 +253,5 @@ const deleteCommand = defineCommand({
 
 /** `svc projects`: projects and their settings. */
 export const projects = defineCommand({
-  usage: "<list|show|create|update|rename|delete> [options]",
   commands: { list, show, create, update, rename, delete: deleteCommand },
 });

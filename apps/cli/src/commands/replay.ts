@@ -4,7 +4,6 @@ import { replayInParts } from "@svc/client";
 import type { Client } from "@svc/client";
 import { AGENT_LIMITS, REPLAY_LIMITS } from "@svc/contracts";
 import type { Agent, ReplayInput, ReplayItem, ReplayResult, ReplaySide } from "@svc/contracts";
-import { summarizeReplay } from "@svc/operations";
 import { diffWordsWithSpace } from "diff";
 import { parse } from "yaml";
 import { errorMessage } from "@svc/primitives";
@@ -29,7 +28,7 @@ import { readInput } from "../read-input.ts";
 import { renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../safe-text.ts";
 import type { Paint, Terminal } from "../terminal.ts";
-import { watchInterrupt } from "../with-resources.ts";
+import { watchInterrupt } from "../watch-interrupt.ts";
 
 /** Texts that differ in more words than these are shown one after the other: finding out where takes ever longer. */
 const MAX_EDITS = 400;
@@ -180,6 +179,7 @@ export async function replayWithin(
   input: ReplayInput,
   { timeoutMs, onProgress }: { timeoutMs: number; onProgress: (done: number, total: number) => void },
 ): Promise<ReplayResult> {
+  const { summarizeReplay } = await import("@svc/operations");
   const deadline = performance.now() + timeoutMs;
   const leftMs = () => Math.ceil(deadline - performance.now());
   const partMs = () => Math.max(1, Math.min(REPLAY_LIMITS.timeLimitMs, leftMs()));

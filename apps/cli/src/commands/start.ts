@@ -1,5 +1,4 @@
 import type { Service } from "@svc/contracts";
-import { runApp } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import { defineCommand } from "../define-command.ts";
 
@@ -22,6 +21,7 @@ within ten seconds. "{start}" runs all apps in one process.`,
   examples: ["{svc} migrate && {svc} start api", "SVC_LOG_LEVEL=debug {svc} start pipeline"],
   async run({ env }, { app }) {
     const load = APPS[app];
+    const { runApp } = await import("@svc/runtime");
     if (load !== undefined) await runApp(app, env, await load());
   },
 });

@@ -1,8 +1,7 @@
-import type { Principal } from "@svc/auth";
 import { CHANNEL_IDS, sumAnswerCounts } from "@svc/contracts";
 import type { AnswerCounts, AnswerStats, Stats, StatsInput } from "@svc/contracts";
-import { getAnswerStats, getStats } from "@svc/operations";
-import type { Store } from "@svc/store";
+import { asAdministrator } from "../as-administrator.ts";
+import type { BoundOperations } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues } from "../define-command.ts";
@@ -11,7 +10,6 @@ import { choice, definedOnly, option, projectOption } from "../options.ts";
 import { renderFacts, renderTable } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";
-import { asAdministrator } from "../with-resources.ts";
 
 const NAME_CHARS = 40;
 const QUESTION_CHARS = 200;
@@ -143,11 +141,11 @@ const OPTIONS = {
 function readFigures<Figures>(
   cli: Cli,
   { project, from, to, channel, agent }: OptionValues<typeof OPTIONS>,
-  read: (context: { store: Store }, principal: Principal, input: StatsInput) => Promise<Figures>,
+  read: (operations: BoundOperations, input: StatsInput) => Promise<Figures>,
 ): Promise<Figures> {
-  return asAdministrator(cli, project, async (principal, { store }) => {
-    const agentId = agent === undefined ? undefined : (await getAgent(store, principal, agent)).id;
-    return read({ store }, principal, { from, to, channelId: channel, ...definedOnly({ agentId }) });
+  return asAdministrator(cli, project, async (operations) => {
+    const agentId = agent === undefined ? undefined : (await getAgent(operations, agent)).id;
+    return read(operations, { from, to, channelId: channel, ...definedOnly({ agentId }) });
   });
 }
 
@@ -156,7 +154,7 @@ const answers = defineCommand({
   options: OPTIONS,
   examples: ["stats answers", "stats answers --agent support --json"],
   async run(cli, input) {
-    const found = await readFigures(cli, input, getAnswerStats);
+    const found = await readFigures(cli, input, ({ getAnswerStats }, period) => getAnswerStats(period));
     cli.terminal.show({ ok: true, project: input.project, ...found }, () => renderAnswerStats(found, cli.terminal));
   },
 });
@@ -166,7 +164,7 @@ export const stats = defineCommand({
   options: OPTIONS,
   examples: ["stats", "stats --from 2026-11-01 --to 2026-12-01 --project shop --json", "stats answers --agent support"],
   async run(cli, input) {
-    const found = await readFigures(cli, input, getStats);
+    const found = await readFigures(cli, input, ({ getStats }, period) => getStats(period));
     cli.terminal.show({ ok: true, project: input.project, ...found }, () => renderStats(found, cli.terminal));
   },
   commands: { answers },

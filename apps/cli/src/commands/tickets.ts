@@ -7,11 +7,12 @@ import {
   ticketStageSchema,
   ticketStatusSchema,
 } from "@svc/contracts";
-import { listTickets, updateTicket } from "@svc/operations";
+import { asAdministrator, bindOperations } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues, TypedOption } from "../define-command.ts";
+import { defineShow } from "../define-resource.ts";
 import { getAgent, getTicketNamed, readAll } from "../find-items.ts";
 import { choice, definedOnly, flag, limitOption, list as repeatable, option, projectOption } from "../options.ts";
 import { readInput } from "../read-input.ts";
@@ -19,7 +20,6 @@ import { nextPage } from "../render-table.ts";
 import { optionWords } from "../safe-text.ts";
 import { REVIEW_OPTIONS, review, runDecision } from "../tickets/decide-ticket.ts";
 import { renderTicket, renderTickets } from "../tickets/render-ticket.ts";
-import { asAdministrator, localPrincipal } from "../with-resources.ts";
 
 const TICKET = {
   "<ticket>": "ID of the ticket or of its chat, as shown by tickets list (full chat IDs with --json)",
@@ -66,16 +66,16 @@ const list = defineCommand({
     const { project, channel, agent, needsReview, allProjects, all, limit, cursor, search, q = search } = options;
     const { status, stage, assignee, priority, tag, origin, sort } = options;
     const filters = { status, stage, assignee, priority, tag, origin, sort, q };
-    const { items, nextCursor } = await asAdministrator(cli, project, async (principal, { store }) => {
+    const { items, nextCursor } = await asAdministrator(cli, project, async (operations) => {
       const input = definedOnly({
         ...filters,
         channelId: channel,
-        agentId: agent === undefined ? undefined : (await getAgent(store, principal, agent)).id,
+        agentId: agent === undefined ? undefined : (await getAgent(operations, agent)).id,
         needsReview: needsReview === true ? ("1" as const) : undefined,
         allProjects: allProjects === true ? ("1" as const) : undefined,
       });
-      if (all !== true) return listTickets({ store }, principal, { ...input, limit, cursor });
-      const everything = await readAll((page) => listTickets({ store }, principal, { ...input, ...page }));
+      if (all !== true) return operations.listTickets({ ...input, limit, cursor });
+      const everything = await readAll((page) => operations.listTickets({ ...input, ...page }));
       return { items: everything, nextCursor: null };
     });
     cli.terminal.show({ ok: true, project, items, nextCursor }, () =>
@@ -87,17 +87,13 @@ const list = defineCommand({
   },
 });
 
-const show = defineCommand({
+const show = defineShow({
+  isOfProject: true,
   description: "show a ticket with its conversation and draft",
   args: TICKET,
-  options: { project: projectOption },
   examples: ["tickets show 7ffada9a-ded5-5d8c-b511-3a6b33f11143", "tickets show order-42 --json"],
-  async run(cli, { ticket, project }) {
-    const item = await asAdministrator(cli, project, (principal, { store }) =>
-      getTicketNamed(store, principal, ticket),
-    );
-    cli.terminal.show({ ok: true, project, item }, () => renderTicket(item, cli.terminal.paint));
-  },
+  find: getTicketNamed,
+  render: (ticket, { paint }) => renderTicket(ticket, paint),
 });
 
 const ABOUT_ASKING = `Shows what is waiting and asks for confirmation. The decision applies only to that state: if the customer writes in the
@@ -209,9 +205,9 @@ const update = defineCommand({
     if (Object.keys(change).length === 0) {
       throw usageError("Specify what to update, for example --priority. See: svc tickets update --help");
     }
-    const item = await asAdministrator(cli, project, async (principal, { store }) => {
-      const ticket = await getTicketNamed(store, principal, named);
-      return updateTicket({ store }, principal, ticket.id, change, [ticket.version]);
+    const item = await asAdministrator(cli, project, async (operations) => {
+      const ticket = await getTicketNamed(operations, named);
+      return operations.updateTicket(ticket.id, change, [ticket.version]);
     });
     cli.terminal.show({ ok: true, project, item }, () => "Changed.");
   },
@@ -239,9 +235,11 @@ const reroute = defineCommand({
     if (agent === undefined && toProject === undefined) {
       throw usageError("Specify the destination with --agent or --to-project. See: svc tickets reroute --help");
     }
-    await runDecision(cli, input, async (store) => {
-      const target = await localPrincipal(store, toProject ?? project);
-      const agentId = agent === undefined ? null : (await getAgent(store, target, agent)).id;
+    await runDecision(cli, input, async ({ resources }) => {
+      const { localPrincipal } = await import("../with-resources.ts");
+      const principal = await localPrincipal(resources.store, toProject ?? project);
+      const operations = await bindOperations({ principal, resources });
+      const agentId = agent === undefined ? null : (await getAgent(operations, agent)).id;
       return { action: "reroute", input: { agentId, ...definedOnly({ project: toProject }) } };
     });
   },

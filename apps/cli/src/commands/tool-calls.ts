@@ -1,37 +1,29 @@
 import { toolCallStateSchema } from "@svc/contracts";
-import { decideToolCall, getTicket, getToolCall, listToolCalls } from "@svc/operations";
+import { asAdministrator, waitForQueues } from "../as-administrator.ts";
 import { defineCommand } from "../define-command.ts";
+import { defineList } from "../define-resource.ts";
 import { requireId } from "../find-items.ts";
-import { choice, cursorOption, limitOption, projectOption, seenOption, yesOption } from "../options.ts";
+import { choice, projectOption, seenOption, yesOption } from "../options.ts";
 import { confirm } from "../read-input.ts";
-import { nextPage } from "../render-table.ts";
-import { optionWords } from "../safe-text.ts";
 import { renderQuestion } from "../tickets/render-ticket.ts";
-import { renderToolCall, renderToolCalls } from "../tickets/render-tool-calls.ts";
-import { asAdministrator, waitForQueues } from "../with-resources.ts";
+import { describeToolCall, renderToolCall } from "../tickets/render-tool-calls.ts";
 
-const list = defineCommand({
+const list = defineList({
+  path: "tool-calls list",
+  isOfProject: true,
+  isPaged: true,
   description: "list the tool calls of a project's agents, newest first",
   options: {
     state: choice("--state <state>", "only tool calls in this state (default: all)", toolCallStateSchema.options),
-    limit: limitOption,
-    cursor: cursorOption,
-    project: projectOption,
   },
   examples: ["tool-calls list --state waiting", "tool-calls list --project shop --json"],
-  async run(cli, { state, limit, cursor, project }) {
-    const { items, nextCursor } = await asAdministrator(cli, project, (principal, { store }) =>
-      listToolCalls({ store }, principal, { state, limit, cursor }),
-    );
-    cli.terminal.show({ ok: true, project, items, nextCursor }, () => {
-      if (items.length === 0) return "No matching tool calls.";
-      const command = `tool-calls list ${optionWords({ state, project, limit })}`;
-      return renderToolCalls(items, cli.terminal) + nextPage(cli, command, nextCursor);
-    });
-  },
+  read: ({ listToolCalls }, { state, limit, cursor }) => listToolCalls({ state, limit, cursor }),
+  columns: ["CALL", "TOOL", "STATE, ARGUMENTS AND TICKET"],
+  row: (call, paint) => [call.id, `${call.tool}\n${paint.dim(call.access)}`, describeToolCall(call, paint)],
+  empty: "No matching tool calls.",
 });
 
-type ToolCallAction = keyof typeof decideToolCall;
+type ToolCallAction = "approve" | "reject";
 
 /** Texts of each decision. */
 const DECISIONS: Record<ToolCallAction, { description: string; question: string; done: string }> = {
@@ -58,21 +50,20 @@ the customer has not written since the agent requested the call. With --seen, it
     examples: [`tool-calls ${action} 01890a5d-ac96-774b-bcce-b302099a8057`],
     async run(cli, { callId, yes, seen, project }) {
       requireId(callId, "The ID of a tool call", "tool-calls list");
-      const item = await asAdministrator(cli, project, async (principal, resources) => {
-        const { store, queues } = resources;
-        const { item: call, version } = await getToolCall({ store }, principal, callId);
+      const item = await asAdministrator(cli, project, async (operations, { resources }) => {
+        const { item: call, version } = await operations.getToolCall(callId);
         // The operation rejects a decision about a call that is not waiting, with the reason.
         const isAsked = yes !== true && call.state === "waiting";
         if (isAsked) {
           const { paint } = cli.terminal;
-          const question = renderQuestion(await getTicket({ store }, principal, call.ticketId), paint);
+          const question = renderQuestion(await operations.getTicket(call.ticketId), paint);
           cli.terminal.note(`${question}\n\n${renderToolCall(call, paint, Number.POSITIVE_INFINITY)}`);
           if (!(await confirm(cli, `\n${DECISIONS[action].question}`, "--yes"))) return null;
         }
         // If the queues are unavailable, the sweeper of the pipeline announces the decision later.
-        await waitForQueues(queues);
+        await waitForQueues(resources.queues);
         const versions = seen === undefined ? (isAsked ? [version] : null) : [seen];
-        return decideToolCall[action](resources, principal, callId, versions);
+        return operations[`${action}ToolCall`](callId, versions);
       });
       cli.terminal.show({ ok: item !== null, project, action, item }, () =>
         item === null ? "No decision was made." : DECISIONS[action].done,
@@ -82,6 +73,5 @@ the customer has not written since the agent requested the call. With --seen, it
 
 /** `svc tool-calls`: tool calls of agents, and those that wait for an operator. */
 export const toolCalls = defineCommand({
-  usage: "<list|approve|reject> [options]",
   commands: { list, approve: decide("approve"), reject: decide("reject") },
 });

@@ -1,4 +1,3 @@
-import { Client as McpClient, ProtocolError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { CallToolResult, Client, Tool } from "@modelcontextprotocol/client";
 import { LIMITS } from "@svc/contracts";
 import { z } from "zod";
@@ -57,6 +56,11 @@ async function withTools<Result>(target: ApiTarget, use: (client: Client) => Pro
     known = isElsewhere ? notThisServer(target, problem) : problem;
     throw known;
   };
+  const {
+    Client: McpClient,
+    ProtocolError,
+    StreamableHTTPClientTransport,
+  } = await import("@modelcontextprotocol/client");
   const { url, key, project } = target;
   const transport = new StreamableHTTPClientTransport(new URL(PATH, url), {
     requestInit: { headers: { "X-Api-Key": key, ...(project === undefined ? {} : { "x-svc-project": project }) } },

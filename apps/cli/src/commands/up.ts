@@ -1,15 +1,11 @@
 import { join, resolve } from "node:path";
-import { readEnvironment } from "@svc/runtime";
-import { startStandalone } from "@svc/standalone";
 import type { Standalone } from "@svc/standalone";
-import { isDemoShown } from "@svc/widget";
 import { InterruptedError } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
-import { explainError } from "../explain-error.ts";
 import { handOutSecret } from "../private-files.ts";
 import { renderFacts } from "../render-table.ts";
-import { watchInterrupt, withLogLevel } from "../with-resources.ts";
+import { watchInterrupt } from "../watch-interrupt.ts";
 
 /** A question that the product's own guide answers. */
 const QUESTION = "How do I send a message over the HTTP API?";
@@ -24,6 +20,8 @@ async function startEverything(cli: Cli): Promise<Standalone> {
   const interrupt = watchInterrupt();
   try {
     const level = cli.terminal.isJson ? "silent" : "warn";
+    const { withLogLevel } = await import("../with-resources.ts");
+    const { startStandalone } = await import("@svc/standalone");
     const product = await startStandalone(withLogLevel(cli.env, level), (text) => cli.terminal.note(text));
     if (!interrupt.hasHappened()) return product;
     await product.stop();
@@ -45,6 +43,8 @@ const BELOW: Readonly<Record<string, readonly [name: string, path: string]>> = {
 async function introduce({ terminal, env }: Cli, product: Standalone): Promise<void> {
   const { config, initialized, urls, problems, firstAdministratorUrl } = product;
   const { adminKey } = initialized;
+  const { readEnvironment } = await import("@svc/runtime");
+  const { isDemoShown } = await import("@svc/widget");
   const dataDir = resolve(config.dataDir);
   const handOut = async (secret: string | null, name: string) =>
     secret === null ? null : handOutSecret(terminal, secret, join(dataDir, name));
@@ -109,6 +109,7 @@ to files in the data folder that only their owner can read. Ctrl-C shuts the ser
   ],
   async run(cli) {
     const product = await startEverything(cli);
+    const { explainError } = await import("../explain-error.ts");
     let isTerminalClosed = false;
     const onSignal = () => cli.terminal.note("Stopping …");
     const onClosedTerminal = () => {

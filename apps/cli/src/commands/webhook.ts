@@ -1,5 +1,4 @@
-import { generateWebhookSecret, setWebhookSecret } from "@svc/operations";
-import { isWebhookSecret } from "@svc/outbound";
+import { asAdministrator } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { EXIT, failure, usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
@@ -7,9 +6,7 @@ import type { OptionValues } from "../define-command.ts";
 import { definedOnly, durationUpTo, flag, option, projectOption, withDefault } from "../options.ts";
 import { readInput, readSecret } from "../read-input.ts";
 import { safeText } from "../safe-text.ts";
-import { checkCallback, parseHeaderLines } from "../webhook/check-callback.ts";
 import type { CallbackReport, Headers } from "../webhook/check-callback.ts";
-import { asAdministrator } from "../with-resources.ts";
 
 const BODY_MAX_BYTES = 16 * 1024 * 1024;
 const HEADERS_MAX_BYTES = 256 * 1024;
@@ -45,6 +42,7 @@ async function readHeaders(cli: Cli, input: VerifyInput): Promise<Headers> {
   const { signature, id, timestamp, standardSignature, headersFile } = input;
   if (headersFile !== undefined) {
     const bytes = await readInput(cli, headersFile, { what: "the headers", maxBytes: HEADERS_MAX_BYTES });
+    const { parseHeaderLines } = await import("../webhook/check-callback.ts");
     return parseHeaderLines(bytes.toString("utf8"));
   }
   const headers: Headers = definedOnly({
@@ -63,6 +61,7 @@ async function findSecret(cli: Cli, { secretFile }: VerifyInput): Promise<string
   }
   const secret =
     secretFile === undefined ? configured : await readSecret(cli, { file: secretFile, what: "the secret" });
+  const { isWebhookSecret } = await import("@svc/outbound");
   if (isWebhookSecret(secret)) return secret;
   throw failure(
     "bad_secret",
@@ -100,6 +99,7 @@ is never passed as an argument, because every user of a machine can see those.`,
     }
     const secret = await findSecret(cli, input);
     const body = await readInput(cli, file, { what: "the body", maxBytes: BODY_MAX_BYTES });
+    const { checkCallback } = await import("../webhook/check-callback.ts");
     const report = checkCallback({ body, headers, secret, now: new Date(), maxAgeMs: maxAge * 1_000 });
     const { ok, scheme, reason, detail, hints } = report;
     if (!ok) cli.setExitCode(EXIT.failed);
@@ -134,7 +134,9 @@ async function chooseSecret(cli: Cli, input: OptionValues<typeof SECRET_OPTIONS>
     throw usageError("Use exactly one of --generate, --from-stdin and --clear. See: svc webhook secret --help");
   }
   if (clear === true) return null;
-  return generate === true ? generateWebhookSecret() : readSecret(cli, { file: undefined, what: "the secret" });
+  if (generate !== true) return readSecret(cli, { file: undefined, what: "the secret" });
+  const { generateWebhookSecret } = await import("@svc/operations");
+  return generateWebhookSecret();
 }
 
 const secretCommand = defineCommand({
@@ -152,8 +154,8 @@ standard output.`,
   ],
   async run(cli, input) {
     const secret = await chooseSecret(cli, input);
-    const state = await asAdministrator(cli, input.project, (principal, { store }) =>
-      setWebhookSecret({ store }, principal, { secret, overlapSeconds: input.overlap }),
+    const state = await asAdministrator(cli, input.project, ({ setWebhookSecret }) =>
+      setWebhookSecret({ secret, overlapSeconds: input.overlap }),
     );
     const { terminal } = cli;
     const isNew = input.generate === true;
@@ -171,6 +173,5 @@ standard output.`,
 
 /** `svc webhook`: the secret that signs callbacks, and whether a callback is authentic. */
 export const webhook = defineCommand({
-  usage: "<verify|secret> [options]",
   commands: { verify, secret: secretCommand },
 });

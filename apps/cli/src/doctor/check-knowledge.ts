@@ -3,6 +3,7 @@ import { localAdministrator } from "@svc/auth";
 import type { KbItem } from "@svc/contracts";
 import { EmbeddingError } from "@svc/knowledge";
 import type { Embeddings, ModelFolder } from "@svc/knowledge";
+import { listKbs } from "@svc/operations";
 import type { Store } from "@svc/store";
 import type { ApiState } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
@@ -25,7 +26,7 @@ function adviceFor({ self }: Cli, { name, project }: KbItem): string {
 export async function checkKnowledge(cli: Cli, store: Store): Promise<Check> {
   const kbs: KbItem[] = [];
   for (const project of await store.projects.list())
-    kbs.push(...(await listAllKbs(store, localAdministrator(project))));
+    kbs.push(...(await listAllKbs({ listKbs: (page) => listKbs({ store }, localAdministrator(project), page) })));
   const sum = (of: (kb: KbItem) => number) => kbs.reduce((total, kb) => total + of(kb), 0);
   const failed = sum((kb) => kb.failed);
   const queued = sum((kb) => kb.queued);

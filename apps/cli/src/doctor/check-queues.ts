@@ -11,7 +11,7 @@ import type { Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
 import { fail, ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
-import { waitForQueues } from "../with-resources.ts";
+import { waitForQueues } from "../as-administrator.ts";
 
 const QUEUES: QueueName[] = ["incoming-messages", ...Object.values(REPLY_QUEUES), "webhook-deliveries"];
 /** A message that waits longer means that nobody works on the queue. */

@@ -3,9 +3,18 @@ import type { Agent } from "@svc/contracts";
 import { z } from "zod";
 import { failure } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
-import { hasWords } from "./judge-line.ts";
 import { readInput } from "../read-input.ts";
 import { safeLine } from "../safe-text.ts";
+
+/** Returns an answer for comparisons: without case, width of characters, extra spaces and Markdown marks. */
+export function normalizeAnswer(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[*_`~\\]/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
 
 /** Something said earlier in the conversation; a text alone is the customer's. */
 const saidSchema = z
@@ -105,7 +114,7 @@ function parseLine(raw: string): { line: Omit<EvalLine, "line">; unknown: string
   if (!read.success) {
     return read.error.issues.map(({ path, message }) => `${path.map(String).join(".")}: ${message}`).join("; ");
   }
-  const empty = read.data.answer?.find((answer) => !hasWords(answer));
+  const empty = read.data.answer?.find((answer) => normalizeAnswer(answer) === "");
   if (empty !== undefined) return "answer: must not be empty or only whitespace";
   return { line: read.data, unknown: Object.keys(value).filter((field) => !EVAL_FIELDS.includes(field)) };
 }

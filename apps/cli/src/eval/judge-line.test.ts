@@ -2,8 +2,9 @@ import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import { isSent } from "./ask-product.ts";
 import type { Asked } from "./ask-product.ts";
+import { normalizeAnswer } from "./eval-lines.ts";
 import type { ResolvedLine } from "./eval-lines.ts";
-import { badnessOf, hasWords, isInAnswer, judgeLine } from "./judge-line.ts";
+import { badnessOf, isInAnswer, judgeLine } from "./judge-line.ts";
 import type { JudgedLine } from "./judge-line.ts";
 
 test.each([
@@ -27,7 +28,7 @@ test.each([
 });
 
 test("marks alone are nothing to look for", () => {
-  expect([hasWords("** `"), hasWords("€")]).toEqual([false, true]);
+  expect([normalizeAnswer("** `"), normalizeAnswer("€")]).toEqual(["", "€"]);
 });
 
 const agent = (name: string, change: Partial<Agent> = {}): Agent => ({

@@ -1,22 +1,8 @@
 import type { Source } from "@svc/contracts";
 import { isSent } from "./ask-product.ts";
 import type { Asked } from "./ask-product.ts";
+import { normalizeAnswer } from "./eval-lines.ts";
 import type { ResolvedLine } from "./eval-lines.ts";
-
-/** What does not count when an answer is compared: case, width of characters, spaces, and marks of Markdown. */
-function normalize(text: string): string {
-  return text
-    .normalize("NFKC")
-    .toLowerCase()
-    .replaceAll(/[*_`~\\]/g, "")
-    .replaceAll(/\s+/g, " ")
-    .trim();
-}
-
-/** Whether anything is left of a text to look for. */
-export function hasWords(text: string): boolean {
-  return normalize(text) !== "";
-}
 
 const DIGIT = /\p{Nd}/u;
 
@@ -25,8 +11,8 @@ const DIGIT = /\p{Nd}/u;
  * 15.
  */
 export function isInAnswer(answer: string, wanted: string): boolean {
-  const text = normalize(answer);
-  const part = normalize(wanted);
+  const text = normalizeAnswer(answer);
+  const part = normalizeAnswer(wanted);
   if (part === "") return false;
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) {
     const goesOnBefore = DIGIT.test(part.charAt(0)) && DIGIT.test(text.charAt(at - 1));

@@ -1,8 +1,7 @@
 import type { ReviewPolicy } from "@svc/contracts";
-import type { AgentPolicy, EvalResult } from "../commands/eval.ts";
 import type { LinePrediction } from "./judge-line.ts";
 import type { Calibration } from "./measures.ts";
-import type { EvalScores } from "./score-lines.ts";
+import type { AgentPolicy, EvalResult, EvalScores } from "./score-lines.ts";
 import { renderTable } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";

@@ -1,4 +1,5 @@
-import type { AnswerOutcome, JudgedLine } from "./judge-line.ts";
+import type { ReviewPolicy } from "@svc/contracts";
+import type { AnswerOutcome, JudgedLine, LinePrediction } from "./judge-line.ts";
 import { calibrationOf, mean, percentile, rankingScores, share } from "./measures.ts";
 import type { Calibration } from "./measures.ts";
 
@@ -58,6 +59,23 @@ export interface EvalScores {
   calibration: { triage: Calibration | null; answers: Calibration | null };
   /** Milliseconds that a message took. */
   ms: { mean: number | null; p95: number | null };
+}
+
+/** When an agent's answers are sent without approval. */
+export interface AgentPolicy {
+  agent: string;
+  reviewPolicy: ReviewPolicy;
+  autoThreshold: number;
+}
+
+/** The scores, and the worst lines, worst first. */
+export interface EvalResult {
+  scores: EvalScores;
+  worst: LinePrediction[];
+  /** Policies of the evaluated agents: all that are enabled, or the one that was named. */
+  policies: AgentPolicy[];
+  /** Seconds until triage was ready; null if there was nothing to learn. */
+  learnSeconds: number | null;
 }
 
 const THRESHOLDS = [0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];

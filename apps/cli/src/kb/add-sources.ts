@@ -3,20 +3,31 @@ import { basename } from "node:path";
 import type { Principal } from "@svc/auth";
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import type { Agent, KbItem } from "@svc/contracts";
-import { createFileReader, ensureKb, ingestFile } from "@svc/knowledge";
-import type { AddedDocument, FileReader, FileToIngest, PageFetcher } from "@svc/knowledge";
+import { createFileReader, createPageFetcher, ensureKb, ingestFile } from "@svc/knowledge";
+import type { FileReader, FileToIngest, PageFetcher } from "@svc/knowledge";
 import type { Log } from "@svc/log";
-import { FIRST_AGENT, audited, updateAgent } from "@svc/operations";
-import type { Resources } from "@svc/runtime";
+import { FIRST_AGENT, audited } from "@svc/operations";
+import { createFetchGuard } from "@svc/runtime";
 import type { ProjectId, Store } from "@svc/store";
-import { CliError } from "../cli-error.ts";
+import { bindOperations } from "../as-administrator.ts";
+import type { BoundOperations, OperationContext } from "../as-administrator.ts";
+import { CliError, EXIT } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { listAllAgents, listAllDocuments, listAllKbs } from "../find-items.ts";
-import { badFile, faultOfPath } from "./find-sources.ts";
+import { badFile, faultOfPath, findSiteSources, findSources, joinFound } from "./find-sources.ts";
 import type { FoundSources, Source } from "./find-sources.ts";
+import {
+  joinLines,
+  renderAdded,
+  renderLinksOut,
+  renderSkipped,
+  renderSummary,
+  summarize,
+  watchProgress,
+} from "./render-kb.ts";
+import type { AddProgress, AddedFile } from "./render-kb.ts";
 import { safeLine, shellWord } from "../safe-text.ts";
-import type { Terminal } from "../terminal.ts";
-import { findGuideDir } from "../with-resources.ts";
+import { findGuideDir, localPrincipal, withResources } from "../with-resources.ts";
 
 const MB = 1024 * 1024;
 
@@ -57,23 +68,12 @@ async function readSource(source: Source, fetcher: PageFetcher, signal: AbortSig
   }
 }
 
-/** The result of adding a file or page; `file` is the word on the command line. */
-export type AddedFile =
-  | { file: string; status: AddedDocument["status"]; chunks: number; documentId: string; key: string }
-  | { file: string; status: "failed"; error: string };
-
 /** What adding needs. */
 interface AddDeps {
   store: Store;
   log: Log;
   reader: FileReader;
   fetcher: PageFetcher;
-}
-
-/** Called for each source as it begins and ends. */
-interface AddProgress {
-  begin(name: string): void;
-  end(added: AddedFile, sizeBytes: number): void;
 }
 
 /** Errors of the document itself; with any other error, the following documents would fail as well. */
@@ -93,7 +93,7 @@ function reasonOf(error: unknown): string {
  * Adds files and pages to a knowledge base, one after the other; a bad one does not keep the others out. When the
  * signal aborts, the file at hand is ended and the rest left: what was added stays, and added again it is unchanged.
  */
-async function addSources(
+async function ingestSources(
   deps: AddDeps,
   target: { project: ProjectId; kbId: string },
   sources: readonly Source[],
@@ -126,62 +126,24 @@ async function addSources(
   return files;
 }
 
-const BAR_CHARS = 20;
-const KIB = 1024;
-
-/** A size as people read it. */
-export function renderSize(sizeBytes: number): string {
-  if (sizeBytes < KIB) return `${sizeBytes} bytes`;
-  const kib = sizeBytes / KIB;
-  return kib < KIB ? `${Math.round(kib)} KB` : `${(kib / KIB).toFixed(1)} MB`;
-}
-
-function renderBar(done: number, total: number): string {
-  const filled = Math.floor((done / total) * BAR_CHARS);
-  return `[${"#".repeat(filled)}${".".repeat(BAR_CHARS - filled)}]`;
-}
-
-/**
- * Shows how far an adding is: a bar in one line where a person watches, else a line for each file, so that a log says
- * what happened when. `close` takes the bar away.
- */
-export function watchProgress(terminal: Terminal, total: number): AddProgress & { close(): void } {
-  let done = 0;
-  let sumBytes = 0;
-  return {
-    begin(name) {
-      const share = `${done + 1} of ${total}`;
-      terminal.status(`${renderBar(done, total)} ${share}, ${renderSize(sumBytes)}  ${safeLine(name)}`);
-    },
-    end(added, sizeBytes) {
-      done += 1;
-      sumBytes += sizeBytes;
-      if (terminal.isWatched) return;
-      const outcome = added.status === "failed" ? `failed: ${safeLine(added.error)}` : added.status;
-      terminal.note(`${done} of ${total}  ${safeLine(added.file)} (${renderSize(sizeBytes)})  ${outcome}`);
-    },
-    close: () => terminal.status(null),
-  };
-}
-
 const NAME_CHARS = 80;
 /** Maximum number of attempts while somebody else changes the agent. */
 const MAX_TRIES = 3;
 
 /** Whether a knowledge base holds the product's own guide, and nothing besides. */
-async function isProductGuide(store: Store, principal: Principal, kb: KbItem): Promise<boolean> {
+async function isProductGuide(operations: BoundOperations, kb: KbItem): Promise<boolean> {
   if (kb.name !== FIRST_AGENT.kb) return false;
   const pages = new Set(await readdir(await findGuideDir()));
-  const documents = await listAllDocuments(store, principal, kb.id);
+  const documents = await listAllDocuments(operations, kb.id);
   return documents.every(({ key }) => pages.has(key));
 }
 
 /** Assigns the knowledge base to the agent instead of the product's guide. Returns false if somebody else has changed the agent. */
-async function replaceGuide(store: Store, principal: Principal, agent: Agent, kbId: string): Promise<boolean> {
+async function replaceGuide({ updateAgent }: BoundOperations, agent: Agent, kbId: string): Promise<boolean> {
   // The description of the guide no longer applies, and triage would use it.
   const description = agent.description === FIRST_AGENT.description ? "" : agent.description;
   try {
-    await updateAgent({ store }, principal, agent.id, { kbIds: [kbId], description }, [agent.version]);
+    await updateAgent(agent.id, { kbIds: [kbId], description }, [agent.version]);
     return true;
   } catch (error) {
     if (error instanceof ServiceError && error.code === "version_conflict") return false;
@@ -196,11 +158,10 @@ async function replaceGuide(store: Store, principal: Principal, agent: Agent, kb
  */
 async function giveKb(
   cli: Cli,
-  store: Store,
-  principal: Principal,
+  operations: BoundOperations,
+  projectName: string,
   kb: { id: string; name: string },
 ): Promise<string | null> {
-  const { projectName } = principal;
   const kbName = safeLine(kb.name, NAME_CHARS);
   const inProject = projectName === "default" ? "" : ` --project ${projectName}`;
   const command = (words: string) => `${cli.self} agents ${words}${inProject}`;
@@ -208,18 +169,18 @@ async function giveKb(
   const giveTo = (name: string) =>
     `${unused} Assign it with: ${command(`update ${name} --add-kb ${shellWord(kbName)}`)}`;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const agents = (await listAllAgents(store, principal)).filter(({ enabled }) => enabled);
+    const agents = (await listAllAgents(operations)).filter(({ enabled }) => enabled);
     if (agents.some(({ kbIds }) => kbIds.includes(kb.id))) return null;
     const [agent, ...others] = agents;
     if (agent === undefined) {
       return `${unused} Create an agent with: ${command(`create NAME --kb ${shellWord(kbName)}`)}`;
     }
     const name = others.length === 0 ? shellWord(safeLine(agent.name, NAME_CHARS)) : "NAME";
-    const kbs = (await listAllKbs(store, principal)).filter(({ id }) => agent.kbIds.includes(id));
+    const kbs = (await listAllKbs(operations)).filter(({ id }) => agent.kbIds.includes(id));
     const [guide, ...more] = kbs;
     const isAlone = others.length === 0 && guide !== undefined && more.length === 0 && agent.fixedReply === null;
-    if (!isAlone || !(await isProductGuide(store, principal, guide))) return giveTo(name);
-    if (!(await replaceGuide(store, principal, agent, kb.id))) continue;
+    if (!isAlone || !(await isProductGuide(operations, guide))) return giveTo(name);
+    if (!(await replaceGuide(operations, agent, kb.id))) continue;
     return (
       `${safeLine(agent.name, NAME_CHARS)} now answers from "${kbName}" instead of the product's guide. To add the guide ` +
       `again: ${command(`update ${name} --add-kb ${FIRST_AGENT.kb}`)}`
@@ -235,16 +196,15 @@ const ensureTarget = audited(
   { countOf: (_args, { created }) => (created ? 1 : 0) },
 );
 
-/** One row for all, which says how many were added or replaced. */
+/** Leaves one row in the audit log for all sources, with the number of documents that were added or replaced. */
 const addAll = audited(
   "documents.add",
   (
     deps: AddDeps,
     { project }: Principal,
     kbId: string,
-    sources: readonly Source[],
-    how: { signal: AbortSignal; progress: AddProgress },
-  ) => addSources(deps, { project, kbId }, sources, how),
+    found: { sources: readonly Source[]; signal: AbortSignal; progress: AddProgress },
+  ) => ingestSources(deps, { project, kbId }, found.sources, found),
   undefined,
   { countOf: (_args, files) => files.filter(({ status }) => status === "added" || status === "changed").length },
 );
@@ -273,11 +233,11 @@ const forgetSources = (store: Store): Store => ({
  */
 export async function addFound(
   cli: Cli,
-  resources: Resources,
-  principal: Principal,
+  context: OperationContext,
   { kb, found, fetcher, signal, isForced = false }: AddingOptions,
 ): Promise<AddedFile[]> {
-  const { store, log } = resources;
+  const { principal } = context;
+  const { store, log } = context.resources;
   const failed: AddedFile[] = found.failed.map((fault) => ({ ...fault, status: "failed" }));
   if (found.sources.length === 0) return failed;
   const target = await ensureTarget({ store }, principal, kb);
@@ -285,14 +245,62 @@ export async function addFound(
   const progress = watchProgress(cli.terminal, found.sources.length);
   try {
     const deps = { store: isForced ? forgetSources(store) : store, log, reader, fetcher };
-    const added = await addAll(deps, principal, target.kb.id, found.sources, { signal, progress });
+    const added = await addAll(deps, principal, target.kb.id, { sources: found.sources, signal, progress });
     progress.close();
     const isFilled = added.some(({ status }) => status !== "failed");
-    const advice = isFilled ? await giveKb(cli, store, principal, target.kb) : null;
+    const advice = isFilled ? await giveKb(cli, await bindOperations(context), principal.projectName, target.kb) : null;
     if (advice !== null) cli.terminal.note(advice);
     return [...failed, ...added];
   } finally {
     progress.close();
     await reader.close();
   }
+}
+
+/** Options of `kb add`. */
+interface AddInput {
+  /** Files, folders and URLs of pages. */
+  source: string[];
+  kb: string;
+  sitemap: string[];
+  maxPages: number;
+  force: true | undefined;
+  project: string;
+}
+
+/** `svc kb add`: adds files, folders, pages and sites to a knowledge base, and shows the result for each. */
+export async function addSources(
+  cli: Cli,
+  { source: words, kb, sitemap, maxPages, force, project }: AddInput,
+): Promise<void> {
+  const { files, found, isInterrupted } = await withResources(cli, { endsItself: true }, async (resources, signal) => {
+    const principal = await localPrincipal(resources.store, project);
+    const fetcher = createPageFetcher({ guard: createFetchGuard(resources.config) });
+    try {
+      const parts = [await findSources(cli.folder, words)];
+      for (const url of sitemap) parts.push(await findSiteSources(cli, fetcher, url, { maxPages, signal }));
+      const all = joinFound(parts);
+      const options = { kb, found: all, fetcher, signal, isForced: force === true };
+      const added = await addFound(cli, { principal, resources }, options);
+      return { files: added, found: all, isInterrupted: signal.aborted };
+    } finally {
+      await fetcher.close();
+    }
+  });
+  const { skipped, linksOut } = found;
+  const summary = summarize(files);
+  if (summary.failed > 0) cli.setExitCode(EXIT.failed);
+  if (isInterrupted) cli.setExitCode(EXIT.interrupted);
+  const isComplete = summary.failed === 0 && !isInterrupted;
+  cli.terminal.show({ ok: isComplete, project, kb, summary, files, skipped, linksOut, isInterrupted }, () =>
+    joinLines([
+      renderAdded(files, cli.terminal),
+      renderSummary(summary),
+      renderSkipped(skipped),
+      renderLinksOut(linksOut),
+      isInterrupted
+        ? "Interrupted. Run the same command to resume: documents that are already added are skipped."
+        : null,
+    ]),
+  );
 }

@@ -1,7 +1,6 @@
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { ServiceError, parseUrl } from "@svc/contracts";
-import { findSitePages } from "@svc/knowledge";
 import type { PageFetcher } from "@svc/knowledge";
 import { errorCode } from "@svc/primitives";
 import { CliError, failure, usageError } from "../cli-error.ts";
@@ -247,6 +246,7 @@ export async function findSiteSources(
   const failed: FoundPages["failed"] = [];
   const forbidden: string[] = [];
   const fail = (file: string, { message }: ServiceError) => failed.push({ file, error: message });
+  const { findSitePages } = await import("@svc/knowledge");
   cli.terminal.note(`Finding the pages of ${safeLine(sitemap, 200)} …`);
   try {
     const pages = await findSitePages(fetcher, sitemap, {

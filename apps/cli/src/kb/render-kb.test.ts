@@ -1,9 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import type { DocumentItem, KbItem } from "@svc/contracts";
-import { renderSize, watchProgress } from "./add-sources.ts";
-import type { AddedFile } from "./add-sources.ts";
 import { renderAdded, renderLinksOut, renderNames, renderSkipped, renderSummary, summarize } from "./render-kb.ts";
-import { renderDocuments, renderHits, renderKbs } from "./render-kb.ts";
+import { renderDocuments, renderHits, renderKbs, renderSize, watchProgress } from "./render-kb.ts";
+import type { AddedFile } from "./render-kb.ts";
 import { createTerminal } from "../terminal.ts";
 
 const HOSTILE = "\u001b[2Jbad\u202e\u0007";

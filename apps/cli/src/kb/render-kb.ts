@@ -1,11 +1,15 @@
 import type { DocumentItem, KbItem } from "@svc/contracts";
-import type { SearchHit } from "@svc/knowledge";
+import type { AddedDocument, SearchHit } from "@svc/knowledge";
 import { renderTable, toSecond } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";
-import type { AddedFile } from "./add-sources.ts";
 
-/** How many files had each outcome. */
+/** The result of adding a file or page; `file` is the word on the command line. */
+export type AddedFile =
+  | { file: string; status: AddedDocument["status"]; chunks: number; documentId: string; key: string }
+  | { file: string; status: "failed"; error: string };
+
+/** Number of files by status. */
 type AddedSummary = Record<AddedFile["status"], number>;
 
 /** Up to so many files are all shown; of more, those that failed. */
@@ -128,3 +132,47 @@ export function renderHits(hits: readonly FoundPassage[], terminal: Terminal): s
 
 /** Returns the lines that are not null, joined. */
 export const joinLines = (lines: readonly (string | null)[]) => lines.filter((line) => line !== null).join("\n");
+
+/** Called for each source as it begins and ends. */
+export interface AddProgress {
+  begin(name: string): void;
+  end(added: AddedFile, sizeBytes: number): void;
+}
+
+const BAR_CHARS = 20;
+const KIB = 1024;
+
+/** Returns a size with its unit. */
+export function renderSize(sizeBytes: number): string {
+  if (sizeBytes < KIB) return `${sizeBytes} bytes`;
+  const kib = sizeBytes / KIB;
+  return kib < KIB ? `${Math.round(kib)} KB` : `${(kib / KIB).toFixed(1)} MB`;
+}
+
+function renderBar(done: number, total: number): string {
+  const filled = Math.floor((done / total) * BAR_CHARS);
+  return `[${"#".repeat(filled)}${".".repeat(BAR_CHARS - filled)}]`;
+}
+
+/**
+ * Shows the progress of adding files: on a terminal a bar in one line, elsewhere a line for each file. `close` removes the
+ * bar.
+ */
+export function watchProgress(terminal: Terminal, total: number): AddProgress & { close(): void } {
+  let done = 0;
+  let sumBytes = 0;
+  return {
+    begin(name) {
+      const share = `${done + 1} of ${total}`;
+      terminal.status(`${renderBar(done, total)} ${share}, ${renderSize(sumBytes)}  ${safeLine(name)}`);
+    },
+    end(added, sizeBytes) {
+      done += 1;
+      sumBytes += sizeBytes;
+      if (terminal.isWatched) return;
+      const outcome = added.status === "failed" ? `failed: ${safeLine(added.error)}` : added.status;
+      terminal.note(`${done} of ${total}  ${safeLine(added.file)} (${renderSize(sizeBytes)})  ${outcome}`);
+    },
+    close: () => terminal.status(null),
+  };
+}

@@ -1,20 +1,17 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Principal } from "@svc/auth";
 import { ServiceError, parseUrl } from "@svc/contracts";
 import type { DocumentItem } from "@svc/contracts";
 import { createPageFetcher, siteOf } from "@svc/knowledge";
 import type { PageFetcher } from "@svc/knowledge";
-import { deleteDocument } from "@svc/operations";
 import { errorCode } from "@svc/primitives";
 import { createFetchGuard } from "@svc/runtime";
-import type { Resources } from "@svc/runtime";
-import type { Store } from "@svc/store";
+import { bindOperations } from "../as-administrator.ts";
+import type { BoundOperations, OperationContext } from "../as-administrator.ts";
 import { EXIT, failure, usageError } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { findKb, listAllDocuments } from "../find-items.ts";
 import { addFound } from "./add-sources.ts";
-import type { AddedFile } from "./add-sources.ts";
 import { documentKeyOf, faultOfPath, findFolderSources, findSiteSources, isWebAddress } from "./find-sources.ts";
 import type { FoundSources } from "./find-sources.ts";
 import {
@@ -26,9 +23,11 @@ import {
   renderSummary,
   summarize,
 } from "./render-kb.ts";
+import type { AddedFile } from "./render-kb.ts";
 import { confirm } from "../read-input.ts";
 import { safeLine } from "../safe-text.ts";
-import { localPrincipal, untilAborted, withResources } from "../with-resources.ts";
+import { untilAborted } from "../watch-interrupt.ts";
+import { localPrincipal, withResources } from "../with-resources.ts";
 
 /** The address that a key is; null for any other key. */
 const parsePage = (key: string): URL | null => (isWebAddress(key) ? parseUrl(key) : null);
@@ -158,14 +157,13 @@ interface RemovedDocument {
 
 /** Removes documents, one after the other. One that somebody else has just removed is left out of the answer. */
 export async function removeDocuments(
-  store: Store,
-  principal: Principal,
+  { deleteDocument }: BoundOperations,
   documents: Iterable<DocumentItem>,
 ): Promise<RemovedDocument[]> {
   const removed: RemovedDocument[] = [];
   for (const { id, kbId, key } of documents) {
     try {
-      await deleteDocument({ store }, principal, kbId, id);
+      await deleteDocument(kbId, id);
       removed.push({ documentId: id, key });
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
@@ -203,9 +201,9 @@ interface Plan {
 /** So many documents may be removed without a question; of more, half of what a source has brought. */
 const UNASKED_COUNT = 10;
 
-async function listPresent(store: Store, principal: Principal, kb: string): Promise<DocumentItem[]> {
-  const found = await findKb(store, principal, kb);
-  return found === null ? [] : listAllDocuments(store, principal, found.id);
+async function listPresent(operations: BoundOperations, kb: string): Promise<DocumentItem[]> {
+  const found = await findKb(operations, kb);
+  return found === null ? [] : listAllDocuments(operations, found.id);
 }
 
 async function makePlan(source: string, state: SourceState, present: DocumentItem[]): Promise<Plan> {
@@ -271,17 +269,17 @@ function findRemovable({ gone, kept }: Plan, files: readonly AddedFile[]): Docum
 
 async function applyPlan(
   cli: Cli,
-  resources: Resources,
+  context: OperationContext,
   { kb, project }: SyncOptions,
-  work: { principal: Principal; plan: Plan; fetcher: PageFetcher; signal: AbortSignal },
+  work: { plan: Plan; fetcher: PageFetcher; signal: AbortSignal },
 ): Promise<void> {
-  const { principal, plan, fetcher, signal } = work;
+  const { plan, fetcher, signal } = work;
   const { source, state, kept, stay } = plan;
   const { found } = state;
-  const files = await addFound(cli, resources, principal, { kb, found, fetcher, signal });
+  const files = await addFound(cli, context, { kb, found, fetcher, signal });
   const isInterrupted = signal.aborted;
   const removable = isInterrupted ? [] : findRemovable(plan, files);
-  const removed = await removeDocuments(resources.store, principal, removable);
+  const removed = await removeDocuments(await bindOperations(context), removable);
   const summary = { ...summarize(files), removed: removed.length };
   const isComplete = summary.failed === 0 && !isInterrupted && kept === null;
   if (!isComplete) cli.setExitCode(isInterrupted ? EXIT.interrupted : EXIT.failed);
@@ -311,14 +309,14 @@ async function isAgreed(cli: Cli, options: SyncOptions, plan: Plan, signal: Abor
 export async function syncSource(cli: Cli, source: string, options: SyncOptions): Promise<void> {
   const { kb, project } = options;
   await withResources(cli, { endsItself: true }, async (resources, signal) => {
-    const principal = await localPrincipal(resources.store, project);
+    const context = { principal: await localPrincipal(resources.store, project), resources };
     const fetcher = createPageFetcher({ guard: createFetchGuard(resources.config) });
     try {
       const state = await readSourceState(cli, source, { fetcher, maxPages: options.maxPages, signal });
-      const plan = await makePlan(source, state, await listPresent(resources.store, principal, kb));
+      const plan = await makePlan(source, state, await listPresent(await bindOperations(context), kb));
       if (options.dryRun === true) showPlan(cli, options, plan);
       else if (await isAgreed(cli, options, plan, signal)) {
-        await applyPlan(cli, resources, options, { principal, plan, fetcher, signal });
+        await applyPlan(cli, context, options, { plan, fetcher, signal });
       } else {
         cli.terminal.show(
           { ok: false, isDryRun: false, project, kb, source, removed: [] },

@@ -1,15 +1,13 @@
-import type { Principal } from "@svc/auth";
 import type { ReviewAction, ReviewInput } from "@svc/contracts";
-import { reviewTicket } from "@svc/operations";
-import type { Resources } from "@svc/runtime";
-import type { Store } from "@svc/store";
+import type { reviewTicket } from "@svc/operations";
+import { asAdministrator, waitForQueues } from "../as-administrator.ts";
+import type { OperationContext } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import type { OptionValues } from "../define-command.ts";
 import { findTicketId, getTicketNamed } from "../find-items.ts";
 import { projectOption, seenOption, yesOption } from "../options.ts";
 import { confirm } from "../read-input.ts";
-import { asAdministrator, waitForQueues } from "../with-resources.ts";
 import { quoted, renderQuestion } from "./render-ticket.ts";
 
 /** Results of actions. The pipeline carries out what is sent or regenerated. */
@@ -37,34 +35,28 @@ type DecidedTicket = Awaited<ReturnType<(typeof reviewTicket)[ReviewAction]>>;
 
 /** Makes a decision of an operator, as the person at this machine. Throws ServiceError as the operation does. */
 async function decide(
-  resources: Resources,
-  principal: Principal,
+  { principal, resources }: OperationContext,
   ticketId: string,
   { action, input, versions = null }: DecisionCall & { versions?: number[] | null },
 ): Promise<DecidedTicket> {
   // If the queues are unavailable, the sweeper of the pipeline announces the decision later.
   await waitForQueues(resources.queues);
   // Each operation takes the input of its own action, which the call was made with.
-  const operation = reviewTicket[action] as (
-    deps: Resources,
-    principal: Principal,
-    ticketId: string,
-    input: DecisionCall["input"],
-    versions: number[] | null,
-  ) => Promise<DecidedTicket>;
-  return operation(resources, principal, ticketId, input, versions);
+  const operations = await import("@svc/operations");
+  const review = operations.reviewTicket[action] as (...args: unknown[]) => Promise<DecidedTicket>;
+  return review(resources, principal, ticketId, input, versions);
 }
 
 /** Makes a decision that does not depend on the draft, and shows its result. */
 export async function runDecision(
   cli: Cli,
   { ticket, project }: { ticket: string; project: string },
-  call: DecisionCall | ((store: Store) => Promise<DecisionCall>),
+  call: DecisionCall | ((context: OperationContext) => Promise<DecisionCall>),
 ): Promise<void> {
-  const { action, item } = await asAdministrator(cli, project, async (principal, resources) => {
-    const ticketId = await findTicketId(resources.store, principal, ticket);
-    const made = typeof call === "function" ? await call(resources.store) : call;
-    return { action: made.action, item: await decide(resources, principal, ticketId, made) };
+  const { action, item } = await asAdministrator(cli, project, async (operations, context) => {
+    const ticketId = await findTicketId(operations, ticket);
+    const made = typeof call === "function" ? await call(context) : call;
+    return { action: made.action, item: await decide(context, ticketId, made) };
   });
   cli.terminal.show({ ok: true, project, action, item }, () => DONE[action]);
 }
@@ -92,8 +84,8 @@ export async function review(
         "a newer message.",
     );
   }
-  const item = await asAdministrator(cli, project, async (principal, resources) => {
-    const ticket = await getTicketNamed(resources.store, principal, named);
+  const item = await asAdministrator(cli, project, async (operations, context) => {
+    const ticket = await getTicketNamed(operations, named);
     // Without a draft there is nothing to send: the operation rejects that and says what to do instead.
     const isAsked = ticket.draft !== null || call.action === "reject";
     if (yes !== true && isAsked) {
@@ -101,7 +93,7 @@ export async function review(
       if (text !== undefined) cli.terminal.note(`\nNew text\n${quoted(text)}`);
       if (!(await confirm(cli, `\n${question}`, `--yes --seen ${ticket.version}`))) return null;
     }
-    return decide(resources, principal, ticket.id, { ...call, versions: [seen ?? ticket.version] });
+    return decide(context, ticket.id, { ...call, versions: [seen ?? ticket.version] });
   });
   const { action } = call;
   cli.terminal.show({ ok: item !== null, project, action, item }, () =>

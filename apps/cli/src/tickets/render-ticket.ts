@@ -1,7 +1,7 @@
 import type { TicketDetail, TicketDraft, TicketEvent, TicketItem, TicketMessage, TicketReply } from "@svc/contracts";
 import { z } from "zod";
 import { renderSources } from "../render-answer.ts";
-import { renderAge, renderFacts, renderTable } from "../render-table.ts";
+import { renderAge, renderFacts, renderTable, toMinute } from "../render-table.ts";
 import { safeLine, safeText } from "../safe-text.ts";
 import type { Paint, Terminal } from "../terminal.ts";
 import { readTrace } from "./read-trace.ts";
@@ -43,8 +43,6 @@ const KIB = 1024;
 /** Names of `channel_meta` that a submitted issue is shown with. */
 const ISSUE_FACTS = ["source", "severity", "person", "dueDate"] as const;
 
-const minute = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
-
 /** A text of strangers with a mark before every line, so that nothing in it can be taken for what is around it. */
 export function quoted(text: string): string {
   return safeText(text)
@@ -77,7 +75,7 @@ function ofMessage(message: TicketMessage, { origin }: Pick<TicketDetail, "origi
   const who = userId === null ? author : `${author} ${safeLine(userId, NAME_CHARS)}`;
   return {
     seq,
-    head: `${paint.dim(minute(timestamp))}  ${paint.bold(who)}${remark === "" ? "" : `  ${paint.yellow(remark)}`}`,
+    head: `${paint.dim(toMinute(timestamp))}  ${paint.bold(who)}${remark === "" ? "" : `  ${paint.yellow(remark)}`}`,
     text: [
       ...(text === "" ? [] : [quoted(text)]),
       ...attachments.map(({ name = "unnamed", type }) => quoted(`[file ${safeLine(name)}, ${safeLine(type)}]`)),
@@ -91,7 +89,7 @@ function ofReply(reply: TicketReply, paint: Paint): Utterance {
   const facts = reply.type === "attachment" ? `${Math.ceil(reply.sizeBytes / KIB)} KB` : "";
   return {
     seq,
-    head: `${paint.dim(minute(createdAt))}  ${paint.bold(AUTHORS[author])}${remark}`,
+    head: `${paint.dim(toMinute(createdAt))}  ${paint.bold(AUTHORS[author])}${remark}`,
     text: quoted(
       reply.type === "message" ? reply.text : `[file ${safeLine(reply.filename)}, ${safeLine(reply.mime)}, ${facts}]`,
     ),
@@ -133,7 +131,7 @@ function renderEvent({ at, actor, moves, data }: TicketEvent, paint: Paint): str
   const steps = moves.map(({ from, to, why }) => `${from} → ${to} (${safeLine(why, LINE_CHARS)})`);
   const { facts, rest } = readTrace(data);
   const what = [...steps, ...(Object.keys(rest).length === 0 ? [] : [describeData(rest)])].join("; ");
-  const head = `${paint.dim(minute(at))}  ${safeLine(actor, NAME_CHARS)}  ${what}`.trimEnd();
+  const head = `${paint.dim(toMinute(at))}  ${safeLine(actor, NAME_CHARS)}  ${what}`.trimEnd();
   return facts.length === 0 ? head : `${head}\n${renderFacts(facts, "    ")}`;
 }
 

@@ -130,16 +130,70 @@ export async function sitOut(
   await waitMs(pauseAfter(error, faults.failures()), signal);
 }
 
+/** An update as Telegram sent it, with its number. */
+interface FetchedUpdate {
+  updateId: number;
+  update: unknown;
+}
+
+/** Stores updates one by one. An update that cannot be stored is logged and skipped, so that it does not block the others. */
+async function insertSingly(
+  { store, log, project, botId }: PollContext,
+  updates: readonly NewMessengerUpdate[],
+): Promise<void> {
+  for (const update of updates) {
+    try {
+      await store.channelUpdates.insertMany(project, botId, [update]);
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      log.error({ error, updateId: update.updateId }, "update cannot be stored; skipped");
+      await store.channelUpdates.insertMany(project, botId, [{ ...update, origin: null }]);
+    }
+  }
+}
+
+async function insert(context: PollContext, updates: readonly NewMessengerUpdate[]): Promise<void> {
+  const { store, project, botId } = context;
+  try {
+    await store.channelUpdates.insertMany(project, botId, updates);
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    await insertSingly(context, updates);
+  }
+}
+
+/** Commits a batch, retrying until it is stored. Returns false if the signal was aborted before. */
+async function storeBatch(
+  context: PollContext,
+  batch: readonly FetchedUpdate[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  while (!signal.aborted) {
+    try {
+      await insert(
+        context,
+        batch.map(({ updateId, update }) => asNew(context.project, updateId, update)),
+      );
+      return true;
+    } catch (error) {
+      const text = "failed to store updates; they are not confirmed and will be retried";
+      context.log[isUnavailable(error) ? "debug" : "error"]({ error }, text);
+      await waitMs(STORE_PAUSE_MS, signal);
+    }
+  }
+  return false;
+}
+
 /**
  * Fetches updates until the signal is aborted. Each is committed before the next call confirms it: after a crash it
  * arrives again and is stored once. An offset is sent only to confirm what was just stored: Telegram may restart its
  * numbers after a quiet week, and an old offset would then confirm updates that were never received.
  */
 export async function pollUpdates(context: PollContext, signal: AbortSignal): Promise<void> {
-  const { api, store, log, project, botId, faults, onStored } = context;
+  const { api, log, faults, onStored } = context;
   let offset: number | undefined;
 
-  async function fetchBatch(): Promise<{ updateId: number; update: unknown }[]> {
+  async function fetchBatch(): Promise<FetchedUpdate[]> {
     const payload = {
       ...(offset === undefined ? {} : { offset }),
       limit: BATCH,
@@ -159,43 +213,6 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
     return batch;
   }
 
-  /** Stores updates one by one. An update that cannot be stored is logged and skipped, so that it does not block the others. */
-  async function insertSingly(updates: readonly NewMessengerUpdate[]): Promise<void> {
-    for (const update of updates) {
-      try {
-        await store.channelUpdates.insertMany(project, botId, [update]);
-      } catch (error) {
-        if (isUnavailable(error)) throw error;
-        log.error({ error, updateId: update.updateId }, "update cannot be stored; skipped");
-        await store.channelUpdates.insertMany(project, botId, [{ ...update, origin: null }]);
-      }
-    }
-  }
-
-  async function insert(updates: readonly NewMessengerUpdate[]): Promise<void> {
-    try {
-      await store.channelUpdates.insertMany(project, botId, updates);
-    } catch (error) {
-      if (isUnavailable(error)) throw error;
-      await insertSingly(updates);
-    }
-  }
-
-  /** Commits a batch, retrying until it is stored. Returns false if the signal was aborted before. */
-  async function keep(batch: readonly { updateId: number; update: unknown }[]): Promise<boolean> {
-    while (!signal.aborted) {
-      try {
-        await insert(batch.map(({ updateId, update }) => asNew(project, updateId, update)));
-        return true;
-      } catch (error) {
-        const text = "failed to store updates; they are not confirmed and will be retried";
-        log[isUnavailable(error) ? "debug" : "error"]({ error }, text);
-        await waitMs(STORE_PAUSE_MS, signal);
-      }
-    }
-    return false;
-  }
-
   while (!signal.aborted) {
     try {
       const askedAt = performance.now();
@@ -206,7 +223,7 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
         await waitMs(Math.max(0, askedAt + EMPTY_PAUSE_MS - performance.now()), signal);
         continue;
       }
-      if (!(await keep(batch))) return;
+      if (!(await storeBatch(context, batch, signal))) return;
       offset = Math.max(...batch.map(({ updateId }) => updateId)) + 1;
       onStored();
     } catch (error) {

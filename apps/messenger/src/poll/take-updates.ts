@@ -15,11 +15,11 @@ import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
 import { backoffMs, waitMs } from "./wait-ms.ts";
 
-/** What makes messages of updates. */
+/** What the processing of an update needs. */
 interface TakeContext {
   store: Pick<Store, "channelUpdates" | "widgetFiles" | "projects">;
   api: Pick<BotApi, "download">;
-  /** That files are fetched through. */
+  /** Limits concurrent downloads of files. */
   gate: Gate;
   bot: Bot;
   /** Commits a message. */
@@ -34,7 +34,7 @@ const FILE_PATIENCE_MS = 10 * 60_000;
 type MessageReading = Extract<Reading, { kind: "message" }>;
 type CommandReading = Extract<Reading, { kind: "command" }>;
 
-/** What an edit leaves to say, or null where it says nothing new: then Telegram has changed something of its own. */
+/** Returns what an edit adds, or null if it adds nothing: then only something of Telegram's own has changed. */
 async function correct(
   store: TakeContext["store"],
   { project, ticketId }: WaitingUpdate,
@@ -43,7 +43,7 @@ async function correct(
   const { correction } = reading;
   if (correction === null) return reading;
   const former = await store.channelUpdates.findMessage(project, ticketId, correction.messageId);
-  // What was not spoken to the bot before is now: a message like any other.
+  // The message was not for the bot before the edit: it is processed like any other.
   if (former === null) return reading;
   const known = new Set(fileIdsOf(former.channelMeta));
   const files = reading.files.filter(({ uniqueId }) => uniqueId === null || !known.has(uniqueId));
@@ -53,7 +53,7 @@ async function correct(
   return { ...reading, text: correction.text, files, telegram };
 }
 
-/** The files of an earlier message, as `keepFiles` has noted them. */
+/** Returns the IDs of the files of an earlier message, as `keepFiles` stored them. */
 function fileIdsOf(channelMeta: Record<string, unknown>): string[] {
   const telegram: unknown = channelMeta["telegram"];
   const files: unknown = typeof telegram === "object" && telegram !== null && "files" in telegram ? telegram.files : [];
@@ -111,9 +111,8 @@ async function acceptReading(
 }
 
 /**
- * Does what an update asks for, with the other parts of its album: a message is committed under the id that the update has
- * named, a command of the bot's own is answered. Safe to repeat: the message is the same one, the bot's own answer may
- * come again. Rejects with what keeps it from that.
+ * Processes an update with the other parts of its album: commits a message under the ID that was stored with the update,
+ * or replies to a command of the bot. Safe to repeat: the message is the same one; the bot's reply may be sent twice.
  */
 export async function takeUpdate(
   context: TakeContext,
@@ -128,86 +127,98 @@ export async function takeUpdate(
   return acceptReading(context, first, reading, signal);
 }
 
-/** What goes through the stored updates. */
+/** What the processing of the stored updates needs. */
 interface TakingContext {
   store: Pick<Store, "channelUpdates">;
   log: Log;
   botId: number;
-  /** Does what an update asks for, with the other parts of its album. */
+  /** Processes an update with the other parts of its album. */
   take: (parts: readonly [WaitingUpdate, ...WaitingUpdate[]], signal: AbortSignal) => Promise<SettledState>;
 }
 
-/** Goes through what waits. */
+/** The processing of the stored updates. */
 interface Taking {
-  /** There may be more. */
+  /** Reports that there may be more updates. */
   wake: () => void;
-  /** Resolves once the signal is aborted and nothing is being taken any more. */
+  /** Resolves after the signal was aborted and the last update was processed. */
   done: Promise<void>;
 }
 
 /** Number of chats processed concurrently, each in order. Many, since a chat may wait for a file. */
 const AT_ONCE = 48;
-/** So many heads are looked for at once, so that a long backlog is not gone through for each of them. */
+/** Number of first updates of conversations that are read at once, so that a long backlog is not scanned for each. */
 const LOOK_AHEAD = 64;
-/** What was put off, or was revived by an operator, is found so soon. */
-const LOOK_MS = 500;
+/** Polling interval for updates that were deferred, or retried by an operator. */
+const POLL_MS = 500;
 const PAUSES = { firstMs: 500, maxMs: 5_000 } as const;
-/** While the Bot API, or a chat of it, is away. */
-const AWAY_PAUSES = { firstMs: 1_000, maxMs: 30_000 } as const;
+/** While the Bot API, or a chat of it, is unavailable. */
+const UNAVAILABLE_PAUSES = { firstMs: 1_000, maxMs: 30_000 } as const;
 const FAILURE_CHARS = 500;
 
-/** Failures of the Bot API that are none of the update's. */
-const AWAY: readonly BotApiError["kind"][] = ["unreachable", "too_many", "unauthorized", "conflict"];
+/** Errors of the Bot API that the update did not cause. */
+const UNAVAILABLE: readonly BotApiError["kind"][] = ["unreachable", "too_many", "unauthorized", "conflict"];
 
-/** How long an update has to wait that is not to blame for its failure; null where it is. */
-function awayMs(error: unknown): number | null {
-  if (error instanceof DeliveryError && error.fault === "later") return error.retryAfterMs ?? AWAY_PAUSES.firstMs;
-  if (error instanceof BotApiError && AWAY.includes(error.kind)) return error.retryAfterMs ?? AWAY_PAUSES.firstMs;
+/** Returns the minimum delay of an update that did not cause its failure, in milliseconds; null if it did. */
+function delayOf(error: unknown): number | null {
+  if (error instanceof DeliveryError && error.fault === "later")
+    return error.retryAfterMs ?? UNAVAILABLE_PAUSES.firstMs;
+  if (error instanceof BotApiError && UNAVAILABLE.includes(error.kind))
+    return error.retryAfterMs ?? UNAVAILABLE_PAUSES.firstMs;
   return null;
 }
 
 const textOf = (error: unknown) => cleanLine(errorMessage(error), FAILURE_CHARS);
 
+/** An update that could not be processed. */
+interface FailedUpdate {
+  first: WaitingUpdate;
+  /** Numbers of all parts of its album. */
+  ids: number[];
+  error: unknown;
+  /** Consecutive failures that the update did not cause, by conversation. */
+  deferrals: Map<string, number>;
+}
+
+/** Records a failure: the update is ignored, deferred, retried after a pause, or a dead letter after the last attempt. */
+async function recordFailure(
+  { store: { channelUpdates }, log, botId }: TakingContext,
+  { first, ids, error, deferrals }: FailedUpdate,
+): Promise<void> {
+  const { updateId, ticketId } = first;
+  if (error instanceof DeliveryError && error.fault === "closed") {
+    await channelUpdates.settle(botId, ids, "ignored");
+    return;
+  }
+  const waitForMs = delayOf(error);
+  if (waitForMs !== null) {
+    const times = (deferrals.get(ticketId) ?? 0) + 1;
+    deferrals.set(ticketId, times);
+    const delayMs = Math.max(waitForMs, backoffMs(times, UNAVAILABLE_PAUSES));
+    log.debug({ updateId, failure: textOf(error) }, "update deferred");
+    await channelUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: false });
+    return;
+  }
+  const attempts = first.tries + 1;
+  log.warn({ error, updateId, tries: attempts }, "failed to process an update");
+  if (attempts >= LIMITS.maxAttempts) await channelUpdates.bury(botId, ids, textOf(error));
+  else {
+    const delayMs = backoffMs(attempts, PAUSES);
+    await channelUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: true });
+  }
+}
+
 /**
- * Takes the stored updates of a bot until the signal is aborted: several conversations at once, each in its order. One
- * that fails five times is a dead letter, and its conversation goes on.
+ * Processes the stored updates of a bot until the signal is aborted: several conversations at once, each in its order. An
+ * update that fails five times becomes a dead letter, and its conversation continues.
  */
-export function takeUpdates({ store, log, botId, take }: TakingContext, signal: AbortSignal): Taking {
+export function takeUpdates(context: TakingContext, signal: AbortSignal): Taking {
+  const { store, log, botId, take } = context;
   const { channelUpdates } = store;
   const busy = new Map<string, Promise<void>>();
-  /** Failures in a row that are none of an update's, by conversation. */
+  /** Consecutive failures that the update did not cause, by conversation. */
   const deferrals = new Map<string, number>();
   let wakeUp = new AbortController();
   const wake = () => wakeUp.abort();
-
-  async function fail(first: WaitingUpdate, ids: number[], error: unknown): Promise<void> {
-    if (isUnavailable(error)) {
-      log.debug({ error }, "database unavailable; the update will be processed later");
-      await waitMs(PAUSES.firstMs, signal);
-      return;
-    }
-    const { updateId, ticketId } = first;
-    if (error instanceof DeliveryError && error.fault === "closed") {
-      await channelUpdates.settle(botId, ids, "ignored");
-      return;
-    }
-    const waitForMs = awayMs(error);
-    if (waitForMs !== null) {
-      const times = (deferrals.get(ticketId) ?? 0) + 1;
-      deferrals.set(ticketId, times);
-      const delayMs = Math.max(waitForMs, backoffMs(times, AWAY_PAUSES));
-      log.debug({ updateId, failure: textOf(error) }, "update deferred");
-      await channelUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: false });
-      return;
-    }
-    const tries = first.tries + 1;
-    log.warn({ error, updateId, tries }, "failed to process an update");
-    if (tries >= LIMITS.maxAttempts) await channelUpdates.bury(botId, ids, textOf(error));
-    else {
-      const delayMs = backoffMs(tries, PAUSES);
-      await channelUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: true });
-    }
-  }
 
   async function work(head: WaitingUpdate): Promise<void> {
     let parts: [WaitingUpdate, ...WaitingUpdate[]] = [head];
@@ -224,7 +235,12 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
     } catch (error) {
       // Interrupted updates are processed again by the next holder of the lease.
       if (signal.aborted) return;
-      await fail(head, idsOf(), error).catch((failure: unknown) => {
+      if (isUnavailable(error)) {
+        log.debug({ error }, "database unavailable; the update will be processed later");
+        await waitMs(PAUSES.firstMs, signal);
+        return;
+      }
+      await recordFailure(context, { first: head, ids: idsOf(), error, deferrals }).catch((failure: unknown) => {
         log[isUnavailable(failure) ? "debug" : "error"]({ error: failure }, "failed to record a failed update");
       });
     }
@@ -251,7 +267,7 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
       } catch (error) {
         log[isUnavailable(error) ? "debug" : "error"]({ error }, "failed to find stored updates");
       }
-      await waitMs(LOOK_MS, signal, wakeUp.signal);
+      await waitMs(POLL_MS, signal, wakeUp.signal);
     }
     await Promise.all(busy.values());
   }

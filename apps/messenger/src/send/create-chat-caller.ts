@@ -5,6 +5,7 @@ import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
 import type { Pace } from "./create-pace.ts";
+import type { Place } from "./find-place.ts";
 
 /** A message that is on its way gets so long after the end was asked for: broken off, it would be sent again. */
 const GRACE_MS = 2_000;
@@ -56,15 +57,6 @@ export function deliveryErrorOf(error: BotApiError): DeliveryError {
   return new DeliveryError(fault, `Telegram: ${error.description}`, { retryAfterMs: error.retryAfterMs, cause: error });
 }
 
-/** Where in a chat a message goes. What Telegram does not know any more is left out then. */
-export interface Place {
-  chatId: string;
-  /** Topic of a forum. */
-  threadId: number | null;
-  /** The message that is quoted. */
-  replyToMessageId: number | null;
-}
-
 /** One message, as a method of the Bot API and what it takes besides where it goes. */
 export interface Sending {
   method: string;
@@ -79,7 +71,7 @@ export interface Sending {
  * @throws BotApiError when Telegram refused what was sent, so that it may be sent in another form.
  * @throws DeliveryError for all else that can go wrong.
  */
-type SendInChat = (place: Place, sending: Sending, call?: SendCall) => Promise<void>;
+export type SendInChat = (place: Place, sending: Sending, call?: SendCall) => Promise<void>;
 
 /** What goes with the sending of a message. */
 export interface SendCall {

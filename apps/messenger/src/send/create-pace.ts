@@ -1,47 +1,5 @@
 import { DeliveryError } from "@svc/contracts";
-import type { ReplyContext } from "@svc/contracts";
-import { asProjectId } from "@svc/store";
-import type { Store } from "@svc/store";
-import { z } from "zod";
-import type { Place } from "./create-chat-caller.ts";
-
-/** What sending reads of the store. */
-export interface PlaceStore {
-  messages: Pick<Store["messages"], "findMeta" | "findLastMeta">;
-}
-
-/** What the channel has kept of a message of Telegram, as far as its reply needs it. */
-const originSchema = z.object({
-  telegram: z.object({ messageId: z.int().optional().catch(undefined), threadId: z.int().optional().catch(undefined) }),
-});
-
-/** Groups and supergroups have negative numbers. */
-export const isGroup = (chatId: string): boolean => chatId.startsWith("-");
-
-/**
- * Where a reply goes: into the topic of the message that it answers, or of the chat's newest message; in a group it
- * quotes the message that it answers.
- */
-export async function findPlace(
-  store: PlaceStore,
-  chatId: string,
-  context: Partial<Pick<ReplyContext, "project" | "ticketId" | "inReplyTo">>,
-): Promise<Place> {
-  const origin = originSchema.safeParse(await findMeta(store, context));
-  const { messageId, threadId } = origin.success ? origin.data.telegram : {};
-  const isQuoting = isGroup(chatId) && context.inReplyTo !== undefined;
-  return { chatId, threadId: threadId ?? null, replyToMessageId: isQuoting ? (messageId ?? null) : null };
-}
-
-async function findMeta(
-  store: PlaceStore,
-  { project, ticketId, inReplyTo }: Partial<Pick<ReplyContext, "project" | "ticketId" | "inReplyTo">>,
-): Promise<Record<string, unknown> | null> {
-  if (project === undefined) return null;
-  if (inReplyTo !== undefined) return await store.messages.findMeta(asProjectId(project), inReplyTo);
-  if (ticketId === undefined) return null;
-  return await store.messages.findLastMeta(asProjectId(project), ticketId);
-}
+import { isGroup } from "./find-place.ts";
 
 /** What Telegram allows (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this). */
 const TELEGRAM_PACE = {
@@ -95,17 +53,10 @@ interface ChatPace {
 /** A chat that was not written to for this long is forgotten. */
 const FORGET_MS = 60_000;
 
-/** The pace of one bot. Times are in milliseconds of `now`. */
-export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now() } = {}): Pace {
+/** Returns the paces by chat; `paceOf` adds that of a chat, and forgets chats that were not written to for a while. */
+function createChatPaces(now: () => number) {
   const chats = new Map<string, ChatPace>();
-  /** When the last turn was taken. */
-  let lastAt = -Infinity;
-  /** Resolves when nothing is on its way any more, or is for too long. */
-  let lane: Promise<void> = Promise.resolve();
-  let pausedUntil = 0;
   let forgetAt = 0;
-  const stopping = new AbortController();
-
   function paceOf(chatId: string): ChatPace {
     if (now() > forgetAt) {
       for (const [id, { freeAt: chatFreeAt, pausedUntil: until, waiting }] of chats) {
@@ -119,18 +70,14 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
     chats.set(chatId, chat);
     return chat;
   }
+  return { chats, paceOf };
+}
 
-  /** @throws DeliveryError when it would be a long wait. */
-  async function waitUntil(at: number, signals: readonly (AbortSignal | undefined)[]): Promise<void> {
-    const waitMs = at - now();
-    if (waitMs > limits.waitMaxMs) throw new DeliveryError("later", "Telegram rate limit", { retryAfterMs: waitMs });
-    // Timers may fire somewhat early, which Telegram would see.
-    do await wait(Math.ceil(Math.max(0, at - now())), signals);
-    while (now() < at);
-  }
-
-  /** Waits until nothing else is on its way; answers the function that lets the next one in. */
-  async function enterLane(signals: readonly (AbortSignal | undefined)[]): Promise<() => void> {
+/** Returns a function that waits until no other message is being sent, and resolves with the one that lets the next in. */
+function createLane() {
+  /** Resolves when no message is being sent, or one takes too long. */
+  let lane: Promise<void> = Promise.resolve();
+  return async function enterLane(signals: readonly (AbortSignal | undefined)[]): Promise<() => void> {
     let leave = () => {};
     const mine = new Promise<void>((resolve) => {
       leave = resolve;
@@ -147,34 +94,67 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
       aborts.abort();
     }
     return leave;
-  }
+  };
+}
 
-  /**
-   * Waits until the chat may be written to and nothing else is on its way, and takes the next moment in which the bot may
-   * write. Answers what has to be called when the message is sent, `stay`, and when it is noted, `leave`.
-   */
-  async function waitForTurn(
-    chat: ChatPace,
-    signals: readonly (AbortSignal | undefined)[],
-  ): Promise<{ stay: () => void; leave: () => void }> {
+const doNothing = () => {};
+
+/** The turn of one message. */
+interface Turn {
+  /** Called when the message was sent: no other one is let in until `leave`. */
+  stay: () => void;
+  /** Called when it was recorded that the message was sent: lets the next one in. */
+  leave: () => void;
+}
+
+/** Limits of Telegram, and the clock by which they are kept, in milliseconds. */
+interface Timing {
+  limits: typeof TELEGRAM_PACE;
+  now: () => number;
+}
+
+/** Waits until a time. Throws DeliveryError `later` if that is too far off, or a signal is aborted. */
+async function waitUntil(
+  { limits, now }: Timing,
+  at: number,
+  signals: readonly (AbortSignal | undefined)[],
+): Promise<void> {
+  const waitMs = at - now();
+  if (waitMs > limits.waitMaxMs) throw new DeliveryError("later", "Telegram rate limit", { retryAfterMs: waitMs });
+  // Timers may fire somewhat early, which Telegram would see.
+  do await wait(Math.ceil(Math.max(0, at - now())), signals);
+  while (now() < at);
+}
+
+/** Returns the pace of one bot. Times are in milliseconds of `now`. */
+export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now() } = {}): Pace {
+  const timing = { limits, now };
+  const { chats, paceOf } = createChatPaces(now);
+  const enterLane = createLane();
+  /** When the last turn was taken. */
+  let lastAt = -Infinity;
+  let pausedUntil = 0;
+  const stopping = new AbortController();
+
+  /** Waits until the chat may be written to and no other message is being sent, and takes the bot's next turn. */
+  async function waitForTurn(chat: ChatPace, signals: readonly (AbortSignal | undefined)[]): Promise<Turn> {
     for (;;) {
       // Outside the lane: the others would wait with a chat that has to.
-      await waitUntil(Math.max(chat.freeAt, chat.pausedUntil), signals);
+      await waitUntil(timing, Math.max(chat.freeAt, chat.pausedUntil), signals);
       const leave = await enterLane(signals);
       try {
-        await waitUntil(Math.max(lastAt + limits.gapMs, pausedUntil), signals);
+        await waitUntil(timing, Math.max(lastAt + limits.gapMs, pausedUntil), signals);
       } catch (error) {
         leave();
         throw error;
       }
-      // A pause may have been asked for in the meantime; the turn is lost then.
-      if (now() < Math.max(chat.pausedUntil, pausedUntil)) {
-        leave();
-        continue;
+      if (now() >= Math.max(chat.pausedUntil, pausedUntil)) {
+        lastAt = now();
+        const timer = setTimeout(leave, limits.aloneMs);
+        return { leave, stay: () => clearTimeout(timer) };
       }
-      lastAt = now();
-      const timer = setTimeout(leave, limits.aloneMs);
-      return { leave, stay: () => clearTimeout(timer) };
+      // A pause was requested in the meantime: the turn is lost.
+      leave();
     }
   }
 
@@ -196,10 +176,7 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
         }
       });
       // The next sender waits for the end only; the caller handles errors.
-      const end = () => {
-        chat.waiting -= 1;
-      };
-      chat.last = sending.then(end, end);
+      chat.last = sending.then(doNothing, doNothing).finally(() => (chat.waiting -= 1));
       return await sending;
     },
     pause(chatId, pauseMs) {

@@ -5,10 +5,12 @@ import type { BotApi } from "../telegram/bot-api.ts";
 import { composeMessage } from "./compose-message.ts";
 import type { ComposedMessage } from "./compose-message.ts";
 import { createChatCaller, deliveryErrorOf } from "./create-chat-caller.ts";
-import type { Place, SendCall, Sending } from "./create-chat-caller.ts";
-import { createPace, findPlace, isGroup } from "./create-pace.ts";
-import type { Pace, PlaceStore } from "./create-pace.ts";
+import type { SendCall, SendInChat, Sending } from "./create-chat-caller.ts";
+import { createPace } from "./create-pace.ts";
+import type { Pace } from "./create-pace.ts";
 import { createTyping } from "./create-typing.ts";
+import { findPlace, isGroup } from "./find-place.ts";
+import type { Place, PlaceStore } from "./find-place.ts";
 import { renderHtml } from "./render-html.ts";
 import type { StyledText } from "./styled-text.ts";
 
@@ -72,25 +74,8 @@ const NO_PREVIEW = { link_preview_options: { is_disabled: true } };
 
 type Context = Partial<Pick<ReplyContext, "inReplyTo" | "sentParts" | "noteSent" | "signal">>;
 
-/**
- * The sender of one bot. A text goes out as a rich message where that shows more and the server knows them, else as
- * HTML, else as plain text, so that it always arrives; in parts where it is long, of which those that were sent are
- * noted.
- */
-export function createSender({
-  api,
-  store,
-  log,
-  pace = createPace(),
-}: {
-  api: BotApi;
-  store: PlaceStore;
-  log: Log;
-  pace?: Pace;
-}): Sender {
-  const stopping = new AbortController();
-  const sendInChat = createChatCaller({ api, pace, log }, stopping.signal);
-  const typing = createTyping({ api, pace, log });
+/** Returns the functions that send texts, and files in one of several forms, to the chats of a bot. */
+function createFormSender(sendInChat: SendInChat, log: Log) {
   let lacksRichUntil = 0;
 
   async function sendRich(place: Place, rich: NonNullable<ComposedMessage["rich"]>, call: SendCall): Promise<boolean> {
@@ -106,7 +91,7 @@ export function createSender({
     }
   }
 
-  /** Sends the first of these forms that Telegram takes; answers why it took none, else null. */
+  /** Sends the first form that Telegram accepts. Returns the last error if it accepts none, else null. */
   async function sendAny(place: Place, sendings: readonly Sending[], call: SendCall): Promise<BotApiError | null> {
     let refusal: BotApiError | null = null;
     for (const sending of sendings) {
@@ -141,6 +126,30 @@ export function createSender({
     }
     if (parts.length === 0) log.debug("a reply has no visible content and is not sent");
   }
+
+  return { sendAny, sendText };
+}
+
+/**
+ * The sender of one bot. A text goes out as a rich message where that shows more and the server knows them, else as
+ * HTML, else as plain text, so that it always arrives; in parts where it is long, of which those that were sent are
+ * noted.
+ */
+export function createSender({
+  api,
+  store,
+  log,
+  pace = createPace(),
+}: {
+  api: BotApi;
+  store: PlaceStore;
+  log: Log;
+  pace?: Pace;
+}): Sender {
+  const stopping = new AbortController();
+  const sendInChat = createChatCaller({ api, pace, log }, stopping.signal);
+  const { sendAny, sendText } = createFormSender(sendInChat, log);
+  const typing = createTyping({ api, pace, log });
 
   return {
     async sendMessage(chatId, text, metadata = {}) {

@@ -23,42 +23,45 @@ interface TypingChat {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Nothing that goes wrong here ever matters to anything else. */
-export function createTyping({
-  api,
-  pace,
-  log,
-  times = TYPING_TIMES,
-  now = () => performance.now(),
-}: {
+/** What shows "typing". */
+interface TypingContext {
   api: BotApi;
   pace: Pick<Pace, "isPaused" | "pause">;
   log: Log;
-  times?: typeof TYPING_TIMES;
-  now?: () => number;
-}): Typing {
+}
+
+/** Shows "typing" once. Returns false if the chat does not accept it. */
+async function showTyping(
+  { api, pace, log }: TypingContext,
+  chatId: string,
+  threadId: number | null,
+  { signal, againMs }: { signal: AbortSignal; againMs: number },
+): Promise<boolean> {
+  const thread = threadId === null ? {} : { message_thread_id: threadId };
+  const payload = { chat_id: chatId, action: "typing", ...thread };
+  try {
+    if (!pace.isPaused(chatId)) await api.call("sendChatAction", payload, { signal });
+    return true;
+  } catch (error) {
+    if (!(error instanceof BotApiError)) throw error;
+    log.debug({ code: error.code, description: error.description }, "failed to show the typing indicator");
+    if (error.kind === "too_many") pace.pause(chatId, error.retryAfterMs ?? againMs);
+    return error.kind === "too_many" || error.kind === "unreachable";
+  }
+}
+
+/** Returns the typing indicators of a bot. Their errors are logged and affect nothing else. */
+export function createTyping({
+  times = TYPING_TIMES,
+  now = () => performance.now(),
+  ...context
+}: TypingContext & { times?: typeof TYPING_TIMES; now?: () => number }): Typing {
   const chats = new Map<string, TypingChat>();
   const stopping = new AbortController();
 
   function forget(chatId: string): void {
     clearTimeout(chats.get(chatId)?.timer);
     chats.delete(chatId);
-  }
-
-  async function show(chatId: string, chat: TypingChat): Promise<void> {
-    const payload = {
-      chat_id: chatId,
-      action: "typing",
-      ...(chat.threadId === null ? {} : { message_thread_id: chat.threadId }),
-    };
-    try {
-      if (!pace.isPaused(chatId)) await api.call("sendChatAction", payload, { signal: stopping.signal });
-    } catch (error) {
-      if (!(error instanceof BotApiError)) throw error;
-      log.debug({ code: error.code, description: error.description }, "failed to show the typing indicator");
-      if (error.kind === "too_many") pace.pause(chatId, error.retryAfterMs ?? times.againMs);
-      else if (error.kind !== "unreachable" && chats.get(chatId) === chat) forget(chatId);
-    }
   }
 
   function again(chatId: string, chat: TypingChat): void {
@@ -68,7 +71,11 @@ export function createTyping({
       return;
     }
     chat.timer = setTimeout(() => again(chatId, chat), times.againMs);
-    show(chatId, chat).catch((error: unknown) => log.warn({ error }, "failed to show the typing indicator"));
+    showTyping(context, chatId, chat.threadId, { signal: stopping.signal, againMs: times.againMs })
+      .then((isAccepted) => {
+        if (!isAccepted && chats.get(chatId) === chat) forget(chatId);
+      })
+      .catch((error: unknown) => context.log.warn({ error }, "failed to show the typing indicator"));
   }
 
   return {

@@ -8,7 +8,7 @@ import type { ReadQuestion } from "./read-question.ts";
 /** The weights of figures, by name. */
 type Weights = Readonly<Record<string, number>>;
 
-/** What `scripts/eval/fit-answers.mjs` has fitted. */
+/** What `eval/src/fit-answers.ts` has fitted. */
 export interface AnswerWeights {
   /** Which passage answers. */
   passage: Weights;

@@ -10,7 +10,7 @@ import { trimEnd } from "./note-words.ts";
 
 /**
  * What speaks for each reading of a correction, by the names of `repair-candidates.ts`: weights of a log-linear model that
- * `scripts/eval/fit-repairs.mjs` fits on the training part of Disfl-QA (Gupta et al. 2021) and a few sentences of our own.
+ * `eval/src/fit-repairs.ts` fits on the training part of Disfl-QA (Gupta et al. 2021) and a few sentences of our own.
  */
 const REPAIR_WEIGHTS = JSON.parse(
   readFileSync(new URL("../../data/repair-weights.json", import.meta.url), "utf8"),

@@ -1,0 +1,171 @@
+import type { Contact, Entry, VisitorEntry, WidgetState } from "../state.ts";
+import {
+  changeMessage,
+  countUnread,
+  dropHistory,
+  inOrder,
+  keepHistory,
+  lastReplySeq,
+  NO_HISTORY,
+  readHistory,
+} from "./conversation.ts";
+import type { Rating } from "./conversation.ts";
+import type { StoreOptions } from "./create-widget-store.ts";
+import { newId } from "./new-id.ts";
+import { openOutbox } from "./outbox.ts";
+import type { OutboxItem } from "./outbox.ts";
+import { openVisitor } from "./visitor.ts";
+
+/** How far this browser has the conversation. */
+interface Cursor {
+  chatId: string | null;
+  /** Sequence number of the last reply from before this page; no event reports those. */
+  oldSeq: number;
+  /** Sequence number up to which everything has arrived. */
+  sinceSeq: number;
+  /** Sequence number up to which missing items were requested again. */
+  askedSeq: number;
+  /** True until the response to that request. */
+  isAsking: boolean;
+  readSeq: number;
+  /** The rating that the server has not confirmed. */
+  pendingRating: Rating | null;
+}
+
+const SAVE_AFTER_MS = 300;
+
+const initialState = ({ config, storage }: StoreOptions): WidgetState => ({
+  config,
+  line: "idle",
+  refusal: null,
+  isOpen: false,
+  entries: [],
+  unread: 0,
+  readSeq: 0,
+  isTyping: false,
+  partial: null,
+  conversation: "open",
+  rating: null,
+  // Off until the visitor turns it on: the feature only offers it.
+  hasSound: storage.read("sound") === true,
+  needsContact: false,
+  turn: 0,
+});
+
+/** Returns the state of a visitor's message that the server does not have yet. */
+export function sendStateOf(line: WidgetState["line"], fault: string | null): VisitorEntry["state"] {
+  if (fault !== null) return "failed";
+  return line === "offline" || line === "refused" ? "waiting" : "sending";
+}
+
+/**
+ * The state of the store and what keeps it: the visitor, the unsent messages, and the history, which another page of this
+ * browser reads.
+ */
+export function createStoreCore(options: StoreOptions) {
+  const { apiKey, config, storage, emit } = options;
+  const visitor = openVisitor(storage, apiKey);
+  const outbox = openOutbox(storage, newId(), { locks: options.locks, now: Date.now });
+  const listeners = new Set<() => void>();
+  const cursor: Cursor = { ...NO_HISTORY, oldSeq: 0, askedSeq: 0, isAsking: false };
+  let saveTimer: ReturnType<typeof setTimeout> | undefined;
+  let state = initialState(options);
+
+  function set(change: Partial<WidgetState>): void {
+    const before = state;
+    const entries = change.entries ?? before.entries;
+    const { readSeq } = cursor;
+    const unread = countUnread(entries, readSeq);
+    const needsContact = config.features.prechat.length > 0 && entries.length === 0 && contact() === null;
+    state = { ...before, ...change, unread, readSeq, needsContact };
+    for (const listener of listeners) listener();
+    if (unread !== before.unread) emit("unread", unread);
+  }
+
+  function contact(): Contact | null {
+    const kept = storage.read("contact");
+    if (typeof kept !== "object" || kept === null) return null;
+    // Others can write there too, and the server rejects a message with anything but texts.
+    return Object.fromEntries(Object.entries(kept).filter(([, value]) => typeof value === "string"));
+  }
+
+  const canTalk = () => !config.features.identity || visitor.hasProof();
+
+  const viewOfItem = ({ message, files, at, fault }: OutboxItem): VisitorEntry => ({
+    kind: "visitor",
+    key: message.clientMessageId,
+    seq: null,
+    at,
+    text: message.text,
+    files,
+    state: sendStateOf(state.line, fault),
+    fault,
+  });
+
+  function show(entries: Entry[], { conversation, rating }: Pick<WidgetState, "conversation" | "rating">): void {
+    set({ conversation, rating, entries: inOrder([...entries, ...outbox.list().map(viewOfItem)]) });
+  }
+
+  function save(): void {
+    cancelSave();
+    // What another tab has just deleted must not be stored again.
+    if (visitor.hasChanged()) return;
+    const { chatId, sinceSeq, readSeq, pendingRating } = cursor;
+    const { conversation, rating, entries } = state;
+    keepHistory(storage, { chatId, sinceSeq, readSeq, conversation, rating, pendingRating, entries });
+  }
+
+  function cancelSave(): void {
+    clearTimeout(saveTimer);
+    saveTimer = undefined;
+  }
+
+  return {
+    options,
+    visitor,
+    outbox,
+    listeners,
+    cursor,
+    get: () => state,
+    set,
+    /** Returns the visitor's answers to the form before the first message; null if there are none. */
+    contact,
+    canTalk,
+    viewOfItem,
+    changeMessage(key: string, values: Partial<VisitorEntry>) {
+      set({ entries: changeMessage(state.entries, key, values) });
+    },
+    /** Shows the stored conversation. */
+    load() {
+      const { entries, ...history } = visitor.isKnown() && canTalk() ? readHistory(storage) : NO_HISTORY;
+      const { chatId, sinceSeq, readSeq, pendingRating } = history;
+      Object.assign(cursor, { chatId, sinceSeq, readSeq, pendingRating, oldSeq: sinceSeq });
+      show(entries, history);
+    },
+    saveSoon() {
+      saveTimer ??= setTimeout(save, SAVE_AFTER_MS);
+    },
+    saveNow() {
+      if (saveTimer !== undefined) save();
+    },
+    cancelSave,
+    /** Ends the conversation in this browser, but not its unsent messages. */
+    forget() {
+      const { oldSeq, pendingRating } = cursor;
+      Object.assign(cursor, NO_HISTORY, { oldSeq, pendingRating, askedSeq: 0, isAsking: false });
+      dropHistory(storage);
+      set({ isTyping: false, partial: null });
+      show([], NO_HISTORY);
+    },
+    /** Marks the replies as read up to the last one; returns its sequence number, or null if they were. */
+    readAll() {
+      const seq = lastReplySeq(state.entries);
+      if (seq <= cursor.readSeq) return null;
+      cursor.readSeq = seq;
+      return seq;
+    },
+  };
+}
+
+/** The state of the store and what keeps it. */
+export type StoreCore = ReturnType<typeof createStoreCore>;

@@ -1,0 +1,119 @@
+// How many callbacks the product makes a second, and how long one takes when nothing else goes on.
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Connection, load, percentile } from "./load.ts";
+import { countCpu, makeRounds, medianRun, printFigure, rateText, timesText } from "./measure.ts";
+import { freePort } from "@svc/testing";
+import { start, stop, until, untilIdle, untilQuiet } from "./processes.ts";
+
+/** Between two messages of the idle measurement, so that each finds everything asleep. */
+const PAUSE_MS = 25;
+/** A callback that does not come for so long is missing. */
+const PATIENCE_MS = 15_000;
+const POLL_MS = 100;
+
+const now = () => Number(process.hrtime.bigint()) / 1e6;
+
+async function startReceiver() {
+  const port = await freePort();
+  const program = fileURLToPath(new URL("callback-receiver.js", import.meta.url));
+  const child = start(process.execPath, [program, String(port)]);
+  const url = `http://127.0.0.1:${port}`;
+  const count = async () => (await fetch(`${url}/count`)).json();
+  await until("the receiver of callbacks", async () => (await count()).received === 0);
+  return { child, port, url, count };
+}
+
+/** Waits until `expected` callbacks have come, or none comes any more. */
+async function untilReceived(receiver, expected) {
+  let latest = await receiver.count();
+  let progressAt = performance.now();
+  while (latest.received < expected && performance.now() - progressAt < PATIENCE_MS) {
+    await sleep(POLL_MS);
+    const { received } = latest;
+    latest = await receiver.count();
+    if (latest.received > received) progressAt = performance.now();
+  }
+  return latest;
+}
+
+/** Posts for some seconds and waits for the last callback: the rate is over all of that time. */
+async function runBurst({ receiver, groups, request }, seconds) {
+  await untilQuiet();
+  const begun = await receiver.count();
+  const endCount = countCpu({ ...groups, receiver: receiver.child.pid });
+  const startedAt = now();
+  const posted = await load({ ...request, seconds });
+  const { received, repeated, lastAt } = await untilReceived(receiver, begun.received + posted.requests);
+  const count = received - begun.received;
+  const counted = endCount(count);
+  await untilIdle(groups);
+  const bad = { ...posted.bad, missing: posted.requests - count, twice: repeated - begun.repeated };
+  return { perSecond: (count * 1_000) / (lastAt - startedAt), accepted: posted.perSecond, ...counted, bad };
+}
+
+/**
+ * Keeps some messages in flight for some seconds: each is followed by the next one `pauseMs` after its callback. The
+ * times are from the moment in which a message is sent until the receiver has its callback.
+ */
+async function runInFlight({ receiver, groups, request }, seconds, { inFlight, pauseMs = 0 }) {
+  await untilQuiet();
+  const endCount = countCpu({ ...groups, receiver: receiver.child.pid });
+  const { hostname: host, port } = new URL(request.url);
+  const times = [];
+  let missing = 0;
+  const startedAt = now();
+  const sendAll = async () => {
+    const toProduct = new Connection({ host, port: Number(port) });
+    const toReceiver = new Connection({ host: "127.0.0.1", port: receiver.port });
+    while (now() < startedAt + seconds * 1_000) {
+      const sentAt = now();
+      const { body } = await toProduct.send("POST", request.path, request.headers, request.body);
+      const { deliveryId } = JSON.parse(body);
+      const { body: answer } = await toReceiver.send("GET", `/callbacks/${deliveryId}`, {});
+      const { at } = JSON.parse(answer);
+      if (at === null) missing++;
+      else times.push(at - sentAt);
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
+    toProduct.end();
+    toReceiver.end();
+  };
+  await Promise.all(Array.from({ length: inFlight }, sendAll));
+  const perSecond = (times.length * 1_000) / (now() - startedAt);
+  const counted = endCount(times.length);
+  await untilIdle(groups);
+  const sorted = Float64Array.from(times).sort();
+  const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)];
+  return { perSecond, p50, p99, count: times.length, ...counted, bad: { missing } };
+}
+
+/**
+ * Measures callbacks to a local receiver, each message in its own chat, each with one callback: with so many in flight, in a
+ * burst over `connections`, and one at a time with pauses.
+ */
+export async function measureCallbacks(product, { request, groups, inFlight, connections, runs, seconds }) {
+  const receiver = await startReceiver();
+  try {
+    // A backlog may take longer than the default of 30 s; a timeout would be a second callback.
+    const fields = { webhookUrl: `${receiver.url}/hook`, timeoutMs: 120_000 };
+    const body = JSON.stringify({ ...JSON.parse(request.body), ...fields });
+    const subject = { receiver, groups, request: { ...request, url: product.url, connections, expect: 202, body } };
+    const medianOf = async (run) => medianRun((await makeRounds(runs, async () => [await run()])).flat());
+
+    await runInFlight(subject, 1, { inFlight: connections });
+    for (const count of inFlight) {
+      const steady = await medianOf(() => runInFlight(subject, seconds, { inFlight: count }));
+      printFigure(`product, callbacks, ${count} in flight`, `${rateText(steady)}  ${timesText(steady)}`, steady);
+    }
+
+    const burst = await medianOf(() => runBurst(subject, seconds));
+    const accepted = `accepted at ${burst.accepted.toFixed(0)}/s`;
+    printFigure(`product, callbacks, burst over ${connections} connections`, `${rateText(burst)}  ${accepted}`, burst);
+
+    const idle = await runInFlight(subject, runs * seconds, { inFlight: 1, pauseMs: PAUSE_MS });
+    printFigure("product, POST to callback, idle", `${idle.count} messages  ${timesText(idle)}`, idle);
+  } finally {
+    await stop(receiver.child);
+  }
+}

@@ -1,0 +1,31 @@
+// People who use the console.
+import type { BrowserContext } from "playwright-core";
+import { hashPassword } from "@svc/auth";
+import type { NewOperator, Store } from "@svc/store";
+import type { EmbeddedProduct } from "@svc/testing";
+
+const PASSWORD = "correct horse battery";
+
+/** Adds an operator, by default an administrator of everything. */
+export async function addOperator(
+  store: Store,
+  {
+    name,
+    email,
+    roles = [{ project: null, role: "administrator" }],
+  }: Pick<NewOperator, "name" | "email"> & Partial<Pick<NewOperator, "roles">>,
+) {
+  return store.operators.insert({ name, email, roles, passwordHash: await hashPassword(PASSWORD) });
+}
+
+/** Gives a browser the cookie of an operator. */
+export async function signIn(context: BrowserContext, { consoleUrl: url }: EmbeddedProduct, email: string) {
+  const response = await fetch(`${url}/session`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email, password: PASSWORD }),
+  });
+  const [, name, value] = /^(\w+)=([^;]+)/.exec(response.headers.getSetCookie()[0] ?? "") ?? [];
+  if (name === undefined || value === undefined) throw new Error(`sign-in failed: ${await response.text()}`);
+  await context.addCookies([{ name, value, url, httpOnly: true, sameSite: "Strict" }]);
+}

@@ -1,0 +1,30 @@
+import { rowsOf } from "./ground.ts";
+
+/**
+ * Compares a ledger with the store, in words: each message that is there was sent by a customer and has exactly one
+ * reply, each that was acknowledged is there, and nobody was shown an answer to a message that he does not know. With
+ * `mayFail` dead letters have no reply; messages of the chats that `isProbe` names are in no ledger.
+ */
+export async function readAnswers(ground, ledger, { mayFail = false, isProbe = () => false } = {}) {
+  const rows = await rowsOf(
+    ground,
+    `SELECT m.id, m.state, c.chat_id, coalesce(r.replies, 0) AS replies FROM messages m JOIN chats c USING (ticket_id)
+     LEFT JOIN (SELECT in_reply_to, count(*)::integer AS replies FROM replies GROUP BY in_reply_to) r ON r.in_reply_to = m.id`,
+  );
+  const there = new Set(rows.map(({ id }) => id));
+  const sent = new Set(ledger.entries.map(({ messageId }) => messageId));
+  const missing = ledger.entries.filter(
+    ({ acknowledgedAt, messageId }) => acknowledgedAt !== null && !there.has(messageId),
+  );
+  const strange = rows.filter(({ id, chat_id }) => !sent.has(id) && !isProbe(chat_id));
+  const isFine = ({ state, replies }) =>
+    mayFail && state === "failed" ? replies === 0 : state === "answered" && replies === 1;
+  return [
+    ...missing.map(({ messageId }) => `not in the store: ${messageId}`),
+    ...strange.map(({ id, chat_id }) => `taken in, but no customer was told so: ${id} of ${chat_id}`),
+    ...ledger.unasked().map((id) => `an answer was shown to a message that no customer knows: ${id}`),
+    ...rows
+      .filter((row) => !isFine(row))
+      .map(({ id, state, replies }) => `${replies} replies to ${id}, which is ${state}`),
+  ];
+}

@@ -1,0 +1,110 @@
+// Answers from one passage that may or may not answer: which of its sentences are quoted, and how like the answers of
+// people the quotes are. All passages are in one knowledge base, so that words weigh what they do in the product.
+import { answerQuestion } from "@svc/agents";
+import { searchKnowledge } from "@svc/knowledge";
+import { ingest, rankDocuments } from "./ingest.ts";
+import { auroc, mean, rankingScores, share } from "./measures.ts";
+import { rouge } from "./rouge.ts";
+import { forEachShown } from "./show-progress.ts";
+
+/** Passages asked for: enough that the one in question is nearly always among them. */
+const SEARCH_LIMIT = 100;
+
+/** Predictions `{id, ranked, sentences, answer, score}` and scores. */
+export async function evaluate({ passages, queries }, scratch) {
+  const { store } = scratch;
+  const project = await scratch.addProject("evaluation");
+  const documents = passages.map(({ id, title, sentences }) => ({ id, title, text: sentences.join(" ") }));
+  const { kb, idOf, ingested } = await ingest(documents, scratch, project);
+  const agent = await store.agents.insert(project.id, { name: "evaluation", kbIds: [kb.id] });
+  const sentencesOf = new Map(passages.map(({ id, sentences }) => [id, sentences]));
+
+  const startedAt = performance.now();
+  const predictions = await forEachShown("asked", queries, async ({ id, text, passage = `p${id}` }) => {
+    const found = await searchKnowledge({ store }, project.id, { query: text, kbIds: [kb.id], limit: SEARCH_LIMIT });
+    const hits = found.hits.filter(({ documentId }) => idOf.get(documentId) === passage);
+    const search = () => Promise.resolve({ ...found, hits });
+    const { text: answer, sources, confidence } = await answerQuestion({ agent, text, search });
+    return {
+      id,
+      ranked: rankDocuments(found.hits, idOf),
+      sentences: quotedSentences(sentencesOf.get(passage) ?? [], sources),
+      answer,
+      score: confidence,
+    };
+  });
+  const queryMs = (performance.now() - startedAt) / queries.length;
+  return { predictions, scores: { ...scoresOf(queries, predictions), ingested, queryMs } };
+}
+
+/** The numbers of the sentences that lie in a quote for the most part. */
+function quotedSentences(sentences, sources) {
+  const text = sentences.join(" ");
+  const quotes = sources.flatMap(({ quote }) => {
+    const start = text.indexOf(quote);
+    return start === -1 ? [] : [{ start, end: start + quote.length }];
+  });
+  let start = 0;
+  return sentences.flatMap((sentence, index) => {
+    const from = start;
+    const to = from + sentence.length;
+    start = to + 1;
+    const quoted = quotes.reduce(
+      (sum, quote) => sum + Math.max(0, Math.min(to, quote.end) - Math.max(from, quote.start)),
+      0,
+    );
+    return quoted * 2 > sentence.length ? [index] : [];
+  });
+}
+
+function scoresOf(queries, predictions) {
+  const rows = queries
+    .map((query, index) => ({ ...query, predicted: predictions[index] }))
+    .filter(({ answerable }) => answerable !== undefined);
+  const answerable = rows.filter((row) => row.answerable);
+  const unanswerable = rows.filter((row) => !row.answerable);
+  if (answerable.length === 0) return { queries: queries.length };
+  const scores = (group) => group.map(({ predicted }) => predicted.score);
+  const hasAnswer = ({ predicted }) => predicted.answer !== null;
+  const picked = answerable.filter(({ refs }) => refs.some(({ sentences }) => sentences.length > 0)).map(bestSentences);
+  // A question without an answer has likeness 0 to every reference.
+  const rougeOf = (kind) =>
+    mean(
+      answerable.map(({ predicted, refs }) =>
+        Math.max(...refs.map(({ answer }) => rouge[kind](predicted.answer ?? "", answer))),
+      ),
+    );
+  return {
+    retrieval: rankingScores(
+      answerable.map(({ passage, predicted }) => ({ relevant: { [passage]: 1 }, ranked: predicted.ranked })),
+    ),
+    answerable: answerable.length,
+    answered: share(answerable, hasAnswer),
+    sentence: {
+      n: picked.length,
+      precision: mean(picked.map(({ precision }) => precision)),
+      recall: mean(picked.map(({ recall }) => recall)),
+      f1: mean(picked.map(({ f1 }) => f1)),
+    },
+    rouge1: rougeOf("one"),
+    rouge2: rougeOf("two"),
+    rougeL: rougeOf("longest"),
+    meanChars: mean(answerable.filter(hasAnswer).map(({ predicted }) => predicted.answer.length)),
+    unanswerable: unanswerable.length,
+    refused: share(unanswerable, (row) => !hasAnswer(row)),
+    aurocAnswerable: auroc(scores(answerable), scores(unanswerable)),
+  };
+}
+
+/** Against the reference that suits the picked sentences best. */
+function bestSentences({ refs, predicted }) {
+  return refs
+    .filter(({ sentences }) => sentences.length > 0)
+    .map(({ sentences }) => {
+      const hits = predicted.sentences.filter((index) => sentences.includes(index)).length;
+      const precision = predicted.sentences.length === 0 ? 0 : hits / predicted.sentences.length;
+      const recall = hits / sentences.length;
+      return { precision, recall, f1: hits === 0 ? 0 : (2 * precision * recall) / (precision + recall) };
+    })
+    .reduce((best, next) => (next.f1 > best.f1 ? next : best));
+}

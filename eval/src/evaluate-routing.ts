@@ -1,0 +1,64 @@
+// Which agent a message is for, by what its owner has said of the agents: first by one-sentence descriptions alone, then
+// with corrections of messages as well.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { chooseAgent, keepTriageModels } from "@svc/agents";
+import { share } from "./measures.ts";
+import { openScratchStore } from "./open-scratch-store.ts";
+
+/**
+ * Reads `agents.json` (companies with their agents), `messages.jsonl` and `corrections.jsonl` (`{company, text, agent}`,
+ * where `agent` is null for nobody) of a folder. Returns predictions, and scores for each company and for all.
+ */
+export async function evaluateRouting(folder) {
+  const companies = JSON.parse(readFileSync(join(folder, "agents.json"), "utf8"));
+  const [messages, corrections] = ["messages.jsonl", "corrections.jsonl"].map((name) =>
+    readFileSync(join(folder, name), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  );
+  const { store, log, addProject, close } = await openScratchStore();
+  const models = keepTriageModels(log.error);
+  try {
+    const predictions = [];
+    for (const { company, agents: described } of companies) {
+      const isOfCompany = (row) => row.company === company;
+      for (const isCorrected of [false, true]) {
+        const project = await addProject(`${company}${isCorrected ? "-corrected" : ""}`);
+        for (const agent of described) await store.agents.insert(project.id, agent);
+        const agents = await store.agents.list(project.id);
+        const idOf = (name) => agents.find((agent) => agent.name === name)?.id ?? null;
+        const learned = (isCorrected ? corrections.filter(isOfCompany) : []).map(({ text, agent }) => ({
+          text,
+          agentId: idOf(agent),
+        }));
+        for (const { text, agent } of messages.filter(isOfCompany)) {
+          const search = () => Promise.resolve([]);
+          const asked = { models, project: project.id, agents, learned, text, currentAgentId: null, search };
+          const chosen = await chooseAgent(asked);
+          const isRight = chosen.agentId === idOf(agent);
+          predictions.push({ company, isCorrected, text, agent, isRight, confidence: chosen.confidence });
+        }
+      }
+    }
+    const names = [...companies.map(({ company }) => company), "all"];
+    const rowsOf = (name) => predictions.filter(({ company }) => name === "all" || company === name);
+    return { predictions, scores: Object.fromEntries(names.map((name) => [name, scoresOf(rowsOf(name))])) };
+  } finally {
+    models.close?.();
+    await close();
+  }
+}
+
+function scoresOf(rows) {
+  const shareOf = (isCorrected, isForNobody) =>
+    share(
+      rows.filter((row) => row.isCorrected === isCorrected && (row.agent === null) === isForNobody),
+      ({ isRight }) => isRight,
+    );
+  return {
+    byDescription: { rightAgent: shareOf(false, false), nobodyRecognized: shareOf(false, true) },
+    afterCorrections: { rightAgent: shareOf(true, false), nobodyRecognized: shareOf(true, true) },
+  };
+}

@@ -1,0 +1,109 @@
+// Spoken notes whose issues are known: how many are found, and how good their titles and fields are.
+import { summarizeNotes } from "@svc/agents";
+import { share } from "./measures.ts";
+import { forEachShown } from "./show-progress.ts";
+
+/** Where an issue stands in the notes, as they are written in the set. */
+const MARK = /<(\/?)(\d+)>/g;
+
+/** A title is one line that fits into a list. */
+const TITLE_MAX_CHARS = 80;
+
+/** Words that begin speech, and no title; also a pronoun, which says nothing without the sentence before. */
+const RUN_UP =
+  /^(?:so|and|um|uh|okay|ok|oh|also|then|right|well|hello|hi|it|it's|he|she|they|that|that's|there's|i|i'm|we're|und|also|äh|ähm|dann|ach|ja|so|das|da|die|der|es|er|sie|ich|wir|den|denen|y|e|eh|este|bueno|a ver|luego|ah|también|otra cosa|eso|lo|la|le|yo|que)(?![\p{L}'’])(?! [\p{Lu}])/iu;
+const RUN_UP_WITHIN =
+  /(?<![\p{L}])(?:um|uh|äh|ähm|you know|what else|was noch|no wait|no sorry|digo|ach ja)(?![\p{L}])/iu;
+
+/** The notes without their marks, and the place of each issue that they tell of. */
+function readMarks(marked) {
+  const spans = [];
+  let notes = "";
+  let from = 0;
+  for (const { 0: mark, 1: isEnd, 2: number, index } of marked.matchAll(MARK)) {
+    notes += marked.slice(from, index);
+    from = index + mark.length;
+    const place = Number(number) - 1;
+    if (isEnd === "") spans[place] = { start: notes.length, end: notes.length };
+    else spans[place].end = notes.length;
+  }
+  return { notes: notes + marked.slice(from), spans };
+}
+
+const overlap = (one, other) => Math.max(0, Math.min(one.end, other.end) - Math.max(one.start, other.start));
+
+/** Which expected issue a found one is of: the one that it quotes most of; -1 where it quotes something else. */
+function expectedOf({ quotes }, spans) {
+  const shares = spans.map((span) => quotes.reduce((sum, quote) => sum + overlap(quote, span), 0));
+  const most = Math.max(...shares);
+  const quoted = quotes.reduce((sum, { start, end }) => sum + end - start, 0);
+  return most > quoted / 3 ? shares.indexOf(most) : -1;
+}
+
+/** A noun may keep its article, which some languages also use as a pronoun. */
+const ARTICLE = /^(?:the|an?|die|der|das|el|la|los|las)(?= \p{L}+ )/iu;
+
+const isUsable = (title, gist) =>
+  title.length <= TITLE_MAX_CHARS &&
+  !title.endsWith("…") &&
+  !RUN_UP.test(title.replace(ARTICLE, "").trim()) &&
+  !RUN_UP_WITHIN.test(title) &&
+  new RegExp(gist, "iu").test(title);
+
+/** Predictions `{id, issues}` and scores: of all notes, and of each part of them. */
+export async function evaluate({ queries }) {
+  const results = await forEachShown(
+    "read",
+    queries,
+    async ({ id, notes: marked, issues: expected, part, language, day }) => {
+      const { notes, spans } = readMarks(marked);
+      const { issues } = await summarizeNotes({ notes, locale: language, date: day });
+      const found = issues.map((issue) => ({ ...issue, expected: expectedOf(issue, spans) }));
+      const rows = expected.map((wanted, place) => ({
+        wanted,
+        own: found.filter((issue) => issue.expected === place),
+      }));
+      return { id, part, found, rows };
+    },
+  );
+  const predictions = results.map(({ id, found, rows }) => ({
+    id,
+    issues: found,
+    missed: rows.filter(({ own }) => own.length === 0).map(({ wanted }) => wanted.gist),
+    wrong: rows.flatMap(({ wanted, own: [first] }) => (first === undefined ? [] : wrongFields(first, wanted))),
+  }));
+  const parts = [...new Set(queries.map(({ part }) => part))].map((name) => [
+    name,
+    scoresOf(results.filter(({ part }) => part === name)),
+  ]);
+  return { predictions, scores: { ...scoresOf(results), ...Object.fromEntries(parts) } };
+}
+
+const matches = (value, wanted) => (wanted ?? "null").split("|").includes(String(value ?? null));
+const isPerson = (value, wanted) =>
+  wanted === null ? value === undefined : value !== undefined && new RegExp(wanted, "iu").test(value);
+
+function wrongFields({ title, severity, person, dueDate }, wanted) {
+  const wrong = {
+    ...(isUsable(title, wanted.gist) ? {} : { title }),
+    ...(matches(severity, wanted.severity) ? {} : { severity }),
+    ...(isPerson(person, wanted.person) ? {} : { person: person ?? null }),
+    ...(matches(dueDate, wanted.due) ? {} : { dueDate: dueDate ?? null }),
+  };
+  return Object.keys(wrong).length === 0 ? [] : [{ ...wrong, wanted }];
+}
+
+function scoresOf(results) {
+  const rows = results.flatMap((result) => result.rows);
+  const found = rows.flatMap(({ wanted, own: [first] }) => (first === undefined ? [] : [{ wanted, first }]));
+  return {
+    expected: rows.length,
+    found: found.length,
+    invented: results.flatMap((result) => result.found).filter(({ expected }) => expected === -1).length,
+    split: rows.reduce((sum, { own }) => sum + Math.max(0, own.length - 1), 0),
+    titlesUsable: found.filter(({ wanted, first }) => isUsable(first.title, wanted.gist)).length,
+    severityRight: share(found, ({ wanted, first }) => matches(first.severity, wanted.severity)),
+    personRight: share(found, ({ wanted, first }) => isPerson(first.person, wanted.person)),
+    dueRight: share(found, ({ wanted, first }) => matches(first.dueDate, wanted.due)),
+  };
+}

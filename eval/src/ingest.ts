@@ -1,0 +1,39 @@
+// Documents of a set in a knowledge base, by the way that every document takes.
+import { addDocuments, ensureKb } from "@svc/knowledge";
+import { forEachShown } from "./show-progress.ts";
+
+/** Documents that are handed over at once, so that progress can be shown. */
+const AT_ONCE = 200;
+
+/**
+ * Adds documents `{id, title?, text}` to a new knowledge base and answers it with the id of each document by the id that
+ * the store gave it. An id that ends in .md is a Markdown document, as a file of that name would be.
+ */
+export async function ingest(documents, { store, log }, project) {
+  const { kb } = await ensureKb({ store }, project.id, "evaluation");
+  const startedAt = performance.now();
+  const parts = Array.from({ length: Math.ceil(documents.length / AT_ONCE) }, (_, part) =>
+    documents.slice(part * AT_ONCE, (part + 1) * AT_ONCE).map(asInput),
+  );
+  const added = (
+    await forEachShown("added", parts, (part) => addDocuments({ store, log }, project.id, kb.id, part))
+  ).flat();
+  const refused = added.find(({ status }) => status === "refused");
+  if (refused !== undefined) throw refused.error;
+  const seconds = (performance.now() - startedAt) / 1000;
+  return {
+    kb,
+    idOf: new Map(added.map(({ documentId }, index) => [documentId, String(documents[index].id)])),
+    ingested: { documents: documents.length, chunks: added.reduce((sum, { chunks }) => sum + chunks, 0), seconds },
+  };
+}
+
+function asInput({ id, title, text }) {
+  const mime = String(id).endsWith(".md") ? "text/markdown" : "text/plain";
+  return { key: String(id), ...(title === undefined ? {} : { title }), text, mime };
+}
+
+/** The documents of these hits, each once, best first, as the set names them. */
+export function rankDocuments(hits, idOf) {
+  return [...new Set(hits.map(({ documentId }) => idOf.get(documentId)))];
+}
