@@ -146,6 +146,23 @@ function CannedText({
   );
 }
 
+/** A canned reply with examples of its variables. */
+function CannedPreview({ text }: { text: string }) {
+  const { t } = useTexts();
+  return (
+    <section aria-label={t("canned.preview")} className="min-w-0">
+      <h3 className="mb-1 text-sm font-medium">{t("canned.preview")}</h3>
+      <div
+        dir="auto"
+        className="max-h-80 min-h-24 overflow-y-auto rounded-md border border-line bg-sunken px-3 py-2 text-sm wrap-anywhere"
+      >
+        {text === "" ? <p className="text-muted">{t("canned.previewEmpty")}</p> : <Markdown text={text} />}
+      </div>
+      <p className="mt-1 text-xs text-muted">{t("canned.previewHint")}</p>
+    </section>
+  );
+}
+
 /** Creates a canned reply, or changes the given one, beside a preview. */
 function CannedDialog({
   item,
@@ -198,20 +215,7 @@ function CannedDialog({
       </div>
       <div className="grid gap-4 md:grid-cols-2">
         <CannedText unknown={preview.unknown} {...field("text")} />
-        <section aria-label={t("canned.preview")} className="min-w-0">
-          <h3 className="mb-1 text-sm font-medium">{t("canned.preview")}</h3>
-          <div
-            dir="auto"
-            className="max-h-80 min-h-24 overflow-y-auto rounded-md border border-line bg-sunken px-3 py-2 text-sm wrap-anywhere"
-          >
-            {values.text.trim() === "" ? (
-              <p className="text-muted">{t("canned.previewEmpty")}</p>
-            ) : (
-              <Markdown text={preview.text} />
-            )}
-          </div>
-          <p className="mt-1 text-xs text-muted">{t("canned.previewHint")}</p>
-        </section>
+        <CannedPreview text={values.text.trim() === "" ? "" : preview.text} />
       </div>
     </FormDialog>
   );
@@ -255,20 +259,13 @@ function CannedRow({
   );
 }
 
-/** The canned replies of the project. */
-export function CannedSection() {
+/** Returns a function that deletes a canned reply, and offers to undo it. */
+function useRemoveCanned() {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
   const project = useProject();
-  const mayWrite = useRights()("tickets:write");
-  const [words, setWords] = useState("");
-  const q = useDeferredValue(words.trim());
-  const [open, setOpen] = useState<{ item: CannedReply | null } | null>(null);
   const { runAside } = useAction();
-  const replies = useInfiniteQuery({ ...cannedPagesQuery(connection, project, q), placeholderData: keepPreviousData });
-  const folders = [...new Set(itemsOf(replies).flatMap(({ folder }) => folder ?? []))].sort();
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["canned-replies", project] });
-
   const restore = ({ folder, name, tags, text }: CannedReply) =>
     runAside(async () => {
       await connection.call("createCannedReply", project, { body: { name, text, tags, ...given({ folder }) } });
@@ -283,7 +280,23 @@ export function CannedSection() {
       const action = { label: t("ui.undo"), run: () => void restore(item) };
       toasts.show({ kind: "done", text: t("canned.deleted", { name }), action });
     });
+  return remove;
+}
 
+/** The canned replies of the project. */
+export function CannedSection() {
+  const { t } = useTexts();
+  const { connection, queryClient, toasts } = useServices();
+  const project = useProject();
+  const mayWrite = useRights()("tickets:write");
+  const [words, setWords] = useState("");
+  const q = useDeferredValue(words.trim());
+  const [open, setOpen] = useState<{ item: CannedReply | null } | null>(null);
+  const replies = useInfiniteQuery({ ...cannedPagesQuery(connection, project, q), placeholderData: keepPreviousData });
+  const folders = [...new Set(itemsOf(replies).flatMap(({ folder }) => folder ?? []))].sort();
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ["canned-replies", project] });
+
+  const remove = useRemoveCanned();
   function onSaved({ name }: CannedReply) {
     setOpen(null);
     void refresh();

@@ -17,7 +17,44 @@ import { Notice } from "../ui/notice.tsx";
 
 const TONES = { pending: "warn", delivered: "ok", dead: "bad" } as const satisfies Record<DeliveryState, Tone>;
 
-/** A callback; opened, with the result of every try. `onReplay` is null for whoever may not make it again. */
+/** The attempts of a callback, and its ticket. */
+function DeliveryDetails({ id, item: { attempts, nextAt, ticketId, type } }: { id: string; item: DeliveryItem }) {
+  const { dateTime, duration, t } = useTexts();
+  const project = useProject();
+  return (
+    <div id={id} className="mt-2 ml-6 flex flex-col gap-2 text-xs">
+      {attempts.length === 0 ? (
+        <p className="text-muted">{t("delivery.noTry")}</p>
+      ) : (
+        <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
+          {attempts.map(({ at, error, ms, status }, index) => (
+            <li key={`${at} ${index}`} className="flex flex-wrap gap-x-3 gap-y-0.5 px-2.5 py-1.5 tabular-nums">
+              <time dateTime={at}>{dateTime(at)}</time>
+              <span className={error === null ? "text-ok" : "text-bad"}>
+                {status === null ? t("delivery.noStatus") : t("delivery.status", { status })}
+              </span>
+              <span className="text-muted">{ms === null ? t("delivery.noEnd") : duration(ms)}</span>
+              {error !== null && <span className="basis-full wrap-anywhere text-muted">{error}</span>}
+            </li>
+          ))}
+        </ol>
+      )}
+      <p className="text-muted">{t("delivery.event", { type })}</p>
+      {nextAt !== null && <p className="text-muted">{t("delivery.next", { time: dateTime(nextAt) })}</p>}
+      <p>
+        <Link
+          to="/$project/inbox/$view/$ticketId"
+          params={{ project, view: "review", ticketId }}
+          className="rounded-sm font-medium text-accent hover:underline"
+        >
+          {t("delivery.openTicket")}
+        </Link>
+      </p>
+    </div>
+  );
+}
+
+/** A callback; opened, with its attempts. `onReplay` is null if the operator may not repeat it. */
 function DeliveryRow({
   item,
   isBusy,
@@ -27,11 +64,10 @@ function DeliveryRow({
   isBusy: boolean;
   onReplay: (() => void) | null;
 }) {
-  const { dateTime, duration, t } = useTexts();
-  const project = useProject();
+  const { t } = useTexts();
   const detailsId = useId();
   const [isOpen, setOpen] = useState(false);
-  const { attempts, createdAt, nextAt, state, ticketId, type, url } = item;
+  const { attempts, createdAt, state, type, url } = item;
   return (
     <div>
       <div className="flex items-start gap-3">
@@ -66,37 +102,7 @@ function DeliveryRow({
           </Button>
         )}
       </div>
-      {isOpen && (
-        <div id={detailsId} className="mt-2 ml-6 flex flex-col gap-2 text-xs">
-          {attempts.length === 0 ? (
-            <p className="text-muted">{t("delivery.noTry")}</p>
-          ) : (
-            <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
-              {attempts.map(({ at, error, ms, status }, place) => (
-                <li key={`${at} ${place}`} className="flex flex-wrap gap-x-3 gap-y-0.5 px-2.5 py-1.5 tabular-nums">
-                  <time dateTime={at}>{dateTime(at)}</time>
-                  <span className={error === null ? "text-ok" : "text-bad"}>
-                    {status === null ? t("delivery.noStatus") : t("delivery.status", { status })}
-                  </span>
-                  <span className="text-muted">{ms === null ? t("delivery.noEnd") : duration(ms)}</span>
-                  {error !== null && <span className="basis-full wrap-anywhere text-muted">{error}</span>}
-                </li>
-              ))}
-            </ol>
-          )}
-          <p className="text-muted">{t("delivery.event", { type })}</p>
-          {nextAt !== null && <p className="text-muted">{t("delivery.next", { time: dateTime(nextAt) })}</p>}
-          <p>
-            <Link
-              to="/$project/inbox/$view/$ticketId"
-              params={{ project, view: "review", ticketId }}
-              className="rounded-sm font-medium text-accent hover:underline"
-            >
-              {t("delivery.openTicket")}
-            </Link>
-          </p>
-        </div>
-      )}
+      {isOpen && <DeliveryDetails id={detailsId} item={item} />}
     </div>
   );
 }

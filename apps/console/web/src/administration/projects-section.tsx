@@ -76,7 +76,7 @@ function HandoffTextsField({ texts, onChange }: { texts: HandoffTexts; onChange:
   );
 }
 
-/** Creates a project, or changes the settings of the given one. */
+/** The fields of a project, and the function that saves them. */
 function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem) => void) {
   const { connection, queryClient } = useServices();
   const { values, field } = useFields(fieldsOf(item));
@@ -113,6 +113,40 @@ function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem
     onSaved(saved.item);
   }
   return { field, handoffTexts, setHandoffTexts, tablesAsXlsx, setTablesAsXlsx, submit };
+}
+
+/** How long a project keeps data, and how much it may use language models. */
+function LimitFields({ field }: Pick<ReturnType<typeof useProjectForm>, "field">) {
+  const { t } = useTexts();
+  return (
+    <>
+      {(["retention", "fileRetention"] as const).map((name) => (
+        <Field
+          key={name}
+          label={t(`projects.${name}`)}
+          hint={t(`projects.${name}Hint`)}
+          {...COUNT}
+          max={RETENTION_MAX_DAYS}
+          {...field(`${name}Days`)}
+        />
+      ))}
+      <fieldset>
+        <legend className="mb-2 text-sm font-semibold">{t("projects.modelLimits")}</legend>
+        <div className="grid gap-4 sm:grid-cols-2">
+          {(["concurrency", "tokensPerDay"] as const).map((name) => (
+            <Field
+              key={name}
+              label={t(`projects.${name}`)}
+              hint={t(`projects.${name}Hint`)}
+              {...COUNT}
+              max={name === "concurrency" ? CONCURRENCY_MAX : TOKENS_PER_DAY_MAX}
+              {...field(name)}
+            />
+          ))}
+        </div>
+      </fieldset>
+    </>
+  );
 }
 
 /** Creates a project, or changes the settings of the given one. */
@@ -166,31 +200,7 @@ function ProjectDialog({
         isOn={tablesAsXlsx}
         onChange={setTablesAsXlsx}
       />
-      {(["retention", "fileRetention"] as const).map((name) => (
-        <Field
-          key={name}
-          label={t(`projects.${name}`)}
-          hint={t(`projects.${name}Hint`)}
-          {...COUNT}
-          max={RETENTION_MAX_DAYS}
-          {...field(`${name}Days`)}
-        />
-      ))}
-      <fieldset>
-        <legend className="mb-2 text-sm font-semibold">{t("projects.modelLimits")}</legend>
-        <div className="grid gap-4 sm:grid-cols-2">
-          {(["concurrency", "tokensPerDay"] as const).map((name) => (
-            <Field
-              key={name}
-              label={t(`projects.${name}`)}
-              hint={t(`projects.${name}Hint`)}
-              {...COUNT}
-              max={name === "concurrency" ? CONCURRENCY_MAX : TOKENS_PER_DAY_MAX}
-              {...field(name)}
-            />
-          ))}
-        </div>
-      </fieldset>
+      <LimitFields field={field} />
     </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { AgentTool } from "@svc/contracts";
 import { Pencil, Plus, Trash2 } from "lucide-react";
-import { FormDialog } from "../forms/form-dialog.tsx";
+import { FormDialog, FormError } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
@@ -143,11 +143,7 @@ export function AgentTools({
           ))}
         </ul>
       )}
-      {error !== undefined && (
-        <p role="alert" className="text-xs wrap-anywhere text-bad">
-          {error}
-        </p>
-      )}
+      <FormError error={error ?? null} />
       {!disabled && (
         <div className="flex flex-wrap gap-2">
           {KINDS.map((kind) => (

@@ -9,13 +9,27 @@ import { useServices, useProject, useRights } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { describeError } from "../ui/describe-error.ts";
-import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { ArrivalTest } from "./channel-state.tsx";
+import { RemoveSecretDialog } from "./secret-control.tsx";
 import { useChannelChange } from "./use-channel.ts";
+
+/** How to get the token of a bot. */
+function TokenSteps() {
+  const { t } = useTexts();
+  return (
+    <ol className="mb-4 list-decimal space-y-1 pl-5 text-sm text-muted [&_a]:font-medium [&_a]:text-accent [&_a]:underline">
+      <li>
+        {t("bot.step1")} <OutLink href="https://t.me/BotFather">@BotFather</OutLink>
+      </li>
+      <li>{t("bot.step2")}</li>
+      <li>{t("bot.step3")}</li>
+    </ol>
+  );
+}
 
 /** The token of the bot: entered, replaced or removed. */
 function Token({ channel, disabled }: { channel: BotChannel; disabled: boolean }) {
@@ -46,15 +60,7 @@ function Token({ channel, disabled }: { channel: BotChannel; disabled: boolean }
       title={t("bot.token")}
       actions={<Badge tone={isSet ? "ok" : "plain"}>{t(isSet ? "secret.set" : "secret.none")}</Badge>}
     >
-      {!isSet && (
-        <ol className="mb-4 list-decimal space-y-1 pl-5 text-sm text-muted [&_a]:font-medium [&_a]:text-accent [&_a]:underline">
-          <li>
-            {t("bot.step1")} <OutLink href="https://t.me/BotFather">@BotFather</OutLink>
-          </li>
-          <li>{t("bot.step2")}</li>
-          <li>{t("bot.step3")}</li>
-        </ol>
-      )}
+      {!isSet && <TokenSteps />}
       <form onSubmit={submit} className="flex flex-wrap items-start gap-2">
         <Field
           label={t(isSet ? "bot.otherToken" : "bot.giveToken")}
@@ -81,14 +87,9 @@ function Token({ channel, disabled }: { channel: BotChannel; disabled: boolean }
         </div>
       </form>
       {isRemoving && (
-        <ConfirmDialog
-          title={t("secret.removeTitle", { name: t("bot.token") })}
-          action={t("secret.remove")}
-          onConfirm={() => save(null)}
-          onClose={() => setRemoving(false)}
-        >
+        <RemoveSecretDialog name={t("bot.token")} onConfirm={() => save(null)} onClose={() => setRemoving(false)}>
           {t("bot.removeText")}
-        </ConfirmDialog>
+        </RemoveSecretDialog>
       )}
     </Section>
   );

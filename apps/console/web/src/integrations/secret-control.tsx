@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ReactNode } from "react";
+import type { ComponentProps, ReactNode } from "react";
 import { CopyBox } from "../forms/copy-box.tsx";
 import { FormError } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
@@ -29,6 +29,15 @@ const WIDGET_KEY_BYTES = 24;
 /** Makes a key of the widget. It is in the source of pages, so it is not a secret; it only has to be unique. */
 export const makeWidgetKey = (): string =>
   `wk_${base64(randomBytes(WIDGET_KEY_BYTES)).replaceAll("+", "-").replaceAll("/", "_")}`;
+
+/** Asks before a secret is removed. */
+export function RemoveSecretDialog({
+  name,
+  ...rest
+}: { name: string } & Pick<ComponentProps<typeof ConfirmDialog>, "onConfirm" | "onClose" | "children">) {
+  const { t } = useTexts();
+  return <ConfirmDialog title={t("secret.removeTitle", { name })} action={t("secret.remove")} {...rest} />;
+}
 
 /** A secret that the service stores sealed: it is created here and shown once, changed, or removed. */
 export function SecretControl({
@@ -88,14 +97,9 @@ export function SecretControl({
       )}
       <FormError error={error} />
       {isRemoving && (
-        <ConfirmDialog
-          title={t("secret.removeTitle", { name })}
-          action={t("secret.remove")}
-          onConfirm={() => save(null)}
-          onClose={() => setRemoving(false)}
-        >
+        <RemoveSecretDialog name={name} onConfirm={() => save(null)} onClose={() => setRemoving(false)}>
           {removeText}
-        </ConfirmDialog>
+        </RemoveSecretDialog>
       )}
     </div>
   );

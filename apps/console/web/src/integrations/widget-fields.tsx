@@ -134,9 +134,8 @@ export function StringsField({
     onChange({ ...value, [name]: text });
     // It starts with the widget's own words, selected to be overwritten.
     requestAnimationFrame(() => {
-      const field = listRef.current?.querySelector<HTMLInputElement>(":scope > li:last-child input");
-      field?.focus();
-      field?.select();
+      // Selecting the text focuses the field as well.
+      listRef.current?.querySelector<HTMLInputElement>(":scope > li:last-child input")?.select();
     });
   }
   const remove = (name: string) =>

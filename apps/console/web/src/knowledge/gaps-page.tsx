@@ -203,20 +203,13 @@ function GapFilterBar({ filter, onChange }: { filter: GapFilter; onChange: (chan
   );
 }
 
-/** Questions without a good answer, most frequent first, and articles that answer them. */
-export function GapsPage() {
+/** Returns a function that changes the status of a gap and offers to undo it, and one that refetches the gaps. */
+function useMark() {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
   const project = useProject();
-  const mayDo = useRights();
-  const [filter, setFilter] = useState<GapFilter>({ status: "open", sort: "count", q: "" });
-  const [writing, setWriting] = useState<Gap | null>(null);
   const { runAside } = useAction();
-  const q = useDeferredValue(filter.q.trim());
-  const gaps = useInfiniteQuery(gapsQuery(connection, { ...filter, project, q }));
-  const items = itemsOf(gaps);
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["gaps", project] });
-
   async function mark(gap: Gap, next: GapStatus, canUndo = true) {
     await runAside(async () => {
       const marked = await markGap(connection, project, { ...gap, status: next });
@@ -225,7 +218,21 @@ export function GapsPage() {
     });
     await refresh();
   }
+  return { mark, refresh };
+}
 
+/** Questions without a good answer, most frequent first, and articles that answer them. */
+export function GapsPage() {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const mayDo = useRights();
+  const [filter, setFilter] = useState<GapFilter>({ status: "open", sort: "count", q: "" });
+  const [writing, setWriting] = useState<Gap | null>(null);
+  const q = useDeferredValue(filter.q.trim());
+  const gaps = useInfiniteQuery(gapsQuery(connection, { ...filter, project, q }));
+  const items = itemsOf(gaps);
+  const { mark, refresh } = useMark();
   const { currentId, listRef, setCurrentId } = useRowKeys(items, (gap) => [
     mayDo("kb:write") && { id: "gap-write", title: t("gap.write"), keys: "w", run: () => setWriting(gap) },
     mayDo("tickets:write") &&

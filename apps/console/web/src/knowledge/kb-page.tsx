@@ -8,6 +8,7 @@ import { kbsQuery } from "../api/knowledge.ts";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";
+import { IconButton } from "../ui/button.tsx";
 import { TabList } from "../ui/choice-fields.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
@@ -45,16 +46,7 @@ function Actions({ kb }: { kb: KbItem }) {
   return (
     <>
       <Menu
-        trigger={
-          <button
-            type="button"
-            aria-label={t("knowledge.more")}
-            title={t("knowledge.more")}
-            className="flex size-8 items-center justify-center rounded-md border border-line bg-surface text-muted hover:bg-hover hover:text-ink"
-          >
-            <Ellipsis aria-hidden className="size-4" />
-          </button>
-        }
+        trigger={<IconButton icon={Ellipsis} label={t("knowledge.more")} className="border border-line bg-surface" />}
       >
         <MenuItem icon={Pencil} onSelect={() => setOpen("rename")}>
           {t("knowledge.rename")}

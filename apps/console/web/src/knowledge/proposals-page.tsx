@@ -189,24 +189,16 @@ function RejectDialog({
 
 const STATUSES = ["open", "accepted", "rejected"] as const satisfies readonly ProposalStatus[];
 
-/** Changes to knowledge bases that were proposed after operators corrected answers: accepted, or rejected. */
-export function ProposalsPage() {
+/** Returns a function that decides about one proposal at a time, and the ID of that one. */
+function useDecide() {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();
   const project = useProject();
-  const mayDecide = useRights()("kb:write");
-  const [status, setStatus] = useState<ProposalStatus>("open");
   const [busyId, setBusyId] = useState<string | null>(null);
-  const [rejecting, setRejecting] = useState<Proposal | null>(null);
   const { runAside } = useAction();
-  const kbs = useQuery(kbsQuery(connection, project));
-  const proposals = useInfiniteQuery(proposalsQuery(connection, project, status));
-  const items = itemsOf(proposals);
-
   async function decide(proposal: Proposal, decision: Parameters<typeof decideProposal>[3]) {
     if (busyId !== null) return;
     setBusyId(proposal.id);
-    setRejecting(null);
     await runAside(async () => {
       await decideProposal(connection, project, proposal, decision);
       return t(`proposal.done.${decision.kind}`, { title: proposal.title });
@@ -214,6 +206,21 @@ export function ProposalsPage() {
     await queryClient.invalidateQueries({ queryKey: ["proposals", project] });
     setBusyId(null);
   }
+  return { busyId, decide };
+}
+
+/** Changes to knowledge bases that were proposed after operators corrected answers: accepted, or rejected. */
+export function ProposalsPage() {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const mayDecide = useRights()("kb:write");
+  const [status, setStatus] = useState<ProposalStatus>("open");
+  const [rejecting, setRejecting] = useState<Proposal | null>(null);
+  const kbs = useQuery(kbsQuery(connection, project));
+  const proposals = useInfiniteQuery(proposalsQuery(connection, project, status));
+  const items = itemsOf(proposals);
+  const { busyId, decide } = useDecide();
   const decisionOf = (proposal: Proposal) => ({
     accept: () => void decide(proposal, { kind: "accept" }),
     reject: () => setRejecting(proposal),
@@ -266,7 +273,10 @@ export function ProposalsPage() {
       {rejecting !== null && (
         <RejectDialog
           title={rejecting.title}
-          onReject={(reason) => void decide(rejecting, { kind: "reject", reason })}
+          onReject={(reason) => {
+            setRejecting(null);
+            void decide(rejecting, { kind: "reject", reason });
+          }}
           onClose={() => setRejecting(null)}
         />
       )}

@@ -57,6 +57,16 @@ export function Pages({
   );
 }
 
+/** Above the list: what the resources are, or a search field, and the button that creates one. */
+const ResourceHead = ({ head, children }: { head: ReactNode; children: ReactNode }) => (
+  <div
+    className={`mb-4 flex flex-wrap justify-between gap-3 ${typeof head === "string" ? "items-center" : "items-end"}`}
+  >
+    {typeof head === "string" ? <p className="max-w-2xl text-sm text-muted">{head}</p> : head}
+    {children}
+  </div>
+);
+
 /** A page of resources of one kind: text or search above, a button that creates one, and the list with its keyboard. */
 export function ResourcePage<Item extends { id: string }>({
   query,
@@ -96,14 +106,7 @@ export function ResourcePage<Item extends { id: string }>({
   );
   return (
     <>
-      {(head !== undefined || button !== false) && (
-        <div
-          className={`mb-4 flex flex-wrap justify-between gap-3 ${typeof head === "string" ? "items-center" : "items-end"}`}
-        >
-          {typeof head === "string" ? <p className="max-w-2xl text-sm text-muted">{head}</p> : head}
-          {button}
-        </div>
-      )}
+      {(head !== undefined || button !== false) && <ResourceHead head={head}>{button}</ResourceHead>}
       {filter}
       <Pages
         query={query}

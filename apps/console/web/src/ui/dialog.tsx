@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
-import type { ReactNode } from "react";
+import type { ReactNode, Ref } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { Button } from "./button.tsx";
 
@@ -97,6 +97,28 @@ function DialogHead({
   );
 }
 
+/** Asks whether typed text is discarded. */
+function DiscardBar({
+  ref,
+  onDiscard,
+  onKeep,
+}: {
+  ref: Ref<HTMLButtonElement>;
+  onDiscard: () => void;
+  onKeep: () => void;
+}) {
+  const { t } = useTexts();
+  return (
+    <div role="alert" className="flex flex-wrap items-center gap-2 border-t border-line bg-warn-soft px-4 py-3">
+      <p className="min-w-0 flex-1 text-sm">{t("ui.discardText")}</p>
+      <Button onClick={onDiscard}>{t("ui.discard")}</Button>
+      <Button ref={ref} look="primary" onClick={onKeep}>
+        {t("ui.keepWriting")}
+      </Button>
+    </div>
+  );
+}
+
 /**
  * A dialog over the page: the browser's own element, which traps the focus, closes with Escape or a press beside it, and
  * restores the focus. It is open while the component is mounted. After text was typed into a form in it, Escape and
@@ -121,7 +143,6 @@ export function Dialog({
   children: ReactNode;
   footer?: ReactNode;
 }) {
-  const { t } = useTexts();
   const titleId = useId();
   const { ref, keepWriting, isAsking, onInput, leave, goOn } = useModal(onClose, keepsText);
   return (
@@ -150,15 +171,7 @@ export function Dialog({
         <div data-dialog-body tabIndex={0} className="min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
           {children}
         </div>
-        {isAsking && (
-          <div role="alert" className="flex flex-wrap items-center gap-2 border-t border-line bg-warn-soft px-4 py-3">
-            <p className="min-w-0 flex-1 text-sm">{t("ui.discardText")}</p>
-            <Button onClick={onClose}>{t("ui.discard")}</Button>
-            <Button ref={keepWriting} look="primary" onClick={goOn}>
-              {t("ui.keepWriting")}
-            </Button>
-          </div>
-        )}
+        {isAsking && <DiscardBar ref={keepWriting} onDiscard={onClose} onKeep={goOn} />}
         {footer !== undefined && !isAsking && (
           <footer className="flex flex-wrap items-center justify-end gap-2 border-t border-line px-4 py-3">
             {footer}
