@@ -37,10 +37,11 @@ export interface Statements {
     knowsTrigrams: [object, { has: boolean }];
     list: [{ project: string; documentIds: readonly (string | null)[] }, { documentId: string; headingPath: string[]; text: string; startOffset: number; endOffset: number; termCount: number; page: number }];
     listAround: [{ distance: number; project: string; id: string }, { id: string; kbId: string; documentId: string; ordinal: number; headingPath: string[]; text: string; page: number }];
+    listDocuments: [{ kbIds: readonly (string | null)[] }, { id: string; kbNumber: number; firstChunkNumber: number; chunkCount: number; termCount: number }];
     listLikeWords: [{ kbNumbers: readonly (number | null)[]; word: string }, { word: string }];
     rangesOf: [{ documentIds: readonly (string | null)[] }, { id: string; first: number; count: number }];
     read: [{ id: readonly (string | null)[]; firstChunkNumber: readonly (number | null)[]; ordinal: readonly (number | null)[]; project: string }, { place: number; chunkId: string; documentId: string; kbId: string; title: string; url: string; mime: string; ordinal: number; headingPath: string[]; text: string; page: number }];
-    readPostings: [{ project: string; kbIds: readonly (string | null)[]; terms: readonly (string | null)[] }, { id: string; number: number; documentCount: number; chunkCount: number; termTotal: number; deadNumbers: number[]; term: number; block: number; bytes: number; postings: Buffer }];
+    readPostings: [{ project: string; kbIds: readonly (string | null)[]; terms: readonly (string | null)[] }, { id: string; number: number; documentCount: number; chunkCount: number; termTotal: number; deadNumbers: number[]; languages: string[]; version: string; term: number; block: number; bytes: number; postings: Buffer }];
     removeOfDocument: [{ documentId: string }, object];
   };
   "knowledge/documents": {
