@@ -5,6 +5,7 @@ import type {
   LearnedMessage,
   MessageClass,
   ModelPart,
+  TalkRecognizer,
   ToolOpener,
   TriageModels,
 } from "@svc/agents";
@@ -40,6 +41,8 @@ export interface StageContext {
   triageModels: TriageModels;
   /** Null where no endpoint for embeddings is configured. */
   embeddings: Embeddings | null;
+  /** Recognizes small talk by embeddings; null where no endpoint for embeddings is configured. */
+  talk: TalkRecognizer | null;
   /** Null where no server with language models is configured. */
   models: LanguageModels | null;
   /** Finds what an agent can call. */
