@@ -69,15 +69,14 @@ function openReader(context: ApiContext, { project, ticketId, query, isHead, kep
 /** Reads until there are replies, the time is over, the caller disconnects, or the process shuts down. */
 async function waitForPage(context: ApiContext, { ticketId, query }: Drain, reader: BufferReader, response: Response) {
   const { wait: waitMs = 0 } = query;
-  let page = await reader.read();
-  if (page.replies.length > 0 || waitMs === 0) return page;
+  if (waitMs === 0) return reader.read();
   const deadline = performance.now() + waitMs;
+  // Watches before it reads: a reply may arrive right after the read.
   const watch = context.board.watch(ticketId);
   const endWatch = () => watch.end();
   response.once("close", endWatch);
   try {
-    // A reply may have arrived between the first read and the watch.
-    page = await reader.read();
+    let page = await reader.read();
     while (page.replies.length === 0 && !response.destroyed && performance.now() < deadline) {
       const reason = await watch.next(deadline - performance.now());
       if (response.destroyed) break;
