@@ -12,13 +12,20 @@ import { startKeyProxy } from "./conformance/start-key-proxy.ts";
 import { startToolServer } from "./conformance/start-tool-server.ts";
 
 const KEY = "conformance-key-0123456789abcdef";
+/** A version of the suite, its arguments, and the file with what is expected to fail. */
+interface Suite {
+  version: string;
+  args: string[];
+  baseline: string;
+}
+
 const NODE = "node@22.23.3";
-const requirementsOf = (revision) => ({
+const requirementsOf = (revision: string): Suite => ({
   version: "0.2.0-alpha.12",
   args: ["--requirements", revision],
   baseline: `baseline-${revision}.yml`,
 });
-const SUITES = {
+const SUITES: Record<string, Suite> = {
   "2025-11-25": requirementsOf("2025-11-25"),
   "2026-07-28": requirementsOf("2026-07-28"),
   release: { version: "0.1.16", args: [], baseline: "baseline-2025-11-25.yml" },
@@ -33,13 +40,14 @@ const unknown = wanted.filter((part) => !PARTS.includes(part));
 if (unknown.length > 0) throw new Error(`--only takes ${PARTS.join(", ")}; not ${unknown.join(", ")}`);
 
 /** Runs a version of the suite with the Node.js that it needs; what it says goes out at once only where that is wanted. */
-function runConformance(version, args) {
+function runConformance(version: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
   const named = [NODE, `@modelcontextprotocol/conformance@${version}`].flatMap((name) => ["--package", name]);
   return new Promise((resolve, reject) => {
-    const stdio = ["ignore", "pipe", "inherit"];
-    const child = spawn("npx", ["--yes", ...named, "--", "conformance", "server", ...args], { stdio });
+    const child = spawn("npx", ["--yes", ...named, "--", "conformance", "server", ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     let output = "";
-    child.stdout.setEncoding("utf8").on("data", (part) => {
+    child.stdout.setEncoding("utf8").on("data", (part: string) => {
       output += part;
       if (values.verbose) process.stdout.write(part);
     });
@@ -49,8 +57,7 @@ function runConformance(version, args) {
 }
 
 /** Runs one suite; true when all is as it is expected. */
-async function runSuite(name, url) {
-  const { version, args, baseline } = SUITES[name];
+async function runSuite({ version, args, baseline }: Suite, url: string) {
   const expected = join(repositoryPath("eval/src/conformance"), baseline);
   const { code, output } = await runConformance(version, ["--url", url, "--expected-failures", expected, ...args]);
   if (!values.verbose) console.log(output.slice(Math.max(output.indexOf("=== SUMMARY ==="), 0)));
@@ -60,13 +67,13 @@ async function runSuite(name, url) {
 const server = await startToolServer(KEY);
 const proxy = await startKeyProxy(server.url, KEY);
 try {
-  const faults = [];
-  for (const name of PARTS.filter((part) => wanted.includes(part))) {
-    console.log(`Conformance suite ${SUITES[name].version}, ${name}`);
-    if (!(await runSuite(name, `${proxy.url}/mcp`))) faults.push(`the suite, ${name}`);
+  const failures: string[] = [];
+  for (const [name, suite] of Object.entries(SUITES).filter(([part]) => wanted.includes(part))) {
+    console.log(`Conformance suite ${suite.version}, ${name}`);
+    if (!(await runSuite(suite, `${proxy.url}/mcp`))) failures.push(`the suite, ${name}`);
   }
-  console.log(faults.length === 0 ? "All as expected." : `Not as expected: ${faults.join(", ")}.`);
-  process.exitCode = faults.length === 0 ? 0 : 1;
+  console.log(failures.length === 0 ? "All as expected." : `Not as expected: ${failures.join(", ")}.`);
+  process.exitCode = failures.length === 0 ? 0 : 1;
 } finally {
   await proxy.stop();
   await server.stop();

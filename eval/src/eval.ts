@@ -1,6 +1,6 @@
 // `npm run eval`: the product on a set of questions and messages with known answers, by its own code path.
 //   npm run eval -- FOLDER [--queries FILE] [--out FILE] [--shots N]
-// FOLDER has a subfolder dev with what is known (training messages, documents) and what is asked; eval/read-set.mjs says
+// FOLDER has a subfolder dev with what is known (training messages, documents) and what is asked; eval/src/read-set.ts says
 // which files. --queries asks what is in another file; a line of it needs only `id` and `text`. --out writes what the
 // product answered. Where the right answers are known, scores are printed. --shots keeps N messages for each agent.
 //   npm run eval -- notes
@@ -8,7 +8,7 @@
 //   npm run eval -- FOLDER [--only NAME,NAME]
 // Where FOLDER has several such folders, each is evaluated in a process of its own, and a table of all is printed.
 //   npm run eval -- real-life [FOLDER...] [--out FILE]
-// What customers get: the messages of the sets in eval/real-life, and of those in other folders (eval/read-questions.mjs
+// What customers get: the messages of the sets in eval/real-life, and of those in other folders (eval/src/read-questions.ts
 // says what they have), are sent to the running product with an agent for each set.
 //   npm run eval -- routing [--out FILE]
 // Which of six agents a message is for, by their descriptions and by corrections, on the set in eval/routing.
@@ -19,9 +19,20 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { repositoryPath } from "@svc/testing";
+import { evaluateClaims } from "./evaluate-claims.ts";
+import { evaluate as evaluateMeetings } from "./evaluate-meetings.ts";
+import { evaluate as evaluateNotes } from "./evaluate-notes.ts";
+import { evaluate as evaluatePassages } from "./evaluate-passages.ts";
+import { evaluateRealLife } from "./evaluate-real-life.ts";
+import { evaluateRouting } from "./evaluate-routing.ts";
+import { evaluate as evaluateSearch } from "./evaluate-search.ts";
 import { evaluateSets } from "./evaluate-sets.ts";
+import { evaluate as evaluateSpoken } from "./evaluate-spoken.ts";
+import { evaluate as evaluateTriage } from "./evaluate-triage.ts";
 import { openScratchStore } from "./open-scratch-store.ts";
+import type { Scratch } from "./open-scratch-store.ts";
 import { readSet } from "./read-set.ts";
+import type { EvalSet, Evaluation } from "./read-set.ts";
 
 const USAGE = `Usage: npm run eval -- SET [--queries FILE] [--out FILE] [--shots N]
        npm run eval -- FOLDER-OF-SETS [--only NAME,NAME]
@@ -30,45 +41,34 @@ const USAGE = `Usage: npm run eval -- SET [--queries FILE] [--out FILE] [--shots
        npm run eval -- claims [--out FILE]`;
 
 const { values, positionals } = readArguments();
+const [given = "", ...further] = positionals;
 // A set of the project itself goes by its name alone.
-const own = join(repositoryPath("eval"), positionals[0]);
-const further = positionals.slice(1);
-const folder = existsSync(positionals[0]) || !existsSync(own) ? positionals[0] : own;
-/** Evaluations of the project's own sets, by name; each returns predictions and scores. */
-const NAMED = {
-  claims: async () => (await import("./evaluate-claims.ts")).evaluateClaims(),
-  routing: async () => (await import("./evaluate-routing.ts")).evaluateRouting(own),
-  "real-life": async () => (await import("./evaluate-real-life.ts")).evaluateRealLife([own, ...further]),
+const own = join(repositoryPath("eval"), given);
+const folder = existsSync(given) || !existsSync(own) ? given : own;
+/** Evaluations of the project's own sets, by name. */
+const NAMED: Record<string, () => Promise<Evaluation>> = {
+  claims: evaluateClaims,
+  routing: () => evaluateRouting(own),
+  "real-life": () => evaluateRealLife([own, ...further]),
 };
-const named = NAMED[positionals[0]];
+const named = NAMED[given];
 const isOne = named !== undefined || existsSync(join(folder, "dev"));
 if (isOne && values.only !== undefined) fail(`${folder} is a set by itself; --only is for a folder of sets.\n${USAGE}`);
-const ofOne = ["queries", "out", "shots"].find((option) => values[option] !== undefined);
+const ofOne = (["queries", "out", "shots"] as const).find((option) => values[option] !== undefined);
 if (!isOne && ofOne !== undefined) fail(`${folder} has no folder dev; --${ofOne} is for a single set.\n${USAGE}`);
-if (further.length > 0 && positionals[0] !== "real-life") fail(USAGE);
+if (further.length > 0 && given !== "real-life") fail(USAGE);
 
 try {
-  if (named !== undefined) {
-    report(await named());
-  } else if (isOne) await evaluateSet();
-  else process.exitCode = await evaluateSets(folder, { only: values.only?.split(",") });
+  if (named !== undefined) report(await named());
+  else if (isOne) await evaluateSet();
+  else process.exitCode = await evaluateSets(folder, values.only?.split(","));
 } catch (error) {
-  console.error(process.env.SVC_LOG_LEVEL === "debug" ? error : error.message);
+  console.error(process.env["SVC_LOG_LEVEL"] === "debug" || !(error instanceof Error) ? error : error.message);
   process.exitCode = 1;
 }
 
 async function evaluateSet() {
   const set = readSet(folder, values);
-  // Loaded when it is built.
-  const { evaluate } = await {
-    triage: () => import("./evaluate-triage.ts"),
-    search: () => import("./evaluate-search.ts"),
-    passages: () => import("./evaluate-passages.ts"),
-    notes: () => import("./evaluate-notes.ts"),
-    meetings: () => import("./evaluate-meetings.ts"),
-    spoken: () => import("./evaluate-spoken.ts"),
-  }[set.kind]();
-
   const scratch = await openScratchStore();
   try {
     report(await evaluate(set, scratch));
@@ -77,31 +77,38 @@ async function evaluateSet() {
   }
 }
 
-function report({ predictions, scores }) {
-  if (values.out !== undefined) {
+function evaluate(set: EvalSet, scratch: Scratch): Promise<Evaluation> {
+  if (set.kind === "triage") return evaluateTriage(set, scratch);
+  if (set.kind === "search") return evaluateSearch(set, scratch);
+  if (set.kind === "passages") return evaluatePassages(set, scratch);
+  if (set.kind === "notes") return evaluateNotes(set);
+  return set.kind === "meetings" ? evaluateMeetings(set) : evaluateSpoken(set);
+}
+
+function report({ predictions, scores }: Evaluation) {
+  if (values.out !== undefined)
     writeFileSync(values.out, predictions.map((prediction) => `${JSON.stringify(prediction)}\n`).join(""));
-  }
-  console.log(JSON.stringify(scores, (_, value) => (typeof value === "number" ? round(value) : value), 2));
+  const rounded = (_: string, value: unknown) => (typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value);
+  console.log(JSON.stringify(scores, rounded, 2));
 }
 
 function readArguments() {
-  const options = Object.fromEntries(["queries", "out", "shots", "only"].map((name) => [name, { type: "string" }]));
+  const text = { type: "string" } as const;
   try {
-    const parsed = parseArgs({ allowPositionals: true, options });
+    const parsed = parseArgs({
+      allowPositionals: true,
+      options: { queries: text, out: text, shots: text, only: text },
+    });
     if (parsed.positionals.length === 0) fail(USAGE);
     const { shots } = parsed.values;
     if (shots !== undefined && !/^[1-9]\d*$/.test(shots)) fail(`--shots needs a number from 1 on.\n${USAGE}`);
     return parsed;
   } catch (error) {
-    return fail(`${error.message}\n${USAGE}`);
+    return fail(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
   }
 }
 
-function fail(message) {
+function fail(message: string): never {
   console.error(message);
   process.exit(2);
-}
-
-function round(number) {
-  return Math.round(number * 1e4) / 1e4;
 }

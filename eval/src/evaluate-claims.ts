@@ -1,8 +1,32 @@
 // Claims of a model: each stands alone in the answer of a scripted model, and what the product does with it is counted.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { answerQuestion } from "@svc/agents";
+import { asProjectId } from "@svc/store";
 import { repositoryPath } from "@svc/testing";
+import { readJsonLines } from "./read-set.ts";
+import type { Evaluation } from "./read-set.ts";
+
+type Opinion = "none" | "right" | "yes";
+type Verdict = "unsure" | "yes" | "no";
+
+/** A claim with the passage that it quotes. */
+interface Claim {
+  claim: string;
+  quote: string;
+  supported: boolean;
+  kind: string;
+  question: string;
+  language: string;
+  documentLanguage: string;
+  title: string;
+  heading: string;
+  passage: string;
+}
+interface Prediction extends Claim {
+  half: string;
+  /** Whether the claim is sent, by second opinion. */
+  sent: Record<Opinion, boolean>;
+  why: string;
+}
 
 const HALVES = ["tune", "kept-back"];
 const PROJECT = "00000000-0000-7000-8000-000000000001";
@@ -11,38 +35,39 @@ const PROJECT = "00000000-0000-7000-8000-000000000001";
  * What a second opinion says of a claim that words alone cannot decide. `none`: no opinion comes. `right`: what the set
  * says. `yes`: yes to everything, the worst there can be.
  */
-const SECOND_OPINIONS = {
+const SECOND_OPINIONS: Record<Opinion, (item: Claim) => Verdict> = {
   none: () => "unsure",
   right: ({ supported }) => (supported ? "yes" : "no"),
   yes: () => "yes",
 };
 
+const OPINIONS = Object.keys(SECOND_OPINIONS) as Opinion[];
+
 /** Returns the cases and the figures of both halves: true claims that are sent, and false ones. */
-export async function evaluateClaims() {
-  const predictions = [];
+export async function evaluateClaims(): Promise<Evaluation> {
+  const predictions: Prediction[] = [];
   for (const half of HALVES) {
     for (const item of readHalf(half)) {
-      const sent = {};
-      for (const [name, opinion] of Object.entries(SECOND_OPINIONS)) {
-        const { text, model, why } = await answerQuestion(questionOf(item, opinion(item)));
+      const sent = { none: false, right: false, yes: false };
+      const reasons: string[] = [];
+      for (const name of OPINIONS) {
+        const { text, model, why } = await answerQuestion(questionOf(item, SECOND_OPINIONS[name](item)));
         sent[name] = text?.includes(item.claim) === true && model?.fallback === null && model.mustReview !== true;
-        item.why ??= why;
+        reasons.push(why);
       }
-      predictions.push({ half, ...item, sent });
+      predictions.push({ half, ...item, why: reasons[0] ?? "", sent });
     }
   }
   return { predictions, scores: Object.fromEntries(HALVES.map((half) => [half, scoresOf(predictions, half)])) };
 }
 
-function readHalf(half) {
-  const lines = readFileSync(join(repositoryPath("packages/agents/evals"), `claims-${half}.jsonl`), "utf8");
-  return lines
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line))
-    .flatMap(({ claims, ...place }) =>
-      claims.map((claim) => ({ ...place, documentLanguage: place.language, ...claim })),
-    );
+function readHalf(half: string): Claim[] {
+  type Place = Omit<Claim, "claim" | "quote" | "supported" | "kind" | "documentLanguage">;
+  type Line = Place & { claims: Omit<Claim, "documentLanguage">[] };
+  const lines = readJsonLines<Line>(repositoryPath(`packages/agents/evals/claims-${half}.jsonl`));
+  return lines.flatMap(({ claims, ...place }) =>
+    claims.map((claim) => ({ ...place, documentLanguage: place.language, ...claim })),
+  );
 }
 
 const AGENT = {
@@ -53,7 +78,7 @@ const AGENT = {
   model: null,
   kbIds: ["kb"],
   examples: [],
-  reviewPolicy: "auto",
+  reviewPolicy: "auto" as const,
   autoThreshold: 0.5,
   fixedReply: null,
   tools: [],
@@ -62,11 +87,12 @@ const AGENT = {
 };
 
 /** An agent whose knowledge base is the one passage, and a model that answers with the one claim. */
-function questionOf({ question, quote, claim, language, title, heading, passage }, verdict) {
+function questionOf(item: Claim, verdict: Verdict): Parameters<typeof answerQuestion>[0] {
+  const { question, quote, claim, language, title, heading, passage } = item;
   const hit = { documentId: "d", chunkId: "c", title, headingPath: [title, heading], text: passage, markdown: true };
   const words = passage.split(/[^\p{L}\p{N}]+/u).map((word) => ({ word: word.toLowerCase(), weight: 1 }));
   const found = { hits: [{ ...hit, score: 10 }], bestPossible: 10, words, passageCount: 1 };
-  const answers = {
+  const answers: Record<string, unknown> = {
     answer: { answered: true, needsPerson: false, claims: [{ text: claim, citations: [{ passage: 1, quote }] }] },
     verdicts: { verdicts: [{ claim: 1, difference: "", verdict }] },
     query: { queries: [] },
@@ -85,16 +111,16 @@ function questionOf({ question, quote, claim, language, title, heading, passage 
             usage: { model: "eval:scripted", inputTokens: 0, outputTokens: 0, costUsd: null },
           }),
       },
-      project: PROJECT,
+      project: asProjectId(PROJECT),
       ticketId: null,
       signal: new AbortController().signal,
     },
   };
 }
 
-function scoresOf(predictions, half) {
+function scoresOf(predictions: readonly Prediction[], half: string) {
   const own = predictions.filter((row) => row.half === half);
-  const isTranslated = ({ language, documentLanguage }) => language !== documentLanguage;
+  const isTranslated = ({ language, documentLanguage }: Claim) => language !== documentLanguage;
   return {
     sameLanguage: sharesOf(own.filter((row) => !isTranslated(row))),
     translated: sharesOf(own.filter(isTranslated)),
@@ -111,9 +137,10 @@ function scoresOf(predictions, half) {
 }
 
 /** Shares that are sent, by second opinion. */
-function sharesOf(rows) {
-  const share = (some, name) => some.filter(({ sent }) => sent[name]).length / some.length;
+function sharesOf(rows: readonly Prediction[]) {
+  const share = (some: readonly Prediction[], name: Opinion) =>
+    some.filter(({ sent }) => sent[name]).length / some.length;
   const [right, wrong] = [rows.filter(({ supported }) => supported), rows.filter(({ supported }) => !supported)];
-  const by = (some) => Object.fromEntries(Object.keys(SECOND_OPINIONS).map((name) => [name, share(some, name)]));
+  const by = (some: readonly Prediction[]) => Object.fromEntries(OPINIONS.map((name) => [name, share(some, name)]));
   return { trueClaims: right.length, trueSent: by(right), falseClaims: wrong.length, falseSent: by(wrong) };
 }

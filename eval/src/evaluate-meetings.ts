@@ -1,45 +1,46 @@
 // What was said in meetings, as notes of one line a turn: how like the summaries of people theirs are, and how often one
 // of the ten places that are told for a question is of the part that it is about.
 import { summarizeNotes } from "@svc/agents";
-import { mean } from "./measures.ts";
+import { mean } from "@svc/cli";
 import { rouge } from "./rouge.ts";
+import type { Evaluation, Meeting, SetOf } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
 
 /** Predictions `{id, summary}` and `{id, question, turns}`, and scores. */
-export async function evaluate({ queries }) {
+export async function evaluate({ queries }: SetOf<"meetings">): Promise<Evaluation> {
   const startedAt = performance.now();
   const predictions = await forEachShown("summed up", queries, async ({ id, turns }) => {
     const notes = turns.map(({ text }) => text).join("\n");
     return { id, summary: (await summarizeNotes({ notes, locale: "en" })).summary };
   });
   const queryMs = (performance.now() - startedAt) / queries.length;
-  const answered = await answerQuestions(summarizeNotes, queries);
+  const answered = await answerQuestions(queries);
   const known = queries.flatMap(({ summary }, index) =>
-    summary?.[0] === undefined ? [] : [{ said: predictions[index].summary, wanted: summary[0].text }],
+    summary?.[0] === undefined ? [] : [{ said: predictions[index]?.summary ?? "", wanted: summary[0].text }],
   );
-  const meanOf = (kind) => mean(known.map(({ said, wanted }) => rouge[kind](said, wanted)));
+  const meanOf = (kind: keyof typeof rouge) => mean(known.map(({ said, wanted }) => rouge[kind](said, wanted)));
   const scores = { meetings: known.length, rouge1: meanOf("one"), rouge2: meanOf("two"), rougeL: meanOf("longest") };
   const asked = queries.flatMap(({ id, questions = [] }) =>
     questions.map(({ spans }, question) => ({ id, question, spans })),
   );
-  const hits = answered.filter((one, index) => isHit(one, asked[index]));
+  const hits = answered.filter((one, index) => isHit(one.turns, asked[index]?.spans));
   const wasAsked = asked.length > 0 && asked.every(({ spans }) => spans !== undefined);
   const questions = { questions: asked.length, hitInTen: wasAsked ? hits.length / asked.length : null };
   return { predictions: [...predictions, ...answered], scores: { ...scores, ...questions, queryMs } };
 }
 
-const isHit = ({ turns }, { spans }) =>
+const isHit = (turns: readonly number[], spans: readonly [from: number, to: number][] | undefined) =>
   spans !== undefined && turns.slice(0, 10).some((turn) => spans.some(([from, to]) => turn >= from && turn <= to));
 
 /** For each question the turns that the places told are in, best first. Who speaks stands before what is said. */
-async function answerQuestions(summarizeNotes, queries) {
+async function answerQuestions(queries: readonly Meeting[]) {
   const asked = queries.flatMap((meeting) =>
     (meeting.questions ?? []).map(({ query }, question) => ({ meeting, query, question })),
   );
   return forEachShown("asked", asked, async ({ meeting: { id, turns }, query, question }) => {
     const lines = turns.map(({ speaker, text }) => (speaker === undefined ? text : `${speaker}: ${text}`));
     const starts = lines.map((_, index) => lines.slice(0, index).reduce((sum, line) => sum + line.length + 1, 0));
-    const { passages } = await summarizeNotes({ notes: lines.join("\n"), locale: "en", question: query });
+    const { passages = [] } = await summarizeNotes({ notes: lines.join("\n"), locale: "en", question: query });
     return {
       id,
       question,

@@ -3,15 +3,27 @@
 import { answerQuestion } from "@svc/agents";
 import { searchKnowledge } from "@svc/knowledge";
 import { ingest, rankDocuments } from "./ingest.ts";
-import { auroc, mean, rankingScores, share } from "./measures.ts";
+import { auroc, mean, rankingScores, share } from "@svc/cli";
 import { rouge } from "./rouge.ts";
+import type { Scratch } from "./open-scratch-store.ts";
+import type { Evaluation, PassageQuery, SetOf } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
 
 /** Passages asked for: enough that the one in question is nearly always among them. */
 const SEARCH_LIMIT = 100;
 
+interface Prediction {
+  id: string | number;
+  ranked: string[];
+  /** Numbers of the sentences that are quoted. */
+  sentences: number[];
+  answer: string | null;
+  score: number;
+}
+type Row = PassageQuery & { predicted: Prediction };
+
 /** Predictions `{id, ranked, sentences, answer, score}` and scores. */
-export async function evaluate({ passages, queries }, scratch) {
+export async function evaluate({ passages, queries }: SetOf<"passages">, scratch: Scratch): Promise<Evaluation> {
   const { store } = scratch;
   const project = await scratch.addProject("evaluation");
   const documents = passages.map(({ id, title, sentences }) => ({ id, title, text: sentences.join(" ") }));
@@ -20,25 +32,29 @@ export async function evaluate({ passages, queries }, scratch) {
   const sentencesOf = new Map(passages.map(({ id, sentences }) => [id, sentences]));
 
   const startedAt = performance.now();
-  const predictions = await forEachShown("asked", queries, async ({ id, text, passage = `p${id}` }) => {
-    const found = await searchKnowledge({ store }, project.id, { query: text, kbIds: [kb.id], limit: SEARCH_LIMIT });
-    const hits = found.hits.filter(({ documentId }) => idOf.get(documentId) === passage);
-    const search = () => Promise.resolve({ ...found, hits });
-    const { text: answer, sources, confidence } = await answerQuestion({ agent, text, search });
-    return {
-      id,
-      ranked: rankDocuments(found.hits, idOf),
-      sentences: quotedSentences(sentencesOf.get(passage) ?? [], sources),
-      answer,
-      score: confidence,
-    };
-  });
+  const predictions = await forEachShown(
+    "asked",
+    queries,
+    async ({ id, text, passage = `p${id}` }): Promise<Prediction> => {
+      const found = await searchKnowledge({ store }, project.id, { query: text, kbIds: [kb.id], limit: SEARCH_LIMIT });
+      const hits = found.hits.filter(({ documentId }) => idOf.get(documentId) === passage);
+      const search = () => Promise.resolve({ ...found, hits });
+      const { text: answer, sources, confidence } = await answerQuestion({ agent, text, search });
+      return {
+        id,
+        ranked: rankDocuments(found.hits, idOf),
+        sentences: quotedSentences(sentencesOf.get(passage) ?? [], sources),
+        answer,
+        score: confidence,
+      };
+    },
+  );
   const queryMs = (performance.now() - startedAt) / queries.length;
   return { predictions, scores: { ...scoresOf(queries, predictions), ingested, queryMs } };
 }
 
 /** The numbers of the sentences that lie in a quote for the most part. */
-function quotedSentences(sentences, sources) {
+function quotedSentences(sentences: readonly string[], sources: readonly { quote: string }[]) {
   const text = sentences.join(" ");
   const quotes = sources.flatMap(({ quote }) => {
     const start = text.indexOf(quote);
@@ -57,18 +73,19 @@ function quotedSentences(sentences, sources) {
   });
 }
 
-function scoresOf(queries, predictions) {
-  const rows = queries
-    .map((query, index) => ({ ...query, predicted: predictions[index] }))
-    .filter(({ answerable }) => answerable !== undefined);
+function scoresOf(queries: readonly PassageQuery[], predictions: readonly Prediction[]) {
+  const rows = queries.flatMap((query, index): Row[] => {
+    const predicted = predictions[index];
+    return query.answerable === undefined || predicted === undefined ? [] : [{ ...query, predicted }];
+  });
   const answerable = rows.filter((row) => row.answerable);
   const unanswerable = rows.filter((row) => !row.answerable);
   if (answerable.length === 0) return { queries: queries.length };
-  const scores = (group) => group.map(({ predicted }) => predicted.score);
-  const hasAnswer = ({ predicted }) => predicted.answer !== null;
+  const scores = (group: readonly Row[]) => group.map(({ predicted }) => predicted.score);
+  const hasAnswer = ({ predicted }: Row) => predicted.answer !== null;
   const picked = answerable.filter(({ refs }) => refs.some(({ sentences }) => sentences.length > 0)).map(bestSentences);
   // A question without an answer has likeness 0 to every reference.
-  const rougeOf = (kind) =>
+  const rougeOf = (kind: keyof typeof rouge) =>
     mean(
       answerable.map(({ predicted, refs }) =>
         Math.max(...refs.map(({ answer }) => rouge[kind](predicted.answer ?? "", answer))),
@@ -76,7 +93,7 @@ function scoresOf(queries, predictions) {
     );
   return {
     retrieval: rankingScores(
-      answerable.map(({ passage, predicted }) => ({ relevant: { [passage]: 1 }, ranked: predicted.ranked })),
+      answerable.map(({ passage, predicted }) => ({ relevant: { [String(passage)]: 1 }, ranked: predicted.ranked })),
     ),
     answerable: answerable.length,
     answered: share(answerable, hasAnswer),
@@ -89,7 +106,7 @@ function scoresOf(queries, predictions) {
     rouge1: rougeOf("one"),
     rouge2: rougeOf("two"),
     rougeL: rougeOf("longest"),
-    meanChars: mean(answerable.filter(hasAnswer).map(({ predicted }) => predicted.answer.length)),
+    meanChars: mean(answerable.filter(hasAnswer).map(({ predicted }) => predicted.answer?.length ?? 0)),
     unanswerable: unanswerable.length,
     refused: share(unanswerable, (row) => !hasAnswer(row)),
     aurocAnswerable: auroc(scores(answerable), scores(unanswerable)),
@@ -97,7 +114,7 @@ function scoresOf(queries, predictions) {
 }
 
 /** Against the reference that suits the picked sentences best. */
-function bestSentences({ refs, predicted }) {
+function bestSentences({ refs, predicted }: Row) {
   return refs
     .filter(({ sentences }) => sentences.length > 0)
     .map(({ sentences }) => {

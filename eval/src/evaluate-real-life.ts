@@ -3,9 +3,35 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFileReader, ensureKb, ingestFile } from "@svc/knowledge";
 import { queryDatabase, startEmbeddedProduct, testLog } from "@svc/testing";
-import { calibrationOf, percentile, share } from "./measures.ts";
+import type { EmbeddedProduct } from "@svc/testing";
+import { calibrationOf, percentile, share } from "@svc/cli";
 import { holdsAnswer, readQuestionSets } from "./read-questions.ts";
+import type { QuestionSet, SetQuestion } from "./read-questions.ts";
+import { readJsonLines } from "./read-set.ts";
+import type { Evaluation } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
+
+/** A message, with the set and project that it is of. */
+type Message = SetQuestion & { set: string; project: string };
+
+/** What is read of a sync response. */
+interface SyncResponse {
+  chatId: string;
+  ticketId: string;
+  messageId: string;
+  replies: { type: string; text: string; sources?: unknown[] }[];
+}
+
+/** What is read of a ticket. */
+interface Ticket {
+  events: {
+    messageId: string;
+    data: { gate?: { sends: boolean; why?: string }; triage?: { agentId: string } } | null;
+  }[];
+  draft?: { text: string } | null;
+  confidence: number | null;
+}
+type Prediction = Awaited<ReturnType<typeof ask>>;
 
 /** The project of sets that name none, and of small talk. */
 const PROJECT = "real-life";
@@ -18,48 +44,45 @@ const DESCRIPTION = "Questions about the documents of its knowledge base.";
  * unless a set names another, and sends every message in mode `sync`. Messages of small talk stand in `talk.jsonl` next to the sets. Returns
  * predictions and scores for each set and for all.
  */
-export async function evaluateRealLife(folders) {
+export async function evaluateRealLife(folders: readonly string[]): Promise<Evaluation> {
   const sets = folders.flatMap((folder) => readQuestionSets(folder));
   const talk = folders.flatMap((folder) => readTalk(join(folder, "talk.jsonl")));
-  {
-    const product = await startEmbeddedProduct();
-    try {
-      await queryDatabase(product.databaseUrl, "UPDATE api_keys SET rate_limit = 0");
-      const agentIds = await addAgents(product, sets);
-      const messages = [
-        ...sets.flatMap(({ name, project = PROJECT, questions }) =>
-          questions.map((row) => ({ set: name, project, ...row })),
-        ),
-        ...talk,
-      ];
-      const predictions = await forEachShown("asked", messages, (message) =>
-        ask(product, message, agentIds.get(message.set) ?? null),
-      );
-      const names = [...new Set(messages.map(({ set }) => set))];
-      const scores = Object.fromEntries(
-        [...names, "all"].map((name) => [
-          name,
-          scoresOf(predictions.filter(({ set }) => name === "all" || set === name)),
-        ]),
-      );
-      return { predictions, scores };
-    } finally {
-      await product.stop();
-    }
+  const product = await startEmbeddedProduct();
+  try {
+    await queryDatabase(product.databaseUrl, "UPDATE api_keys SET rate_limit = 0");
+    const agentIds = await addAgents(product, sets);
+    const messages = [
+      ...sets.flatMap(({ name, project = PROJECT, questions }) =>
+        questions.map((row) => ({ set: name, project, ...row })),
+      ),
+      ...talk,
+    ];
+    const predictions = await forEachShown("asked", messages, (message) =>
+      ask(product, message, agentIds.get(message.set) ?? null),
+    );
+    const names = [...new Set(messages.map(({ set }) => set))];
+    const scores = Object.fromEntries(
+      [...names, "all"].map((name) => [
+        name,
+        scoresOf(predictions.filter(({ set }) => name === "all" || set === name)),
+      ]),
+    );
+    return { predictions, scores };
+  } finally {
+    await product.stop();
   }
 }
 
-function readTalk(file) {
+function readTalk(file: string): Message[] {
   if (!existsSync(file)) return [];
-  const lines = readFileSync(file, "utf8").trim().split("\n");
-  return lines.map((line) => ({ set: "talk", project: PROJECT, ...JSON.parse(line) }));
+  return readJsonLines<SetQuestion>(file).map((line) => ({ set: "talk", project: PROJECT, ...line }));
 }
 
 /** Returns the agents' ids by the names of the sets. */
-async function addAgents(product, sets) {
+async function addAgents(product: EmbeddedProduct, sets: readonly QuestionSet[]) {
   const store = product.openStore();
   const reader = createFileReader();
-  const agentIds = new Map();
+  const agentIds = new Map<string, string>();
   try {
     for (const { name, files, description = DESCRIPTION, project: projectName = PROJECT } of sets) {
       const { project } = await store.projects.ensure(projectName);
@@ -72,7 +95,9 @@ async function addAgents(product, sets) {
         }),
       );
       const json = { name, description, kbIds: [kb.id] };
-      const { item } = await product.call("POST", "/admin/agents", { project: projectName, json });
+      const { item } = (await product.call("POST", "/admin/agents", { project: projectName, json })) as {
+        item: { id: string };
+      };
       agentIds.set(name, item.id);
     }
     return agentIds;
@@ -83,18 +108,18 @@ async function addAgents(product, sets) {
 }
 
 /** Sends a message after those that stand before it in its chat, and says what came of it. */
-async function ask(product, { set, project, text, before = [], expect, all = [] }, agentId) {
-  let response = { chatId: undefined };
+async function ask(product: EmbeddedProduct, message: Message, agentId: string | null) {
+  const { set, project, text, before = [], expect, all = [] } = message;
+  let response: SyncResponse | undefined;
   for (const said of [...before, text]) {
-    response = await product.call("POST", "/messages", {
-      project,
-      json: { text: said, chatId: response.chatId },
-    });
+    const json = { text: said, chatId: response?.chatId };
+    response = (await product.call("POST", "/messages", { project, json })) as SyncResponse;
   }
-  const { item } = await product.call("GET", `/admin/tickets/${response.ticketId}`, { project });
+  const { ticketId, messageId: sentId, replies: given = [] } = response ?? {};
+  const { item } = (await product.call("GET", `/admin/tickets/${ticketId}`, { project })) as { item: Ticket };
   const { gate, triage } =
-    item.events.findLast(({ messageId, data }) => messageId === response.messageId && data?.gate)?.data ?? {};
-  const replies = response.replies.filter(({ type }) => type === "message");
+    item.events.findLast(({ messageId, data }) => messageId === sentId && data?.gate)?.data ?? {};
+  const replies = given.filter(({ type }) => type === "message");
   const isSent = gate?.sends === true && replies.some(({ sources = [] }) => sources.length > 0);
   const answer = isSent ? replies.map((reply) => reply.text).join("\n") : (item.draft?.text ?? "");
   const isRight = expect === "answer" && holdsAnswer(answer, all);
@@ -106,21 +131,22 @@ async function ask(product, { set, project, text, before = [], expect, all = [] 
     isRight,
     isRouted: agentId === null ? null : triage?.agentId === agentId,
     confidence: gate === undefined || answer === "" ? null : item.confidence,
-    place: isRight ? placeOf(answer, all[0]) : null,
+    place: isRight ? placeOf(answer, all[0] ?? "") : null,
     why: gate?.why ?? null,
     answer,
   };
 }
 
-const placeOf = (answer, pattern) => answer.replace(/\s+/g, " ").replace(/[’‘]/g, "'").search(new RegExp(pattern, "i"));
+const placeOf = (answer: string, pattern: string) =>
+  answer.replace(/\s+/g, " ").replace(/[’‘]/g, "'").search(new RegExp(pattern, "i"));
 
 /** Shares of answerable messages, of what was sent, and of all messages, as docs/quality.md explains them. */
-function scoresOf(rows) {
+function scoresOf(rows: readonly Prediction[]) {
   const answerable = rows.filter(({ expect }) => expect === "answer");
   const sent = rows.filter(({ isSent }) => isSent);
   const right = sent.filter(({ isRight }) => isRight);
-  const stated = rows.filter(({ confidence }) => confidence !== null);
-  const median = (numbers) => percentile(numbers, 0.5);
+  const stated = rows.flatMap((row) => (row.confidence === null ? [] : [{ ...row, confidence: row.confidence }]));
+  const median = (numbers: readonly number[]) => percentile(numbers, 0.5);
   return {
     messages: rows.length,
     answerable: answerable.length,
@@ -134,10 +160,10 @@ function scoresOf(rows) {
     ),
     rightAgent: share(
       answerable.filter(({ isRouted }) => isRouted !== null),
-      ({ isRouted }) => isRouted,
+      ({ isRouted }) => isRouted === true,
     ),
     calibrationError: calibrationOf(stated).error,
     chars: median(right.map(({ answer }) => answer.length)),
-    place: median(right.map(({ place }) => place)),
+    place: median(right.map(({ place }) => place ?? NaN)),
   };
 }

@@ -3,32 +3,48 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chooseAgent, keepTriageModels } from "@svc/agents";
-import { share } from "./measures.ts";
+import { share } from "@svc/cli";
 import { openScratchStore } from "./open-scratch-store.ts";
+import { readJsonLines } from "./read-set.ts";
+import type { Evaluation } from "./read-set.ts";
+
+interface Company {
+  company: string;
+  agents: { name: string; description: string }[];
+}
+
+/** A message and the agent that it is for; null for nobody. */
+interface Message {
+  company: string;
+  text: string;
+  agent: string | null;
+}
+
+interface Prediction extends Message {
+  isCorrected: boolean;
+  isRight: boolean;
+  confidence: number;
+}
 
 /**
  * Reads `agents.json` (companies with their agents), `messages.jsonl` and `corrections.jsonl` (`{company, text, agent}`,
  * where `agent` is null for nobody) of a folder. Returns predictions, and scores for each company and for all.
  */
-export async function evaluateRouting(folder) {
-  const companies = JSON.parse(readFileSync(join(folder, "agents.json"), "utf8"));
-  const [messages, corrections] = ["messages.jsonl", "corrections.jsonl"].map((name) =>
-    readFileSync(join(folder, name), "utf8")
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line)),
-  );
+export async function evaluateRouting(folder: string): Promise<Evaluation> {
+  const companies = JSON.parse(readFileSync(join(folder, "agents.json"), "utf8")) as Company[];
+  const messages = readJsonLines<Message>(join(folder, "messages.jsonl"));
+  const corrections = readJsonLines<Message>(join(folder, "corrections.jsonl"));
   const { store, log, addProject, close } = await openScratchStore();
-  const models = keepTriageModels(log.error);
+  const models = keepTriageModels((error) => log.error(error));
   try {
-    const predictions = [];
+    const predictions: Prediction[] = [];
     for (const { company, agents: described } of companies) {
-      const isOfCompany = (row) => row.company === company;
+      const isOfCompany = (row: Message) => row.company === company;
       for (const isCorrected of [false, true]) {
         const project = await addProject(`${company}${isCorrected ? "-corrected" : ""}`);
         for (const agent of described) await store.agents.insert(project.id, agent);
         const agents = await store.agents.list(project.id);
-        const idOf = (name) => agents.find((agent) => agent.name === name)?.id ?? null;
+        const idOf = (name: string | null) => agents.find((agent) => agent.name === name)?.id ?? null;
         const learned = (isCorrected ? corrections.filter(isOfCompany) : []).map(({ text, agent }) => ({
           text,
           agentId: idOf(agent),
@@ -43,7 +59,7 @@ export async function evaluateRouting(folder) {
       }
     }
     const names = [...companies.map(({ company }) => company), "all"];
-    const rowsOf = (name) => predictions.filter(({ company }) => name === "all" || company === name);
+    const rowsOf = (name: string) => predictions.filter(({ company }) => name === "all" || company === name);
     return { predictions, scores: Object.fromEntries(names.map((name) => [name, scoresOf(rowsOf(name))])) };
   } finally {
     models.close?.();
@@ -51,8 +67,8 @@ export async function evaluateRouting(folder) {
   }
 }
 
-function scoresOf(rows) {
-  const shareOf = (isCorrected, isForNobody) =>
+function scoresOf(rows: readonly Prediction[]) {
+  const shareOf = (isCorrected: boolean, isForNobody: boolean) =>
     share(
       rows.filter((row) => row.isCorrected === isCorrected && (row.agent === null) === isForNobody),
       ({ isRight }) => isRight,

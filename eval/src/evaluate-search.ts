@@ -2,7 +2,9 @@
 import { answerQuestion } from "@svc/agents";
 import { searchKnowledge } from "@svc/knowledge";
 import { ingest, rankDocuments } from "./ingest.ts";
-import { auroc, mean, rankingScores, rejectedAt, share } from "./measures.ts";
+import { auroc, mean, rankingScores, rejectedAt, share } from "@svc/cli";
+import type { Scratch } from "./open-scratch-store.ts";
+import type { Evaluation, SearchQuery, SetOf } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
 
 /** Passages asked for, so that a hundred documents can be ranked. */
@@ -11,16 +13,30 @@ const SEARCH_LIMIT = 100;
 /** So many characters of an answer are looked at, so that a whole page is no answer. */
 const MAX_ANSWER_CHARS = 400;
 
+type Search = Parameters<typeof answerQuestion>[0]["search"];
+
+interface Prediction {
+  id: string | number;
+  ranked: string[];
+  /** Where the set has answers. */
+  answer?: string | null;
+  score?: number;
+}
+type Row = SearchQuery & { predicted: Prediction };
+
 /** Predictions `{id, ranked}`, with `answer` and `score` where the set has answers; and the scores. */
-export async function evaluate({ documents, queries, wantsAnswers }, scratch) {
+export async function evaluate(
+  { documents, queries, wantsAnswers }: SetOf<"search">,
+  scratch: Scratch,
+): Promise<Evaluation> {
   const { store } = scratch;
   const project = await scratch.addProject("evaluation");
   const { kb, idOf, ingested } = await ingest(documents, scratch, project);
   const agent = await store.agents.insert(project.id, { name: "evaluation", kbIds: [kb.id] });
-  const search = (query, kbIds, limit) => searchKnowledge({ store }, project.id, { query, kbIds, limit });
+  const search: Search = (query, kbIds, limit) => searchKnowledge({ store }, project.id, { query, kbIds, limit });
 
   const startedAt = performance.now();
-  const predictions = await forEachShown("asked", queries, async ({ id, text }) => {
+  const predictions = await forEachShown("asked", queries, async ({ id, text }): Promise<Prediction> => {
     const { hits } = await search(text, [kb.id], SEARCH_LIMIT);
     const ranked = rankDocuments(hits, idOf).slice(0, 100);
     if (!wantsAnswers) return { id, ranked };
@@ -31,8 +47,11 @@ export async function evaluate({ documents, queries, wantsAnswers }, scratch) {
   return { predictions, scores: { ...scoresOf(queries, predictions), ingested, queryMs } };
 }
 
-function scoresOf(queries, predictions) {
-  const rows = queries.map((query, index) => ({ ...query, predicted: predictions[index] }));
+function scoresOf(queries: readonly SearchQuery[], predictions: readonly Prediction[]) {
+  const rows = queries.flatMap((query, index): Row[] => {
+    const predicted = predictions[index];
+    return predicted === undefined ? [] : [{ ...query, predicted }];
+  });
   const ranking = rankingScores(
     rows
       .filter(({ kind }) => kind === undefined || kind === "in_kb")
@@ -40,10 +59,10 @@ function scoresOf(queries, predictions) {
   );
   const answered = rows.filter(({ kind }) => kind !== undefined);
   if (answered.length === 0) return ranking;
-  const ofKind = (wanted) => answered.filter(({ kind }) => kind === wanted);
+  const ofKind = (wanted: SearchQuery["kind"]) => answered.filter(({ kind }) => kind === wanted);
   const [inside, outside, adversarial] = [ofKind("in_kb"), ofKind("out_of_kb"), ofKind("adversarial")];
-  const hasAnswer = ({ predicted }) => predicted.answer !== null;
-  const scores = (group) => group.map(({ predicted }) => predicted.score);
+  const hasAnswer = ({ predicted }: Row) => predicted.answer !== null;
+  const scores = (group: readonly Row[]) => group.map(({ predicted }) => predicted.score ?? NaN);
   return {
     retrieval: ranking,
     inKb: {
@@ -53,7 +72,7 @@ function scoresOf(queries, predictions) {
       precisionWhenAnswered: share(inside.filter(hasAnswer), isHit),
     },
     meanChars: mean(
-      answered.filter(hasAnswer).map(({ predicted }) => Math.min(MAX_ANSWER_CHARS, predicted.answer.length)),
+      answered.filter(hasAnswer).map(({ predicted }) => Math.min(MAX_ANSWER_CHARS, predicted.answer?.length ?? 0)),
     ),
     outOfKb: { n: outside.length, refused: share(outside, (row) => !hasAnswer(row)) },
     adversarial: { n: adversarial.length, refused: share(adversarial, (row) => !hasAnswer(row)) },
@@ -65,14 +84,14 @@ function scoresOf(queries, predictions) {
 }
 
 /** Whether one of the right answers stands in the beginning of what was answered. */
-function isHit({ answers = [], predicted }) {
-  if (predicted.answer === null) return false;
+function isHit({ answers = [], predicted }: Row) {
+  if (predicted.answer === null || predicted.answer === undefined) return false;
   const given = normalize(predicted.answer.slice(0, MAX_ANSWER_CHARS));
   return answers.some((answer) => given.includes(normalize(answer)));
 }
 
 /** As SQuAD compares answers: without case, punctuation and articles. */
-function normalize(text) {
+function normalize(text: string) {
   return text
     .toLowerCase()
     .replace(/[^\p{L}\p{N} ]+/gu, " ")

@@ -1,7 +1,25 @@
 // Spoken notes whose issues are known: how many are found, and how good their titles and fields are.
 import { summarizeNotes } from "@svc/agents";
-import { share } from "./measures.ts";
+import { share } from "@svc/cli";
+import type { Evaluation, SetOf, WantedIssue } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
+
+/** A passage of the notes. */
+interface Span {
+  start: number;
+  end: number;
+}
+type Issue = NonNullable<Awaited<ReturnType<typeof summarizeNotes>>["issues"]>[number];
+/** An issue that was found; `expected` is the number of the expected one that it is of, or -1. */
+type FoundIssue = Issue & { expected: number };
+
+/** What was found in some notes. */
+interface Result {
+  id: string | number;
+  part: string;
+  found: FoundIssue[];
+  rows: { wanted: WantedIssue; own: FoundIssue[] }[];
+}
 
 /** Where an issue stands in the notes, as they are written in the set. */
 const MARK = /<(\/?)(\d+)>/g;
@@ -16,8 +34,8 @@ const RUN_UP_WITHIN =
   /(?<![\p{L}])(?:um|uh|äh|ähm|you know|what else|was noch|no wait|no sorry|digo|ach ja)(?![\p{L}])/iu;
 
 /** The notes without their marks, and the place of each issue that they tell of. */
-function readMarks(marked) {
-  const spans = [];
+function readMarks(marked: string) {
+  const spans: Span[] = [];
   let notes = "";
   let from = 0;
   for (const { 0: mark, 1: isEnd, 2: number, index } of marked.matchAll(MARK)) {
@@ -25,15 +43,16 @@ function readMarks(marked) {
     from = index + mark.length;
     const place = Number(number) - 1;
     if (isEnd === "") spans[place] = { start: notes.length, end: notes.length };
-    else spans[place].end = notes.length;
+    else spans[place] = { start: spans[place]?.start ?? 0, end: notes.length };
   }
   return { notes: notes + marked.slice(from), spans };
 }
 
-const overlap = (one, other) => Math.max(0, Math.min(one.end, other.end) - Math.max(one.start, other.start));
+const overlap = (one: Span, other: Span) =>
+  Math.max(0, Math.min(one.end, other.end) - Math.max(one.start, other.start));
 
 /** Which expected issue a found one is of: the one that it quotes most of; -1 where it quotes something else. */
-function expectedOf({ quotes }, spans) {
+function expectedOf({ quotes }: Issue, spans: readonly Span[]): number {
   const shares = spans.map((span) => quotes.reduce((sum, quote) => sum + overlap(quote, span), 0));
   const most = Math.max(...shares);
   const quoted = quotes.reduce((sum, { start, end }) => sum + end - start, 0);
@@ -43,7 +62,7 @@ function expectedOf({ quotes }, spans) {
 /** A noun may keep its article, which some languages also use as a pronoun. */
 const ARTICLE = /^(?:the|an?|die|der|das|el|la|los|las)(?= \p{L}+ )/iu;
 
-const isUsable = (title, gist) =>
+const isUsable = (title: string, gist: string) =>
   title.length <= TITLE_MAX_CHARS &&
   !title.endsWith("…") &&
   !RUN_UP.test(title.replace(ARTICLE, "").trim()) &&
@@ -51,11 +70,11 @@ const isUsable = (title, gist) =>
   new RegExp(gist, "iu").test(title);
 
 /** Predictions `{id, issues}` and scores: of all notes, and of each part of them. */
-export async function evaluate({ queries }) {
+export async function evaluate({ queries }: SetOf<"spoken">): Promise<Evaluation> {
   const results = await forEachShown(
     "read",
     queries,
-    async ({ id, notes: marked, issues: expected, part, language, day }) => {
+    async ({ id, notes: marked, issues: expected, part, language, day }): Promise<Result> => {
       const { notes, spans } = readMarks(marked);
       const { issues } = await summarizeNotes({ notes, locale: language, date: day });
       const found = issues.map((issue) => ({ ...issue, expected: expectedOf(issue, spans) }));
@@ -79,11 +98,12 @@ export async function evaluate({ queries }) {
   return { predictions, scores: { ...scoresOf(results), ...Object.fromEntries(parts) } };
 }
 
-const matches = (value, wanted) => (wanted ?? "null").split("|").includes(String(value ?? null));
-const isPerson = (value, wanted) =>
+const matches = (value: string | undefined, wanted: string | null | undefined) =>
+  (wanted ?? "null").split("|").includes(value ?? "null");
+const isPerson = (value: string | undefined, wanted: string | null) =>
   wanted === null ? value === undefined : value !== undefined && new RegExp(wanted, "iu").test(value);
 
-function wrongFields({ title, severity, person, dueDate }, wanted) {
+function wrongFields({ title, severity, person, dueDate }: Issue, wanted: WantedIssue) {
   const wrong = {
     ...(isUsable(title, wanted.gist) ? {} : { title }),
     ...(matches(severity, wanted.severity) ? {} : { severity }),
@@ -93,7 +113,7 @@ function wrongFields({ title, severity, person, dueDate }, wanted) {
   return Object.keys(wrong).length === 0 ? [] : [{ ...wrong, wanted }];
 }
 
-function scoresOf(results) {
+function scoresOf(results: readonly Result[]) {
   const rows = results.flatMap((result) => result.rows);
   const found = rows.flatMap(({ wanted, own: [first] }) => (first === undefined ? [] : [{ wanted, first }]));
   return {

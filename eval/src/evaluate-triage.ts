@@ -1,22 +1,27 @@
 // Triage: each label is an agent of that name with its training messages as examples; "oos" is none of the agents.
 import { decide, samplesOf, trainTriage } from "@svc/agents";
-import { auroc, calibrationOf, rejectedAt, share } from "./measures.ts";
+import { auroc, calibrationOf, rejectedAt, share } from "@svc/cli";
+import type { Scratch } from "./open-scratch-store.ts";
+import type { Evaluation, Sample, SetOf, TriageGroup, TriageQuery } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
 
 const NONE = "oos";
 
 /** Predictions `{id, label, score}` and scores for each project of the set. */
-export async function evaluate({ groups }, scratch) {
-  const results = [];
+export async function evaluate({ groups }: SetOf<"triage">, scratch: Scratch): Promise<Evaluation> {
+  const results: Awaited<ReturnType<typeof evaluateProject>>[] = [];
   for (const group of groups) results.push(await evaluateProject(group, scratch));
+  const [only, ...others] = results;
   return {
     predictions: results.flatMap(({ predictions }) => predictions),
     scores:
-      results.length === 1 ? results[0].scores : Object.fromEntries(results.map(({ name, scores }) => [name, scores])),
+      only !== undefined && others.length === 0
+        ? only.scores
+        : Object.fromEntries(results.map(({ name, scores }) => [name, scores])),
   };
 }
 
-async function evaluateProject({ name, samples, queries }, { store, addProject }) {
+async function evaluateProject({ name, samples, queries }: TriageGroup, { store, addProject }: Scratch) {
   const project = await addProject(name === "" ? "evaluation" : name);
   const byLabel = groupByLabel(samples);
   for (const [label, rows] of byLabel) {
@@ -40,9 +45,9 @@ async function evaluateProject({ name, samples, queries }, { store, addProject }
   );
   const decisionMs = (performance.now() - decidedAt) / queries.length;
   const predictions = queries.map(({ id }, index) => {
-    const { agentId, confidence } = decisions[index];
+    const { agentId = null, confidence = NaN } = decisions[index] ?? {};
     // The score says how likely the message is for one of the agents.
-    return { id, label: nameOf.get(agentId) ?? NONE, score: agentId === null ? 1 - confidence : confidence };
+    return { id, label: nameOf.get(agentId ?? "") ?? NONE, score: agentId === null ? 1 - confidence : confidence };
   });
   const timing = {
     trainSeconds,
@@ -54,21 +59,32 @@ async function evaluateProject({ name, samples, queries }, { store, addProject }
   return { name, predictions, scores: { ...scoresOf(queries, predictions, decisions), ...timing } };
 }
 
-function groupByLabel(samples) {
-  const groups = new Map();
+function groupByLabel(samples: readonly Sample[]) {
+  const groups = new Map<string, Sample[]>();
   for (const sample of samples) groups.set(sample.label, [...(groups.get(sample.label) ?? []), sample]);
   return groups;
 }
 
-function scoresOf(queries, predictions, decisions) {
-  const rows = queries
-    .map((query, index) => ({ ...query, predicted: predictions[index], ...decisions[index] }))
-    .filter(({ label }) => label !== undefined);
+interface Row extends TriageQuery {
+  predicted: { label: string; score: number };
+  confidence: number;
+}
+
+function scoresOf(
+  queries: readonly TriageQuery[],
+  predictions: readonly Row["predicted"][],
+  decisions: readonly { confidence: number }[],
+) {
+  const rows = queries.flatMap((query, index): Row[] => {
+    const [predicted, decision] = [predictions[index], decisions[index]];
+    if (query.label === undefined || predicted === undefined || decision === undefined) return [];
+    return [{ ...query, predicted, ...decision }];
+  });
   if (rows.length === 0) return { messages: queries.length };
   const inScope = rows.filter(({ label }) => label !== NONE);
   const outOfScope = rows.filter(({ label }) => label === NONE);
   const refused = rows.filter(({ predicted }) => predicted.label === NONE);
-  const isRight = ({ label, predicted }) => predicted.label === label;
+  const isRight = ({ label, predicted }: Row) => predicted.label === label;
   const scoresIn = inScope.map(({ predicted }) => predicted.score);
   const scoresOut = outOfScope.map(({ predicted }) => predicted.score);
   return {

@@ -4,18 +4,50 @@
 // of sets after the other: sets of one subject in two languages are one group. What the bases of other sets have for a
 // question is a wrong answer to the gate and a wrong choice to routing. --write puts weights that are fitted on all sets into
 // packages/agents/data/answer-weights.json. --dump keeps what the searches found, so that the next run is quick.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { answerWeights, readQuestion, chooseParts, gateFigures, ratePassages, stepsBonus } from "@svc/agents";
 import { repositoryPath } from "@svc/testing";
 import { fitChoice, fitGate, weigh } from "./fit-models.ts";
 import { findForQuestions, holdsAnswer, readQuestionSets } from "./read-questions.ts";
+import type { FoundQuestion } from "./read-questions.ts";
+import { readJsonLines } from "./read-set.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { write: { type: "boolean" }, dump: { type: "string" } },
 });
-const NONE = { passage: {}, part: {}, gate: {} };
+type Question = ReturnType<typeof readQuestion>;
+type Passage = ReturnType<typeof ratePassages>[number];
+type Part = Passage["parts"][number];
+type AnswerWeights = ReturnType<typeof answerWeights>;
+
+/** What a knowledge base has for a question; `holds` says whether a text answers it. */
+interface Candidates<Rated extends Passage = Passage> {
+  found: FoundQuestion["found"];
+  question: Question;
+  passages: Rated[];
+  holds: (text: string, of?: "every" | "some") => boolean;
+}
+
+/** A question with its rated passages and parts, and what other bases have for it. */
+interface Row extends Candidates<Passage & { isRight: boolean; parts: (Part & { isRight: boolean })[] }> {
+  set: string;
+  group: string;
+  expect: string | undefined;
+  others: Candidates[];
+}
+
+/** What was chosen as the answer; without figures where nothing was found. */
+interface Judged {
+  figures: Record<string, number> | null;
+  isRight: boolean;
+  confidence: number;
+  chars: number;
+}
+type Outcome = Omit<Row, "others"> & Judged & { others: Judged[] };
+
+const NONE: AnswerWeights = { passage: {}, part: {}, gate: {}, route: {} };
 
 /** What a question in a base that is not about it counts to the gate, beside one in its own: most messages are in theirs. */
 const ELSEWHERE_WEIGHT = 0.3;
@@ -23,7 +55,7 @@ const ELSEWHERE_WEIGHT = 0.3;
 const asked = await readAsked();
 const rows = asked.map(readRow);
 const groups = [...new Set(rows.map(({ group }) => group))];
-const outcomes = groups.flatMap((group) => {
+const outcomes = groups.flatMap((group): Outcome[] => {
   // A single group cannot be left out: it is judged by the weights that the product has.
   const weights = groups.length < 2 ? answerWeights() : fit(rows.filter((row) => row.group !== group));
   return rows
@@ -38,11 +70,12 @@ for (const set of new Set(outcomes.map((row) => row.set)))
     outcomes.filter((row) => row.set === set),
     [0.6],
   );
-for (const [name, isIn] of [
+const SIZES: [name: string, isIn: (passages: number) => boolean][] = [
   ["up to 200 passages", (n) => n <= 200],
   ["201 to 3,000 passages", (n) => n > 200 && n <= 3000],
   ["over 3,000 passages", (n) => n > 3000],
-])
+];
+for (const [name, isIn] of SIZES)
   report(
     name,
     outcomes.filter(({ found }) => isIn(found.passageCount)),
@@ -51,27 +84,22 @@ for (const [name, isIn] of [
 
 if (values.write) {
   const file = repositoryPath("packages/agents/data/answer-weights.json");
-  const rounded = (_, value) => (typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value);
+  const rounded = (_: string, value: unknown) => (typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value);
   writeFileSync(file, `${JSON.stringify(fit(rows), rounded, 2)}\n`);
   console.log(`written: ${file}`);
 }
 
-async function readAsked() {
-  if (values.dump !== undefined && existsSync(values.dump)) {
-    return readFileSync(values.dump, "utf8")
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-  }
-  const found = await findForQuestions(readQuestionSets(positionals[0]));
+async function readAsked(): Promise<FoundQuestion[]> {
+  if (values.dump !== undefined && existsSync(values.dump)) return readJsonLines(values.dump);
+  const found = await findForQuestions(readQuestionSets(positionals[0] ?? ""));
   if (values.dump !== undefined) writeFileSync(values.dump, found.map((row) => JSON.stringify(row)).join("\n"));
   return found;
 }
 
-/** A question with its rated passages; `answers` says which passages and parts hold the answer. */
-function readRow({ set, group, text, expect, all, asked, found, elsewhere = [] }) {
+/** Returns a question with its rated passages and parts. */
+function readRow({ set, group, expect, all, asked, found, elsewhere = [] }: FoundQuestion): Row {
   const question = readQuestion(asked, found);
-  const holds = (source, of = "some") => expect === "answer" && holdsAnswer(source, all, of);
+  const holds: Row["holds"] = (source, of = "some") => expect === "answer" && holdsAnswer(source, all, of);
   const rated = ratePassages(question, found);
   const passages = rated.map((passage) => ({
     ...passage,
@@ -85,12 +113,13 @@ function readRow({ set, group, text, expect, all, asked, found, elsewhere = [] }
     const read = readQuestion(asked, other);
     return { found: other, question: read, passages: ratePassages(read, other), holds: () => false };
   });
-  return { set, group, text, expect, found, question, passages, holds, others };
+  return { set, group, expect, found, question, passages, holds, others };
 }
 
-function fit(training) {
-  const sizes = Map.groupBy?.(training, ({ group }) => group) ?? groupBy(training);
-  const weightOf = ({ group }) => 1 / Math.sqrt(sizes.get(group).length);
+function fit(training: readonly Row[]): AnswerWeights {
+  const sizes = new Map<string, number>();
+  for (const { group } of training) sizes.set(group, (sizes.get(group) ?? 0) + 1);
+  const weightOf = ({ group }: Row) => 1 / Math.sqrt(sizes.get(group) ?? 1);
   const passage = fitChoice(training.map((row) => ({ weight: weightOf(row), candidates: row.passages })));
   const part = fitChoice(
     training.flatMap((row) =>
@@ -112,14 +141,14 @@ function fit(training) {
         { ...own, weight },
         ...others.map((other) => ({ ...other, weight: weight * ELSEWHERE_WEIGHT })),
       ])
-      .filter(({ figures }) => figures !== null),
+      .flatMap((one) => (one.figures === null ? [] : [{ ...one, figures: one.figures }])),
   );
-  const answerable = judged.filter((_, at) => training[at].expect === "answer");
+  const answerable = judged.filter((_, at) => training[at]?.expect === "answer");
   return { ...weights, gate, route: fitRoute(answerable) };
 }
 
 /** Weights that tell the right knowledge base from others by the figures of their best answers; a wrong one has 0 on average. */
-function fitRoute(judged) {
+function fitRoute(judged: readonly { own: Judged; others: Judged[] }[]) {
   const read = judged.map(({ own, others }) => ({
     weight: 1,
     candidates: [own, ...others].map(({ figures }, at) => ({ figures: figures ?? {}, isRight: at === 0 })),
@@ -130,28 +159,24 @@ function fitRoute(judged) {
   return { bias: -mean, ...route };
 }
 
-function groupBy(list) {
-  const map = new Map();
-  for (const row of list) map.set(row.group, [...(map.get(row.group) ?? []), row]);
-  return map;
-}
-
-function judge({ question, found, passages, holds }, weights) {
-  if (passages.length === 0) return { figures: null, isRight: false, confidence: 0, chars: 0 };
+function judge({ question, found, passages, holds }: Candidates, weights: AnswerWeights): Judged {
   const ranked = passages
     .map((one) => ({ ...one, value: weigh(one.figures, weights.passage) + stepsBonus(one.figures) }))
     .sort((a, b) => b.value - a.value);
-  const { best, others, lead } = chooseParts(ranked[0], weights);
-  const text = [best.part, ...others].map(({ start, end }) => ranked[0].read.passage.text.slice(start, end)).join("\n");
+  const [first] = ranked;
+  if (first === undefined) return { figures: null, isRight: false, confidence: 0, chars: 0 };
+  const { best, others, lead } = chooseParts(first, weights);
+  const text = [best.part, ...others].map(({ start, end }) => first.read.passage.text.slice(start, end)).join("\n");
   const figures = gateFigures(question, found, ranked, { best, lead });
-  const confidence = 1 / (1 + Math.exp(-(weights.gate.bias ?? 0) - weigh(figures, weights.gate)));
+  const confidence = 1 / (1 + Math.exp(-(weights.gate["bias"] ?? 0) - weigh(figures, weights.gate)));
   return { figures, isRight: holds(text, "every"), confidence, chars: text.length };
 }
 
-function report(name, list, thresholds = [0.5, 0.6, 0.7, 0.8, 0.9]) {
+function report(name: string, list: readonly Outcome[], thresholds = [0.5, 0.6, 0.7, 0.8, 0.9]) {
   const answerable = list.filter(({ expect }) => expect === "answer");
   const held = list.filter(({ expect }) => expect !== "answer");
-  const share = (part, whole) => (whole.length === 0 ? "-" : (part.length / whole.length).toFixed(3));
+  const share = (part: readonly unknown[], whole: readonly unknown[]) =>
+    whole.length === 0 ? "-" : (part.length / whole.length).toFixed(3);
   const chars = answerable
     .filter(({ isRight }) => isRight)
     .map((row) => row.chars)
@@ -176,7 +201,7 @@ function report(name, list, thresholds = [0.5, 0.6, 0.7, 0.8, 0.9]) {
 }
 
 /** What bases that a question is not about have for it. */
-function reportElsewhere(list) {
+function reportElsewhere(list: readonly Outcome[]) {
   const others = list.flatMap(({ others }) => others);
   const held = [0.5, 0.6].map((threshold) => {
     const share = others.filter(({ confidence }) => confidence < threshold).length / Math.max(1, others.length);
@@ -186,11 +211,11 @@ function reportElsewhere(list) {
 }
 
 /** The mean distance of the stated confidence from the share that is right, over ten classes of confidence. */
-function calibrationError(list) {
+function calibrationError(list: readonly Judged[]) {
   const classes = Array.from({ length: 10 }, (_, at) =>
     list.filter(({ confidence }) => Math.min(9, Math.floor(confidence * 10)) === at),
   );
-  const gap = (rows) =>
+  const gap = (rows: readonly Judged[]) =>
     Math.abs(rows.reduce((sum, { confidence, isRight }) => sum + confidence - (isRight ? 1 : 0), 0));
   return classes.reduce((sum, rows) => sum + gap(rows), 0) / Math.max(1, list.length);
 }

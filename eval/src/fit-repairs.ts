@@ -2,9 +2,15 @@
 //   node scripts/run.mjs eval/src/fit-repairs.ts TRAIN.jsonl > packages/agents/data/repair-weights.json
 // A line has a sentence with its slips, `text`, and without them, `fluent`, as in Disfl-QA (Gupta et al. 2021). A
 // multinomial logistic model over the readings of each sentence, by AdaGrad; the same file always gives the same weights.
-import { readFileSync } from "node:fs";
 import { applyReading, findRepairCues, noteWords, repairCandidates } from "@svc/agents";
+import { readJsonLines } from "./read-set.ts";
 import { STATEMENTS } from "./repair-statements.ts";
+
+/** A reading of a sentence. */
+interface Reading {
+  features: ReturnType<typeof repairCandidates>[number]["features"];
+  isRight: boolean;
+}
 
 const EPOCHS = 6;
 const RATE = 0.15;
@@ -12,14 +18,11 @@ const DECAY = 1e-5;
 const MIN_WEIGHT = 0.05;
 
 const [file] = process.argv.slice(2);
-const lines = readFileSync(file, "utf8")
-  .trim()
-  .split("\n")
-  .map((line) => JSON.parse(line));
-const plain = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ");
+const lines = readJsonLines<{ text: string; fluent: string }>(file ?? "");
+const plain = (text: string) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ");
 
 /** All readings of a sentence, and which of them give the wanted words. */
-function readingsOf(text, wanted) {
+function readingsOf(text: string, wanted: string): Reading[][] {
   const words = noteWords(text, "en");
   const readings = findRepairCues(words, "en").flatMap((cue) =>
     repairCandidates(words, cue, true).map(({ reading, features }) => ({
@@ -38,36 +41,40 @@ const samples = [
 ];
 console.error(`${samples.length} sentences of ${lines.length} can be mended, or need not be`);
 
-const weights = new Map();
-const squares = new Map();
-const scoreOf = ({ features }) => features.reduce((sum, [name, value]) => sum + (weights.get(name) ?? 0) * value, 0);
+const weights = new Map<string, number>();
+const squares = new Map<string, number>();
+const scoreOf = ({ features }: Reading) =>
+  features.reduce((sum, [name, value]) => sum + (weights.get(name) ?? 0) * value, 0);
 let seed = 1;
 const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
 
 for (let epoch = 0; epoch < EPOCHS; epoch += 1) {
   for (let last = samples.length - 1; last > 0; last -= 1) {
     const other = Math.floor(random() * (last + 1));
-    [samples[last], samples[other]] = [samples[other], samples[last]];
+    const [one, two] = [samples[last], samples[other]];
+    if (one !== undefined && two !== undefined) [samples[last], samples[other]] = [two, one];
   }
   for (const readings of samples) learn(readings);
 }
 
-function learn(readings) {
+function learn(readings: readonly Reading[]) {
   const scores = readings.map(scoreOf);
   const top = Math.max(...scores);
   const odds = scores.map((score) => Math.exp(score - top));
   const all = odds.reduce((sum, one) => sum + one, 0);
-  const right = odds.reduce((sum, one, index) => sum + (readings[index].isRight ? one : 0), 0);
-  const slopes = new Map();
+  const right = odds.reduce((sum, one, index) => sum + (readings[index]?.isRight === true ? one : 0), 0);
+  const slopes = new Map<string, number>();
   readings.forEach(({ features, isRight }, index) => {
-    const error = odds[index] / all - (isRight ? odds[index] / right : 0);
+    const own = odds[index] ?? 0;
+    const error = own / all - (isRight ? own / right : 0);
     if (Math.abs(error) < 1e-5) return;
     for (const [name, value] of features) slopes.set(name, (slopes.get(name) ?? 0) + error * value);
   });
   for (const [name, slope] of slopes) {
     const step = slope + DECAY * (weights.get(name) ?? 0);
-    squares.set(name, (squares.get(name) ?? 1e-6) + step * step);
-    weights.set(name, (weights.get(name) ?? 0) - (RATE * step) / Math.sqrt(squares.get(name)));
+    const square = (squares.get(name) ?? 1e-6) + step * step;
+    squares.set(name, square);
+    weights.set(name, (weights.get(name) ?? 0) - (RATE * step) / Math.sqrt(square));
   }
 }
 

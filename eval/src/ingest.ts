@@ -1,15 +1,17 @@
 // Documents of a set in a knowledge base, by the way that every document takes.
 import { addDocuments, ensureKb } from "@svc/knowledge";
+import type { Project, Scratch } from "./open-scratch-store.ts";
+import type { SetDocument } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
 
 /** Documents that are handed over at once, so that progress can be shown. */
 const AT_ONCE = 200;
 
 /**
- * Adds documents `{id, title?, text}` to a new knowledge base and answers it with the id of each document by the id that
+ * Adds documents `{id, title?, text}` to a new knowledge base and returns it with the id of each document by the id that
  * the store gave it. An id that ends in .md is a Markdown document, as a file of that name would be.
  */
-export async function ingest(documents, { store, log }, project) {
+export async function ingest(documents: readonly SetDocument[], { store, log }: Scratch, project: Project) {
   const { kb } = await ensureKb({ store }, project.id, "evaluation");
   const startedAt = performance.now();
   const parts = Array.from({ length: Math.ceil(documents.length / AT_ONCE) }, (_, part) =>
@@ -18,22 +20,24 @@ export async function ingest(documents, { store, log }, project) {
   const added = (
     await forEachShown("added", parts, (part) => addDocuments({ store, log }, project.id, kb.id, part))
   ).flat();
-  const refused = added.find(({ status }) => status === "refused");
-  if (refused !== undefined) throw refused.error;
+  const accepted = added.map((one) => {
+    if (one.status === "refused") throw one.error;
+    return one;
+  });
   const seconds = (performance.now() - startedAt) / 1000;
   return {
     kb,
-    idOf: new Map(added.map(({ documentId }, index) => [documentId, String(documents[index].id)])),
-    ingested: { documents: documents.length, chunks: added.reduce((sum, { chunks }) => sum + chunks, 0), seconds },
+    idOf: new Map(accepted.map(({ documentId }, index) => [documentId, String(documents[index]?.id)])),
+    ingested: { documents: documents.length, chunks: accepted.reduce((sum, { chunks }) => sum + chunks, 0), seconds },
   };
 }
 
-function asInput({ id, title, text }) {
+function asInput({ id, title, text }: SetDocument) {
   const mime = String(id).endsWith(".md") ? "text/markdown" : "text/plain";
   return { key: String(id), ...(title === undefined ? {} : { title }), text, mime };
 }
 
 /** The documents of these hits, each once, best first, as the set names them. */
-export function rankDocuments(hits, idOf) {
-  return [...new Set(hits.map(({ documentId }) => idOf.get(documentId)))];
+export function rankDocuments(hits: readonly { documentId: string }[], idOf: ReadonlyMap<string, string>): string[] {
+  return [...new Set(hits.flatMap(({ documentId }) => idOf.get(documentId) ?? []))];
 }

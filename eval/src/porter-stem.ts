@@ -12,28 +12,28 @@ const LAST_SUFFIXES = [
 ]; // prettier-ignore
 
 /** Vowels and consonants of a word as a string of v and c. A y after a consonant is a vowel. */
-function shapeOf(word) {
+function shapeOf(word: string) {
   let shape = "";
   for (const letter of word) shape += "aeiou".includes(letter) || (letter === "y" && shape.endsWith("c")) ? "v" : "c";
   return shape;
 }
 
 /** How often a vowel is followed by a consonant. */
-const measure = (word) => shapeOf(word).match(/v+c/g)?.length ?? 0;
-const hasVowel = (word) => shapeOf(word).includes("v");
-const endsShort = (word) => shapeOf(word).endsWith("cvc") && !/[wxy]$/.test(word);
+const measure = (word: string) => shapeOf(word).match(/v+c/g)?.length ?? 0;
+const hasVowel = (word: string) => shapeOf(word).includes("v");
+const endsShort = (word: string) => shapeOf(word).endsWith("cvc") && !/[wxy]$/.test(word);
 
-function replaceSuffix(word, suffixes) {
+function replaceSuffix(word: string, suffixes: Record<string, string>) {
   const suffix = Object.keys(suffixes)
     .filter((ending) => word.endsWith(ending))
     .sort((a, b) => b.length - a.length)[0];
   if (suffix === undefined) return word;
   const stem = word.slice(0, -suffix.length);
-  return measure(stem) > 0 ? stem + suffixes[suffix] : word;
+  return measure(stem) > 0 ? `${stem}${suffixes[suffix]}` : word;
 }
 
 /** The stem of a word in lower case. */
-export function porterStem(given) {
+export function porterStem(given: string): string {
   if (given.length < 3) return given;
   let word = given;
   if (/(?:ss|i)es$/.test(word)) word = word.slice(0, -2);
@@ -60,7 +60,7 @@ export function porterStem(given) {
   return word.endsWith("ll") && measure(word) > 1 ? word.slice(0, -1) : word;
 }
 
-function mendEnd(stem) {
+function mendEnd(stem: string) {
   if (/(?:at|bl|iz)$/.test(stem)) return `${stem}e`;
   if (/([^aeiouylsz])\1$/.test(stem)) return stem.slice(0, -1);
   return measure(stem) === 1 && endsShort(stem) ? `${stem}e` : stem;

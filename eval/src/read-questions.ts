@@ -7,8 +7,40 @@ import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { questionOf, readFollowUp } from "@svc/agents";
 import { createFileReader, ensureKb, ingestFile, searchKnowledge } from "@svc/knowledge";
+import type { SearchResult } from "@svc/knowledge";
 import { openScratchStore } from "./open-scratch-store.ts";
+import { readJsonLines } from "./read-set.ts";
 import { forEachShown } from "./show-progress.ts";
+
+/** A question about the documents of a set; `all` are patterns that an answer must hold. */
+export interface SetQuestion {
+  text: string;
+  before?: string[];
+  expect?: string;
+  all?: string[];
+}
+
+/** A set of questions about documents. */
+export interface QuestionSet {
+  name: string;
+  group: string;
+  description?: string | undefined;
+  project?: string | undefined;
+  files: string[];
+  questions: SetQuestion[];
+}
+
+/** A question with what the knowledge bases have for it. */
+export interface FoundQuestion {
+  set: string;
+  group: string;
+  text: string;
+  expect: string | undefined;
+  all: string[];
+  asked: string;
+  found: SearchResult;
+  elsewhere?: SearchResult[];
+}
 
 /** Passages of a search that an answer is chosen among. */
 const SEARCH_LIMIT = 15;
@@ -17,20 +49,21 @@ const SEARCH_LIMIT = 15;
 const OTHER_BASES = 3;
 
 /** Reads the sets of a folder, or the one set that it is. */
-export function readQuestionSets(folder) {
-  const isSet = (path) => existsSync(join(path, "questions.jsonl")) && existsSync(join(path, "docs"));
+export function readQuestionSets(folder: string): QuestionSet[] {
+  const isSet = (path: string) => existsSync(join(path, "questions.jsonl")) && existsSync(join(path, "docs"));
   const folders = isSet(folder) ? [folder] : readdirSync(folder).map((name) => join(folder, name));
   const sets = folders.filter(isSet).map((path) => {
-    const about = existsSync(join(path, "set.json")) ? JSON.parse(readFileSync(join(path, "set.json"), "utf8")) : {};
+    const about = (
+      existsSync(join(path, "set.json")) ? JSON.parse(readFileSync(join(path, "set.json"), "utf8")) : {}
+    ) as { name?: string; group?: string; agentDescription?: string; project?: string };
     const name = about.name ?? relative(join(path, ".."), path);
-    const questions = readFileSync(join(path, "questions.jsonl"), "utf8").trim().split("\n");
     return {
       name,
       group: about.group ?? name,
       description: about.agentDescription,
       project: about.project,
       files: listFiles(join(path, "docs")),
-      questions: questions.map((line) => JSON.parse(line)),
+      questions: readJsonLines<SetQuestion>(join(path, "questions.jsonl")),
     };
   });
   if (sets.length === 0) throw new Error(`${folder} has no set: a folder with docs/ and questions.jsonl.`);
@@ -38,13 +71,13 @@ export function readQuestionSets(folder) {
 }
 
 /** Whether a text holds every pattern that an answer must hold (with "some": any), whatever its line breaks. */
-export function holdsAnswer(text, patterns, of = "every") {
+export function holdsAnswer(text: string, patterns: readonly string[], of: "every" | "some" = "every"): boolean {
   const flat = text.replace(/\s+/g, " ").replace(/[’‘]/g, "'");
   const tests = patterns.map((pattern) => new RegExp(pattern, "i"));
   return tests.length > 0 && tests[of]((pattern) => pattern.test(text) || pattern.test(flat));
 }
 
-function listFiles(folder) {
+function listFiles(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
     return statSync(path).isDirectory() ? listFiles(path) : [path];
@@ -55,12 +88,12 @@ function listFiles(folder) {
  * Puts each set into a knowledge base of a scratch database and searches it for the set's questions: `found`, and in
  * `elsewhere` what bases of other groups have for them.
  */
-export async function findForQuestions(sets) {
+export async function findForQuestions(sets: readonly QuestionSet[]): Promise<FoundQuestion[]> {
   const { store, log, addProject, close } = await openScratchStore();
   const reader = createFileReader();
   try {
     const project = await addProject("evaluation");
-    const bases = [];
+    const bases: { name: string; group: string; id: string }[] = [];
     for (const { name, group, files } of sets) {
       const { kb } = await ensureKb({ store }, project.id, name);
       bases.push({ name, group, id: kb.id });
@@ -68,20 +101,20 @@ export async function findForQuestions(sets) {
         ingestFile({ store, log, reader }, project.id, kb.id, { key: path, name: path, bytes: readFileSync(path) }),
       );
     }
-    const search = (query, kbId) =>
+    const search = (query: string, kbId = "") =>
       searchKnowledge({ store }, project.id, { query, kbIds: [kbId], limit: SEARCH_LIMIT });
-    const rows = [];
+    const rows: FoundQuestion[] = [];
     for (const [at, { name, group, questions }] of sets.entries()) {
       const others = bases.filter((base) => base.group !== group);
       await forEachShown(`${name}: asked`, [...questions.entries()], async ([number, question]) => {
         const { text, before = [], expect, all = [] } = question;
-        const history = before.map((said) => ({ author: "customer", text: said }));
+        const history = before.map((said) => ({ author: "customer" as const, text: said }));
         const own = questionOf(text);
         const query = readFollowUp(own, history)?.query ?? own;
-        const found = await search(query, bases[at].id);
-        const elsewhere = [];
+        const found = await search(query, bases[at]?.id);
+        const elsewhere: SearchResult[] = [];
         for (let other = 0; other < Math.min(OTHER_BASES, others.length); other += 1) {
-          elsewhere.push(await search(query, others[(number + other * 5) % others.length].id));
+          elsewhere.push(await search(query, others[(number + other * 5) % others.length]?.id));
         }
         const asked = query === own ? own : `${own} ${query}`;
         rows.push({ set: name, group, text, expect, all, asked, found, elsewhere });

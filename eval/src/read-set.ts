@@ -3,21 +3,117 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-const listFiles = (folder) => (existsSync(folder) ? readdirSync(folder).sort() : []);
+/** A document of a set. */
+export interface SetDocument {
+  id: string | number;
+  title?: string;
+  text: string;
+}
 
-const isTraining = (file) => /(?:^|\.)train\.jsonl$/.test(file);
-const isCalled = (name) => (file) => file === name || file === `${name}.gz`;
+/** Whatever a question or message has; what it has to have depends on the kind of its set. */
+export interface Query {
+  id: string | number;
+  text: string;
+}
+
+/** A labeled message. */
+export interface Sample {
+  text: string;
+  label: string;
+}
+
+/** A message to decide about; without a label where that is not known. */
+export interface TriageQuery extends Query {
+  label?: string;
+}
+
+/** A project of a triage set; its name is "" where there is only one. */
+export interface TriageGroup {
+  name: string;
+  samples: Sample[];
+  queries: TriageQuery[];
+}
+
+/** A question about one passage, with references of people where they are known. */
+export interface PassageQuery extends Query {
+  passage?: string;
+  answerable?: boolean;
+  refs: { answer: string; sentences: number[] }[];
+}
+
+/** A question that is searched for. `answers` and `kind` are there where the set has answers. */
+export interface SearchQuery extends Query {
+  qrels: Record<string, number>;
+  kind?: "in_kb" | "out_of_kb" | "adversarial";
+  answers?: string[];
+}
+
+/** A sentence with slips of speech, and without them where that is known. */
+export interface NoteQuery extends Query {
+  fluent?: string;
+}
+
+/** What was said, with a summary and questions where they are known. */
+export interface Meeting {
+  id: string | number;
+  turns: { speaker?: string; text: string }[];
+  summary?: { text: string }[];
+  questions?: { query: string; spans?: [from: number, to: number][] }[];
+}
+
+/** An issue of dictated notes; a value of a field may be several, separated by "|". */
+export interface WantedIssue {
+  gist: string;
+  severity?: string | null;
+  person: string | null;
+  due?: string | null;
+}
+
+/** Dictated notes with their issues marked. */
+export interface SpokenNotes {
+  id: string | number;
+  notes: string;
+  issues: WantedIssue[];
+  part: string;
+  language: string;
+  day: string;
+}
+
+/** A set of one of six kinds. */
+export type EvalSet =
+  | { kind: "triage"; groups: TriageGroup[] }
+  | { kind: "passages"; passages: { id: string; title: string; sentences: string[] }[]; queries: PassageQuery[] }
+  | { kind: "notes"; queries: NoteQuery[] }
+  | { kind: "spoken"; queries: SpokenNotes[] }
+  | { kind: "meetings"; queries: Meeting[] }
+  | { kind: "search"; documents: SetDocument[]; queries: SearchQuery[]; wantsAnswers: boolean };
+type Kind = EvalSet["kind"];
+/** The set of a kind. */
+export type SetOf<Name extends Kind> = Extract<EvalSet, { kind: Name }>;
+
+/** What an evaluation comes to. */
+export interface Evaluation {
+  predictions: object[];
+  scores: object;
+}
+
+const listFiles = (folder: string) => (existsSync(folder) ? readdirSync(folder).sort() : []);
+
+const isTraining = (file: string) => /(?:^|\.)train\.jsonl$/.test(file);
+const isCalled = (name: string) => (file: string) => file === name || file === `${name}.gz`;
 
 /** Of what kind a set is, by what lies in its folder dev; null for one of another kind. */
-export function kindOf(folder) {
+export function kindOf(folder: string): Kind | null {
   const dev = join(folder, "dev");
   const files = listFiles(dev);
   const training = files.find(isTraining);
-  if (training !== undefined && readJsonLines(join(dev, training))[0]?.label !== undefined) return "triage";
+  if (training !== undefined && readJsonLines<{ label?: string }>(join(dev, training))[0]?.label !== undefined)
+    return "triage";
   if (files.some(isCalled("passages.jsonl"))) return "passages";
   if (files.some(isCalled("meetings.jsonl"))) return "meetings";
   if (files.some(isCalled("spoken.jsonl"))) return "spoken";
-  if (training !== undefined && readJsonLines(join(dev, training))[0]?.fluent !== undefined) return "notes";
+  if (training !== undefined && readJsonLines<{ fluent?: string }>(join(dev, training))[0]?.fluent !== undefined)
+    return "notes";
   return files.some(isCalled("corpus.jsonl")) ? "search" : null;
 }
 
@@ -27,57 +123,56 @@ export function kindOf(folder) {
  * sentences with slips and without), `meetings` (dev/meetings.jsonl: what was said, with a summary), `spoken`
  * (dev/spoken.jsonl: dictated notes with their issues marked), or `search` (dev/corpus.jsonl: documents). Fails with what is missing.
  */
-export function readSet(folder, { queries, shots }) {
+export function readSet(
+  folder: string,
+  { queries, shots }: { queries?: string | undefined; shots?: string | undefined },
+): EvalSet {
   const dev = join(folder, "dev");
   const files = listFiles(dev);
-  const find = (name) => files.find(isCalled(name));
-  const read = (file) => readJsonLines(join(dev, file));
-  const asked = () => readJsonLines(queries ?? join(dev, find("queries.jsonl") ?? "queries.jsonl"));
+  const find = (name: string) => files.find(isCalled(name));
+  const read = <Row>(name: string) => readJsonLines<Row>(join(dev, find(name) ?? name));
+  const asked = <Row>(name = "queries.jsonl") =>
+    queries === undefined ? read<Row>(name) : readJsonLines<Row>(queries);
 
-  const training = files.filter(isTraining);
   const kind = kindOf(folder);
-  const readOfKind = {
-    triage: () => ({ groups: readGroups() }),
-    passages: () => ({ passages: read(find("passages.jsonl")), queries: asked() }),
-    notes: () => ({ queries: readJsonLines(queries ?? join(dev, find("dev.jsonl") ?? "dev.jsonl")) }),
-    spoken: () => ({ queries: readJsonLines(queries ?? join(dev, "spoken.jsonl")) }),
-    meetings: () => ({ queries: queries === undefined ? read(find("meetings.jsonl")) : readJsonLines(queries) }),
-    search: () => ({ documents: read(find("corpus.jsonl")), queries: asked(), wantsAnswers: wantsAnswers() }),
-  }[kind];
-  if (readOfKind === undefined) {
-    throw new Error(
-      `${dev} has none of train.jsonl or NAME.train.jsonl, passages.jsonl, meetings.jsonl, spoken.jsonl and corpus.jsonl (or .gz).`,
-    );
+  if (kind === "triage") return { kind, groups: readGroups(dev, files.filter(isTraining), { queries, shots }) };
+  if (kind === "passages") return { kind, passages: read("passages.jsonl"), queries: asked() };
+  if (kind === "notes") return { kind, queries: asked("dev.jsonl") };
+  if (kind === "spoken") return { kind, queries: asked("spoken.jsonl") };
+  if (kind === "meetings") return { kind, queries: asked("meetings.jsonl") };
+  if (kind === "search") {
+    const known = find("queries.jsonl") === undefined ? [] : read<SearchQuery>("queries.jsonl");
+    const wantsAnswers = known.length === 0 || known.some((query) => (query.answers ?? query.kind) !== undefined);
+    return { kind, documents: read("corpus.jsonl"), queries: asked(), wantsAnswers };
   }
-  return { kind, ...readOfKind() };
+  throw new Error(
+    `${dev} has none of train.jsonl or NAME.train.jsonl, passages.jsonl, meetings.jsonl, spoken.jsonl and corpus.jsonl (or .gz).`,
+  );
+}
 
-  function wantsAnswers() {
-    const known = find("queries.jsonl");
-    const isAnswered = (query) => query.answers !== undefined || query.kind !== undefined;
-    return known === undefined || read(known).some(isAnswered);
-  }
-
-  /** Each project's training messages and what it is asked; a project that a file of queries has nothing for is left out. */
-  function readGroups() {
-    const names = training.map((file) => file.slice(0, -".train.jsonl".length));
-    const rowsOf = queries === undefined ? ownQueries : assignRows(readJsonLines(queries), names, basename(queries));
-    return training.flatMap((file, index) => {
-      const rows = rowsOf(names[index]);
-      return rows.length === 0 ? [] : [{ name: names[index], samples: readSamples(file), queries: rows }];
+/** Each project's training messages and what it is asked; a project that a file of queries has nothing for is left out. */
+function readGroups(
+  dev: string,
+  training: readonly string[],
+  { queries, shots }: { queries?: string | undefined; shots?: string | undefined },
+): TriageGroup[] {
+  const names = training.map((file) => file.slice(0, -".train.jsonl".length));
+  const ownQueries = (name: string) =>
+    readJsonLines<TriageQuery>(join(dev, name === "" ? "test.jsonl" : `${name}.test.jsonl`));
+  const rowsOf = queries === undefined ? ownQueries : assignRows(readJsonLines(queries), names, basename(queries));
+  const readSamples = (file: string) => {
+    const counts = new Map<string, number>();
+    return readJsonLines<Sample>(join(dev, file)).filter(({ label }) => {
+      const count = (counts.get(label) ?? 0) + 1;
+      counts.set(label, count);
+      return shots === undefined || count <= Number(shots);
     });
-  }
-
-  function ownQueries(name) {
-    return read(name === "" ? "test.jsonl" : `${name}.test.jsonl`);
-  }
-
-  function readSamples(file) {
-    const counts = new Map();
-    return read(file).filter(({ label }) => {
-      counts.set(label, (counts.get(label) ?? 0) + 1);
-      return shots === undefined || counts.get(label) <= Number(shots);
-    });
-  }
+  };
+  return training.flatMap((file, index) => {
+    const name = names[index] ?? "";
+    const rows = rowsOf(name);
+    return rows.length === 0 ? [] : [{ name, samples: readSamples(file), queries: rows }];
+  });
 }
 
 /**
@@ -85,11 +180,11 @@ export function readSet(folder, { queries, shots }) {
  * one that its id begins with, else the one that the name of the file begins with. Fails for a message that nothing says
  * this of.
  */
-function assignRows(rows, names, fileName) {
+function assignRows(rows: readonly (TriageQuery & { bot?: string })[], names: readonly string[], fileName: string) {
   const ofFile = names.find((name) => belongs(fileName, name));
-  const projectOf = ({ bot, id }) => {
+  const projectOf = ({ bot, id }: { bot?: string; id: string | number }) => {
     if (names.length === 1) return names[0];
-    if (names.includes(bot)) return bot;
+    if (bot !== undefined && names.includes(bot)) return bot;
     const name = names.find((one) => belongs(String(id), one)) ?? ofFile;
     if (name !== undefined) return name;
     throw new Error(
@@ -97,16 +192,18 @@ function assignRows(rows, names, fileName) {
     );
   };
   const assigned = rows.map((row) => ({ row, project: projectOf(row) }));
-  return (name) => assigned.filter(({ project }) => project === name).map(({ row }) => row);
+  return (name: string) => assigned.filter(({ project }) => project === name).map(({ row }) => row);
 }
 
-const belongs = (text, name) => text === name || text.startsWith(`${name}-`) || text.startsWith(`${name}.`);
+const belongs = (text: string, name: string) =>
+  text === name || text.startsWith(`${name}-`) || text.startsWith(`${name}.`);
 
-function readJsonLines(path) {
+/** Returns the rows of a file of JSON lines, which may be compressed. */
+export function readJsonLines<Row>(path: string): Row[] {
   const bytes = readFileSync(path);
   const text = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
   return text
     .split("\n")
     .filter((line) => line.trim() !== "")
-    .map((line) => JSON.parse(line));
+    .map((line) => JSON.parse(line) as Row);
 }

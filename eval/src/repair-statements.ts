@@ -1,5 +1,5 @@
 // Sentences of notes, written for this: with slips and what is meant, or without any. Disfl-QA has questions alone.
-export const STATEMENTS = [
+export const STATEMENTS: readonly (readonly [said: string, meant?: string])[] = [
   ["The meeting is on Tuesday no sorry Wednesday.", "The meeting is on Wednesday."],
   ["Call Anna I mean Maria at nine.", "Call Maria at nine."],
   ["We need five uh six new chairs in the office.", "We need six new chairs in the office."],

@@ -2,11 +2,11 @@
 import { compareTokens } from "@svc/text";
 import { porterStem } from "./porter-stem.ts";
 
-const stemsOf = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map(porterStem);
-const pairsOf = (stems) => stems.slice(1).map((stem, index) => `${stems[index]} ${stem}`);
+const stemsOf = (text: string) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map(porterStem);
+const pairsOf = (stems: readonly string[]) => stems.slice(1).map((stem, index) => `${stems[index]} ${stem}`);
 
 export const rouge = {
-  one: (text, reference) => compareTokens(stemsOf(text), stemsOf(reference)).f1,
-  two: (text, reference) => compareTokens(pairsOf(stemsOf(text)), pairsOf(stemsOf(reference))).f1,
-  longest: (text, reference) => compareTokens(stemsOf(text), stemsOf(reference)).rougeL,
+  one: (text: string, reference: string) => compareTokens(stemsOf(text), stemsOf(reference)).f1,
+  two: (text: string, reference: string) => compareTokens(pairsOf(stemsOf(text)), pairsOf(stemsOf(reference))).f1,
+  longest: (text: string, reference: string) => compareTokens(stemsOf(text), stemsOf(reference)).rougeL,
 };

@@ -1,27 +1,37 @@
 // Tools that the conformance suite calls by name: what it sees of the protocol is the same server code as the product's.
 import { setTimeout } from "node:timers/promises";
+import type { Tool } from "@svc/tool-server";
+
+type Result = Awaited<ReturnType<Tool["call"]>>;
+type Content = Result["content"];
+type FixtureCall = (args: unknown, signal: AbortSignal) => Result | Promise<Result>;
+/** What of a definition is not usual. */
+type Extra = Partial<Tool["definition"]> & { waitingFor?: string };
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 const SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
-const text = (words) => ({ type: "text", text: words });
-const image = { type: "image", data: PIXEL, mimeType: "image/png" };
-const embedded = (uri, mimeType, words) => ({ type: "resource", resource: { uri, mimeType, text: words } });
+const text = (words: string) => ({ type: "text" as const, text: words });
+const image = { type: "image" as const, data: PIXEL, mimeType: "image/png" };
+const embedded = (uri: string, mimeType: string, words: string) => ({
+  type: "resource" as const,
+  resource: { uri, mimeType, text: words },
+});
 
 /** One tool: its answer, and of its definition what is not usual. */
-const tool = (name, call, { waitingFor, ...definition } = {}) => ({
+const tool = (name: string, call: FixtureCall, { waitingFor, ...definition }: Extra = {}): Tool => ({
   scope: "kb:read",
   definition: { name, description: `For tests: ${name}.`, inputSchema: { type: "object" }, ...definition },
   ...(waitingFor === undefined ? {} : { waitingFor }),
   call: async (_deps, _principal, args, signal) => call(args, signal),
 });
 
-const answers = (name, ...content) => tool(name, () => ({ content }));
+const answers = (name: string, ...content: Content) => tool(name, () => ({ content }));
 
 export const FIXTURE_TOOLS = [
   answers("test_simple_text", text("This is a simple text response for testing.")),
   answers("test_image_content", image),
-  answers("test_audio_content", { type: "audio", data: SILENCE, mimeType: "audio/wav" }),
+  answers("test_audio_content", { type: "audio" as const, data: SILENCE, mimeType: "audio/wav" }),
   answers(
     "test_embedded_resource",
     embedded("test://embedded-resource", "text/plain", "This is an embedded resource content."),
@@ -73,15 +83,18 @@ export const FIXTURE_TOOLS = [
     },
   }),
   // The library refuses what asks the client for more than it can: it has to say so before anything is asked.
-  tool("test_missing_capability", () => ({
-    resultType: "input_required",
-    inputRequests: {
-      sample: {
-        method: "sampling/createMessage",
-        params: { messages: [{ role: "user", content: text("Hello") }], maxTokens: 10 },
+  tool("test_missing_capability", () => {
+    const asks = {
+      resultType: "input_required",
+      inputRequests: {
+        sample: {
+          method: "sampling/createMessage",
+          params: { messages: [{ role: "user", content: text("Hello") }], maxTokens: 10 },
+        },
       },
-    },
-  })),
+    };
+    return asks as unknown as Result;
+  }),
   answers("test_streaming_elicitation", text("Nothing is asked while a call goes on.")),
   answers("test_logging_tool", text("Nothing is logged to clients.")),
 ];

@@ -1,8 +1,9 @@
 // A proxy that adds a key: the conformance suite cannot send headers of its own.
 import { createServer, request as ask } from "node:http";
+import type { AddressInfo } from "node:net";
 
 /** Listens on loopback and hands every request on, `Host` and `Origin` as they came, with the key added. */
-export async function startKeyProxy(target, key) {
+export async function startKeyProxy(target: string, key: string) {
   const { hostname, port } = new URL(target);
   const server = createServer((incoming, outgoing) => {
     const { method, url: path, headers } = incoming;
@@ -15,9 +16,11 @@ export async function startKeyProxy(target, key) {
     outgoing.on("close", () => onward.destroy());
     incoming.pipe(onward);
   });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
   return {
-    url: `http://127.0.0.1:${server.address().port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
