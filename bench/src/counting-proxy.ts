@@ -1,13 +1,14 @@
 // A proxy before PostgreSQL that counts what passes: statements by name, and transactions by their ends.
 import net from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 
 const HEADER_BYTES = 5;
 
 /** Calls `onMessage` with the type and the body of each message of one side of a connection. */
-function readMessages(onMessage, { hasStartup }) {
-  let buffer = Buffer.alloc(0);
+function readMessages(onMessage: (type: string, body: Buffer) => void, { hasStartup }: { hasStartup: boolean }) {
+  let buffer: Buffer = Buffer.alloc(0);
   let isStartup = hasStartup;
-  return (part) => {
+  return (part: Buffer) => {
     buffer = buffer.length === 0 ? part : Buffer.concat([buffer, part]);
     for (;;) {
       // The first message of a client has no type.
@@ -15,33 +16,34 @@ function readMessages(onMessage, { hasStartup }) {
       if (buffer.length < HEADER_BYTES) return;
       const end = offset + buffer.readInt32BE(offset);
       if (buffer.length < end) return;
-      if (!isStartup) onMessage(String.fromCharCode(buffer[0]), buffer.subarray(HEADER_BYTES, end));
+      if (!isStartup) onMessage(buffer.toString("latin1", 0, 1), buffer.subarray(HEADER_BYTES, end));
       isStartup = false;
       buffer = buffer.subarray(end);
     }
   };
 }
 
-const textAt = (body, start) => {
+const textAt = (body: Buffer, start: number) => {
   const end = body.indexOf(0, start);
-  return { text: body.utf8Slice(start, end), next: end + 1 };
+  return { text: body.toString("utf8", start, end), next: end + 1 };
 };
 
 /** Starts the proxy; `read` returns the statements so far by name, or by text if they have none, and the transactions. */
-export async function startCountingProxy(databaseUrl) {
+// oxlint-disable-next-line max-lines-per-function -- The state of one connection is read in both directions.
+export async function startCountingProxy(databaseUrl: string) {
   const target = new URL(databaseUrl);
-  const statements = {};
+  const statements: Record<string, number> = {};
   let transactions = 0;
-  const sockets = new Set();
+  const sockets = new Set<Socket>();
 
-  function note(name) {
+  function note(name: string) {
     statements[name] = (statements[name] ?? 0) + 1;
   }
 
-  function connect(client) {
+  function connect(client: Socket) {
     const server = net.connect({ host: target.hostname, port: Number(target.port), noDelay: true });
     client.setNoDelay(true);
-    const texts = new Map();
+    const texts = new Map<string, string>();
     let bound = "";
     let isReady = false;
     const readClient = readMessages(
@@ -71,9 +73,9 @@ export async function startCountingProxy(databaseUrl) {
     for (const [from, to, readPart] of [
       [client, server, readClient],
       [server, client, readServer],
-    ]) {
+    ] as const) {
       sockets.add(from);
-      from.on("data", (part) => {
+      from.on("data", (part: Buffer) => {
         readPart(part);
         to.write(part);
       });
@@ -86,9 +88,11 @@ export async function startCountingProxy(databaseUrl) {
   }
 
   const listener = net.createServer(connect);
-  await new Promise((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => {
+    listener.listen(0, "127.0.0.1", resolve);
+  });
   const url = new URL(databaseUrl);
-  url.port = String(listener.address().port);
+  url.port = String((listener.address() as AddressInfo).port);
   return {
     url: url.href,
     read: () => ({ statements: { ...statements }, transactions }),

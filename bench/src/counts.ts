@@ -1,8 +1,28 @@
 // Counts what a message costs in round trips, and what a set of idle processes does: figures that no load of the machine
 // changes. A proxy counts what passes to PostgreSQL, and Redis reports its commands (MONITOR).
 import net from "node:net";
+import { POST } from "./bench-product.ts";
+import type { Bench } from "./bench-product.ts";
+import { startCountingProxy } from "./counting-proxy.ts";
 import { load } from "./load.ts";
 import { printFigure } from "./measure.ts";
+import { pause } from "./processes.ts";
+import { QUEUE_PREFIX } from "./product.ts";
+import type { PrepareStore, Product } from "./product.ts";
+import { answerFromCorpus } from "./search.ts";
+import { createCorpus } from "./search-corpus.ts";
+
+type Counts = Record<string, number>;
+type CountingProxy = Awaited<ReturnType<typeof startCountingProxy>>;
+
+/** What was counted up to a moment. */
+interface Reading {
+  at: number;
+  statements: Counts;
+  transactions: number;
+  redis: { commands: number; scripted: number; jobs: Counts; names: Counts };
+}
+type Found = ReturnType<typeof differenceOf>;
 
 const IDLE_SECONDS = 30;
 /** What happens after a response, such as the record of its delivery. */
@@ -11,23 +31,21 @@ const AFTER_MS = 1_000;
 const LEAST_SHOWN = 0.05;
 const NAME_CHARS = 70;
 
-const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** Counts the commands that clients send to Redis, those that scripts run, and the jobs that are added to each queue. */
-async function watchRedis(port, prefix) {
-  const counts = { commands: 0, scripted: 0, jobs: {}, names: {} };
+async function watchRedis(port: number, prefix: string) {
+  const counts: Reading["redis"] = { commands: 0, scripted: 0, jobs: {}, names: {} };
   const socket = net.connect({ host: "127.0.0.1", port });
-  await new Promise((resolve, reject) => {
+  await new Promise<void>((resolve, reject) => {
     socket.once("connect", resolve);
     socket.once("error", reject);
   });
   let rest = "";
-  socket.setEncoding("utf8").on("data", (part) => {
+  socket.setEncoding("utf8").on("data", (part: string) => {
     const lines = (rest + part).split("\r\n");
-    rest = lines.pop();
+    rest = lines.pop() ?? "";
     for (const line of lines) {
       const [, source, name, key] = /^\+[\d.]+ \[\d+ (\S+)\] "(\w+)"(?: "([^"]*)")?/.exec(line) ?? [];
-      if (source === undefined) continue;
+      if (source === undefined || name === undefined) continue;
       if (source !== "lua") {
         counts.commands += 1;
         const shown = name.toLowerCase();
@@ -45,12 +63,12 @@ async function watchRedis(port, prefix) {
   return { read: () => structuredClone(counts), close: () => socket.destroy() };
 }
 
-function subtract(after, before) {
-  const found = Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]);
+function subtract(after: Counts, before: Counts): Counts {
+  const found = Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)] as const);
   return Object.fromEntries(found.filter(([, count]) => count > 0));
 }
 
-function differenceOf(before, after) {
+function differenceOf(before: Reading, after: Reading) {
   return {
     seconds: (after.at - before.at) / 1_000,
     statements: subtract(after.statements, before.statements),
@@ -62,14 +80,15 @@ function differenceOf(before, after) {
   };
 }
 
-const sum = (counts) => Object.values(counts).reduce((total, count) => total + count, 0);
+const sum = (counts: Counts) => Object.values(counts).reduce((total, count) => total + count, 0);
 
 /** BEGIN and COMMIT are round trips, and no statements. */
 const BRACKETS = /^(?:BEGIN|COMMIT|ROLLBACK)/;
-const withoutBrackets = (counts) => Object.fromEntries(Object.entries(counts).filter(([name]) => !BRACKETS.test(name)));
+const withoutBrackets = (counts: Counts): Counts =>
+  Object.fromEntries(Object.entries(counts).filter(([name]) => !BRACKETS.test(name)));
 
 /** Prints counts, most first. */
-function printList(title, counts, divisor, least) {
+function printList(title: string, counts: Counts, divisor: number, least: number) {
   const sorted = Object.entries(counts).sort(([, a], [, b]) => b - a);
   const shown = sorted.filter(([, count]) => count / divisor >= least);
   for (const [name, count] of shown)
@@ -77,8 +96,9 @@ function printList(title, counts, divisor, least) {
 }
 
 /** Prints what each of `times` pieces of work cost, without what the processes do when idle. */
-function printCosts(name, found, times, idle) {
-  const own = (count, idleCount) => Math.max(0, count - (idleCount / idle.seconds) * found.seconds) / times;
+function printCosts(name: string, found: Found, times: number, idle: Found) {
+  const own = (count: number, idleCount: number) =>
+    Math.max(0, count - (idleCount / idle.seconds) * found.seconds) / times;
   const counts = withoutBrackets(found.statements);
   const ownCounts = Object.fromEntries(
     Object.entries(counts).map(([statement, count]) => [statement, own(count, idle.statements[statement] ?? 0)]),
@@ -97,7 +117,7 @@ function printCosts(name, found, times, idle) {
   printList("jobs", found.jobs, times, 0.01);
 }
 
-function printIdle(name, found) {
+function printIdle(name: string, found: Found) {
   const { seconds } = found;
   const statements = sum(withoutBrackets(found.statements)) / seconds;
   const commands = found.commands / seconds;
@@ -111,49 +131,78 @@ function printIdle(name, found) {
   printList("command", found.names, seconds, LEAST_SHOWN);
 }
 
-/**
- * Counts what the product does when idle, and for a message: one after the other in known chats, and with 64
- * connections. `proxy` is what the product reaches PostgreSQL through; `bodyOf` makes the body of a message in a chat.
- */
-export async function measureCounts(product, { proxy, redisPort, prefix, request, bodyOf }) {
-  const redis = await watchRedis(redisPort, prefix);
-  const read = () => ({ at: performance.now(), ...proxy.read(), redis: redis.read() });
-  const send = async (chat, fields, expected) => {
-    const { path, headers } = request;
-    const response = await fetch(product.url + path, { method: "POST", headers, body: bodyOf(chat, fields) });
-    if (response.status !== expected) throw new Error(`${response.status}: ${await response.text()}`);
-    return response.json();
-  };
-  const sendSync = (chat) => send(chat, { mode: "sync" }, 200);
-  async function sendAsync(chat) {
-    const { drainUrl } = await send(chat, { mode: "async" }, 202);
-    const drained = await fetch(`${product.url}${drainUrl}?wait=10000`, { headers: request.headers });
-    if (!drained.ok || (await drained.json()).replies.length === 0) throw new Error("the drain returned no reply");
-  }
-  async function countDuring(work) {
+/** A message is sent one after the other in so many known chats. */
+const CHATS = Array.from({ length: 50 }, (_, index) => `counted-${index}`);
+
+/** How a message is sent: `bodyOf` makes its body. */
+interface Sender {
+  url: string;
+  bodyOf: (mode: "sync" | "async", chatId?: string) => string;
+}
+
+async function send({ url, bodyOf }: Sender, mode: "sync" | "async", chatId: string) {
+  const { path, headers } = POST;
+  const response = await fetch(url + path, { method: "POST", headers, body: bodyOf(mode, chatId) });
+  if (response.status !== (mode === "sync" ? 200 : 202))
+    throw new Error(`${response.status}: ${await response.text()}`);
+  return (await response.json()) as { drainUrl: string };
+}
+
+async function sendAndDrain(sender: Sender, chatId: string) {
+  const { drainUrl } = await send(sender, "async", chatId);
+  const drained = await fetch(`${sender.url}${drainUrl}?wait=10000`, { headers: POST.headers });
+  if (!drained.ok || ((await drained.json()) as { replies: unknown[] }).replies.length === 0)
+    throw new Error("the drain returned no reply");
+}
+
+/** Counts what the product does when idle, and for a message: in known chats, and with 64 connections. */
+async function countAll({ urlsOf, groups }: Product, sender: Omit<Sender, "url">, read: () => Reading) {
+  const [url = ""] = urlsOf("api");
+  const known = { ...sender, url };
+  const countDuring = async (work: () => Promise<unknown>) => {
     const before = read();
     await work();
-    await wait(AFTER_MS);
+    await pause(AFTER_MS);
     return differenceOf(before, read());
-  }
-  const chats = Array.from({ length: 50 }, (_, index) => `counted-${index}`);
-  const each = (work) => async () => {
-    for (const chat of chats) await work(chat);
   };
+  const sendEach = async () => {
+    for (const chat of CHATS) await send(known, "sync", chat);
+  };
+  const drainEach = async () => {
+    for (const chat of CHATS) await sendAndDrain(known, chat);
+  };
+  await sendEach();
+  await pause(AFTER_MS);
+  const idle = await countDuring(() => pause(IDLE_SECONDS * 1_000));
+  printIdle(`idle, ${Object.keys(groups).length} processes`, idle);
+  printCosts("sync message in a known chat", await countDuring(sendEach), CHATS.length, idle);
+  printCosts("async message and its drain", await countDuring(drainEach), CHATS.length, idle);
+  let requests = 0;
+  const found = await countDuring(async () => {
+    const body = () => sender.bodyOf("sync");
+    ({ requests } = await load({ ...POST, url, body, connections: 64 }, 5));
+  });
+  printCosts("sync message in a new chat, 64 connections", found, requests, idle);
+}
+
+/** Measures the round trips of a message, and of all apps when they are idle. */
+export async function measureCounts(bench: Bench) {
+  const corpus = createCorpus(200);
+  const prepareStore: PrepareStore = async (store, project) => {
+    await answerFromCorpus(corpus)(store, project);
+    await store.channelsConfig.update("widget", {}, { enabled: true });
+  };
+  const apps = { api: 1, pipeline: 1, widget: 1, messenger: 1, "tool-server": 1, console: 1 };
+  const proxy: CountingProxy = await startCountingProxy(await bench.createDatabase("counts"));
+  const redis = await watchRedis(bench.redisPort, QUEUE_PREFIX);
+  const bodyOf: Sender["bodyOf"] = (mode, chatId) => JSON.stringify({ mode, chatId, text: corpus.question() });
+  const read = () => ({ at: performance.now(), ...proxy.read(), redis: redis.read() });
   try {
-    await each(sendSync)();
-    await wait(AFTER_MS);
-    const idle = await countDuring(() => wait(IDLE_SECONDS * 1_000));
-    printIdle(`idle, ${Object.keys(product.groups).length} processes`, idle);
-    printCosts("sync message in a known chat", await countDuring(each(sendSync)), chats.length, idle);
-    printCosts("async message and its drain", await countDuring(each(sendAsync)), chats.length, idle);
-    let requests = 0;
-    const found = await countDuring(async () => {
-      const body = () => bodyOf(undefined, { mode: "sync" });
-      ({ requests } = await load({ ...request, url: product.url, body, connections: 64, seconds: 5 }));
-    });
-    printCosts("sync message in a new chat, 64 connections", found, requests, idle);
+    await bench.withProduct("counts", { prepareStore, apps, databaseUrl: proxy.url }, (product) =>
+      countAll(product, { bodyOf }, read),
+    );
   } finally {
     redis.close();
+    proxy.close();
   }
 }

@@ -79,13 +79,14 @@ export function processMessages(
     }
   }
 
-  async function announceDue(): Promise<void> {
+  async function announceDue(): Promise<boolean> {
     const due = await store.messages.takeDue(SWEEP_LIMIT);
     const issues = due.filter(({ isIssue }) => isIssue);
     const messages = due.filter(({ isIssue }) => !isIssue);
     await announceWork(queues, "incoming-messages", messages);
     await announceWork(queues, "submitted-issues", issues);
     if (due.length > 0) log.debug({ count: due.length }, "waiting messages announced again");
+    return due.length > 0;
   }
 
   return defineWork(

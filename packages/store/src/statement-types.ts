@@ -38,10 +38,11 @@ export interface Statements {
     knowsTrigrams: Statement<object, { has: boolean }>;
     list: Statement<{ project: string; documentIds: readonly (string | null)[] }, { documentId: string; headingPath: string[]; text: string; startOffset: number; endOffset: number; termCount: number; page: number }>;
     listAround: Statement<{ distance: number; project: string; id: string }, { id: string; kbId: string; documentId: string; ordinal: number; headingPath: string[]; text: string; page: number }>;
+    listDocuments: Statement<{ kbIds: readonly (string | null)[] }, { id: string; kbNumber: number; firstChunkNumber: number; chunkCount: number; termCount: number }>;
     listLikeWords: Statement<{ kbNumbers: readonly (number | null)[]; word: string }, { word: string }>;
     rangesOf: Statement<{ documentIds: readonly (string | null)[] }, { id: string; first: number; count: number }>;
     read: Statement<{ id: readonly (string | null)[]; firstChunkNumber: readonly (number | null)[]; ordinal: readonly (number | null)[]; project: string }, { place: number; id: string; documentId: string; kbId: string; title: string; url: string; mime: string; ordinal: number; headingPath: string[]; text: string; page: number }>;
-    readPostings: Statement<{ project: string; kbIds: readonly (string | null)[]; terms: readonly (string | null)[] }, { id: string; number: number; documentCount: number; chunkCount: number; termTotal: number; deadNumbers: number[]; term: number; block: number; bytes: number; postings: Buffer }>;
+    readPostings: Statement<{ project: string; kbIds: readonly (string | null)[]; terms: readonly (string | null)[] }, { id: string; number: number; documentCount: number; chunkCount: number; termTotal: number; deadNumbers: number[]; languages: string[]; version: string; term: number; block: number; bytes: number; postings: Buffer }>;
     removeOfDocument: Statement<{ documentId: string }, object>;
   };
   "knowledge/documents": {
