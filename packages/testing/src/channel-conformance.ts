@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { incomingMessageSchema } from "@svc/contracts";
 import type {
   AcceptedMessage,
   Channel,
@@ -92,6 +91,7 @@ export function channelConformance(
     await subject.channel.start();
     await subject.receive({ sender: "conformance-1", text: "hello" });
     const message = await subject.nextMessage();
+    const { incomingMessageSchema } = await import("@svc/contracts");
     expect(incomingMessageSchema.parse(message)).toEqual(message);
     expect(message).toMatchObject({
       channelId: subject.channel.id,

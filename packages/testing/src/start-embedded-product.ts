@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { freePort } from "./free-port.ts";
 import { repositoryPath } from "./repository-path.ts";
@@ -44,6 +43,7 @@ export interface EmbeddedProduct {
 export async function startEmbeddedProduct(
   options: { folder?: string; env?: Record<string, string> } = {},
 ): Promise<EmbeddedProduct> {
+  const { openStore } = await import("@svc/store");
   const temporary = options.folder === undefined ? await makeTemporaryFolder("product") : undefined;
   const folder = options.folder ?? temporary?.path ?? "";
   const [api, widget, tools, console, metrics] = [

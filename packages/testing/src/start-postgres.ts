@@ -1,4 +1,3 @@
-import { startEmbeddedPostgres } from "@svc/embedded";
 import { freePort } from "./free-port.ts";
 import { holdResource } from "./held-resources.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
@@ -35,6 +34,7 @@ export async function startPostgres(
 ): Promise<PrivatePostgres> {
   const folder = await makeTemporaryFolder("postgres", END_SERVER);
   const port = await freePort();
+  const { startEmbeddedPostgres } = await import("@svc/embedded");
   const settings = { fsync: "off", full_page_writes: "off", max_wal_size: "1GB", ...options.settings };
   const launch = () =>
     startEmbeddedPostgres({
