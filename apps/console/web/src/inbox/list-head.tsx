@@ -138,7 +138,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
         label={t("inbox.view")}
         hidesLabel
         value={viewId}
-        options={VIEWS.map(({ id, title }) => ({ value: id, label: t(title) }))}
+        options={VIEWS.map(({ id }) => ({ value: id, label: t(`view.${id}`) }))}
         onChange={(value) =>
           void navigate({
             to: "/$project/inbox/$view",

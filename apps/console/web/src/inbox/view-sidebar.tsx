@@ -173,7 +173,7 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
       </p>
       <ProjectSpan search={search} className="px-1 pb-2" />
       <ul className="flex flex-col gap-0.5">
-        {VIEWS.map(({ id, icon: Icon, title }) => (
+        {VIEWS.map(({ id, icon: Icon }) => (
           <li key={id} className="flex">
             <Link
               to="/$project/inbox/$view"
@@ -183,7 +183,7 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
               className={LINK}
             >
               <Icon aria-hidden className="size-4 shrink-0" />
-              <span className="min-w-0 flex-1 truncate">{t(title)}</span>
+              <span className="min-w-0 flex-1 truncate">{t(`view.${id}`)}</span>
               <ViewCount count={counts.get(id)} />
             </Link>
           </li>
