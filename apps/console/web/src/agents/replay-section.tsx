@@ -227,8 +227,7 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
   const agents = useQuery(agentsQuery(connection, useProject()));
   const { values, field } = useFields({ againstId: EDITS, limit: String(DEFAULT_LIMIT), tickets: "" });
   const state = useReplay(agent.id);
-  const { replay, isRunning, stop } = state;
-  const others = (agents.data ?? []).filter(({ id }) => id !== agent.id);
+  const { replay, isRunning } = state;
   const isUnchanged = values.againstId === EDITS && Object.keys(changes).length === 0;
 
   function run() {
@@ -243,10 +242,9 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
     event.preventDefault();
     if (!isRunning && !isUnchanged) run();
   }
-  const options = [
-    { value: EDITS, label: t("replay.edits") },
-    ...others.map(({ id, name }) => ({ value: id, label: name })),
-  ];
+  const others = (agents.data ?? [])
+    .filter(({ id }) => id !== agent.id)
+    .map(({ id, name }) => ({ value: id, label: name }));
 
   return (
     <Section title={t("replay.title")} text={t("replay.text")}>
@@ -254,7 +252,7 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
         <div className="grid gap-3 sm:grid-cols-2">
           <SelectField
             label={t("replay.against")}
-            options={options}
+            options={[{ value: EDITS, label: t("replay.edits") }, ...others]}
             {...(isUnchanged ? { hint: t("replay.nothing") } : {})}
             {...field("againstId")}
           />
@@ -271,7 +269,7 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
           <Button icon={History} type="submit" look="primary" isBusy={isRunning} disabled={isUnchanged}>
             {t("replay.run")}
           </Button>
-          {isRunning && <Button onClick={stop}>{t("replay.stop")}</Button>}
+          {isRunning && <Button onClick={state.stop}>{t("replay.stop")}</Button>}
         </div>
       </form>
       <ReplayState state={state} onRetry={run} />

@@ -251,6 +251,33 @@ function ParametersField({ url, value, onChange }: { url: string; value: string;
   );
 }
 
+/** Method and URL of a request. */
+function RequestFields({ tool, onChange }: { tool: HttpTool; onChange: (tool: HttpTool) => void }) {
+  const { t } = useTexts();
+  return (
+    <div className="flex gap-2">
+      <SelectField
+        label={t("tools.method")}
+        className="w-28 shrink-0"
+        value={tool.method}
+        options={METHODS.map((value) => ({ value, label: value }))}
+        onChange={(method) => onChange(withMethod(tool, method))}
+      />
+      <Field
+        label={t("tools.url")}
+        hint={t("tools.urlHint")}
+        className="min-w-0 flex-1"
+        placeholder="https://api.example.com/orders/{orderId}"
+        required
+        spellCheck={false}
+        autoComplete="off"
+        value={tool.url}
+        onChange={(value) => onChange({ ...tool, url: value })}
+      />
+    </div>
+  );
+}
+
 /** The fields of a tool that is one HTTP request. */
 export function HttpToolFields({
   tool,
@@ -277,26 +304,7 @@ export function HttpToolFields({
         value={tool.description}
         onChange={(value) => onChange({ ...tool, description: value })}
       />
-      <div className="flex gap-2">
-        <SelectField
-          label={t("tools.method")}
-          className="w-28 shrink-0"
-          value={tool.method}
-          options={METHODS.map((value) => ({ value, label: value }))}
-          onChange={(method) => onChange(withMethod(tool, method))}
-        />
-        <Field
-          label={t("tools.url")}
-          hint={t("tools.urlHint")}
-          className="min-w-0 flex-1"
-          placeholder="https://api.example.com/orders/{orderId}"
-          required
-          spellCheck={false}
-          autoComplete="off"
-          value={tool.url}
-          onChange={(value) => onChange({ ...tool, url: value })}
-        />
-      </div>
+      <RequestFields tool={tool} onChange={onChange} />
       <ParametersField url={tool.url} value={parameters} onChange={onParameters} />
       {tool.method !== "GET" && (
         <ChoiceGroup

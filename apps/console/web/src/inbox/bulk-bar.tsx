@@ -142,7 +142,9 @@ export function BulkBar({
             </Button>
           ))}
           <Menu
-            trigger={<IconButton icon={EllipsisVertical} label={t("bulk.more")} disabled={isBusy} className="size-7" />}
+            trigger={
+              <IconButton icon={EllipsisVertical} label={t("bulk.more")} disabled={isBusy} className="size-7!" />
+            }
           >
             {inMenu.map(({ icon, kind, title, run: choose }) => (
               <MenuItem key={kind} icon={icon} onSelect={choose}>
