@@ -81,9 +81,11 @@ const OWN_PATHS = [
  * The operator console: its pages, the session of the operator, and behind it the same administration endpoints that
  * the HTTP API serves to keys. It has no rule of its own: what an operator may do is what their roles are as scopes.
  */
+// oxlint-disable-next-line max-lines-per-function -- the composition of the service
 export function consoleService(resources: Resources): Service {
   const { config, store, queues, log } = resources;
 
+  // oxlint-disable-next-line max-lines-per-function -- the composition of the service
   async function start(): Promise<RunningService> {
     const settings = await store.channelsConfig.read();
     const host = config.bindHost ?? "127.0.0.1";

@@ -74,6 +74,7 @@ function createTold(newest: number) {
  * one query for all streams, and only while there are any: so nothing is lost with a wake-up, whoever has changed a
  * ticket.
  */
+// oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createEventHub({ store, queues, log }: { store: Store; queues: Queues; log: Log }): EventHub {
   const listeners = new Set<(event: HubEvent) => void>();
   const names = createBriefCache<{ name: string }>(NAMES_MS);

@@ -119,6 +119,7 @@ export const accountOf = (email: string): string =>
   createHash("sha256").update(emailKeyOf(email)).digest("hex").slice(0, 32);
 
 /** Makes the limits of signing in. Nothing here depends on whether an account exists. */
+// oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createSignInLimit(counters: Counters): SignInLimit {
   const checks = createFairQueue(CHECK_PLACES);
   /** Accounts whose attempts are slowed down, while some wait. */

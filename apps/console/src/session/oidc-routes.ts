@@ -41,6 +41,7 @@ const nameOf = ({ name }: OidcPerson) =>
   Array.from(name.replaceAll(CONTROLS, " ").trim()).slice(0, OPERATOR_LIMITS.nameMaxChars).join("") || "?";
 
 /** The routes of single sign-on. */
+// oxlint-disable-next-line max-lines-per-function -- two routes over shared cookie and URL helpers
 export function addOidcRoutes(
   routes: IRouter,
   context: ConsoleContext,

@@ -35,6 +35,7 @@ const TIMEOUT_SECONDS = 10;
 const isLoopback = (host: string) => host === "localhost" || host === "127.0.0.1" || host === "[::1]";
 
 /** Makes the client of a provider; it is asked for its metadata with the first sign-in, and again after a fault. */
+// oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function openOidc({ issuer, clientId, clientSecret, name, createRole }: OidcConfig): OidcClient {
   const load = () => import("openid-client");
   type Library = Awaited<ReturnType<typeof load>>;

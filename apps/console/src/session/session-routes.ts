@@ -49,6 +49,7 @@ export async function endFormer({ cookie, store }: ConsoleContext, request: Requ
 }
 
 /** The routes of signing in and out; those of pages that nobody is signed in on come first. */
+// oxlint-disable-next-line max-lines-per-function -- a handler of a few lines for each route
 export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void {
   const { store, signInLimit, cookie, devices, oidc } = context;
   const check = signedIn(context);

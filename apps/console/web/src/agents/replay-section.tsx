@@ -7,6 +7,7 @@ import type { SubmitEvent } from "react";
 import { replayInParts } from "@svc/client";
 import type { ReplayProgress } from "@svc/client";
 import { agentsQuery } from "../api/agents.ts";
+import { useFields } from "../forms/use-fields.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
@@ -142,126 +143,136 @@ function ReplaySummary({ replay: { items, usage } }: { replay: ReplayProgress })
 }
 
 const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 100;
+/** Attributes of the field for the number of tickets. */
+const LIMIT_FIELD = { type: "number", inputMode: "numeric", min: 1, max: 100, step: 1, required: true } as const;
 const EDITS = "";
 /** Time limit of a part, in milliseconds: short, so that the progress is visible. */
 const PART_MS = 12_000;
 
-/** Plays past tickets again: with what was changed in the editor, or with another agent, beside how it is now. */
-export function ReplaySection({ agent, changes }: { agent: Agent; changes: AgentChange }) {
-  const { t } = useTexts();
+/** Replays past tickets part by part; what was compared until an error or `stop` stays. */
+function useReplay(agentId: string) {
   const { connection } = useServices();
   const project = useProject();
-  const agents = useQuery(agentsQuery(connection, project));
-  const [againstId, setAgainstId] = useState(EDITS);
-  const [limit, setLimit] = useState(String(DEFAULT_LIMIT));
-  const [tickets, setTickets] = useState("");
   const [replay, setReplay] = useState<ReplayProgress | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [isRunning, setRunning] = useState(false);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
-  const others = (agents.data ?? []).filter(({ id }) => id !== agent.id);
-  const isUnchanged = againstId === EDITS && Object.keys(changes).length === 0;
 
-  async function run() {
+  async function run(input: Parameters<typeof replayInParts>[1]) {
     const controller = new AbortController();
+    const { signal } = controller;
     running.current = controller;
     setRunning(true);
     setError(null);
     setReplay(null);
-    const ticketIds = readNames(tickets);
-    const input = {
-      against: againstId === EDITS ? changes : { agentId: againstId },
-      limit: Number(limit),
-      ...(ticketIds === null ? {} : { ticketIds }),
-    };
     try {
       const parts = replayInParts(
-        (body) =>
-          connection.call("replayAgent", project, { params: { id: agent.id }, body, signal: controller.signal }),
+        (body) => connection.call("replayAgent", project, { params: { id: agentId }, body, signal }),
         input,
         (isAlone) => (isAlone ? undefined : PART_MS),
       );
       for await (const part of parts) setReplay(part);
     } catch (cause) {
-      // What was compared until it was stopped stays.
-      if (!controller.signal.aborted) setError(cause);
+      if (!signal.aborted) setError(cause);
     } finally {
       if (running.current === controller) setRunning(false);
     }
   }
+  const isStopped = () => running.current?.signal.aborted !== false;
+  return { replay, error, isRunning, isStopped, run, stop: () => running.current?.abort() };
+}
+
+/** The progress of a replay, its error, and its summary. */
+function ReplayState({
+  state: { replay, error, isRunning, isStopped },
+  onRetry,
+}: {
+  state: ReturnType<typeof useReplay>;
+  onRetry: () => void;
+}) {
+  const { t } = useTexts();
+  const done = replay?.items.length ?? 0;
+  const total = replay === null ? 0 : done + replay.left.length;
+  return (
+    <div aria-live="polite" aria-busy={isRunning} className="mt-4 flex flex-col gap-3 empty:mt-0">
+      {isRunning && (
+        <div>
+          <progress
+            aria-label={t("replay.title")}
+            {...(replay === null ? {} : { value: done })}
+            max={Math.max(1, total)}
+            className="block h-1.5 w-full accent-accent"
+          />
+          {replay !== null && <p className="mt-1 text-xs text-muted">{t("replay.progress", { done, total })}</p>}
+        </div>
+      )}
+      {error !== null && <ErrorNotice error={error} onRetry={onRetry} />}
+      {!isRunning && replay !== null && total === 0 && <Notice>{t("replay.none")}</Notice>}
+      {!isRunning && error === null && replay !== null && replay.left.length > 0 && (
+        <Notice look="warn">
+          {t("replay.progress", { done, total })}
+          {!isStopped() && ` ${t("replay.stuck")}`}
+        </Notice>
+      )}
+      {replay !== null && done > 0 && <ReplaySummary replay={replay} />}
+    </div>
+  );
+}
+
+/** Replays past tickets with the unsaved changes of the editor, or with another agent, beside the saved agent. */
+export function ReplaySection({ agent, changes }: { agent: Agent; changes: AgentChange }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const agents = useQuery(agentsQuery(connection, useProject()));
+  const { values, field } = useFields({ againstId: EDITS, limit: String(DEFAULT_LIMIT), tickets: "" });
+  const state = useReplay(agent.id);
+  const { replay, isRunning } = state;
+  const isUnchanged = values.againstId === EDITS && Object.keys(changes).length === 0;
+
+  function run() {
+    const ticketIds = readNames(values.tickets);
+    void state.run({
+      against: values.againstId === EDITS ? changes : { agentId: values.againstId },
+      limit: Number(values.limit),
+      ...(ticketIds === null ? {} : { ticketIds }),
+    });
+  }
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    if (!isRunning && !isUnchanged) void run();
+    if (!isRunning && !isUnchanged) run();
   }
+  const others = (agents.data ?? [])
+    .filter(({ id }) => id !== agent.id)
+    .map(({ id, name }) => ({ value: id, label: name }));
 
-  const total = replay === null ? 0 : replay.items.length + replay.left.length;
   return (
     <Section title={t("replay.title")} text={t("replay.text")}>
       <form onSubmit={submit} className="flex flex-col gap-3">
         <div className="grid gap-3 sm:grid-cols-2">
           <SelectField
             label={t("replay.against")}
-            value={againstId}
-            options={[
-              { value: EDITS, label: t("replay.edits") },
-              ...others.map(({ id, name }) => ({ value: id, label: name })),
-            ]}
+            options={[{ value: EDITS, label: t("replay.edits") }, ...others]}
             {...(isUnchanged ? { hint: t("replay.nothing") } : {})}
-            onChange={setAgainstId}
+            {...field("againstId")}
           />
-          <Field
-            label={t("replay.limit")}
-            type="number"
-            inputMode="numeric"
-            min={1}
-            max={MAX_LIMIT}
-            step={1}
-            required
-            value={limit}
-            onChange={setLimit}
-          />
+          <Field label={t("replay.limit")} {...LIMIT_FIELD} {...field("limit")} />
         </div>
         <TextArea
           label={t("replay.tickets")}
           hint={t("replay.ticketsHint")}
           rows={2}
           spellCheck={false}
-          value={tickets}
-          onChange={setTickets}
+          {...field("tickets")}
         />
         <div className="flex gap-2">
           <Button icon={History} type="submit" look="primary" isBusy={isRunning} disabled={isUnchanged}>
             {t("replay.run")}
           </Button>
-          {isRunning && <Button onClick={() => running.current?.abort()}>{t("replay.stop")}</Button>}
+          {isRunning && <Button onClick={state.stop}>{t("replay.stop")}</Button>}
         </div>
       </form>
-      <div aria-live="polite" aria-busy={isRunning} className="mt-4 flex flex-col gap-3 empty:mt-0">
-        {isRunning && (
-          <div>
-            <progress
-              aria-label={t("replay.title")}
-              {...(replay === null ? {} : { value: replay.items.length })}
-              max={Math.max(1, total)}
-              className="block h-1.5 w-full accent-accent"
-            />
-            {replay !== null && (
-              <p className="mt-1 text-xs text-muted">{t("replay.progress", { done: replay.items.length, total })}</p>
-            )}
-          </div>
-        )}
-        {error !== null && <ErrorNotice error={error} onRetry={() => void run()} />}
-        {!isRunning && replay !== null && total === 0 && <Notice>{t("replay.none")}</Notice>}
-        {!isRunning && error === null && replay !== null && replay.left.length > 0 && (
-          <Notice look="warn">
-            {t("replay.progress", { done: replay.items.length, total })}
-            {running.current?.signal.aborted === false && ` ${t("replay.stuck")}`}
-          </Notice>
-        )}
-        {replay !== null && replay.items.length > 0 && <ReplaySummary replay={replay} />}
-      </div>
+      <ReplayState state={state} onRetry={run} />
       {replay !== null && replay.items.length > 0 && (
         <ul className="mt-4 divide-y divide-line rounded-lg border border-line">
           {replay.items.map((item) => (

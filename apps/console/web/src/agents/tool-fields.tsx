@@ -49,6 +49,56 @@ type Anonymous = NonNullable<HttpTool["anonymous"]>;
 const SOURCES = ["customer.userId", "customer.email", "ticket.id", "chat.id"] as const satisfies Bindings[string][];
 const ANONYMOUS = ["byArguments", "allow", "refuse"] as const satisfies readonly (Anonymous | "byArguments")[];
 
+/** Returns a record without one of its keys. */
+const without = <Value,>(record: Readonly<Record<string, Value>>, name: string): Record<string, Value> =>
+  Object.fromEntries(Object.entries(record).filter(([other]) => other !== name));
+
+/** A field for a new name, with a button that adds it. */
+function NewNameField({
+  label,
+  action,
+  taken,
+  proposed = [],
+  onAdd,
+}: {
+  label: string;
+  action: string;
+  taken: readonly string[];
+  proposed?: readonly string[];
+  onAdd: (name: string) => void;
+}) {
+  const listId = useId();
+  const [typed, setTyped] = useState("");
+  const name = typed.trim();
+  function add() {
+    onAdd(name);
+    setTyped("");
+  }
+  return (
+    <div className="flex items-end gap-2">
+      <Field
+        label={label}
+        className="min-w-0 flex-1"
+        list={listId}
+        spellCheck={false}
+        autoComplete="off"
+        value={typed}
+        onChange={setTyped}
+      />
+      <datalist id={listId}>
+        {proposed
+          .filter((other) => !taken.includes(other))
+          .map((other) => (
+            <option key={other} value={other} />
+          ))}
+      </datalist>
+      <Button icon={Plus} disabled={name === "" || taken.includes(name)} onClick={add}>
+        {action}
+      </Button>
+    </div>
+  );
+}
+
 /** Which arguments of a tool the service fills in, and whether anonymous customers can cause its calls. */
 function BindFields({
   bind = {},
@@ -63,9 +113,6 @@ function BindFields({
   onChange: (change: { bind?: Bindings; anonymous?: Anonymous | undefined }) => void;
 }) {
   const { t } = useTexts();
-  const listId = useId();
-  const [typed, setTyped] = useState("");
-  const added = typed.trim();
   const sources = SOURCES.map((value) => ({ value, label: t(`tools.source.${value}`) }));
   const set = (name: string, value: string) => {
     const source = SOURCES.find((one) => one === value);
@@ -89,40 +136,17 @@ function BindFields({
           <IconButton
             icon={Trash2}
             label={t("tools.removeBind", { name })}
-            onClick={() =>
-              onChange({ bind: Object.fromEntries(Object.entries(bind).filter(([other]) => other !== name)) })
-            }
+            onClick={() => onChange({ bind: without(bind, name) })}
           />
         </div>
       ))}
-      <div className="flex items-end gap-2">
-        <Field
-          label={t("tools.bindArgument")}
-          className="min-w-0 flex-1"
-          list={listId}
-          spellCheck={false}
-          autoComplete="off"
-          value={typed}
-          onChange={setTyped}
-        />
-        <datalist id={listId}>
-          {names
-            .filter((name) => !Object.hasOwn(bind, name))
-            .map((name) => (
-              <option key={name} value={name} />
-            ))}
-        </datalist>
-        <Button
-          icon={Plus}
-          disabled={added === "" || Object.hasOwn(bind, added)}
-          onClick={() => {
-            set(added, SOURCES[0]);
-            setTyped("");
-          }}
-        >
-          {t("tools.addBind")}
-        </Button>
-      </div>
+      <NewNameField
+        label={t("tools.bindArgument")}
+        action={t("tools.addBind")}
+        taken={Object.keys(bind)}
+        proposed={names}
+        onAdd={(name) => set(name, SOURCES[0])}
+      />
       <SelectField
         label={t("tools.anonymous")}
         hint={t("tools.anonymousHint")}
@@ -198,7 +222,63 @@ export function HeadersField({
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies readonly HttpTool["method"][];
 
-/** What is said of a tool that is one HTTP request. */
+/** The JSON Schema of a tool's parameters, as it is typed. */
+function ParametersField({ url, value, onChange }: { url: string; value: string; onChange: (text: string) => void }) {
+  const { t } = useTexts();
+  const read = readParameters(value);
+  return (
+    <div>
+      <TextArea
+        label={t("tools.parameters")}
+        hint={t("tools.parametersHint")}
+        error={read === null ? t("tools.parametersFault") : undefined}
+        rows={7}
+        spellCheck={false}
+        dir="ltr"
+        className="[&_textarea]:font-mono [&_textarea]:text-xs"
+        value={value}
+        onChange={onChange}
+      />
+      <Button
+        size="small"
+        className="mt-1.5"
+        disabled={read === null}
+        onClick={() => read !== null && onChange(JSON.stringify(withArgumentsOf(url, read), null, 2))}
+      >
+        {t("tools.fromUrl")}
+      </Button>
+    </div>
+  );
+}
+
+/** Method and URL of a request. */
+function RequestFields({ tool, onChange }: { tool: HttpTool; onChange: (tool: HttpTool) => void }) {
+  const { t } = useTexts();
+  return (
+    <div className="flex gap-2">
+      <SelectField
+        label={t("tools.method")}
+        className="w-28 shrink-0"
+        value={tool.method}
+        options={METHODS.map((value) => ({ value, label: value }))}
+        onChange={(method) => onChange(withMethod(tool, method))}
+      />
+      <Field
+        label={t("tools.url")}
+        hint={t("tools.urlHint")}
+        className="min-w-0 flex-1"
+        placeholder="https://api.example.com/orders/{orderId}"
+        required
+        spellCheck={false}
+        autoComplete="off"
+        value={tool.url}
+        onChange={(value) => onChange({ ...tool, url: value })}
+      />
+    </div>
+  );
+}
+
+/** The fields of a tool that is one HTTP request. */
 export function HttpToolFields({
   tool,
   parameters,
@@ -224,50 +304,8 @@ export function HttpToolFields({
         value={tool.description}
         onChange={(value) => onChange({ ...tool, description: value })}
       />
-      <div className="flex gap-2">
-        <SelectField
-          label={t("tools.method")}
-          className="w-28 shrink-0"
-          value={tool.method}
-          options={METHODS.map((value) => ({ value, label: value }))}
-          onChange={(value) => {
-            const method = METHODS.find((other) => other === value);
-            if (method !== undefined) onChange(withMethod(tool, method));
-          }}
-        />
-        <Field
-          label={t("tools.url")}
-          hint={t("tools.urlHint")}
-          className="min-w-0 flex-1"
-          placeholder="https://api.example.com/orders/{orderId}"
-          required
-          spellCheck={false}
-          autoComplete="off"
-          value={tool.url}
-          onChange={(value) => onChange({ ...tool, url: value })}
-        />
-      </div>
-      <div>
-        <TextArea
-          label={t("tools.parameters")}
-          hint={t("tools.parametersHint")}
-          error={read === null ? t("tools.parametersFault") : undefined}
-          rows={7}
-          spellCheck={false}
-          dir="ltr"
-          className="[&_textarea]:font-mono [&_textarea]:text-xs"
-          value={parameters}
-          onChange={onParameters}
-        />
-        <Button
-          size="small"
-          className="mt-1.5"
-          disabled={read === null}
-          onClick={() => read !== null && onParameters(JSON.stringify(withArgumentsOf(tool.url, read), null, 2))}
-        >
-          {t("tools.fromUrl")}
-        </Button>
-      </div>
+      <RequestFields tool={tool} onChange={onChange} />
+      <ParametersField url={tool.url} value={parameters} onChange={onParameters} />
       {tool.method !== "GET" && (
         <ChoiceGroup
           label={t("tools.body")}
@@ -295,12 +333,37 @@ export function HttpToolFields({
   );
 }
 
-/** What is said of an MCP server whose tools an agent has. */
+/** The rule for one tool of an MCP server. */
+function RuleFields({
+  name,
+  rule: { access = "write", approval = "operator", bind, anonymous },
+  onChange,
+  onRemove,
+}: {
+  name: string;
+  rule: McpTool["rules"][string];
+  onChange: (change: McpTool["rules"][string]) => void;
+  onRemove: () => void;
+}) {
+  const { t } = useTexts();
+  return (
+    <div className="rounded-lg border border-line p-3">
+      <div className="mb-2 flex items-center justify-between gap-2">
+        <code className="min-w-0 font-mono text-xs font-semibold wrap-anywhere">{name}</code>
+        <IconButton icon={Trash2} size="small" label={t("tools.removeRule", { name })} onClick={onRemove} />
+      </div>
+      <div className="flex flex-col gap-4">
+        <AccessFields access={access} approval={approval} onChange={onChange} />
+        <BindFields bind={bind} anonymous={anonymous} onChange={onChange} />
+      </div>
+    </div>
+  );
+}
+
+/** The fields of an MCP server whose tools an agent has. */
 export function McpToolFields({ tool, onChange }: { tool: McpTool; onChange: (tool: McpTool) => void }) {
   const { t } = useTexts();
   const [allow, setAllow] = useState(() => tool.allow?.join("\n") ?? "");
-  const [ruled, setRuled] = useState("");
-  const name = ruled.trim();
   const setRule = (remote: string, change: McpTool["rules"][string]) =>
     onChange({ ...tool, rules: { ...tool.rules, [remote]: { ...tool.rules[remote], ...change } } });
   return (
@@ -329,48 +392,21 @@ export function McpToolFields({ tool, onChange }: { tool: McpTool; onChange: (to
       <fieldset className="flex flex-col gap-3">
         <legend className="mb-1 text-sm font-medium">{t("tools.rules")}</legend>
         <p className="text-xs text-muted">{t("tools.rulesHint")}</p>
-        {Object.entries(tool.rules).map(([remote, { access = "write", approval = "operator", bind, anonymous }]) => (
-          <div key={remote} className="rounded-lg border border-line p-3">
-            <div className="mb-2 flex items-center justify-between gap-2">
-              <code className="min-w-0 font-mono text-xs font-semibold wrap-anywhere">{remote}</code>
-              <IconButton
-                icon={Trash2}
-                size="small"
-                label={t("tools.removeRule", { name: remote })}
-                onClick={() =>
-                  onChange({
-                    ...tool,
-                    rules: Object.fromEntries(Object.entries(tool.rules).filter(([other]) => other !== remote)),
-                  })
-                }
-              />
-            </div>
-            <div className="flex flex-col gap-4">
-              <AccessFields access={access} approval={approval} onChange={(change) => setRule(remote, change)} />
-              <BindFields bind={bind} anonymous={anonymous} onChange={(change) => setRule(remote, change)} />
-            </div>
-          </div>
-        ))}
-        <div className="flex items-end gap-2">
-          <Field
-            label={t("tools.ruleFor")}
-            className="min-w-0 flex-1"
-            spellCheck={false}
-            autoComplete="off"
-            value={ruled}
-            onChange={setRuled}
+        {Object.entries(tool.rules).map(([remote, rule]) => (
+          <RuleFields
+            key={remote}
+            name={remote}
+            rule={rule}
+            onChange={(change) => setRule(remote, change)}
+            onRemove={() => onChange({ ...tool, rules: without(tool.rules, remote) })}
           />
-          <Button
-            icon={Plus}
-            disabled={name === "" || Object.hasOwn(tool.rules, name)}
-            onClick={() => {
-              setRule(name, { access: "write", approval: "operator" });
-              setRuled("");
-            }}
-          >
-            {t("tools.addRule")}
-          </Button>
-        </div>
+        ))}
+        <NewNameField
+          label={t("tools.ruleFor")}
+          action={t("tools.addRule")}
+          taken={Object.keys(tool.rules)}
+          onAdd={(name) => setRule(name, { access: "write", approval: "operator" })}
+        />
       </fieldset>
     </>
   );

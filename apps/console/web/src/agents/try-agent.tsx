@@ -2,7 +2,7 @@ import type { Agent, AgentResult } from "@svc/contracts";
 import { CircleCheck, UserRound, FlaskConical } from "lucide-react";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { SubmitEvent } from "react";
+import { given } from "../api/pages.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { describeReason } from "../ticket/describe-reason.ts";
@@ -83,44 +83,53 @@ function Result({ result, policy }: { result: AgentResult; policy: Policy }) {
   );
 }
 
-/** Asks an agent as a customer would; nothing is sent or kept. It answers as it is saved. */
-export function TryAgent({ agent, policy, isDirty }: { agent: Agent; policy: Policy; isDirty: boolean }) {
-  const { t } = useTexts();
+/** Asks an agent. Later questions have the earlier ones as their context, as in a chat. */
+function useQuestions(agentId: string) {
   const { connection } = useServices();
   const project = useProject();
   const [input, setInput] = useState("");
   const [context, setContext] = useState("");
   const answer = useMutation({
-    mutationFn: (asked: { input: string; context: string }) =>
+    mutationFn: (question: { input: string; context: string }) =>
       connection.call("executeAgent", project, {
-        params: { id: agent.id },
-        body: { input: asked.input, ...(asked.context === "" ? {} : { context: asked.context }) },
+        params: { id: agentId },
+        body: { input: question.input, ...given({ context: question.context }) },
       }),
-    // The next question may lean on this one, as in a chat.
-    onSuccess: (_, asked) => setContext(`${asked.context}\n${asked.input.replaceAll("\n", " ")}`.trim()),
+    onSuccess: (_, question) => setContext(`${question.context}\n${question.input.replaceAll("\n", " ")}`.trim()),
   });
-  const isEmpty = input.trim() === "";
+  return {
+    input,
+    setInput,
+    context,
+    answer,
+    ask() {
+      if (input.trim() !== "" && !answer.isPending) answer.mutate({ input: input.trim(), context });
+    },
+    reset() {
+      setContext("");
+      setInput("");
+      answer.reset();
+    },
+  };
+}
 
-  function ask() {
-    if (!isEmpty && !answer.isPending) answer.mutate({ input: input.trim(), context });
-  }
-  function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    ask();
-  }
-  function forget() {
-    setContext("");
-    setInput("");
-    answer.reset();
-  }
-
+/** Asks the saved agent as a customer would; nothing is sent or stored. */
+export function TryAgent({ agent, policy, isDirty }: { agent: Agent; policy: Policy; isDirty: boolean }) {
+  const { t } = useTexts();
+  const { input, setInput, context, answer, ask, reset } = useQuestions(agent.id);
   return (
     <section aria-busy={answer.isPending} className="rounded-xl border border-line bg-surface p-4 lg:sticky lg:top-4">
       <h2 className="mb-3 flex items-center gap-2 text-base font-semibold">
         <FlaskConical aria-hidden className="size-4.5 text-accent" />
         {t("agents.try")}
       </h2>
-      <form onSubmit={submit} className="flex flex-col gap-3">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          ask();
+        }}
+        className="flex flex-col gap-3"
+      >
         <TextArea
           label={t("search.question")}
           hint={t(isDirty ? "agents.trySaved" : "agents.tryHint")}
@@ -135,11 +144,11 @@ export function TryAgent({ agent, policy, isDirty }: { agent: Agent; policy: Pol
           }}
         />
         <div className="flex flex-wrap gap-2">
-          <Button type="submit" look="primary" isBusy={answer.isPending} disabled={isEmpty}>
+          <Button type="submit" look="primary" isBusy={answer.isPending} disabled={input.trim() === ""}>
             {t("search.ask")}
           </Button>
           {context !== "" && (
-            <Button look="quiet" onClick={forget}>
+            <Button look="quiet" onClick={reset}>
               {t("agents.tryForget")}
             </Button>
           )}
@@ -147,13 +156,7 @@ export function TryAgent({ agent, policy, isDirty }: { agent: Agent; policy: Pol
       </form>
       {context !== "" && <p className="mt-2 text-xs text-muted">{t("agents.tryContext")}</p>}
       <div aria-live="polite" className="mt-4 empty:mt-0">
-        {answer.isPending && (
-          <div className="flex flex-col gap-2">
-            <Skeleton className="h-4 w-full" />
-            <Skeleton className="h-4 w-4/5" />
-            <Skeleton className="h-4 w-3/5" />
-          </div>
-        )}
+        {answer.isPending && <AnswerSkeleton />}
         {answer.isError && <ErrorNotice error={answer.error} onRetry={ask} />}
         {answer.isSuccess && <Result result={answer.data} policy={policy} />}
       </div>
@@ -165,3 +168,12 @@ export function TryAgent({ agent, policy, isDirty }: { agent: Agent; policy: Pol
     </section>
   );
 }
+
+/** The outline of an answer that is loading. */
+export const AnswerSkeleton = () => (
+  <div aria-busy className="flex flex-col gap-2">
+    <Skeleton className="h-4 w-full" />
+    <Skeleton className="h-4 w-4/5" />
+    <Skeleton className="h-4 w-3/5" />
+  </div>
+);

@@ -113,6 +113,7 @@ function urlOf(path: string, query: Request["query"] = {}): string {
 }
 
 /** Makes the connection; it keeps nothing open. */
+// oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createConnection({ fetch, onReach, onSignedOut }: ConnectionOptions): Connection {
   let csrf: string | null = null;
 

@@ -29,6 +29,7 @@ function read(data: unknown): unknown {
 }
 
 /** Makes the line over `url`, closed. `onCut` hears when it is cut. */
+// oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createLive(url: string, onCut: () => void): Live {
   const listeners: { [Name in LiveName]: Set<(event: LiveEvents[Name]) => void> } = {
     hello: new Set(),

@@ -9,7 +9,16 @@ import { MenuItem, MenuLine } from "../ui/menu.tsx";
 import { AccountMenu, ProjectMenu, ProjectChoice } from "./account-menu.tsx";
 import type { Page } from "./pages.ts";
 
-/** How everything looks that stands in the navigation. */
+interface BarProps {
+  session: Session;
+  pages: readonly Page[];
+  openPalette: () => void;
+  openMentions: () => void;
+  /** Number of unread mentions. */
+  unread: number;
+}
+
+/** Classes of an item of the navigation. */
 const NAVIGATION_ITEM =
   "group flex min-w-0 flex-1 flex-col items-center justify-center gap-0.5 rounded-lg py-1.5 text-2xs font-medium text-muted hover:bg-hover hover:text-ink aria-[current]:text-accent data-current:text-accent lg:w-full lg:flex-none lg:py-2";
 const NAVIGATION_ICON =
@@ -45,15 +54,7 @@ export function SideBar({
   openKeys,
   openMentions,
   unread,
-}: {
-  session: Session;
-  pages: readonly Page[];
-  openPalette: () => void;
-  openKeys: () => void;
-  openMentions: () => void;
-  /** Mentions that were not looked at. */
-  unread: number;
-}) {
+}: BarProps & { openKeys: () => void }) {
   const { t } = useTexts();
   const project = useProject();
   const shown = useShownPage(pages, project);
@@ -96,28 +97,43 @@ export function SideBar({
   );
 }
 
-/** The navigation below the page, where the window is narrow: the pages most used, and one menu with all else. */
-export function BottomBar({
-  session,
-  pages,
-  openPalette,
-  openMentions,
-  unread,
-}: {
-  session: Session;
-  pages: readonly Page[];
-  openPalette: () => void;
-  openMentions: () => void;
-  /** Mentions that were not looked at. */
-  unread: number;
-}) {
+/** The items of the menu with the pages and dialogs that are not in the bar. */
+function MoreItems({ session, pages, openPalette, openMentions, unread }: BarProps) {
   const { t } = useTexts();
   const navigate = useNavigate();
+  const project = useProject();
+  const projects = session.projects.map(({ name }) => name);
+  return (
+    <>
+      {pages.map((page) => (
+        <MenuItem key={page.id} icon={page.icon} onSelect={() => void navigate(page.link(project))}>
+          {t(page.title)}
+        </MenuItem>
+      ))}
+      <MenuItem icon={AtSign} onSelect={openMentions}>
+        {unread === 0 ? t("mentions.title") : t("mentions.unread", { n: unread })}
+      </MenuItem>
+      <MenuItem icon={Search} onSelect={openPalette}>
+        {t("command.palette")}
+      </MenuItem>
+      <MenuLine />
+      {projects.length > 1 && (
+        <>
+          <ProjectChoice projects={projects} project={project} />
+          <MenuLine />
+        </>
+      )}
+    </>
+  );
+}
+
+/** The navigation below the page, where the window is narrow: the pages most used, and one menu with all else. */
+export function BottomBar({ session, pages, openPalette, openMentions, unread }: BarProps) {
+  const { t } = useTexts();
   const project = useProject();
   const shown = useShownPage(pages, project);
   const others = pages.filter(({ isInBar }) => isInBar !== true);
   const isMore = others.some((page) => page === shown);
-  const projects = session.projects.map(({ name }) => name);
   return (
     <nav
       aria-label={t("shell.navigation")}
@@ -140,24 +156,13 @@ export function BottomBar({
           </button>
         }
       >
-        {others.map((page) => (
-          <MenuItem key={page.id} icon={page.icon} onSelect={() => void navigate(page.link(project))}>
-            {t(page.title)}
-          </MenuItem>
-        ))}
-        <MenuItem icon={AtSign} onSelect={openMentions}>
-          {unread === 0 ? t("mentions.title") : t("mentions.unread", { n: unread })}
-        </MenuItem>
-        <MenuItem icon={Search} onSelect={openPalette}>
-          {t("command.palette")}
-        </MenuItem>
-        <MenuLine />
-        {projects.length > 1 && (
-          <>
-            <ProjectChoice projects={projects} project={project} />
-            <MenuLine />
-          </>
-        )}
+        <MoreItems
+          pages={others}
+          session={session}
+          openPalette={openPalette}
+          openMentions={openMentions}
+          unread={unread}
+        />
       </AccountMenu>
     </nav>
   );

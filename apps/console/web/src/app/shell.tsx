@@ -119,6 +119,7 @@ function SignedIn({ session }: { session: Session }) {
     })),
   ]);
 
+  const bar = { session, pages, openPalette: () => setOpen("palette"), openMentions, unread };
   return (
     <div className="flex h-full flex-col">
       <a
@@ -129,24 +130,7 @@ function SignedIn({ session }: { session: Session }) {
       </a>
       <ReachBanner />
       <div className="flex min-h-0 flex-1 max-lg:flex-col-reverse">
-        {isWide ? (
-          <SideBar
-            session={session}
-            pages={pages}
-            openPalette={() => setOpen("palette")}
-            openKeys={() => setOpen("keys")}
-            openMentions={openMentions}
-            unread={unread}
-          />
-        ) : (
-          <BottomBar
-            session={session}
-            pages={pages}
-            openPalette={() => setOpen("palette")}
-            openMentions={openMentions}
-            unread={unread}
-          />
-        )}
+        {isWide ? <SideBar {...bar} openKeys={() => setOpen("keys")} /> : <BottomBar {...bar} />}
         <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 bg-surface outline-none">
           {isKnown ? (
             <Outlet />

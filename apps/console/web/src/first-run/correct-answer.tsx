@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { SubmitEvent } from "react";
-import type { TicketDetail } from "@svc/contracts";
+import type { KbHit, TicketDetail } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
 import { kbsQuery, searchQuery } from "../api/knowledge.ts";
 import { decide } from "../api/tickets.ts";
@@ -20,29 +20,10 @@ const GAPS = 20;
 
 const titleOf = (question: string) => question.trim().replaceAll(/\s+/g, " ").slice(0, TITLE_MAX_CHARS);
 
-/**
- * Teaches from a wrong answer: who should answer, which is a lesson for triage, and the right answer as an article, written
- * or taken from a passage of the documents. The ticket of the wrong answer is resolved.
- */
-export function CorrectAnswer({
-  ticket,
-  question,
-  onTaught,
-}: {
-  ticket: TicketDetail;
-  question: string;
-  /** The article; null where only another agent was chosen. */
-  onTaught: (article: KbPlace | null) => void;
-}) {
-  const { t } = useTexts();
+/** The enabled agents, the one that should answer, and the passages of its knowledge bases that match the question. */
+function useCandidates(agentId: string | null, question: string) {
   const { connection } = useServices();
   const project = useProject();
-  const findKb = useOwnKb();
-  const field = useRef<HTMLTextAreaElement>(null);
-  const [agentId, setAgentId] = useState(ticket.agentId);
-  const [answer, setAnswer] = useState("");
-  const [error, setError] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
   const kbs = useQuery(kbsQuery(connection, project));
   const { data: agents = [] } = useQuery(agentsQuery(connection, project));
   const enabled = agents.filter((agent) => agent.enabled);
@@ -56,10 +37,16 @@ export function CorrectAnswer({
         .toSorted((a, b) => b.score - a.score)
         .slice(0, PASSAGES),
   });
-  const isRerouted = agent !== undefined && agent.id !== ticket.agentId;
+  return { agent, enabled, passages };
+}
 
-  async function writeArticle(): Promise<KbPlace> {
-    const kbId = await findKb(agent?.id);
+/** Returns a function that writes the answer to the question as an article: of its gap if it is one, else on its own. */
+function useWriteArticle(ticket: TicketDetail, question: string) {
+  const { connection } = useServices();
+  const project = useProject();
+  const findKb = useOwnKb();
+  return async function writeArticle(answer: string, agentId: string | undefined): Promise<KbPlace> {
+    const kbId = await findKb(agentId);
     const body = { title: titleOf(question), text: answer };
     const { items } = await connection.call("listGaps", project, {
       query: { status: "open", sort: "lastAt", limit: GAPS },
@@ -76,7 +63,71 @@ export function CorrectAnswer({
     const made = await connection.call("addDocuments", project, { params: { id: kbId }, body });
     if (!("item" in made)) throw new Error("One text is returned as one document.");
     return { kbId, documentId: made.item.id };
-  }
+  };
+}
+
+/** Passages of the documents to choose the right answer from. */
+function PassageChoice({
+  passages,
+  chosen,
+  onChoose,
+}: {
+  passages: readonly KbHit[];
+  chosen: string;
+  onChoose: (text: string) => void;
+}) {
+  const { t } = useTexts();
+  return (
+    <section aria-label={t("firstRun.passages")}>
+      <h3 className="mb-1 text-sm font-medium">{t("firstRun.passages")}</h3>
+      <ul className="grid grid-cols-1 gap-1.5 sm:grid-cols-2">
+        {passages.map(({ chunkId, headingPath, text, title }) => (
+          <li key={chunkId}>
+            <button
+              type="button"
+              aria-pressed={chosen === text}
+              onClick={() => onChoose(text)}
+              className="flex size-full flex-col rounded-md border border-line bg-surface p-2 text-left hover:border-edge aria-pressed:border-accent aria-pressed:bg-accent-soft"
+            >
+              <span dir="auto" className="w-full truncate text-xs font-medium">
+                {[title, ...headingPath.filter((heading) => heading !== title)].join(" › ")}
+              </span>
+              <span dir="auto" className="mt-0.5 line-clamp-3 text-xs text-muted">
+                {text}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/**
+ * Teaches from a wrong answer: who should answer, which is a lesson for triage, and the right answer as an article, written
+ * or taken from a passage of the documents. The ticket of the wrong answer is resolved.
+ */
+export function CorrectAnswer({
+  ticket,
+  question,
+  onTaught,
+}: {
+  ticket: TicketDetail;
+  question: string;
+  /** The article; null where only another agent was chosen. */
+  onTaught: (article: KbPlace | null) => void;
+}) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [agentId, setAgentId] = useState(ticket.agentId);
+  const [answer, setAnswer] = useState("");
+  const [error, setError] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  const { agent, enabled, passages } = useCandidates(agentId, question);
+  const isRerouted = agent !== undefined && agent.id !== ticket.agentId;
+
+  const writeArticle = useWriteArticle(ticket, question);
 
   async function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -84,10 +135,10 @@ export function CorrectAnswer({
     setBusy(true);
     setError(null);
     try {
-      const article = answer.trim() === "" ? null : await writeArticle();
-      const place = { id: ticket.id, project: ticket.project, version: null };
-      if (ticket.status !== "resolved") await decide(connection, place, "resolve", {});
-      if (isRerouted) await decide(connection, place, "reroute", { agentId: agent.id });
+      const article = answer.trim() === "" ? null : await writeArticle(answer, agent?.id);
+      const target = { id: ticket.id, project: ticket.project, version: null };
+      if (ticket.status !== "resolved") await decide(connection, target, "resolve", {});
+      if (isRerouted) await decide(connection, target, "reroute", { agentId: agent.id });
       onTaught(article);
     } catch (cause) {
       setError(cause);
@@ -114,31 +165,14 @@ export function CorrectAnswer({
         />
       )}
       {passages.length > 0 && (
-        <section aria-label={t("firstRun.passages")}>
-          <h3 className="mb-1 text-sm font-medium">{t("firstRun.passages")}</h3>
-          <ul className="grid grid-cols-1 gap-1.5 sm:grid-cols-2">
-            {passages.map(({ chunkId, headingPath, text, title }) => (
-              <li key={chunkId}>
-                <button
-                  type="button"
-                  aria-pressed={answer === text}
-                  onClick={() => {
-                    setAnswer(text);
-                    field.current?.focus();
-                  }}
-                  className="flex size-full flex-col rounded-md border border-line bg-surface p-2 text-left hover:border-edge aria-pressed:border-accent aria-pressed:bg-accent-soft"
-                >
-                  <span dir="auto" className="w-full truncate text-xs font-medium">
-                    {[title, ...headingPath.filter((heading) => heading !== title)].join(" › ")}
-                  </span>
-                  <span dir="auto" className="mt-0.5 line-clamp-3 text-xs text-muted">
-                    {text}
-                  </span>
-                </button>
-              </li>
-            ))}
-          </ul>
-        </section>
+        <PassageChoice
+          passages={passages}
+          chosen={answer}
+          onChoose={(text) => {
+            setAnswer(text);
+            field.current?.focus();
+          }}
+        />
       )}
       <TextArea
         ref={field}

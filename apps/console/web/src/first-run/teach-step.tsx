@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { FileUp, Globe, PenLine } from "lucide-react";
 import { useRef, useState } from "react";
+import type { KbItem } from "@svc/contracts";
 import { kbsQuery, ownKb } from "../api/knowledge.ts";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
@@ -17,6 +18,19 @@ import { Step } from "./step.tsx";
 import { useOwnKb } from "./use-own-kb.ts";
 
 const SourceDialog = lazyDialog(async () => (await import("../knowledge/source-dialog.tsx")).SourceDialog);
+
+function KbLink({ kb: { id, name } }: { kb: KbItem }) {
+  const { t } = useTexts();
+  return (
+    <Link
+      to="/$project/knowledge/$kbId"
+      params={{ project: useProject(), kbId: id }}
+      className="mt-3 inline-block rounded-sm text-sm font-medium text-accent hover:underline"
+    >
+      {t("firstRun.seeKb", { name })}
+    </Link>
+  );
+}
 
 /** What the agents should know: files, pages of the web, or a text that is written here. */
 export function TeachStep({ number }: { number: number }) {
@@ -68,15 +82,7 @@ export function TeachStep({ number }: { number: number }) {
       <div className="mt-3 empty:hidden">
         <UploadList queue={queue} />
       </div>
-      {kb !== undefined && kb.documents > 0 && (
-        <Link
-          to="/$project/knowledge/$kbId"
-          params={{ project, kbId: kb.id }}
-          className="mt-3 inline-block rounded-sm text-sm font-medium text-accent hover:underline"
-        >
-          {t("firstRun.seeKb", { name: kb.name })}
-        </Link>
-      )}
+      {kb !== undefined && kb.documents > 0 && <KbLink kb={kb} />}
       {source !== null && <SourceDialog {...source} onClose={() => setSource(null)} />}
     </Step>
   );

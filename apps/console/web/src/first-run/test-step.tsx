@@ -17,9 +17,9 @@ import { confirmAnswer, isConfirmed } from "./first-run-state.ts";
 import type { KbPlace } from "./first-run-state.ts";
 import { Step } from "./step.tsx";
 
-const LOOK_MS = 1_000;
-/** Where what was typed waits for the message to be sent. */
-const KEPT = "console.first-run.text";
+const POLL_MS = 1_000;
+/** Key of the unsent text in the browser's storage. */
+const STORED_TEXT = "console.first-run.text";
 /** TEST_MESSAGE_MAX_CHARS of the contracts says the same; the server checks. */
 const TEXT_MAX_CHARS = 2_000;
 
@@ -132,17 +132,11 @@ function Outcome({
   );
 }
 
-/** A message as a customer would send it, and what is answered. */
-export function TestStep({ number }: { number: number }) {
-  const { t } = useTexts();
-  const { connection, live, queryClient, storage } = useServices();
+/** Sends test messages, follows the ticket of the last one, and asks again after an article was added. */
+function useTestMessage() {
+  const { connection, live, queryClient } = useServices();
   const project = useProject();
-  const formId = useId();
-  const [text, setText] = useState(() => storage.getItem(KEPT) ?? "");
   const [sent, setSent] = useState<{ text: string; ticketId: string } | null>(null);
-  const [isRight, setRight] = useState(() => isConfirmed(storage, project));
-  /** The ticket whose answer was confirmed. */
-  const [confirmed, setConfirmed] = useState<string | null>(null);
   /** The article that is being read before the question is asked again. */
   const [article, setArticle] = useState<KbPlace | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -151,8 +145,8 @@ export function TestStep({ number }: { number: number }) {
   const ticket = useQuery({
     ...ticketQuery(connection, project, ticketId),
     enabled: sent !== null,
-    // The line of news tells of it, too; where that is cut, this still does.
-    refetchInterval: ({ state }) => (state.data?.stage === "done" ? false : LOOK_MS),
+    // Events of the ticket arrive as well; polling covers a dropped connection.
+    refetchInterval: ({ state }) => (state.data?.stage === "done" ? false : POLL_MS),
   });
   useEffect(
     () =>
@@ -176,16 +170,10 @@ export function TestStep({ number }: { number: number }) {
       setBusy(false);
     }
   }
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    if (text.trim() === "" || isBusy || !(await ask(text))) return;
-    setText("");
-    storage.removeItem(KEPT);
-  }
   const reading = useQuery({
     queryKey: ["first-run", "article", project, article?.documentId],
     enabled: article !== null,
-    refetchInterval: LOOK_MS,
+    refetchInterval: POLL_MS,
     queryFn: async ({ signal }) => {
       const params = { id: article?.kbId ?? "", docId: article?.documentId ?? "" };
       return (await connection.call("getDocument", project, { params, signal })).item;
@@ -199,17 +187,76 @@ export function TestStep({ number }: { number: number }) {
   useEffect(() => {
     if (status === "ready") askAgain();
   }, [status]);
+  const isReading = article !== null;
+  return { sent, ticket: ticket.data, isReading, hasFailed: status === "failed", setArticle, error, isBusy, ask };
+}
+
+/** The field for a test message, whose unsent text is stored in this browser. */
+function TestForm({ error, isBusy, ask }: Pick<ReturnType<typeof useTestMessage>, "error" | "isBusy" | "ask">) {
+  const { t } = useTexts();
+  const { storage } = useServices();
+  const [text, setText] = useState(() => storage.getItem(STORED_TEXT) ?? "");
+  async function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (text.trim() === "" || isBusy || !(await ask(text))) return;
+    setText("");
+    storage.removeItem(STORED_TEXT);
+  }
+  return (
+    <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-2.5">
+      <TextArea
+        label={t("firstRun.message")}
+        value={text}
+        maxLength={TEXT_MAX_CHARS}
+        rows={2}
+        dir="auto"
+        placeholder={t("firstRun.messageHint")}
+        onChange={(value) => {
+          setText(value);
+          storage.setItem(STORED_TEXT, value);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          event.currentTarget.form?.requestSubmit();
+        }}
+      />
+      {error !== null && <ErrorNotice error={error} />}
+      <Button
+        type="submit"
+        look="primary"
+        keys="mod+Enter"
+        isBusy={isBusy}
+        disabled={text.trim() === ""}
+        className="self-start"
+      >
+        {t("firstRun.send")}
+      </Button>
+    </form>
+  );
+}
+
+/** A test message as a customer would send it, and its answer. */
+export function TestStep({ number }: { number: number }) {
+  const { t } = useTexts();
+  const { storage } = useServices();
+  const project = useProject();
+  const message = useTestMessage();
+  const [isRight, setRight] = useState(() => isConfirmed(storage, project));
+  /** The ticket whose answer was confirmed. */
+  const [confirmed, setConfirmed] = useState<string | null>(null);
+  const { sent, ticket, isReading, hasFailed, setArticle, ask } = message;
   function confirm() {
     confirmAnswer(storage, project);
     setRight(true);
-    setConfirmed(ticketId);
+    setConfirmed(sent?.ticketId ?? "");
   }
   return (
     <Step
       number={number}
       title={t("firstRun.test")}
       text={t("firstRun.testText")}
-      isDone={isRight && (sent === null || confirmed === ticketId)}
+      isDone={isRight && (sent === null || confirmed === sent.ticketId)}
       done={t("firstRun.tested")}
     >
       {sent !== null && (
@@ -217,57 +264,28 @@ export function TestStep({ number }: { number: number }) {
           <div className="max-w-[85%] self-end rounded-2xl rounded-tr-sm bg-accent-soft px-3.5 py-2.5">
             <PlainText text={sent.text} />
           </div>
-          {ticket.data !== undefined && article === null && (
+          {ticket !== undefined && !isReading && (
             <Outcome
-              key={ticketId}
-              ticket={ticket.data}
+              key={sent.ticketId}
+              ticket={ticket}
               question={sent.text}
-              isRight={confirmed === ticketId}
+              isRight={confirmed === sent.ticketId}
               onRight={confirm}
-              onTaught={(place) => {
-                if (place === null) void ask(sent.text);
-                else setArticle(place);
+              onTaught={(article) => {
+                if (article === null) void ask(sent.text);
+                else setArticle(article);
               }}
             />
           )}
-          {article !== null && (
-            <p role="status" className={`text-sm ${status === "failed" ? "text-bad" : "text-muted"}`}>
-              {t(status === "failed" ? "firstRun.articleFailed" : "firstRun.articleReading")}
+          {isReading && (
+            <p role="status" className={`text-sm ${hasFailed ? "text-bad" : "text-muted"}`}>
+              {t(hasFailed ? "firstRun.articleFailed" : "firstRun.articleReading")}
             </p>
           )}
-          {ticket.data === undefined && <p className="text-xs text-muted">{t("arrival.working")}</p>}
+          {ticket === undefined && <p className="text-xs text-muted">{t("arrival.working")}</p>}
         </div>
       )}
-      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-2.5">
-        <TextArea
-          label={t("firstRun.message")}
-          value={text}
-          maxLength={TEXT_MAX_CHARS}
-          rows={2}
-          dir="auto"
-          placeholder={t("firstRun.messageHint")}
-          onChange={(value) => {
-            setText(value);
-            storage.setItem(KEPT, value);
-          }}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-            event.preventDefault();
-            event.currentTarget.form?.requestSubmit();
-          }}
-        />
-        {error !== null && <ErrorNotice error={error} />}
-        <Button
-          type="submit"
-          look="primary"
-          keys="mod+Enter"
-          isBusy={isBusy}
-          disabled={text.trim() === ""}
-          className="self-start"
-        >
-          {t("firstRun.send")}
-        </Button>
-      </form>
+      <TestForm {...message} />
     </Step>
   );
 }

@@ -79,6 +79,7 @@ export function textOf(t: Texts["t"], prefix: string, name: string, other = name
 }
 
 /** Makes the texts of a language (BCP 47) of its table. */
+// oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createTexts(language: string, table: TextTable): Texts {
   const plural = new Intl.PluralRules(language);
   const numbers = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });

@@ -1,4 +1,3 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, EllipsisVertical, OctagonX, RotateCcw, Tag, UserPlus, Users, X } from "lucide-react";
 import { useState } from "react";
 import type { TicketItem } from "@svc/contracts";
@@ -35,24 +34,16 @@ function actionsFor(tickets: readonly TicketItem[]): (keyof typeof ACTIONS)[] {
 /** Actions that stand in the bar itself, where there is room for two; the others are in its menu. */
 const IN_BAR = 2;
 
-/** What can be done with all tickets that are selected. What could not be done stays selected. */
-export function BulkBar({
-  tickets,
-  onSelect,
-  onErrors,
-}: {
-  tickets: readonly TicketItem[];
-  onSelect: (ids: ReadonlySet<string>) => void;
-  /** Shows which tickets stayed as they were: also when nothing is selected any more. */
-  onErrors: (errors: BulkErrors) => void;
-}) {
+/** Makes changes to the selected tickets. Those that could not be changed stay selected. */
+function useBulkChange(
+  tickets: readonly TicketItem[],
+  onSelect: (ids: ReadonlySet<string>) => void,
+  onErrors: (errors: BulkErrors) => void,
+) {
   const { t } = useTexts();
-  const { connection, toasts } = useServices();
-  const queryClient = useQueryClient();
-  const session = useSession();
+  const { connection, queryClient, toasts } = useServices();
+  /** Number of tickets that are finished; null while nothing runs. */
   const [progress, setProgress] = useState<number | null>(null);
-  const [dialog, setDialog] = useState<BulkDialog | null>(null);
-  const mayWrite = tickets.some(({ project }) => mayDo(session, project, "tickets:write"));
   const show = (item: TicketItem) => showTicket(queryClient, item.project, item);
 
   function showErrors(errors: BulkErrors) {
@@ -89,6 +80,25 @@ export function BulkBar({
     }
     showErrors(errors);
   }
+  return { progress, run };
+}
+
+/** What can be done with all tickets that are selected. What could not be done stays selected. */
+export function BulkBar({
+  tickets,
+  onSelect,
+  onErrors,
+}: {
+  tickets: readonly TicketItem[];
+  onSelect: (ids: ReadonlySet<string>) => void;
+  /** Shows which tickets stayed as they were: also when nothing is selected any more. */
+  onErrors: (errors: BulkErrors) => void;
+}) {
+  const { t } = useTexts();
+  const session = useSession();
+  const [dialog, setDialog] = useState<BulkDialog | null>(null);
+  const mayWrite = tickets.some(({ project }) => mayDo(session, project, "tickets:write"));
+  const { progress, run } = useBulkChange(tickets, onSelect, onErrors);
   function choose(kind: keyof typeof ACTIONS) {
     const waiting = tickets.filter(isWaiting).length;
     if (kind === "resolve" && waiting > 0) setDialog({ kind, count: tickets.length, waiting });
@@ -100,6 +110,10 @@ export function BulkBar({
     { kind: "assign", title: "bulk.assign", icon: Users },
     { kind: "tag", title: "bulk.tag", icon: Tag },
   ] as const;
+  const inMenu = [
+    ...names.slice(IN_BAR).map((kind) => ({ kind, ...ACTIONS[kind], run: () => void run({ kind }) })),
+    ...more.map((item) => ({ ...item, run: () => setDialog({ kind: item.kind }) })),
+  ];
   const commandOf = (kind: string, title: TextKey, runIt: () => void) =>
     mayWrite &&
     !isBusy && { id: `bulk-${kind}`, title: t("command.bulk", { action: t(title), n: tickets.length }), run: runIt };
@@ -129,24 +143,11 @@ export function BulkBar({
           ))}
           <Menu
             trigger={
-              <button
-                type="button"
-                disabled={isBusy}
-                aria-label={t("bulk.more")}
-                title={t("bulk.more")}
-                className="inline-flex size-7 shrink-0 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink disabled:opacity-45"
-              >
-                <EllipsisVertical aria-hidden className="size-4" />
-              </button>
+              <IconButton icon={EllipsisVertical} label={t("bulk.more")} disabled={isBusy} className="size-7!" />
             }
           >
-            {names.slice(IN_BAR).map((name) => (
-              <MenuItem key={name} icon={ACTIONS[name].icon} onSelect={() => void run({ kind: name })}>
-                {t(ACTIONS[name].title)}
-              </MenuItem>
-            ))}
-            {more.map(({ icon, kind, title }) => (
-              <MenuItem key={kind} icon={icon} onSelect={() => setDialog({ kind })}>
+            {inMenu.map(({ icon, kind, title, run: choose }) => (
+              <MenuItem key={kind} icon={icon} onSelect={choose}>
                 {t(title)}
               </MenuItem>
             ))}

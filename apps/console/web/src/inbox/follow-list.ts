@@ -88,6 +88,7 @@ export interface ListFollower {
  * that nothing is lost. Nothing is merged in while a page of the list is being loaded, which would put the list back to
  * what it was before.
  */
+// oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function followList({
   read: readPages,
   isLoading,

@@ -105,9 +105,9 @@ export function InboxPage() {
   ]);
   useCommands(
     "go",
-    VIEWS.map(({ id, title }, index) => ({
+    VIEWS.map(({ id }, index) => ({
       id: `view-${id}`,
-      title: t("command.view", { view: t(title) }),
+      title: t("command.view", { view: t(`view.${id}`) }),
       keys: `g ${index + 1}`,
       run: () =>
         void navigate({ to: "/$project/inbox/$view", params: { project, view: id }, search: spanOnly(search) }),
@@ -130,7 +130,7 @@ export function InboxPage() {
             currentId={currentId}
             selected={selected}
             onToggle={toggle}
-            empty={view?.empty ?? "empty.all"}
+            empty={`empty.${view?.id ?? "all"}`}
             isFiltered={isNarrowed(search)}
             showsProjects={ofAll}
           />

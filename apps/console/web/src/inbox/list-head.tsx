@@ -17,18 +17,13 @@ import { VIEWS } from "./views.ts";
 const CHOICES = ["sort", "priority", "channelId", "stage", "status", "agentId", "assignee"] as const;
 const TYPED = ["tag", "userId", "language"] as const;
 
-/** The filters and the order of the list. */
-function FilterPopover({ search, onChange }: { search: InboxSearch; onChange: (next: InboxSearch) => void }) {
+/** The filters that have choices, and a function that returns the options of one. */
+function useFilterChoices(search: InboxSearch) {
   const texts = useTexts();
   const { t } = texts;
   const { connection } = useServices();
-  const project = useProject();
   const { people } = usePeople();
-  const { data: agents = [] } = useQuery(agentsQuery(connection, project));
-  const set = (name: FilterName, value: string) => {
-    const { [name]: _, ...rest } = search;
-    onChange(value.trim() === "" ? rest : { ...rest, [name]: value.trim() });
-  };
+  const { data: agents = [] } = useQuery(agentsQuery(connection, useProject()));
   const options = {
     agentId: agents.map(({ id, name }) => ({ value: id, label: name })),
     assignee: [
@@ -40,6 +35,17 @@ function FilterPopover({ search, onChange }: { search: InboxSearch; onChange: (n
   const choices = CHOICES.filter((name) => name !== "agentId" || search.projects !== "all");
   const optionsOf = (name: (typeof CHOICES)[number]) =>
     name === "agentId" || name === "assignee" ? options[name] : filterOptions(name, texts);
+  return { choices, optionsOf };
+}
+
+/** The filters and the order of the list. */
+function FilterPopover({ search, onChange }: { search: InboxSearch; onChange: (next: InboxSearch) => void }) {
+  const { t } = useTexts();
+  const set = (name: FilterName, value: string) => {
+    const { [name]: _, ...rest } = search;
+    onChange(value.trim() === "" ? rest : { ...rest, [name]: value.trim() });
+  };
+  const { choices, optionsOf } = useFilterChoices(search);
 
   return (
     <Popover.Root>
@@ -90,23 +96,11 @@ const SaveViewDialog = lazyDialog(async () => (await import("./save-view-dialog.
 /** Delay after the last letter before the list is requested. */
 const TYPING_MS = 200;
 
-/** Above the list: the view, the search, and the filters. */
-export function ListHead({ viewId, search, isLoading }: { viewId: string; search: InboxSearch; isLoading: boolean }) {
-  const texts = useTexts();
-  const { t } = texts;
-  const { connection } = useServices();
-  const project = useProject();
-  const navigate = useNavigate();
-  const { nameOf } = usePeople();
-  const { data: agents } = useQuery(agentsQuery(connection, project));
-  const ofAll = search.projects === "all";
-  const inputRef = useRef<HTMLInputElement>(null);
+/** The words of the search field; the address follows them after a delay, and they follow the address. */
+function useSearchWords(search: InboxSearch, change: (next: InboxSearch) => void) {
   const [words, setWords] = useState(search.q ?? "");
-  const [isSaving, setSaving] = useState(false);
   const asked = search.q ?? "";
   const askedRef = useRef(asked);
-
-  const change = (next: InboxSearch) => void navigate({ to: ".", search: () => next, replace: true });
 
   // The address overrides the field if it was changed elsewhere, as by going back.
   useEffect(() => {
@@ -122,15 +116,56 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
     }, TYPING_MS);
     return () => clearTimeout(timer);
   });
+  return { words, setWords };
+}
+
+/** The active filters, each with a button that removes it. */
+function FilterChips({ search, onChange }: { search: InboxSearch; onChange: (next: InboxSearch) => void }) {
+  const texts = useTexts();
+  const { t } = texts;
+  const { connection } = useServices();
+  const { nameOf } = usePeople();
+  const { data: agents } = useQuery(agentsQuery(connection, useProject()));
+  const names = chosenFilters(search);
+  if (names.length === 0) return null;
+  return (
+    <ul aria-label={t("filter.chosen")} className="mt-2 flex flex-wrap gap-1">
+      {names.map((name) => {
+        const text = describeFilter(name, search[name] ?? "", { texts, nameOf, agents });
+        const { [name]: _, ...rest } = search;
+        return (
+          <li key={name}>
+            <button
+              type="button"
+              aria-label={t("filter.remove", { filter: text })}
+              onClick={() => onChange(rest)}
+              className="flex h-6 max-w-60 items-center gap-1 rounded-full bg-accent-soft pr-1.5 pl-2.5 text-xs font-medium text-accent"
+            >
+              <span className="truncate">{text}</span>
+              <X aria-hidden className="size-3.5 shrink-0" />
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Above the list: the view, the search, and the filters. */
+export function ListHead({ viewId, search, isLoading }: { viewId: string; search: InboxSearch; isLoading: boolean }) {
+  const { t } = useTexts();
+  const project = useProject();
+  const navigate = useNavigate();
+  const ofAll = search.projects === "all";
+  const inputRef = useRef<HTMLInputElement>(null);
+  const [isSaving, setSaving] = useState(false);
+  const change = (next: InboxSearch) => void navigate({ to: ".", search: () => next, replace: true });
+  const { words, setWords } = useSearchWords(search, change);
   useCommands("list", [
     { id: "search", title: t("command.search"), keys: "/", run: () => inputRef.current?.focus() },
     { id: "save-view", title: t("inbox.saveView"), run: () => setSaving(true) },
   ]);
 
-  const chips = chosenFilters(search).map((name) => ({
-    name,
-    text: describeFilter(name, search[name] ?? "", { texts, nameOf, agents }),
-  }));
   return (
     <header className="relative shrink-0 border-b border-line px-3 pt-2.5 pb-2">
       <ProjectSpan search={search} className="mb-2 xl:hidden" />
@@ -138,7 +173,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
         label={t("inbox.view")}
         hidesLabel
         value={viewId}
-        options={VIEWS.map(({ id, title }) => ({ value: id, label: t(title) }))}
+        options={VIEWS.map(({ id }) => ({ value: id, label: t(`view.${id}`) }))}
         onChange={(value) =>
           void navigate({
             to: "/$project/inbox/$view",
@@ -171,26 +206,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
           className="max-xl:hidden"
         />
       </div>
-      {chips.length > 0 && (
-        <ul aria-label={t("filter.chosen")} className="mt-2 flex flex-wrap gap-1">
-          {chips.map(({ name, text }) => (
-            <li key={name}>
-              <button
-                type="button"
-                aria-label={t("filter.remove", { filter: text })}
-                onClick={() => {
-                  const { [name]: _, ...rest } = search;
-                  change(rest);
-                }}
-                className="flex h-6 max-w-60 items-center gap-1 rounded-full bg-accent-soft pr-1.5 pl-2.5 text-xs font-medium text-accent"
-              >
-                <span className="truncate">{text}</span>
-                <X aria-hidden className="size-3.5 shrink-0" />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <FilterChips search={search} onChange={change} />
       {isLoading && <span aria-hidden className="animate-shimmer absolute inset-x-0 -bottom-px h-0.5 bg-accent" />}
       {isSaving && <SaveViewDialog view={viewId} search={search} onClose={() => setSaving(false)} />}
     </header>

@@ -104,6 +104,7 @@ type Pages = InfiniteData<TicketPage, string | null>;
 const EMPTY: TicketItem[] = [];
 
 /** The tickets of a list as far as they were read, kept as they are on the server. */
+// oxlint-disable-next-line max-lines-per-function -- one list: its query, and the effect that merges events into it
 export function useTicketList(project: string, query: TicketQuery) {
   const { connection, live } = useServices();
   const queryClient = useQueryClient();

@@ -2,7 +2,7 @@ import { useNavigate, Link } from "@tanstack/react-router";
 import { useQueries, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { ServiceError } from "@svc/client";
-import type { TicketCount } from "@svc/contracts";
+import type { SavedView, TicketCount } from "@svc/contracts";
 import { X } from "lucide-react";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useCommands, useProject, useSession, usePeople } from "../session/services.ts";
@@ -114,12 +114,53 @@ function ViewCount({ count }: { count: TicketCount | undefined }) {
   );
 }
 
-/** The views of the inbox, and those that one has saved. */
-export function ViewSidebar({ current, search }: { current: string; search: InboxSearch }) {
+/** The views that the operator has saved. */
+function SavedViews({ current, search }: { current: string; search: InboxSearch }) {
   const { t } = useTexts();
   const { toasts } = useServices();
   const project = useProject();
-  const { views: saved, remove, save } = useSavedViews();
+  const { views, remove, save } = useSavedViews();
+  if (views.length === 0) return null;
+  async function removeView(view: SavedView) {
+    if (!(await remove(view.name))) return;
+    const action = { label: t("ui.undo"), run: () => void save(view) };
+    toasts.show({ kind: "done", text: t("inbox.viewRemoved", { name: view.name }), action });
+  }
+  return (
+    <>
+      <h2 className="px-2.5 pt-5 pb-1.5 text-2xs font-semibold text-faint">{t("inbox.saved")}</h2>
+      <ul className="flex flex-col gap-0.5">
+        {views.map((view) => (
+          <li key={view.name} className="group flex items-center">
+            <Link
+              to="/$project/inbox/$view"
+              params={{ project, view: view.view }}
+              search={searchOf(view)}
+              aria-current={view.view === current && isSame(searchOf(view), search) ? "page" : undefined}
+              className={LINK}
+            >
+              <SavedIcon aria-hidden className="size-4 shrink-0" />
+              <span className="truncate">{view.name}</span>
+            </Link>
+            <IconButton
+              icon={X}
+              size="small"
+              label={t("inbox.removeView", { name: view.name })}
+              className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100"
+              onClick={() => void removeView(view)}
+            />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The views of the inbox, and those that one has saved. */
+export function ViewSidebar({ current, search }: { current: string; search: InboxSearch }) {
+  const { t } = useTexts();
+  const project = useProject();
+  const { views: saved } = useSavedViews();
   const counts = useViewCounts(search.projects === "all");
   const isInSaved = saved.some((view) => view.view === current && isSame(searchOf(view), search));
   return (
@@ -132,7 +173,7 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
       </p>
       <ProjectSpan search={search} className="px-1 pb-2" />
       <ul className="flex flex-col gap-0.5">
-        {VIEWS.map(({ id, icon: Icon, title }) => (
+        {VIEWS.map(({ id, icon: Icon }) => (
           <li key={id} className="flex">
             <Link
               to="/$project/inbox/$view"
@@ -142,49 +183,13 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
               className={LINK}
             >
               <Icon aria-hidden className="size-4 shrink-0" />
-              <span className="min-w-0 flex-1 truncate">{t(title)}</span>
+              <span className="min-w-0 flex-1 truncate">{t(`view.${id}`)}</span>
               <ViewCount count={counts.get(id)} />
             </Link>
           </li>
         ))}
       </ul>
-      {saved.length > 0 && (
-        <>
-          <h2 className="px-2.5 pt-5 pb-1.5 text-2xs font-semibold text-faint">{t("inbox.saved")}</h2>
-          <ul className="flex flex-col gap-0.5">
-            {saved.map((view) => (
-              <li key={view.name} className="group flex items-center">
-                <Link
-                  to="/$project/inbox/$view"
-                  params={{ project, view: view.view }}
-                  search={searchOf(view)}
-                  aria-current={view.view === current && isSame(searchOf(view), search) ? "page" : undefined}
-                  className={LINK}
-                >
-                  <SavedIcon aria-hidden className="size-4 shrink-0" />
-                  <span className="truncate">{view.name}</span>
-                </Link>
-                <IconButton
-                  icon={X}
-                  size="small"
-                  label={t("inbox.removeView", { name: view.name })}
-                  className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100"
-                  onClick={() => {
-                    void remove(view.name).then((isRemoved) => {
-                      if (!isRemoved) return;
-                      toasts.show({
-                        kind: "done",
-                        text: t("inbox.viewRemoved", { name: view.name }),
-                        action: { label: t("ui.undo"), run: () => void save(view) },
-                      });
-                    });
-                  }}
-                />
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <SavedViews current={current} search={search} />
     </nav>
   );
 }

@@ -28,6 +28,19 @@ function CardSwitch({ channel, name }: { channel: ChannelItem; name: string }) {
   );
 }
 
+const Facts = ({ facts }: { facts: readonly { label: string; value: string }[] }) => (
+  <dl className="mt-3.5 grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-4 gap-y-1 text-sm">
+    {facts.map(({ label, value }) => (
+      <div key={label} className="contents">
+        <dt className="text-muted">{label}</dt>
+        <dd className="min-w-0 truncate" title={value}>
+          {value}
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
+
 function Card({
   integration,
   channels,
@@ -78,18 +91,7 @@ function Card({
           <Notice look="bad">{error}</Notice>
         </div>
       )}
-      {facts.length > 0 && (
-        <dl className="mt-3.5 grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-4 gap-y-1 text-sm">
-          {facts.map(({ label, value }) => (
-            <div key={label} className="contents">
-              <dt className="text-muted">{label}</dt>
-              <dd className="min-w-0 truncate" title={value}>
-                {value}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {facts.length > 0 && <Facts facts={facts} />}
       <p aria-hidden className="mt-auto flex items-center gap-0.5 pt-4 text-sm font-medium text-accent">
         {t("integrations.open")}
         <ChevronRight className="size-4" />

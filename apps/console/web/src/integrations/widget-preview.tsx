@@ -38,6 +38,69 @@ const subscribe = (listener: () => void) => {
   return () => darkSystem.removeEventListener("change", listener);
 };
 
+/** The open panel of the widget. */
+function PreviewPanel({
+  config,
+  title,
+  look,
+  accent,
+  onAccent,
+}: {
+  config: ChannelConfigs["widget"];
+  title: string;
+  look: keyof typeof PANELS;
+  accent: string;
+  onAccent: string;
+}) {
+  const own = previewTextsOf(config.locale);
+  const greeting = config.greeting.trim() || textIn(config, "greeting") || own.greeting;
+  const placeholder = textIn(config, "messagePlaceholder") || own.placeholder;
+  const { ground, line, raised, soft, text } = PANELS[look];
+  return (
+    <div
+      dir={own.dir}
+      className="flex h-84 w-full max-w-72 flex-col overflow-hidden rounded-2xl border border-[#8885] text-[0.8125rem] leading-5 shadow-[0_8px_32px_#0003]"
+      style={{ backgroundColor: ground, color: text }}
+    >
+      <div
+        className="flex items-center gap-2 px-4 py-3 font-semibold"
+        style={{ backgroundColor: accent, color: onAccent }}
+      >
+        <span className="min-w-0 flex-1 truncate">{title}</span>
+        <X className="size-4 shrink-0" />
+      </div>
+      <div className="flex min-h-0 flex-1 flex-col gap-2.5 overflow-hidden p-3.5">
+        <span
+          className="max-w-[88%] self-start rounded-2xl rounded-es-md px-3 py-2 wrap-anywhere whitespace-pre-line"
+          style={{ backgroundColor: raised }}
+        >
+          {greeting}
+        </span>
+        <span className="h-8 w-28 self-end rounded-2xl rounded-ee-md" style={{ backgroundColor: accent }} />
+        <span className="h-12 w-40 rounded-2xl rounded-es-md" style={{ backgroundColor: raised }} />
+      </div>
+      <div className="m-2.5 flex items-center gap-2 rounded-2xl border px-3 py-2" style={{ borderColor: line }}>
+        {config.features.upload && <FileUp className="size-4 shrink-0" style={{ color: soft }} />}
+        <span className="min-w-0 flex-1 truncate" style={{ color: soft }}>
+          {placeholder}
+        </span>
+        <span
+          className="flex size-7 items-center justify-center rounded-full rtl:-scale-x-100"
+          style={{ backgroundColor: accent, color: onAccent }}
+        >
+          <SendHorizontal className="size-3.5" />
+        </span>
+      </div>
+    </div>
+  );
+}
+
+/** Returns the text of a site that replaces one of the widget's own. */
+function textIn({ strings }: ChannelConfigs["widget"], name: string): string | undefined {
+  const text = strings[name];
+  return typeof text === "string" ? text : undefined;
+}
+
 /**
  * The widget as visitors would see it with these settings, saved or not: drawn from them, with the widget's own colors
  * and words. Nothing in it can be used; the demo page has the real one.
@@ -47,15 +110,9 @@ export function WidgetPreview({ config }: { config: ChannelConfigs["widget"] }) 
   const isSystemDark = useSyncExternalStore(subscribe, () => darkSystem.matches);
   const [visitor, setVisitor] = useState<"light" | "dark">(isSystemDark ? "dark" : "light");
   const own = previewTextsOf(config.locale);
-  const overriding = (name: string) => {
-    const text = config.strings[name];
-    return typeof text === "string" ? text : undefined;
-  };
-  const title = config.title.trim() || overriding("title") || own.title;
-  const greeting = config.greeting.trim() || overriding("greeting") || own.greeting;
-  const placeholder = overriding("messagePlaceholder") || own.placeholder;
+  const title = config.title.trim() || textIn(config, "title") || own.title;
   const look = config.theme === "auto" ? visitor : config.theme;
-  const { ground, line, page, raised, soft, text } = PANELS[look];
+  const { line, page } = PANELS[look];
   const accent = isColor(config.color) ? config.color : "#3366ff";
   const onAccent = textColorOn(accent);
   const side = config.position === "bottom-left" ? "items-start" : "items-end";
@@ -85,41 +142,7 @@ export function WidgetPreview({ config }: { config: ChannelConfigs["widget"] }) 
           ))}
         </div>
         <div aria-hidden className={`flex flex-col gap-3 p-4 ${side}`}>
-          <div
-            dir={own.dir}
-            className="flex h-84 w-full max-w-72 flex-col overflow-hidden rounded-2xl border border-[#8885] text-[0.8125rem] leading-5 shadow-[0_8px_32px_#0003]"
-            style={{ backgroundColor: ground, color: text }}
-          >
-            <div
-              className="flex items-center gap-2 px-4 py-3 font-semibold"
-              style={{ backgroundColor: accent, color: onAccent }}
-            >
-              <span className="min-w-0 flex-1 truncate">{title}</span>
-              <X className="size-4 shrink-0" />
-            </div>
-            <div className="flex min-h-0 flex-1 flex-col gap-2.5 overflow-hidden p-3.5">
-              <span
-                className="max-w-[88%] self-start rounded-2xl rounded-es-md px-3 py-2 wrap-anywhere whitespace-pre-line"
-                style={{ backgroundColor: raised }}
-              >
-                {greeting}
-              </span>
-              <span className="h-8 w-28 self-end rounded-2xl rounded-ee-md" style={{ backgroundColor: accent }} />
-              <span className="h-12 w-40 rounded-2xl rounded-es-md" style={{ backgroundColor: raised }} />
-            </div>
-            <div className="m-2.5 flex items-center gap-2 rounded-2xl border px-3 py-2" style={{ borderColor: line }}>
-              {config.features.upload && <FileUp className="size-4 shrink-0" style={{ color: soft }} />}
-              <span className="min-w-0 flex-1 truncate" style={{ color: soft }}>
-                {placeholder}
-              </span>
-              <span
-                className="flex size-7 items-center justify-center rounded-full rtl:-scale-x-100"
-                style={{ backgroundColor: accent, color: onAccent }}
-              >
-                <SendHorizontal className="size-3.5" />
-              </span>
-            </div>
-          </div>
+          <PreviewPanel config={config} title={title} look={look} accent={accent} onAccent={onAccent} />
           <span
             className="flex size-13 items-center justify-center rounded-full shadow-[0_4px_16px_#0004]"
             style={{ backgroundColor: accent, color: onAccent }}

@@ -227,35 +227,32 @@ export function ProposalsPage() {
   });
 
   const { currentId, listRef, setCurrentId } = useRowKeys(items, (proposal) => {
-    if (!mayDecide || proposal.status !== "open") return [];
+    const isOpen = mayDecide && proposal.status === "open";
     const { accept, reject } = decisionOf(proposal);
     return [
-      { id: "proposal-accept", title: t("proposal.accept"), keys: "a", isDecision: true, run: accept },
-      { id: "proposal-reject", title: t("proposal.reject"), keys: "x", run: reject },
+      isOpen && { id: "proposal-accept", title: t("proposal.accept"), keys: "a", isDecision: true, run: accept },
+      isOpen && { id: "proposal-reject", title: t("proposal.reject"), keys: "x", run: reject },
     ];
   });
 
+  function show(next: ProposalStatus) {
+    setCurrentId(null);
+    setStatus(next);
+  }
+  const empty = (
+    <EmptyState icon={GitPullRequestArrow} title={t(`proposal.none.${status}`)} text={t("proposal.noneText")} />
+  );
   return (
     <KnowledgeFrame>
       <ChoiceGroup
         label={t("gap.status")}
         hidesLabel
         value={status}
-        onChange={(next) => {
-          setCurrentId(null);
-          setStatus(next);
-        }}
+        onChange={show}
         options={STATUSES.map((value) => ({ value, label: t(`proposal.${value}`) }))}
         className="mb-4 sm:w-80"
       />
-      <Pages
-        query={proposals}
-        skeleton="h-52 w-full rounded-xl"
-        rows={2}
-        empty={
-          <EmptyState icon={GitPullRequestArrow} title={t(`proposal.none.${status}`)} text={t("proposal.noneText")} />
-        }
-      >
+      <Pages query={proposals} skeleton="h-52 w-full rounded-xl" rows={2} empty={empty}>
         <ul ref={listRef} className="flex flex-col gap-4">
           {items.map((proposal) => (
             <ProposalCard

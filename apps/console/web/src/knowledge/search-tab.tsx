@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
+import type { UseQueryResult } from "@tanstack/react-query";
 import { Bot, Search, SearchX } from "lucide-react";
 import { useState } from "react";
 import type { SubmitEvent } from "react";
 import type { Agent, KbHit, KbItem } from "@svc/contracts";
-import { AnswerResult } from "../agents/try-agent.tsx";
+import { AnswerResult, AnswerSkeleton } from "../agents/try-agent.tsx";
 import { agentsQuery } from "../api/agents.ts";
 import { searchQuery } from "../api/knowledge.ts";
 import { useTexts } from "../i18n/texts.ts";
@@ -67,15 +68,7 @@ function Answer({ agent, query, turn }: { agent: Agent; query: string; turn: num
     queryFn: ({ signal }) =>
       connection.call("executeAgent", project, { params: { id: agent.id }, body: { input: query }, signal }),
   });
-  if (answer.isPending) {
-    return (
-      <div aria-busy className="flex flex-col gap-2">
-        <Skeleton className="h-4 w-full" />
-        <Skeleton className="h-4 w-4/5" />
-        <Skeleton className="h-4 w-3/5" />
-      </div>
-    );
-  }
+  if (answer.isPending) return <AnswerSkeleton />;
   if (answer.isError) return <ErrorNotice error={answer.error} onRetry={() => void answer.refetch()} />;
   return <AnswerResult result={answer.data} policy={agent} />;
 }
@@ -109,6 +102,44 @@ function AnswerPanel({ kb, query, turn }: { kb: KbItem; query: string; turn: num
   );
 }
 
+/** The passages that were found. */
+function Hits({ hits, query }: { hits: UseQueryResult<KbHit[]>; query: string }) {
+  const { t } = useTexts();
+  return (
+    <section className="min-w-0 rounded-xl border border-line bg-surface">
+      <h2 className="border-b border-line px-4 py-3 text-base font-semibold">{t("search.found")}</h2>
+      {hits.isPending && (
+        <div aria-busy className="flex flex-col gap-3 p-4">
+          {[0, 1, 2].map((row) => (
+            <Skeleton key={row} className="h-16 w-full" />
+          ))}
+        </div>
+      )}
+      {hits.isError && (
+        <div className="p-4">
+          <ErrorNotice error={hits.error} onRetry={() => void hits.refetch()} />
+        </div>
+      )}
+      {hits.data?.length === 0 && (
+        <EmptyState icon={SearchX} title={t("search.nothing")} text={t("search.nothingText")} />
+      )}
+      {hits.data !== undefined && hits.data.length > 0 && (
+        <ol className="divide-y divide-line">
+          {hits.data.map((hit, index) => (
+            <Hit
+              key={hit.chunkId}
+              hit={hit}
+              place={index + 1}
+              best={Math.max(0, ...hits.data.map(({ score }) => score))}
+              query={query}
+            />
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
 /** Asks a knowledge base as a customer would: what is found, with scores, and what an agent would answer with it. */
 export function SearchTab({ kb }: { kb: KbItem }) {
   const { t } = useTexts();
@@ -121,7 +152,6 @@ export function SearchTab({ kb }: { kb: KbItem }) {
     ...searchQuery(connection, { project, kbId: kb.id, q: query, limit: HITS }),
     enabled: query !== "",
   });
-  const best = Math.max(0, ...(hits.data ?? []).map(({ score }) => score));
 
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -154,31 +184,7 @@ export function SearchTab({ kb }: { kb: KbItem }) {
         <EmptyState icon={Search} title={t("search.title")} text={t("search.text")} />
       ) : (
         <div className={`grid items-start gap-4 ${mayExecute ? "lg:grid-cols-[minmax(0,1fr)_minmax(0,26rem)]" : ""}`}>
-          <section className="min-w-0 rounded-xl border border-line bg-surface">
-            <h2 className="border-b border-line px-4 py-3 text-base font-semibold">{t("search.found")}</h2>
-            {hits.isPending && (
-              <div aria-busy className="flex flex-col gap-3 p-4">
-                {[0, 1, 2].map((row) => (
-                  <Skeleton key={row} className="h-16 w-full" />
-                ))}
-              </div>
-            )}
-            {hits.isError && (
-              <div className="p-4">
-                <ErrorNotice error={hits.error} onRetry={() => void hits.refetch()} />
-              </div>
-            )}
-            {hits.data?.length === 0 && (
-              <EmptyState icon={SearchX} title={t("search.nothing")} text={t("search.nothingText")} />
-            )}
-            {hits.data !== undefined && hits.data.length > 0 && (
-              <ol className="divide-y divide-line">
-                {hits.data.map((hit, index) => (
-                  <Hit key={hit.chunkId} hit={hit} place={index + 1} best={best} query={query} />
-                ))}
-              </ol>
-            )}
-          </section>
+          <Hits hits={hits} query={query} />
           {mayExecute && <AnswerPanel kb={kb} query={query} turn={turn} />}
         </div>
       )}

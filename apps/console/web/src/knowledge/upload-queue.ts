@@ -41,6 +41,7 @@ interface UploadQueueOptions {
 const AT_ONCE = 2;
 
 /** Makes a queue without files. */
+// oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createUploadQueue({ send, describe, onSent, refuse }: UploadQueueOptions): UploadQueue {
   const uploads = createStore<readonly Upload[]>([]);
   const files = new Map<number, File>();

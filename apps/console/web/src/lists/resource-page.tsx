@@ -67,6 +67,40 @@ const ResourceHead = ({ head, children }: { head: ReactNode; children: ReactNode
   </div>
 );
 
+/** The rows of resources, with their keyboard. */
+function ResourceRows<Item extends { id: string }>({
+  items,
+  label,
+  commandsOf,
+  children,
+}: {
+  items: readonly Item[];
+  label: string;
+  commandsOf: (item: Item) => readonly (GroupCommand | false)[];
+  children: (item: Item) => ReactNode;
+}) {
+  const { listRef, setCurrentId } = useRowKeys(items, commandsOf);
+  return (
+    <ul
+      ref={listRef}
+      aria-label={label}
+      className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
+    >
+      {items.map((item) => (
+        <li
+          key={item.id}
+          data-row={item.id}
+          tabIndex={-1}
+          onFocus={() => setCurrentId(item.id)}
+          className="px-3 py-2.5 -outline-offset-2 focus-within:bg-hover"
+        >
+          {children(item)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** A page of resources of one kind: text or search above, a button that creates one, and the list with its keyboard. */
 export function ResourcePage<Item extends { id: string }>({
   query,
@@ -97,7 +131,6 @@ export function ResourcePage<Item extends { id: string }>({
   children: (item: Item) => ReactNode;
 }) {
   const items = itemsOf(query);
-  const { listRef, setCurrentId } = useRowKeys(items, commandsOf);
   useCommands("page", [create !== undefined && { ...create, keys: "c" }]);
   const button = create !== undefined && (
     <Button icon={Plus} look="primary" onClick={create.run} keys="c">
@@ -117,23 +150,9 @@ export function ResourcePage<Item extends { id: string }>({
           </EmptyState>
         }
       >
-        <ul
-          ref={listRef}
-          aria-label={label}
-          className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
-        >
-          {items.map((item) => (
-            <li
-              key={item.id}
-              data-row={item.id}
-              tabIndex={-1}
-              onFocus={() => setCurrentId(item.id)}
-              className="px-3 py-2.5 -outline-offset-2 focus-within:bg-hover"
-            >
-              {children(item)}
-            </li>
-          ))}
-        </ul>
+        <ResourceRows items={items} label={label} commandsOf={commandsOf}>
+          {children}
+        </ResourceRows>
       </Pages>
     </>
   );

@@ -1,11 +1,11 @@
-import { useQueryClient, useQuery } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import type { AnswerStats } from "@svc/contracts";
 import { agentQuery, changeAgent } from "../api/agents.ts";
+import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
-import { describeError } from "../ui/describe-error.ts";
 import { SelectField } from "../ui/field.tsx";
 import { Notice, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
@@ -59,86 +59,116 @@ function Figure({ label, value, text }: { label: string; value: string; text: st
   );
 }
 
-function Threshold({ agent }: { agent: AgentAnswers & { name: string } }) {
-  const { t, number, percent } = useTexts();
-  const { connection, toasts } = useServices();
-  const queryClient = useQueryClient();
+/** Returns a function that saves the threshold of an agent, in percent, and offers to undo it. */
+function useSaveThreshold(agent: AgentAnswers & { name: string }, onSaved: () => void) {
+  const { t, percent } = useTexts();
+  const { connection, queryClient, toasts } = useServices();
   const project = useProject();
-  const mayChange = useRights()("agents:write");
-  const sliderId = useId();
-  const present = Math.round((agent.autoThreshold ?? 0) * 100);
-  const [chosen, setChosen] = useState<number | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const threshold = chosen ?? present;
-  const result = resultAt(agent, threshold);
-  const now = resultAt(agent, present);
-  const shareText = (share: number | null) => (share === null ? "–" : percent(share));
-  const nowText = (share: number | null) =>
-    t("answers.now", { share: shareText(share), threshold: percent(present / 100) });
-
-  async function save(percentage: number, undo: number | null) {
-    setBusy(true);
-    try {
-      const { version } = await queryClient.fetchQuery({
-        ...agentQuery(connection, project, agent.agentId),
-        staleTime: 0,
-      });
-      await changeAgent(connection, { project, id: agent.agentId, version }, { autoThreshold: percentage / 100 });
+  const { isBusy, runAside } = useAction();
+  const { agentId: id, name } = agent;
+  const save = (percentage: number, undo: number | null): Promise<void> =>
+    runAside(async () => {
+      const { version } = await queryClient.fetchQuery({ ...agentQuery(connection, project, id), staleTime: 0 });
+      await changeAgent(connection, { project, id, version }, { autoThreshold: percentage / 100 });
       for (const key of ["answer-stats", "agents", "agent"]) {
         await queryClient.invalidateQueries({ queryKey: [key, project] });
       }
-      setChosen(null);
-      const text = t("answers.saved", { agent: agent.name, threshold: percent(percentage / 100) });
+      onSaved();
+      const text = t("answers.saved", { agent: name, threshold: percent(percentage / 100) });
       const action = undo === null ? {} : { action: { label: t("ui.undo"), run: () => void save(undo, null) } };
       toasts.show({ kind: "done", text, ...action });
-    } catch (error) {
-      toasts.show({ kind: "error", text: describeError(error, t) });
-    } finally {
-      setBusy(false);
-    }
-  }
+    });
+  return { isBusy, save };
+}
 
+const shareIn = (share: number | null, percent: (share: number) => string) => (share === null ? "–" : percent(share));
+
+/** The results of a threshold in figures, beside those of the present one. */
+function ThresholdFigures({ agent, threshold, present }: { agent: AgentAnswers; threshold: number; present: number }) {
+  const { t, number, percent } = useTexts();
+  const result = resultAt(agent, threshold);
+  const now = resultAt(agent, present);
+  const figures = [
+    { label: "answers.accepted", name: "accepted" },
+    { label: "answers.edited", name: "edited" },
+    { label: "answers.objected", name: "rejected" },
+  ] as const;
+  return (
+    <dl className="grid grid-cols-2 gap-x-4 gap-y-3 sm:grid-cols-5">
+      <Figure
+        label={t("answers.threshold")}
+        value={percent(threshold / 100)}
+        text={t("answers.present", { threshold: percent(present / 100) })}
+      />
+      <Figure
+        label={t("answers.wouldSend")}
+        value={shareIn(result.share, percent)}
+        text={t("answers.ofAnswers", { n: agent.answers, sent: number(result.sent) })}
+      />
+      {figures.map(({ label, name }) => (
+        <Figure
+          key={name}
+          label={t(label)}
+          value={shareIn(result[name], percent)}
+          text={t("answers.now", { share: shareIn(now[name], percent), threshold: percent(present / 100) })}
+        />
+      ))}
+    </dl>
+  );
+}
+
+/** A histogram with a slider that chooses the threshold, in percent. */
+function ThresholdSlider({
+  agent,
+  threshold,
+  onChoose,
+}: {
+  agent: AgentAnswers;
+  threshold: number;
+  onChoose: (threshold: number) => void;
+}) {
+  const { t, percent } = useTexts();
+  const { share, accepted } = resultAt(agent, threshold);
+  return (
+    <div>
+      <Histogram agent={agent} threshold={threshold} />
+      <input
+        type="range"
+        min={0}
+        max={100}
+        step={1}
+        value={threshold}
+        aria-label={t("answers.threshold")}
+        aria-valuetext={t("answers.valueText", {
+          threshold: percent(threshold / 100),
+          share: shareIn(share, percent),
+          accepted: shareIn(accepted, percent),
+        })}
+        onChange={({ currentTarget }) => onChoose(Number(currentTarget.value))}
+        className="m-0 block h-6 w-full cursor-ew-resize rounded-md accent-accent -outline-offset-1"
+      />
+      <div aria-hidden className="flex justify-between text-2xs text-faint tabular-nums">
+        {[0, 0.25, 0.5, 0.75, 1].map((mark) => (
+          <span key={mark}>{percent(mark)}</span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Chooses a threshold of an agent by its effect on past answers, and saves it. */
+function Threshold({ agent }: { agent: AgentAnswers & { name: string } }) {
+  const { t, percent } = useTexts();
+  const mayChange = useRights()("agents:write");
+  const present = Math.round((agent.autoThreshold ?? 0) * 100);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const { isBusy, save } = useSaveThreshold(agent, () => setChosen(null));
+  const threshold = chosen ?? present;
+  const { undecided } = resultAt(agent, threshold);
   return (
     <div className="flex flex-col gap-4">
-      <div>
-        <Histogram agent={agent} threshold={threshold} />
-        <input
-          id={sliderId}
-          type="range"
-          min={0}
-          max={100}
-          step={1}
-          value={threshold}
-          aria-label={t("answers.threshold")}
-          aria-valuetext={t("answers.valueText", {
-            threshold: percent(threshold / 100),
-            share: shareText(result.share),
-            accepted: shareText(result.accepted),
-          })}
-          onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}
-          className="m-0 block h-6 w-full cursor-ew-resize rounded-md accent-accent -outline-offset-1"
-        />
-        <div aria-hidden className="flex justify-between text-2xs text-faint tabular-nums">
-          {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-            <span key={share}>{percent(share)}</span>
-          ))}
-        </div>
-      </div>
-      <dl className="grid grid-cols-2 gap-x-4 gap-y-3 sm:grid-cols-5">
-        <Figure
-          label={t("answers.threshold")}
-          value={percent(threshold / 100)}
-          text={t("answers.present", { threshold: percent(present / 100) })}
-        />
-        <Figure
-          label={t("answers.wouldSend")}
-          value={shareText(result.share)}
-          text={t("answers.ofAnswers", { n: agent.answers, sent: number(result.sent) })}
-        />
-        <Figure label={t("answers.accepted")} value={shareText(result.accepted)} text={nowText(now.accepted)} />
-        <Figure label={t("answers.edited")} value={shareText(result.edited)} text={nowText(now.edited)} />
-        <Figure label={t("answers.objected")} value={shareText(result.rejected)} text={nowText(now.rejected)} />
-      </dl>
+      <ThresholdSlider agent={agent} threshold={threshold} onChoose={setChosen} />
+      <ThresholdFigures agent={agent} threshold={threshold} present={present} />
       {agent.reviewPolicy !== "auto_if" && (
         <Notice>
           {t(agent.reviewPolicy === "auto" ? "answers.policyAuto" : "answers.policyReview", {
@@ -162,9 +192,7 @@ function Threshold({ agent }: { agent: AgentAnswers & { name: string } }) {
             {t("answers.reset")}
           </Button>
         )}
-        {result.undecided > 0 && (
-          <p className="text-xs text-muted">{t("answers.undecidedText", { n: result.undecided })}</p>
-        )}
+        {undecided > 0 && <p className="text-xs text-muted">{t("answers.undecidedText", { n: undecided })}</p>}
       </div>
     </div>
   );

@@ -291,6 +291,35 @@ function PointSlider({
   );
 }
 
+/** The bars of a plot over time, with the chosen one highlighted. */
+function TimeBars({
+  points,
+  parts,
+  scale,
+  chosen,
+}: {
+  points: readonly TimePoint[];
+  parts: readonly BarPart[];
+  scale: number;
+  chosen: number | null;
+}) {
+  return (
+    <svg
+      aria-hidden
+      viewBox={`0 0 ${points.length} ${PLOT_HEIGHT}`}
+      preserveAspectRatio="none"
+      className="block h-40 w-full border-y border-line"
+    >
+      {points.map(({ id, values }, at) => (
+        <g key={id}>
+          {at === chosen && <rect x={at} width={1} height={PLOT_HEIGHT} className="fill-hover" />}
+          <StackedBar at={at} parts={parts} values={values} scale={scale} />
+        </g>
+      ))}
+    </svg>
+  );
+}
+
 /**
  * Bars beside each other over time. One of them is read at a time: the one that is pointed at, or, as a slider, that the
  * arrow keys have come to. The same figures stand in a table that can be opened.
@@ -335,19 +364,7 @@ export function TimePlot({
         {write(max)}
       </p>
       <div className="relative rounded-sm has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent">
-        <svg
-          aria-hidden
-          viewBox={`0 0 ${points.length} ${PLOT_HEIGHT}`}
-          preserveAspectRatio="none"
-          className="block h-40 w-full border-y border-line"
-        >
-          {points.map(({ id, values }, at) => (
-            <g key={id}>
-              {at === chosen && <rect x={at} width={1} height={PLOT_HEIGHT} className="fill-hover" />}
-              <StackedBar at={at} parts={parts} values={values} scale={scale} />
-            </g>
-          ))}
-        </svg>
+        <TimeBars points={points} parts={parts} scale={scale} chosen={chosen} />
         <PointSlider
           label={title}
           last={last}

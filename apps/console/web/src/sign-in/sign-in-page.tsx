@@ -15,7 +15,7 @@ import { describeError, describeSsoError } from "../ui/describe-error.ts";
 import { formText, Field } from "../ui/field.tsx";
 import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 
-/** What somebody sees who is not signed in yet. */
+/** The frame of pages for people who are not signed in. */
 const EntryCard = ({ title, text, children }: { title: string; text?: string; children: ReactNode }) => (
   <main className="flex h-full items-center justify-center overflow-y-auto p-4">
     <div className="w-full max-w-sm rounded-2xl border border-line bg-surface p-7 shadow-pop">
@@ -35,42 +35,88 @@ const TITLES = {
   password: { title: "link.passwordTitle", text: "link.passwordText" },
 } as const satisfies Record<LinkAnswer["kind"], { title: TextKey; text: TextKey }>;
 
-/** Where a link leads with which somebody chooses a password: the first administrator, or who was sent one. */
-export function LinkPage() {
+/** A field for a new password. */
+function NewPasswordField({ label, hint, name }: { label: string; hint?: string; name: string }) {
+  return (
+    <Field
+      label={label}
+      hint={hint}
+      name={name}
+      type="password"
+      autoComplete="new-password"
+      minLength={PASSWORD_MIN_CHARS}
+      required
+    />
+  );
+}
+
+/** The form of a link: name and email address of the first administrator, and the new password. */
+function LinkForm({ token, link, onUsed }: { token: string; link: LinkAnswer; onUsed: () => Promise<unknown> }) {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();
   const navigate = useNavigate();
-  // In the part of the address that no server and no log sees.
-  const [token] = useState(() => location.hash.slice(1));
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const isFirst = link.kind === "first-administrator";
+
+  async function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const password = formText(form, "password");
+    if (password !== formText(form, "again")) return setError(t("link.differ"));
+    setBusy(true);
+    setError(null);
+    try {
+      const who = isFirst ? { name: formText(form, "name"), email: formText(form, "email") } : {};
+      const session = await openByLink(connection, { token, password, ...who });
+      queryClient.setQueryData(["session"], session);
+      await navigate({ to: "/", replace: true });
+    } catch (cause) {
+      setError(describeError(cause, t));
+      setBusy(false);
+      // The link was used after this page was opened.
+      if (cause instanceof ServiceError && cause.status === 404) await onUsed();
+    }
+  }
+
+  return (
+    <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5">
+      {isFirst ? (
+        <>
+          <Field label={t("link.name")} name="name" autoComplete="name" required autoFocus />
+          <Field label={t("signIn.email")} name="email" type="email" autoComplete="username" required />
+        </>
+      ) : (
+        <Field label={t("signIn.email")} type="email" autoComplete="username" value={link.email ?? ""} readOnly />
+      )}
+      <NewPasswordField
+        label={t("signIn.password")}
+        hint={t("link.passwordHint", { count: PASSWORD_MIN_CHARS })}
+        name="password"
+      />
+      <NewPasswordField label={t("link.again")} name="again" />
+      <p role="alert" className="text-sm text-bad empty:hidden">
+        {error}
+      </p>
+      <Button type="submit" look="primary" isBusy={isBusy} className="w-full">
+        {t("link.submit")}
+      </Button>
+    </form>
+  );
+}
+
+/** The page of a link with which the first administrator, or an operator who received it, chooses a password. */
+export function LinkPage() {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  // In the part of the URL that is not sent to servers.
+  const [token] = useState(() => location.hash.slice(1));
   const link = useQuery({
     queryKey: ["link", token],
     queryFn: async ({ signal }) =>
       (await connection.send("POST", "/link/look", { body: { token }, signal })) as LinkAnswer,
     staleTime: Infinity,
   });
-
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const valueOf = (name: string) => formText(form, name);
-    if (valueOf("password") !== valueOf("again")) return setError(t("link.differ"));
-    setBusy(true);
-    setError(null);
-    try {
-      const isFirst = link.data?.kind === "first-administrator";
-      const who = isFirst ? { name: valueOf("name"), email: valueOf("email") } : {};
-      const session = await openByLink(connection, { token, password: valueOf("password"), ...who });
-      queryClient.setQueryData(["session"], session);
-      await navigate({ to: "/", replace: true });
-    } catch (cause) {
-      setError(describeError(cause, t));
-      setBusy(false);
-      // Somebody has used the link since this page was opened.
-      if (cause instanceof ServiceError && cause.status === 404) await link.refetch();
-    }
-  }
 
   if (link.error instanceof ServiceError && link.error.status === 404) {
     return (
@@ -89,52 +135,12 @@ export function LinkPage() {
     <EntryCard title={t(titles.title)} text={t(titles.text)}>
       {link.isPending && <Skeleton className="h-48 w-full" />}
       {link.isError && <ErrorNotice error={link.error} onRetry={() => void link.refetch()} />}
-      {link.isSuccess && (
-        <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5">
-          {link.data.kind === "first-administrator" ? (
-            <>
-              <Field label={t("link.name")} name="name" autoComplete="name" required autoFocus />
-              <Field label={t("signIn.email")} name="email" type="email" autoComplete="username" required />
-            </>
-          ) : (
-            <Field
-              label={t("signIn.email")}
-              type="email"
-              autoComplete="username"
-              value={link.data.email ?? ""}
-              readOnly
-            />
-          )}
-          <Field
-            label={t("signIn.password")}
-            hint={t("link.passwordHint", { count: PASSWORD_MIN_CHARS })}
-            name="password"
-            type="password"
-            autoComplete="new-password"
-            minLength={PASSWORD_MIN_CHARS}
-            required
-          />
-          <Field
-            label={t("link.again")}
-            name="again"
-            type="password"
-            autoComplete="new-password"
-            minLength={PASSWORD_MIN_CHARS}
-            required
-          />
-          <p role="alert" className="text-sm text-bad empty:hidden">
-            {error}
-          </p>
-          <Button type="submit" look="primary" isBusy={isBusy} className="w-full">
-            {t("link.submit")}
-          </Button>
-        </form>
-      )}
+      {link.isSuccess && <LinkForm token={token} link={link.data} onUsed={link.refetch} />}
     </EntryCard>
   );
 }
 
-/** Where operators sign in. */
+/** The sign-in page. */
 export function SignInPage() {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();

@@ -46,6 +46,37 @@ function useConversationScroll(ticket: TicketDetail) {
   return { scroller, history, hasMore, isLoading, isAtEnd, hasNewMessages, showEnd, showOlder, onScroll };
 }
 
+/** Whether the customer is typing, and a button that shows new messages. */
+function ConversationStatus({
+  ticket,
+  hasNew,
+  onShowEnd,
+}: {
+  ticket: TicketDetail;
+  hasNew: boolean;
+  onShowEnd: () => void;
+}) {
+  const { t } = useTexts();
+  const isCustomerTyping = useCustomerTyping(ticket.id, ticket.messages.at(-1)?.id);
+  return (
+    <div role="status" className="relative">
+      {isCustomerTyping && (
+        <p className="mx-auto max-w-3xl px-5 py-1 text-xs text-muted max-sm:px-3">{t("presence.customerTyping")}</p>
+      )}
+      {hasNew && (
+        <Button
+          icon={ArrowDown}
+          size="small"
+          onClick={onShowEnd}
+          className="absolute bottom-2 left-1/2 -translate-x-1/2 shadow-pop"
+        >
+          {t("ticket.newMessage")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
 /** The conversation of a ticket, which scrolls, and below it the field for a reply. */
 export function ConversationArea({
   ticket,
@@ -62,7 +93,6 @@ export function ConversationArea({
 }) {
   const { t } = useTexts();
   const scroll = useConversationScroll(ticket);
-  const isCustomerTyping = useCustomerTyping(ticket.id, ticket.messages.at(-1)?.id);
   return (
     <div className="flex min-w-0 flex-1 flex-col">
       <div
@@ -89,21 +119,7 @@ export function ConversationArea({
           {below}
         </div>
       </div>
-      <div role="status" className="relative">
-        {isCustomerTyping && (
-          <p className="mx-auto max-w-3xl px-5 py-1 text-xs text-muted max-sm:px-3">{t("presence.customerTyping")}</p>
-        )}
-        {scroll.hasNewMessages && (
-          <Button
-            icon={ArrowDown}
-            size="small"
-            onClick={scroll.showEnd}
-            className="absolute bottom-2 left-1/2 -translate-x-1/2 shadow-pop"
-          >
-            {t("ticket.newMessage")}
-          </Button>
-        )}
-      </div>
+      <ConversationStatus ticket={ticket} hasNew={scroll.hasNewMessages} onShowEnd={scroll.showEnd} />
       {composer(() => {
         scroll.isAtEnd.current = true;
       })}

@@ -207,6 +207,33 @@ function DraftBody({
   );
 }
 
+/** The agent of a draft, and its confidence. */
+function DraftHead({
+  agent,
+  confidence,
+  isWeak,
+}: {
+  agent: string | undefined;
+  confidence: number | null;
+  isWeak: boolean;
+}) {
+  const { t } = useTexts();
+  return (
+    <header
+      className={`flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2 ${
+        isWeak ? "bg-sunken/60" : "bg-accent-soft/50"
+      }`}
+    >
+      <h3 className="flex items-center gap-1.5 text-sm font-semibold">
+        <Bot aria-hidden className={`size-4 ${isWeak ? "text-faint" : "text-accent"}`} />
+        {agent === undefined ? t("draft.title") : t("draft.of", { agent })}
+      </h3>
+      <span className="flex-1" />
+      {confidence !== null && <ConfidenceBar confidence={confidence} />}
+    </header>
+  );
+}
+
 /**
  * The draft of an agent, its confidence and its sources: to send, edit or dismiss. Below the agent's threshold the draft
  * is folded: the card says why the agent would not send it, and suggests writing a reply.
@@ -244,18 +271,7 @@ export function DraftCard({
         isWeak ? "border-line" : "border-accent/40"
       }`}
     >
-      <header
-        className={`flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2 ${
-          isWeak ? "bg-sunken/60" : "bg-accent-soft/50"
-        }`}
-      >
-        <h3 className="flex items-center gap-1.5 text-sm font-semibold">
-          <Bot aria-hidden className={`size-4 ${isWeak ? "text-faint" : "text-accent"}`} />
-          {agent === undefined ? t("draft.title") : t("draft.of", { agent })}
-        </h3>
-        <span className="flex-1" />
-        {confidence !== null && !isEmpty && !isWeak && <ConfidenceBar confidence={confidence} />}
-      </header>
+      <DraftHead agent={agent} confidence={isEmpty || isWeak ? null : confidence} isWeak={isWeak} />
       {isStale && (
         <p className="flex items-start gap-2 border-b border-line bg-warn-soft px-4 py-2 text-sm text-warn">
           <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />

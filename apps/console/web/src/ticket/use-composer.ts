@@ -111,6 +111,7 @@ function useMentions(text: string, isNote: boolean) {
 }
 
 /** What the composer of a ticket shows, and what its controls do. */
+// oxlint-disable-next-line max-lines-per-function -- one state that all parts of the composer share
 export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent }: ComposerProps) {
   const { me } = usePeople();
   const area = useRef<HTMLTextAreaElement>(null);

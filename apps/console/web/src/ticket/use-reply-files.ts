@@ -42,6 +42,7 @@ function restore(kept: readonly KeptFile[], t: Texts["t"]): ReplyFile[] {
 }
 
 /** The files that go with a reply to this ticket, first those of `kept`: each is handed in as soon as it is chosen. */
+// oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function useReplyFiles({
   ticketId,
   project,
