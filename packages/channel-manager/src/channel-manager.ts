@@ -36,7 +36,8 @@ interface Registered {
 
 /** Errors of packages/http, whose messages say which setting to change. */
 const LISTEN_ERRORS = new Set(["PortTakenError", "CannotListenError"]);
-const WATCH_MS = 1_000;
+/** Interval at which the settings are read: a change is in effect within two seconds. */
+const WATCH_MS = 1_600;
 const RETRY_START_MS = 5_000;
 const REPLIES_DEADLINE_MS = 4_000;
 
@@ -114,7 +115,7 @@ async function stopChannel(log: Log, entry: Registered): Promise<void> {
 }
 
 /**
- * Follows the settings: reconciles the channels now and once a second, and reports the state of each in the store. While the
+ * Follows the settings: reconciles the channels now and every 1.6 s, and reports the state of each in the store. While the
  * store is unavailable, the channels stay as they are. Returns a function that stops following and stops every channel.
  */
 async function followSettings(
