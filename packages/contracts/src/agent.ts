@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { createdAnswer, itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
+import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { sourceSchema } from "./reply-item.ts";
 import { agentToolSchema, agentToolsField } from "./tool.ts";
@@ -117,67 +117,42 @@ export const agentResultSchema = z.object({
 });
 export type AgentResult = z.infer<typeof agentResultSchema>;
 
-const tag = "Agents";
-const PATH = "/api/v1/admin/agents";
+const route = routesAt("Agents", "/api/v1/admin/agents");
 
 /** Agents (service document, section 4.4). */
 export const agentEndpoints = {
   listAgents: {
-    method: "GET",
-    path: PATH,
-    tag,
-    summary: "List agents, newest first",
-    scope: "agents:read",
+    ...route("GET", "agents:read", "List agents, newest first"),
     query: listQuery,
     answers: [listAnswer(agentSchema)],
   },
   createAgent: {
-    method: "POST",
-    path: PATH,
-    tag,
-    summary: "Create an agent",
-    scope: "agents:write",
+    ...route("POST", "agents:write", "Create an agent"),
     body: { schema: agentInputSchema, maxBytes: AGENT_LIMITS.bodyMaxBytes },
     answers: [createdAnswer(agentSchema)],
     example: { body: { name: "Billing", description: "Invoices, payments and refunds." } },
   },
   getAgent: {
-    method: "GET",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Get an agent",
-    scope: "agents:read",
+    ...route("GET /{id}", "agents:read", "Get an agent"),
     answers: [itemAnswer(agentSchema)],
   },
   updateAgent: {
-    method: "PATCH",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Update an agent",
+    ...route("PATCH /{id}", "agents:write", "Update an agent"),
     description: "Omitted fields stay unchanged. Lists are replaced as a whole.",
-    scope: "agents:write",
     body: { schema: agentChangeSchema, maxBytes: AGENT_LIMITS.bodyMaxBytes },
     ifMatch: true,
     answers: [itemAnswer(agentSchema)],
     example: { body: { autoThreshold: 0.6 } },
   },
   deleteAgent: {
-    method: "DELETE",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Delete an agent",
+    ...route("DELETE /{id}", "agents:write", "Delete an agent"),
     description:
       "The agent's conversations are routed to another agent with their next message. Knowledge bases are not deleted.",
-    scope: "agents:write",
     ifMatch: true,
     answers: [itemAnswer(agentSchema)],
   },
   executeAgent: {
-    method: "POST",
-    path: `${PATH}/{id}/execute`,
-    tag,
-    summary: "Run an agent without a ticket",
-    scope: "agents:execute",
+    ...route("POST /{id}/execute", "agents:execute", "Run an agent without a ticket"),
     body: { schema: agentCallSchema },
     isCancellable: true,
     answers: [

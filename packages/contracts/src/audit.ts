@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
+import { itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { ListInput } from "./list-query.ts";
 import { timeParameter } from "./list-query.ts";
@@ -153,21 +153,16 @@ export const auditCheckSchema = z.object({
 });
 export type AuditCheckItem = z.infer<typeof auditCheckSchema>;
 
-const tag = "Audit";
-const PATH = "/api/v1/admin/audit";
+const route = routesAt("Audit", "/api/v1/admin/audit");
 
 const exactly = (what: string) => z.string().optional().describe(what);
 
 /** The audit log. */
 export const auditEndpoints = {
   listAuditEvents: {
-    method: "GET",
-    path: PATH,
-    tag,
-    summary: "List audit events, newest first",
+    ...route("GET", "audit:read", "List audit events, newest first"),
     description:
       "A key sees the events of its own project. An administrator's key sees the events of all projects and those without a project.",
-    scope: "audit:read",
     query: listQuery.omit({ q: true }).extend({
       actor: exactly("Actor, as in `key:01890a5d-ac96-774b-bcce-b302099a8057`, `command-line` or `anonymous`."),
       action: exactly("Action, as in `agents.create`, `key.use` or `http.denied`."),
@@ -181,12 +176,8 @@ export const auditEndpoints = {
     example: { query: { action: "keys.create", limit: "20" } },
   },
   verifyAudit: {
-    method: "GET",
-    path: `${PATH}/verify`,
-    tag,
-    summary: "Verify the integrity of the audit log",
+    ...route("GET /verify", "admin:*", "Verify the integrity of the audit log"),
     description: `Checks that no row was changed, deleted, inserted or moved. Checks at most ${AUDIT_LIMITS.checkMaxDays} days (by default the most recent ones) and ${AUDIT_LIMITS.checkMaxRows} rows; \`next\` continues the check. To check the whole log, use the command line: svc audit verify.`,
-    scope: "admin:*",
     query: z.object({
       from: exactly("First day (UTC), as in `2026-11-21`."),
       to: exactly("Last day (UTC). Defaults to the end of the log."),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
+import { itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { replyItemSchema } from "./reply-item.ts";
 
@@ -68,35 +68,22 @@ export const deliveryItemSchema = z.object({
 });
 export type DeliveryItem = z.infer<typeof deliveryItemSchema>;
 
-const tag = "Deliveries";
-const PATH = "/api/v1/admin/deliveries";
+const route = routesAt("Deliveries", "/api/v1/admin/deliveries");
 
 /** Callbacks: pending, delivered or failed. */
 export const deliveryEndpoints = {
   listDeliveries: {
-    method: "GET",
-    path: PATH,
-    tag,
-    summary: "List callbacks with all attempts, newest first",
-    scope: "webhooks:read",
+    ...route("GET", "webhooks:read", "List callbacks with all attempts, newest first"),
     query: listQuery.omit({ q: true }).extend({ state: deliveryStateSchema.optional() }),
     answers: [listAnswer(deliveryItemSchema)],
     example: { query: { state: "dead" } },
   },
   getDelivery: {
-    method: "GET",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Get a callback",
-    scope: "webhooks:read",
+    ...route("GET /{id}", "webhooks:read", "Get a callback"),
     answers: [itemAnswer(deliveryItemSchema)],
   },
   replayDelivery: {
-    method: "POST",
-    path: `${PATH}/{id}/replay`,
-    tag,
-    summary: "Replay a callback with the same ID",
-    scope: "webhooks:write",
+    ...route("POST /{id}/replay", "webhooks:write", "Replay a callback with the same ID"),
     answers: [itemAnswer(deliveryItemSchema)],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { createdAnswer, itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
+import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { lineUpTo, messageText } from "./well-formed.ts";
 
@@ -97,18 +97,13 @@ export type CannedReplyRender = z.infer<typeof cannedReplyRenderSchema>;
 export const renderedReplySchema = z.object({ text: z.string(), markdown: z.literal(true) });
 export type RenderedReply = z.infer<typeof renderedReplySchema>;
 
-const tag = "Canned replies";
-const PATH = "/api/v1/admin/canned-replies";
+const route = routesAt("Canned replies", "/api/v1/admin/canned-replies");
 
 /** Canned replies. */
 export const cannedReplyEndpoints = {
   listCannedReplies: {
-    method: "GET",
-    path: PATH,
-    tag,
-    summary: "List canned replies, newest first",
+    ...route("GET", "tickets:read", "List canned replies, newest first"),
     description: "`q` searches name and text.",
-    scope: "tickets:read",
     query: listQuery.extend({
       folder: z.string().optional().describe("Only canned replies in this folder."),
       tag: z.string().optional().describe("Only canned replies with this tag."),
@@ -116,13 +111,9 @@ export const cannedReplyEndpoints = {
     answers: [listAnswer(cannedReplySchema)],
   },
   createCannedReply: {
-    method: "POST",
-    path: PATH,
-    tag,
-    summary: "Create a canned reply",
+    ...route("POST", "tickets:write", "Create a canned reply"),
     description:
       "The name must be unique in the project. The text is Markdown, with variables such as `{{ticket.subject}}`.",
-    scope: "tickets:write",
     body: { schema: cannedReplyInputSchema },
     answers: [createdAnswer(cannedReplySchema)],
     example: {
@@ -130,41 +121,25 @@ export const cannedReplyEndpoints = {
     },
   },
   getCannedReply: {
-    method: "GET",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Get a canned reply",
-    scope: "tickets:read",
+    ...route("GET /{id}", "tickets:read", "Get a canned reply"),
     answers: [itemAnswer(cannedReplySchema)],
   },
   updateCannedReply: {
-    method: "PATCH",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Update a canned reply",
+    ...route("PATCH /{id}", "tickets:write", "Update a canned reply"),
     description: "Omitted fields stay unchanged. Tags are replaced as a whole.",
-    scope: "tickets:write",
     body: { schema: cannedReplyChangeSchema },
     ifMatch: true,
     answers: [itemAnswer(cannedReplySchema)],
     example: { body: { tags: ["shipping"] } },
   },
   deleteCannedReply: {
-    method: "DELETE",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Delete a canned reply",
-    scope: "tickets:write",
+    ...route("DELETE /{id}", "tickets:write", "Delete a canned reply"),
     ifMatch: true,
     answers: [itemAnswer(cannedReplySchema)],
   },
   renderCannedReply: {
-    method: "POST",
-    path: `${PATH}/{id}/render`,
-    tag,
-    summary: "Render a canned reply for a ticket",
+    ...route("POST /{id}/render", "tickets:read", "Render a canned reply for a ticket"),
     description: "Nothing is sent. Values of variables are escaped, so that they are not interpreted as Markdown.",
-    scope: "tickets:read",
     body: { schema: cannedReplyRenderSchema },
     answers: [itemAnswer(renderedReplySchema)],
     example: { body: { ticketId: "01890a5d-ac96-574b-bcce-b302099a8057" } },

@@ -14,6 +14,8 @@ import {
   widgetStringsSchema,
   widgetThemeSchema,
 } from "./widget.ts";
+import { itemAnswer, listAnswer, routesAt } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 /** Limits of channel settings. */
 export const CHANNEL_LIMITS = {
@@ -260,3 +262,58 @@ export const channelItemSchema = z.object({
   version: z.int().describe("Version of all channel settings together."),
 });
 export type ChannelItem = z.infer<typeof channelItemSchema>;
+
+/** Body of `POST /api/v1/admin/channels/:id/test`. Unknown fields are rejected. */
+export const channelTestSchema = z.strictObject({
+  chatId: textUpTo(LIMITS.chatIdMaxChars)
+    .min(1, { error: "must have at least 1 character" })
+    .optional()
+    .describe("Chat ID in Telegram. Defaults to the most recently active chat."),
+});
+export type ChannelTestInput = z.infer<typeof channelTestSchema>;
+
+/** Result of a test message. */
+export const channelTestResultSchema = z.object({
+  chatId: z.string(),
+  ticketId: z.string(),
+  state: z
+    .enum(["delivered", "waiting", "failed"])
+    .describe("`waiting`: delivery is still being retried; the channel's state may contain the reason."),
+  failure: z.string().nullable().describe("Why it was not delivered."),
+});
+export type ChannelTestResult = z.infer<typeof channelTestResultSchema>;
+
+const route = routesAt("Channels", "/api/v1/admin/channels");
+
+/** Channels: settings, enabled state and health. */
+export const channelEndpoints = {
+  listChannels: {
+    ...route("GET", "channels:read", "List channels and the tool server with their settings and state"),
+    description: "Secrets are masked.",
+    answers: [listAnswer(channelItemSchema)],
+  },
+  getChannel: {
+    ...route("GET /{id}", "channels:read", "Get a channel"),
+    answers: [itemAnswer(channelItemSchema)],
+  },
+  updateChannel: {
+    ...route("PUT /{id}", "admin:*", "Update, enable or disable a channel"),
+    description:
+      "Omitted fields stay unchanged, and so do secrets that are sent back masked. Every replica applies the change within two seconds. The tool server has no settings; it can only be enabled and disabled.",
+    body: {
+      schema: z.union(Object.values(CHANNEL_CHANGES)),
+    },
+    ifMatch: true,
+    answers: [itemAnswer(channelItemSchema)],
+    example: { body: { enabled: true, config: { timeoutMs: 20_000 } } },
+  },
+  testChannel: {
+    ...route("POST /{id}/test", "admin:*", "Send a test message to a chat of the Telegram bot"),
+    description:
+      "The chat must have written to the bot before. The message is delivered like any reply and stored in the chat's ticket, but answers no message and does not change the ticket. The request waits at most ten seconds for the delivery.",
+    body: { schema: channelTestSchema, isOptional: true },
+    answers: [itemAnswer(channelTestResultSchema)],
+    errors: ["not_found"],
+    example: { body: { chatId: "123456789" } },
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -78,6 +78,35 @@ export interface Endpoint {
   example?: EndpointExample;
 }
 
+/** First fields of an endpoint. */
+interface RouteFields<
+  Tag extends string,
+  Base extends string,
+  Route extends string,
+  Scope extends RequiredScope | null,
+> {
+  method: Route extends `${infer Method extends HttpMethod} ${string}` ? Method : Route;
+  path: Route extends `${string} ${infer Rest}` ? `${Base}${Rest}` : Base;
+  tag: Tag;
+  scope: Scope;
+  summary: string;
+}
+
+/**
+ * Returns a function that returns the first fields of the endpoints with this tag: `route("GET /{id}", "kb:read", "Get
+ * a knowledge base")` has the path `/{id}` below `base`, requires the scope, and has the summary.
+ */
+export const routesAt =
+  <const Tag extends string, const Base extends string>(tag: Tag, base: Base) =>
+  <const Route extends HttpMethod | `${HttpMethod} /${string}`, const Scope extends RequiredScope | null>(
+    route: Route,
+    scope: Scope,
+    summary: string,
+  ): RouteFields<Tag, Base, Route, Scope> => {
+    const [method, path = ""] = route.split(" ");
+    return { method, path: `${base}${path}`, tag, scope, summary } as RouteFields<Tag, Base, Route, Scope>;
+  };
+
 /** Body of a request that has none: nothing, or an empty object. */
 export const noBodySchema = z.strictObject({});
 

@@ -1,11 +1,11 @@
 import { agentEndpoints } from "./agent.ts";
 import { auditEndpoints } from "./audit.ts";
 import { cannedReplyEndpoints } from "./canned-reply.ts";
-import { channelEndpoints } from "./channel-endpoints.ts";
+import { channelEndpoints } from "./channel-item.ts";
 import { deliveryEndpoints } from "./callback.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { gapEndpoints } from "./gap.ts";
-import { hookEndpoints } from "./hook-endpoints.ts";
+import { hookCallEndpoints, hookEndpoints } from "./hook-endpoints.ts";
 import { kbEndpoints } from "./kb-endpoints.ts";
 import { keyEndpoints } from "./key.ts";
 import { messageEndpoints } from "./message-endpoints.ts";
@@ -14,9 +14,10 @@ import { operatorEndpoints } from "./operator.ts";
 import { privacyEndpoints } from "./privacy.ts";
 import { projectEndpoints } from "./project.ts";
 import { proposalEndpoints } from "./proposal.ts";
-import { replyFileEndpoints } from "./operator-file.ts";
+import { replyFileEndpoints } from "./review.ts";
 import { replayEndpoints } from "./replay.ts";
 import { reviewEndpoints } from "./review.ts";
+import { serviceEndpoints } from "./service.ts";
 import { statsEndpoints } from "./stats.ts";
 import { ticketEndpoints } from "./ticket-endpoints.ts";
 import { toolCallEndpoints } from "./tool-call.ts";
@@ -47,5 +48,10 @@ export const ADMIN_ENDPOINTS = {
 export type AdminOperation = keyof typeof ADMIN_ENDPOINTS;
 
 /** All endpoints of the HTTP API, by operation name. */
-export const ENDPOINTS = { ...messageEndpoints, ...ADMIN_ENDPOINTS } as const satisfies Record<string, Endpoint>;
+export const ENDPOINTS = {
+  ...messageEndpoints,
+  ...hookCallEndpoints,
+  ...serviceEndpoints,
+  ...ADMIN_ENDPOINTS,
+} as const satisfies Record<string, Endpoint>;
 export type Operation = keyof typeof ENDPOINTS;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { createdAnswer, itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
+import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { KB_LIMITS } from "./kb.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields } from "./list-query.ts";
@@ -115,18 +115,13 @@ export const gapArticleSchema = z.strictObject({
 });
 export type GapArticle = z.infer<typeof gapArticleSchema>;
 
-const tag = "Gaps";
-const PATH = "/api/v1/admin/gaps";
+const route = routesAt("Gaps", "/api/v1/admin/gaps");
 
 /** Gaps: questions without a good answer. */
 export const gapEndpoints = {
   listGaps: {
-    method: "GET",
-    path: PATH,
-    tag,
-    summary: "List questions without a good answer",
+    ...route("GET", "tickets:read", "List questions without a good answer"),
     description: "Similar questions are grouped into one gap. `q` searches the question.",
-    scope: "tickets:read",
     query: listQuery.extend({
       status: z.string().optional().describe("Only gaps with this status: `open`, `answered` or `ignored`."),
       sort: z
@@ -138,35 +133,23 @@ export const gapEndpoints = {
     example: { query: { status: "open", sort: "count" } },
   },
   getGap: {
-    method: "GET",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Get a gap and the current answer to its question",
+    ...route("GET /{id}", "tickets:read", "Get a gap and the current answer to its question"),
     description: "The current answer contains text from knowledge bases, so it also requires kb:read.",
-    scope: "tickets:read",
     answers: [itemAnswer(gapDetailSchema)],
   },
   updateGap: {
-    method: "PATCH",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Mark a gap as answered, ignored or open",
+    ...route("PATCH /{id}", "tickets:write", "Mark a gap as answered, ignored or open"),
     description:
       "An answered gap reopens when its question is asked again without a good answer. An ignored gap does not.",
-    scope: "tickets:write",
     body: { schema: gapChangeSchema },
     ifMatch: true,
     answers: [itemAnswer(gapSchema)],
     example: { body: { status: "ignored" } },
   },
   writeGapArticle: {
-    method: "POST",
-    path: `${PATH}/{id}/article`,
-    tag,
-    summary: "Write an article that answers a gap",
+    ...route("POST /{id}/article", "kb:write", "Write an article that answers a gap"),
     description:
       "The article becomes a document in the knowledge base, is indexed within seconds, and the gap is marked as answered. A second call replaces the article in the same knowledge base; use `If-Match` to avoid overwriting a change you have not seen. The question and its examples are returned only to keys with tickets:read.",
-    scope: "kb:write",
     body: { schema: gapArticleSchema, maxBytes: GAP_LIMITS.bodyMaxBytes },
     ifMatch: true,
     answers: [

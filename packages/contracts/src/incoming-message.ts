@@ -1,3 +1,4 @@
+// Apart from the channels, which browsers load without zod.
 import { z } from "zod";
 import { CHANNEL_IDS } from "./channels.ts";
 

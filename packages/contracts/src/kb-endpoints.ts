@@ -11,68 +11,43 @@ import {
   kbItemSchema,
   passageItemSchema,
 } from "./kb.ts";
-import { createdAnswer, itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
+import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-const tag = "Knowledge";
-const PATH = "/api/v1/admin/kb";
+const route = routesAt("Knowledge", "/api/v1/admin");
 
 /** Knowledge bases, their documents and search (service document, section 4.4). */
 export const kbEndpoints = {
   listKbs: {
-    method: "GET",
-    path: PATH,
-    tag,
-    summary: "List knowledge bases, newest first",
-    scope: "kb:read",
+    ...route("GET /kb", "kb:read", "List knowledge bases, newest first"),
     query: listQuery,
     answers: [listAnswer(kbItemSchema)],
   },
   createKb: {
-    method: "POST",
-    path: PATH,
-    tag,
-    summary: "Create a knowledge base",
-    scope: "kb:write",
+    ...route("POST /kb", "kb:write", "Create a knowledge base"),
     body: { schema: kbInputSchema },
     answers: [createdAnswer(kbItemSchema)],
     example: { body: { name: "handbook" } },
   },
   getKb: {
-    method: "GET",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Get a knowledge base",
-    scope: "kb:read",
+    ...route("GET /kb/{id}", "kb:read", "Get a knowledge base"),
     answers: [itemAnswer(kbItemSchema)],
   },
   updateKb: {
-    method: "PATCH",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Rename a knowledge base",
-    scope: "kb:write",
+    ...route("PATCH /kb/{id}", "kb:write", "Rename a knowledge base"),
     body: { schema: kbChangeSchema },
     ifMatch: true,
     answers: [itemAnswer(kbItemSchema)],
     example: { body: { name: "handbook 2027" } },
   },
   deleteKb: {
-    method: "DELETE",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Delete a knowledge base with its documents",
+    ...route("DELETE /kb/{id}", "kb:write", "Delete a knowledge base with its documents"),
     description: "It is removed from the agents that use it and disappears from search results immediately.",
-    scope: "kb:write",
     ifMatch: true,
     answers: [itemAnswer(kbItemSchema)],
   },
   searchKb: {
-    method: "GET",
-    path: `${PATH}/{id}/search`,
-    tag,
-    summary: "Search a knowledge base",
-    scope: "kb:read",
+    ...route("GET /kb/{id}/search", "kb:read", "Search a knowledge base"),
     query: z.object({
       q: z.string().describe("Search query: a question or keywords."),
       limit: z.string().optional().meta({
@@ -87,22 +62,14 @@ export const kbEndpoints = {
     example: { query: { q: "how to send a message" } },
   },
   listDocuments: {
-    method: "GET",
-    path: `${PATH}/{id}/documents`,
-    tag,
-    summary: "List the documents of a knowledge base, newest first",
-    scope: "kb:read",
+    ...route("GET /kb/{id}/documents", "kb:read", "List the documents of a knowledge base, newest first"),
     query: listQuery.extend({ status: documentStatusSchema.optional() }),
     answers: [listAnswer(documentItemSchema)],
   },
   addDocuments: {
-    method: "POST",
-    path: `${PATH}/{id}/documents`,
-    tag,
-    summary: "Add documents to a knowledge base",
+    ...route("POST /kb/{id}/documents", "kb:write", "Add documents to a knowledge base"),
     description:
       "Send a text, a page URL or a sitemap URL as JSON, or upload files. Documents are processed in the background. Repeating a key replaces the document.",
-    scope: "kb:write",
     body: {
       schema: documentInputSchema,
       maxBytes: KB_LIMITS.jsonMaxBytes,
@@ -128,46 +95,26 @@ export const kbEndpoints = {
     example: { body: { text: "# Opening hours\n\nWe are open from 9 to 5.", title: "Opening hours", key: "hours" } },
   },
   getDocument: {
-    method: "GET",
-    path: `${PATH}/{id}/documents/{docId}`,
-    tag,
-    summary: "Get a document",
-    scope: "kb:read",
+    ...route("GET /kb/{id}/documents/{docId}", "kb:read", "Get a document"),
     answers: [itemAnswer(documentItemSchema)],
   },
   deleteDocument: {
-    method: "DELETE",
-    path: `${PATH}/{id}/documents/{docId}`,
-    tag,
-    summary: "Delete a document",
-    scope: "kb:write",
+    ...route("DELETE /kb/{id}/documents/{docId}", "kb:write", "Delete a document"),
     answers: [itemAnswer(documentItemSchema)],
   },
   getPassage: {
-    method: "GET",
-    path: "/api/v1/admin/passages/{id}",
-    tag,
-    summary: "Get a passage with its context",
+    ...route("GET /passages/{id}", "kb:read", "Get a passage with its context"),
     description:
       "Use the `chunkId` of a source or of a search result. A passage is deleted when its document is processed again or deleted.",
-    scope: "kb:read",
     answers: [itemAnswer(passageItemSchema)],
   },
   listImports: {
-    method: "GET",
-    path: `${PATH}/{id}/imports`,
-    tag,
-    summary: "List sitemap imports, newest first",
-    scope: "kb:read",
+    ...route("GET /kb/{id}/imports", "kb:read", "List sitemap imports, newest first"),
     query: listQuery,
     answers: [listAnswer(importItemSchema)],
   },
   getImport: {
-    method: "GET",
-    path: `${PATH}/{id}/imports/{importId}`,
-    tag,
-    summary: "Get the progress of a sitemap import",
-    scope: "kb:read",
+    ...route("GET /kb/{id}/imports/{importId}", "kb:read", "Get the progress of a sitemap import"),
     answers: [itemAnswer(importItemSchema)],
   },
 } as const satisfies Record<string, Endpoint>;

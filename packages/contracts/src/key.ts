@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { createdAnswer, itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
+import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { projectNameSchema } from "./project.ts";
 import { SCOPE_JSON_SCHEMA, scopeSchema } from "./scopes.ts";
@@ -113,8 +113,7 @@ export const keyItemSchema = z.object({
 });
 export type KeyItem = z.infer<typeof keyItemSchema>;
 
-const tag = "Keys";
-const PATH = "/api/v1/admin/keys";
+const route = routesAt("Keys", "/api/v1/admin/keys");
 
 const newKeySchema = keyItemSchema.extend({
   key: z.string().optional().describe("The key itself. Shown only once. Absent for imported keys."),
@@ -123,48 +122,28 @@ const newKeySchema = keyItemSchema.extend({
 /** API keys (service document, section 4.4). */
 export const keyEndpoints = {
   listKeys: {
-    method: "GET",
-    path: PATH,
-    tag,
-    summary: "List the keys of all projects, newest first",
-    scope: "admin:*",
+    ...route("GET", "admin:*", "List the keys of all projects, newest first"),
     query: listQuery,
     answers: [listAnswer(keyItemSchema)],
   },
   createKey: {
-    method: "POST",
-    path: PATH,
-    tag,
-    summary: "Create or import a key",
-    scope: "admin:*",
+    ...route("POST", "admin:*", "Create or import a key"),
     body: { schema: keyInputSchema },
     answers: [createdAnswer(newKeySchema)],
     example: { body: { name: "website", scopes: ["messages:write", "messages:read"] } },
   },
   getKey: {
-    method: "GET",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Get a key",
-    scope: "admin:*",
+    ...route("GET /{id}", "admin:*", "Get a key"),
     answers: [itemAnswer(keyItemSchema)],
   },
   revokeKey: {
-    method: "DELETE",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Revoke a key",
-    scope: "admin:*",
+    ...route("DELETE /{id}", "admin:*", "Revoke a key"),
     answers: [itemAnswer(keyItemSchema)],
   },
   rotateKey: {
-    method: "POST",
-    path: `${PATH}/{id}/rotate`,
-    tag,
-    summary: "Rotate a key",
-    scope: "admin:*",
+    ...route("POST /{id}/rotate", "admin:*", "Rotate a key"),
     body: { schema: rotateInputSchema, isOptional: true },
-    answers: [createdAnswer(newKeySchema, `${PATH}/{id}`)],
+    answers: [createdAnswer(newKeySchema, "/api/v1/admin/keys/{id}")],
     example: { body: { overlapSeconds: 3600 } },
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { problemSchema } from "./errors.ts";
-import { healthAnswerSchema } from "./health.ts";
 import { LIMITS } from "./limits.ts";
 import {
   asyncAnswerSchema,
@@ -8,14 +7,16 @@ import {
   pendingAnswerSchema,
   syncAnswerSchema,
   webhookAnswerSchema,
-} from "./message-answers.ts";
+  replyItemSchema,
+  acceptedEventSchema,
+  deltaEventSchema,
+  typingEventSchema,
+} from "./reply-item.ts";
 import { chatIdSchema, drainQuerySchema, messageRequestSchema } from "./message-request.ts";
-import { replyItemSchema } from "./reply-item.ts";
-import { acceptedEventSchema, deltaEventSchema, typingEventSchema } from "./message-answers.ts";
+import { routesAt } from "./endpoint.ts";
 import type { Endpoint, EndpointAnswer } from "./endpoint.ts";
-import { hookCallEndpoint, hookPathCallEndpoint } from "./hook-endpoints.ts";
 
-const tag = "Messages";
+const route = routesAt("Messages", "/api/v1/messages");
 
 const Location = "Path to collect the replies from.";
 const replayed = { "Idempotent-Replayed": "`true` if this is the repeated response of an earlier request." };
@@ -52,28 +53,12 @@ const chatStream = {
   events: { ...replyEvents, done: drainAnswerSchema },
 } as const satisfies EndpointAnswer;
 
-/** Not modified since the version that the caller has. */
-const unchangedAnswer: EndpointAnswer = {
-  status: 304,
-  when: "Not modified since the version in `If-None-Match`.",
-  schema: null,
-  headers: { ETag: "Changes with the content." },
-};
-
-const noneMatch = z.object({
-  "If-None-Match": z.string().optional().describe("The `ETag` of an earlier response."),
-});
-
-/** Messages, hooks, health and the description of the API itself (service document, sections 4.1 to 4.3). */
+/** Messages and their replies (service document, sections 4.2 and 4.3). */
 export const messageEndpoints = {
   sendMessage: {
-    method: "POST",
-    path: "/api/v1/messages",
-    tag,
-    summary: "Send a message",
+    ...route("POST", "messages:write", "Send a message"),
     description:
       "`mode` selects how the answer is delivered: `sync` waits for it, `async` buffers it until you collect it, and with a `webhookUrl` it is sent there. If a sync request times out, or its message is handed over to an operator, the answer is not lost; collect it later.",
-    scope: "messages:write",
     requestHeaders: z.object({
       "Idempotency-Key": z
         .string()
@@ -157,13 +142,9 @@ export const messageEndpoints = {
     },
   },
   drainMessages: {
-    method: "GET",
-    path: "/api/v1/messages/{chatId}",
-    tag,
-    summary: "Collect the replies of a chat",
+    ...route("GET /{chatId}", "messages:read", "Collect the replies of a chat"),
     description:
       "Returned replies are removed from the buffer, so that the next request does not return them again. With `after`, replies are returned until they are acknowledged, so that nothing is lost if the connection drops. A chat without messages has no replies.",
-    scope: "messages:read",
     params: z.object({ chatId: chatIdSchema }),
     query: drainQuerySchema,
     requestHeaders: z.object({
@@ -179,69 +160,5 @@ export const messageEndpoints = {
       query: { wait: "1000" },
       answer: { ok: true, chatId: "customer-17", replies: [], cursor: "0", more: false },
     },
-  },
-  callHook: hookCallEndpoint,
-  callHookWithSecret: hookPathCallEndpoint,
-  getHealth: {
-    method: "GET",
-    path: "/api/v1/health",
-    tag: "Service",
-    summary: "Check whether the service accepts messages",
-    description: "With an administrator's key, the response contains the state of each component.",
-    scope: null,
-    isPublic: true,
-    answers: [
-      {
-        status: 200,
-        when: "Messages are accepted. `warn` means that a component has a problem.",
-        schema: healthAnswerSchema,
-      },
-      {
-        status: 503,
-        when: "Messages are not accepted.",
-        schema: healthAnswerSchema,
-        headers: { "Retry-After": "Seconds to wait before the next request." },
-      },
-    ],
-    example: { answer: { ok: true, status: "pass", version: "0.1.0", time: "2027-01-04T09:30:00.000Z" } },
-  },
-  getOpenApi: {
-    method: "GET",
-    path: "/api/v1/openapi.json",
-    tag: "Service",
-    summary: "Get the OpenAPI description",
-    description: "OpenAPI 3.1, generated from the schemas that validate requests.",
-    scope: null,
-    isPublic: true,
-    requestHeaders: noneMatch,
-    answers: [
-      {
-        status: 200,
-        when: "The OpenAPI document.",
-        schema: z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) }),
-        headers: { ETag: "Changes with the document." },
-      },
-      unchangedAnswer,
-    ],
-  },
-  getDocs: {
-    method: "GET",
-    path: "/api/v1/docs",
-    tag: "Service",
-    summary: "Get the API reference as a page",
-    description: "HTML with a curl example for each operation. Loads no external resources and runs no scripts.",
-    scope: null,
-    isPublic: true,
-    requestHeaders: noneMatch,
-    answers: [
-      {
-        status: 200,
-        when: "The page.",
-        schema: null,
-        mediaType: "text/html",
-        headers: { ETag: "Changes with the page." },
-      },
-      unchangedAnswer,
-    ],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listQuery } from "./endpoint.ts";
+import { listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { problemSchema } from "./errors.ts";
 import { cursorSchema, decodeTextCursor, encodeTextCursor, listFields } from "./list-query.ts";
@@ -103,9 +103,7 @@ export const modelCallItemSchema = z.object({
 });
 export type ModelCallItem = z.infer<typeof modelCallItemSchema>;
 
-const tag = "Models";
-const PATH = "/api/v1/admin/models";
-const PULL_PATH = `${PATH}/{catalogId}/pull`;
+const route = routesAt("Models", "/api/v1/admin/models");
 
 const params = z.object({
   catalogId: z
@@ -148,48 +146,32 @@ const pullDescription =
 /** Language models: the catalog, and pulling models to Ollama. */
 export const modelEndpoints = {
   listModels: {
-    method: "GET",
-    path: PATH,
-    tag,
-    summary: "List models",
+    ...route("GET", "models:read", "List models"),
     description:
       "The models of every configured provider and those that can be installed on Ollama, installed ones first. Providers that do not respond within two seconds are listed in `unreachable`. `q` searches the IDs.",
-    scope: "models:read",
     query: listQuery,
     answers: [{ status: 200, when: "One page.", schema: modelListSchema }],
     example: { query: { limit: "20" } },
   },
   followPull: {
-    method: "GET",
-    path: PULL_PATH,
-    tag,
-    summary: "Pull a model and follow its progress",
+    ...route("GET /{catalogId}/pull", "models:write", "Pull a model and follow its progress"),
     description: `Starts the pull, or joins a running one. ${pullDescription}`,
-    scope: "models:write",
     params,
     requestHeaders,
     answers: [installed, pulling, streamed, alreadyTold],
     errors: ["pull_cancelled", "pull_failed", "disk_full"],
   },
   pullModel: {
-    method: "POST",
-    path: PULL_PATH,
-    tag,
-    summary: "Pull a model",
+    ...route("POST /{catalogId}/pull", "models:write", "Pull a model"),
     description: `Same as GET. ${pullDescription}`,
-    scope: "models:write",
     params,
     requestHeaders,
     answers: [installed, pulling, streamed, alreadyTold],
     errors: ["pull_cancelled", "pull_failed", "disk_full"],
   },
   cancelPull: {
-    method: "DELETE",
-    path: PULL_PATH,
-    tag,
-    summary: "Cancel the pull of a model",
+    ...route("DELETE /{catalogId}/pull", "models:write", "Cancel the pull of a model"),
     description: "Cancels the pull for all clients that follow it. An installed model is not removed.",
-    scope: "models:write",
     params,
     answers: [{ status: 200, when: "Cancelled.", schema: modelPullSchema }],
   },

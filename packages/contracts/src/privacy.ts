@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { itemAnswer } from "./endpoint.ts";
+import { itemAnswer, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { channelIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
@@ -104,31 +104,22 @@ export function visitorChatId(visitorId: string): string {
   return `v_${createHash("sha256").update(pair).digest("base64url")}`;
 }
 
-const tag = "Privacy";
-const PATH = "/api/v1/admin/privacy";
+const route = routesAt("Privacy", "/api/v1/admin/privacy");
 
 /** Personal data of one person in the key's project: export and erasure. */
 export const privacyEndpoints = {
   exportPersonalData: {
-    method: "POST",
-    path: `${PATH}/export`,
-    tag,
-    summary: "Export all data of a user, a visitor or a chat",
+    ...route("POST /export", "privacy:read", "Export all data of a user, a visitor or a chat"),
     description:
       "A JSON document of any length, streamed as it is read. If the response is incomplete, repeat the request.",
-    scope: "privacy:read",
     body: { schema: privacySubjectSchema },
     answers: [itemAnswer(privacyExportSchema, { when: "All stored data. Empty if there is none." })],
     example: { body: { userId: "u-42" } },
   },
   erasePersonalData: {
-    method: "POST",
-    path: `${PATH}/erase`,
-    tag,
-    summary: "Erase all data of a user, a visitor or a chat",
+    ...route("POST /erase", "privacy:write", "Erase all data of a user, a visitor or a chat"),
     description:
       "Cannot be undone. Later messages start a new conversation. Erasing again is not an error; all counts are then 0.",
-    scope: "privacy:write",
     body: { schema: privacySubjectSchema },
     answers: [itemAnswer(erasureReceiptSchema, { when: "The data is erased. The response is the receipt." })],
     example: { body: { chatId: "4711", channelId: "api" } },

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { createdAnswer, itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
+import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { articleTitleField } from "./gap.ts";
 import { messageText } from "./well-formed.ts";
@@ -83,19 +83,14 @@ export const proposalRejectionSchema = z.strictObject({
 });
 export type ProposalRejection = z.infer<typeof proposalRejectionSchema>;
 
-const tag = "Proposals";
-const PATH = "/api/v1/admin/proposals";
+const route = routesAt("Proposals", "/api/v1/admin/proposals");
 
 /** Proposals: suggested changes to knowledge bases. */
 export const proposalEndpoints = {
   listProposals: {
-    method: "GET",
-    path: PATH,
-    tag,
-    summary: "List proposals, newest first",
+    ...route("GET", "kb:read", "List proposals, newest first"),
     description:
       "When an operator edits a draft, the change is proposed automatically. `q` searches title and text. The customer's question is returned only to keys with tickets:read, until the proposal is accepted.",
-    scope: "kb:read",
     query: listQuery.extend({
       status: z.string().optional().describe("Only proposals with this status: `open`, `accepted` or `rejected`."),
       kbId: z.string().optional().describe("Only proposals for this knowledge base."),
@@ -104,13 +99,9 @@ export const proposalEndpoints = {
     example: { query: { status: "open" } },
   },
   createProposal: {
-    method: "POST",
-    path: PATH,
-    tag,
-    summary: "Create a proposal",
+    ...route("POST", "kb:write", "Create a proposal"),
     description:
       "Propose a text for a knowledge base or for one of its documents, or send only `ticketId` to propose the last answer of an operator in that ticket. `ticketId` also requires tickets:read.",
-    scope: "kb:write",
     body: { schema: proposalInputSchema },
     answers: [createdAnswer(proposalSchema)],
     example: {
@@ -122,30 +113,18 @@ export const proposalEndpoints = {
     },
   },
   getProposal: {
-    method: "GET",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Get a proposal",
-    scope: "kb:read",
+    ...route("GET /{id}", "kb:read", "Get a proposal"),
     answers: [itemAnswer(proposalSchema)],
   },
   acceptProposal: {
-    method: "POST",
-    path: `${PATH}/{id}/accept`,
-    tag,
-    summary: "Accept a proposal",
+    ...route("POST /{id}/accept", "kb:write", "Accept a proposal"),
     description:
       "The new text is searchable as soon as the response is sent. Returns `version_conflict` if the document has changed since. Accepting twice applies the change once. A proposal that contains a customer's question also requires tickets:read.",
-    scope: "kb:write",
     ifMatch: true,
     answers: [itemAnswer(proposalSchema)],
   },
   rejectProposal: {
-    method: "POST",
-    path: `${PATH}/{id}/reject`,
-    tag,
-    summary: "Reject a proposal",
-    scope: "kb:write",
+    ...route("POST /{id}/reject", "kb:write", "Reject a proposal"),
     body: { schema: proposalRejectionSchema, isOptional: true },
     ifMatch: true,
     answers: [itemAnswer(proposalSchema)],

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AGENT_LIMITS } from "./agent.ts";
+import { routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { agentChangeSchema } from "./agent.ts";
 import { replyAuthorSchema, sourceSchema } from "./reply-item.ts";
@@ -147,18 +148,16 @@ export const replayResultSchema = z.object({
 });
 export type ReplayResult = z.infer<typeof replayResultSchema>;
 
+const route = routesAt("Agents", "/api/v1/admin/agents");
+
 /** Replay of past conversations with a changed agent. */
 export const replayEndpoints = {
   replayAgent: {
-    method: "POST",
-    path: "/api/v1/admin/agents/{id}/replay",
-    tag: "Agents",
-    summary: "Replay past conversations with a changed agent",
+    ...route("POST /{id}/replay", "agents:execute", "Replay past conversations with a changed agent"),
     description:
       "The current and the changed agent answer the messages of past replies that operators approved, edited or wrote, with " +
       "the conversation as it was then and the current knowledge. Nothing is sent, stored or changed, and no tool is called. " +
       "Responds within 50 seconds; `isComplete` is false if not all replies were compared.",
-    scope: "agents:execute",
     alsoScope: "tickets:read",
     body: { schema: replayInputSchema, maxBytes: AGENT_LIMITS.bodyMaxBytes },
     isCancellable: true,

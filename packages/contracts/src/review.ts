@@ -1,11 +1,74 @@
 import { z } from "zod";
-import { itemAnswer } from "./endpoint.ts";
+import { itemAnswer, routesAt, createdAnswer } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { LIMITS } from "./limits.ts";
-import { replyFilesField } from "./operator-file.ts";
 import { projectNameSchema } from "./project.ts";
-import { ticketItemSchema } from "./ticket-item.ts";
-import { lineUpTo, messageText } from "./well-formed.ts";
+import { ticketItemSchema } from "./ticket.ts";
+import { lineUpTo, messageText, wellFormedString } from "./well-formed.ts";
+
+/** Limits of files attached by operators. */
+export const OPERATOR_FILE_LIMITS = {
+  /** Maximum number of files per reply. */
+  maxCount: 10,
+  fileMaxBytes: 10 * 1024 * 1024,
+  /** Maximum body size of an upload, as base64 or as a form. */
+  bodyMaxBytes: 15 * 1024 * 1024,
+  /** Maximum number and bytes of a ticket's files that are not attached to a reply yet. */
+  unusedMaxBytes: 100 * 1024 * 1024,
+  /** Hours after which a file that is not attached to a reply is deleted. */
+  unusedHours: 24,
+} as const;
+
+const NAME_MAX_CHARS = 500;
+/** Base64 encodes three bytes as four characters. */
+const CONTENT_MAX_CHARS = Math.ceil(OPERATOR_FILE_LIMITS.fileMaxBytes / 3) * 4;
+
+/** A file uploaded as JSON. */
+export const operatorFileInputSchema = z.strictObject({
+  filename: wellFormedString.max(NAME_MAX_CHARS, { error: `must have at most ${NAME_MAX_CHARS} characters` }),
+  content: z
+    .base64({ error: "must be the content of the file in base64" })
+    .max(CONTENT_MAX_CHARS, { error: `must have at most ${CONTENT_MAX_CHARS} characters` }),
+});
+export type OperatorFileInput = z.infer<typeof operatorFileInputSchema>;
+
+/** An uploaded file for a reply. */
+export const operatorFileSchema = z.object({
+  fileId: z.uuid(),
+  filename: z.string(),
+  mime: z.string().describe("Detected from the content."),
+  sizeBytes: z.int(),
+});
+export type OperatorFile = z.infer<typeof operatorFileSchema>;
+
+/** Files attached to a reply, as referenced by a decision. */
+export const replyFilesField = z
+  .array(z.strictObject({ fileId: z.uuid({ error: "must be the ID of a file" }) }))
+  .max(OPERATOR_FILE_LIMITS.maxCount, { error: `must have at most ${OPERATOR_FILE_LIMITS.maxCount} files` })
+  .refine((files) => new Set(files.map(({ fileId }) => fileId.toLowerCase())).size === files.length, {
+    error: "must not contain the same file twice",
+  })
+  .optional()
+  .describe("Files of this ticket, as returned by `POST …/files`. The customer receives them after the text.");
+
+const route = routesAt("Reviews", "/api/v1/admin/tickets");
+
+/** Files attached by operators. */
+export const replyFileEndpoints = {
+  addReplyFile: {
+    ...route("POST /{id}/files", "tickets:write", "Upload a file for a reply"),
+    description:
+      "At most 10 MB. Reference it in `attachments` of `reply` or `edit`; otherwise it is deleted after one day. The customer receives it as a download in the widget, as a file in Telegram, and as an attachment of the reply in the HTTP API.",
+    body: {
+      schema: operatorFileInputSchema,
+      maxBytes: OPERATOR_FILE_LIMITS.bodyMaxBytes,
+      otherTypes: { "multipart/form-data": "A form with one file, in a field with any name." },
+    },
+    answers: [createdAnswer(operatorFileSchema, "/api/v1/admin/tickets/{id}/files/{fileId}")],
+    errors: ["rate_limited", "storage_full"],
+    example: { body: { filename: "label.txt", content: "UmV0dXJuIGxhYmVs" } },
+  },
+} as const satisfies Record<string, Endpoint>;
 
 /** Limits of what operators write. Characters are Unicode code points. */
 export const REVIEW_LIMITS = {
@@ -100,16 +163,13 @@ export const REVIEW_INPUTS = {
 /** Body of each action. */
 export type ReviewInput<Action extends ReviewAction> = z.infer<(typeof REVIEW_INPUTS)[Action]>;
 
-/** Common fields of all decisions, for the action at the end of the path. */
-function decision<Action extends ReviewAction>(action: Action) {
+/** Returns the common fields of all decisions, for the action at the end of the path. */
+function decision<Action extends ReviewAction>(action: Action, summary: string) {
   return {
-    method: "POST",
-    path: `/api/v1/admin/tickets/{id}/${action}`,
-    tag: "Reviews",
-    scope: "tickets:write",
+    ...route(`POST /{id}/${action}`, "tickets:write", summary),
     answers: [itemAnswer(ticketItemSchema, { headers: { ETag: "Version of the ticket after the decision." } })],
     errors: ["version_conflict"],
-  } as const satisfies Partial<Endpoint>;
+  } as const satisfies Endpoint;
 }
 
 /** Body of an action that can be omitted. */
@@ -123,45 +183,39 @@ const NOT_OVER_NEWER_MESSAGE =
 /** Decisions of operators on tickets. Each decision is applied at most once, or rejected. */
 export const reviewEndpoints = {
   approveDraft: {
-    ...decision("approve"),
-    summary: "Approve the draft",
+    ...decision("approve", "Approve the draft"),
     description: `${NOT_OVER_NEWER_MESSAGE} Sends the draft unchanged. The reply answers every message that is waiting for an operator, and is delivered like replies to the newest of them.`,
     body: optional("approve"),
     ifMatch: "required",
   },
   editDraft: {
-    ...decision("edit"),
-    summary: "Edit the draft and send it",
+    ...decision("edit", "Edit the draft and send it"),
     description: `${NOT_OVER_NEWER_MESSAGE} The author of the reply is \`operator\`, and the ticket is assigned to the operator unless it is already assigned.`,
     body: { schema: REVIEW_INPUTS.edit },
     ifMatch: "required",
     example: { body: { text: "Your parcel left us this morning.", markdown: false } },
   },
   rejectDraft: {
-    ...decision("reject"),
-    summary: "Dismiss the draft",
+    ...decision("reject", "Dismiss the draft"),
     description: `${NOT_OVER_NEWER_MESSAGE} The waiting messages are not answered; senders that use webhooks receive \`message.rejected\`.`,
     body: optional("reject"),
     ifMatch: "required",
     example: { body: { reason: "It was advertising." } },
   },
   regenerateDraft: {
-    ...decision("regenerate"),
-    summary: "Regenerate the draft",
+    ...decision("regenerate", "Regenerate the draft"),
     description: "The agent drafts a new answer, for example after a change to the agent or its knowledge bases.",
     body: optional("regenerate"),
     ifMatch: true,
   },
   takeOverTicket: {
-    ...decision("takeover"),
-    summary: "Take over the ticket",
+    ...decision("takeover", "Take over the ticket"),
     description: "Assigns the ticket to the caller. While a ticket is assigned, nothing is sent automatically.",
     body: optional("takeover"),
     ifMatch: true,
   },
   assignTicket: {
-    ...decision("assign"),
-    summary: "Assign the ticket",
+    ...decision("assign", "Assign the ticket"),
     description:
       "While a ticket is assigned, nothing is sent automatically. An operator of the console (`operator:<id>`) must be allowed to answer in the project.",
     body: { schema: REVIEW_INPUTS.assign },
@@ -169,24 +223,21 @@ export const reviewEndpoints = {
     example: { body: { assignee: "ada@example.com" } },
   },
   unassignTicket: {
-    ...decision("unassign"),
-    summary: "Unassign the ticket",
+    ...decision("unassign", "Unassign the ticket"),
     description:
       "The agent continues, including with waiting messages. If the customer was promised a person, or with `keepsDraft`, the ticket stays in review with its draft.",
     body: optional("unassign"),
     ifMatch: true,
   },
   addNote: {
-    ...decision("note"),
-    summary: "Add an internal note",
+    ...decision("note", "Add an internal note"),
     description: "Notes are events of the ticket and are not visible to the customer.",
     body: { schema: REVIEW_INPUTS.note },
     ifMatch: true,
     example: { body: { text: "Called back, wants it by Friday." } },
   },
   replyToTicket: {
-    ...decision("reply"),
-    summary: "Reply to the customer",
+    ...decision("reply", "Reply to the customer"),
     description:
       "Answers every message that is waiting for an operator and replaces the draft. If no message is waiting, the reply is delivered like replies to the newest message of the chat. The ticket is assigned to the author unless it is already assigned, so that nothing is sent automatically until it is unassigned or resolved. Send `If-Match` to make sure that a repeated request does not send the reply twice.",
     body: { schema: REVIEW_INPUTS.reply },
@@ -194,8 +245,7 @@ export const reviewEndpoints = {
     example: { body: { text: "We have found your parcel." } },
   },
   rerouteTicket: {
-    ...decision("reroute"),
-    summary: "Route the ticket to another agent or project",
+    ...decision("reroute", "Route the ticket to another agent or project"),
     description:
       "Future routing learns from this decision. If messages are waiting for an operator, the new agent creates a draft. Another project requires a key with `admin:*`; operators of the console need `tickets:write` in that project.",
     body: { schema: REVIEW_INPUTS.reroute },
@@ -204,8 +254,7 @@ export const reviewEndpoints = {
     example: { body: { agentId: null } },
   },
   resolveTicket: {
-    ...decision("resolve"),
-    summary: "Close the ticket",
+    ...decision("resolve", "Close the ticket"),
     description:
       "Sets the status to `resolved` or `spam`. Waiting messages are not answered. A later message from the customer reopens a resolved ticket.",
     body: optional("resolve"),
@@ -213,16 +262,14 @@ export const reviewEndpoints = {
     example: { body: { status: "resolved" } },
   },
   reopenTicket: {
-    ...decision("reopen"),
-    summary: "Reopen the ticket",
+    ...decision("reopen", "Reopen the ticket"),
     description:
       "Messages that were unanswered when the ticket was closed wait again, with the previous draft. `restore` also restores the status and the assignee.",
     body: optional("reopen"),
     ifMatch: true,
   },
   retryTicket: {
-    ...decision("retry"),
-    summary: "Retry failed messages and replies",
+    ...decision("retry", "Retry failed messages and replies"),
     description:
       "Messages that failed five times are processed again. A reply that could not be delivered is sent again.",
     body: optional("retry"),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { reviewPolicySchema } from "./agent.ts";
+import { routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { channelIdSchema } from "./incoming-message.ts";
 import { modelUsageSchema } from "./model.ts";
@@ -207,15 +208,13 @@ const SPAN_QUERY = {
   channelId: channelIdSchema.optional(),
 };
 
+const route = routesAt("Statistics", "/api/v1/admin");
+
 /** Statistics. */
 export const statsEndpoints = {
   getStats: {
-    method: "GET",
-    path: "/api/v1/admin/stats",
-    tag: "Statistics",
-    summary: "Get message and answer statistics",
+    ...route("GET /stats", "tickets:read", "Get message and answer statistics"),
     description: "Defaults to the last 30 days. At most 366 days.",
-    scope: "tickets:read",
     query: z.object({
       ...SPAN_QUERY,
       agentId: z.string().optional().describe("Only tickets of this agent."),
@@ -230,15 +229,11 @@ export const statsEndpoints = {
     example: { query: { channelId: "api" } },
   },
   getAnswerStats: {
-    method: "GET",
-    path: "/api/v1/admin/stats/answers",
-    tag: "Statistics",
-    summary: "Get outcomes of the agents' answers",
+    ...route("GET /stats/answers", "tickets:read", "Get outcomes of the agents' answers"),
     description:
       "Counts of answers that were sent, accepted, edited or rejected, and after which the customer asked for a person or " +
       "gave a negative rating, by agent and confidence. Shows how many answers a different threshold would have sent. Defaults " +
       "to the last 30 days, at most 366 days. Counts only answers with sources or from a language model.",
-    scope: "tickets:read",
     query: z.object({
       ...SPAN_QUERY,
       agentId: z.string().optional().describe("Only answers of this agent."),
@@ -249,12 +244,8 @@ export const statsEndpoints = {
     example: { query: { channelId: "widget" } },
   },
   getQueues: {
-    method: "GET",
-    path: "/api/v1/admin/queues",
-    tag: "Statistics",
-    summary: "Get the state of the queues",
+    ...route("GET /queues", "tickets:read", "Get the state of the queues"),
     description: "Returns how many jobs of the project are waiting, since when, and how many have failed.",
-    scope: "tickets:read",
     answers: [
       {
         status: 200,

@@ -1,9 +1,101 @@
 import { z } from "zod";
-import { itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
+import { itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { ticketChangeSchema, ticketCountSchema, ticketDetailSchema, ticketItemSchema } from "./ticket-item.ts";
-import { TICKET_SORTS, ticketFilters } from "./ticket-query.ts";
-import { wellFormedString } from "./well-formed.ts";
+import {
+  ticketChangeSchema,
+  ticketCountSchema,
+  ticketDetailSchema,
+  ticketItemSchema,
+  ticketPrioritySchema,
+  ticketTagField,
+  ticketStageSchema,
+  ticketStatusSchema,
+} from "./ticket.ts";
+import { wellFormedString, textUpTo } from "./well-formed.ts";
+import { channelIdSchema } from "./incoming-message.ts";
+import { ISSUE_ORIGIN } from "./issue.ts";
+import { LIMITS } from "./limits.ts";
+import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields, timeParameter } from "./list-query.ts";
+import type { KeyPlace, ListInput } from "./list-query.ts";
+import { REVIEW_LIMITS } from "./review.ts";
+
+/**
+ * Sort orders of tickets; a minus sorts in descending order. Tickets of the same priority are sorted by most recent
+ * update.
+ */
+export const TICKET_SORTS = ["createdAt", "-createdAt", "updatedAt", "-updatedAt", "priority", "-priority"] as const;
+export type TicketSort = (typeof TICKET_SORTS)[number];
+
+const DEFAULT_SORT: TicketSort = "-updatedAt";
+
+/** Query of the list of tickets. Filters are combined with AND; omitted filters are ignored. */
+export interface TicketListInput extends ListInput {
+  /**
+   * Words that all occur in the subject, the messages, the replies or the customer, case-insensitive. The last word can
+   * be a prefix.
+   */
+  q?: string | undefined;
+  sort?: string | undefined;
+  status?: string | undefined;
+  stage?: string | undefined;
+  channelId?: string | undefined;
+  agentId?: string | undefined;
+  /** `none` for unassigned tickets. */
+  assignee?: string | undefined;
+  priority?: string | undefined;
+  tag?: string | undefined;
+  language?: string | undefined;
+  userId?: string | undefined;
+  chatId?: string | undefined;
+  /** Times: the first of each pair is inclusive, the second exclusive. */
+  createdFrom?: string | undefined;
+  createdTo?: string | undefined;
+  updatedFrom?: string | undefined;
+  updatedTo?: string | undefined;
+  /** `tool-server`: the shared inbox, which contains submitted issues. */
+  origin?: string | undefined;
+  /**
+   * `1`: all projects that the operator can read, or all projects for administrators. Cannot be combined with `q` and
+   * `chatId`.
+   */
+  allProjects?: string | undefined;
+  /** `1`: tickets that need attention from an operator. */
+  needsReview?: string | undefined;
+}
+
+const oneOf = <const Option extends string>(options: readonly Option[]) =>
+  z.enum(options, { error: `must be one of ${options.join(", ")}` });
+
+const filledUpTo = (maxChars: number) => textUpTo(maxChars).min(1, { error: "must have at least 1 character" });
+
+const sortSchema = oneOf(TICKET_SORTS).default(DEFAULT_SORT);
+
+const flag = z.enum(["0", "1"], { error: "must be 1, or 0 for all" }).transform((given) => given === "1");
+
+/** Schemas of the ticket filters. */
+export const ticketFilters = {
+  status: oneOf(ticketStatusSchema.options),
+  stage: oneOf(ticketStageSchema.options),
+  channelId: oneOf(channelIdSchema.options),
+  agentId: z.uuid({ error: "must be the ID of an agent" }),
+  assignee: filledUpTo(REVIEW_LIMITS.assigneeMaxChars),
+  priority: oneOf(ticketPrioritySchema.options),
+  tag: ticketTagField,
+  language: z.string().regex(/^[a-z]{2,3}$/, { error: "must be an ISO 639-1 language, such as en" }),
+  userId: filledUpTo(LIMITS.userIdMaxChars),
+  chatId: filledUpTo(LIMITS.chatIdMaxChars),
+  createdFrom: timeParameter,
+  createdTo: timeParameter,
+  updatedFrom: timeParameter,
+  updatedTo: timeParameter,
+  origin: oneOf([ISSUE_ORIGIN]),
+  allProjects: flag,
+  needsReview: flag,
+};
+
+/** Returns the name of the list with this sort order, which its cursors are bound to. */
+const listName = (sort: string) => `tickets ${sort}`;
+export type TicketListQuery = z.output<ReturnType<typeof ticketListSchema>>;
 
 /** Maximum characters of a test message. */
 export const TEST_MESSAGE_MAX_CHARS = 2_000;
@@ -41,8 +133,7 @@ export type TicketHistoryInput = z.input<typeof ticketHistoryInputSchema>;
 export const ticketHistorySchema = ticketDetailSchema.pick({ messages: true, replies: true, events: true, more: true });
 export type TicketHistory = z.infer<typeof ticketHistorySchema>;
 
-const tag = "Tickets";
-const PATH = "/api/v1/admin/tickets";
+const route = routesAt("Tickets", "/api/v1/admin");
 
 /** Filters as query parameters, with descriptions. */
 const filterQuery = z.object({
@@ -83,25 +174,17 @@ const filterQuery = z.object({
 /** Tickets. */
 export const ticketEndpoints = {
   sendTestMessage: {
-    method: "POST",
-    path: "/api/v1/admin/test-messages",
-    tag: "Tickets",
-    summary: "Send a test message as a customer",
+    ...route("POST /test-messages", "messages:write", "Send a test message as a customer"),
     description:
       "Creates a chat on the HTTP API channel, with `origin` `test` in its `channel_meta`, which is processed like any other message. Follow the result in its ticket; the reply is stored there.",
-    scope: "messages:write",
     body: { schema: testMessageSchema },
     answers: [itemAnswer(sentTestMessageSchema, { status: 202, when: "The message is accepted." })],
     example: { body: { text: "How do I reset my password?" } },
   },
   getTicketHistory: {
-    method: "GET",
-    path: "/api/v1/admin/tickets/{id}/history",
-    tag: "Tickets",
-    summary: "Get earlier messages, replies and events of a ticket",
+    ...route("GET /tickets/{id}/history", "tickets:read", "Get earlier messages, replies and events of a ticket"),
     description:
       "Returns up to 200 messages, replies and events before the given positions; a list is returned only if its position is given. `more` says which lists have older entries.",
-    scope: "tickets:read",
     query: z.object({
       messagesBefore: z.string().optional().describe("Messages before this `seq`."),
       repliesBefore: z.string().optional().describe("Replies before this `seq`."),
@@ -111,46 +194,30 @@ export const ticketEndpoints = {
     example: { query: { messagesBefore: "201" } },
   },
   listTickets: {
-    method: "GET",
-    path: PATH,
-    tag,
-    summary: "List and search tickets",
+    ...route("GET /tickets", "tickets:read", "List and search tickets"),
     description:
       "Filters are combined with AND. A cursor is valid for one sort order. Send the same filters with each page.",
-    scope: "tickets:read",
     query: filterQuery,
     answers: [listAnswer(ticketItemSchema)],
     example: { query: { status: "open", sort: "-priority", limit: "20" } },
   },
   countTickets: {
-    method: "GET",
-    path: `${PATH}/count`,
-    tag,
-    summary: "Count tickets by filters",
+    ...route("GET /tickets/count", "tickets:read", "Count tickets by filters"),
     description: "Counts the tickets that match the filters of the list, up to 1000. Text search is not supported.",
-    scope: "tickets:read",
     query: filterQuery.omit({ q: true, sort: true, limit: true, cursor: true }),
     answers: [itemAnswer(ticketCountSchema)],
     example: { query: { needsReview: "1" } },
   },
   getTicket: {
-    method: "GET",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Get a ticket with its conversation",
+    ...route("GET /tickets/{id}", "tickets:read", "Get a ticket with its conversation"),
     description:
       "Contains the newest 200 messages, replies and events, oldest first; `more` says whether there are older ones. A ticket that is accepted but not processed yet has the stage `received`.",
-    scope: "tickets:read",
     answers: [itemAnswer(ticketDetailSchema, { headers: { ETag: "Version of the ticket, for `If-Match`." } })],
   },
   getTicketFile: {
-    method: "GET",
-    path: `${PATH}/{id}/files/{fileId}`,
-    tag,
-    summary: "Download a file of a conversation",
+    ...route("GET /tickets/{id}/files/{fileId}", "tickets:read", "Download a file of a conversation"),
     description:
       "A file sent by the visitor, as listed in `attachments` of a message, or a file of a reply. Always sent as a download, so that browsers never display or run it.",
-    scope: "tickets:read",
     answers: [
       {
         status: 200,
@@ -162,15 +229,33 @@ export const ticketEndpoints = {
     ],
   },
   updateTicket: {
-    method: "PATCH",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Update the subject, priority or tags of a ticket",
+    ...route("PATCH /tickets/{id}", "tickets:write", "Update the subject, priority or tags of a ticket"),
     description: "Omitted fields stay unchanged. Tags are replaced as a whole.",
-    scope: "tickets:write",
     body: { schema: ticketChangeSchema },
     ifMatch: true,
     answers: [itemAnswer(ticketItemSchema, { headers: { ETag: "New version of the ticket." } })],
     example: { body: { priority: "high", tags: ["billing"] } },
   },
 } as const satisfies Record<string, Endpoint>;
+
+/** Returns the cursor of the page after a ticket in the list with this sort order. */
+export function encodeTicketCursor(sort: TicketSort, place: KeyPlace): string {
+  return encodeKeyCursor(listName(sort), place);
+}
+
+/**
+ * Returns the schema of a query for tickets, see `TicketListInput`; `sort` is the input's sort order, because a cursor
+ * is valid for one order. The result has `after`, the decoded position, instead of the cursor.
+ */
+export function ticketListSchema(sort: unknown) {
+  const list = listName(typeof sort === "string" ? sort : DEFAULT_SORT);
+  return z
+    .object({
+      limit: listFields.limit,
+      sort: sortSchema,
+      cursor: cursorSchema((cursor) => decodeKeyCursor(list, cursor)).optional(),
+      q: listFields.q,
+    })
+    .extend(z.object(ticketFilters).partial().shape)
+    .transform(({ cursor, ...rest }) => ({ ...rest, after: cursor }));
+}

@@ -1,4 +1,11 @@
 import { z } from "zod";
+import { customerSchema } from "./customer.ts";
+import { attachmentRefSchema, channelIdSchema } from "./incoming-message.ts";
+import { messageModeSchema } from "./message-request.ts";
+import { modelCallItemSchema, modelUsageSchema } from "./model.ts";
+import { replyAuthorSchema, sourceSchema } from "./reply-item.ts";
+import { toolCallSchema } from "./tool-call.ts";
+import { lineUpTo } from "./well-formed.ts";
 
 /** Status of a ticket, as shown to people. */
 export const ticketStatusSchema = z.enum(["open", "pending", "resolved", "spam"]);
@@ -60,3 +67,208 @@ export interface StageMove {
  */
 export const messageStateSchema = z.enum(["received", "held", "answered", "rejected", "failed"]);
 export type MessageState = z.infer<typeof messageStateSchema>;
+
+/** Limits of tickets. Characters are Unicode code points. */
+export const TICKET_LIMITS = {
+  subjectMaxChars: 200,
+  tagsMaxCount: 20,
+  tagMaxChars: 50,
+  /** Maximum number of messages, replies and events that a ticket shows, the newest of each. */
+  shownMaxCount: 200,
+  /** Maximum bytes of messages, and of replies, that a ticket shows. */
+  shownMaxBytes: 4 * 1024 * 1024,
+  /** Maximum characters of the last message in a list. */
+  lastMessageMaxChars: 140,
+} as const;
+
+/** Priority of a ticket, from lowest to highest. */
+export const ticketPrioritySchema = z.enum(["low", "normal", "high", "urgent"]);
+export type TicketPriority = z.infer<typeof ticketPrioritySchema>;
+
+const time = z.iso.datetime();
+
+/** Author and start of the last message in a conversation. */
+const lastMessageSchema = z.object({
+  text: z.string().describe("One line of plain text, at most 140 characters; for a file without text, its name."),
+  author: z.enum(["customer", "agent", "operator"]),
+  actor: z.string().nullable().describe("The operator, as in `assignee`. Null for other authors and if unknown."),
+  at: time,
+});
+export type LastMessage = z.infer<typeof lastMessageSchema>;
+
+/** A ticket as shown to operators. */
+export const ticketItemSchema = z.object({
+  id: z.string(),
+  homeProject: z
+    .string()
+    .nullable()
+    .describe(
+      "Project that received the conversation. Null if it is a different project, except for administrators' keys.",
+    ),
+  project: z.string().describe("Project that handles the ticket."),
+  channelId: channelIdSchema,
+  chatId: z.string(),
+  userId: z.string().nullable(),
+  customer: customerSchema
+    .nullable()
+    .describe(
+      "Name and email address from `channel_meta`, as given by the sender, not verified. Null if neither is known.",
+    ),
+  origin: z
+    .literal("tool-server")
+    .nullable()
+    .describe("`tool-server` for a submitted issue, which has no customer to reply to; otherwise null."),
+  subject: z.string(),
+  status: ticketStatusSchema,
+  stage: ticketStageSchema,
+  priority: ticketPrioritySchema,
+  assignee: z.string().nullable().describe("Operator that the ticket is assigned to."),
+  agentId: z.string().nullable(),
+  confidence: z.number().nullable(),
+  language: z.string().nullable().describe("Language (ISO 639-1)."),
+  tags: z.array(z.string()),
+  channel_meta: z.record(z.string(), z.unknown()).describe("Merged `meta` of all messages; the newest value wins."),
+  version: z.int().describe("Version for `If-Match`. 0 until the pipeline has opened the ticket."),
+  createdAt: time,
+  updatedAt: time,
+  firstReplyAt: time.nullable(),
+  resolvedAt: time.nullable(),
+  lastMessage: lastMessageSchema
+    .nullable()
+    .optional()
+    .describe("Only in lists. Automatic messages and attached files are not considered."),
+});
+export type TicketItem = z.infer<typeof ticketItemSchema>;
+
+/** A customer's message in a ticket. */
+const ticketMessageSchema = z.object({
+  id: z.string(),
+  seq: z.int().describe("Position in the chat, shared with the replies."),
+  userId: z.string().nullable(),
+  text: z.string(),
+  timestamp: time.describe("When it was written, according to the channel."),
+  attachments: z.array(attachmentRefSchema),
+  meta: z.record(z.string(), z.unknown()),
+  mode: messageModeSchema.nullable().describe("How its sender receives replies. Null on channels that push them."),
+  state: messageStateSchema,
+  attempts: z.int(),
+  failure: z.string().nullable().describe("Error of the last attempt."),
+  createdAt: time,
+  finishedAt: time.nullable(),
+});
+export type TicketMessage = z.infer<typeof ticketMessageSchema>;
+
+const replyPlace = z.object({
+  id: z.string(),
+  seq: z.int(),
+  inReplyTo: z.string().nullable().describe("The message that it answers."),
+  author: replyAuthorSchema,
+  createdAt: time,
+  deliveredAt: time.nullable().describe("When it was delivered to the receiver."),
+});
+
+/** A reply item of a ticket. Files are listed without their content. */
+const ticketReplySchema = z.discriminatedUnion("type", [
+  replyPlace.extend({
+    type: z.literal("message"),
+    text: z.string(),
+    markdown: z.boolean(),
+    sources: z.array(sourceSchema),
+  }),
+  replyPlace.extend({
+    type: z.literal("attachment"),
+    filename: z.string(),
+    mime: z.string(),
+    sizeBytes: z.int(),
+  }),
+]);
+export type TicketReply = z.infer<typeof ticketReplySchema>;
+
+/** An event of a ticket. */
+const ticketEventSchema = z.object({
+  id: z.int().describe("Increases over time."),
+  at: time,
+  actor: z.string().describe("Kind and ID of the actor; `pipeline` for the service itself."),
+  messageId: z.string().nullable(),
+  moves: z.array(
+    z.object({ at: z.string(), actor: z.string(), from: ticketStageSchema, to: ticketStageSchema, why: z.string() }),
+  ),
+  data: z
+    .record(z.string(), z.unknown())
+    .describe(
+      "Empty, like the reasons, if another project handled the ticket at that time, except for administrators.",
+    ),
+});
+export type TicketEvent = z.infer<typeof ticketEventSchema>;
+
+/** The answer that waits for an operator. */
+const ticketDraftSchema = z.object({
+  text: z.string().describe("Empty if no answer was found."),
+  markdown: z.boolean(),
+  sources: z.array(sourceSchema),
+  confidence: z.number().nullable(),
+  why: z.string().describe("Why the draft needs an operator."),
+  covers: z.array(z.string()).describe("The messages that it answers."),
+  isStale: z
+    .boolean()
+    .describe(
+      "True if a newer message is not covered by the draft, because it is still being processed or has failed.",
+    ),
+  createdAt: time,
+});
+export type TicketDraft = z.infer<typeof ticketDraftSchema>;
+
+/** A ticket that is probably about the same issue. */
+const possibleDuplicateSchema = z.object({
+  ticketId: z.string(),
+  subject: z.string(),
+  status: ticketStatusSchema,
+  stage: ticketStageSchema,
+  similarity: z.number().describe("0 to 1."),
+});
+export type PossibleDuplicateItem = z.infer<typeof possibleDuplicateSchema>;
+
+/** A ticket with its conversation, each list in order, and the current draft. */
+export const ticketDetailSchema = ticketItemSchema.extend({
+  messages: z.array(ticketMessageSchema),
+  replies: z.array(ticketReplySchema),
+  events: z.array(ticketEventSchema),
+  draft: ticketDraftSchema.nullable(),
+  modelUsage: modelUsageSchema.describe(
+    "All calls to language models for the ticket. For other projects, only shown to administrators.",
+  ),
+  modelCalls: z.array(modelCallItemSchema).describe("The newest 200 of them, oldest first."),
+  possibleDuplicates: z
+    .array(possibleDuplicateSchema)
+    .describe(
+      "For a submitted issue: tickets of its project that were open at the time and are probably about the same issue.",
+    ),
+  toolCalls: z.array(toolCallSchema).describe("The newest tool calls of its agents, oldest first. At most 100."),
+  more: z
+    .object({ messages: z.boolean(), replies: z.boolean(), events: z.boolean() })
+    .describe("True if there are older entries than those shown."),
+});
+export type TicketDetail = z.infer<typeof ticketDetailSchema>;
+
+/** Number of tickets that match the filters. */
+export const ticketCountSchema = z.object({
+  count: z.int().describe("At most 1000."),
+  isMore: z.boolean().describe("True if there may be more."),
+});
+export type TicketCount = z.infer<typeof ticketCountSchema>;
+
+/** Tag of a ticket: one line, trimmed. */
+export const ticketTagField = lineUpTo(TICKET_LIMITS.tagMaxChars, "invalid_line").transform((tag) => tag.trim());
+
+/** Body of `PATCH /api/v1/admin/tickets/:id`. Tags are replaced as a whole. Unknown fields are rejected. */
+export const ticketChangeSchema = z.strictObject({
+  subject: lineUpTo(TICKET_LIMITS.subjectMaxChars, "invalid_line").optional(),
+  priority: z.enum(ticketPrioritySchema.options, { error: "must be one of low, normal, high, urgent" }).optional(),
+  tags: z
+    .array(ticketTagField)
+    .max(TICKET_LIMITS.tagsMaxCount, { error: `must have at most ${TICKET_LIMITS.tagsMaxCount} tags` })
+    // One given twice is one.
+    .transform((tags) => [...new Set(tags)])
+    .optional(),
+});
+export type TicketChange = z.infer<typeof ticketChangeSchema>;

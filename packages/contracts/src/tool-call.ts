@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { itemAnswer, listAnswer, listQuery } from "./endpoint.ts";
+import { itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { toolAccessSchema } from "./tool.ts";
 
@@ -36,17 +36,13 @@ export const toolCallSchema = z.object({
 });
 export type ToolCall = z.infer<typeof toolCallSchema>;
 
-const tag = "Tool calls";
-const PATH = "/api/v1/admin/tool-calls";
+const route = routesAt("Tool calls", "/api/v1/admin/tool-calls");
 
 const ONCE =
   "Returns 412, without a decision, if the customer has written since the agent requested the call, the ticket was answered or routed to another agent, the tool was changed, or the tool call was already decided. With `If-Match`, the decision applies to exactly that version of the ticket, including newer messages in it.";
 
 /** Common fields of both decisions. */
 const decision = {
-  method: "POST",
-  tag,
-  scope: "tickets:write",
   ifMatch: true,
   answers: [itemAnswer(toolCallSchema)],
   errors: ["version_conflict"],
@@ -55,33 +51,23 @@ const decision = {
 /** Tool calls of agents, and the decisions of operators on them. */
 export const toolCallEndpoints = {
   listToolCalls: {
-    method: "GET",
-    path: PATH,
-    tag,
-    summary: "List tool calls, newest first",
-    scope: "tickets:read",
+    ...route("GET", "tickets:read", "List tool calls, newest first"),
     query: listQuery.omit({ q: true }).extend({ state: toolCallStateSchema.optional() }),
     answers: [listAnswer(toolCallSchema)],
     example: { query: { state: "waiting" } },
   },
   getToolCall: {
-    method: "GET",
-    path: `${PATH}/{id}`,
-    tag,
-    summary: "Get a tool call",
-    scope: "tickets:read",
+    ...route("GET /{id}", "tickets:read", "Get a tool call"),
     answers: [itemAnswer(toolCallSchema, { headers: { ETag: "Version of its ticket." } })],
   },
   approveToolCall: {
+    ...route("POST /{id}/approve", "tickets:write", "Approve a tool call"),
     ...decision,
-    path: `${PATH}/{id}/approve`,
-    summary: "Approve a tool call",
     description: `The tool is called once, and the agent regenerates its draft with the result. ${ONCE}`,
   },
   rejectToolCall: {
+    ...route("POST /{id}/reject", "tickets:write", "Reject a tool call"),
     ...decision,
-    path: `${PATH}/{id}/reject`,
-    summary: "Reject a tool call",
     description: `The tool is not called, and the agent regenerates its draft without it. ${ONCE}`,
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,6 +1,7 @@
-import { HISTORY_LIMIT, classifyMessage, isForPerson, replyToTalk, whyOfTalk } from "@svc/agents";
+import { classifyMessage, isForPerson, replyToTalk, whyOfTalk } from "@svc/agents";
 import type { MessageContext } from "@svc/agents";
 import { localeOf } from "../language-of.ts";
+import { historyOf } from "../run.ts";
 import type { Run, StageContext } from "../run.ts";
 
 /** Why a message of a visitor who asks for a person goes to one. */
@@ -29,22 +30,20 @@ const isFixed = ({ fixedReply }: Run["agents"][number]) => fixedReply !== null;
  * Decides about a message that asks the documents nothing before an agent is chosen for it and anything is searched: small talk
  * and questions about the assistant are replied to, and what a person has to see is left to a person.
  */
-export async function checkHandoffRequest({ store }: StageContext, run: Run): Promise<void> {
+export async function checkHandoffRequest(context: StageContext, run: Run): Promise<void> {
   const why = handoffReason(run);
   if (why !== null) {
     run.triage = { agentId: null, confidence: 0, why };
     return;
   }
-  run.said = classifyMessage(run.message.text, await readContext(store, run));
+  run.said = classifyMessage(run.message.text, await readContext(context, run));
   applyTalk(run);
 }
 
 /** Returns what is known of the conversation before a message. */
-async function readContext(store: StageContext["store"], { message, ticket }: Run): Promise<MessageContext> {
-  const history =
-    message.seq > 1
-      ? await store.history.listBefore(message.project, message.ticketId, message.seq, HISTORY_LIMIT)
-      : [];
+async function readContext(context: StageContext, run: Run): Promise<MessageContext> {
+  const { message, ticket } = run;
+  const history = await historyOf(context, run);
   const last = history.findLast(({ author }) => author !== "customer")?.author;
   return {
     language: ticket?.language ?? localeOf(message),
@@ -67,9 +66,10 @@ function applyTalk(run: Run): void {
  * Recognizes small talk in other words than the known phrases, where embeddings are configured: for a message that would be
  * held because nothing answers it. Returns true if the run has another outcome now.
  */
-export async function recognizeTalk({ store, talk }: StageContext, run: Run): Promise<boolean> {
+export async function recognizeTalk(context: StageContext, run: Run): Promise<boolean> {
+  const { talk } = context;
   if (talk === null || run.said?.kind !== "question" || hasFixedReply(run)) return false;
-  const said = await talk.recognize(run.message.text, await readContext(store, run));
+  const said = await talk.recognize(run.message.text, await readContext(context, run));
   if (said === null) return false;
   const model = run.answer?.model ?? run.triage?.model;
   run.said = said;

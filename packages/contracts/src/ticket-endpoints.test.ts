@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { statsInputSchema } from "./stats.ts";
-import { TICKET_SORTS, encodeTicketCursor, ticketListSchema } from "./ticket-query.ts";
+import { TICKET_SORTS, encodeTicketCursor, ticketListSchema } from "./ticket-endpoints.ts";
 
 const ID = "0190b5a0-9e8f-7c1d-8000-0123456789ab";
 

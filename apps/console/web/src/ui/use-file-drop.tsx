@@ -1,12 +1,12 @@
 import { useRef, useState } from "react";
-import type { DragEvent } from "react";
+import type { DragEvent, Ref } from "react";
 
 const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes("Files");
 
-/** Takes files that are dragged over an element and dropped on it; nothing where `isOpen` is false. */
+/** Receives files that are dropped on an element, unless `isOpen` is false. `isOver` is true while files are dragged over it. */
 export function useFileDrop(isOpen: boolean, onFiles: (files: File[]) => void) {
   const [isOver, setOver] = useState(false);
-  // Elements within tell of their own entering and leaving, too.
+  // Elements within it send events of their own.
   const depth = useRef(0);
   const leave = () => {
     depth.current = 0;
@@ -37,4 +37,31 @@ export function useFileDrop(isOpen: boolean, onFiles: (files: File[]) => void) {
     },
   };
   return { isOver, handlers };
+}
+
+/** A hidden field that opens the browser's file chooser when it is clicked. */
+export function FileChooser({
+  ref,
+  accept,
+  onFiles,
+}: {
+  ref: Ref<HTMLInputElement>;
+  accept?: string;
+  onFiles: (files: File[]) => void;
+}) {
+  return (
+    <input
+      ref={ref}
+      type="file"
+      multiple
+      accept={accept}
+      tabIndex={-1}
+      aria-hidden
+      className="hidden"
+      onChange={({ currentTarget }) => {
+        onFiles([...(currentTarget.files ?? [])]);
+        currentTarget.value = "";
+      }}
+    />
+  );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { addEdit, changesOf, conflictsOf, onTopOf, withEdits } from "./settings-draft.ts";
+import { addEdit, changesOf, conflictsOf, onTopOf, withEdits } from "./use-settings-form.ts";
 
 const SAVED = { color: "#112233", allowedOrigins: ["https://one.example"], timeoutMs: 30_000 };
 

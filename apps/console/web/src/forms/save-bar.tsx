@@ -5,15 +5,15 @@ import { useCommands } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Notice } from "../ui/notice.tsx";
-import type { SettingsForm } from "./use-channel.ts";
+import type { SettingsForm } from "./use-settings-form.ts";
 
-/** What is shown while a form has changes: to save them, or to leave it at what was. Nobody leaves them by mistake. */
+/** Saves or discards the changes of a form, and asks before they are lost by leaving the page. */
 export function SaveBar<Settings>({ form }: { form: SettingsForm<Settings> }) {
   const { t } = useTexts();
   const { conflicts, discard, error, isBusy, isDirty, save } = form;
   const blocker = useBlocker({ shouldBlockFn: () => isDirty, enableBeforeUnload: isDirty, withResolver: true });
-  useCommands(isDirty ? [{ id: "save", title: t("ui.save"), group: "page", keys: "mod+s", run: save }] : []);
-  // Whoever is told that a field is wrong is taken to it.
+  useCommands("page", [isDirty && { id: "save", title: t("ui.save"), keys: "mod+s", run: save }]);
+  // The first field with an error is focused.
   useEffect(() => {
     if (error !== null) document.querySelector<HTMLElement>("main [aria-invalid=true]")?.focus();
   }, [error]);
