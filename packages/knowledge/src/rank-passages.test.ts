@@ -9,6 +9,8 @@ const kb = (number: number, more: Partial<SearchedKb> = {}): SearchedKb => ({
   chunkCount: 100,
   termTotal: 5_000,
   deadNumbers: [],
+  languages: [],
+  version: "1",
   ...more,
 });
 
