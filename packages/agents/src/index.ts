@@ -10,8 +10,8 @@ export type { ChatTool, LanguageModel, LanguageModels } from "./models/language-
 export type { ModelProviderConfig, ModelsConfig } from "./models/language-model.ts";
 export { openLanguageModels } from "./models/open-language-models.ts";
 export { promisesPerson } from "./promises-person.ts";
-export { NOTES_LIMITS } from "./notes/notes-summary.ts";
-export type { NotesModel, NotesSummary } from "./notes/notes-summary.ts";
+export { NOTES_LIMITS } from "./notes/read-notes-with-model.ts";
+export type { NotesModel, NotesSummary } from "./notes/read-notes-with-model.ts";
 export type { NoteIssue, NoteQuote } from "./notes/find-issues.ts";
 export { summarizeNotes } from "./notes/summarize-notes.ts";
 export { questionAsWritten, questionOf, withoutCourtesies } from "./question-of.ts";
@@ -34,7 +34,7 @@ export type { CallableTool, OpenedTool, ToolOutcome } from "./tools/callable-too
 export { findSchemaFault } from "./tools/check-arguments.ts";
 export { createToolOpener } from "./tools/create-tool-opener.ts";
 export type { ToolOpener } from "./tools/create-tool-opener.ts";
-export { isMarkOf, markOfTool } from "./tools/mark-of-tool.ts";
+export { isMarkOf, markOfTool } from "./tools/callable-tool.ts";
 export { openHeaders } from "./tools/create-tool-opener.ts";
 export { NO_CONVERSATION, type ToolCustomer } from "./tools/bound-arguments.ts";
 export { offerTools, readOnlyDesk, tellOutcome } from "./tools/offer-tools.ts";

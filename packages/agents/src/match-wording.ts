@@ -1,5 +1,5 @@
 import { foldAccents, tokenize } from "@svc/text";
-import { lazily } from "./lazily.ts";
+import { lazily } from "./language-files.ts";
 
 /** A way to say something: lists of phrases, one after the other with a few words between them. */
 export type Wording = readonly (readonly string[])[];

@@ -1,33 +1,23 @@
 import { detectLanguage, findCodes, questionWords, stopWords, tokenize } from "@svc/text";
 import type { Token } from "@svc/text";
+import { z } from "zod";
+import { createLanguageFiles, words } from "./language-files.ts";
 
-/** Words behind which a thing is named: articles, possessives, prepositions, "which". Separated by spaces. */
-const BEFORE_NAMES: Readonly<Record<string, string>> = {
-  en: `a an the my your our his her their its this that these those any some no each every which what many about at by
-    for from in into of on onto over through to under with without between near inside outside`,
-  de: `der die das den dem des ein eine einen einem einer eines mein meine meinen meinem meiner dein deine deinen ihr
-    ihre ihren ihrem ihrer euer eure euren unser unsere unseren kein keine keinen dieser diese dieses diesen diesem
-    welche welcher welches welchen an am auf aus bei beim für im in ins mit nach ohne über um unter von vom vor zu zum
-    zur zwischen gegen durch`,
-  fr: `le la les l un une des du de d mon ma mes ton ta tes votre vos notre nos leur leurs ce cet cette ces quel quelle
-    quels quelles à au aux avec chez dans en par pour sans sous sur vers`,
-  es: `el la los las un una unos unas mi mis tu tus su sus nuestro nuestra este esta estos estas ese esa qué cuál cuáles
-    a al con de del desde en entre hacia para por sin sobre`,
-  it: `il lo la i gli le l un uno una mio mia miei mie tuo tua suo sua nostro nostra vostro vostra questo questa quale
-    quali a al alla ai alle con da dal dalla di del della dei delle in nel nella per su sul sulla senza tra fra`,
-  pt: `o a os as um uma uns umas meu minha seu sua nosso nossa este esta esse essa qual quais ao à com de do da dos das
-    em no na nos nas para por pelo pela sem sobre`,
-  nl: `de het een mijn jouw uw onze ons jullie hun deze dit dat die welke welk aan bij door in met naar om onder op over
-    te tot uit van voor zonder`,
-};
+const wordSet = words.transform((list): ReadonlySet<string> => new Set(list));
 
-/** Verbs that another verb follows at the end: "does the warranty last", "kann ich Ware umtauschen". */
-const AUXILIARIES: Readonly<Record<string, string>> = {
-  en: "do does did can could will would shall should may might must",
-  de: `kann können könnt kannst könnte könnten muss müssen musst darf dürfen soll sollen sollte will wollen wollt möchte
-    möchten wird werden würde`,
-  nl: "kan kunnen kun moet moeten mag mogen wil willen zal zullen",
-};
+/** A file of `data/naming`. */
+const namingOf = createLanguageFiles(
+  "naming",
+  z.strictObject({
+    /** Words behind which a thing is named: articles, possessives, prepositions, "which". */
+    before: wordSet,
+    /** Verbs that another verb follows at the end: "does the warranty last", "kann ich Ware umtauschen". */
+    auxiliaries: wordSet.optional(),
+  }),
+);
+
+/** In a language without a file, what a question begins with is named: nothing stands before it. */
+const NOTHING_BEFORE: ReadonlySet<string> = new Set([""]);
 
 /** A question that begins with one of these ends with what something may be: "Is the delivery free?". */
 const COPULAS = new Set("is are was were ist sind".split(" "));
@@ -64,8 +54,7 @@ export function readNaming(question: string): Naming {
   const codes = findCodes(question);
   const termsOf = (list: readonly { term: string }[]) => new Set([...list, ...codes].map(({ term }) => term));
   if (content.length === tokens.length) return { words: termsOf(content), measures, areKeywords: true };
-  const before = wordsIn(BEFORE_NAMES[language]);
-  const auxiliaries = wordsIn(AUXILIARIES[language]);
+  const { before = NOTHING_BEFORE, auxiliaries = NOTHING_BEFORE } = namingOf(language) ?? {};
   const runs = runsOf(tokens, (term) => empty.has(term) || before.has(term));
   const hasAuxiliary = tokens.some(({ term }) => auxiliaries.has(term)) || COPULAS.has(tokens[0]?.term ?? "");
   const found = runs.flatMap((run, place) => {
@@ -86,16 +75,6 @@ export function readNaming(question: string): Naming {
   // Where nouns are written with a capital, the other words are none.
   const named = language === "de" && capitals.length > 0 ? capitals : [...found, ...capitals];
   return { words: termsOf(named), measures, areKeywords: false };
-}
-
-const wordSets = new Map<string, ReadonlySet<string>>();
-
-function wordsIn(list = ""): ReadonlySet<string> {
-  const known = wordSets.get(list);
-  if (known !== undefined) return known;
-  const words = new Set(list.split(/\s+/));
-  wordSets.set(list, words);
-  return words;
 }
 
 /** Words that follow each other, with the one that stands before them; the empty word stands before the first. */

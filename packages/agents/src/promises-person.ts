@@ -1,5 +1,5 @@
 import { splitSentences } from "@svc/text";
-import { lazily } from "./lazily.ts";
+import { lazily } from "./language-files.ts";
 import { foldWords, matchWording, phrasesOf } from "./match-wording.ts";
 import type { WordingMatcher } from "./match-wording.ts";
 import { JOINED_LANGUAGES, sharedTalk, talkByLanguage } from "./talk/read-talk.ts";

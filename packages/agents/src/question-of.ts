@@ -1,5 +1,5 @@
 import { detectLanguage, foldAccents, questionWords, splitSentences, stopWords, tokenize } from "@svc/text";
-import { lazily } from "./lazily.ts";
+import { lazily } from "./language-files.ts";
 import { isSmallTalk as isTalk, smallTalkOf } from "./talk/find-talk.ts";
 import { sharedTalk } from "./talk/read-talk.ts";
 import type { Talk } from "./talk/read-talk.ts";

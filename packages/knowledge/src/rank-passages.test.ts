@@ -9,7 +9,7 @@ const kb = (number: number, more: Partial<SearchedKb> = {}): SearchedKb => ({
   chunkCount: 100,
   termTotal: 5_000,
   deadNumbers: [],
-  languages: ["en"],
+  languages: [],
   version: "1",
   ...more,
 });

@@ -1,5 +1,5 @@
 import type { NewChunk } from "@svc/store";
-import type { DocumentInput } from "./check-document.ts";
+import type { DocumentInput } from "./add-document.ts";
 import { chunkDocument } from "./chunk-document.ts";
 
 /** A document that was put into a knowledge base, without its text. */

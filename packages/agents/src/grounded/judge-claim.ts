@@ -1,14 +1,89 @@
-import { detectLanguage, stopWords, tokenize } from "@svc/text";
+import { detectLanguage, stopWords, tokenize, foldAccents, splitSentences } from "@svc/text";
 import type { Source } from "@svc/contracts";
 import { sourceOf } from "../source-url.ts";
 import { holdsPart } from "../holds-word.ts";
+import { lazily } from "../language-files.ts";
+import { isSmallTalk } from "../talk/find-talk.ts";
+import { talkByLanguage } from "../talk/read-talk.ts";
 import { compareClaim, quotedSentences } from "./compare-claim.ts";
 import { findForeignParts } from "./find-foreign-parts.ts";
 import { findQuote } from "./find-quote.ts";
 import { givesOrders, sayingsOf } from "./gives-orders.ts";
-import { isCourtesy } from "./is-courtesy.ts";
 import type { Claim } from "./answer-prompt.ts";
 import type { CitableText, Evidence } from "./evidence.ts";
+
+/**
+ * Courtesies around an answer, which state nothing. Phrases are separated by commas; accents, case and punctuation do
+ * not count. Greetings, thanks and goodbyes stand in the small talk.
+ */
+const SAID_COURTESIES = `
+  glad to help, happy to help, i'm happy to help, i am happy to help, i'm glad to help, i am glad to help,
+  glad i could help, happy to help you, i'm happy to help you, i'd be happy to help, i would be happy to help,
+  of course, sure, certainly, absolutely, sure thing, great question, good question, thanks for asking,
+  thank you for asking, thanks for your question, thank you for your question, thanks for reaching out,
+  thank you for reaching out, thanks for your message, thank you for your message, thanks for contacting us,
+  thank you for contacting us, thank you for your patience, here is how, here's how, here are the steps,
+  here is what to do, here's what to do, follow these steps, please follow these steps, i hope this helps,
+  i hope that helps, hope this helps, hope that helps, let me know if you have any questions,
+  let me know if you have any other questions, let me know if you have any more questions,
+  let me know if you have further questions, please let me know if you have any questions,
+  please let me know if you have any other questions, let me know if you need anything else,
+  let me know if you need more help, let me know if you need further help, feel free to ask,
+  feel free to ask if you have any questions, feel free to ask if you have more questions,
+  is there anything else i can help you with, is there anything else i can help with, can i help you with anything else,
+  i'm sorry to hear that, i am sorry to hear that, sorry to hear that, sorry for the inconvenience,
+  i'm sorry for the inconvenience, i apologize for the inconvenience, we apologize for the inconvenience,
+  i understand, i see, have a great day, have a nice day, best regards, kind regards,
+  gern, gerne, sehr gern, sehr gerne, gern geschehen, gerne geschehen, ich helfe gern, ich helfe ihnen gern,
+  ich helfe dir gern, ich helfe gerne, ich helfe ihnen gerne, ich helfe dir gerne, natürlich, selbstverständlich, klar,
+  gute frage, danke für ihre frage, danke für deine frage, vielen dank für ihre frage, vielen dank für deine frage,
+  vielen dank für ihre nachricht, danke für ihre nachricht, vielen dank für deine nachricht, so geht es, so geht's,
+  gehen sie so vor, gehe so vor, ich hoffe das hilft, ich hoffe das hilft ihnen, ich hoffe das hilft dir,
+  melden sie sich bei weiteren fragen gern, bei weiteren fragen helfe ich gern, bei fragen helfe ich gern,
+  kann ich ihnen sonst noch helfen, kann ich sonst noch helfen, das tut mir leid, es tut mir leid, tut mir leid,
+  ich verstehe, mit freundlichen grüßen, viele grüße,
+  avec plaisir, bien sûr, certainement, bonne question, merci pour votre question, merci pour ta question,
+  merci pour votre message, merci de votre message, voici comment faire, voici les étapes, j'espère que cela vous aide,
+  n'hésitez pas si vous avez d'autres questions, n'hésitez pas à me contacter si vous avez d'autres questions,
+  puis je vous aider avec autre chose, je suis désolé, je suis désolée, désolé, je comprends, cordialement,
+  con gusto, claro, por supuesto, buena pregunta, gracias por su pregunta, gracias por tu pregunta,
+  gracias por su mensaje, gracias por tu mensaje, estos son los pasos, siga estos pasos, sigue estos pasos,
+  espero que esto ayude, espero que le ayude, puedo ayudarle en algo más, puedo ayudarte en algo más, lo siento,
+  lamento las molestias, entiendo, saludos,
+  volentieri, certo, certamente, buona domanda, grazie per la domanda, grazie per il messaggio, ecco come fare,
+  ecco i passaggi, spero che sia utile, posso aiutarla con altro, posso aiutarti con altro, mi dispiace, capisco,
+  cordiali saluti, com prazer, com certeza, boa pergunta, obrigado pela pergunta, obrigada pela pergunta,
+  obrigado pela mensagem, obrigado pelo contato, siga estes passos, espero ter ajudado, posso ajudar com mais alguma coisa,
+  sinto muito, lamento, entendo, atenciosamente,
+  graag gedaan, natuurlijk, goede vraag, bedankt voor uw vraag, bedankt voor je vraag, bedankt voor uw bericht,
+  volg deze stappen, ik hoop dat dit helpt, kan ik u nog ergens mee helpen, kan ik je nog ergens mee helpen,
+  het spijt me, ik begrijp het, met vriendelijke groet,
+  självklart, bra fråga, tack för din fråga, tack för ditt meddelande, så här gör du, jag hoppas att det hjälper,
+  kan jag hjälpa dig med något mer, jag beklagar, selvfølgelig, godt spørgsmål, tak for dit spørgsmål, det beklager jeg,
+  godt spørsmål, takk for spørsmålet, jeg beklager, tietysti, hyvä kysymys, kiitos kysymyksestä, olen pahoillani,
+  конечно, хороший вопрос, спасибо за вопрос, спасибо за ваш вопрос, спасибо за сообщение, рад помочь, рада помочь,
+  надеюсь это поможет, могу ли я помочь чем то ещё, мне жаль, сожалею, понимаю,
+  oczywiście, dobre pytanie, dziękuję za pytanie, dziękujemy za wiadomość, czy mogę jeszcze w czymś pomóc, przykro mi,
+  rozumiem, samozřejmě, dobrá otázka, děkuji za dotaz, děkujeme za zprávu, je mi líto, rozumím,
+  звичайно, дякую за запитання, радий допомогти, рада допомогти, мені шкода,
+  desigur, bună întrebare, mulțumesc pentru întrebare, cu plăcere, îmi pare rău, természetesen, köszönöm a kérdést,
+  szívesen, sajnálom, elbette, tabii ki, güzel soru, sorunuz için teşekkürler, yardımcı olmaktan memnuniyet duyarım,
+  üzgünüm, βεβαίως, φυσικά, ευχαριστώ για την ερώτηση, λυπάμαι, بالتأكيد, شكرا لسؤالك, يسعدني مساعدتك, آسف`;
+
+const wordsOf = (text: string) =>
+  tokenize(text)
+    .map(({ term }) => foldAccents(term))
+    .join(" ");
+
+const courtesies = lazily(() => {
+  const sayings = [...talkByLanguage().values()].flatMap(({ replies }) =>
+    Object.values(replies).flatMap((reply) => splitSentences(reply).map(({ text }) => text)),
+  );
+  return new Set([...SAID_COURTESIES.split(","), ...sayings].map(wordsOf));
+});
+
+/** A courtesy is short; what is longer says something. */
+const MAX_CHARS = 400;
 
 /**
  * So much of what a sentence says has to stand in what it cites: it may be said in other words, not be about something
@@ -144,4 +219,16 @@ export function isAbout(claim: string, cited: string, language: string): boolean
   if (words.length < MIN_WORDS) return null;
   const holds = holdsPart(cited);
   return words.filter(holds).length >= MIN_SHARE * words.length;
+}
+
+/** True when a text is nothing but courtesies: it states nothing, so nothing has to support it. */
+export function isCourtesy(text: string): boolean {
+  if (text.length > MAX_CHARS) return false;
+  const sentences = splitSentences(text);
+  return sentences.length > 0 && sentences.every((sentence) => isPolite(sentence.text));
+}
+
+function isPolite(sentence: string): boolean {
+  const words = wordsOf(sentence);
+  return words === "" || courtesies().has(words) || isSmallTalk(sentence);
 }

@@ -1,6 +1,6 @@
 import { questionWords, stopWords, tokenize } from "@svc/text";
 import type { CleanPart, NoteQuote } from "./find-issues.ts";
-import { stemOf, topicTest } from "./topic-words.ts";
+import { stemOf, topicTest } from "./note-words.ts";
 
 /** Maximum number of passages that are returned. */
 const MAX_PASSAGES = 10;

@@ -1,5 +1,5 @@
 import { stopWords } from "@svc/text";
-import { lazily } from "../lazily.ts";
+import { lazily } from "../language-files.ts";
 import { anyWords, hasPhrase, perLanguage, sourceOf } from "./language-words.ts";
 import type { DueData } from "./language-words.ts";
 import { wordKinds } from "./repair-words.ts";

@@ -1,4 +1,4 @@
-import { lazily } from "../lazily.ts";
+import { lazily } from "../language-files.ts";
 import { anyWords, hasPhrase, languageWords, sourceOf } from "./language-words.ts";
 
 /** How badly an issue hurts; the same words as a ticket's priority. */

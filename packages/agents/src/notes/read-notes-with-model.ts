@@ -1,19 +1,42 @@
 import { z } from "zod";
 import { tokenize, stopWords } from "@svc/text";
+import type { ProjectId } from "@svc/store";
 import { createFence } from "../grounded/fence.ts";
 import { findQuotePlace } from "../grounded/find-quote.ts";
 import { givesOrders } from "../grounded/gives-orders.ts";
 import { ModelError } from "../models/model-error.ts";
 import { findForeignParts } from "../grounded/find-foreign-parts.ts";
 import { isAbout } from "../grounded/judge-claim.ts";
-import type { ModelUsage } from "../models/language-model.ts";
+import type { ModelUsage, LanguageModel } from "../models/language-model.ts";
 import { isoDay } from "./issue-facts.ts";
 import { ISSUE_LIMITS, createIssueIds, cut, titleOf } from "./find-issues.ts";
 import type { CleanPart, NoteIssue, NoteQuote } from "./find-issues.ts";
-import { NOTES_LIMITS } from "./notes-summary.ts";
-import type { NotesModel, NotesSummary } from "./notes-summary.ts";
 import { ANY_NEGATION } from "./repair-words.ts";
-import { topicTest } from "./topic-words.ts";
+import { topicTest } from "./note-words.ts";
+
+/** Bounds of notes: UTF-16 units of what is looked at, which tools bound further, and of a summary. */
+export const NOTES_LIMITS = { maxChars: 200_000, summaryMaxChars: 2_000 } as const;
+
+/** The language model that may read notes, and for whom. */
+export interface NotesModel {
+  model: LanguageModel;
+  project: ProjectId;
+  /** Ends what is on its way; `summarizeNotes` then rejects with its reason. */
+  signal: AbortSignal;
+}
+
+/** What notes come to. */
+export interface NotesSummary {
+  /** The notes as they were meant: without slips, repeats and sounds of thinking. Lists and headings stay. */
+  cleanedText: string;
+  /** What they say in short: at most 170 words. */
+  summary: string;
+  issues: NoteIssue[];
+  /** Where something was asked: the places that are most about it, best first; at most ten. */
+  passages?: NoteQuote[];
+  /** What a language model had to do with it; absent where none was asked. */
+  model?: { usage: ModelUsage | null; fallback: string | null };
+}
 
 /** A cleaned text has no other words than the notes but forms of these and small words that join them: so many of all. */
 const MAX_FOREIGN_SHARE = 0.1;

@@ -1,7 +1,89 @@
 import { describe, expect, test } from "@jest/globals";
-import { classifyMessage } from "./classify-message.ts";
+import { classifyMessage, asksForPerson } from "./classify-message.ts";
 import { automaticTextLanguages } from "./reply-to-talk.ts";
 import { TALK_KINDS, talkByLanguage } from "./read-talk.ts";
+
+describe("asksForPerson", () => {
+  test.each([
+    "I want to talk to a human",
+    "Can I speak with a real person please?",
+    "agent please",
+    "Agent",
+    "human!!",
+    "Hello, operator please",
+    "Please connect me to an agent.",
+    "This does not help. Let me talk to someone.",
+    "I need a human",
+    "I need a human being who understands this",
+    "I want an actual person right now",
+    "I need a human. Nothing of this works.",
+    "Ich will einen Menschen, sofort!",
+    "Can somebody call me?",
+    "Please call me",
+    "I don't want to talk to a bot",
+    "Ich möchte mit einem Menschen sprechen",
+    "Kann ich bitte einen Mitarbeiter sprechen?",
+    "Mitarbeiter bitte",
+    "Rufen Sie mich bitte an!",
+    "Je voudrais parler à un conseiller",
+    "humain svp",
+    "Quiero hablar con una persona",
+    "Necesito un agente",
+    "Vorrei parlare con un operatore",
+    "Quero falar com um atendente",
+    "Kan ik een medewerker spreken?",
+    "Jag vill prata med en människa",
+    "Jeg vil gerne tale med en medarbejder",
+    "Jeg vil snakke med et menneske",
+    "Haluan puhua ihmisen kanssa",
+    "Хочу поговорить с человеком",
+    "Позовите оператора",
+    "Хочу поговорити з людиною",
+    "Chcę rozmawiać z człowiekiem",
+    "Chci mluvit s člověkem",
+    "Vreau să vorbesc cu un operator",
+    "Szeretnék egy ügyintézővel beszélni",
+    "Bir insanla görüşmek istiyorum",
+    "Θέλω να μιλήσω με άνθρωπο",
+    "Saya ingin bicara dengan manusia",
+    "Tôi muốn nói chuyện với người thật",
+    "أريد التحدث مع موظف",
+    "אני רוצה לדבר עם נציג",
+    "می‌خواهم با اپراتور صحبت کنم",
+    "मुझे किसी इंसान से बात करनी है",
+    "オペレーターと話したいです",
+    "转人工",
+    "我要人工客服",
+    "상담원과 통화하고 싶어요",
+    "ขอคุยกับเจ้าหน้าที่",
+  ])("%p asks for a person", (message) => {
+    expect(asksForPerson(message)).toBe(true);
+  });
+
+  test.each([
+    "How do I install the agent on Linux?",
+    "How do I add a person to my account?",
+    "I need to add a user to my team",
+    "I need a manager role for my user",
+    "Ich möchte einem Mitarbeiter Rechte geben",
+    "Which agents support IPv6?",
+    "When do backups run?",
+    "Can a human eat this?",
+    "My manager wants a report. How do I export one?",
+    "Is the operator licensed?",
+    "Please call me Jim from now on",
+    "Do I need to speak to a representative to change my pin?",
+    "Are you a human or a bot",
+    "Wie lege ich einen Mitarbeiter an?",
+    "Comment ajouter une personne à mon équipe ?",
+    "¿Cómo agrego un agente?",
+    "hello",
+    "help",
+    "",
+  ])("%p does not", (message) => {
+    expect(asksForPerson(message)).toBe(false);
+  });
+});
 
 /** The languages of the widget. */
 const WIDGET = "ar de en es fr he it ja nl pl pt ru tr uk zh".split(" ");

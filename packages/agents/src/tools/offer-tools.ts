@@ -3,7 +3,7 @@ import type { ChatTool } from "../models/language-model.ts";
 import { bindArguments } from "./bound-arguments.ts";
 import type { ToolCustomer } from "./bound-arguments.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
-import { canonicalJson } from "./mark-of-tool.ts";
+import { canonicalJson } from "./callable-tool.ts";
 import { checkArguments } from "./check-arguments.ts";
 
 /** Calls of tools that are made for one message at most. */

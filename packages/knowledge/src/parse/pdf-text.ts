@@ -1,4 +1,4 @@
-import { escapeInline, escapeMarkdown } from "./escape-markdown.ts";
+import { escapeInline, escapeMarkdown } from "./format-table.ts";
 import { formatTable } from "./format-table.ts";
 import type { PdfLine } from "./pdf-lines.ts";
 

@@ -1,5 +1,5 @@
 import { format, isDateFormat } from "numfmt";
-import { escapeInline } from "./escape-markdown.ts";
+import { escapeInline } from "./format-table.ts";
 import { fileTooLarge } from "./file-fault.ts";
 import { formatTable } from "./format-table.ts";
 import { readCoreTitle } from "./read-xml.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { ServiceError } from "@svc/contracts";
-import { checkDocument } from "./check-document.ts";
-import type { DocumentInput } from "./check-document.ts";
+import { checkDocument } from "./add-document.ts";
+import type { DocumentInput } from "./add-document.ts";
 
 const document = (change: Partial<DocumentInput>): DocumentInput => ({
   key: "a.md",

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { isCourtesy } from "./is-courtesy.ts";
+import { isCourtesy } from "./judge-claim.ts";
 
 test.each([
   "Hello!",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { foldWords } from "../match-wording.ts";
-import { holdsKind, kindOf } from "./answer-kinds.ts";
+import { holdsKind, kindOf } from "./read-question.ts";
 
 const holds = (kind: Parameters<typeof holdsKind>[0], text: string, languages: readonly string[]): boolean =>
   holdsKind(kind, { text, terms: foldWords(text).split(" "), languages });
