@@ -31,6 +31,9 @@ export default {
   testTimeout: 120_000,
   // Most tests wait for processes that start, stop and die: two workers more than cores keep two cores busy.
   maxWorkers: 4,
+  // Node.js 20 keeps the modules of every file that a worker has run, up to 20 MB each, and collecting garbage among
+  // gigabytes of them costs more than the tests: a worker is replaced before that.
+  workerIdleMemoryLimit: "600MB",
   // A worker that has run a hundred files takes longer to end on a busy machine than jest's half second: it would be
   // killed, and said to have leaked. One that is kept alive by something is still named, after this time.
   workerGracefulExitTimeout: 20_000,

@@ -13,7 +13,17 @@ const isSoak = process.argv.includes("--soak");
 const isFast = process.argv.includes("--fast");
 /** What was asked for: files, and options of jest. */
 const asked = process.argv.slice(2).filter((word) => !["--soak", "--fast"].includes(word));
-const JEST = ["--experimental-vm-modules", "--no-warnings", join(ROOT, "node_modules", "jest", "bin", "jest.js")];
+/**
+ * A test file loads its modules into a realm of its own, megabytes that live as long as the file: a large young generation
+ * spares copying them twice, and threads of the collector only take the cores from other workers.
+ */
+const COLLECTOR = ["--max-semi-space-size=64", "--single-threaded-gc"];
+const JEST = [
+  ...COLLECTOR,
+  "--experimental-vm-modules",
+  "--no-warnings",
+  join(ROOT, "node_modules", "jest", "bin", "jest.js"),
+];
 const startedAt = Date.now();
 const say = (line) => console.log(`[${String(Math.round((Date.now() - startedAt) / 1000)).padStart(4)} s] ${line}`);
 const bin = (name) => join(ROOT, "node_modules", ".bin", name);
@@ -229,7 +239,7 @@ const ON_ONE_BACKEND = [
 const FAST = {
   only: ["packages/", "apps/", "tests/packages/store", "tests/[^/]+\\.test"],
   but: [
-    "packages/embedded/src/start-embedded",
+    "packages/embedded/src/(start-embedded|find-binaries)",
     "tests/packages/(?!store)",
     "apps/api/src/openapi/generated-clients",
     "apps/messenger/src/poll/run-bot",
@@ -241,24 +251,28 @@ const REDIS_COMPOSITIONS = [
   ["redis", "separate"],
   ["redis", "standalone"],
 ];
-/** What the queues carry, and what their backend may change: on both of them in `npm test` too. */
+/**
+ * Whose subject is the backend, in `npm test` too on both of them: queues, wake-ups and counters; what accepts, announces
+ * and delivers by them; an outage of the server that has them; an erasure, which reaches into them.
+ */
 const QUEUED = [
-  "tests/journeys/durability-(outages|pipeline)",
-  "tests/journeys/http-(privacy|rate-limit|sync|webhooks\\.test)",
+  "tests/journeys/durability-outages",
+  "tests/journeys/http-privacy",
   "tests/packages/queue",
   "packages/channel-manager/src/(accept-message|channel-manager|deliver-replies)",
   "apps/api/src/callbacks/callback-sweeps",
 ];
 /**
- * What is about several processes side by side, and about those that are killed: on Redis with separate processes, which
- * is how such a product runs. Where there is no Redis, it is on the Postgres backend with everything else.
+ * What is about several processes side by side, about those that are killed, and about what passes between them (wake-ups
+ * of sync calls, callbacks, counters of rate limits): on Redis with separate processes, which is how such a product runs.
+ * Where there is no Redis, it is on the Postgres backend with everything else.
  */
 const BETWEEN_PROCESSES = [
   "tests/journeys/chaos",
   "tests/journeys/console-events",
   "tests/journeys/durability-(crash|shutdown)",
-  "tests/journeys/http-(cut-drains|drain|health|idempotency|kb-durability|models|replicas|reviews-durability|streaming|timeout-race)",
-  "tests/journeys/http-webhooks-(durability|order)",
+  "tests/journeys/http-(cut-drains|drain|health|idempotency|kb-durability|models|rate-limit|replicas|reviews-durability|streaming|sync|timeout-race)",
+  "tests/journeys/http-webhooks(\\.test|-durability|-order)",
   "tests/journeys/messenger-kills",
   "tests/journeys/widget-browser-replicas",
 ];

@@ -225,12 +225,6 @@ describe("the dependency table", () => {
  * the linter finds circles of values.
  */
 const KNOWN_CIRCLES = [
-  "packages/agents/src/answer-question.ts packages/agents/src/grounded/answer-with-model.ts packages/agents/src/grounded/rewrite-query.ts packages/agents/src/grounded/verify-claims.ts",
-  "packages/agents/src/catalogue/create-ollama.ts packages/agents/src/catalogue/open-model-catalogue.ts packages/agents/src/catalogue/pull-from-ollama.ts",
-  "packages/agents/src/notes/note-words.ts packages/agents/src/notes/repair-words.ts",
-  "packages/agents/src/triage/extract-features.ts packages/agents/src/triage/feature-space.ts",
-  "packages/knowledge/src/embeddings/create-embedder.ts packages/knowledge/src/embeddings/embed-worker.ts packages/knowledge/src/embeddings/read-model-folder.ts packages/knowledge/src/embeddings/run-local-model.ts",
-  "packages/knowledge/src/parse/open-zip.ts packages/knowledge/src/parse/packed-document.ts packages/knowledge/src/parse/read-limits.ts",
   "packages/store/src/db.ts packages/store/src/sql.ts packages/store/src/statement-types.ts",
   "packages/store/src/knowledge/documents.ts packages/store/src/knowledge/put-documents.ts",
 ];

@@ -50,7 +50,6 @@ const KINDS: Kind[] = [
     exempt: [
       // Words of customers and speakers, which their texts are compared with.
       "packages/agents/data/",
-      "packages/agents/src/notes/words/",
     ],
   },
   {

@@ -31,8 +31,10 @@ const LONG_FRAME_MS = 50;
 const SCROLLER = 'section[aria-label="Tickets"] .overflow-y-auto';
 const COMPOSER = "textarea";
 
-const share = (numbers, part) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * part)] ?? 0;
-const times = (numbers) => `p50 ${share(numbers, 0.5).toFixed(0)} ms, p95 ${share(numbers, 0.95).toFixed(0)} ms`;
+const share = (numbers: readonly number[], part: number) =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * part)] ?? 0;
+const times = (numbers: readonly number[]) =>
+  `p50 ${share(numbers, 0.5).toFixed(0)} ms, p95 ${share(numbers, 0.95).toFixed(0)} ms`;
 
 /** In the page: from a press on a row until its conversation is painted, in milliseconds. */
 const OPEN = `async (row) => {
@@ -76,7 +78,7 @@ const SCROLL = `async ({ selector, rows, rowPx, longMs }) => {
   return { frames, rows: Math.floor(list.scrollTop / rowPx), long: frames.filter((ms) => ms > longMs).length };
 }`;
 
-const endings = [];
+const endings: (() => unknown)[] = [];
 try {
   const product = await startEmbeddedProduct(values.data === undefined ? {} : { folder: resolve(values.data) });
   endings.push(product.stop);
@@ -85,10 +87,11 @@ try {
   await addOperator(store, operator);
   const project = await store.projects.findByName("default");
   await store.close();
+  if (project === null) throw new Error("there is no default project");
   const client = new pg.Client({ connectionString: product.databaseUrl });
   await client.connect();
-  const { rows: found } = await client.query("SELECT count(*)::integer AS count FROM tickets");
-  if (found[0].count < Number(values.tickets)) await seedTickets(client, project.id, Number(values.tickets));
+  const { rows: found } = await client.query<{ count: number }>("SELECT count(*)::integer AS count FROM tickets");
+  if ((found[0]?.count ?? 0) < Number(values.tickets)) await seedTickets(client, project.id, Number(values.tickets));
   const followedS = await untilFollowed(client);
   await client.query("VACUUM ANALYZE");
   await client.end();
@@ -115,7 +118,7 @@ try {
 
   // Each ticket is one that was not open before, nor its neighbour. Rows have been in sight for 150 ms, so that some are
   // fetched ahead and others are not yet; with --save-data nothing is that the pointer has not been over.
-  const opened = { "pointer first": [], "at once": [] };
+  const opened: Record<"pointer first" | "at once", number[]> = { "pointer first": [], "at once": [] };
   if (values.profile !== undefined) {
     await session.send("Profiler.enable");
     await session.send("Profiler.start");
@@ -132,7 +135,7 @@ try {
       await page.locator('section[aria-label="Tickets"] li a').nth(row).dispatchEvent("pointerover");
       await page.waitForTimeout(100);
     }
-    opened[isPointed ? "pointer first" : "at once"].push(await page.evaluate(`(${OPEN})(${row})`));
+    opened[isPointed ? "pointer first" : "at once"].push(await page.evaluate<number>(`(${OPEN})(${row})`));
   }
   if (values.profile !== undefined) {
     const { profile } = await session.send("Profiler.stop");
@@ -153,14 +156,14 @@ try {
     "Thank you for your message. Your parcel has left us this morning and comes tomorrow. ".repeat(2),
     { delay: 30 },
   );
-  const typed = await page.evaluate("window.frames_");
+  const typed = await page.evaluate<number[]>("window.frames_");
   console.log(`typing (${typed.length} keys)                ${times(typed)} from the key to the painted letter`);
   await composer.fill("");
 
   await page.goto(`${product.consoleUrl}/default/inbox/all`);
   await page.locator('section[aria-label="Tickets"] li a').first().waitFor();
   const startedAt = performance.now();
-  const { frames, rows, long } = await page.evaluate(
+  const { frames, rows, long } = await page.evaluate<{ frames: number[]; rows: number; long: number }>(
     `(${SCROLL})(${JSON.stringify({ selector: SCROLLER, rows: Number(values.rows), rowPx: ROW_PX, longMs: LONG_FRAME_MS })})`,
   );
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { parseArgs } from "node:util";
 import { WebSocket } from "ws";
 import { cpuOf, memoryOf } from "@svc/testing";
+import { pause } from "./processes.ts";
 import { WIDGET_KEY, startWidgetProduct } from "./widget-product.ts";
 
 const { values } = parseArgs({
@@ -17,31 +18,33 @@ const seconds = Number(values.seconds);
 /** Lines that are being opened at once. */
 const AT_ONCE = 50;
 
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** Says hello on a plain line. */
-const helloOfPlain = (socket) => {
+const helloOfPlain = (socket: WebSocket) => {
   socket.send(JSON.stringify({ type: "hello", data: { visitorId: randomUUID(), sinceSeq: 0 } }));
 };
 /** Says hello as socket.io's client does, on engine.io's WebSocket. */
-const helloOfSocketIo = (socket) => {
+const helloOfSocketIo = (socket: WebSocket) => {
   socket.send(`40${JSON.stringify({ visitorId: randomUUID(), sinceSeq: 0 })}`);
 };
 
-const KINDS = {
+interface Kind {
+  query: string;
+  hello: (socket: WebSocket) => void;
+}
+const KINDS: Record<string, Kind> = {
   "plain WebSocket": { query: "", hello: helloOfPlain },
   "socket.io": { query: "&EIO=4&transport=websocket", hello: helloOfSocketIo },
 };
 
 /** Opens a line; resolves once it is told `ready`. Pings of socket.io are answered. */
-function openLine(url, { query, hello }) {
+function openLine(url: string, { query, hello }: Kind): Promise<WebSocket> {
   return new Promise((resolve, reject) => {
     const address = `${url.replace("http", "ws")}/api/widget/ws?apiKey=${WIDGET_KEY}${query}`;
     const socket = new WebSocket(address, { perMessageDeflate: false });
     socket.once("open", () => hello(socket));
     socket.once("error", reject);
     socket.once("close", (code) => reject(new Error(`a line was closed with ${code}`)));
-    socket.on("message", (data) => {
+    socket.on("message", (data: Buffer) => {
       const text = data.toString("utf8");
       if (text === "2") socket.send("3");
       if (text.includes('"ready"')) resolve(socket);
@@ -49,36 +52,36 @@ function openLine(url, { query, hello }) {
   });
 }
 
-async function openLines(url, kind) {
-  const sockets = [];
+async function openLines(url: string, kind: Kind): Promise<WebSocket[]> {
+  const sockets: WebSocket[] = [];
+  let begun = 0;
   const openSome = async () => {
-    while (sockets.length < count) {
-      const place = sockets.push(null) - 1;
-      sockets[place] = await openLine(url, kind);
+    while (begun < count) {
+      begun++;
+      sockets.push(await openLine(url, kind));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, openSome));
   return sockets;
 }
 
-// It is installed by now.
 console.log(`${count} idle lines, looked at for ${seconds} s`);
 console.log("kind              before   with them   a line   processor while idle");
 for (const [name, kind] of Object.entries(KINDS)) {
   const product = await startWidgetProduct({ socketsPerMinute: 100_000 });
   try {
     await pause(5_000);
-    const before = memoryOf(product.pid);
+    const before = memoryOf(product.pid) ?? 0;
     const sockets = await openLines(product.widgetUrl, kind);
     // A chat is looked at each second for a minute after its hello, then each five.
     await pause(65_000);
     const cpuBefore = cpuOf({ product: product.pid }).product;
     await pause(seconds * 1_000);
     const cpu = (cpuOf({ product: product.pid }).product - cpuBefore) / seconds / 10;
-    const after = memoryOf(product.pid);
+    const after = memoryOf(product.pid) ?? 0;
     const open = sockets.filter(({ readyState }) => readyState === WebSocket.OPEN).length;
     if (open !== count) throw new Error(`only ${open} of ${count} lines are still open`);
-    const megabytes = (bytes) => `${Math.round(bytes / 1024 / 1024)} MB`;
+    const megabytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MB`;
     const each = `${((after - before) / 1024 / count).toFixed(1)} KB`;
     console.log(
       `${name.padEnd(16)} ${megabytes(before).padStart(7)} ${megabytes(after).padStart(11)} ${each.padStart(8)} ${`${cpu.toFixed(0)} % of a core`.padStart(22)}`,

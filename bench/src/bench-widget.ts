@@ -5,6 +5,7 @@
 // in SVC_CHROMIUM.
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";
+import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "./chromium.ts";
 import { freePort } from "@svc/testing";
 import { WIDGET_KEY, startWidgetProduct } from "./widget-product.ts";
@@ -15,10 +16,10 @@ const { values } = parseArgs({
 const runs = Number(values.runs);
 const rate = Number(values.slowdown);
 
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+const median = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 
 /** A site with a page without the widget, and one with it. */
-async function startSite(widgetUrl) {
+async function startSite(widgetUrl: string) {
   const script = `<script async src="${widgetUrl}/widget.js" data-svc-widget data-api-key="${WIDGET_KEY}"></script>`;
   const server = createServer((request, response) => {
     response.writeHead(request.url === "/favicon.ico" ? 204 : 200, { "content-type": "text/html; charset=utf-8" });
@@ -27,7 +28,9 @@ async function startSite(widgetUrl) {
     );
   });
   const port = await freePort();
-  await new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => {
+    server.listen(port, "127.0.0.1", resolve);
+  });
   return { url: `http://127.0.0.1:${port}`, stop: () => new Promise((resolve) => server.close(resolve)) };
 }
 
@@ -35,8 +38,8 @@ const OBSERVE = `window.tasks = [];
   new PerformanceObserver((list) => { for (const { duration } of list.getEntries()) window.tasks.push(duration); })
     .observe({ type: "longtask", buffered: true });`;
 
-/** Loads a page once in a browser that knows nothing yet; `use` goes on with it. Answers what it has cost. */
-async function measure(browser, url, use) {
+/** Loads a page once in a browser that knows nothing yet; `use` goes on with it. Returns what it has cost. */
+async function measure(browser: Browser, url: string, use: (page: Page) => Promise<void>) {
   const context = await browser.newContext();
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
@@ -50,14 +53,14 @@ async function measure(browser, url, use) {
   await use(page);
   // Tasks are told of after they have ended: a second in which nothing happens lets the last ones come.
   await page.waitForTimeout(1_000);
-  const tasks = await page.evaluate("window.tasks");
+  const tasks = await page.evaluate<number[]>("window.tasks");
   const { metrics } = await session.send("Performance.getMetrics");
-  const seconds = (wanted) => metrics.find(({ name }) => name === wanted)?.value ?? 0;
+  const seconds = (wanted: string) => metrics.find(({ name }) => name === wanted)?.value ?? 0;
   await context.close();
   return { longest: Math.max(0, ...tasks), long: tasks.length, script: seconds("ScriptDuration") * 1_000, bytes };
 }
 
-const CASES = {
+const CASES: Record<string, { path: string; use: (page: Page) => Promise<void> }> = {
   "a page without it": { path: "/without", use: async () => undefined },
   "with it, closed": {
     path: "/with",
@@ -72,7 +75,7 @@ const CASES = {
   },
 };
 
-const endings = [];
+const endings: (() => unknown)[] = [];
 try {
   const product = await startWidgetProduct();
   endings.push(product.stop);
@@ -83,9 +86,9 @@ try {
   console.log(`Chromium ${browser.version()}, processor slowed down ${rate} times, medians of ${runs} runs`);
   console.log("case               longest task   tasks over 50 ms   scripts   transferred");
   for (const [name, { path, use }] of Object.entries(CASES)) {
-    const found = [];
+    const found: Awaited<ReturnType<typeof measure>>[] = [];
     for (let run = 0; run < runs; run++) found.push(await measure(browser, `${site.url}${path}`, use));
-    const of = (field) => Math.round(median(found.map((one) => one[field])));
+    const of = (field: "longest" | "long" | "script" | "bytes") => Math.round(median(found.map((one) => one[field])));
     const longest = of("longest") === 0 ? "under 50 ms" : `${of("longest")} ms`;
     console.log(
       `${name.padEnd(18)} ${longest.padStart(12)} ${String(of("long")).padStart(18)} ${`${of("script")} ms`.padStart(9)} ${`${of("bytes")} B`.padStart(13)}`,

@@ -1,24 +1,25 @@
 // A receiver of callbacks, as a process of its own: it notes when each delivery came and answers 204.
-//   node callback-receiver.mjs PORT
-// GET /count answers how many came; GET /callbacks/ID waits for that delivery and answers when it came, null for never.
+//   node callback-receiver.js PORT
+// GET /count returns how many came; GET /callbacks/ID waits for that delivery and returns when it came, null for never.
 import { createServer } from "node:http";
+import type { ServerResponse } from "node:http";
 
 const PATIENCE_MS = 15_000;
 
 /** Milliseconds on the clock that all processes of this machine share. */
 const now = () => Number(process.hrtime.bigint()) / 1e6;
 
-const cameAt = new Map();
-const waiting = new Map();
+const cameAt = new Map<string, number>();
+const waiting = new Map<string, () => void>();
 let repeated = 0;
 let lastAt = 0;
 
-function answer(response, body) {
+function answer(response: ServerResponse, body: unknown) {
   const text = JSON.stringify(body);
   response.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text) }).end(text);
 }
 
-function note(id) {
+function note(id: string) {
   lastAt = now();
   if (cameAt.has(id)) {
     repeated++;
@@ -32,7 +33,7 @@ function note(id) {
 const server = createServer((request, response) => {
   if (request.method === "POST") {
     request.resume().once("end", () => {
-      note(request.headers["x-svc-delivery"]);
+      note(String(request.headers["x-svc-delivery"]));
       response.writeHead(204).end();
     });
     return;
@@ -41,7 +42,7 @@ const server = createServer((request, response) => {
     answer(response, { received: cameAt.size, repeated, lastAt });
     return;
   }
-  const id = request.url.slice("/callbacks/".length);
+  const id = (request.url ?? "").slice("/callbacks/".length);
   const tell = () => {
     clearTimeout(timer);
     answer(response, { at: cameAt.get(id) ?? null });

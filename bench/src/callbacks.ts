@@ -1,10 +1,11 @@
 // How many callbacks the product makes a second, and how long one takes when nothing else goes on.
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Connection, load, percentile } from "./load.ts";
+import { freePort, waitFor } from "@svc/testing";
+import { Connection, load, summarize } from "./load.ts";
+import type { LoadRequest } from "./load.ts";
 import { countCpu, makeRounds, medianRun, printFigure, rateText, timesText } from "./measure.ts";
-import { freePort } from "@svc/testing";
-import { start, stop, until, untilIdle, untilQuiet } from "./processes.ts";
+import { pause, start, stop, untilIdle, untilQuiet } from "./processes.ts";
+import type { Groups } from "./processes.ts";
 
 /** Between two messages of the idle measurement, so that each finds everything asleep. */
 const PAUSE_MS = 25;
@@ -12,24 +13,39 @@ const PAUSE_MS = 25;
 const PATIENCE_MS = 15_000;
 const POLL_MS = 100;
 
+/** What the receiver has got so far; `lastAt` is when the last callback came. */
+interface Count {
+  received: number;
+  repeated: number;
+  lastAt: number;
+}
+type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+
+/** What is measured: the messages of a request, whose callbacks go to the receiver. */
+interface CallbackSubject {
+  receiver: Receiver;
+  groups: Groups;
+  request: LoadRequest & { url: string; path: string; body: string };
+}
+
 const now = () => Number(process.hrtime.bigint()) / 1e6;
 
 async function startReceiver() {
   const port = await freePort();
   const program = fileURLToPath(new URL("callback-receiver.js", import.meta.url));
-  const child = start(process.execPath, [program, String(port)]);
+  const child = start([program, String(port)]);
   const url = `http://127.0.0.1:${port}`;
-  const count = async () => (await fetch(`${url}/count`)).json();
-  await until("the receiver of callbacks", async () => (await count()).received === 0);
-  return { child, port, url, count };
+  const count = async () => (await (await fetch(`${url}/count`)).json()) as Count;
+  await waitFor(async () => (await count()).received === 0, { what: "the receiver of callbacks" });
+  return { child, url, count };
 }
 
 /** Waits until `expected` callbacks have come, or none comes any more. */
-async function untilReceived(receiver, expected) {
+async function untilReceived(receiver: Receiver, expected: number) {
   let latest = await receiver.count();
   let progressAt = performance.now();
   while (latest.received < expected && performance.now() - progressAt < PATIENCE_MS) {
-    await sleep(POLL_MS);
+    await pause(POLL_MS);
     const { received } = latest;
     latest = await receiver.count();
     if (latest.received > received) progressAt = performance.now();
@@ -38,12 +54,12 @@ async function untilReceived(receiver, expected) {
 }
 
 /** Posts for some seconds and waits for the last callback: the rate is over all of that time. */
-async function runBurst({ receiver, groups, request }, seconds) {
+async function runBurst({ receiver, groups, request }: CallbackSubject, seconds: number) {
   await untilQuiet();
   const begun = await receiver.count();
   const endCount = countCpu({ ...groups, receiver: receiver.child.pid });
   const startedAt = now();
-  const posted = await load({ ...request, seconds });
+  const posted = await load(request, seconds);
   const { received, repeated, lastAt } = await untilReceived(receiver, begun.received + posted.requests);
   const count = received - begun.received;
   const counted = endCount(count);
@@ -56,50 +72,65 @@ async function runBurst({ receiver, groups, request }, seconds) {
  * Keeps some messages in flight for some seconds: each is followed by the next one `pauseMs` after its callback. The
  * times are from the moment in which a message is sent until the receiver has its callback.
  */
-async function runInFlight({ receiver, groups, request }, seconds, { inFlight, pauseMs = 0 }) {
+async function runInFlight(
+  { receiver, groups, request }: CallbackSubject,
+  seconds: number,
+  { inFlight, pauseMs = 0 }: { inFlight: number; pauseMs?: number },
+) {
   await untilQuiet();
   const endCount = countCpu({ ...groups, receiver: receiver.child.pid });
-  const { hostname: host, port } = new URL(request.url);
-  const times = [];
+  const times: number[] = [];
   let missing = 0;
   const startedAt = now();
   const sendAll = async () => {
-    const toProduct = new Connection({ host, port: Number(port) });
-    const toReceiver = new Connection({ host: "127.0.0.1", port: receiver.port });
+    const toProduct = new Connection(request.url);
+    const toReceiver = new Connection(receiver.url);
     while (now() < startedAt + seconds * 1_000) {
       const sentAt = now();
       const { body } = await toProduct.send("POST", request.path, request.headers, request.body);
-      const { deliveryId } = JSON.parse(body);
+      const { deliveryId } = JSON.parse(body) as { deliveryId: string };
       const { body: answer } = await toReceiver.send("GET", `/callbacks/${deliveryId}`, {});
-      const { at } = JSON.parse(answer);
+      const { at } = JSON.parse(answer) as { at: number | null };
       if (at === null) missing++;
       else times.push(at - sentAt);
-      if (pauseMs > 0) await sleep(pauseMs);
+      if (pauseMs > 0) await pause(pauseMs);
     }
     toProduct.end();
     toReceiver.end();
   };
   await Promise.all(Array.from({ length: inFlight }, sendAll));
-  const perSecond = (times.length * 1_000) / (now() - startedAt);
+  const tookMs = now() - startedAt;
   const counted = endCount(times.length);
   await untilIdle(groups);
-  const sorted = Float64Array.from(times).sort();
-  const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)];
-  return { perSecond, p50, p99, count: times.length, ...counted, bad: { missing } };
+  return { ...summarize(times, tookMs, { missing }), ...counted };
 }
 
 /**
  * Measures callbacks to a local receiver, each message in its own chat, each with one callback: with so many in flight, in a
  * burst over `connections`, and one at a time with pauses.
  */
-export async function measureCallbacks(product, { request, groups, inFlight, connections, runs, seconds }) {
+export async function measureCallbacks({
+  request,
+  groups,
+  inFlight,
+  connections,
+  runs,
+  seconds,
+}: Omit<CallbackSubject, "receiver"> & {
+  inFlight: readonly number[];
+  connections: number;
+  runs: number;
+  seconds: number;
+}) {
   const receiver = await startReceiver();
   try {
     // A backlog may take longer than the default of 30 s; a timeout would be a second callback.
     const fields = { webhookUrl: `${receiver.url}/hook`, timeoutMs: 120_000 };
-    const body = JSON.stringify({ ...JSON.parse(request.body), ...fields });
-    const subject = { receiver, groups, request: { ...request, url: product.url, connections, expect: 202, body } };
-    const medianOf = async (run) => medianRun((await makeRounds(runs, async () => [await run()])).flat());
+    const body = JSON.stringify({ ...(JSON.parse(request.body) as object), ...fields });
+    const subject = { receiver, groups, request: { ...request, connections, expect: 202, body } };
+    const medianOf = async <Run extends Awaited<ReturnType<typeof runBurst | typeof runInFlight>>>(
+      run: () => Promise<Run>,
+    ) => medianRun((await makeRounds(runs, async () => [await run()])).flat());
 
     await runInFlight(subject, 1, { inFlight: connections });
     for (const count of inFlight) {
@@ -112,7 +143,7 @@ export async function measureCallbacks(product, { request, groups, inFlight, con
     printFigure(`product, callbacks, burst over ${connections} connections`, `${rateText(burst)}  ${accepted}`, burst);
 
     const idle = await runInFlight(subject, runs * seconds, { inFlight: 1, pauseMs: PAUSE_MS });
-    printFigure("product, POST to callback, idle", `${idle.count} messages  ${timesText(idle)}`, idle);
+    printFigure("product, POST to callback, idle", `${idle.requests} messages  ${timesText(idle)}`, idle);
   } finally {
     await stop(receiver.child);
   }

@@ -1,9 +1,16 @@
 // How long each list of administration takes over HTTP with 1,000 agents and 100,000 tickets.
-import pg from "pg";
 import { openStore } from "@svc/store";
+import type { ProjectId } from "@svc/store";
+import { randomFrom } from "@svc/testing";
+import pg from "pg";
+import type { BenchOptions } from "./bench-product.ts";
 import { load } from "./load.ts";
+import type { Load, LoadRequest } from "./load.ts";
 import { printFigure } from "./measure.ts";
-import { createRandom, wordOfRank } from "./search-corpus.ts";
+import { pause } from "./processes.ts";
+import { benchLog } from "./product.ts";
+import type { Product } from "./product.ts";
+import { wordOfRank } from "./search-corpus.ts";
 
 const AGENTS = 1_000;
 const KEYS = 200;
@@ -16,19 +23,21 @@ const DAY_MS = 86_400_000;
 const DAYS = 90;
 
 /** Values as common as they are in a project that has run for some months. */
-const pickOf = (random) => (weighted) => {
-  let rest = random() * weighted.reduce((sum, [, weight]) => sum + weight, 0);
-  for (const [value, weight] of weighted) if ((rest -= weight) < 0) return value;
-  return weighted[0][0];
-};
+const pickOf =
+  (random: () => number) =>
+  <Value>(weighted: readonly (readonly [Value, number])[]): Value | undefined => {
+    let rest = random() * weighted.reduce((sum, [, weight]) => sum + weight, 0);
+    for (const [value, weight] of weighted) if ((rest -= weight) < 0) return value;
+    return weighted[0]?.[0];
+  };
 
 /** A made-up text; its words are as common and as rare as those of real text (Zipf's law). */
-function textOf(random) {
+function textOf(random: () => number) {
   const count = WORDS.least + Math.floor(random() * (WORDS.most - WORDS.least));
   return Array.from({ length: count }, () => wordOfRank(Math.floor(WORDS.vocabulary ** random()) - 1)).join(" ");
 }
 
-const STATES = [
+const STATES: readonly (readonly [readonly [status: string, stage: string], number])[] = [
   [["pending", "done"], 55],
   [["resolved", "done"], 35],
   [["open", "review"], 8],
@@ -36,10 +45,77 @@ const STATES = [
   [["spam", "done"], 1],
 ];
 
-/** Puts agents, keys and tickets into a database that has been set up, as if they had come in over the API. */
-export async function seedTickets(client, project, ticketCount) {
-  const random = createRandom(7);
+/** Makes a ticket; `age` is 0 for the oldest one and 1 for one of now. */
+function makeTicket(random: () => number, agents: readonly string[], now: number, age: number) {
   const pick = pickOf(random);
+  const createdAt = now - (1 - age) * DAYS * DAY_MS;
+  const [status, stage] = pick(STATES) ?? [];
+  return {
+    id: crypto.randomUUID(),
+    channel_id: pick([
+      ["api", 60],
+      ["widget", 35],
+      ["messenger", 5],
+    ]),
+    // One of a thousand, the first ones more often.
+    agent_id: agents[Math.floor(AGENTS ** random()) - 1],
+    assignee: pick([[null, 90], ...Array.from({ length: 20 }, (_, n) => [`operator-${n}@example.com`, 0.5] as const)]),
+    user_id: `user-${Math.floor(random() * 20_000)}`,
+    language: pick([
+      ["en", 70],
+      ["de", 25],
+      ["fi", 0.5],
+      [null, 4.5],
+    ]),
+    priority: pick([
+      ["normal", 90],
+      ["high", 7],
+      ["low", 2],
+      ["urgent", 1],
+    ]),
+    tags: pick([
+      [[], 80],
+      [["billing"], 15],
+      [["vip", "billing"], 4],
+      [[`t${Math.floor(random() * 500)}`], 1],
+    ]),
+    status,
+    stage,
+    created_at: new Date(createdAt),
+    updated_at: new Date(createdAt + random() * (now - createdAt)),
+    texts: Array.from({ length: MESSAGES_OF_TICKET }, () => textOf(random)),
+  };
+}
+
+const GIVEN = `FROM jsonb_to_recordset($1::jsonb) AS i (id uuid, channel_id text, agent_id uuid, assignee text,
+  user_id text, language text, priority text, tags text[], status text, stage text, created_at timestamptz,
+  updated_at timestamptz, texts text[])`;
+/** Each gets tickets as JSON and a project. */
+const INSERTS = [
+  `INSERT INTO tickets (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, status, stage, priority,
+         assignee, agent_id, confidence, language, tags, channel_meta, created_at, updated_at, first_reply_at)
+       SELECT id, $2, $2, channel_id, 'chat-' || id, user_id, left(texts[1], 120), status, stage, priority, assignee,
+         agent_id, 0.7, language, tags, '{"page":{"url":"https://example.com/help","title":"Help"}}', created_at,
+         updated_at, created_at + interval '90 seconds' ${GIVEN}`,
+  `INSERT INTO chats (ticket_id, project_id, channel_id, chat_id, last_seq)
+       SELECT id, $2, channel_id, 'chat-' || id, 4 ${GIVEN}`,
+  `INSERT INTO messages (id, project_id, ticket_id, seq, user_id, text, timestamp_ms, channel_meta, state, due_at,
+         created_at, finished_at)
+       SELECT gen_random_uuid(), $2, id, 2 * n - 1, user_id, texts[n], 0, '{}', 'answered', created_at, created_at,
+         created_at ${GIVEN} CROSS JOIN generate_series(1, 2) n`,
+  `INSERT INTO replies (id, project_id, ticket_id, seq, author, type, text, markdown, delivered_at, created_at)
+       SELECT gen_random_uuid(), $2, id, 2, 'agent', 'message', texts[3], false, created_at, created_at ${GIVEN}`,
+  `INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, at, moves, data, answer_step,
+         answer_confidence, answer_agent_id)
+       SELECT id, $2, gen_random_uuid(), 'pipeline', created_at, '[]',
+         jsonb_build_object('gate', jsonb_build_object('sends', stage = 'done')), (ARRAY['held', 'edit', 'sent'])[n],
+         ('x' || left(md5(id::text), 6))::bit(24)::int / 16777215.0, agent_id ${GIVEN}
+       CROSS JOIN generate_series(1, 3) n`,
+];
+
+/** Puts agents, keys and tickets into a database that has been set up, as if they had come in over the API. */
+export async function seedTickets(client: pg.Client, project: string, ticketCount: number) {
+  const random = randomFrom(7);
   await client.query(
     `INSERT INTO agents (id, project_id, name, description, examples)
      SELECT gen_random_uuid(), $1, 'agent ' || n, 'Answers questions about ' || n, ARRAY['example ' || n]
@@ -52,117 +128,51 @@ export async function seedTickets(client, project, ticketCount) {
      FROM generate_series(1, $2) n`,
     [project, KEYS],
   );
-  const { rows } = await client.query("SELECT id FROM agents WHERE project_id = $1 ORDER BY id", [project]);
-  const agents = rows.map(({ id }) => id);
+  const agents = await agentsOf(client, project);
   const now = Date.now();
   for (let from = 0; from < ticketCount; from += BATCH) {
-    const tickets = Array.from({ length: Math.min(BATCH, ticketCount - from) }, (_, index) => {
-      const createdAt = now - (1 - (from + index) / ticketCount) * DAYS * DAY_MS;
-      const [status, stage] = pick(STATES);
-      return {
-        id: crypto.randomUUID(),
-        channel_id: pick([
-          ["api", 60],
-          ["widget", 35],
-          ["messenger", 5],
-        ]),
-        // One of a thousand, the first ones more often.
-        agent_id: agents[Math.floor(AGENTS ** random()) - 1],
-        assignee: pick([[null, 90], ...Array.from({ length: 20 }, (_, n) => [`operator-${n}@example.com`, 0.5])]),
-        user_id: `user-${Math.floor(random() * 20_000)}`,
-        language: pick([
-          ["en", 70],
-          ["de", 25],
-          ["fi", 0.5],
-          [null, 4.5],
-        ]),
-        priority: pick([
-          ["normal", 90],
-          ["high", 7],
-          ["low", 2],
-          ["urgent", 1],
-        ]),
-        tags: pick([
-          [[], 80],
-          [["billing"], 15],
-          [["vip", "billing"], 4],
-          [[`t${Math.floor(random() * 500)}`], 1],
-        ]),
-        status,
-        stage,
-        created_at: new Date(createdAt),
-        updated_at: new Date(createdAt + random() * (now - createdAt)),
-        texts: Array.from({ length: MESSAGES_OF_TICKET }, () => textOf(random)),
-      };
-    });
+    const tickets = Array.from({ length: Math.min(BATCH, ticketCount - from) }, (_, index) =>
+      makeTicket(random, agents, now, (from + index) / ticketCount),
+    );
     const json = JSON.stringify(tickets);
-    const given = `FROM jsonb_to_recordset($1::jsonb) AS i (id uuid, channel_id text, agent_id uuid, assignee text,
-      user_id text, language text, priority text, tags text[], status text, stage text, created_at timestamptz,
-      updated_at timestamptz, texts text[])`;
     await client.query("BEGIN");
-    await client.query(
-      `INSERT INTO tickets (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, status, stage, priority,
-         assignee, agent_id, confidence, language, tags, channel_meta, created_at, updated_at, first_reply_at)
-       SELECT id, $2, $2, channel_id, 'chat-' || id, user_id, left(texts[1], 120), status, stage, priority, assignee,
-         agent_id, 0.7, language, tags, '{"page":{"url":"https://example.com/help","title":"Help"}}', created_at,
-         updated_at, created_at + interval '90 seconds' ${given}`,
-      [json, project],
-    );
-    await client.query(
-      `INSERT INTO chats (ticket_id, project_id, channel_id, chat_id, last_seq)
-       SELECT id, $2, channel_id, 'chat-' || id, 4 ${given}`,
-      [json, project],
-    );
-    await client.query(
-      `INSERT INTO messages (id, project_id, ticket_id, seq, user_id, text, timestamp_ms, channel_meta, state, due_at,
-         created_at, finished_at)
-       SELECT gen_random_uuid(), $2, id, 2 * n - 1, user_id, texts[n], 0, '{}', 'answered', created_at, created_at,
-         created_at ${given} CROSS JOIN generate_series(1, 2) n`,
-      [json, project],
-    );
-    await client.query(
-      `INSERT INTO replies (id, project_id, ticket_id, seq, author, type, text, markdown, delivered_at, created_at)
-       SELECT gen_random_uuid(), $2, id, 2, 'agent', 'message', texts[3], false, created_at, created_at ${given}`,
-      [json, project],
-    );
-    await client.query(
-      `INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, at, moves, data, answer_step,
-         answer_confidence, answer_agent_id)
-       SELECT id, $2, gen_random_uuid(), 'pipeline', created_at, '[]',
-         jsonb_build_object('gate', jsonb_build_object('sends', stage = 'done')), (ARRAY['held', 'edit', 'sent'])[n],
-         ('x' || left(md5(id::text), 6))::bit(24)::int / 16777215.0, agent_id ${given}
-       CROSS JOIN generate_series(1, 3) n`,
-      [json, project],
-    );
+    for (const insert of INSERTS) await client.query(insert, [json, project]);
     await client.query("COMMIT");
   }
 }
 
-/** Waits until the pipeline has followed everything; answers how long that took, in seconds. */
-export async function untilFollowed(client) {
+/** Waits until the pipeline has followed everything; returns how long that took, in seconds. */
+export async function untilFollowed(client: pg.Client) {
   const startedAt = performance.now();
   for (;;) {
-    const { rows } = await client.query(
+    const { rows } = await client.query<{ is_done: boolean }>(
       `SELECT settled_id = (SELECT max(id) FROM ticket_events) AND NOT EXISTS (SELECT FROM ticket_text_queue) AS is_done
        FROM ticket_index`,
     );
-    if (rows[0].is_done) return (performance.now() - startedAt) / 1_000;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    if (rows[0]?.is_done === true) return (performance.now() - startedAt) / 1_000;
+    await pause(200);
   }
 }
 
+interface ListsOptions {
+  random: () => number;
+  agents: readonly string[];
+  cursors: readonly string[];
+}
+
 /** The lists that are measured: each makes the query of a request. */
-function listsOf({ random, agents, cursors }) {
-  const number = (most) => Math.floor(random() * most);
+function listsOf({ random, agents, cursors }: ListsOptions): Record<string, () => string> {
+  const number = (most: number) => Math.floor(random() * most);
   const rare = () => wordOfRank(5_000 + number(20_000));
   const middling = () => wordOfRank(500 + number(500));
   const frequent = () => wordOfRank(100 + number(20));
-  const day = (ago) => new Date(Date.now() - ago * DAY_MS).toISOString();
-  const tickets = (make) => () => `/api/v1/admin/tickets?${new URLSearchParams(make()).toString()}`;
+  const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString();
+  const tickets = (make: () => Record<string, string>) => () =>
+    `/api/v1/admin/tickets?${new URLSearchParams(make()).toString()}`;
   return {
     tickets: tickets(() => ({})),
     "tickets, 200 a page": tickets(() => ({ limit: "200" })),
-    "tickets, deep in the list": tickets(() => ({ cursor: cursors[number(cursors.length)] })),
+    "tickets, deep in the list": tickets(() => ({ cursor: cursors[number(cursors.length)] ?? "" })),
     "tickets, sort=createdAt": tickets(() => ({ sort: "createdAt" })),
     "tickets, sort=-priority": tickets(() => ({ sort: "-priority" })),
     "tickets, status=open": tickets(() => ({ status: "open" })),
@@ -171,8 +181,8 @@ function listsOf({ random, agents, cursors }) {
     "tickets, stage=failed": tickets(() => ({ stage: "failed" })),
     "tickets, needsReview, sort=-priority": tickets(() => ({ needsReview: "1", sort: "-priority" })),
     "tickets, channelId=messenger": tickets(() => ({ channelId: "messenger" })),
-    "tickets, agentId, busy": tickets(() => ({ agentId: agents[number(5)] })),
-    "tickets, agentId, quiet": tickets(() => ({ agentId: agents[200 + number(700)] })),
+    "tickets, agentId, busy": tickets(() => ({ agentId: agents[number(5)] ?? "" })),
+    "tickets, agentId, quiet": tickets(() => ({ agentId: agents[200 + number(700)] ?? "" })),
     "tickets, assignee": tickets(() => ({ assignee: `operator-${number(20)}@example.com` })),
     "tickets, assignee=none, status=open": tickets(() => ({ assignee: "none", status: "open" })),
     "tickets, priority=urgent": tickets(() => ({ priority: "urgent" })),
@@ -189,7 +199,7 @@ function listsOf({ random, agents, cursors }) {
     "tickets, q frequent": tickets(() => ({ q: frequent() })),
     "tickets, q two frequent, sort=createdAt": tickets(() => ({ q: `${frequent()} ${frequent()}`, sort: "createdAt" })),
     "tickets, q frequent, status=spam": tickets(() => ({ q: frequent(), status: "spam" })),
-    "tickets, q one letter": tickets(() => ({ q: "bdk"[number(3)] })),
+    "tickets, q one letter": tickets(() => ({ q: "bdk".charAt(number(3)) })),
     "tickets, q three letters": tickets(() => ({ q: middling().slice(0, 3) })),
     "tickets, q of no ticket": tickets(() => ({ q: "zzzzz" })),
     agents: () => "/api/v1/admin/agents",
@@ -199,22 +209,35 @@ function listsOf({ random, agents, cursors }) {
 }
 
 /** The run with the lowest p99: what other processes do on this machine can only make it slower. */
-async function quietestRun(request, { runs, seconds }) {
-  const all = [];
-  for (let run = 0; run < runs; run += 1) all.push(await load({ ...request, seconds }));
-  return all.sort((a, b) => a.p99 - b.p99)[0];
+async function quietestRun(request: LoadRequest, { runs, seconds }: BenchOptions): Promise<Load> {
+  const all: Load[] = [];
+  for (let run = 0; run < runs; run += 1) all.push(await load(request, seconds));
+  return all.reduce((best, one) => (one.p99 < best.p99 ? one : best));
 }
 
+const agentsOf = async (client: pg.Client, project: string) =>
+  (await client.query<{ id: string }>("SELECT id FROM agents WHERE project_id = $1 ORDER BY id", [project])).rows.map(
+    ({ id }) => id,
+  );
+
+type ListQuery = Partial<Parameters<ReturnType<typeof openStore>["ticketList"]["listPage"]>[1]>;
+
 /** Prints the plans of the statements that a store sends for a list. */
-async function explain(databaseUrl, project, title, query) {
-  const sent = [];
-  const send = pg.Client.prototype.query;
-  pg.Client.prototype.query = function noteQuery(config, ...rest) {
-    if (typeof config?.text === "string") sent.push(config);
-    return send.call(this, config, ...rest);
-  };
-  const log = { info() {}, warn() {}, error() {}, debug() {}, fatal() {} };
-  const store = openStore({ url: databaseUrl, secretKey: "a benchmark seals nothing 0123456789", log });
+async function explain(
+  client: pg.Client,
+  databaseUrl: string,
+  project: ProjectId,
+  [title, query]: [string, ListQuery],
+) {
+  const sent: pg.QueryConfig[] = [];
+  const send = Reflect.get(pg.Client.prototype, "query") as (...args: unknown[]) => unknown;
+  function noteQuery(this: unknown, ...args: unknown[]) {
+    const [config] = args as [pg.QueryConfig | string | undefined];
+    if (typeof config === "object" && typeof config.text === "string") sent.push(config);
+    return send.apply(this, args);
+  }
+  Object.assign(pg.Client.prototype, { query: noteQuery });
+  const store = openStore({ url: databaseUrl, secretKey: "a benchmark seals nothing 0123456789", log: benchLog });
   try {
     await store.ticketList.listPage(project, {
       limit: 50,
@@ -224,65 +247,72 @@ async function explain(databaseUrl, project, title, query) {
       ...query,
     });
   } finally {
-    pg.Client.prototype.query = send;
+    Object.assign(pg.Client.prototype, { query: send });
     await store.close();
   }
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    for (const { text, values } of sent) {
-      const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) ${text}`, values);
-      // Ids that were looked up before are given by the hundred.
-      const plan = rows.map((row) => row["QUERY PLAN"].replaceAll(/\{[^{},]+,[^{}]+\}/g, "{…}"));
-      console.log(`\n-- ${title}\n${plan.join("\n")}`);
-    }
-  } finally {
-    await client.end();
+  for (const { text, values } of sent) {
+    const { rows } = await client.query<Record<string, string>>(
+      `EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) ${text}`,
+      values,
+    );
+    // Ids that were looked up before are given by the hundred.
+    const plan = rows.map((row) => row["QUERY PLAN"]?.replaceAll(/\{[^{},]+,[^{}]+\}/g, "{…}"));
+    console.log(`\n-- ${title}\n${plan.join("\n")}`);
   }
 }
 
+/** Returns cursors from the beginning of the list of tickets to deep in it. */
+async function readCursors(url: string, headers: Record<string, string>): Promise<string[]> {
+  const cursors: string[] = [];
+  while (cursors.length < 100) {
+    const response = await fetch(`${url}/api/v1/admin/tickets?limit=200&cursor=${cursors.at(-1) ?? ""}`, { headers });
+    cursors.push(((await response.json()) as { nextCursor: string }).nextCursor);
+  }
+  return cursors;
+}
+
 /** Fills a product and measures its lists; with `explains` the plans of the most important ones are printed too. */
-export async function measureLists({ url, databaseUrl }, { key, tickets, runs, seconds, explains }) {
+export async function measureLists({ urlsOf, databaseUrl }: Product, key: string, options: BenchOptions) {
+  const [url = ""] = urlsOf("api");
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query("SELECT id FROM projects WHERE name = 'default'");
-    const project = rows[0].id;
-    await seedTickets(client, project, tickets);
+    const { rows } = await client.query<{ id: ProjectId }>("SELECT id FROM projects WHERE name = 'default'");
+    const project = rows[0]?.id;
+    if (project === undefined) throw new Error("there is no default project");
+    await seedTickets(client, project, options.tickets);
     const took = await untilFollowed(client);
-    printFigure(`${tickets} tickets followed and indexed`, `${took.toFixed(0)} s`);
+    printFigure(`${options.tickets} tickets followed and indexed`, `${took.toFixed(0)} s`);
     // What the database does by itself within a minute.
     await client.query("VACUUM ANALYZE");
     const headers = { authorization: `Bearer ${key}` };
-    const agents = (await client.query("SELECT id FROM agents WHERE project_id = $1 ORDER BY id", [project])).rows;
-    const cursors = [];
-    let cursor = "";
-    while (cursors.length < 100) {
-      const answer = await fetch(`${url}/api/v1/admin/tickets?limit=200&cursor=${cursor}`, { headers });
-      cursor = (await answer.json()).nextCursor;
-      cursors.push(cursor);
-    }
-    const lists = listsOf({ random: createRandom(11), agents: agents.map(({ id }) => id), cursors });
+    const agents = await agentsOf(client, project);
+    const lists = listsOf({ random: randomFrom(11), agents, cursors: await readCursors(url, headers) });
+    const requestOf = (path: LoadRequest["path"], connections: number): LoadRequest => {
+      return { url, path, method: "GET", headers, body: "", connections };
+    };
     for (const [name, path] of Object.entries(lists)) {
-      const request = { url, path, method: "GET", headers, body: "", connections: CONNECTIONS };
-      await load({ ...request, seconds: 0.5 });
-      const { p50, p99, perSecond, bad } = await quietestRun(request, { runs, seconds });
+      const request = requestOf(path, CONNECTIONS);
+      await load(request, 0.5);
+      const { p50, p99, perSecond, bad } = await quietestRun(request, options);
       const times = `p50 ${p50.toFixed(1).padStart(5)} ms  p99 ${p99.toFixed(1).padStart(5)} ms`;
       printFigure(name, `${times}  ${perSecond.toFixed(0).padStart(5)}/s`, { bad });
     }
     const stats = "/api/v1/admin/stats";
     for (const path of [stats, `${stats}?channelId=api`, `${stats}/answers`, `${stats}/answers?channelId=api`]) {
-      const request = { url, path, method: "GET", headers, body: "", connections: 1 };
-      const { p50, p99 } = await quietestRun(request, { runs, seconds });
+      const { p50, p99 } = await quietestRun(requestOf(path, 1), options);
       printFigure(path, `p50 ${p50.toFixed(0)} ms  p99 ${p99.toFixed(0)} ms`);
     }
-    if (!explains) return;
-    await explain(databaseUrl, project, "GET /api/v1/admin/tickets", {});
-    await explain(databaseUrl, project, "GET /api/v1/admin/tickets?language=fi", { language: "fi" });
-    const words = { words: [], beginning: wordOfRank(7_000) };
-    await explain(databaseUrl, project, "GET /api/v1/admin/tickets?q=<a rare word>", { words });
+    if (!options.explains) return;
+    const rare = { words: [], beginning: wordOfRank(7_000) };
     const common = { words: [wordOfRank(100)], beginning: wordOfRank(101) };
-    await explain(databaseUrl, project, "GET /api/v1/admin/tickets?q=<two frequent words>", { words: common });
+    const explained: [string, ListQuery][] = [
+      ["GET /api/v1/admin/tickets", {}],
+      ["GET /api/v1/admin/tickets?language=fi", { language: "fi" }],
+      ["GET /api/v1/admin/tickets?q=<a rare word>", { words: rare }],
+      ["GET /api/v1/admin/tickets?q=<two frequent words>", { words: common }],
+    ];
+    for (const one of explained) await explain(client, databaseUrl, project, one);
   } finally {
     await client.end();
   }

@@ -1,21 +1,51 @@
 // Measures subjects in turns and prints a line for each.
-import { load } from "./load.ts";
 import { cpuOf, cpuOfMachine } from "@svc/testing";
+import { load } from "./load.ts";
+import type { Load, LoadRequest } from "./load.ts";
 import { untilIdle, untilQuiet } from "./processes.ts";
+import type { Groups } from "./processes.ts";
 
 const NAME_WIDTH = 54;
+const WARM_UP_SECONDS = 1;
 
-const median = (values) => [...values].sort((a, b) => a - b)[(values.length - 1) >> 1];
+/** CPU microseconds for each request by the names of processes, and the share of the machine that others used. */
+interface Cpu {
+  cpu: Record<string, number>;
+  others: number;
+}
+
+/** What is measured: `run` does it for some seconds; the CPU of `groups` is counted. */
+export interface Subject {
+  name: string;
+  groups: Groups;
+  run: (seconds: number) => Promise<Load>;
+  /** Subjects of the same round that it is compared with. */
+  relativeTo?: readonly Subject[];
+}
+
+/** Returns a subject of a load. */
+export const loadOf = (name: string, groups: Groups, request: LoadRequest): Subject => ({
+  name,
+  groups,
+  run: (seconds) => load(request, seconds),
+});
+
+const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[(values.length - 1) >> 1] ?? NaN;
 
 /** A rate with its slowest and fastest run. */
-export const rateText = ({ perSecond, min, max }) =>
+export const rateText = ({ perSecond, min, max }: { perSecond: number; min: number; max: number }) =>
   `${perSecond.toFixed(0).padStart(6)}/s [${min.toFixed(0)}-${max.toFixed(0)}]`;
 
 /** What a caller waits for, half of the time and in all but one of a hundred cases. */
-export const timesText = ({ p50, p99 }) => `p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms`;
+export const timesText = ({ p50, p99 }: { p50: number; p99: number }) =>
+  `p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms`;
 
 /** Prints a figure, with what `countCpu` found; `bad` holds what should not have happened. */
-export function printFigure(name, text, { cpu, others, bad = {} } = {}) {
+export function printFigure(
+  name: string,
+  text: string,
+  { cpu, others = 0, bad = {} }: Partial<Cpu> & { bad?: Record<string, number> } = {},
+) {
   const faulty = Object.entries(bad).filter(([, count]) => count > 0);
   const faults = faulty.length === 0 ? "" : ` UNEXPECTED ${JSON.stringify(Object.fromEntries(faulty))}`;
   const costs = cpu === undefined ? "" : `  CPU µs each ${JSON.stringify(cpu)}  others ${Math.round(others * 100)} %`;
@@ -23,12 +53,13 @@ export function printFigure(name, text, { cpu, others, bad = {} } = {}) {
 }
 
 /** The run with the median of its rate, with the slowest and fastest rate, and the faults of all runs. */
-export function medianRun(all) {
+export function medianRun<Run extends { perSecond: number; bad: Record<string, number> }>(all: readonly Run[]) {
   const sorted = [...all].sort((a, b) => a.perSecond - b.perSecond);
   const run = sorted[(sorted.length - 1) >> 1];
-  const bad = {};
+  if (run === undefined) throw new Error("nothing was measured");
+  const bad: Record<string, number> = {};
   for (const [fault, count] of all.flatMap((one) => Object.entries(one.bad))) bad[fault] = (bad[fault] ?? 0) + count;
-  return { ...run, bad, min: sorted[0].perSecond, max: sorted.at(-1).perSecond };
+  return { ...run, bad, min: sorted[0]?.perSecond ?? NaN, max: sorted.at(-1)?.perSecond ?? NaN };
 }
 
 /**
@@ -36,26 +67,27 @@ export function medianRun(all) {
  * the load generator), `others` the share of the machine that processes used which have nothing to do with it (0 where
  * that cannot be told).
  */
-export function countCpu(groups) {
+export function countCpu(groups: Groups): (requests: number) => Cpu {
   const read = () => {
     const { user, system } = process.cpuUsage();
-    return { machine: cpuOfMachine(), groups: { ...cpuOf(groups), load: (user + system) / 1_000 } };
+    const own: Groups = { ...cpuOf(groups), load: (user + system) / 1_000 };
+    return { machine: cpuOfMachine(), groups: own };
   };
   const before = read();
   return (requests) => {
     const after = read();
-    const own = Object.keys(before.groups).map((name) => [name, after.groups[name] - before.groups[name]]);
+    const own = Object.entries(before.groups).map(([name, ms]) => [name, (after.groups[name] ?? 0) - ms] as const);
     const cpu = Object.fromEntries(own.map(([name, ms]) => [name, Math.round((ms * 1_000) / Math.max(1, requests))]));
-    if (before.machine === null) return { cpu, others: 0 };
+    if (before.machine === null || after.machine === null) return { cpu, others: 0 };
     const busy = after.machine.busy - before.machine.busy - own.reduce((sum, [, ms]) => sum + ms, 0);
     return { cpu, others: Math.max(0, busy / (after.machine.total - before.machine.total)) };
   };
 }
 
-async function runOnce({ groups, request, run = load }, seconds) {
+async function runOnce({ groups, run }: Subject, seconds: number): Promise<Load & Cpu> {
   await untilQuiet();
   const endCount = countCpu(groups);
-  const result = await run({ ...(typeof request === "function" ? request() : request), seconds });
+  const result = await run(seconds);
   const counted = endCount(result.requests);
   await untilIdle(groups);
   return { ...result, ...counted };
@@ -65,39 +97,41 @@ async function runOnce({ groups, request, run = load }, seconds) {
 const DISTURBED = 0.1;
 
 /**
- * Makes rounds until enough of them were undisturbed, at most twice as many as are wanted, and answers the least
- * disturbed ones. A round answers a list of runs.
+ * Makes rounds until enough of them were undisturbed, at most twice as many as are wanted, and returns the least
+ * disturbed ones. A round is a list of runs.
  */
-export async function makeRounds(wanted, makeRound) {
-  const rounds = [];
-  const disturbance = (round) => Math.max(...round.map(({ others }) => others));
+export async function makeRounds<Run extends { others: number }>(
+  wanted: number,
+  makeRound: () => Promise<Run[]>,
+): Promise<Run[][]> {
+  const rounds: Run[][] = [];
+  const disturbance = (round: Run[]) => Math.max(...round.map(({ others }) => others));
   const isEnough = () => rounds.filter((round) => disturbance(round) < DISTURBED).length >= wanted;
   while (rounds.length < 2 * wanted && !isEnough()) rounds.push(await makeRound());
   return rounds.sort((a, b) => disturbance(a) - disturbance(b)).slice(0, wanted);
 }
 
 /**
- * Measures subjects: after a warm-up, in each round one run of each, so that a neighbour's noise meets all of them
- * alike. The run with the median rate is shown, and how a subject compares with those that its `relativeTo` names:
- * the median of the rounds' ratios, so that a slow minute of the machine falls out. A subject is
- * `{name, request, groups, relativeTo?, run?}`; `request` is what `load` takes, or makes it for each run; `groups` are the
- * processes whose CPU is counted; `run` measures once in the place of `load`.
+ * Measures subjects: after a warm-up, in each round one run of each, so that a neighbor's noise meets all of them alike.
+ * Prints the run with the median rate, and how a subject compares with others: the median of the rounds' ratios, so that a
+ * slow minute of the machine falls out.
  */
-export async function measure(subjects, { runs, seconds, warmUpSeconds = 1 }) {
-  for (const subject of subjects) await runOnce(subject, warmUpSeconds);
+export async function measure(subjects: readonly Subject[], { runs, seconds }: { runs: number; seconds: number }) {
+  for (const subject of subjects) await runOnce(subject, WARM_UP_SECONDS);
   const rounds = await makeRounds(runs, async () => {
     const round = [];
     for (const subject of subjects) round.push(await runOnce(subject, seconds));
     return round;
   });
-
-  for (const [index, subject] of subjects.entries()) {
-    const shown = medianRun(rounds.map((round) => round[index]));
+  const runsOf = (subject: Subject) => rounds.flatMap((round) => round[subjects.indexOf(subject)] ?? []);
+  for (const subject of subjects) {
+    const own = runsOf(subject);
+    const shown = medianRun(own);
     printFigure(subject.name, `${rateText(shown)}  ${timesText(shown)}`, shown);
-    for (const relative of subject.relativeTo ?? []) {
-      const other = subjects.indexOf(relative);
-      const compare = (valueOf) => {
-        const ratios = rounds.map((round) => valueOf(round[index]) / valueOf(round[other]));
+    for (const other of subject.relativeTo ?? []) {
+      const others = runsOf(other);
+      const compare = (valueOf: (run: Load & Cpu) => number) => {
+        const ratios = own.map((run, index) => valueOf(run) / valueOf(others[index] ?? run));
         const [low, high] = [Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2));
         return `${median(ratios).toFixed(2)} [${low}-${high}]`;
       };
@@ -107,11 +141,11 @@ export async function measure(subjects, { runs, seconds, warmUpSeconds = 1 }) {
         `p99 ${compare(({ p99 }) => p99)}`,
         `CPU ${compare(cpuOfServers)}`,
       ];
-      printFigure("", `× ${relative.name}: ${parts.join("  ")}`);
+      printFigure("", `× ${other.name}: ${parts.join("  ")}`);
     }
   }
 }
 
 /** CPU microseconds for each request of all processes but the load generator. */
-const cpuOfServers = ({ cpu }) =>
+const cpuOfServers = ({ cpu }: Cpu) =>
   Object.entries(cpu).reduce((sum, [name, us]) => (name === "load" ? sum : sum + us), 0);

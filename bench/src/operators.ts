@@ -1,8 +1,10 @@
 // People who use the console.
 import type { BrowserContext } from "playwright-core";
 import { hashPassword } from "@svc/auth";
-import type { NewOperator, Store } from "@svc/store";
+import type { Store } from "@svc/store";
 import type { EmbeddedProduct } from "@svc/testing";
+
+type NewOperator = Parameters<Store["operators"]["insert"]>[0];
 
 const PASSWORD = "correct horse battery";
 
@@ -13,7 +15,7 @@ export async function addOperator(
     name,
     email,
     roles = [{ project: null, role: "administrator" }],
-  }: Pick<NewOperator, "name" | "email"> & Partial<Pick<NewOperator, "roles">>,
+  }: { name: string; email: string; roles?: NewOperator["roles"] },
 ) {
   return store.operators.insert({ name, email, roles, passwordHash: await hashPassword(PASSWORD) });
 }

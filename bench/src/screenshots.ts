@@ -5,10 +5,13 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { startEmbeddedProduct } from "@svc/testing";
+import type { EmbeddedProduct } from "@svc/testing";
+import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "./chromium.ts";
 import { signIn } from "./operators.ts";
-import { startEmbeddedProduct } from "@svc/testing";
 import { plantShop } from "./plant-shop.ts";
+import type { Shop } from "./plant-shop.ts";
 
 const { values } = parseArgs({
   options: {
@@ -21,7 +24,7 @@ const { values } = parseArgs({
 });
 if (values.out === undefined) throw new Error("Say where the pictures go: --out FOLDER.");
 const out = resolve(values.out);
-const HEIGHTS = { 390: 844, 1280: 800, 1920: 1080 };
+const HEIGHTS: Record<number, number> = { 390: 844, 1280: 800, 1920: 1080 };
 const SETTLE_MS = 400;
 /** What stands where something is yet to come. */
 const WAITING = "[aria-busy=true]:visible, .animate-shimmer:visible";
@@ -54,8 +57,18 @@ const WORDS = {
   },
 };
 
-/** The pages by their names; `act` does what has to be done on one before its picture is taken. */
-const pagesOf = ({ project, ticketId, taskId, kbId, agentId }, words) => ({
+type Language = keyof typeof WORDS;
+type Words = Record<keyof (typeof WORDS)["en"], string>;
+
+/** A page of the console; `act` does what has to be done on it before its picture is taken. */
+interface Shown {
+  path: string;
+  act?(page: Page): Promise<void>;
+}
+
+/** The pages by their names. */
+// oxlint-disable-next-line max-lines-per-function -- A table with an entry for each page.
+const pagesOf = ({ project, ticketId, taskId, kbId, agentId }: Shop, words: Words): Record<string, Shown> => ({
   start: { path: `/${project}/start` },
   teach: {
     path: `/${project}/start`,
@@ -142,8 +155,15 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }, words) => ({
   "admin-audit": { path: `/${project}/administration/audit` },
 });
 
+interface Style {
+  width: number;
+  colorScheme: "light" | "dark";
+  language: Language;
+}
+
 /** Takes the pictures of one width, theme and language. */
-async function takePictures(browser, product, shop, { width, colorScheme, language }) {
+async function takePictures(browser: Browser, product: EmbeddedProduct, shop: Shop, style: Style) {
+  const { width, colorScheme, language } = style;
   const words = WORDS[language];
   const context = await browser.newContext({
     viewport: { width, height: HEIGHTS[width] ?? 900 },
@@ -156,12 +176,12 @@ async function takePictures(browser, product, shop, { width, colorScheme, langua
   const page = await context.newPage();
   await page.goto(`${product.consoleUrl}/sign-in`);
   await page.getByLabel(words.password).waitFor();
-  const take = async (name) => {
+  const take = async (name: string) => {
     await page.locator(WAITING).first().waitFor({ state: "hidden" });
     await page.waitForTimeout(SETTLE_MS);
     const picture = `${name}-${width}-${colorScheme}-${language}`;
     await page.screenshot({ path: join(out, `${picture}.png`) });
-    const surplus = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+    const surplus = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
     if (surplus > 0) console.warn(`${picture} is ${surplus} px wider than its window.`);
   };
   if (wanted.length === 0) await take("sign-in");
@@ -177,7 +197,7 @@ async function takePictures(browser, product, shop, { width, colorScheme, langua
   await context.close();
 }
 
-const endings = [];
+const endings: (() => unknown)[] = [];
 try {
   mkdirSync(out, { recursive: true });
   const product = await startEmbeddedProduct();
@@ -186,8 +206,8 @@ try {
   const browser = await launchChromium();
   endings.push(() => browser.close());
   for (const width of values.widths.split(",").map(Number))
-    for (const colorScheme of values.themes.split(","))
-      for (const language of values.languages.split(",")) {
+    for (const colorScheme of values.themes.split(",") as Style["colorScheme"][])
+      for (const language of values.languages.split(",") as Language[]) {
         await takePictures(browser, product, shop, { width, colorScheme, language });
         console.log(`${width} px, ${colorScheme}, ${language}: done`);
       }

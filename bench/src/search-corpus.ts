@@ -1,4 +1,5 @@
 // Text that is made up, the same each time, with words as common, as rare and as long as in real text.
+import { randomFrom } from "@svc/testing";
 
 /** Distinct words; the hundred commonest are English function words, which a search leaves out. */
 const VOCABULARY = 200_000;
@@ -6,28 +7,19 @@ const FUNCTION_WORDS =
   "the of and to in a is that for it was on are as with be by at this have from or had but not what all were when we there can an your which their if do will each how them then she many some so these would other into has her two like him see time could no make than first been its who now people my made over did down only way find use may water long little very after".split(
     " ",
   );
-const PASSAGE_WORDS = [60, 150];
-const QUERY_WORDS = [5, 14];
+const PASSAGE_WORDS: Range = [60, 150];
+const QUERY_WORDS: Range = [5, 14];
+type Range = readonly [least: number, most: number];
 
 const SYLLABLES =
   "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no nu pa pe pi po pu ra re ri ro ru sa se si so su ta te ti to tu va ve vi vo vu".split(
     " ",
   );
 
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
-export function createRandom(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d_2b_79_f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** The word of this rank, from 0: the commoner, the lower. */
-export function wordOfRank(rank) {
-  if (rank < FUNCTION_WORDS.length) return FUNCTION_WORDS[rank];
+export function wordOfRank(rank: number): string {
+  const known = FUNCTION_WORDS[rank];
+  if (known !== undefined) return known;
   let rest = rank;
   let word = "";
   do {
@@ -38,24 +30,27 @@ export function wordOfRank(rank) {
 }
 
 /** Documents of about `chunks` passages in all, and queries about them. */
-export function createCorpus(chunks, seed = 1) {
-  const random = createRandom(seed);
-  const between = ([least, most]) => least + Math.floor(random() * (most - least + 1));
+export function createCorpus(chunks: number, seed = 1) {
+  const random = randomFrom(seed);
+  const between = ([least, most]: Range) => least + Math.floor(random() * (most - least + 1));
   // Zipf's law: the word of rank r is 1/r times as common as the first, so the logarithm of the rank is uniform.
   const word = () => wordOfRank(Math.floor(VOCABULARY ** random()) - 1);
-  const words = (count) => Array.from({ length: count }, word);
+  const words = (count: number) => Array.from({ length: count }, word);
+  const pick = <Item>(list: readonly Item[]): Item => {
+    const item = list[Math.floor(random() * list.length)];
+    if (item === undefined) throw new Error("nothing to pick from");
+    return item;
+  };
   // What a document is about stands in it again and again.
-  const passage = (subjects) =>
-    Array.from({ length: between(PASSAGE_WORDS) }, () =>
-      random() < 0.1 ? subjects[Math.floor(random() * subjects.length)] : word(),
-    );
-  const sentences = (list) => {
-    const parts = [];
+  const passage = (subjects: readonly string[]) =>
+    Array.from({ length: between(PASSAGE_WORDS) }, () => (random() < 0.1 ? pick(subjects) : word()));
+  const sentences = (list: readonly string[]) => {
+    const parts: string[] = [];
     for (let from = 0; from < list.length; from += 15) parts.push(`${list.slice(from, from + 15).join(" ")}.`);
     return parts.join(" ");
   };
-  const documents = [];
-  const asked = [];
+  const documents: { key: string; title: string; text: string; mime: string }[] = [];
+  const asked: string[][] = [];
   let made = 0;
   while (made < chunks) {
     const count = Math.min(chunks - made, Math.floor(20 ** random()));
@@ -64,10 +59,9 @@ export function createCorpus(chunks, seed = 1) {
     const passages = Array.from({ length: count }, () => passage(subjects));
     const sections = passages.map((list) => `## ${words(between([1, 4])).join(" ")}\n\n${sentences(list)}\n`);
     documents.push({ key: `document-${documents.length}.md`, title, text: sections.join("\n"), mime: "text/markdown" });
-    asked.push(passages[0]);
+    asked.push(...passages.slice(0, 1));
     made += count;
   }
-  const pick = (list) => list[Math.floor(random() * list.length)];
   /** Words of one passage, common ones among them, and as many of the commonest five thousand words of all. */
   const query = () => {
     const from = pick(asked);

@@ -4,13 +4,15 @@ import { basename, dirname } from "node:path";
 import pg from "pg";
 import { POISON } from "./poison-mark.ts";
 
-const program = process.argv[1] ?? "";
-if (basename(dirname(dirname(program))) === "pipeline") {
-  const { query } = pg.Client.prototype;
-  const holds = (value) =>
-    Array.isArray(value) ? value.some(holds) : typeof value === "string" && value.includes(POISON);
-  pg.Client.prototype.query = function abortOnPoison(config, values, callback) {
-    if (holds(config?.values) || holds(values)) process.kill(process.pid, "SIGABRT");
-    return query.call(this, config, values, callback);
-  };
+const holds = (value: unknown): boolean =>
+  Array.isArray(value) ? value.some(holds) : typeof value === "string" && value.includes(POISON);
+
+if (basename(dirname(dirname(process.argv[1] ?? ""))) === "pipeline") {
+  const query = Reflect.get(pg.Client.prototype, "query") as (...args: unknown[]) => unknown;
+  function abortOnPoison(this: unknown, ...args: unknown[]) {
+    const [config, values] = args as [{ values?: unknown } | string, unknown];
+    if (holds(values) || (typeof config === "object" && holds(config.values))) process.kill(process.pid, "SIGABRT");
+    return query.apply(this, args);
+  }
+  Object.assign(pg.Client.prototype, { query: abortOnPoison });
 }

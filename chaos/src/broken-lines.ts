@@ -1,121 +1,112 @@
 // The lines to Redis and PostgreSQL go silent at once: nothing passes, and nobody is told that it does not.
-import { collect, call, sendUntilTaken } from "./customer.ts";
-import { pause, processesOf, startGround, waitFor } from "./ground.ts";
-import { createLedger, judge, wasAskedTwice } from "./ledger.ts";
+import type { CompositionProcess, SilenceEnd } from "@svc/testing";
+import { call, chatNames, collectAll, sendUntilTaken, untilAnswered } from "./customer.ts";
+import { pause, processesOf, waitFor } from "./ground.ts";
+import type { Ground } from "./ground.ts";
+import { judge, wasAskedTwice } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
 import { readAnswers } from "./read-answers.ts";
-import { startVisitor } from "./visitor.ts";
+import type { Chaos, Scenario } from "./scenario.ts";
+import { withVisitors } from "./visitor.ts";
+import type { Visitor } from "./visitor.ts";
 
 const CHATS = 8;
 const BACK_WITHIN_MS = 10_000;
 const BETWEEN_MS = 100;
 const PROBE_MS = 500;
 const PROBE = "probe-";
-/** Connections that a firewall has forgotten, and those that go on where they were, by turns. */
-const ENDS = ["forgotten", "resumed"];
 
-export async function breakLines({ cuts, silenceSeconds, say, ledgerFile }) {
-  const ground = await startGround({ apps: ["widget"], silenceable: true });
-  const ledger = createLedger();
-  const visitors = ground.composition.widgetUrls.map((_, replica) => startVisitor({ ledger, ground, replica }));
-  const pidsOf = () => ground.composition.processes.map(({ pid }) => pid).join();
-  const pids = pidsOf();
-  try {
-    const state = { isOver: false, hasEnded: false };
-    const talk = async (chat, index) => {
-      for (let place = 0; !state.isOver; place++) {
-        const mode = place % 2 === 0 ? "sync" : "async";
-        await sendUntilTaken({
-          ledger,
-          ground,
-          chat,
-          place,
-          mode,
-          fields: { timeoutMs: 5_000 },
-          replica: index + place,
-        });
-        await pause(BETWEEN_MS);
-      }
-    };
-    const visit = async (visitor) => {
-      for (let place = 0; !state.isOver; place++) {
-        await visitor.send(place);
-        await pause(BETWEEN_MS);
-      }
-    };
-    const chats = Array.from({ length: CHATS }, (_, index) => `chat-${index}`);
-    const drains = chats.map((chat, replica) =>
-      collect({ ledger, ground, chat, isOver: () => state.hasEnded, replica }),
-    );
-    const talks = [...chats.map(talk), ...visitors.map(visit)];
+export const breakLines: Scenario<"cuts" | "silenceSeconds"> = {
+  promise: "the lines to Redis and PostgreSQL go silent for 30 s: working again within 10 s, without a restart",
+  sizes: { full: { cuts: 20, silenceSeconds: 30 }, quick: { cuts: 2, silenceSeconds: 30 } },
+  ground: { apps: ["widget"], isSilenceable: true },
+  run(chaos, { cuts, silenceSeconds }) {
+    const { ground, ledger } = chaos;
+    return withVisitors(chaos, ground.composition.widgetUrls.length, async (visitors) => {
+      const pidsOf = () => ground.composition.processes.map(({ pid }) => pid).join();
+      const pids = pidsOf();
+      const state = { isOver: false };
+      const talk = async (chat: string, index: number) => {
+        for (let place = 0; !state.isOver; place++) {
+          const mode = place % 2 === 0 ? "sync" : "async";
+          await sendUntilTaken(chaos, { chat, place, mode, fields: { timeoutMs: 5_000 }, replica: index + place });
+          await pause(BETWEEN_MS);
+        }
+      };
+      const visit = async (visitor: Visitor) => {
+        for (let place = 0; !state.isOver; place++) {
+          await visitor.send(place);
+          await pause(BETWEEN_MS);
+        }
+      };
+      const chats = chatNames(CHATS);
+      const endDrains = collectAll(chaos, chats);
+      const talks = [...chats.map(talk), ...visitors.map(visit)];
+      const backAfter: number[] = [];
+      for (let cut = 0; cut < cuts; cut++) backAfter.push(await silence(chaos, visitors, cut, silenceSeconds));
+      state.isOver = true;
+      await Promise.all(talks);
+      await untilAnswered(chaos);
+      await endDrains();
+      const slow = backAfter.filter((ms) => ms > BACK_WITHIN_MS);
+      return {
+        figures: {
+          silences: cuts,
+          messages: ledger.entries.length,
+          "working again after at most": `${Math.max(...backAfter)} ms`,
+          "same reply by the repeated call and by cursor": ledger.entries.filter(wasAskedTwice).length,
+        },
+        breaches: [
+          ...visitors.flatMap(({ failures }) => failures),
+          ...slow.map((ms) => `it took ${ms} ms to work again`),
+          ...(pidsOf() === pids ? [] : ["a process was restarted"]),
+          ...judge(ledger, { mayRepeat: wasAskedTwice }),
+          ...(await readAnswers(chaos, { isProbe: (chat) => chat.startsWith(PROBE) })),
+        ],
+      };
+    });
+  },
+};
 
-    const backAfter = [];
-    for (let cut = 0; cut < cuts; cut++) {
-      await pause(2_000);
-      const end = ENDS[cut % ENDS.length];
-      for (const line of ground.lines) line.silence();
-      await pause(silenceSeconds * 1_000);
-      for (const line of ground.lines) line.restore(end);
-      const restoredAt = performance.now();
-      const took = await Promise.all([
-        ...ground.composition.apiUrls.map((url) => untilAnswered(ground, url, `${PROBE}${cut}`)),
-        ...ground.composition.processes.map(untilReady),
-        ...processesOf(ground, "pipeline").map(untilFinishing),
-        ...visitors.map((visitor) => untilHeard(ledger, visitor, ledger.now())),
-      ]);
-      backAfter.push(Math.round(Math.max(...took.map((at) => at - restoredAt))));
-      say(
-        `silence ${cut + 1} (${end}): working again after ${took.map((at) => Math.round(at - restoredAt)).join(", ")} ms`,
-      );
-    }
-    state.isOver = true;
-    await Promise.all(talks);
-    await waitFor(() => ledger.open().length === 0, "every message to be answered").catch((error) =>
-      say(error.message),
-    );
-    state.hasEnded = true;
-    await Promise.all(drains);
-    const slow = backAfter.filter((ms) => ms > BACK_WITHIN_MS);
-    return {
-      figures: {
-        silences: cuts,
-        messages: ledger.entries.length,
-        "working again after at most": `${Math.max(...backAfter)} ms`,
-        "same reply by the repeated call and by cursor": ledger.entries.filter(wasAskedTwice).length,
-      },
-      breaches: [
-        ...visitors.flatMap(({ failures }) => failures),
-        ...slow.map((ms) => `it took ${ms} ms to work again`),
-        ...(pidsOf() === pids ? [] : ["a process was restarted"]),
-        ...judge(ledger, { mayRepeat: wasAskedTwice }),
-        ...(await readAnswers(ground, ledger, { isProbe: (chat) => chat.startsWith(PROBE) })),
-      ],
-    };
-  } finally {
-    ledger.write(ledgerFile);
-    for (const visitor of visitors) visitor.close();
-    await ground.stop();
-  }
+/**
+ * Silences all lines for some seconds and returns after how many milliseconds everything works again. By turns their
+ * connections are those that a firewall has forgotten, and those that go on.
+ */
+async function silence({ ground, ledger, say }: Chaos, visitors: readonly Visitor[], cut: number, seconds: number) {
+  await pause(2_000);
+  const end: SilenceEnd = cut % 2 === 0 ? "forgotten" : "resumed";
+  for (const line of ground.lines) line.silence();
+  await pause(seconds * 1_000);
+  for (const line of ground.lines) line.restore(end);
+  const restoredAt = performance.now();
+  const times = await Promise.all([
+    ...ground.composition.apiUrls.map((url) => untilAnswering(ground, url, `${PROBE}${cut}`)),
+    ...ground.composition.processes.map(untilReady),
+    ...processesOf(ground, "pipeline").map(untilFinishing),
+    ...visitors.map((visitor) => untilReplied(ledger, visitor, ledger.now())),
+  ]);
+  const took = times.map((at) => Math.round(at - restoredAt));
+  say(`silence ${cut + 1} (${end}): working again after ${took.join(", ")} ms`);
+  return Math.max(...took);
 }
 
 /**
- * When a replica answers a call with its reply, and says that it is well. Calls follow each other without waiting, and each
- * waits for as long as it may take to work again: on a busy machine the answer to a call takes more than a second anyhow.
+ * Resolves when a replica answers a call with its reply, and says that it is well. Calls follow each other without waiting,
+ * and each waits for as long as it may take to work again: on a busy machine the answer to a call takes more than a second
+ * anyhow.
  */
-async function untilAnswered({ key }, url, chatId) {
+async function untilAnswering({ key }: Ground, url: string, chatId: string) {
   let tried = 0;
   let isBack = false;
   const probe = async () => {
-    const json = {
-      text: "are you there?",
-      chatId: `${chatId}-${new URL(url).port}-${tried++}`,
-      timeoutMs: BACK_WITHIN_MS,
-    };
+    const chat = `${chatId}-${new URL(url).port}-${tried++}`;
+    const json = { text: "are you there?", chatId: chat, timeoutMs: BACK_WITHIN_MS };
     const answer = await call(`${url}/api/v1/messages`, { method: "POST", key, json, timeoutMs: BACK_WITHIN_MS });
     if (answer?.status !== 200) return;
     const health = await call(`${url}/api/v1/health`, { key, timeoutMs: 1_000 });
     isBack ||= health?.body.status === "pass";
   };
-  const probes = [];
+  const probes: Promise<void>[] = [];
   const timer = setInterval(() => probes.push(probe()), PROBE_MS);
   await waitFor(() => isBack, `${url} to work again`);
   const at = performance.now();
@@ -124,31 +115,32 @@ async function untilAnswered({ key }, url, chatId) {
   return at;
 }
 
-/** When a process says that it can do its work. */
-async function untilReady({ name, metricsUrl }) {
+/** Resolves when a process says that it can do its work. */
+async function untilReady({ name, metricsUrl }: CompositionProcess) {
   const isReady = async () => (await fetch(`${metricsUrl}/readyz`, { signal: AbortSignal.timeout(1_000) })).ok;
   await waitFor(isReady, `${name} to be ready`);
   return performance.now();
 }
 
-/** When a pipeline has finished one more message. */
-async function untilFinishing({ name, metricsUrl }) {
+/** Resolves when a pipeline has finished one more message. */
+async function untilFinishing({ name, metricsUrl }: CompositionProcess) {
   const before = await waitFor(async () => ({ finished: await readFinished(metricsUrl) }), `the figures of ${name}`);
   const hasFinished = async () => (await readFinished(metricsUrl)) > before.finished;
   await waitFor(hasFinished, `${name} to finish a message`);
   return performance.now();
 }
 
-/** Messages that a pipeline has finished, whatever came of them. */
-async function readFinished(metricsUrl) {
+/** Returns how many messages a pipeline has finished, whatever came of them. */
+async function readFinished(metricsUrl: string) {
   const answer = await fetch(`${metricsUrl}/metrics`, { signal: AbortSignal.timeout(1_000) });
   const counts = (await answer.text()).matchAll(/^svc_messages_finished_total\{[^}]*\} (\d+)/gm);
   return Array.from(counts, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
 }
 
-/** When a visitor has the reply to a message that was sent after this moment. */
-async function untilHeard(ledger, { visitorId }, since) {
-  const isHeard = ({ chat, sentAt, answers }) => chat === visitorId && sentAt >= since && answers.length > 0;
-  await waitFor(() => ledger.entries.some(isHeard), "the widget to work again");
+/** Resolves when a visitor has the reply to a message that was sent after this moment. */
+async function untilReplied(ledger: Ledger, { visitorId }: Visitor, since: number) {
+  const hasReply = () =>
+    ledger.entries.some(({ chat, sentAt, answers }) => chat === visitorId && sentAt >= since && answers.length > 0);
+  await waitFor(hasReply, "the widget to work again");
   return performance.now();
 }

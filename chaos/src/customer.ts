@@ -1,17 +1,46 @@
 // A customer of the HTTP API: careful, so that every message has an Idempotency-Key and is sent until it is taken.
 import { randomUUID } from "node:crypto";
-import { pause } from "./ground.ts";
+import { pause, waitFor } from "./ground.ts";
+import type { Ground } from "./ground.ts";
+import type { Ledger, Mode, Way } from "./ledger.ts";
+import type { Chaos } from "./scenario.ts";
 
 const RETRY_MS = 50;
-/** A drain that cannot be read so often when all is over has failed. */
+/** A drain that fails so often when all is over has failed. */
 const MAX_LAST_FAILURES = 400;
 /** Beyond what a call may take by itself. */
 const PATIENCE_MS = 10_000;
-/** A fault that a careful client meets with a retry: the product has not read the request, or has refused it for now. */
-const isPassing = (status) => status === 503 || status === 429 || status === 409;
+/** An error that a careful client retries: the product has not read the request, or has refused it for now. */
+const isPassing = (status: number) => status === 503 || status === 429 || status === 409;
 
-/** One request; null when the connection broke or nothing came in time. */
-export async function call(url, { method = "GET", key, headers = {}, json, timeoutMs = 30_000 }) {
+/** What is read of the bodies of responses. */
+export interface Body {
+  messageId: string;
+  deliveryId: string;
+  replies?: { id: string; inReplyTo: string; seq: number }[];
+  cursor?: string;
+  status?: string;
+}
+
+/** A response as far as it is read. */
+export interface Answer {
+  status: number;
+  body: Body;
+}
+
+interface CallOptions {
+  method?: string;
+  key: string;
+  headers?: Record<string, string>;
+  json?: unknown;
+  timeoutMs?: number;
+}
+
+/** Sends one request; null when the connection broke or nothing came in time. */
+export async function call(
+  url: string,
+  { method = "GET", key, headers = {}, json, timeoutMs = 30_000 }: CallOptions,
+): Promise<Answer | null> {
   try {
     const response = await fetch(url, {
       method,
@@ -23,45 +52,45 @@ export async function call(url, { method = "GET", key, headers = {}, json, timeo
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
       signal: AbortSignal.timeout(timeoutMs + PATIENCE_MS),
     });
-    return { status: response.status, headers: response.headers, body: await response.json() };
+    return { status: response.status, body: (await response.json()) as Body };
   } catch (error) {
-    if (error instanceof TypeError || error.name === "TimeoutError") return null;
+    if (error instanceof TypeError || (error instanceof Error && error.name === "TimeoutError")) return null;
     throw error;
   }
 }
 
 /** Notes the replies of an answer. */
-export function noteReplies(ledger, answer, by) {
-  for (const { id, inReplyTo, seq } of answer.body.replies ?? [])
-    ledger.show({ messageId: inReplyTo, replyId: id, seq, by });
+export function noteReplies(ledger: Ledger, { body }: Answer, by: Way) {
+  for (const { id, inReplyTo, seq } of body.replies ?? []) ledger.show({ messageId: inReplyTo, replyId: id, seq, by });
+}
+
+/** A message to send; `replica` is the first that it is sent to. */
+interface Sending {
+  chat: string;
+  place: number;
+  mode: Mode;
+  fields?: { timeoutMs?: number; text?: string; webhookUrl?: string; meta?: Record<string, unknown> };
+  replica?: number;
 }
 
 /**
- * Sends a message until it is taken, by turns to each replica, and notes what comes back. `onRetry` learns of each try
- * that failed: its answer, or null. Throws on an answer that no retry helps with.
+ * Sends a message until it is taken, by turns to each replica, and notes what comes back. Rejects on a response that no
+ * retry helps with.
  */
-export async function sendUntilTaken({
-  ledger,
-  ground,
-  chat,
-  place,
-  mode,
-  fields = {},
-  onRetry = () => undefined,
-  replica = 0,
-}) {
-  const { apiUrls } = ground.composition;
+export async function sendUntilTaken(
+  { ground, ledger }: Pick<Chaos, "ground" | "ledger">,
+  { chat, place, mode, fields = {}, replica = 0 }: Sending,
+) {
   const id = randomUUID();
   const entry = ledger.send({ id, channel: "api", chat, place, mode });
-  const timeoutMs = fields.timeoutMs ?? 30_000;
   for (let trial = 0; ; trial++) {
     if (trial > 0) ledger.tryAgain(entry);
-    const answer = await call(`${apiUrls[(replica + trial) % apiUrls.length]}/api/v1/messages`, {
+    const answer = await call(`${replicaOf(ground, replica + trial)}/api/v1/messages`, {
       method: "POST",
       key: ground.key,
       headers: { "Idempotency-Key": id },
       json: { text: `message ${place} of ${chat}`, chatId: chat, ...(mode === "webhook" ? {} : { mode }), ...fields },
-      timeoutMs,
+      timeoutMs: fields.timeoutMs ?? 30_000,
     });
     if (answer !== null && answer.status < 300) {
       ledger.acknowledge(entry, answer.body.messageId);
@@ -70,24 +99,29 @@ export async function sendUntilTaken({
     }
     if (answer !== null && !isPassing(answer.status))
       throw new Error(`a message was answered with ${answer.status}: ${JSON.stringify(answer.body)}`);
-    onRetry(answer);
     await pause(RETRY_MS);
   }
 }
 
+/** How a chat is read by cursor. */
+interface Reading {
+  chat: string;
+  isOver: () => boolean;
+  waitMs?: number;
+  replica?: number;
+  /** Reads a page, at the replica of that turn. */
+  ask?: (path: string, turn: number) => Promise<Answer | null>;
+}
+
 /**
- * Reads the replies of a chat by cursor, each once, until `isOver` and nothing more comes. Notes them. `ask` reads a page
- * of it, at the replica of that turn. Throws when it cannot be read for long after all is over.
+ * Reads the replies of a chat by cursor, each once, until `isOver` and nothing more comes. Notes them. Rejects when the
+ * chat cannot be read for long after all is over.
  */
-export async function collect({
-  ledger,
-  ground,
-  chat,
-  isOver,
-  waitMs = 2_000,
-  replica = 0,
-  ask = (path, turn) => askReplica(ground, path, turn, waitMs),
-}) {
+export async function collect({ ground, ledger }: Pick<Chaos, "ground" | "ledger">, reading: Reading) {
+  const { chat, isOver, waitMs = 2_000, replica = 0 } = reading;
+  const askReplica = (path: string, turn: number) =>
+    call(`${replicaOf(ground, turn)}${path}`, { key: ground.key, timeoutMs: waitMs });
+  const ask = reading.ask ?? askReplica;
   let cursor = "0";
   let failures = 0;
   for (let turn = replica; ; turn++) {
@@ -103,10 +137,27 @@ export async function collect({
     }
     noteReplies(ledger, page, "drain");
     cursor = page.body.cursor ?? cursor;
-    if (isLast && page.body.replies.length === 0) return;
+    if (isLast && page.body.replies?.length === 0) return;
   }
 }
 
-function askReplica({ composition: { apiUrls }, key }, path, turn, timeoutMs) {
-  return call(`${apiUrls[turn % apiUrls.length]}${path}`, { key, timeoutMs });
+/** Reads chats by cursor. The returned function ends that and resolves once nothing more comes. */
+export function collectAll(chaos: Chaos, chats: readonly string[], options: Pick<Reading, "ask"> = {}) {
+  let isOver = false;
+  const drains = chats.map((chat, replica) => collect(chaos, { chat, isOver: () => isOver, replica, ...options }));
+  return async () => {
+    isOver = true;
+    await Promise.all(drains);
+  };
 }
+
+/** Waits until every acknowledged message has an answer; prints when that does not happen in time. */
+export async function untilAnswered({ ledger, say }: Chaos, timeoutMs?: number) {
+  const isAnswered = () => ledger.open().length === 0;
+  await waitFor(isAnswered, "every message to be answered", timeoutMs).catch((error: Error) => say(error.message));
+}
+
+/** Returns the names of so many chats. */
+export const chatNames = (count: number) => Array.from({ length: count }, (_, index) => `chat-${index}`);
+
+const replicaOf = ({ composition: { apiUrls } }: Ground, turn: number) => apiUrls[turn % apiUrls.length] ?? "";

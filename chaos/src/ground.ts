@@ -1,18 +1,18 @@
 // The product as separate processes on servers of its own, which can be broken.
+import { createLog } from "@svc/log";
 import { initialize } from "@svc/operations";
 import { openStore } from "@svc/store";
 import {
   migrateTestDatabase,
-  randomFrom,
+  queryDatabase,
   repositoryPath,
   startComposition,
   startPostgres,
   startRedis,
   startSilencingProxy,
-  startWebhookReceiver,
   waitFor as waitUntil,
 } from "@svc/testing";
-import { queryDatabase as query } from "@svc/testing";
+import type { FurtherApp, SilencingProxy } from "@svc/testing";
 
 const ADMIN_KEY = "chaos-administrator-5d0c7b1e";
 const SECRET_KEY = "chaos-secret-key-of-48-characters-0123456789abcd";
@@ -20,32 +20,33 @@ const SECRET_KEY = "chaos-secret-key-of-48-characters-0123456789abcd";
 export const WIDGET_KEY = "wk_chaos-0123456789";
 const FIXED = "This is always the answer.";
 const ANY_NUMBER = 100_000;
-const quietLog = { info() {}, warn() {}, error: console.error, debug() {}, fatal: console.error };
 
-/** Waits until a check answers something truthy; what it throws counts as not yet. */
-export async function waitFor(check, what, timeoutMs = 120_000) {
-  return waitUntil(check, { what, timeoutMs });
+/** What of the product runs, and how. */
+export interface GroundOptions {
+  /** Runs beside API and pipeline. */
+  apps?: readonly FurtherApp[];
+  /** Processes of each app. Default: 2. */
+  replicas?: number;
+  env?: Record<string, string>;
+  /** The processes reach their servers through lines that can go silent. */
+  isSilenceable?: boolean;
 }
 
-export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+/** The running product and its servers. */
+export type Ground = Awaited<ReturnType<typeof startGround>>;
 
-/** Random numbers that a seed repeats. */
-export async function randomOf(seed) {
-  return randomFrom(seed);
-}
+/** Waits until a check returns something truthy; an error counts as not yet. */
+export const waitFor = <Found>(check: () => Found | Promise<Found>, what: string, timeoutMs = 120_000) =>
+  waitUntil(check, { what, timeoutMs });
 
-/** A server that callbacks are sent to. */
-export async function startReceiver(options) {
-  return startWebhookReceiver(options);
-}
+export const pause = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
 
 /**
  * Starts PostgreSQL, which writes to the disk as in production, a Redis that keeps nothing, and two processes of each
- * app that is asked for. One agent answers everything with the same text; nothing has a rate limit. With `silenceable`
- * the processes reach their servers through lines that can go silent.
+ * app. One agent answers everything with the same text; nothing has a rate limit.
  */
-export async function startGround({ apps = [], replicas = 2, env = {}, silenceable = false } = {}) {
-  const ends = [];
+export async function startGround({ apps = [], replicas = 2, env = {}, isSilenceable = false }: GroundOptions = {}) {
+  const ends: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (const end of ends.splice(0).toReversed()) await end();
   };
@@ -54,28 +55,10 @@ export async function startGround({ apps = [], replicas = 2, env = {}, silenceab
     ends.push(() => postgres.stop());
     const redis = await startRedis();
     ends.push(() => redis.stop());
-    await migrateTestDatabase(postgres.url);
-    const store = openStore({ url: postgres.url, secretKey: SECRET_KEY, log: quietLog, app: "svc-chaos" });
-    try {
-      const guideDir = repositoryPath("docs/guide");
-      await initialize({ store, log: quietLog }, { configuredAdminKey: ADMIN_KEY, guideDir, showsKey: true });
-      const { project } = await store.projects.ensure("default");
-      await query(postgres.url, "UPDATE api_keys SET rate_limit = 0");
-      await query(postgres.url, "UPDATE agents SET enabled = false");
-      await store.agents.insert(project.id, { name: "chaos", fixedReply: FIXED, reviewPolicy: "auto" });
-      const widget = {
-        apiKey: WIDGET_KEY,
-        allowedOrigins: [],
-        messagesPerMinute: ANY_NUMBER,
-        socketsPerMinute: ANY_NUMBER,
-      };
-      if (apps.includes("widget")) await store.channelsConfig.update("widget", widget, { enabled: true });
-    } finally {
-      await store.close();
-    }
-    const lines = [];
-    const lineTo = async (url) => {
-      if (!silenceable) return url;
+    await setUp(postgres.url, apps.includes("widget"));
+    const lines: SilencingProxy[] = [];
+    const lineTo = async (url: string) => {
+      if (!isSilenceable) return url;
       const line = await startSilencingProxy(url);
       ends.push(() => line.close());
       lines.push(line);
@@ -97,9 +80,8 @@ export async function startGround({ apps = [], replicas = 2, env = {}, silenceab
       },
     });
     ends.push(() => composition.stop());
-    const listens = async (url) => (await fetch(`${url}/api/widget/config/${WIDGET_KEY}`)).ok;
-    for (const url of composition.widgetUrls)
-      await waitFor(() => listens(url), "the widget to be switched on", 300_000);
+    const listens = async (url: string) => (await fetch(`${url}/api/widget/config/${WIDGET_KEY}`)).ok;
+    for (const url of composition.widgetUrls) await waitFor(() => listens(url), "the widget to be enabled", 300_000);
     return { postgres, redis, lines, composition, key: ADMIN_KEY, stop };
   } catch (error) {
     await stop();
@@ -107,8 +89,40 @@ export async function startGround({ apps = [], replicas = 2, env = {}, silenceab
   }
 }
 
-/** The processes of an app. */
-export const processesOf = ({ composition }, app) => composition.processes.filter(({ name }) => name.startsWith(app));
+/** Creates the database, an administrator's key, the agent and, where it is asked for, the widget's channel. */
+async function setUp(databaseUrl: string, hasWidget: boolean) {
+  await migrateTestDatabase(databaseUrl);
+  const log = createLog({ level: "error", name: "chaos" });
+  const store = openStore({ url: databaseUrl, secretKey: SECRET_KEY, log, app: "svc-chaos" });
+  try {
+    const guideDir = repositoryPath("docs/guide");
+    await initialize({ store, log }, { configuredAdminKey: ADMIN_KEY, guideDir, showsKey: true });
+    const { project } = await store.projects.ensure("default");
+    await queryDatabase(databaseUrl, "UPDATE api_keys SET rate_limit = 0");
+    await queryDatabase(databaseUrl, "UPDATE agents SET enabled = false");
+    await store.agents.insert(project.id, { name: "chaos", fixedReply: FIXED, reviewPolicy: "auto" });
+    if (!hasWidget) return;
+    const limits = { messagesPerMinute: ANY_NUMBER, socketsPerMinute: ANY_NUMBER };
+    const config = { apiKey: WIDGET_KEY, allowedOrigins: [], ...limits };
+    await store.channelsConfig.update("widget", config, { enabled: true });
+  } finally {
+    await store.close();
+  }
+}
 
-/** Rows of the product's database. */
-export const rowsOf = ({ postgres }, sql, params) => query(postgres.url, sql, params);
+/** Returns the processes of an app. */
+export const processesOf = ({ composition }: Pick<Ground, "composition">, app: string) =>
+  composition.processes.filter(({ name }) => name.startsWith(app));
+
+/** Returns rows of the product's database. */
+export const rowsOf = <Row extends Record<string, unknown>>({ postgres }: Ground, sql: string, params?: unknown[]) =>
+  queryDatabase<Row>(postgres.url, sql, params);
+
+/** Returns the number that a statement counts, in its column `count`. */
+export async function countOf(ground: Ground, sql: string): Promise<number> {
+  const [row] = await rowsOf<{ count: number | string }>(ground, sql);
+  return Number(row?.count);
+}
+
+/** Counts the messages without an end. */
+export const RECEIVED = "SELECT count(*) AS count FROM messages WHERE state = 'received'";

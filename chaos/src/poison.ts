@@ -1,95 +1,110 @@
 // One message in a hundred ends the process that works on it, at once, as a fault in native code does.
-import { collect, sendUntilTaken } from "./customer.ts";
-import { pause, processesOf, randomOf, rowsOf, startGround, waitFor } from "./ground.ts";
-import { createLedger, judge } from "./ledger.ts";
+import { randomFrom } from "@svc/testing";
+import type { CompositionProcess } from "@svc/testing";
+import { chatNames, collectAll, sendUntilTaken } from "./customer.ts";
+import { RECEIVED, countOf, pause, processesOf, rowsOf, waitFor } from "./ground.ts";
+import { judge } from "./ledger.ts";
+import type { Entry } from "./ledger.ts";
 import { POISON } from "./poison-mark.ts";
 import { readAnswers } from "./read-answers.ts";
+import type { Chaos, Scenario } from "./scenario.ts";
 
 const CHATS = 100;
 const POISONED_SHARE = 0.01;
 const PATIENCE_MS = 1_800_000;
-const LOOK_MS = 100;
+const CHECK_MS = 100;
 
-export async function sendPoison({ messages, seed, say, ledgerFile }) {
-  const randomOfChat = await Promise.all(Array.from({ length: CHATS }, (_, index) => randomOf(seed + index)));
-  const preload = new URL("abort-on-poison.js", import.meta.url).href;
-  const ground = await startGround({ env: { NODE_OPTIONS: `--import=${preload}` } });
-  const ledger = createLedger();
-  const state = { isOver: false };
+export const sendPoison: Scenario<"messages"> = {
+  promise: "one message in a hundred aborts its process: it becomes a dead letter, every other one is answered",
+  sizes: { full: { messages: 2_000 }, quick: { messages: 200 } },
+  ground: { env: { NODE_OPTIONS: `--import=${new URL("abort-on-poison.js", import.meta.url).href}` } },
+  async run(chaos, { messages }) {
+    const { ground, ledger } = chaos;
+    const manager = startManager(processesOf(ground, "pipeline"));
+    try {
+      const endDrains = collectAll(chaos, chatNames(CHATS));
+      const poisoned = await sendAll(chaos, messages);
+      const isPoison = ({ messageId }: Entry) => messageId !== null && poisoned.has(messageId);
+      await untilSettled(chaos, isPoison, manager.aborts);
+      await endDrains();
+      const dead = await rowsOf<{ id: string }>(ground, "SELECT id FROM messages WHERE state = 'failed'");
+      const deadIds = new Set(dead.map(({ id }) => id));
+      const wrong = [
+        ...[...poisoned].filter((id) => !deadIds.has(id)).map((id) => `poison is no dead letter: ${id}`),
+        ...[...deadIds].filter((id) => !poisoned.has(id)).map((id) => `an innocent message is a dead letter: ${id}`),
+      ];
+      const others = { entries: ledger.entries.filter((entry) => !isPoison(entry)) };
+      return {
+        figures: {
+          messages: ledger.entries.length,
+          "dead letters": deadIds.size,
+          "of them poison": poisoned.size,
+          aborts: manager.aborts(),
+        },
+        breaches: [...wrong, ...judge(others), ...(await readAnswers(chaos, { mayFail: true }))],
+      };
+    } finally {
+      await manager.stop();
+    }
+  },
+};
+
+/** Starts processes again that have ended, as a process manager does. */
+function startManager(processes: readonly CompositionProcess[]) {
   let aborts = 0;
-  /** As a process manager does. */
-  const supervise = async (process) => {
+  const state = { isOver: false };
+  const supervise = async (process: CompositionProcess) => {
     while (!state.isOver) {
       if (!isAlive(process.pid)) {
         aborts++;
         await process.kill();
         await process.start();
       }
-      await pause(LOOK_MS);
+      await pause(CHECK_MS);
     }
   };
-  const supervisors = processesOf(ground, "pipeline").map(supervise);
-  try {
-    const chats = Array.from({ length: CHATS }, (_, index) => `chat-${index}`);
-    let hasEnded = false;
-    const drains = chats.map((chat, replica) => collect({ ledger, ground, chat, isOver: () => hasEnded, replica }));
-    const share = Math.ceil(messages / CHATS);
-    const poisoned = new Set();
-    const talk = async (chat, index) => {
-      for (let place = 0; place < share; place++) {
-        const isPoison = randomOfChat[index]() < POISONED_SHARE;
-        const fields = isPoison ? { text: `${POISON} ${place} of ${chat}` } : {};
-        const { entry } = await sendUntilTaken({ ledger, ground, chat, place, mode: "async", fields, replica: index });
-        if (isPoison) poisoned.add(entry.messageId);
-      }
-    };
-    await Promise.all(chats.map(talk));
-    say(`${ledger.entries.length} messages are sent, ${poisoned.size} of them are poison`);
-    const isSettled = async () => {
-      const [{ count }] = await rowsOf(
-        ground,
-        "SELECT count(*)::integer AS count FROM messages WHERE state = 'received'",
-      );
-      return count === 0;
-    };
-    const teller = setInterval(
-      () => say(`${aborts} aborts, ${ledger.open().length} messages without an answer`),
-      15_000,
-    );
-    await waitFor(isSettled, "every message to be settled", PATIENCE_MS).catch((error) => say(error.message));
-    clearInterval(teller);
-    const innocent = () => ledger.open().filter(({ messageId }) => !poisoned.has(messageId));
-    await waitFor(() => innocent().length === 0, "every answer to be drained", 30_000).catch((error) =>
-      say(error.message),
-    );
-    hasEnded = true;
-    await Promise.all(drains);
-    const dead = await rowsOf(ground, "SELECT id FROM messages WHERE state = 'failed'");
-    const deadIds = new Set(dead.map(({ id }) => id));
-    const wrong = [
-      ...[...poisoned].filter((id) => !deadIds.has(id)).map((id) => `poison is no dead letter: ${id}`),
-      ...[...deadIds].filter((id) => !poisoned.has(id)).map((id) => `an innocent message is a dead letter: ${id}`),
-    ];
-    const isPoison = ({ messageId }) => poisoned.has(messageId);
-    const others = { entries: ledger.entries.filter((entry) => !isPoison(entry)) };
-    return {
-      figures: {
-        messages: ledger.entries.length,
-        "dead letters": deadIds.size,
-        "of them poison": poisoned.size,
-        aborts,
-      },
-      breaches: [...wrong, ...judge(others), ...(await readAnswers(ground, ledger, { mayFail: true }))],
-    };
-  } finally {
-    state.isOver = true;
-    await Promise.all(supervisors);
-    ledger.write(ledgerFile);
-    await ground.stop();
-  }
+  const supervisors = processes.map(supervise);
+  return {
+    aborts: () => aborts,
+    async stop() {
+      state.isOver = true;
+      await Promise.all(supervisors);
+    },
+  };
 }
 
-function isAlive(pid) {
+/** Sends the messages and returns the ids of the poison among them. */
+async function sendAll(chaos: Chaos, messages: number): Promise<Set<string>> {
+  const poisoned = new Set<string>();
+  const talk = async (chat: string, index: number) => {
+    const random = randomFrom(chaos.seed + index);
+    for (let place = 0; place < Math.ceil(messages / CHATS); place++) {
+      const isPoison = random() < POISONED_SHARE;
+      const fields = isPoison ? { text: `${POISON} ${place} of ${chat}` } : {};
+      const { answer } = await sendUntilTaken(chaos, { chat, place, mode: "async", fields, replica: index });
+      if (isPoison) poisoned.add(answer.body.messageId);
+    }
+  };
+  await Promise.all(chatNames(CHATS).map(talk));
+  chaos.say(`${chaos.ledger.entries.length} messages are sent, ${poisoned.size} of them are poison`);
+  return poisoned;
+}
+
+/** Waits until every message has its end, and every other one than poison its answer. */
+async function untilSettled({ ground, ledger, say }: Chaos, isPoison: (entry: Entry) => boolean, aborts: () => number) {
+  const timer = setInterval(
+    () => say(`${aborts()} aborts, ${ledger.open().length} messages without an answer`),
+    15_000,
+  );
+  const sayFailure = (error: Error) => say(error.message);
+  const isSettled = async () => (await countOf(ground, RECEIVED)) === 0;
+  await waitFor(isSettled, "every message to be settled", PATIENCE_MS).catch(sayFailure);
+  clearInterval(timer);
+  const isDrained = () => ledger.open().every(isPoison);
+  await waitFor(isDrained, "every answer to be drained", 30_000).catch(sayFailure);
+}
+
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

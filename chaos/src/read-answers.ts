@@ -1,23 +1,34 @@
 import { rowsOf } from "./ground.ts";
+import type { Chaos } from "./scenario.ts";
+
+interface StoredMessage extends Record<string, unknown> {
+  id: string;
+  state: string;
+  chat_id: string;
+  replies: number;
+}
 
 /**
  * Compares a ledger with the store, in words: each message that is there was sent by a customer and has exactly one
  * reply, each that was acknowledged is there, and nobody was shown an answer to a message that he does not know. With
  * `mayFail` dead letters have no reply; messages of the chats that `isProbe` names are in no ledger.
  */
-export async function readAnswers(ground, ledger, { mayFail = false, isProbe = () => false } = {}) {
-  const rows = await rowsOf(
+export async function readAnswers(
+  { ground, ledger }: Chaos,
+  { mayFail = false, isProbe = () => false }: { mayFail?: boolean; isProbe?: (chat: string) => boolean } = {},
+): Promise<string[]> {
+  const rows = await rowsOf<StoredMessage>(
     ground,
     `SELECT m.id, m.state, c.chat_id, coalesce(r.replies, 0) AS replies FROM messages m JOIN chats c USING (ticket_id)
      LEFT JOIN (SELECT in_reply_to, count(*)::integer AS replies FROM replies GROUP BY in_reply_to) r ON r.in_reply_to = m.id`,
   );
-  const there = new Set(rows.map(({ id }) => id));
+  const stored = new Set<string | null>(rows.map(({ id }) => id));
   const sent = new Set(ledger.entries.map(({ messageId }) => messageId));
   const missing = ledger.entries.filter(
-    ({ acknowledgedAt, messageId }) => acknowledgedAt !== null && !there.has(messageId),
+    ({ acknowledgedAt, messageId }) => acknowledgedAt !== null && !stored.has(messageId),
   );
   const strange = rows.filter(({ id, chat_id }) => !sent.has(id) && !isProbe(chat_id));
-  const isFine = ({ state, replies }) =>
+  const isFine = ({ state, replies }: StoredMessage) =>
     mayFail && state === "failed" ? replies === 0 : state === "answered" && replies === 1;
   return [
     ...missing.map(({ messageId }) => `not in the store: ${messageId}`),

@@ -1,8 +1,11 @@
 // Callbacks to receivers that behave in every bad way there is, at the same time.
+import { startWebhookReceiver } from "@svc/testing";
+import type { ReceiverAnswer, WebhookReceiver } from "@svc/testing";
 import { sendUntilTaken } from "./customer.ts";
-import { pause, startGround, startReceiver, waitFor } from "./ground.ts";
-import { createLedger } from "./ledger.ts";
+import { pause, waitFor } from "./ground.ts";
+import type { Entry } from "./ledger.ts";
 import { readAnswers } from "./read-answers.ts";
+import type { Chaos, Scenario } from "./scenario.ts";
 
 const CHATS = 10;
 const BAD_FOR_MS = 8_000;
@@ -14,7 +17,7 @@ const NOISE_MS = 500;
 
 const OK = { status: 204 };
 /** What each receiver does with a request, `ageMs` after the first message, and with its `index`. */
-const MANNERS = {
+const MANNERS: Record<Name, (arrival: Arrival) => ReceiverAnswer> = {
   healthy: () => OK,
   down: () => OK,
   slow: () => ({ status: 204, delayMs: 1_000 }),
@@ -22,114 +25,159 @@ const MANNERS = {
   flapping: ({ ageMs, index }) => (ageMs < BAD_FOR_MS && index % 2 === 0 ? "cut" : OK),
   tarpit: () => "hang",
 };
+type Name = "healthy" | "down" | "slow" | "failing" | "flapping" | "tarpit";
+const NAMES = Object.keys(MANNERS) as Name[];
 
-const percentile = (values, share) => values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? NaN;
+interface Arrival {
+  ageMs: number;
+  index: number;
+}
 
-export async function breakReceivers({ messages, say, ledgerFile }) {
-  // Receivers of the chaos are on this machine, where callbacks do not go by default.
-  const ground = await startGround({ env: { SVC_WEBHOOK_ALLOW: "127.0.0.1" } });
-  const ledger = createLedger();
-  const open = [];
-  try {
-    const each = Math.ceil(messages / Object.keys(MANNERS).length);
-    const run = async (names, round) => {
-      const startedAt = performance.now();
-      const receivers = {};
-      for (const name of names) {
-        const answer = (_request, index) => MANNERS[name]({ ageMs: performance.now() - startedAt, index });
-        receivers[name] = await startReceiver({ answer });
-        open.push(receivers[name]);
-      }
-      if (receivers.down !== undefined) await receivers.down.close();
-      const sent = {};
-      const reopen = async () => {
-        await pause(BAD_FOR_MS);
-        const earlier = receivers.down;
-        receivers.down = await startReceiver({ port: earlier.port });
-        open.push(receivers.down);
-      };
-      const sendAll = async (name) => {
-        sent[name] = [];
-        const url = `${receivers[name].url("/hook")}`;
-        const talk = async (chat, index) => {
-          for (let place = 0; place < Math.ceil(each / CHATS); place++) {
-            const fields = { webhookUrl: url, timeoutMs: 120_000, meta: { place } };
-            const options = { ledger, ground, chat, place, mode: "webhook", fields, replica: index };
-            const { entry, answer } = await sendUntilTaken(options);
-            sent[name].push({ entry, deliveryId: answer.body.deliveryId, at: Date.now(), place, chat });
-          }
-        };
-        const chats = Array.from({ length: CHATS }, (_, index) => `${round}-${name}-${index}`);
-        await Promise.all(chats.map(talk));
-      };
-      await Promise.all([...names.map(sendAll), ...(receivers.down === undefined ? [] : [reopen()])]);
-      say(`${round}: the messages are sent`);
-      const breaches = [];
-      for (const name of names.filter((one) => one !== "tarpit")) {
-        const good = () => idsTaken(name, receivers[name], startedAt);
-        const isComplete = () => sent[name].every(({ deliveryId }) => good().has(deliveryId));
-        await waitFor(isComplete, `every callback of ${name}`, DELIVERED_WITHIN_MS).catch((error) =>
-          say(error.message),
-        );
-        const taken = good();
-        for (const { entry, deliveryId } of sent[name]) {
-          if (!taken.has(deliveryId)) breaches.push(`${name}: no callback ${deliveryId} of ${entry.chat}`);
-          else ledger.show({ messageId: entry.messageId, replyId: deliveryId, seq: entry.place, by: "callback" });
-        }
-        breaches.push(...findDisorder(name, sent[name], receivers[name]));
-        const unknown = receivers[name].requests.filter(
-          ({ json }) => !sent[name].some(({ deliveryId }) => deliveryId === json.deliveryId),
-        );
-        breaches.push(...unknown.map(({ json }) => `${name}: an id that nobody was told, ${json.deliveryId}`));
-        say(`${round}, ${name}: ${sent[name].length} callbacks in ${receivers[name].requests.length} tries`);
-      }
-      const times = sent.healthy.map(({ deliveryId, at }) => {
-        const first = receivers.healthy.requests.find(({ json }) => json.deliveryId === deliveryId);
-        return (first?.receivedAtMs ?? Infinity) - at;
-      });
-      return { breaches, p95: Math.round(percentile(times, 0.95)), sent };
-    };
+/** A message whose callback is awaited. */
+interface Sent {
+  entry: Entry;
+  deliveryId: string;
+  at: number;
+}
 
-    const alone = await run(["healthy"], "alone");
-    const beside = await run(["healthy", "tarpit"], "beside a tarpit");
-    const all = await run(Object.keys(MANNERS), "all");
-    const breaches = [alone, beside, all].flatMap((round) => round.breaches);
-    breaches.push(...(await readAnswers(ground, ledger)));
+/** One receiver of a round and what was sent for it. */
+interface Target {
+  name: Name;
+  receiver: WebhookReceiver;
+  sent: Sent[];
+}
+
+const percentile = (values: number[], share: number) =>
+  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? NaN;
+
+/** Returns the id of the delivery that a callback is of. */
+export const deliveryOf = (json: unknown) => (json as { deliveryId: string }).deliveryId;
+
+export const breakReceivers: Scenario<"messages"> = {
+  promise: "receivers are down, slow, failing, flapping, or never answer: callbacks come, in the order of their chat",
+  sizes: { full: { messages: 600 }, quick: { messages: 120 } },
+  // Receivers of the scenario are on this machine, where callbacks do not go by default.
+  ground: { env: { SVC_WEBHOOK_ALLOW: "127.0.0.1" } },
+  async run(chaos, { messages }) {
+    const perChat = Math.ceil(Math.ceil(messages / NAMES.length) / CHATS);
+    const alone = await runRound(chaos, "alone", ["healthy"], perChat);
+    const beside = await runRound(chaos, "beside a tarpit", ["healthy", "tarpit"], perChat);
+    const all = await runRound(chaos, "all", NAMES, perChat);
+    const rounds = [alone, beside, all];
+    const breaches = [...rounds.flatMap((round) => round.breaches), ...(await readAnswers(chaos))];
     if (beside.p95 > alone.p95 * SLOWER_AT_MOST + NOISE_MS)
       breaches.push(`a tarpit slows the others: p95 ${alone.p95} ms alone, ${beside.p95} ms beside it`);
-    const callbacks = [alone, beside, all].flatMap(({ sent }) => Object.values(sent).flat());
     return {
       figures: {
-        callbacks: callbacks.length,
+        callbacks: rounds.reduce((sum, { callbacks }) => sum + callbacks, 0),
         "p95 of a healthy receiver alone, beside a tarpit, beside all": `${alone.p95}, ${beside.p95}, ${all.p95} ms`,
       },
       breaches,
     };
+  },
+};
+
+/** Has callbacks sent to receivers of these names, all at once, and checks what each has got. */
+async function runRound(chaos: Chaos, round: string, names: readonly Name[], perChat: number) {
+  const startedAt = performance.now();
+  const targets: Target[] = [];
+  try {
+    for (const name of names) {
+      const answer = (_request: unknown, index: number) =>
+        MANNERS[name]({ ageMs: performance.now() - startedAt, index });
+      targets.push({ name, receiver: await startWebhookReceiver({ answer }), sent: [] });
+    }
+    const down = targets.find(({ name }) => name === "down");
+    await down?.receiver.close();
+    const reopen = async (target: Target) => {
+      await pause(BAD_FOR_MS);
+      target.receiver = await startWebhookReceiver({ port: target.receiver.port });
+    };
+    await Promise.all([
+      ...targets.map((target) => sendAll(chaos, target, round, perChat)),
+      ...(down === undefined ? [] : [reopen(down)]),
+    ]);
+    chaos.say(`${round}: the messages are sent`);
+    const breaches: string[] = [];
+    for (const target of targets.filter(({ name }) => name !== "tarpit"))
+      breaches.push(...(await checkTarget(chaos, target, round, startedAt)));
+    const callbacks = targets.reduce((sum, { sent }) => sum + sent.length, 0);
+    return { breaches, p95: healthyP95(targets), callbacks };
   } finally {
-    ledger.write(ledgerFile);
-    for (const receiver of open) await receiver.close();
-    await ground.stop();
+    for (const { receiver } of targets) await receiver.close();
   }
 }
 
-/** The ids of the callbacks that a receiver has said yes to. */
-function idsTaken(name, receiver, startedAt) {
-  const beganAtMs = Date.now() - (performance.now() - startedAt);
-  const isTaken = ({ receivedAtMs }, index) => {
-    const answer = MANNERS[name]({ ageMs: receivedAtMs - beganAtMs, index });
-    return answer !== "cut" && answer.status === 204;
+async function sendAll(chaos: Chaos, { name, receiver, sent }: Target, round: string, perChat: number) {
+  const webhookUrl = receiver.url("/hook");
+  const talk = async (index: number) => {
+    const chat = `${round}-${name}-${index}`;
+    for (let place = 0; place < perChat; place++) {
+      const fields = { webhookUrl, timeoutMs: 120_000, meta: { place } };
+      const { entry, answer } = await sendUntilTaken(chaos, { chat, place, mode: "webhook", fields, replica: index });
+      sent.push({ entry, deliveryId: answer.body.deliveryId, at: Date.now() });
+    }
   };
-  return new Set(receiver.requests.filter(isTaken).map(({ json }) => json.deliveryId));
+  await Promise.all(Array.from({ length: CHATS }, (_, index) => talk(index)));
 }
 
-/** Callbacks of a chat that came first after a later one of the same chat. */
-function findDisorder(name, sent, receiver) {
-  const placeOf = new Map(sent.map(({ deliveryId, place, chat }) => [deliveryId, { place, chat }]));
-  const latest = new Map();
-  const breaches = [];
+/** Waits for the callbacks of a receiver, notes them, and returns what is wrong with them. */
+async function checkTarget({ ledger, say }: Chaos, target: Target, round: string, startedAt: number) {
+  const { name, receiver, sent } = target;
+  const isComplete = () => {
+    const taken = idsTaken(target, startedAt);
+    return sent.every(({ deliveryId }) => taken.has(deliveryId));
+  };
+  await waitFor(isComplete, `every callback of ${name}`, DELIVERED_WITHIN_MS).catch((error: Error) =>
+    say(error.message),
+  );
+  const breaches: string[] = [];
+  const taken = idsTaken(target, startedAt);
+  for (const { entry, deliveryId } of sent) {
+    if (!taken.has(deliveryId)) breaches.push(`${name}: no callback ${deliveryId} of ${entry.chat}`);
+    else if (entry.messageId !== null)
+      ledger.show({ messageId: entry.messageId, replyId: deliveryId, seq: entry.place, by: "callback" });
+  }
+  breaches.push(...findDisorder(target));
+  const known = new Set(sent.map(({ deliveryId }) => deliveryId));
+  const unknown = receiver.requests.map(({ json }) => deliveryOf(json)).filter((id) => !known.has(id));
+  breaches.push(...unknown.map((id) => `${name}: an id that nobody was told, ${id}`));
+  say(`${round}, ${name}: ${sent.length} callbacks in ${receiver.requests.length} tries`);
+  return breaches;
+}
+
+/** Returns in how many milliseconds the healthy receiver has its callbacks. */
+function healthyP95(targets: readonly Target[]) {
+  const times = targets
+    .filter(({ name }) => name === "healthy")
+    .flatMap(({ sent, receiver }) =>
+      sent.map(({ deliveryId, at }) => {
+        const first = receiver.requests.find(({ json }) => deliveryOf(json) === deliveryId);
+        return (first?.receivedAtMs ?? Infinity) - at;
+      }),
+    );
+  return Math.round(percentile(times, 0.95));
+}
+
+/** Returns the ids of the callbacks that a receiver has said yes to. */
+function idsTaken({ name, receiver }: Target, startedAt: number): Set<string> {
+  const beganAtMs = Date.now() - (performance.now() - startedAt);
+  const taken = receiver.requests.filter(({ receivedAtMs }, index) => {
+    const answer = MANNERS[name]({ ageMs: receivedAtMs - beganAtMs, index });
+    return typeof answer !== "string" && answer.status === 204;
+  });
+  return new Set(taken.map(({ json }) => deliveryOf(json)));
+}
+
+/** Returns the callbacks of a chat that came first after a later one of the same chat, in words. */
+function findDisorder({ name, sent, receiver }: Target): string[] {
+  const entries = new Map(sent.map(({ deliveryId, entry }) => [deliveryId, entry]));
+  const latest = new Map<string, number>();
+  const breaches: string[] = [];
   for (const { json } of receiver.requests) {
-    const { place, chat } = placeOf.get(json.deliveryId) ?? {};
-    if (chat === undefined) continue;
+    const entry = entries.get(deliveryOf(json));
+    if (entry === undefined) continue;
+    const { place, chat } = entry;
     if (place < (latest.get(chat) ?? 0)) breaches.push(`${name}: message ${place} of ${chat} came after a later one`);
     latest.set(chat, Math.max(place, latest.get(chat) ?? 0));
   }

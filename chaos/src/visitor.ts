@@ -2,52 +2,68 @@
 import { randomUUID } from "node:crypto";
 import { WebSocket } from "ws";
 import { WIDGET_KEY, pause } from "./ground.ts";
+import type { Entry } from "./ledger.ts";
+import type { Chaos } from "./scenario.ts";
 
 const RETRY_MS = 100;
 /** A message without an acknowledgement is sent again after so long. */
 const ACK_WITHIN_MS = 2_000;
 
+/** What is read of an acknowledgement or a rejection. */
+interface Ack {
+  clientMessageId: string;
+  messageId: string;
+  code?: string;
+  detail?: string;
+}
+
+/** What is read of a frame of the widget. */
+type Frame =
+  | { type: "ready" }
+  | { type: "ack" | "error"; data: Ack }
+  | { type: "message"; seq: number }
+  | { type: "reply"; id: string; seq: number; data: { inReplyTo: string } };
+
+/** A visitor of the widget. */
+export type Visitor = ReturnType<typeof startVisitor>;
+
 /**
  * Opens the line of a visitor, who has an address of its own. Every reply that it shows is noted in the ledger, and every
  * message that the widget rejects for good in `failures`.
  */
-export function startVisitor({ ledger, ground, visitorId = randomUUID(), replica = 0 }) {
+// oxlint-disable-next-line max-lines-per-function -- The functions of one line share its state.
+export function startVisitor({ ledger, ground }: Pick<Chaos, "ground" | "ledger">, replica: number) {
+  const visitorId: string = randomUUID();
   const { widgetUrls } = ground.composition;
-  let lastSeq = 0;
-  let socket = null;
-  let isClosed = false;
-  let turn = replica;
-  let isReady = false;
-  let breaks = 0;
-  const acks = new Map();
-  const failures = [];
+  const acks = new Map<string, (ack: Ack) => void>();
+  const failures: string[] = [];
+  let [lastSeq, turn, breaks] = [0, replica, 0];
+  let [isClosed, isReady] = [false, false];
+  let socket = open();
 
-  function take(frame) {
+  function take(frame: Frame) {
     if (frame.type === "ready") isReady = true;
-    if (frame.type === "ack") acks.get(frame.data.clientMessageId)?.(frame.data);
-    if (frame.type === "error" && frame.data.code === "rate_limited")
+    if (frame.type === "ack" || (frame.type === "error" && frame.data.code === "rate_limited"))
       acks.get(frame.data.clientMessageId)?.(frame.data);
-    // The place that an `ack` tells is that of one's own message: replies before it may still be to come.
+    // The `seq` of an `ack` is that of one's own message: replies before it may still be to come.
     if (frame.type === "reply" || frame.type === "message") lastSeq = Math.max(lastSeq, frame.seq);
     if (frame.type === "reply")
       ledger.show({ messageId: frame.data.inReplyTo, replyId: frame.id, seq: frame.seq, by: "socket" });
   }
 
-  function open() {
-    if (isClosed) return;
-    const url = widgetUrls[turn % widgetUrls.length].replace("http", "ws");
+  function open(): WebSocket {
+    const url = (widgetUrls[turn % widgetUrls.length] ?? "").replace("http", "ws");
     turn++;
     isReady = false;
     const line = new WebSocket(`${url}/api/widget/ws?apiKey=${WIDGET_KEY}`, {
       perMessageDeflate: false,
       headers: { "X-Forwarded-For": `203.0.113.${replica + 1}` },
     });
-    socket = line;
     line.on("open", () => {
       line.send(JSON.stringify({ v: 1, type: "hello", id: randomUUID(), data: { visitorId, sinceSeq: lastSeq } }));
     });
-    line.on("message", (data) => {
-      if (line === socket) take(JSON.parse(data.toString("utf8")));
+    line.on("message", (data: Buffer) => {
+      if (line === socket) take(JSON.parse(data.toString("utf8")) as Frame);
     });
     // Its close follows.
     line.on("error", () => undefined);
@@ -55,16 +71,18 @@ export function startVisitor({ ledger, ground, visitorId = randomUUID(), replica
       if (isClosed) return;
       breaks++;
       isReady = false;
-      setTimeout(open, RETRY_MS);
+      setTimeout(() => {
+        if (!isClosed) socket = open();
+      }, RETRY_MS);
     });
+    return line;
   }
-  open();
 
-  /** Null once the line that is open now is no more, or after so long. */
-  async function untilBroken(waitMs) {
+  /** Resolves to null once the present line is broken, or after so long. */
+  async function untilBroken(waitMs: number): Promise<null> {
     const line = socket;
     const until = performance.now() + waitMs;
-    const isWhole = () => line === socket && line.readyState <= 1;
+    const isWhole = () => line === socket && line.readyState <= WebSocket.OPEN;
     // At least one pause: a line that is gone is opened again only when others get their turn.
     do await pause(RETRY_MS);
     while (performance.now() < until && isWhole());
@@ -78,17 +96,16 @@ export function startVisitor({ ledger, ground, visitorId = randomUUID(), replica
       return breaks;
     },
     /** Sends a message until it is acknowledged, or rejected for good. */
-    async send(place) {
+    async send(place: number): Promise<Entry> {
       const id = randomUUID();
       const entry = ledger.send({ id, channel: "widget", chat: visitorId, place, mode: null });
-      const acknowledged = new Promise((resolve) => acks.set(id, resolve));
+      const acknowledged = new Promise<Ack>((resolve) => acks.set(id, resolve));
       for (;;) {
-        if (isReady && socket.readyState === 1) {
+        if (isReady && socket.readyState === WebSocket.OPEN) {
           const data = { text: `message ${place}`, clientMessageId: id };
           socket.send(JSON.stringify({ v: 1, type: "message", id: randomUUID(), data }));
         }
-        const ackOrBreak = [acknowledged, untilBroken(isReady ? ACK_WITHIN_MS : RETRY_MS)];
-        const ack = await Promise.race(ackOrBreak);
+        const ack = await Promise.race([acknowledged, untilBroken(isReady ? ACK_WITHIN_MS : RETRY_MS)]);
         if (ack === null) continue;
         acks.delete(id);
         if (ack.code === undefined) ledger.acknowledge(entry, ack.messageId);
@@ -98,7 +115,21 @@ export function startVisitor({ ledger, ground, visitorId = randomUUID(), replica
     },
     close() {
       isClosed = true;
-      socket?.close();
+      socket.close();
     },
   };
+}
+
+/** Starts so many visitors and passes them on; their lines are closed at the end. */
+export async function withVisitors<Result>(
+  chaos: Chaos,
+  count: number,
+  work: (visitors: readonly Visitor[]) => Promise<Result>,
+): Promise<Result> {
+  const visitors = Array.from({ length: count }, (_, replica) => startVisitor(chaos, replica));
+  try {
+    return await work(visitors);
+  } finally {
+    for (const visitor of visitors) visitor.close();
+  }
 }

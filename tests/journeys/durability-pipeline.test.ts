@@ -236,7 +236,7 @@ describe("a message that cannot be worked on", () => {
 
   test("becomes a dead letter also when it crashes every process that works on it", async () => {
     const project = await world.newProject(ANSWERS);
-    const release = await holdTable(world.databaseUrl, "tickets");
+    const release = await holdTable(world.databaseUrl, "agents");
     const { messageId } = await world.send(project, "killer", "hello");
     await waitFor(async () => (await world.readMessage(messageId))?.attempts === 1, { what: "the first try" });
     // Five processes have crashed with it, the last one while it did nothing else, and their leases have expired.
@@ -353,7 +353,7 @@ describe("a worker that has lost its lease", () => {
 
   test("changes nothing any more, not even at its last step", async () => {
     const project = await world.newProject(ANSWERS);
-    const release = await holdTable(world.databaseUrl, "replies");
+    const release = await holdTable(world.databaseUrl, "replies", "writers");
     const { messageId, ticketId } = await world.send(project, "last-step", "hello");
     await waitFor(
       async () =>
@@ -441,7 +441,7 @@ describe("a ticket", () => {
     await stateIs(first.messageId, "answered");
     expect(await readTicket(project, first.ticketId)).toMatchObject({ status: "pending", stage: "done" });
     await world.sql("UPDATE tickets SET status = 'resolved', resolved_at = now() WHERE id = $1", [first.ticketId]);
-    const release = await holdTable(world.databaseUrl, "replies");
+    const release = await holdTable(world.databaseUrl, "replies", "writers");
     const second = await world.send(project, "resolved", "two");
     await waitFor(async () => (await readTicket(project, first.ticketId)).status === "open", {
       what: "the ticket to be open",

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Project } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { startEmbeddingServer, waitFor } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
@@ -163,7 +163,39 @@ test("a project's own hand-off texts count by language; an empty one sends nothi
   expect((await ask("Chcę rozmawiać z człowiekiem")).texts[0]).toMatch(/^Dziękujemy/);
   await change({ handoffText: "" });
   await untilHandoff("Can somebody call me?", undefined);
-  expect((await ask("Kann ich bitte einen Mitarbeiter sprechen?")).texts).toEqual([]);
+  await untilHandoff("Kann ich bitte einen Mitarbeiter sprechen?", undefined);
+});
+
+test("recognizes small talk in other words where embeddings are configured, and else holds it", async () => {
+  const thanks = "lifesavers, you have made my day";
+  const wish = "put me through, one of those colleagues";
+  expect((await ask(thanks)).status).toBe(202);
+  const server = await startEmbeddingServer({ synonyms: [["lifesaver", "lifesavers"]] });
+  try {
+    await product.restart({ SVC_EMBEDDINGS_BASE_URL: server.baseUrl, SVC_EMBEDDINGS_MODEL: "test-model" });
+    const gaps = await countGaps();
+    const answer = await ask(thanks);
+    expect([answer.status, answer.texts]).toEqual([200, [expect.stringMatching(/^You're welcome!/)]]);
+    const ticket = await reviews.untilIn(String(answer.body.ticketId), "done");
+    expect(ticket).toMatchObject({ status: "pending", draft: null });
+    const forPerson = await ask(wish);
+    expect([forPerson.status, forPerson.body.status]).toEqual([202, "in_review"]);
+    expect(await countGaps()).toBe(gaps);
+
+    // What the documents answer surely is not compared at all, and another question is still held.
+    expect((await ask("When does the shop open in the morning?")).texts.join()).toMatch(/nine/);
+    const held = await ask("Which soil does an orchid need in winter?");
+    expect([held.status, held.body.status]).toEqual([202, "in_review"]);
+    expect(await countGaps()).toBe(gaps + 1);
+
+    const { ticketId } = answer.body;
+    await reviews.decide(String(ticketId), "takeover");
+    const silent = await ask(thanks, String(answer.body.chatId));
+    expect([silent.status, silent.replies]).toEqual([202, []]);
+    expect(await reviews.read(String(ticketId))).toMatchObject({ draft: null });
+  } finally {
+    await server.close();
+  }
 });
 
 /** Settings are some moments old: asks until they are in use. */

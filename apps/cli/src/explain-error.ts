@@ -103,7 +103,7 @@ const CONNECTION_LOST = /timeout exceeded when trying to connect|Connection term
  */
 export function explainError(error: unknown): Explanation {
   if (error instanceof CliError) return { code: error.code, exitCode: error.exitCode, message: error.message };
-  if (!(error instanceof Error)) return unknownFault(String(error));
+  if (!(error instanceof Error)) return unknownError(String(error));
   const { name, message } = error;
   const code = fieldOf(error, "code");
   const known = KNOWN_ERRORS[name];
@@ -126,10 +126,10 @@ export function explainError(error: unknown): Explanation {
     return { code, exitCode: system.exitCode, message: `${system.message} (${message === "" ? code : message})` };
   }
   if (CONNECTION_LOST.test(message)) return { code: "unavailable", ...DATABASE_AWAY };
-  return unknownFault(message);
+  return unknownError(message);
 }
 
-function unknownFault(message: string): Explanation {
+function unknownError(message: string): Explanation {
   const [firstLine = ""] = message.split("\n");
   return {
     code: "internal",

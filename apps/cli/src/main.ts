@@ -24,5 +24,5 @@ if (exitCode === EXIT.interrupted) process.exit(exitCode);
 await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
 await new Promise<void>((resolve) => process.stderr.write("", () => resolve()));
 // Everything has been closed. A worker of a queue that was closed in its beginning leaves a timer of half a minute behind,
-// which is not waited for. An unexpected fault while services ran has set the code already.
+// which is not waited for. An unexpected error while services ran has set the code already.
 process.exit(process.exitCode ?? exitCode);

@@ -13,7 +13,7 @@ interface Expectation {
 }
 
 /** Why the system does not let a file be read, in words. */
-const READ_FAULTS: Readonly<Record<string, string>> = {
+const READ_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
   ENOTDIR: "no such file",
   ENAMETOOLONG: "the name is too long",
@@ -50,14 +50,14 @@ export async function readInput(cli: Cli, file: string | undefined, expectation:
   try {
     return await readAll(createReadStream(resolve(cli.folder, file)), expectation);
   } catch (error) {
-    throw explainReadFault(file, error);
+    throw explainReadError(file, error);
   }
 }
 
 /** Why a file could not be read, as CliError `bad_input`; an error of another kind stays what it is. */
-export function explainReadFault(file: string, error: unknown): unknown {
+export function explainReadError(file: string, error: unknown): unknown {
   const code = errorCode(error);
-  const reason = code === undefined ? undefined : READ_FAULTS[code];
+  const reason = code === undefined ? undefined : READ_ERRORS[code];
   return reason === undefined ? error : bad(`Cannot read ${safeLine(file)}: ${reason}.`, error);
 }
 

@@ -53,11 +53,14 @@ export function startTicketIndex(
   { isBusy }: { isBusy: () => boolean },
 ): { stop(): Promise<void> } {
   let hasNewWords = false;
-  async function follow(isStopped: () => boolean): Promise<void> {
+  async function follow(isStopped: () => boolean): Promise<boolean> {
+    let isChanged = false;
     while (!isStopped() && (await store.ticketIndex.follow())) {
       hasNewWords = true;
+      isChanged = true;
       await breathe();
     }
+    return isChanged;
   }
 
   async function readWords(isStopped: () => boolean): Promise<void> {

@@ -1,9 +1,10 @@
+import { HISTORY_LIMIT } from "@svc/agents";
 import { LIMITS } from "@svc/contracts";
 import type { IncomingJob } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { announceWork } from "@svc/queue";
 import { MAX_LAPSES, asProjectId } from "@svc/store";
-import type { ClaimedMessage, LeaseHistory, ProjectId, Ticket } from "@svc/store";
+import type { ClaimedChat, ClaimedMessage, LeaseHistory, ProjectId, Ticket } from "@svc/store";
 import { count, inSpan, traceIdOf } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
 import { defineWork, limitPerProject } from "@svc/work";
@@ -38,7 +39,7 @@ export interface Chat {
 
 /** A message that this process works on. */
 interface MessageClaim extends ChatClaim {
-  message: ClaimedMessage;
+  message: ClaimedChat;
   span: Span;
   /** Names the trace in each line. */
   log: Log;
@@ -68,7 +69,7 @@ export function processMessages(
       // Ends at once when the run is aborted, also while the database is slow.
       const settings = await Promise.race([readSettings(message.project), whenAborted(signal)]);
       if (settings === null) return await giveUp(context, claim, "its project no longer exists");
-      claim.run = beginRun(message, settings, signal);
+      claim.run = beginRun(message, settings, signal, message.opened);
       claim.run.trace = span.traceparent;
       await runStages({ ...context, log: claim.log }, claim.run, stagesOf(message));
       return claim.run.hasMore;
@@ -78,13 +79,14 @@ export function processMessages(
     }
   }
 
-  async function announceDue(): Promise<void> {
+  async function announceDue(): Promise<boolean> {
     const due = await store.messages.takeDue(SWEEP_LIMIT);
     const issues = due.filter(({ isIssue }) => isIssue);
     const messages = due.filter(({ isIssue }) => !isIssue);
     await announceWork(queues, "incoming-messages", messages);
     await announceWork(queues, "submitted-issues", issues);
     if (due.length > 0) log.debug({ count: due.length }, "waiting messages announced again");
+    return due.length > 0;
   }
 
   return defineWork(
@@ -129,7 +131,7 @@ function createMessageClaims({ store, log }: StageContext, isolation: Isolation)
   const waiting = new Set<string>();
 
   /** Handles a message in a span of the trace that its sender began. */
-  function handleInSpan(message: ClaimedMessage, { handle }: ClaimContext<MessageClaim>): Promise<boolean> {
+  function handleInSpan(message: ClaimedChat, { handle }: ClaimContext<MessageClaim>): Promise<boolean> {
     const { project, messageId, ticketId, leaseId, channelId, attempts } = message;
     const attributes = {
       "svc.message_id": messageId,
@@ -147,7 +149,7 @@ function createMessageClaims({ store, log }: StageContext, isolation: Isolation)
   return async ({ project, ticketId }: Chat, claims: ClaimContext<MessageClaim>): Promise<boolean> => {
     if (waiting.has(ticketId)) return false;
     const found = await isolation.runShared(async () => {
-      const message = await store.messages.claimBeside(project, ticketId);
+      const message = await store.messages.claimBeside(project, ticketId, HISTORY_LIMIT);
       if (message === null) return false;
       return "groupLimit" in message ? message : handleInSpan(message, claims);
     });

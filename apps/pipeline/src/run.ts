@@ -5,6 +5,7 @@ import type {
   LearnedMessage,
   MessageClass,
   ModelPart,
+  TalkRecognizer,
   ToolOpener,
   TriageModels,
 } from "@svc/agents";
@@ -13,7 +14,18 @@ import type { Agent, ReplyDraft, StageMove, TicketStage } from "@svc/contracts";
 import type { Embeddings, SearchResult } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import type { Queues } from "@svc/queue";
-import type { ClaimedMessage, ClaimedReview, NewDraft, Project, ProjectId, Store, Ticket } from "@svc/store";
+import { HISTORY_LIMIT } from "@svc/agents";
+import type {
+  ClaimedMessage,
+  ClaimedReview,
+  NewDraft,
+  OpenedChat,
+  Project,
+  ProjectId,
+  Store,
+  Ticket,
+  Utterance,
+} from "@svc/store";
 import type { ProjectSettings } from "./project-settings.ts";
 
 /** What the stages work with. */
@@ -29,6 +41,8 @@ export interface StageContext {
   triageModels: TriageModels;
   /** Null where no endpoint for embeddings is configured. */
   embeddings: Embeddings | null;
+  /** Recognizes small talk by embeddings; null where no endpoint for embeddings is configured. */
+  talk: TalkRecognizer | null;
   /** Null where no server with language models is configured. */
   models: LanguageModels | null;
   /** Finds what an agent can call. */
@@ -88,6 +102,8 @@ export interface Run {
   /** Messages of the project that people have decided. */
   learned: LearnedMessage[];
   ticket: Ticket | null;
+  /** What was said in the chat before the message, oldest first; null as long as it is not read. */
+  history: Utterance[] | null;
   /** What the message is, beside a question; null before that is known. */
   said: MessageClass | null;
   triage: TriageResult | null;
@@ -119,6 +135,7 @@ export function beginRun(
   message: ClaimedMessage,
   { project, agents, learned }: ProjectSettings,
   signal: AbortSignal,
+  opened: OpenedChat | null = null,
 ): Run {
   // Written by progressOf alone, in this version or an earlier one.
   const kept = (message.progress ?? {}) as { triage?: TriageResult; passages?: SearchResult; answer?: AgentAnswer };
@@ -128,7 +145,8 @@ export function beginRun(
     project,
     agents,
     learned,
-    ticket: null,
+    ticket: opened?.ticket ?? null,
+    history: opened?.history ?? null,
     said: null,
     triage: kept.triage ?? null,
     passages: kept.passages ?? null,
@@ -190,6 +208,13 @@ export function beginReviewRun(
     stage: ticket.stage,
     triage: isChosen ? { agentId: agent.id, confidence: 1, why: `${agent.name} already handles this ticket` } : null,
   };
+}
+
+/** Returns what was said in the chat before the message, oldest first; read once for each run. */
+export async function historyOf({ store }: Pick<StageContext, "store">, run: Run): Promise<Utterance[]> {
+  const { project, ticketId, seq } = run.message;
+  run.history ??= seq > 1 ? await store.history.listBefore(project, ticketId, seq, HISTORY_LIMIT) : [];
+  return run.history;
 }
 
 /** Records that the ticket moves to a stage. Throws if the table of legal moves does not have the move. */

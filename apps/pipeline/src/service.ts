@@ -1,4 +1,4 @@
-import { keepTriageModels } from "@svc/agents";
+import { createTalkRecognizer, keepTriageModels } from "@svc/agents";
 import type { RunningService, Service } from "@svc/contracts";
 import { createFileReader, createPageFetcher, reindexOutdated } from "@svc/knowledge";
 import { createFetchGuard } from "@svc/runtime";
@@ -37,7 +37,13 @@ export function pipelineService(resources: Resources): Service {
     const triageModels = keepTriageModels((error) => log.error({ error }, "failed to retrain triage"));
     const readSettings = createSettingsReader(store);
     const readPool = createPoolReader(store, readSettings);
-    const context = { ...resources, readSettings, readPool, triageModels };
+    const talk =
+      embeddings === null
+        ? null
+        : createTalkRecognizer(embeddings.embedder, (error) =>
+            log.warn({ error }, "failed to embed examples of small talk; it is recognized by its phrases only"),
+          );
+    const context = { ...resources, readSettings, readPool, triageModels, talk };
     const reader = createFileReader();
     const fetcher = createPageFetcher({ guard: createFetchGuard(config) });
 

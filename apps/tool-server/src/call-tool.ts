@@ -6,13 +6,13 @@ import type { Log } from "@svc/log";
 import type { Queues } from "@svc/queue";
 import type { Tool, ToolDeps } from "./tool.ts";
 
-/** Where a failed result tells programs the code of the catalogue and every fault. */
+/** Field of a failed result with the error code and every error, for programs. */
 const ERROR_META_KEY = "svc/error";
 
 /**
- * A failure as the result of a tool, so that a model reads it and mends its call: the code of the catalogue, what to do,
- * and each fault of the arguments with its JSON Pointer. For programs the same stands in `_meta`: structured content has
- * to fit the tool's output schema, which a failure does not.
+ * Returns an error as the result of a tool, so that a model can correct its call: the error code, what to do, and each error
+ * of the arguments with its JSON Pointer. Programs find the same in `_meta`: structured content must match the tool's output
+ * schema, which an error does not.
  */
 function errorResult({ code, message, errors }: ServiceError): CallToolResult {
   const faults = (errors ?? []).map(
@@ -29,8 +29,8 @@ function errorResult({ code, message, errors }: ServiceError): CallToolResult {
 const EVERY_MS = 1_000;
 
 /**
- * Tells a caller who has asked for it (with a `progressToken`) that its call is being worked on: at once, and each second
- * until the answer is called. How much is left nobody knows, so progress only counts up.
+ * Notifies a caller who has requested it (with a `progressToken`) that its call is in progress: immediately, and each second
+ * until the returned function is called. The remaining work is unknown, so progress only counts up.
  */
 function tellProgress({ mcpReq }: ServerContext, text: string, log: Log): () => void {
   const progressToken = mcpReq._meta?.progressToken;
@@ -53,31 +53,31 @@ const TOPIC = "cancelled-tool-calls";
 /** What a client may send as the label of its session: visible ASCII (MCP 2025-11-25, Streamable HTTP). */
 const SESSION = /^[\u0021-\u007e]{1,128}$/;
 
-/** Who calls: a key, and which of the clients that use it. */
+/** The caller of a tool: a key, and one of the clients that use it. */
 export interface Caller {
   principal: Principal;
   /** The label that the client was given when it began; null for one that sends none. */
   session: string | null;
 }
 
-/** Calls that go on, and the notices that end them. */
-interface Cancellations {
-  /** Calls `abort` when the call with this id is cancelled, until the answer is called. */
-  follow(caller: Caller, requestId: string | number, abort: () => void): () => void;
-  /** Ends the call of this caller with this id, on whichever replica it goes on. */
-  cancel(caller: Caller, requestId: string | number): void;
+/** Running calls, and the notifications that cancel them. */
+export interface Cancellations {
+  /** Calls `abort` when the call with this ID is cancelled, until the returned function is called. */
+  follow: (caller: Caller, requestId: string | number, abort: () => void) => () => void;
+  /** Cancels the call of this caller with this ID, on any replica. */
+  cancel: (caller: Caller, requestId: string | number) => void;
   close(): void;
 }
 
-/** The label of a session in a header; null where there is none that may be one. */
+/** Returns the label of a session in a header; null if it is missing or invalid. */
 export function readSession(header: string | undefined): string | null {
   return header !== undefined && SESSION.test(header) ? header : null;
 }
 
 /**
- * Clients of the revisions before 2026-07-28 cancel a call by a request of its own, which any replica may get. They number
- * their calls from 0, so a notice is believed only with the session's label, which is drawn for each client and kept by
- * nobody: one client cannot end another's call, not even by the same key.
+ * Clients of the revisions before 2026-07-28 cancel a call with a separate request, which any replica may get. They number
+ * their calls from 0, so a cancellation is only accepted with the session's random label, which is not stored: one client
+ * cannot cancel another's call, even with the same key.
  */
 export function createCancellations(queues: Pick<Queues, "wakeUps">): Cancellations {
   const aborts = new Map<string, () => void>();
@@ -111,11 +111,11 @@ export function createCancellations(queues: Pick<Queues, "wakeUps">): Cancellati
   };
 }
 
-/** What a call of a tool needs besides what the tool does. */
+/** What the call of a tool needs. */
 export interface CallContext {
   deps: ToolDeps;
   cancellations: Cancellations;
-  /** Aborted some time after the service has begun to stop. */
+  /** Aborted some time after a shutdown has begun. */
   closing: AbortSignal;
 }
 
@@ -127,9 +127,8 @@ const cancelled = (): CallToolResult => ({
 });
 
 /**
- * Calls a tool. Every failure of the domain is a result that says what to do; what is a fault of the service is in the
- * log, with the request id that the result names. The work ends when the caller hangs up or cancels, and when a
- * service that stops has waited long enough for it.
+ * Calls a tool. A ServiceError is a result that says what to do; an unexpected error is logged with the request ID that the
+ * result contains. The call is aborted when the caller disconnects or cancels it, and some time after a shutdown has begun.
  */
 export async function callTool(
   { deps, cancellations, closing }: CallContext,

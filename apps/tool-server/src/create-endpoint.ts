@@ -7,23 +7,24 @@ import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { grantsScope, VERSION } from "@svc/contracts";
 import { principalOf } from "@svc/http";
+import type { Log } from "@svc/log";
 import type { RateLimit } from "@svc/http";
 import type { Request, RequestHandler, Response } from "express";
 import { callTool, createCancellations, readSession, stopping } from "./call-tool.ts";
-import type { CallContext, Caller } from "./call-tool.ts";
+import type { CallContext, Caller, Cancellations } from "./call-tool.ts";
 import { fieldOf, readMessages, RpcError, sendRpcError } from "./read-messages.ts";
 import type { Messages } from "./read-messages.ts";
 import type { Tool, ToolDeps } from "./tool.ts";
 
-/** Requests that are being answered, so that a stop can wait for their answers. */
+/** Requests in progress, so that a shutdown can wait for their responses. */
 export interface RunningCalls {
-  /** Counts a request until the function that it answers is called; calling that again does nothing. */
+  /** Counts a request until the returned function is called; calling that again has no effect. */
   begin(): () => void;
-  /** Resolves when no request is counted: at once where none is. */
+  /** Resolves when no request is in progress. */
   idle(): Promise<void>;
 }
 
-/** Makes a count of running requests. */
+/** Returns a counter of running requests. */
 export function createRunningCalls(): RunningCalls {
   const running = new Set<symbol>();
   const waiting = new Set<() => void>();
@@ -58,7 +59,7 @@ const INSTRUCTIONS = [
 ].join("\n");
 
 /**
- * The server of one request: it knows one caller and those of the tools that the caller's key may use, in their order.
+ * Returns the server of one request, with the tools that the caller's key may use, in their order.
  */
 export function createServer(tools: readonly Tool[], context: CallContext, caller: Caller): McpServer {
   const mine = tools.filter(({ scope }) => grantsScope(caller.principal.scopes, scope));
@@ -92,61 +93,80 @@ const FINISH_MS = 2_000;
 /** How long aborted calls may take to respond. */
 const END_MS = 800;
 
-/** What serves the protocol to callers whose key was checked. */
+/** Serves the protocol to callers whose key was checked. */
 export interface Endpoint {
   answer: RequestHandler;
-  /** Gives what goes on two seconds from now; then it answers that the service is being stopped. Safe to call twice. */
+  /** Aborts running calls in two seconds; they respond that the service is shutting down. Safe to call twice. */
   drain(): void;
-  /** Waits for what goes on, then ends all streams. What comes later is refused as unavailable. */
+  /** Waits for running calls, then ends all streams. Later requests are rejected as unavailable. */
   close(): Promise<void>;
 }
 
-/**
- * Makes the endpoint of the protocol: the revision of 2026-07-28 and those of 2025 at one address, a server of its own for
- * each request and nothing kept between two, so that any replica answers any of them.
- */
-export function createEndpoint(
-  deps: ToolDeps,
-  { tools, rateLimit }: { tools: readonly Tool[]; rateLimit: RateLimit },
-): Endpoint {
-  const { log } = deps;
-  const running = createRunningCalls();
-  const closing = new AbortController();
-  let ending: NodeJS.Timeout | undefined;
-  let isClosed = false;
-  const cancellations = createCancellations(deps.queues);
-  const toolOf = new Map(tools.map((tool) => [tool.definition.name, tool]));
-  /** The library hands on what it was given with a request as it is; by that the caller is found again. */
+/** Throws insufficient_scope if the key lacks the scope of a called tool, before the transport gets any message. */
+function checkScopes(tools: readonly Tool[], { messages }: Messages, principal: Principal): void {
+  for (const message of messages) {
+    if (fieldOf(message, "method") !== "tools/call") continue;
+    const name = fieldOf(fieldOf(message, "params"), "name");
+    const tool = tools.find(({ definition }) => definition.name === name);
+    if (tool !== undefined) requireScope(principal, tool.scope);
+  }
+}
+
+/** Ends the calls that the messages of a caller cancel. */
+function cancelCalls({ cancel }: Pick<Cancellations, "cancel">, { messages }: Messages, caller: Caller): void {
+  for (const message of messages) {
+    if (fieldOf(message, "method") !== "notifications/cancelled") continue;
+    const requestId = fieldOf(fieldOf(message, "params"), "requestId");
+    if (typeof requestId === "string" || typeof requestId === "number") cancel(caller, requestId);
+  }
+}
+
+/** Serves the protocol with a server for each request, which `serverOf` returns for its caller. */
+function createCallerHandler(log: Log, serverOf: (caller: Caller) => McpServer) {
+  /** Callers by the object that the library passes on with their request. */
   const callers = new WeakMap<AuthInfo, Caller>();
   const handler = createMcpHandler(
     ({ authInfo }) => {
       const caller = authInfo === undefined ? undefined : callers.get(authInfo);
       if (caller === undefined) throw new Error("a request reached the protocol handler without a caller");
-      return createServer(tools, { deps, cancellations, closing: closing.signal }, caller);
+      return serverOf(caller);
     },
     {
       maxSubscriptions: MAX_SUBSCRIPTIONS,
       onerror: (error) => log.debug({ error }, "tool server request rejected, or client disconnected"),
     },
   );
+  return {
+    async serve(caller: Caller, request: Request, response: Response, body: unknown): Promise<void> {
+      const { actor, scopes, requestId } = caller.principal;
+      const authInfo: AuthInfo = { token: "", clientId: actor, scopes: [...scopes] };
+      callers.set(authInfo, caller);
+      const serve = toNodeHandler(
+        { fetch: (asked, options) => handler.fetch(asked, { ...options, authInfo }) },
+        { onerror: (error) => log.error({ error, requestId }, "tool server error") },
+      );
+      await serve(request, response, body);
+    },
+    close: () => handler.close(),
+  };
+}
 
-  /** The scopes of all that is called, before any of it reaches the transport. */
-  function checkScopes({ messages }: Messages, principal: Principal): void {
-    for (const message of messages) {
-      if (fieldOf(message, "method") !== "tools/call") continue;
-      const name = fieldOf(fieldOf(message, "params"), "name");
-      const tool = typeof name === "string" ? toolOf.get(name) : undefined;
-      if (tool !== undefined) requireScope(principal, tool.scope);
-    }
-  }
-
-  function cancelCalls({ messages }: Messages, caller: Caller): void {
-    for (const message of messages) {
-      if (fieldOf(message, "method") !== "notifications/cancelled") continue;
-      const requestId = fieldOf(fieldOf(message, "params"), "requestId");
-      if (typeof requestId === "string" || typeof requestId === "number") cancellations.cancel(caller, requestId);
-    }
-  }
+/**
+ * Returns the endpoint of the protocol: the revision of 2026-07-28 and those of 2025 at one URL. Each request has a server of
+ * its own and no state is kept between two, so that any replica can respond.
+ */
+export function createEndpoint(
+  deps: ToolDeps,
+  { tools, rateLimit }: { tools: readonly Tool[]; rateLimit: RateLimit },
+): Endpoint {
+  const running = createRunningCalls();
+  const closing = new AbortController();
+  let ending: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  const cancellations = createCancellations(deps.queues);
+  const handler = createCallerHandler(deps.log, (caller) =>
+    createServer(tools, { deps, cancellations, closing: closing.signal }, caller),
+  );
 
   async function answer(request: Request, response: Response, finish: () => void): Promise<void> {
     const principal = principalOf(response);
@@ -155,18 +175,12 @@ export function createEndpoint(
     if (fieldOf(read.body, "method") === "subscriptions/listen") finish();
     // A batch counts as many requests as it has messages.
     for (const _ of read.messages.slice(1)) await rateLimit.admit(request, response, knownKey(principal));
-    checkScopes(read, principal);
+    checkScopes(tools, read, principal);
     const session = readSession(sessionOf(request));
     const caller = { principal, session };
-    cancelCalls(read, caller);
+    cancelCalls(cancellations, read, caller);
     if (fieldOf(read.body, "method") === "initialize") response.setHeader(SESSION_HEADER, randomUUID());
-    const authInfo: AuthInfo = { token: "", clientId: principal.actor, scopes: [...principal.scopes] };
-    callers.set(authInfo, caller);
-    const serve = toNodeHandler(
-      { fetch: (asked, options) => handler.fetch(asked, { ...options, authInfo }) },
-      { onerror: (error) => log.error({ error, requestId: principal.requestId }, "tool server error") },
-    );
-    await serve(request, response, read.body);
+    await handler.serve(caller, request, response, read.body);
   }
 
   const drain = () => {

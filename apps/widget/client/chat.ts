@@ -1,6 +1,6 @@
 import type { WidgetConfigAnswer } from "@svc/contracts";
 import { createWidgetStore } from "./connection/create-widget-store.ts";
-import type { ManagedStore, WidgetEvents } from "./connection/managed-store.ts";
+import type { ManagedStore, WidgetEvents } from "./connection/create-widget-store.ts";
 import { openSocket } from "./connection/open-socket.ts";
 import type { OpenSocket } from "./connection/open-socket.ts";
 import type { Identity } from "./launch/page-settings.ts";

@@ -32,6 +32,20 @@ const invalidForm = (detail: string) =>
 
 const tooLarge = () => new ServiceError("payload_too_large", `A file can be at most ${MAX_BYTES / 1024 / 1024} MB.`);
 
+const unparsable = (error: unknown) => invalidForm(error instanceof Error ? error.message : "it cannot be parsed");
+
+/** Returns the parser of a form with one file. Throws invalid_request for headers that describe no form. */
+function openParser(request: Request, type: string): InstanceType<typeof Busboy> {
+  try {
+    return new Busboy({
+      headers: { ...request.headers, "content-type": type },
+      limits: { files: 1, fileSize: MAX_BYTES, fields: 10, fieldSize: 1024, parts: 12, ...HEADER_LIMITS },
+    });
+  } catch (error) {
+    throw unparsable(error);
+  }
+}
+
 /**
  * The first file of a body of `multipart/form-data` (RFC 7578), as it comes: no more than the limit is held at any time.
  * Throws unsupported_media_type, payload_too_large, and invalid_request for what is no form, has no file, was cut or comes
@@ -44,17 +58,8 @@ export async function readFormFile(request: Request, pace = LEAST_PACE): Promise
   }
   const announced = Number(request.headers["content-length"]);
   if (announced > MAX_BYTES + FORM_OVERHEAD_BYTES) throw tooLarge();
+  const parser = openParser(request, type);
   return new Promise((resolve, reject) => {
-    let parser: InstanceType<typeof Busboy>;
-    try {
-      parser = new Busboy({
-        headers: { ...request.headers, "content-type": type },
-        limits: { files: 1, fileSize: MAX_BYTES, fields: 10, fieldSize: 1024, parts: 12, ...HEADER_LIMITS },
-      });
-    } catch (error) {
-      reject(invalidForm(error instanceof Error ? error.message : "it cannot be parsed"));
-      return;
-    }
     let file: FormFile | null = null;
     let sizeBytes = 0;
     let paceBytes = 0;
@@ -94,7 +99,7 @@ export async function readFormFile(request: Request, pace = LEAST_PACE): Promise
       });
     });
     parser.on("filesLimit", () => fail(invalidForm("it has more than one file")));
-    parser.on("error", (error) => fail(invalidForm(error instanceof Error ? error.message : "it cannot be parsed")));
+    parser.on("error", (error) => fail(unparsable(error)));
     parser.on("finish", () => {
       stop();
       if (file === null) reject(invalidForm("it has no file"));

@@ -13,11 +13,17 @@ function notAllowed(pointer: string, code: string, detail: string): ServiceError
   });
 }
 
+/** Where a message comes from. */
+interface MessageSource {
+  site: WidgetSite;
+  visitor: Visitor;
+  trace: string | null;
+}
+
 /** Gives the files that a message names to it. Throws not_found where one is not there or was sent before. */
 async function takeFiles(
   { store }: WidgetContext,
-  site: WidgetSite,
-  { project, ticketId }: Visitor,
+  { site, visitor: { project, ticketId } }: MessageSource,
   messageId: string,
   attachments: NonNullable<VisitorMessage["attachments"]>,
 ): Promise<WidgetFile[]> {
@@ -46,16 +52,15 @@ function metaOf({ page, locale, contact, wantsPerson }: VisitorMessage, site: Wi
  */
 export async function receiveMessage(
   context: WidgetContext,
-  site: WidgetSite,
-  visitor: Visitor,
+  source: MessageSource,
   message: VisitorMessage,
-  trace: string | null = null,
 ): Promise<AcceptedMessage> {
+  const { site, visitor, trace } = source;
   const { project, chatId, ticketId, userId } = visitor;
   const { messageId, seq } = await context.store.visitors.reserve(project, ticketId, message.clientMessageId);
   if (seq !== null) return { messageId, ticketId, seq };
   await context.store.storedBytes.checkRoom(project, "texts", Buffer.byteLength(message.text));
-  const files = await takeFiles(context, site, visitor, messageId, message.attachments ?? []);
+  const files = await takeFiles(context, source, messageId, message.attachments ?? []);
   const accepted = await context.receive(
     {
       channelId: "widget",
@@ -95,7 +100,8 @@ export function postMessage(context: WidgetContext): RequestHandler {
     const parsed = visitorMessageSchema.safeParse(body);
     if (!parsed.success) throw invalidRequest(parsed.error.issues, "The message");
     await countText(context.queues.counters, { address: clientAddress(request), key }, parsed.data.text);
-    const { messageId, ticketId, seq } = await receiveMessage(context, site, visitor, parsed.data, traceOf(response));
+    const source = { site, visitor, trace: traceOf(response) };
+    const { messageId, ticketId, seq } = await receiveMessage(context, source, parsed.data);
     const answer: WidgetMessageAnswer = { ok: true, chatId: visitor.chatId, ticketId, messageId, seq };
     response.status(202).set("Cache-Control", "no-store").json(answer);
   };

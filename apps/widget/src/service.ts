@@ -20,6 +20,8 @@ const CLOSE_DEADLINE_MS = 3_000;
 /** The largest file within it: 140 kbit/s, as a poor mobile network has. */
 const UPLOAD_TIMEOUT_MS = 600_000;
 
+const hostOf = ({ bindHost }: Resources["config"]) => bindHost ?? "127.0.0.1";
+
 const SWEEP_EVERY_MS = 60_000;
 
 /** Deletes files that no message names after a day, and IDs of messages that never came; replicas share the work. */
@@ -30,93 +32,102 @@ async function sweepFiles({ store }: Resources, isStopped: () => boolean): Promi
   }
 }
 
-/** The web widget: what its pages load and send, the sockets of its visitors, and the widget channel behind them. */
-export function widgetService(resources: Resources): Service {
+/** Opens the sockets and the HTTP server of the widget. Throws PortTakenError and CannotListenError. */
+async function openServer(
+  { config, log }: Resources,
+  context: WidgetContext,
+  findFault: () => Promise<string | null>,
+): Promise<{ listening: Listening; sockets: Sockets }> {
+  const host = hostOf(config);
+  const sockets = openSockets(context);
+  const app = createApp(log, (routes) => addWidgetRoutes(routes, { ...context, config, sockets, findFault }), {
+    trustProxy: config.trustProxy,
+    app: "widget",
+    showsMetrics: config.ports.metrics === undefined,
+  });
+  try {
+    const { widget: port } = config.ports;
+    const listening = await listen(app, {
+      host,
+      port,
+      setting: "SVC_WIDGET_PORT",
+      requestTimeoutMs: UPLOAD_TIMEOUT_MS,
+    });
+    sockets.attach(listening.server, app);
+    log.info({ host, port: listening.port }, "widget listening");
+    return { listening, sockets };
+  } catch (error) {
+    await sockets.close();
+    throw error;
+  }
+}
+
+async function startWidget(resources: Resources): Promise<RunningService> {
   const { config, store, queues, log } = resources;
-  const host = config.bindHost ?? "127.0.0.1";
+  const readSite = createSiteReader(store, demoOrigins(config));
+  let isDraining = false;
+  let listening: Listening | null = null;
+  let sockets: Sockets | null = null;
 
-  async function start(): Promise<RunningService> {
-    const readSite = createSiteReader(store, demoOrigins(config));
-    let isDraining = false;
-    let listening: Listening | null = null;
-    let sockets: Sockets | null = null;
-
-    const tell = (ticketIds: string[]) => {
-      sockets?.wake(ticketIds);
-      // The visitor may be connected to another replica, with another tab too.
-      queues.wakeUps.send(CHATS_TOPIC, ticketIds);
-    };
-    async function findFault(): Promise<string | null> {
-      if (isDraining) return "stopping";
-      return store.findFault();
-    }
-
-    async function open(): Promise<void> {
-      const opened = openSockets(context);
-      const app = createApp(
-        log,
-        (routes) => addWidgetRoutes(routes, { ...context, config, sockets: opened, findFault }),
-        { trustProxy: config.trustProxy, app: "widget", showsMetrics: config.ports.metrics === undefined },
-      );
-      try {
-        listening = await listen(app, {
-          host,
-          port: config.ports.widget,
-          setting: "SVC_WIDGET_PORT",
-          requestTimeoutMs: UPLOAD_TIMEOUT_MS,
-        });
-      } catch (error) {
-        await opened.close();
-        throw error;
-      }
-      opened.attach(listening.server, app);
-      sockets = opened;
-      log.info({ host, port: listening.port }, "widget listening");
-    }
-
-    async function close(): Promise<void> {
-      await sockets?.close();
-      sockets = null;
-      await listening?.close(CLOSE_DEADLINE_MS);
-      listening = null;
-    }
-
-    const channel = createWidgetChannel({ open, close, tell });
-    const context: WidgetContext = {
-      store,
-      queues,
-      log,
-      readSite,
-      ceilings: config.ceilings,
-      receive: (message, to) => channel.receive(message, to),
-      tell,
-    };
-    const manager = createChannelManager(resources);
-    manager.register(channel);
-    const silence = queues.wakeUps.listen(CHATS_TOPIC, (ids) => sockets?.wake(ids));
-    const silenceTexts = followTexts(queues, (ids) => sockets?.wake(ids));
-    const sweeper = startSweeps(log, "unreferenced files", [
-      { everyMs: SWEEP_EVERY_MS, run: (isStopped) => sweepFiles(resources, isStopped) },
-    ]);
-    const unfollow = await manager.follow();
-    const failure = manager.states().find(({ state }) => state === "failing")?.error ?? null;
-
-    return {
-      ...(failure === null ? {} : { problems: { Widget: failure } }),
-      urls: listening === null ? {} : { Widget: localUrl(host, config.ports.widget) },
-      findFault,
-      drain() {
-        isDraining = true;
-      },
-      async stop() {
-        isDraining = true;
-        await unfollow();
-        await sweeper.stop();
-        silence();
-        silenceTexts();
-      },
-    };
+  const tell = (ticketIds: string[]) => {
+    sockets?.wake(ticketIds);
+    // The visitor may be connected to another replica, with another tab too.
+    queues.wakeUps.send(CHATS_TOPIC, ticketIds);
+  };
+  async function findFault(): Promise<string | null> {
+    if (isDraining) return "stopping";
+    return store.findFault();
   }
 
-  return { name: "widget", start };
+  async function open(): Promise<void> {
+    ({ listening, sockets } = await openServer(resources, context, findFault));
+  }
+
+  async function close(): Promise<void> {
+    await sockets?.close();
+    sockets = null;
+    await listening?.close(CLOSE_DEADLINE_MS);
+    listening = null;
+  }
+
+  const channel = createWidgetChannel({ open, close, tell });
+  const context: WidgetContext = {
+    store,
+    queues,
+    log,
+    readSite,
+    ceilings: config.ceilings,
+    receive: (message, to) => channel.receive(message, to),
+    tell,
+  };
+  const manager = createChannelManager(resources);
+  manager.register(channel);
+  const silence = queues.wakeUps.listen(CHATS_TOPIC, (ids) => sockets?.wake(ids));
+  const silenceTexts = followTexts(queues, (ids) => sockets?.wake(ids));
+  const sweeper = startSweeps(log, "unreferenced files", [
+    { everyMs: SWEEP_EVERY_MS, run: (isStopped) => sweepFiles(resources, isStopped) },
+  ]);
+  const unfollow = await manager.follow();
+  const failure = manager.states().find(({ state }) => state === "failing")?.error ?? null;
+
+  return {
+    ...(failure === null ? {} : { problems: { Widget: failure } }),
+    urls: listening === null ? {} : { Widget: localUrl(hostOf(config), config.ports.widget) },
+    findFault,
+    drain() {
+      isDraining = true;
+    },
+    async stop() {
+      isDraining = true;
+      await unfollow();
+      await sweeper.stop();
+      silence();
+      silenceTexts();
+    },
+  };
+}
+
+/** The web widget: what its pages load and send, the sockets of its visitors, and the widget channel behind them. */
+export function widgetService(resources: Resources): Service {
+  return { name: "widget", start: () => startWidget(resources) };
 }

@@ -1,9 +1,8 @@
+import type { AnswerModel } from "./answer.ts";
 import type { Agent } from "@svc/contracts";
-import type { ProjectId } from "@svc/store";
-import type { Answer, HistoryMessage, OnText, Search, SearchResult } from "./answer.ts";
+import type { Answer, HistoryMessage, Search, SearchResult } from "./answer.ts";
 import { answerWithModel, ifInnocent } from "./grounded/answer-with-model.ts";
 import { streamText } from "./grounded/stream-text.ts";
-import type { ChatTool, LanguageModel } from "./models/language-model.ts";
 import { ModelError } from "./models/model-error.ts";
 import { quoteAnswer } from "./quote-answer.ts";
 import { classifyMessage } from "./talk/classify-message.ts";
@@ -11,27 +10,6 @@ import { isForPerson, replyToTalk, whyOfTalk } from "./talk/reply-to-talk.ts";
 
 /** What a search without knowledge bases finds. */
 const NOTHING: SearchResult = { hits: [], bestPossible: 0, words: [] };
-
-/** What came of a call of a tool: `text` says what it was called with and is data, written by others. */
-export interface CallResult {
-  /** Name of the tool. */
-  tool: string;
-  text: string;
-}
-
-/** The language model that an answer may be made with, and for whom. */
-export interface AnswerModel {
-  model: LanguageModel;
-  project: ProjectId;
-  /** Null where no ticket is worked on. */
-  ticketId: string | null;
-  tools?: readonly ChatTool[];
-  /** What came of calls of tools that people have decided about, for this message. */
-  results?: readonly CallResult[];
-  /** Ends what is on its way; `answerQuestion` then rejects with its reason. */
-  signal: AbortSignal;
-  onText?: OnText;
-}
 
 /**
  * Answers a question from the agent's knowledge bases: with a language model where there is one, grounded in passages;

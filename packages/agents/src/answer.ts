@@ -1,3 +1,6 @@
+import type { ProjectId } from "@svc/store";
+import type { ChatTool } from "./models/language-model.ts";
+import type { LanguageModel } from "./models/language-model.ts";
 import type { ReplyAuthor, Source, Agent, ReviewPolicy } from "@svc/contracts";
 import { promisesPerson } from "./promises-person.ts";
 import type { ModelUsage } from "./models/language-model.ts";
@@ -134,4 +137,25 @@ export function sendsAnswer(
   return fixedReply === null && reviewPolicy !== "auto"
     ? { sends: false, why: PROMISED }
     : { ...choice, why: `${choice.why}; ${PROMISED}`, needsPerson: true };
+}
+
+/** What came of a call of a tool: `text` says what it was called with and is data, written by others. */
+export interface CallResult {
+  /** Name of the tool. */
+  tool: string;
+  text: string;
+}
+
+/** The language model that an answer may be made with, and for whom. */
+export interface AnswerModel {
+  model: LanguageModel;
+  project: ProjectId;
+  /** Null where no ticket is worked on. */
+  ticketId: string | null;
+  tools?: readonly ChatTool[];
+  /** What came of calls of tools that people have decided about, for this message. */
+  results?: readonly CallResult[];
+  /** Ends what is on its way; `answerQuestion` then rejects with its reason. */
+  signal: AbortSignal;
+  onText?: OnText;
 }

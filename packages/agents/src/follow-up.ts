@@ -175,7 +175,7 @@ function findReplaced(text: string, own: readonly Token[], topic: string, lexico
   const found = [
     besideSameWord(own, before, lexicon),
     behindSameWord(tokenize(text), own, before, lexicon),
-    lexicon.hasCapitalNouns ? [] : names(text, own, topic, before, lexicon),
+    lexicon.hasCapitalNouns || !own.every((token) => isName(text, token)) ? [] : namesIn(topic, before, lexicon),
   ];
   return found.find((places) => places.length === 1)?.[0] ?? null;
 }
@@ -215,17 +215,11 @@ function besideSameWord(own: readonly Token[], before: readonly Token[], { isTop
   });
 }
 
-function names(
-  text: string,
-  own: readonly Token[],
-  topic: string,
-  before: readonly Token[],
-  { isTopic }: Lexicon,
-): Place[] {
-  const isName = (whole: string, { start, end }: Token): boolean => /\p{Lu}/u.test(whole.slice(start, end));
+const isName = (text: string, { start, end }: Token): boolean => /\p{Lu}/u.test(text.slice(start, end));
+
+function namesIn(topic: string, tokens: readonly Token[], { isTopic }: Lexicon): Place[] {
   const startsSentence = ({ start }: Token): boolean => /(?:^|[.?!¿¡]\s*|\n)$/.test(topic.slice(0, start).slice(-4));
-  if (!own.every((token) => isName(text, token))) return [];
-  return before
+  return tokens
     .filter((token) => isTopic(token.term) && isName(topic, token) && !startsSentence(token))
     .map(({ start, end }) => ({ start, end }));
 }

@@ -1,8 +1,9 @@
 export { HISTORY_LIMIT, SEARCH_LIMIT } from "./answer.ts";
 export { answerQuestion } from "./answer-question.ts";
-export type { AnswerModel, CallResult } from "./answer-question.ts";
+export type { AnswerModel, CallResult } from "./answer.ts";
 export type { Answer, HistoryMessage, ModelPart, OnText, Passage, Search, SearchResult } from "./answer.ts";
-export type { CatalogueModel, ModelCatalogue, PullableModel } from "./catalogue/open-model-catalogue.ts";
+export type { ModelCatalogue, PullableModel } from "./catalogue/open-model-catalogue.ts";
+export type { CatalogueModel } from "./catalogue/create-ollama.ts";
 export { openModelCatalogue } from "./catalogue/open-model-catalogue.ts";
 export { PullError } from "./catalogue/fetch-json.ts";
 export type { ChatTool, LanguageModel, LanguageModels } from "./models/language-model.ts";
@@ -18,6 +19,8 @@ export { sendsAnswer } from "./answer.ts";
 export type { SendingChoice } from "./answer.ts";
 export { classifyMessage } from "./talk/classify-message.ts";
 export type { MessageClass, MessageContext, MessageKind } from "./talk/classify-message.ts";
+export { createTalkRecognizer } from "./talk/recognize-talk.ts";
+export type { TalkRecognizer } from "./talk/recognize-talk.ts";
 export {
   automaticText,
   automaticTextLanguages,

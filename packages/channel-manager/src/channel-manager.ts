@@ -1,5 +1,6 @@
 import { REPLY_QUEUES, ServiceError } from "@svc/contracts";
 import type { Channel, ChannelsConfig, IntegrationId } from "@svc/contracts";
+import type { Log } from "@svc/log";
 import { errorMessage } from "@svc/primitives";
 import { newsOf } from "@svc/queue";
 import { newId } from "@svc/store";
@@ -8,10 +9,10 @@ import { acceptMessage } from "./accept-message.ts";
 import type { ChannelResources } from "./accept-message.ts";
 import { deliverReplies } from "./deliver-replies.ts";
 
-/** How a registered channel is doing. */
+/** State of a registered channel. */
 export type ChannelState = ReplicaState;
 
-/** What is only started and stopped: a server that others call. */
+/** A server that is only started and stopped, and receives no replies. */
 export type SwitchedServer = Pick<Channel, "start" | "stop" | "findFault"> & { readonly id: IntegrationId };
 
 /** Passes announced replies to a channel until it is stopped. */
@@ -24,9 +25,9 @@ interface Registered {
   /** Starts to pass announced replies to the channel; null for a server, which gets none. */
   consume: (() => ReplyConsumer) | null;
   state: ChannelState;
-  /** True between a start and a stop, also while something is wrong with it. */
+  /** True between a start and a stop, also while it is failing. */
   isStarted: boolean;
-  /** What was logged of its last failure, and null while there is none. */
+  /** Message of its last failure, as logged; null without one. */
   cause: string | null;
   replies: ReplyConsumer | null;
   /** Not to be started again before this time (epoch milliseconds) after a failed start. */
@@ -35,95 +36,142 @@ interface Registered {
 
 /** Errors of packages/http, whose messages say which setting to change. */
 const LISTEN_ERRORS = new Set(["PortTakenError", "CannotListenError"]);
-const WATCH_MS = 1_000;
+/** Interval at which the settings are read: a change is in effect within two seconds. */
+const WATCH_MS = 1_600;
 const RETRY_START_MS = 5_000;
 const REPLIES_DEADLINE_MS = 4_000;
 
+/** Called with the settings each time they are read, before the channels are reconciled. */
+type OnSettings = (settings: ChannelsConfig) => Promise<void>;
+
+function setState(log: Log, entry: Registered, state: "running" | "stopped"): void {
+  if (entry.state.state === state) return;
+  entry.state = { id: entry.channel.id, state, since: new Date(), error: null };
+  entry.cause = null;
+  log.info({ channel: entry.channel.id, state }, "channel state");
+}
+
+/** Records a failure: its message is logged, and the state shows `text`, or the message if it is meant for callers. */
+function setFailing(log: Log, entry: Registered, error: unknown, text: string): void {
+  const cause = errorMessage(error);
+  if (entry.state.state === "failing" && entry.cause === cause) return;
+  // A library's message may contain a URL with a token, or a secret of the settings.
+  const isOurs = error instanceof ServiceError || (error instanceof Error && LISTEN_ERRORS.has(error.name));
+  const shown = isOurs ? error.message : text;
+  const since = entry.state.state === "failing" ? entry.state.since : new Date();
+  entry.state = { id: entry.channel.id, state: "failing", since, error: shown };
+  entry.cause = cause;
+  const why = isOurs ? { reason: shown } : { error };
+  log.warn({ channel: entry.channel.id, state: "failing", ...why }, "channel state");
+}
+
 /**
- * The registry of the channels in this process. It starts and stops each as the settings say, hands their messages to
- * the pipeline, and their replies back to them.
+ * Passes announced replies to their channel. Idempotent: a channel whose replies are collected is only notified, and a
+ * channel that pushes does not send again what is sent.
+ */
+function consumeReplies(resources: ChannelResources, channel: Channel): ReplyConsumer {
+  if (channel.announce === undefined) {
+    const work = deliverReplies(resources, channel);
+    work.start();
+    return work;
+  }
+  const consumer = resources.queues.consume(REPLY_QUEUES[channel.id], async (job) => channel.announce?.(newsOf(job)));
+  return { stop: () => consumer.close(REPLIES_DEADLINE_MS) };
+}
+
+/** Updates the state of a started channel: running, or failing with what its channel reports. */
+function updateState(log: Log, entry: Registered): void {
+  const problem = entry.channel.findFault?.() ?? null;
+  if (problem === null) setState(log, entry, "running");
+  else setFailing(log, entry, new ServiceError("unavailable", problem), problem);
+}
+
+async function startChannel(log: Log, entry: Registered): Promise<void> {
+  try {
+    await entry.channel.start();
+    entry.replies = entry.consume?.() ?? null;
+    entry.isStarted = true;
+    updateState(log, entry);
+  } catch (error) {
+    entry.retryAt = Date.now() + RETRY_START_MS;
+    await entry.channel.stop().catch((stopError: unknown) => {
+      log.debug({ error: stopError, channel: entry.channel.id }, "failed to stop a channel that did not start");
+    });
+    setFailing(log, entry, error, "The channel could not be started. See the log.");
+  }
+}
+
+async function stopChannel(log: Log, entry: Registered): Promise<void> {
+  const { replies } = entry;
+  entry.replies = null;
+  entry.isStarted = false;
+  try {
+    await replies?.stop();
+    await entry.channel.stop();
+    setState(log, entry, "stopped");
+  } catch (error) {
+    setFailing(log, entry, error, "The channel could not be stopped. See the log.");
+  }
+}
+
+/**
+ * Follows the settings: reconciles the channels now and every 1.6 s, and reports the state of each in the store. While the
+ * store is unavailable, the channels stay as they are. Returns a function that stops following and stops every channel.
+ */
+async function followSettings(
+  { store, log }: ChannelResources,
+  { reconcile, states }: Pick<ChannelManager, "reconcile" | "states">,
+  onSettings?: OnSettings,
+): Promise<() => Promise<void>> {
+  const replica = newId();
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const report = () => store.channelStates.report(replica, states());
+  const check = async () => {
+    try {
+      const settings = await store.channelsConfig.read();
+      // A check that was in progress at the end must not start anything.
+      if (!stopped) await onSettings?.(settings);
+      if (!stopped) await reconcile(settings.enabled);
+      if (!stopped) await report();
+    } catch (error) {
+      log.debug({ error }, "cannot read the channel settings; channels keep their current state");
+    }
+  };
+  const checkLater = () => {
+    if (stopped) return;
+    timer = setTimeout(() => void check().finally(checkLater), WATCH_MS);
+  };
+  const settings = await store.channelsConfig.read();
+  await reconcile(settings.enabled);
+  await report();
+  checkLater();
+  return async () => {
+    stopped = true;
+    clearTimeout(timer);
+    await reconcile([]);
+    await store.channelStates.forget(replica).catch((error: unknown) => {
+      // A state that is not reported again expires after five seconds.
+      log.debug({ error }, "failed to record that the channels of this process have stopped");
+    });
+  };
+}
+
+/**
+ * The registry of the channels in this process. Starts and stops each according to the settings, passes
+ * their messages to the pipeline, and replies to them.
  */
 export function createChannelManager(resources: ChannelResources) {
-  const { store, queues, log } = resources;
+  const { log } = resources;
   const channels = new Map<IntegrationId, Registered>();
   let reconciling: Promise<void> = Promise.resolve();
-
-  function setState(entry: Registered, state: "running" | "stopped"): void {
-    if (entry.state.state === state) return;
-    entry.state = { id: entry.channel.id, state, since: new Date(), error: null };
-    entry.cause = null;
-    log.info({ channel: entry.channel.id, state }, "channel state");
-  }
-
-  /** Notes a failure: its own words go to the log, the state shows `text` or what is written to be read by callers. */
-  function setFailing(entry: Registered, error: unknown, text: string): void {
-    const cause = errorMessage(error);
-    if (entry.state.state === "failing" && entry.cause === cause) return;
-    // A library's text may hold an address with a token, or a secret of the settings.
-    const isOurs = error instanceof ServiceError || (error instanceof Error && LISTEN_ERRORS.has(error.name));
-    const shown = isOurs ? error.message : text;
-    const since = entry.state.state === "failing" ? entry.state.since : new Date();
-    entry.state = { id: entry.channel.id, state: "failing", since, error: shown };
-    entry.cause = cause;
-    const why = isOurs ? { reason: shown } : { error };
-    log.warn({ channel: entry.channel.id, state: "failing", ...why }, "channel state");
-  }
-
-  /**
-   * Passes announced replies to their channel. Idempotent: a channel whose replies are collected is only notified, and a
-   * channel that pushes does not send again what is sent.
-   */
-  function consumeReplies(channel: Channel): ReplyConsumer {
-    if (channel.announce === undefined) {
-      const work = deliverReplies(resources, channel);
-      work.start();
-      return work;
-    }
-    const consumer = queues.consume(REPLY_QUEUES[channel.id], async (job) => channel.announce?.(newsOf(job)));
-    return { stop: () => consumer.close(REPLIES_DEADLINE_MS) };
-  }
-
-  /** A started channel is running, or says what keeps it from its work. */
-  function showFault(entry: Registered): void {
-    const fault = entry.channel.findFault?.() ?? null;
-    if (fault === null) setState(entry, "running");
-    else setFailing(entry, new ServiceError("unavailable", fault), fault);
-  }
-
-  async function startChannel(entry: Registered): Promise<void> {
-    try {
-      await entry.channel.start();
-      entry.replies = entry.consume?.() ?? null;
-      entry.isStarted = true;
-      showFault(entry);
-    } catch (error) {
-      entry.retryAt = Date.now() + RETRY_START_MS;
-      await entry.channel.stop().catch((stopError: unknown) => {
-        log.debug({ error: stopError, channel: entry.channel.id }, "failed to stop a channel that did not start");
-      });
-      setFailing(entry, error, "The channel could not be started. See the log.");
-    }
-  }
-
-  async function stopChannel(entry: Registered): Promise<void> {
-    const { replies } = entry;
-    entry.replies = null;
-    entry.isStarted = false;
-    try {
-      await replies?.stop();
-      await entry.channel.stop();
-      setState(entry, "stopped");
-    } catch (error) {
-      setFailing(entry, error, "The channel could not be stopped. See the log.");
-    }
-  }
 
   async function reconcileNow(enabled: readonly IntegrationId[]): Promise<void> {
     for (const entry of channels.values()) {
       const wanted = enabled.includes(entry.channel.id);
-      if (wanted && entry.isStarted) showFault(entry);
-      if (wanted && !entry.isStarted && Date.now() >= entry.retryAt) await startChannel(entry);
-      if (!wanted && entry.state.state !== "stopped") await stopChannel(entry);
+      if (wanted && entry.isStarted) updateState(log, entry);
+      if (wanted && !entry.isStarted && Date.now() >= entry.retryAt) await startChannel(log, entry);
+      if (!wanted && entry.state.state !== "stopped") await stopChannel(log, entry);
     }
   }
 
@@ -133,7 +181,7 @@ export function createChannelManager(resources: ChannelResources) {
     return reconciling;
   }
 
-  /** How each channel of this process is doing. */
+  /** Returns the state of each channel of this process. */
   function states(): ChannelState[] {
     return [...channels.values()].map((entry) => entry.state);
   }
@@ -154,7 +202,7 @@ export function createChannelManager(resources: ChannelResources) {
   return {
     /** Adds a channel of this process; each id once. It is started by the next `reconcile`. */
     register(channel: Channel): void {
-      add(channel, () => consumeReplies(channel));
+      add(channel, () => consumeReplies(resources, channel));
       channel.onMessage((message, context) => acceptMessage(resources, channel, message, context));
     },
 
@@ -165,45 +213,8 @@ export function createChannelManager(resources: ChannelResources) {
 
     reconcile,
 
-    /**
-     * Follows the settings: now, and once a second, and says in the store how each channel is doing. While the store is
-     * away the channels stay as they are. `onSettings` is called with the settings each time, before the channels are
-     * reconciled. Answers a function that stops following and stops every channel.
-     */
-    async follow(onSettings?: (settings: ChannelsConfig) => Promise<void>): Promise<() => Promise<void>> {
-      const replica = newId();
-      let stopped = false;
-      let timer: NodeJS.Timeout | undefined;
-      const report = () => store.channelStates.report(replica, states());
-      const look = async () => {
-        try {
-          const settings = await store.channelsConfig.read();
-          // A look that was under way when following ended must not start anything again.
-          if (!stopped) await onSettings?.(settings);
-          if (!stopped) await reconcile(settings.enabled);
-          if (!stopped) await report();
-        } catch (error) {
-          log.debug({ error }, "cannot read the channel settings; channels keep their current state");
-        }
-      };
-      const lookLater = () => {
-        if (stopped) return;
-        timer = setTimeout(() => void look().finally(lookLater), WATCH_MS);
-      };
-      const settings = await store.channelsConfig.read();
-      await reconcile(settings.enabled);
-      await report();
-      lookLater();
-      return async () => {
-        stopped = true;
-        clearTimeout(timer);
-        await reconcile([]);
-        await store.channelStates.forget(replica).catch((error: unknown) => {
-          // What is left says nothing any more after five seconds.
-          log.debug({ error }, "failed to record that the channels of this process have stopped");
-        });
-      };
-    },
+    /** Follows the settings, see `followSettings`. */
+    follow: (onSettings?: OnSettings) => followSettings(resources, { reconcile, states }, onSettings),
 
     states,
   };

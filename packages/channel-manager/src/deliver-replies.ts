@@ -1,11 +1,12 @@
 import { DeliveryError, REPLY_QUEUES } from "@svc/contracts";
-import type { Channel, ReplyContext, ReplyJob } from "@svc/contracts";
+import type { Channel, ChannelId, ReplyContext, ReplyJob } from "@svc/contracts";
+import type { Log } from "@svc/log";
 import { MAX_LAPSES, OUTBOX_LEASE_MS, asProjectId, isUnavailable, outlastOutage } from "@svc/store";
 import type { ClaimedReply, OutboxRef, Store } from "@svc/store";
 import { count, isTracing, observe, startSpan } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
 import { createLeaseKeeper, defineWork } from "@svc/work";
-import type { ClaimContext, Failure, HeldLease, Work } from "@svc/work";
+import type { ClaimContext, Failure, FailurePolicy, HeldLease, Work } from "@svc/work";
 import type { ChannelResources } from "./accept-message.ts";
 
 const ATTEMPTS_MAX = 5;
@@ -37,6 +38,111 @@ const pauseMs = (times: number) => Math.min(PAUSE_MAX_MS, 1_000 * 2 ** Math.min(
 
 const factsOf = ({ ticketId, reply, tries }: ClaimedReply) => ({ ticketId, replyId: reply.id, tries });
 
+/** Handles a claimed reply in a span of the trace of its message, and counts the result. */
+async function handleInSpan(
+  store: Store,
+  channelId: ChannelId,
+  claimed: ClaimedReply,
+  handle: ClaimContext<ReplyClaim>["handle"],
+): Promise<boolean> {
+  const startedAt = performance.now();
+  const span = startSpan("deliver reply", {
+    parent: await findTrace(store, claimed),
+    kind: "client",
+    attributes: { "svc.channel": channelId, "svc.ticket_id": claimed.ticketId, "svc.tries": claimed.tries },
+  });
+  const claim: ReplyClaim = { ...claimed, span, outcome: "broken_off" };
+  try {
+    const mayContinue = await handle(claim);
+    span.annotate({ "svc.outcome": claim.outcome });
+    count("svc_deliveries_total", { way: "push", outcome: claim.outcome });
+    observe("svc_delivery_duration_seconds", { way: "push" }, (performance.now() - startedAt) / 1_000);
+    return mayContinue;
+  } finally {
+    span.end();
+  }
+}
+
+/** Sends the replies of a conversation, until none is left or one has to wait. */
+async function sendAll(
+  store: Store,
+  channelId: ChannelId,
+  chat: OutboxRef,
+  { handle, mayContinue }: Pick<ClaimContext<ReplyClaim>, "handle"> & { mayContinue: () => boolean },
+): Promise<void> {
+  let leaseId: string | undefined;
+  while (mayContinue()) {
+    const claimed = await store.outboxes.claimNext(chat, leaseId);
+    if (claimed === null) return;
+    ({ leaseId } = claimed);
+    if (!(await handleInSpan(store, channelId, claimed, handle))) return;
+  }
+  // The lease is released immediately, and does not have to expire.
+  if (leaseId !== undefined) await store.outboxes.release(chat, leaseId);
+}
+
+/** Sends the replies of a conversation once at a time, and of a limited number of conversations. */
+function createRuns(log: Log) {
+  /** Conversations that replies are sent in, and whether more were announced meanwhile. */
+  const running = new Map<string, { isAnnouncedAgain: boolean }>();
+  const isFull = () => running.size >= CONCURRENCY;
+  return {
+    isFull,
+    /** Sends again if more replies are announced meanwhile. Never rejects. */
+    async run(
+      ticketId: string,
+      { send, mayContinue }: { send: (mayContinue: () => boolean) => Promise<void>; mayContinue: () => boolean },
+    ): Promise<void> {
+      const present = running.get(ticketId);
+      // The present run may have read before the latest reply was committed.
+      if (present !== undefined) present.isAnnouncedAgain = true;
+      // Over the limit, the next sweep finds the conversation.
+      if (present !== undefined || isFull()) return;
+      const run = { isAnnouncedAgain: false };
+      running.set(ticketId, run);
+      try {
+        do {
+          run.isAnnouncedAgain = false;
+          await send(mayContinue);
+        } while (run.isAnnouncedAgain && mayContinue());
+      } catch (error) {
+        if (isUnavailable(error)) log.debug({ error }, "database unavailable; replies are delayed");
+        else log.warn({ error }, "failed to send replies; retrying");
+      } finally {
+        running.delete(ticketId);
+      }
+    },
+  };
+}
+
+/** Returns how failed attempts are judged and recorded. */
+function failurePolicy(store: Store, log: Log): FailurePolicy<ReplyClaim> {
+  return {
+    maxAttempts: ATTEMPTS_MAX,
+    retry: [],
+    explainExpiredLeases,
+    judge,
+    async retryLater(reply, { delayMs, counts, error }) {
+      reply.span.fail(error);
+      await store.outboxes.giveBack(reply, { delayMs, counts });
+      const facts = { ...factsOf(reply), reason: reasonOf(error), inMs: Math.round(delayMs) };
+      if (counts) log.warn({ ...facts, error }, "reply failed; it will be retried");
+      else if (reply.outcome === "later") log.debug(facts, "reply deferred");
+    },
+    async giveUp(reply, reason, error) {
+      reply.span.fail(error);
+      const isDead = !isClosed(error);
+      reply.outcome = isDead ? "dead" : "closed";
+      const facts = { ...factsOf(reply), reason };
+      if (isDead) log.error({ ...facts, error }, "reply failed permanently; moved to dead letters");
+      else log.info(facts, "conversation no longer accepts replies");
+      await store.outboxes.settleUndelivered(reply, { reason, isDead });
+      return true;
+    },
+    facts: (reply) => factsOf(reply),
+  };
+}
+
 /**
  * Defines the work of sending the replies of a channel that pushes, in the order of each conversation: those that were
  * announced, and twice a second those whose job was lost or that had to wait. Idempotent: each part of a reply is recorded
@@ -50,70 +156,22 @@ export function deliverReplies(
 ): Work<OutboxRef> {
   const topic = `outbox-${channel.id}`;
   const isActive = () => channel.isActive?.() !== false;
-  /** Conversations that replies are sent in, and whether more were announced meanwhile. */
-  const running = new Map<string, { isAnnouncedAgain: boolean }>();
-
-  /** Handles a claimed reply in a span of the trace of its message, and counts the result. */
-  async function handleInSpan(claimed: ClaimedReply, handle: ClaimContext<ReplyClaim>["handle"]): Promise<boolean> {
-    const startedAt = performance.now();
-    const span = startSpan("deliver reply", {
-      parent: await findTrace(store, claimed),
-      kind: "client",
-      attributes: { "svc.channel": channel.id, "svc.ticket_id": claimed.ticketId, "svc.tries": claimed.tries },
-    });
-    const claim: ReplyClaim = { ...claimed, span, outcome: "broken_off" };
-    try {
-      const mayContinue = await handle(claim);
-      span.annotate({ "svc.outcome": claim.outcome });
-      count("svc_deliveries_total", { way: "push", outcome: claim.outcome });
-      observe("svc_delivery_duration_seconds", { way: "push" }, (performance.now() - startedAt) / 1_000);
-      return mayContinue;
-    } finally {
-      span.end();
-    }
-  }
-
-  /** Sends what waits in a conversation, until nothing is left or something has to wait. */
-  async function sendAll(chat: OutboxRef, { handle, isDraining }: ClaimContext<ReplyClaim>): Promise<void> {
-    let leaseId: string | undefined;
-    while (isActive() && !isDraining()) {
-      const claimed = await store.outboxes.claimNext(chat, leaseId);
-      if (claimed === null) return;
-      ({ leaseId } = claimed);
-      if (!(await handleInSpan(claimed, handle))) return;
-    }
-    // The lease is free at once, and not when it expires.
-    if (leaseId !== undefined) await store.outboxes.release(chat, leaseId);
-  }
+  const runs = createRuns(log);
 
   async function claim(chat: OutboxRef, context: ClaimContext<ReplyClaim>): Promise<boolean> {
     if (!isActive()) {
       queues.wakeUps.send(topic, [`${chat.project}/${chat.ticketId}`]);
       return false;
     }
-    const present = running.get(chat.ticketId);
-    // The present run may have read before the latest reply was committed.
-    if (present !== undefined) present.isAnnouncedAgain = true;
-    // Over the limit, the next sweep finds the conversation.
-    if (present !== undefined || running.size >= CONCURRENCY) return false;
-    const run = { isAnnouncedAgain: false };
-    running.set(chat.ticketId, run);
-    try {
-      do {
-        run.isAnnouncedAgain = false;
-        await sendAll(chat, context);
-      } while (run.isAnnouncedAgain && isActive() && !context.isDraining());
-    } catch (error) {
-      if (isUnavailable(error)) log.debug({ error }, "database unavailable; replies are delayed");
-      else log.warn({ error }, "failed to send replies; retrying");
-    } finally {
-      running.delete(chat.ticketId);
-    }
+    await runs.run(chat.ticketId, {
+      send: (mayContinue) => sendAll(store, channel.id, chat, { ...context, mayContinue }),
+      mayContinue: () => isActive() && !context.isDraining(),
+    });
     return false;
   }
 
   async function sendDue(): Promise<void> {
-    if (!isActive() || running.size >= CONCURRENCY) return;
+    if (!isActive() || runs.isFull()) return;
     for (const chat of await store.outboxes.listDue(channel.id, CONCURRENCY)) if (isActive()) void work.process(chat);
   }
 
@@ -137,30 +195,7 @@ export function deliverReplies(
         log.debug(factsOf(reply), "reply sent");
         return true;
       },
-      failures: {
-        maxAttempts: ATTEMPTS_MAX,
-        retry: [],
-        explainExpiredLeases,
-        judge,
-        async retryLater(reply, { delayMs, counts, error }) {
-          reply.span.fail(error);
-          await store.outboxes.giveBack(reply, { delayMs, counts });
-          const facts = { ...factsOf(reply), reason: reasonOf(error), inMs: Math.round(delayMs) };
-          if (counts) log.warn({ ...facts, error }, "reply failed; it will be retried");
-          else if (reply.outcome === "later") log.debug(facts, "reply deferred");
-        },
-        async giveUp(reply, reason, error) {
-          reply.span.fail(error);
-          const isDead = !isClosed(error);
-          reply.outcome = isDead ? "dead" : "closed";
-          const facts = { ...factsOf(reply), reason };
-          if (isDead) log.error({ ...facts, error }, "reply failed permanently; moved to dead letters");
-          else log.info(facts, "conversation no longer accepts replies");
-          await store.outboxes.settleUndelivered(reply, { reason, isDead });
-          return true;
-        },
-        facts: (reply) => factsOf(reply),
-      },
+      failures: failurePolicy(store, log),
       sweeps: [sendDue],
       listen: ({ process }) =>
         queues.wakeUps.listen(topic, (chats) => {

@@ -5,4 +5,6 @@ export type { Delivery } from "./begin-delivery.ts";
 export { createChannelManager } from "./channel-manager.ts";
 export type { ChannelManager, ChannelState, SwitchedServer } from "./channel-manager.ts";
 export { cleanFileName } from "./clean-file-name.ts";
+export { announceReplies, followReplies } from "./finished-messages.ts";
+export type { FinishedMessage } from "./finished-messages.ts";
 export { sniffMime } from "./sniff-mime.ts";

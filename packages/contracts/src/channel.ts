@@ -1,5 +1,5 @@
 import type { ChannelId } from "./channels.ts";
-import type { IncomingMessage } from "./channels.ts";
+import type { IncomingMessage } from "./incoming-message.ts";
 import type { MessageMode } from "./message-request.ts";
 import type { Sealed } from "./settings.ts";
 

@@ -1,5 +1,3 @@
-import { z } from "zod";
-
 /** A secret setting of a channel. */
 export interface SecretSetting {
   /** Name in messages of the CLI. */
@@ -92,37 +90,3 @@ export const mapSecrets = <Value>(
   valueOf: (secret: SecretSetting) => Value,
 ): Record<string, Value> =>
   Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, valueOf(secret)]));
-
-/** The channels (service document, section 2.3). */
-export const channelIdSchema = z.enum(CHANNEL_IDS);
-
-/** Everything that Integrations lists and that can be enabled or disabled: the channels and the tool server. */
-export const integrationIdSchema = z.enum([...channelIdSchema.options, "tool-server"]);
-export type IntegrationId = z.infer<typeof integrationIdSchema>;
-export const INTEGRATION_IDS = integrationIdSchema.options;
-
-/** A file attached to a message (service document, section 2.3). */
-export const attachmentRefSchema = z.object({
-  type: z.string(),
-  url: z.string().optional(),
-  name: z.string().optional(),
-  expired: z.boolean().optional().describe("True if the file has expired; it then has no `url`."),
-});
-export type AttachmentRef = z.infer<typeof attachmentRefSchema>;
-
-/** An incoming message as a channel passes it on (service document, section 2.3). */
-export const incomingMessageSchema = z.object({
-  channelId: channelIdSchema,
-  chatId: z.string(),
-  userId: z.string().optional(),
-  text: z.string(),
-  /** Epoch milliseconds. */
-  timestamp: z.number(),
-  attachments: z.array(attachmentRefSchema).optional(),
-  // Kept as it is: a record of zod would leave out a key `__proto__`, which is data like any other.
-  channelMeta: z.custom<Record<string, unknown>>(
-    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-    { error: "must be an object" },
-  ),
-});
-export type IncomingMessage = z.infer<typeof incomingMessageSchema>;

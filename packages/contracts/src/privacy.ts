@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { itemAnswer, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { channelIdSchema } from "./channels.ts";
+import { channelIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
 import { countChars, hasControlCharacters, wellFormedString } from "./well-formed.ts";
 

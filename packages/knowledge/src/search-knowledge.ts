@@ -1,9 +1,11 @@
 import { isUuid } from "@svc/primitives";
 import { formBit } from "@svc/store";
-import type { FoundChunk, NumberedDocument, ProjectId, Store } from "@svc/store";
+import type { FoundChunk, NumberedDocument, ProjectId, SearchedKb, Store } from "@svc/store";
 import { findSynonyms, foldAccents, postgresConfigOf } from "@svc/text";
 import { nearestWords, readMisspelling } from "./correct-word.ts";
 import { formsToStem, termsOf } from "./index-words.ts";
+import { areCurrent, knownBasesOf } from "./known-bases.ts";
+import type { KnownBase } from "./known-bases.ts";
 import { queryWords } from "./query-words.ts";
 import { MAX_SATURATION, MAX_SCORED_PLACES, rankPassages } from "./rank-passages.ts";
 import type { Candidate, PassageRanking, QueryPlace } from "./rank-passages.ts";
@@ -97,23 +99,41 @@ export async function searchEach(
   search: { query: string; kbGroups: readonly (readonly string[])[]; limit: number },
 ): Promise<SearchResult[]> {
   const { store } = deps;
+  const known = knownBasesOf(store);
   const wanted = [...new Set(search.kbGroups.flat())].filter(isUuid);
+  const searchAll = (bases: readonly KnownBase[], mayBeOld: boolean) =>
+    Promise.all(
+      search.kbGroups.map((group) => {
+        const own = bases.filter(({ id }) => group.includes(id));
+        return searchGroup(store, project, { ...search, bases: own, mayBeOld });
+      }),
+    );
+  const recalled = wanted.length === 0 ? null : known.recall(project, wanted);
+  const results = recalled === null ? [] : await searchAll(recalled, true);
+  if (recalled !== null && !results.includes(null)) return results.filter((result) => result !== null);
   const kbs = wanted.length === 0 ? [] : await store.kbs.findAll(project, wanted);
-  return Promise.all(
-    search.kbGroups.map(async (group): Promise<SearchResult> => {
-      const own = kbs.filter(({ id }) => group.includes(id));
-      const languages = [...new Set(own.flatMap((kb) => kb.languages))];
-      const words = queryWords(search.query, languages);
-      if (words.length === 0 || languages.length === 0) return { ...NOTHING_FOUND, languages };
-      const configs = [...new Set(languages.map(postgresConfigOf))];
-      const searched = await readQuery(store, { configs, languages, words, query: search.query });
-      const kbIds = own.map((kb) => kb.id);
-      for (let attempt = 1; ; attempt += 1) {
-        const found = await findPassages(store, project, { kbIds, configs, searched, limit: search.limit });
-        if (found.isWhole || attempt === MAX_ATTEMPTS) return { ...asResult(found), languages };
-      }
-    }),
-  );
+  known.remember(project, kbs);
+  return (await searchAll(kbs, false)).filter((result) => result !== null);
+}
+
+/** Searches a group of knowledge bases; null if they may be old, and are no longer as they were assumed to be. */
+async function searchGroup(
+  store: Pick<Store, "chunks">,
+  project: ProjectId,
+  search: { query: string; limit: number; bases: readonly KnownBase[]; mayBeOld: boolean },
+): Promise<SearchResult | null> {
+  const { bases, mayBeOld, query, limit } = search;
+  const languages = [...new Set(bases.flatMap((kb) => kb.languages))];
+  const words = queryWords(query, languages);
+  if (words.length === 0 || languages.length === 0) return mayBeOld ? null : { ...NOTHING_FOUND, languages };
+  const configs = [...new Set(languages.map(postgresConfigOf))];
+  const searched = await readQuery(store, { configs, languages, words, query });
+  const kbIds = bases.map((kb) => kb.id);
+  for (let attempt = 1; ; attempt += 1) {
+    const found = await findPassages(store, project, { kbIds, configs, searched, limit });
+    if (mayBeOld && !areCurrent(bases, found.kbs)) return null;
+    if (found.isWhole || attempt === MAX_ATTEMPTS) return { ...asResult(found), languages };
+  }
 }
 
 /** The result of a search in no knowledge base. */
@@ -197,6 +217,8 @@ interface FoundPassages {
   words: SearchedWord[];
   weights: PassageRanking["weights"];
   passageCount: number;
+  /** The knowledge bases as they were when the postings were read. */
+  kbs: readonly SearchedKb[];
 }
 
 async function findPassages(
@@ -212,7 +234,9 @@ async function findPassages(
   const idOf = new Map(kbs.map(({ id, number }) => [number, id]));
   const kbIdOf = ({ kbNumber }: Candidate): string => idOf.get(kbNumber) ?? "";
   const { candidates } = ranking;
-  const documents = await store.chunks.findDocuments(
+  const documents = await knownBasesOf(store).findDocuments(
+    store,
+    kbs,
     candidates.map((candidate) => ({ kbId: kbIdOf(candidate), number: candidate.number })),
   );
   const documentOf = createDocumentFinder(documents);
@@ -235,6 +259,7 @@ async function findPassages(
     words: [...(words ?? query.searched)],
     weights: first.ranking.weights,
     passageCount: kbs.reduce((sum, kb) => sum + kb.chunkCount, 0),
+    kbs,
   };
 }
 

@@ -34,6 +34,8 @@ export type Processor = (
 
 /** Says "look" to every process: a wake-up carries no truth and may be lost. */
 export interface WakeUps {
+  /** Length of the longest id that can be sent, in characters. An id has no spaces. */
+  readonly maxIdChars: number;
   /** Tells every process that listens on the topic to look at these ids. Never throws; a lost wake-up is made good. */
   send(topic: string, ids: string[]): void;
   /** Calls `look` with the ids of every wake-up on the topic, from this process too, until the answer is called. */

@@ -18,8 +18,8 @@ export const COUNTERS_TABLE = "svc_counters";
 const RETRY_MS = 500;
 /** A server that cannot be connected to within this time is taken for unreachable; the attempt is made again. */
 const CONNECT_WITHIN_MS = 5_000;
-/** pg_notify carries at most 8,000 bytes; an id takes 37. */
-const MAX_IDS_A_NOTIFICATION = 200;
+/** pg_notify carries less than 8,000 bytes, the prefix of the queues and the topic included. */
+const NOTIFICATION_LIMITS = { maxIds: 200, maxChars: 7_800 };
 const WAKE_CHANNEL = "svc_wake";
 /** What serves all queries of queues and workers. Each worker has one connection more, by which it listens. */
 const SHARED_CONNECTIONS = 6;
@@ -143,7 +143,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
   const sendBatch = createWakeUpBatch((topic, ids) => {
     if (closed) return;
     pool.query("SELECT pg_notify($1, $2)", [WAKE_CHANNEL, [prefix, topic, ...ids].join(" ")]).catch(reportFault);
-  }, MAX_IDS_A_NOTIFICATION);
+  }, NOTIFICATION_LIMITS);
 
   // Begins with the first limiter: most processes count nothing.
   let clearing: NodeJS.Timeout | undefined;
@@ -198,6 +198,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     },
 
     wakeUps: {
+      maxIdChars: NOTIFICATION_LIMITS.maxChars - 1,
       send: sendBatch,
       listen(topic, look) {
         if (!isListening) listen();

@@ -1,3 +1,4 @@
+import type { QueueName } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
@@ -13,20 +14,23 @@ const COMMAND_TIMEOUT_MS = 5_000;
  * firewall has forgotten. Longer than workers wait for a job (`WAIT_FOR_JOB_S`), which is silence that is meant.
  */
 const SILENCE_MS = 6_000;
-const WAIT_FOR_JOB_S = 2;
-/** Lines on which nothing is asked are asked whether they are there. */
-const PING_MS = 1_000;
+const WAIT_FOR_JOB_S = 4;
+/** Lines on which nothing is asked are asked whether they are there; twice within `SILENCE_MS`. */
+const PING_MS = 2_500;
 /**
  * An attempt to connect that has received nothing is overtaken when another one that began this much later has succeeded:
  * it began while nothing passed, and would wait for `SILENCE_MS`. One that is slow has received something by then.
  */
 const OVERTAKEN_MS = 1_000;
-/** While an attempt waits, another one is made each `PING_MS`, which has this time. */
+/** While an attempt waits, another one is made at this interval, which has `PROBE_WITHIN_MS`. */
+const PROBE_MS = 1_000;
 const PROBE_WITHIN_MS = 2_000;
 const MAX_PROBES = 2;
-const MAX_IDS_A_MESSAGE = 500;
+const MESSAGE_LIMITS = { maxIds: 500, maxChars: 100_000 };
+/** Queues in which many messages come at once. */
+const BUSY_QUEUES: ReadonlySet<QueueName> = new Set<QueueName>(["incoming-messages"]);
 /**
- * BullMQ workers behind one consumer. Each fetches its jobs one after the other, so that a burst of 28 waited 14 ms for
+ * BullMQ workers behind one consumer of a busy queue; an idle one costs several commands a minute. Each fetches its jobs one after the other, so that a burst of 28 waited 14 ms for
  * its last one; four of them answered a fifth more calls a second at 64 connections.
  */
 const FETCHERS = 4;
@@ -132,10 +136,13 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     for (const client of [producer, subscriber])
       // Without an answer the line is made again, and says why.
       if (client.status === "ready") client.ping().catch(reportFault);
-    const isWaiting = [...attempts.values()].some((begun) => performance.now() - begun > PING_MS);
-    if (isWaiting && probes.size < MAX_PROBES) void probe();
   }, PING_MS);
   pinger.unref();
+  const prober = setInterval(() => {
+    const isWaiting = [...attempts.values()].some((begun) => performance.now() - begun > PROBE_MS);
+    if (isWaiting && probes.size < MAX_PROBES) void probe();
+  }, PROBE_MS);
+  prober.unref();
 
   const listeners = createListeners();
   subscriber.on("message", (channel: string, payload: string) => {
@@ -146,7 +153,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
 
   const sendBatch = createWakeUpBatch((topic, ids) => {
     producer.publish(prefix + TOPIC_SEPARATOR + topic, ids.join(" ")).catch(reportFault);
-  }, MAX_IDS_A_MESSAGE);
+  }, MESSAGE_LIMITS);
 
   const listenTo = (emitter: { on(event: "error", listener: (error: Error) => void): unknown }) =>
     emitter.on("error", (error) => {
@@ -182,14 +189,16 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     },
 
     makeWorker(name, processor, concurrency) {
-      const count = Math.min(FETCHERS, concurrency);
-      const workers = Array.from({ length: count }, () => {
+      const count = BUSY_QUEUES.has(name) ? Math.min(FETCHERS, concurrency) : 1;
+      const workers = Array.from({ length: count }, (_, index) => {
         const worker = new Worker(name, processor, {
           connection: consumer,
           prefix,
           concurrency: Math.floor(concurrency / count),
           drainDelay: WAIT_FOR_JOB_S,
           ...WORKER_OPTIONS,
+          // The check is about the queue, whichever of its workers makes it.
+          skipStalledCheck: index > 0,
         });
         listenTo(worker);
         return worker;
@@ -215,6 +224,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     },
 
     wakeUps: {
+      maxIdChars: MESSAGE_LIMITS.maxChars - 1,
       send: sendBatch,
       listen(topic, look) {
         if (!subscribed.has(topic)) {
@@ -237,6 +247,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     async close() {
       closed = true;
       clearInterval(pinger);
+      clearInterval(prober);
       for (const client of [producer, consumer, subscriber, ...probes]) client.disconnect();
       await Promise.resolve();
     },

@@ -1,17 +1,38 @@
+/** What one message of a backend can carry. */
+export interface MessageLimits {
+  maxIds: number;
+  /** All ids together, one more character each included. */
+  maxChars: number;
+}
+
+/** Splits ids so that each part fits into one message. */
+function split(ids: Iterable<string>, { maxIds, maxChars }: MessageLimits): string[][] {
+  const parts: string[][] = [];
+  let chars = Infinity;
+  for (const id of ids) {
+    const last = parts.at(-1);
+    if (last === undefined || last.length === maxIds || chars + id.length + 1 > maxChars) {
+      parts.push([id]);
+      chars = id.length + 1;
+    } else {
+      last.push(id);
+      chars += id.length + 1;
+    }
+  }
+  return parts;
+}
+
 /**
- * Collects the ids of one turn of the event loop, so that many wake-ups cost one message. `flush` gets at most
- * `maxIds` ids a call.
+ * Collects the ids of one turn of the event loop, so that many wake-ups cost one message. `flush` gets at most what
+ * `limits` allows a call.
  */
-export function createWakeUpBatch(flush: (topic: string, ids: string[]) => void, maxIds: number) {
+export function createWakeUpBatch(flush: (topic: string, ids: string[]) => void, limits: MessageLimits) {
   const waiting = new Map<string, Set<string>>();
   let armed = false;
 
   function flushAll(): void {
     armed = false;
-    for (const [topic, ids] of waiting) {
-      const all = [...ids];
-      for (let start = 0; start < all.length; start += maxIds) flush(topic, all.slice(start, start + maxIds));
-    }
+    for (const [topic, ids] of waiting) for (const part of split(ids, limits)) flush(topic, part);
     waiting.clear();
   }
 

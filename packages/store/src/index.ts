@@ -66,7 +66,15 @@ export type { ClaimedIngest, DocumentPutter, DueIngest, IngestFilter, IngestKind
 export { ProjectGoneError } from "./tickets/issues.ts";
 export type { IssueRecord, IssueRoute, OpenTicket, TicketBrief } from "./tickets/issues.ts";
 export type { Kb, KbState } from "./knowledge/kbs.ts";
-export type { ClaimedMessage, DeadLetter, DueMessage, NewMessage, Suspect } from "./messages/messages.ts";
+export type {
+  ClaimedChat,
+  ClaimedMessage,
+  DeadLetter,
+  DueMessage,
+  NewMessage,
+  OpenedChat,
+  Suspect,
+} from "./messages/messages.ts";
 export type {
   DeadUpdate,
   NewMessengerUpdate,
@@ -155,7 +163,8 @@ export { createSealer } from "./platform/sealer.ts";
 export type { Sealer } from "./platform/sealer.ts";
 export { createYielder } from "./create-yielder.ts";
 export { LeaseLostError } from "./tickets/tickets.ts";
-export type { FinishedRun, NewReply, RunOutcome, Ticket } from "./tickets/tickets.ts";
+export type { Ticket } from "./tickets/open-ticket.ts";
+export type { FinishedRun, NewReply, RunOutcome } from "./tickets/tickets.ts";
 export type { ToolCallEnd, ToolCallRecord, ToolCaller, WantedCall } from "./tickets/tool-calls.ts";
 export type { DecidedMessage } from "./tickets/triage-messages.ts";
 export type { OlderThan, EventRecord, MessageRecord, ReplyRecord, TicketContents } from "./tickets/ticket-details.ts";

@@ -31,10 +31,10 @@ export interface EmbeddedProduct {
   readonly pid: number;
   readonly postgresPid: number;
   /** Opens its store, which the caller closes. */
-  openStore(): Store;
+  openStore: () => Store;
   /** Calls the API as an administrator and returns the body of the response. Rejects on any status but 2xx. */
-  call<Body>(method: string, path: string, options?: CallOptions): Promise<Body>;
-  stop(): Promise<void>;
+  call(method: string, path: string, options?: CallOptions): Promise<unknown>;
+  stop: () => Promise<void>;
 }
 
 /**
@@ -93,7 +93,7 @@ export async function startEmbeddedProduct(
     pid: child.pid,
     postgresPid,
     openStore: () => openStore({ url: databaseUrl, secretKey: SECRET_KEY, log: testLog() }),
-    async call<Body>(method: string, path: string, { project = "default", json, headers = {} }: CallOptions = {}) {
+    async call(method, path, { project = "default", json, headers = {} } = {}) {
       const response = await fetch(`${apiUrl}/api/v1${path}`, {
         method,
         headers: {
@@ -106,7 +106,7 @@ export async function startEmbeddedProduct(
       });
       const text = await response.text();
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-      return (text === "" ? null : JSON.parse(text)) as Body;
+      return text === "" ? null : (JSON.parse(text) as unknown);
     },
     stop,
   };

@@ -3,7 +3,7 @@ import { freePort } from "./free-port.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { childEnvironment } from "./test-settings.ts";
 
-/** A Redis of one's own, without anything on disk: a restart is a loss of all data. */
+/** A Redis of one's own. By default nothing is on disk, so that a restart loses all data. */
 export interface PrivateRedis {
   readonly url: string;
   readonly port: number;
@@ -16,8 +16,13 @@ export interface PrivateRedis {
   stop(): Promise<void>;
 }
 
-/** Starts a `redis-server` from the PATH on 127.0.0.1 that never evicts a key. Rejects when there is none. */
-export async function startRedis(options: { port?: number } = {}): Promise<PrivateRedis> {
+/**
+ * Starts a `redis-server` from the PATH on 127.0.0.1 that never evicts a key; `settings` are Redis' own. Rejects when
+ * there is none.
+ */
+export async function startRedis(
+  options: { port?: number; settings?: Record<string, string> } = {},
+): Promise<PrivateRedis> {
   const port = options.port ?? (await freePort());
   const folder = await makeTemporaryFolder("redis");
   const settings = {
@@ -27,6 +32,7 @@ export async function startRedis(options: { port?: number } = {}): Promise<Priva
     save: "",
     appendonly: "no",
     "maxmemory-policy": "noeviction",
+    ...options.settings,
   };
   const launch = async () => {
     const server = await spawnChild({

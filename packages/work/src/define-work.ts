@@ -83,8 +83,11 @@ export interface WorkDefinition<Name extends QueueName, Target, OneClaim extends
   run(claim: OneClaim, lease: HeldLease): Promise<boolean>;
   /** Absent if `run` records failures itself: then its errors fail the job. */
   failures?: FailurePolicy<OneClaim>;
-  /** Publishes what is due and has no job, twice a second in every replica. Not called while the queues are unavailable. */
-  announceDue?: () => Promise<void>;
+  /**
+   * Publishes what is due and has no job, in every replica: twice a second while it has work, else every two seconds. Not
+   * called while the queues are unavailable. True if something was due.
+   */
+  announceDue?: () => Promise<boolean | void>;
   /** Further sweeps, also made while the queues are unavailable. */
   sweeps?: readonly (SweepStep | RareStep)[];
   /** Listens for wake-ups until the returned function is called. `wakeSweeps` makes every rare sweep due. */
@@ -170,7 +173,12 @@ export function defineWork<Name extends QueueName, Target, OneClaim extends Clai
     });
     const done = work(target, releaseJob);
     running.add(done);
-    const forget = () => running.delete(done);
+    sweeps?.noteWork();
+    const forget = () => {
+      running.delete(done);
+      // What has failed is due again soon.
+      sweeps?.noteWork();
+    };
     done.then(forget, forget);
     return jobWaitMs === undefined ? done : waitForJob(done, released);
   }
@@ -197,7 +205,7 @@ export function defineWork<Name extends QueueName, Target, OneClaim extends Clai
         consumers.push(queues.consume(queue, consume, concurrency === undefined ? {} : { concurrency }));
       }
       const announce = async () => {
-        if (queues.isUp()) await announceDue?.();
+        return queues.isUp() && (await announceDue?.()) === true;
       };
       const started = startSweeps(log, name, [announce, ...(definition.sweeps ?? [])]);
       sweeps = started;

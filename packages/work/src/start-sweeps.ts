@@ -4,11 +4,15 @@ import { QueueDownError } from "@svc/queue";
 import { isUnavailable } from "@svc/store";
 
 const SWEEP_MS = 500;
+/** Interval of sweeps in a process that has had no work for `RECENT_MS`. */
+const IDLE_SWEEP_MS = 2_000;
+/** Longer than the delays of a message's attempts, whose next one a sweep announces. */
+const RECENT_MS = 10_000;
 /** How long a stop waits for a step: one that waits for a database lock must not delay the whole process. */
 const STOP_WAIT_MS = 2_000;
 
-/** One thing that a sweep does; a long one checks `isStopped` between its parts. */
-export type SweepStep = (isStopped: () => boolean) => Promise<void>;
+/** One thing that a sweep does; a long one checks `isStopped` between its parts. True if it has found work. */
+export type SweepStep = (isStopped: () => boolean) => Promise<boolean | void>;
 
 /** A step that runs rarely: with the first sweep, and after a success with the first sweep that is `everyMs` later. */
 export interface RareStep {
@@ -22,11 +26,14 @@ export interface Sweeps {
   sinceRoundMs(): number;
   /** Makes every rare step due in the next sweep. */
   wake(): void;
+  /** Reports that this process has work: the sweeps run twice a second for the next ten seconds. */
+  noteWork(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Runs the steps one after the other, twice a second, until stopped: they find work whose job was lost. A rare step is
+ * Runs the steps one after the other until stopped: they find work whose job was lost. That is twice a second while the
+ * process has work, which a step that finds some and `noteWork` report, and every two seconds otherwise. A rare step is
  * skipped until it is due, so that an idle process asks the store only for what cannot wait. A step that fails does not
  * stop the others and runs again in the next sweep; an unavailable queue or store is no error. `what` names what is swept, for
  * the log. `stop` waits for the running step, two seconds at most: the rest of it ends with the connections of the store.
@@ -34,19 +41,29 @@ export interface Sweeps {
 export function startSweeps(log: Log, what: string, steps: readonly (SweepStep | RareStep)[]): Sweeps {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
+  /** True while the next sweep is an idle one. */
+  let isIdle = false;
   let sweeping: Promise<void> = Promise.resolve();
   let lastRoundAt = performance.now();
+
+  /** Until when sweeps run twice a second; a process that has just started may find what another one has left. */
+  let busyUntil = performance.now() + RECENT_MS;
+  const noteWork = () => {
+    busyUntil = performance.now() + RECENT_MS;
+    if (isIdle) sweepLater();
+  };
 
   const dueAt = new Map<RareStep, number>();
   async function runIfDue(step: RareStep): Promise<void> {
     if (performance.now() < (dueAt.get(step) ?? 0)) return;
-    await step.run(() => stopped);
+    if ((await step.run(() => stopped)) === true) noteWork();
     dueAt.set(step, performance.now() + step.everyMs);
   }
 
   async function attempt(step: SweepStep | RareStep): Promise<void> {
     try {
-      await (typeof step === "function" ? step(() => stopped) : runIfDue(step));
+      if (typeof step !== "function") await runIfDue(step);
+      else if ((await step(() => stopped)) === true) noteWork();
     } catch (error) {
       if (error instanceof QueueDownError) return;
       if (isUnavailable(error)) log.debug({ error }, "database unavailable; the next sweep will retry");
@@ -59,18 +76,25 @@ export function startSweeps(log: Log, what: string, steps: readonly (SweepStep |
     lastRoundAt = performance.now();
   }
 
-  const sweepLater = () => {
+  function sweepLater(): void {
+    clearTimeout(timer);
     if (stopped) return;
-    timer = setTimeout(() => {
-      sweeping = sweep();
-      void sweeping.finally(sweepLater);
-    }, SWEEP_MS);
-  };
+    isIdle = performance.now() >= busyUntil;
+    timer = setTimeout(
+      () => {
+        isIdle = false;
+        sweeping = sweep();
+        void sweeping.finally(sweepLater);
+      },
+      isIdle ? IDLE_SWEEP_MS : SWEEP_MS,
+    );
+  }
   sweepLater();
 
   return {
     sinceRoundMs: () => performance.now() - lastRoundAt,
     wake: () => dueAt.clear(),
+    noteWork,
 
     async stop() {
       stopped = true;

@@ -9,7 +9,7 @@ const LOCKS = { everyone: "ACCESS EXCLUSIVE", writers: "SHARE" } as const;
  */
 export async function holdTable(
   databaseUrl: string,
-  table: "kbs" | "tickets" | "replies",
+  table: "agents" | "kbs" | "tickets" | "replies",
   who: keyof typeof LOCKS = "everyone",
 ): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: databaseUrl });

@@ -1,5 +1,4 @@
 import { fileURLToPath } from "node:url";
-import { initialize } from "@svc/operations";
 import { openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, createTestQueueBackend, startComposition, testLog } from "@svc/testing";
@@ -38,6 +37,8 @@ export const SECRET_KEY = "journey-secret-key-of-48-characters-0123456789ab";
 const INITIALIZED: DatabaseStart = { name: "initialized", fill: (url) => initializeDatabase(url, ADMIN_KEY) };
 
 async function initializeDatabase(url: string, adminKey: string): Promise<void> {
+  // Loading it takes a second of each test file, most of which copy a database that another one has initialized.
+  const { initialize } = await import("@svc/operations");
   const log = testLog();
   const store = openStore({ url, secretKey: SECRET_KEY, log, app: "svc-journey" });
   try {

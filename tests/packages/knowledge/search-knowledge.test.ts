@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { addDocument, ensureKb, searchKnowledge } from "@svc/knowledge";
+import { openStore } from "@svc/store";
 import { testLog } from "@svc/testing";
 import { openTestKnowledge } from "./open-test-knowledge.ts";
 import type { TestKnowledge } from "./open-test-knowledge.ts";
@@ -172,4 +173,37 @@ describe("searchKnowledge", () => {
       languages: [],
     });
   });
+});
+
+test("a process finds what another one has just added, replaced or deleted, in a language that was not there before too", async () => {
+  const other = openStore({ url: knowledge.url, secretKey: "k".repeat(32), log: testLog() });
+  try {
+    const { kb } = await ensureKb({ store: knowledge.store }, knowledge.project, "shared");
+    const put = (name: string, text: string) =>
+      addDocument({ store: other, log: testLog() }, knowledge.project, kb.id, {
+        key: name,
+        text,
+        mime: "text/markdown",
+      });
+    const textsOf = async (query: string) => {
+      const { hits } = await searchKnowledge({ store: knowledge.store }, knowledge.project, {
+        query,
+        kbIds: [kb.id],
+        limit: 5,
+      });
+      return hits.map(({ text }) => text);
+    };
+    expect(await textsOf("parcel")).toEqual([]);
+    await put("one", "The parcel arrives on Monday.");
+    expect(await textsOf("parcel")).toEqual(["The parcel arrives on Monday."]);
+    await put("one", "The parcel arrives on Friday.");
+    await put("two", "Another parcel is late.");
+    expect((await textsOf("parcel")).toSorted()).toEqual(["Another parcel is late.", "The parcel arrives on Friday."]);
+    await put("drei", "Die Rechnungen werden am Anfang des Monats verschickt, und die Zahlung erfolgt danach.");
+    expect(await textsOf("Wann wird die Rechnung verschickt?")).toHaveLength(1);
+    await knowledge.store.kbs.remove(knowledge.project, kb.id, null);
+    expect(await textsOf("parcel")).toEqual([]);
+  } finally {
+    await other.close();
+  }
 });

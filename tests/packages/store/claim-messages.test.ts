@@ -44,6 +44,7 @@ test("a claim hands over the whole message with its place and the number of this
   expect(await db.store.messages.claim(project, accepted.ticketId)).toEqual({
     project,
     messageId: accepted.messageId,
+    opened: null,
     ticketId: accepted.ticketId,
     leaseId: expect.any(String),
     seq: 1,
@@ -203,5 +204,53 @@ test("a claim that had to wait for a slow worker's retry keeps to the time that 
     expect(await claim).toBeNull();
   } finally {
     await client.end();
+  }
+});
+
+test("a claim that opens the ticket does what opening it by itself does, and reads the last texts of the chat", async () => {
+  const { store } = db;
+  const project = await db.newProject();
+  const meta = { first: 1, both: 1 };
+  const first = await store.messages.accept(
+    project,
+    newMessage({ chatId: "opened", text: "hello", channelMeta: meta }),
+  );
+  const { ticketId } = first;
+  const claimed = await claimNow(store, project, ticketId);
+  const ticket = await store.tickets.open(project, claimed);
+  await store.tickets.finish(project, answeredRun(claimed, ["one", "two"]));
+  await store.messages.accept(project, newMessage({ chatId: "opened", text: "and now?", channelMeta: { both: 2 } }));
+
+  const next = await store.messages.claimBeside(project, ticketId, 2);
+  if (next === null || "groupLimit" in next) throw new Error("the message was not claimed");
+  expect(next.opened).toEqual({
+    ticket: { ...ticket, stage: "done", status: "pending", version: ticket.version + 2 },
+    history: [
+      { author: "agent", text: "one", sources: [] },
+      { author: "agent", text: "two", sources: [] },
+    ],
+  });
+  expect(await store.tickets.find(project, ticketId)).toEqual(next.opened?.ticket);
+  const [row] = await db.sql("SELECT channel_meta FROM tickets WHERE id = $1", [ticketId]);
+  expect(row).toEqual({ channel_meta: { first: 1, both: 2 } });
+});
+
+test("the subject of a ticket is the first line of its first message, trimmed as text is, without direction controls", async () => {
+  const { store } = db;
+  const project = await db.newProject();
+  const spaces =
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff";
+  const texts: [text: string, subject: string][] = [
+    [`${spaces}Grüße 🙂 '\\${spaces}`, "Grüße 🙂 '\\"],
+    ["one\rtwo", "one"],
+    ["one \r\n two", "one "],
+    ["\u202e\u2066 gnp.exe\u2069", "gnp.exe"],
+    ["🙂".repeat(200), "🙂".repeat(120)],
+    ["   ", ""],
+  ];
+  for (const [text, subject] of texts) {
+    const { ticketId } = await store.messages.accept(project, newMessage({ chatId: text.slice(0, 50), text }));
+    const claimed = await store.messages.claimBeside(project, ticketId, 0);
+    expect(claimed).toMatchObject({ opened: { ticket: { subject }, history: [] } });
   }
 });

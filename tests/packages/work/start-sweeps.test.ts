@@ -1,4 +1,4 @@
-import { expect, test } from "@jest/globals";
+import { expect, jest, test } from "@jest/globals";
 import { testLog, waitFor } from "@svc/testing";
 import { startSweeps } from "../../../packages/work/src/start-sweeps.ts";
 
@@ -25,4 +25,35 @@ test("repeats a rare step that failed with the next sweep", async () => {
   const sweeps = startSweeps(testLog(), "a test", [failing]);
   await waitFor(() => attempts === 2, { what: "the second attempt" });
   await sweeps.stop();
+});
+
+test("sweeps twice a second while there is work, and every two seconds in an idle process until there is work again", async () => {
+  jest.useFakeTimers();
+  try {
+    let sweepCount = 0;
+    let finds = false;
+    const step = () => {
+      sweepCount += 1;
+      return Promise.resolve(finds);
+    };
+    const sweeps = startSweeps(testLog(), "a test", [step]);
+    async function countWithin(ms: number): Promise<number> {
+      const before = sweepCount;
+      await jest.advanceTimersByTimeAsync(ms);
+      return sweepCount - before;
+    }
+    expect(await countWithin(10_000)).toBe(20);
+    await countWithin(2_000);
+    expect(await countWithin(10_000)).toBe(5);
+    sweeps.noteWork();
+    expect(await countWithin(1_000)).toBe(2);
+    await countWithin(12_000);
+    finds = true;
+    // A sweep that finds work is followed by the next one half a second later.
+    await countWithin(2_000);
+    expect(await countWithin(20_000)).toBe(40);
+    await sweeps.stop();
+  } finally {
+    jest.useRealTimers();
+  }
 });

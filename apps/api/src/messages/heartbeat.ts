@@ -16,6 +16,8 @@ export interface Heartbeat {
    * reserved for them. False after a long pause or an outage of the store: others may have taken them.
    */
   isLeaseFresh(): boolean;
+  /** True if the lease has been fresh without interruption since this time of the process's clock, in milliseconds. */
+  isLeaseFreshSince(since: number): boolean;
   /** Renews a lease that is not fresh, before this process takes replies that others could take as well. */
   ensureAlive(): Promise<void>;
   stop(): Promise<void>;
@@ -28,9 +30,13 @@ export interface Heartbeat {
 export async function startHeartbeat(store: Pick<Store, "instances">, log: Log): Promise<Heartbeat> {
   const instance = newId();
   let freshUntil = 0;
+  /** When the lease became fresh after it last was not. */
+  let freshSince = Infinity;
   const beat = async () => {
     const startedAt = performance.now();
     await store.instances.beat(instance, "api");
+    // Others may have counted this process as dead in between.
+    if (performance.now() >= freshUntil) freshSince = performance.now();
     freshUntil = Math.max(freshUntil, startedAt + ALIVE_MS - MARGIN_MS);
   };
   await beat();
@@ -57,6 +63,7 @@ export async function startHeartbeat(store: Pick<Store, "instances">, log: Log):
   return {
     instance,
     isLeaseFresh: () => performance.now() < freshUntil,
+    isLeaseFreshSince: (since) => performance.now() < freshUntil && freshSince <= since,
     async ensureAlive() {
       if (performance.now() >= freshUntil) await beat();
     },

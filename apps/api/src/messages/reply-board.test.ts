@@ -10,6 +10,7 @@ let sent: [topic: string, ids: readonly string[]][];
 
 /** Wake-ups of other replicas. */
 const wakeUps = {
+  maxIdChars: 1_000,
   send: (topic: string, ids: readonly string[]) => void sent.push([topic, ids]),
   listen(topic: string, wake: (ids: string[]) => void) {
     topics.set(topic, wake);
@@ -100,9 +101,8 @@ describe("several watches of one chat", () => {
 
 describe("wake", () => {
   test("returns true if a caller of this process waits for the reply to this message", () => {
-    const watch = board.watch("ticket-1");
     expect(board.wake("ticket-1", "message-1")).toBe(false);
-    watch.waitFor("message-1");
+    const watch = board.watch("ticket-1", { messageId: "message-1" });
     expect(board.wake("ticket-1", "message-1")).toBe(true);
     expect(board.wake("ticket-1", "message-2")).toBe(false);
     expect(board.wake("ticket-1")).toBe(false);
@@ -113,8 +113,7 @@ describe("wake", () => {
 
 describe("notify", () => {
   test("wakes up other replicas unless the caller that waits for the message is here", async () => {
-    const watch = board.watch("ticket-1");
-    watch.waitFor("message-1");
+    const watch = board.watch("ticket-1", { messageId: "message-1" });
     board.notify("ticket-1", "message-1");
     expect([await watch.next(LONG_MS), sent]).toEqual(["poll", []]);
     board.notify("ticket-1", "message-2");

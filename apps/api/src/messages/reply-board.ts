@@ -1,3 +1,5 @@
+import { announceReplies, followReplies } from "@svc/channel-manager";
+import type { FinishedMessage } from "@svc/channel-manager";
 import { followTexts } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 
@@ -6,8 +8,8 @@ export type WakeReason = "poll" | "timeout" | "closed";
 
 /** Watches one chat for a waiting caller. */
 export interface Watch {
-  /** Names the message whose reply the caller waits for. */
-  waitFor(messageId: string): void;
+  /** The message that the caller waits for, if it has been finished and its replies came with a wake-up; else null. */
+  finished(): FinishedMessage | null;
   /** Resolves at the next wake-up, immediately if there was one since the last call. */
   next(limitMs: number): Promise<WakeReason>;
   /** Ends the watch; a pending `next` returns "closed". Safe to call twice. */
@@ -19,17 +21,24 @@ interface Watcher {
   messageId: string | null;
   /** True for a caller that shows a reply while it is being made. */
   hearsTexts: boolean;
+  finished: FinishedMessage | null;
   wake(reason: WakeReason): void;
 }
 
-/** Topic of the wake-ups that name tickets with new replies. */
-const REPLIES_TOPIC = "replies";
+/** What a caller waits for. */
+interface WatchOptions {
+  /** The message whose reply it waits for; any reply of the chat if absent. */
+  messageId?: string;
+  /** True to wake up also when an unfinished reply has grown. */
+  hearsTexts?: boolean;
+}
+
 /** A wake-up may be lost, so every waiting caller also polls at this interval. */
 const POLL_MS = 1_000;
 
 /**
  * Opens the board on which the callers of this process wait for replies, and listens for the wake-ups of other replicas.
- * It knows no replies: it wakes callers up, which then read the store.
+ * It wakes callers up, which then read the store; a caller whose message came with the wake-up need not.
  */
 export function openReplyBoard(queues: Pick<Queues, "wakeUps">) {
   const watchers = new Map<string, Set<Watcher>>();
@@ -51,9 +60,16 @@ export function openReplyBoard(queues: Pick<Queues, "wakeUps">) {
 
   const ticker = setInterval(() => wakeAll("poll"), POLL_MS);
   ticker.unref();
-  const unlisten = queues.wakeUps.listen(REPLIES_TOPIC, (ids) => {
-    for (const id of ids) wake(id);
-  });
+  const unlisten = followReplies(
+    queues,
+    (ticketId, finished) => {
+      for (const watcher of watchers.get(ticketId) ?? []) {
+        watcher.finished = finished.find(({ messageId }) => messageId === watcher.messageId) ?? watcher.finished;
+      }
+      wake(ticketId);
+    },
+    (ticketId) => watchers.has(ticketId),
+  );
   const unlistenTexts = followTexts(queues, (ids) => {
     for (const id of ids) {
       for (const watcher of watchers.get(id) ?? []) if (watcher.hearsTexts) watcher.wake("poll");
@@ -61,16 +77,14 @@ export function openReplyBoard(queues: Pick<Queues, "wakeUps">) {
   });
 
   return {
-    /**
-     * Starts to watch a chat; to be called before the message is accepted, so that no wake-up is missed. With
-     * `hearsTexts` it also wakes up when an unfinished reply has grown.
-     */
-    watch(ticketId: string, { hearsTexts = false } = {}): Watch {
+    /** Starts to watch a chat; to be called before the message is accepted, so that no wake-up is missed. */
+    watch(ticketId: string, { messageId, hearsTexts = false }: WatchOptions = {}): Watch {
       let latest: WakeReason | null = closed ? "closed" : null;
       let waiting: ((reason: WakeReason) => void) | null = null;
       const watcher: Watcher = {
-        messageId: null,
+        messageId: messageId ?? null,
         hearsTexts,
+        finished: null,
         wake(reason) {
           if (latest !== "closed") latest = reason;
           waiting?.(latest ?? reason);
@@ -81,9 +95,7 @@ export function openReplyBoard(queues: Pick<Queues, "wakeUps">) {
       watchers.set(ticketId, own);
 
       return {
-        waitFor(messageId) {
-          watcher.messageId = messageId;
-        },
+        finished: () => watcher.finished,
         next(limitMs) {
           if (latest !== null) {
             const reason = latest;
@@ -112,7 +124,7 @@ export function openReplyBoard(queues: Pick<Queues, "wakeUps">) {
 
     /** Announces new replies of a chat to its waiting callers, also to those of other replicas. */
     notify(ticketId: string, messageId?: string): void {
-      if (!wake(ticketId, messageId)) queues.wakeUps.send(REPLIES_TOPIC, [ticketId]);
+      if (!wake(ticketId, messageId)) announceReplies(queues, ticketId);
     },
 
     /** Number of waiting callers. */

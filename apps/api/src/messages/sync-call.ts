@@ -33,6 +33,8 @@ const TRANSITIONS: Record<CallState, readonly CallState[]> = {
 interface SyncCall extends MessageCall {
   state: CallState;
   watch: Watch;
+  /** When its message was accepted, by the clock of the process in milliseconds. */
+  acceptedAt: number;
   /** Replies in the response. If the caller does not receive it, they return to the buffer. */
   carried: StoredReply[];
   /** The response; null until it is sent. */
@@ -61,13 +63,13 @@ async function accept(context: ApiContext, call: SyncCall): Promise<void> {
   const { project, messageId, ticketId } = call;
   // Replies that a process holds which counts as dead can be collected by others at once.
   await heartbeat.ensureAlive();
+  call.acceptedAt = performance.now();
   await acceptMessageOf(context, call, heartbeat.instance);
   if (call.slot.isRetry) {
     await store.replies.reopenCall(project, messageId, heartbeat.instance);
     // The reply may be there already.
     board.wake(ticketId);
   }
-  call.watch.waitFor(messageId);
 }
 
 /**
@@ -76,8 +78,12 @@ async function accept(context: ApiContext, call: SyncCall): Promise<void> {
  * and the next poll finds them again; otherwise they are reserved for the call as long as this process lives.
  */
 async function readOutcome({ store, heartbeat }: ApiContext, call: SyncCall): Promise<CallOutcome | null> {
+  const { project, messageId, slot } = call;
+  const finished = call.watch.finished();
+  // What came with the wake-up is what a read would find, unless others have counted this process as dead since the message
+  // was accepted: then another call may have taken the replies.
+  if (finished !== null && !slot.isRetry && heartbeat.isLeaseFreshSince(call.acceptedAt)) return finished;
   try {
-    const { project, messageId, slot } = call;
     const outcome = slot.isRetry
       ? await store.replies.takeForCall(project, messageId, heartbeat.instance, slot.callId)
       : await store.replies.readForCall(project, messageId, heartbeat.instance);
@@ -189,11 +195,13 @@ async function finish(context: ApiContext, call: SyncCall, closed: Promise<boole
  */
 export async function handleSyncCall(context: ApiContext, accepted: MessageCall): Promise<void> {
   // Watches before the message is accepted: its reply may arrive before the acceptance returns.
-  const watch = context.board.watch(accepted.ticketId, { hearsTexts: accepted.writer.showsTexts });
+  const { ticketId, messageId, writer } = accepted;
+  const watch = context.board.watch(ticketId, { messageId, hearsTexts: writer.showsTexts });
   const call: SyncCall = {
     ...accepted,
     state: "accepted",
     watch,
+    acceptedAt: Infinity,
     carried: [],
     sent: null,
     delivery: null,

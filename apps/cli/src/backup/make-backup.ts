@@ -8,8 +8,8 @@ import { createGzip } from "node:zlib";
 import { errorCode } from "@svc/primitives";
 import { createSealer, openStore, takeStoreCopy } from "@svc/store";
 import type { Sealer, StoreCopy, StoreCopyFault } from "@svc/store";
-import { BACKUP_FORMAT, END_OF_ROWS, MARKS, countLines, sealedText } from "./backup-format.ts";
-import type { BackupHead, BackupTotal } from "./backup-format.ts";
+import { BACKUP_FORMAT, END_OF_ROWS, MARKS, countLines, sealedText } from "./read-backup.ts";
+import type { BackupHead, BackupTotal } from "./read-backup.ts";
 import { STANDARD_STREAM } from "./read-backup.ts";
 import { failure, usageError } from "../cli-error.ts";
 import { readVersion } from "../cli.ts";
@@ -91,7 +91,7 @@ const ADVICE: Record<StoreCopyFault, (cli: Cli) => string> = {
 };
 
 /** Returns an error of a copy with what to do about it; any other error as it is. */
-export function explainCopyFault(cli: Cli, error: unknown): unknown {
+export function explainCopyError(cli: Cli, error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== "StoreCopyError" || !("fault" in error)) return error;
   const fault = error.fault as StoreCopyFault;
   return failure(fault, `${error.message}\n${ADVICE[fault](cli)}`, { cause: error });
@@ -134,7 +134,7 @@ export interface MadeBackup {
 /** The name of a backup that nobody has named: sorts by time. */
 export const usualName = (now: Date) => `svc-${now.toISOString().slice(0, 19).replaceAll(":", "-")}Z.backup.gz`;
 
-const FILE_FAULTS: Readonly<Record<string, (name: string) => string>> = {
+const FILE_ERRORS: Readonly<Record<string, (name: string) => string>> = {
   EEXIST: (name) => `${name} already exists. Choose another file, or add --force to overwrite it.`,
   ENOENT: (name) => `Cannot write ${name}: its folder does not exist.`,
   ENOTDIR: (name) => `Cannot write ${name}: its folder does not exist.`,
@@ -142,9 +142,9 @@ const FILE_FAULTS: Readonly<Record<string, (name: string) => string>> = {
   EPIPE: () => "The reader of the backup has closed the pipe: the backup is incomplete.",
 };
 
-function explainFileFault(file: string, error: unknown): unknown {
+function explainFileError(file: string, error: unknown): unknown {
   const code = errorCode(error);
-  const explain = code === undefined ? undefined : FILE_FAULTS[code];
+  const explain = code === undefined ? undefined : FILE_ERRORS[code];
   if (explain === undefined) return error;
   return failure("bad_input", explain(safeLine(file, 200)), { cause: error });
 }
@@ -191,6 +191,6 @@ export async function makeBackup(cli: Cli, database: Database, target: BackupTar
     const { tables, rows, sha256 } = total;
     return { file, takenAt, tables, rows, sha256, counts };
   } catch (error) {
-    throw explainFileFault(file, explainCopyFault(cli, error));
+    throw explainFileError(file, explainCopyError(cli, error));
   }
 }

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "@jest/globals";
 import type { StoreCopy } from "@svc/store";
 import fc from "fast-check";
-import { BackupFileError } from "./backup-format.ts";
+import { BackupFileError } from "./read-backup.ts";
 import { writeBackup } from "./make-backup.ts";
 import { readBackup, unpackBackup } from "./read-backup.ts";
 
@@ -97,11 +97,11 @@ describe("a backup", () => {
     for (let end = 0; end < bytes.length; end++) faults.add(await faultOf(read(cut(bytes.subarray(0, end), 64))));
     expect([...faults].sort()).toEqual(["cut_off", "no_backup"]);
     const packed = gzipSync(bytes);
-    const packedFaults = new Set<string>();
+    const packedErrors = new Set<string>();
     for (let end = 0; end < packed.length; end++) {
-      packedFaults.add(await faultOf(read(unpackBackup(Readable.from([packed.subarray(0, end)])))));
+      packedErrors.add(await faultOf(read(unpackBackup(Readable.from([packed.subarray(0, end)])))));
     }
-    expect([...packedFaults]).toEqual(["cut_off"]);
+    expect([...packedErrors]).toEqual(["cut_off"]);
   });
 
   test("is refused when any byte of it is another one", async () => {

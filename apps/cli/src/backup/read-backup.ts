@@ -5,27 +5,72 @@ import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { z } from "zod";
 import { errorCode } from "@svc/primitives";
 import type { CopiedTable } from "@svc/store";
-import type { z } from "zod";
-import {
-  BACKUP_FORMAT,
-  BackupFileError,
-  END_OF_ROWS,
-  MARKS,
-  countLines,
-  endSchema,
-  headSchema,
-  tableSchema,
-  totalSchema,
-} from "./backup-format.ts";
-import type { BackupHead, BackupTotal } from "./backup-format.ts";
-import { usageError } from "../cli-error.ts";
-import type { Cli } from "../cli.ts";
-import { explainReadFault } from "../read-input.ts";
+import { usageError, CliError, EXIT } from "../cli-error.ts";
+import { explainReadError } from "../read-input.ts";
 import { safeLine } from "../safe-text.ts";
+import type { Cli } from "../cli.ts";
+
+/** The form that this version writes, and the only one that it reads. */
+export const BACKUP_FORMAT = 1;
+
+/** How the lines between the rows begin. The rows of COPY are never one of them: between a table and its end stand rows. */
+export const MARKS = { head: "#svc-backup ", table: "#table ", end: "#end ", total: "#total " } as const;
+
+/** The line after the last row of a table. */
+export const END_OF_ROWS = "\\.\n";
+
+/** The text that is sealed with the secret key: proof that the writer of the file had it. */
+export const sealedText = (sha256: string) => `svc backup ${sha256}`;
+
+const countSchema = z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER);
+const nameSchema = z.string().min(1).max(255);
+const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** The first line. */
+const headSchema = z.object({
+  format: z.literal(BACKUP_FORMAT),
+  /** Version of the program that wrote it. */
+  program: z.string().max(100),
+  takenAt: z.iso.datetime(),
+  postgres: z.string().max(200),
+  migrations: z.array(nameSchema).min(1).max(10_000),
+  /** A constant sealed with the secret key of the installation; null where none was set yet. */
+  secretKeyCheck: z.string().max(1_000).nullable(),
+});
+export type BackupHead = z.output<typeof headSchema>;
+
+/** The line before the rows of a table. */
+const tableSchema = z.object({
+  name: nameSchema,
+  columns: z.array(nameSchema).min(1).max(2_000),
+  sequences: z.record(nameSchema, countSchema),
+});
+
+/** The line after the rows of a table: how many there were, and the SHA-256 of their lines. */
+const endSchema = z.object({ rows: countSchema, sha256: sha256Schema });
+
+/** The last line: the SHA-256 of every line before, and that hash sealed with the secret key. */
+const totalSchema = z.object({
+  tables: countSchema,
+  rows: countSchema,
+  sha256: sha256Schema,
+  seal: z.string().max(1_000),
+});
+export type BackupTotal = z.output<typeof totalSchema>;
+
+/** What is wrong with a backup file: `cut_off`, `damaged`, or `no_backup` when it never was one. */
+export class BackupFileError extends CliError {
+  constructor(code: "cut_off" | "damaged" | "no_backup", message: string, options?: ErrorOptions) {
+    super(code, EXIT.failed, message, options);
+    this.name = "BackupFileError";
+  }
+}
 
 const LINE_FEED = 0x0a;
+
 const END = Buffer.from(END_OF_ROWS);
 /** The same after a row. */
 const END_AFTER_ROW = Buffer.from(`\n${END_OF_ROWS}`);
@@ -95,7 +140,7 @@ function scanLines(pieces: AsyncIterable<Buffer>): LineScanner {
 const CHUNK_BYTES = 262_144;
 
 /** What zlib says of a file that ends too early, and of one that is not as it was written. */
-const ZLIB_FAULTS: Readonly<Record<string, (isBegun: boolean, cause: unknown) => BackupFileError>> = {
+const ZLIB_ERRORS: Readonly<Record<string, (isBegun: boolean, cause: unknown) => BackupFileError>> = {
   Z_BUF_ERROR: (_, cause) => new BackupFileError("cut_off", "The file is truncated.", { cause }),
   Z_DATA_ERROR: (isBegun, cause) =>
     isBegun
@@ -116,7 +161,7 @@ export async function* unpackBackup(packed: Readable): AsyncGenerator<Buffer> {
     }
   } catch (error) {
     const code = errorCode(error);
-    const explain = code === undefined ? undefined : ZLIB_FAULTS[code];
+    const explain = code === undefined ? undefined : ZLIB_ERRORS[code];
     throw explain?.(isBegun, error) ?? error;
   } finally {
     gunzip.destroy();
@@ -184,7 +229,7 @@ export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupR
   const all = createHash("sha256");
   const firstLine = await scanner.readLine(MAX_LINE_BYTES).catch((error: unknown) => {
     // A file of another kind has no such line.
-    throw error instanceof BackupFileError ? parseFault(error) : error;
+    throw error instanceof BackupFileError ? asNoBackup(error) : error;
   });
   const head = parseHead(firstLine);
   if (firstLine !== null) all.update(firstLine);
@@ -243,7 +288,7 @@ export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupR
 }
 
 /** What is wrong with a first line that is none. */
-function parseFault(error: BackupFileError): BackupFileError {
+function asNoBackup(error: BackupFileError): BackupFileError {
   return error.code === "damaged"
     ? new BackupFileError("no_backup", "This is not a backup of this product.", { cause: error })
     : error;
@@ -273,16 +318,23 @@ export async function withBackup<Result>(
   work: (backup: BackupReading) => Promise<Result>,
 ): Promise<Result> {
   const packed = openPacked(cli, file);
-  let readFault: unknown;
+  let readError: unknown;
   packed.once("error", (error) => {
-    readFault = error;
+    readError = error;
   });
   try {
     return await work(await readBackup(unpackBackup(packed)));
   } catch (error) {
     // Others may have the same codes, such as a database that cannot be used.
-    throw error === readFault ? explainReadFault(nameOf(file), error) : error;
+    throw error === readError ? explainReadError(nameOf(file), error) : error;
   } finally {
     packed.destroy();
   }
+}
+
+/** How many lines end in these bytes. */
+export function countLines(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) count += 1;
+  return count;
 }

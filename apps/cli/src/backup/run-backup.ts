@@ -2,11 +2,11 @@ import { readLocalSecretKey } from "@svc/operations";
 import { forgetPorts, migrateAll, readEnvironment } from "@svc/runtime";
 import { countStoreRows, createSealer, putStoreCopy, readSchemaState } from "@svc/store";
 import type { PutResult } from "@svc/store";
-import { BackupFileError, countLines, sealedText } from "./backup-format.ts";
+import { BackupFileError, countLines, sealedText } from "./read-backup.ts";
 import {
   checkTarget,
   describeRows,
-  explainCopyFault,
+  explainCopyError,
   makeBackup,
   noteInAudit,
   usualName,
@@ -161,7 +161,7 @@ export async function restoreBackup(cli: Cli, input: RestoreInput): Promise<void
     const result = await withDatabase(cli, { mayCreate: true, endsItself: true }, (database) =>
       restoreInto(cli, database, reading, input),
     ).catch((error: unknown) => {
-      throw explainCopyFault(cli, error);
+      throw explainCopyError(cli, error);
     });
     cli.terminal.show({ ok: true, takenAt, program, ...result }, () => describeRestore(file, reading, result));
   });
@@ -174,9 +174,9 @@ const KEPT = ["projects", "api_keys", "agents", "kbs", "documents", "chats", "me
 async function requireUpgradable(cli: Cli, database: Database): Promise<"older" | "current"> {
   const { databaseUrl } = database.config;
   const { checks } = await checkDatabase(cli, database);
-  const fault = checks.find(({ name, status }) => name === "PostgreSQL" && status === "fail");
-  if (fault !== undefined) {
-    throw failure("old_postgres", `PostgreSQL is too old: ${fault.detail}. ${fault.advice ?? ""}`);
+  const problem = checks.find(({ name, status }) => name === "PostgreSQL" && status === "fail");
+  if (problem !== undefined) {
+    throw failure("old_postgres", `PostgreSQL is too old: ${problem.detail}. ${problem.advice ?? ""}`);
   }
   const state = await readSchemaState(databaseUrl);
   if (state !== "newer") return state;

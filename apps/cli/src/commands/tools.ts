@@ -118,7 +118,7 @@ const list = defineCommand({
 const PATIENCE_MS = 10 * 60_000;
 
 /** Where a failed result of this product has its error code. */
-const faultSchema = z.object({ "svc/error": z.object({ code: z.string() }) });
+const errorSchema = z.object({ "svc/error": z.object({ code: z.string() }) });
 
 function notAnObject({ self }: Cli, cause: unknown): CliError {
   const example = `${self} tools call svc_search_kb '{"query":"opening hours"}'`;
@@ -153,8 +153,8 @@ const textOf = ({ content }: CallToolResult) =>
 
 /** Returns the error of a tool; its text names invalid arguments. */
 function toolFailed(cli: Cli, name: string, result: CallToolResult): CliError {
-  const fault = faultSchema.safeParse(result._meta);
-  const code = fault.success ? fault.data["svc/error"].code : "tool_failed";
+  const error = errorSchema.safeParse(result._meta);
+  const code = error.success ? error.data["svc/error"].code : "tool_failed";
   const text = textOf(result);
   const detail = text.startsWith(`${code}: `) ? text.slice(`${code}: `.length) : text;
   const advice = code === "invalid_request" ? `\nArguments of ${safeLine(name)}: ${cli.self} tools list --json` : "";

@@ -63,9 +63,9 @@ export async function checkDatabase(
 
 /** Checks that this machine and the database agree about the time. */
 export async function checkClock(store: Pick<Store, "readTimeMs">): Promise<Check> {
-  const fault = await findClockFault(store);
-  if (fault === null) return ok("Clock", "matches the database's clock");
-  return warn("Clock", fault, "Synchronize it: timedatectl set-ntp true");
+  const problem = await findClockFault(store);
+  if (problem === null) return ok("Clock", "matches the database's clock");
+  return warn("Clock", problem, "Synchronize it: timedatectl set-ntp true");
 }
 
 const STORAGE = "Storage";

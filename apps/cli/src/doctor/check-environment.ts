@@ -30,7 +30,7 @@ export function checkNode(version: string): Check {
 const CONFIGURATION = "Configuration";
 const CONFIGURATION_ADVICE = "See docs/configuration.md.";
 
-function faultsOf(read: () => unknown): string[] {
+function problemsOf(read: () => unknown): string[] {
   try {
     read();
     return [];
@@ -77,14 +77,14 @@ function checkProxy({ publicUrls, trustProxy }: EarlyConfig): Check[] {
   return [warn(CONFIGURATION, detail, "Set SVC_TRUST_PROXY to the address of the proxy.")];
 }
 
-/** Checks the settings of the environment, with every fault; the configuration is null when it has some. */
+/** Checks the settings of the environment, with every problem; the configuration is null if there are any. */
 export function checkConfiguration(env: Environment): { checks: Check[]; config: EarlyConfig | null } {
-  let faults = faultsOf(() => readEnvironment(env));
-  const config = faults.length === 0 ? readEnvironment(env) : null;
+  let problems = problemsOf(() => readEnvironment(env));
+  const config = problems.length === 0 ? readEnvironment(env) : null;
   // A database of one's own comes with a secret key.
-  if (config?.databaseUrl !== undefined) faults = faultsOf(() => loadConfig(env));
-  if (config === null || faults.length > 0) {
-    const checks = faults.map((detail): Check => fail(CONFIGURATION, detail, CONFIGURATION_ADVICE));
+  if (config?.databaseUrl !== undefined) problems = problemsOf(() => loadConfig(env));
+  if (config === null || problems.length > 0) {
+    const checks = problems.map((detail): Check => fail(CONFIGURATION, detail, CONFIGURATION_ADVICE));
     return { checks: [...checks, ...checkUnknownNames(env)], config: null };
   }
   return {

@@ -54,15 +54,15 @@ const FOLDER_ADVICE =
   "Searches use keywords only until it works. Put a supported model into the folder SVC_EMBEDDINGS_DIR (docs/models.md) and restart.";
 
 /** How many numbers an embedding has, or why there is none. */
-async function probe({ embedder }: Embeddings): Promise<{ dimensions: number } | { fault: string }> {
+async function probe({ embedder }: Embeddings): Promise<{ dimensions: number } | { problem: string }> {
   const deadline = AbortSignal.timeout(EMBEDDING_DEADLINE_MS);
   try {
     const [embedding] = await embedder.embedTexts(["test"], deadline);
-    if (embedding == null) return { fault: "it returned no embedding for a single word" };
+    if (embedding == null) return { problem: "it returned no embedding for a single word" };
     return { dimensions: embedding.length };
   } catch (error) {
-    if (error instanceof EmbeddingError) return { fault: error.message };
-    if (deadline.aborted) return { fault: `it did not respond within ${EMBEDDING_DEADLINE_MS} ms` };
+    if (error instanceof EmbeddingError) return { problem: error.message };
+    if (deadline.aborted) return { problem: `it did not respond within ${EMBEDDING_DEADLINE_MS} ms` };
     throw error;
   }
 }
@@ -86,10 +86,10 @@ export async function checkEmbeddings(store: Store, embeddings: Embeddings | nul
   const { passages, embedded, refused } = await store.chunkEmbeddings.count(model);
   const numbers = "dimensions" in found ? ` with ${found.dimensions} dimensions` : "";
   const state = `${model}${describe(folder)}: ${embedded} of ${passages} passages have an embedding${numbers}${refused > 0 ? `, ${refused} cannot have one` : ""}`;
-  if ("fault" in found) {
+  if ("problem" in found) {
     const what = folder === null ? "the endpoint" : "the model";
     const advice = folder === null ? SERVER_ADVICE : FOLDER_ADVICE;
-    return [warn(EMBEDDINGS, `${state}; ${what} does not work: ${found.fault}`, advice)];
+    return [warn(EMBEDDINGS, `${state}; ${what} does not work: ${found.problem}`, advice)];
   }
   const isDone = embedded + refused >= passages;
   const hint = "Hint: the pipeline creates the missing embeddings while it is running.";
@@ -140,7 +140,7 @@ export async function checkModels(models: LanguageModels | null, probe: () => Pr
     const detail = "SVC_LLM_MODEL is not set, so only agents with their own model use one";
     return [ok(MODELS, detail)];
   }
-  const fault = await findFault(models);
-  if (fault === null) return [ok(MODELS, `${model.id} responds`)];
-  return [warn(MODELS, `${model.id} is not usable: ${fault}`, MODEL_ADVICE)];
+  const problem = await findFault(models);
+  if (problem === null) return [ok(MODELS, `${model.id} responds`)];
+  return [warn(MODELS, `${model.id} is not usable: ${problem}`, MODEL_ADVICE)];
 }

@@ -10,7 +10,7 @@ import { EXIT, InterruptedError } from "../cli-error.ts";
 import { checkClock, checkDatabase, checkInstallation, checkProcesses, checkStorage } from "./check-database.ts";
 import { checkConfiguration, checkDataFolder, checkNode } from "./check-environment.ts";
 import { checkEmbeddings, checkKnowledge, checkModels } from "./check-knowledge.ts";
-import { checkQueues, checkRedis } from "./check-queues.ts";
+import { checkQueues, checkRedis } from "./check-services.ts";
 import { checkApi, checkConsole, checkPushingChannel, checkTools, checkWidget } from "./check-services.ts";
 import { fail, ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";

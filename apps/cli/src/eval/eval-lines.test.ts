@@ -8,7 +8,7 @@ import { runCli } from "../run-cli.ts";
 import { createTerminal } from "../terminal.ts";
 
 const parseOne = (line: object) => parseEvalLines(JSON.stringify(line));
-const faultsOf = (line: unknown) => parseEvalLines(JSON.stringify(line)).faults.map(({ fault }) => fault);
+const faultsOf = (line: unknown) => parseEvalLines(JSON.stringify(line)).errors.map(({ error }) => error);
 
 describe("a line", () => {
   test("may say only what is asked; the rest stays unsaid", () => {
@@ -50,30 +50,30 @@ describe("a line", () => {
     [{ text: "x", chat: "y" }, /chat: must be a list/],
     [{ text: "x", chat: [{ author: "bot", text: "y" }] }, /chat\.0: must be a string or/],
     [{ text: "x", id: {} }, /id: must be a string or a number/],
-  ])("that is wrong is reported with what is needed: %j", (line, fault) => {
-    expect(faultsOf(line)).toEqual([expect.stringMatching(fault)]);
+  ])("that is wrong is reported with what is needed: %j", (line, error) => {
+    expect(faultsOf(line)).toEqual([expect.stringMatching(error)]);
   });
 });
 
 describe("a file", () => {
-  test("has all of its faults reported at once, with their lines; empty lines do not count", () => {
-    const { lines, faults } = parseEvalLines('{"text":"a"}\r\n\n{oops}\n{"text":5}\n  \n{"text":"b"}\n');
+  test("has all of its errors reported at once, with their lines; empty lines do not count", () => {
+    const { lines, errors } = parseEvalLines('{"text":"a"}\r\n\n{oops}\n{"text":5}\n  \n{"text":"b"}\n');
     expect(lines.map(({ line, text }) => [line, text])).toEqual([
       [1, "a"],
       [6, "b"],
     ]);
-    expect(faults.map(({ line }) => line)).toEqual([3, 4]);
+    expect(errors.map(({ line }) => line)).toEqual([3, 4]);
   });
 
   test("has every id once", () => {
-    const { lines, faults } = parseEvalLines('{"text":"a","id":1}\n{"text":"b","id":"1"}');
+    const { lines, errors } = parseEvalLines('{"text":"a","id":1}\n{"text":"b","id":"1"}');
     expect(lines).toHaveLength(1);
-    expect(faults).toEqual([{ line: 2, fault: "id: already used in line 1" }]);
+    expect(errors).toEqual([{ line: 2, error: "id: already used in line 1" }]);
   });
 
   test("may have fields of its own, which are counted", () => {
-    const { faults, unknownFields } = parseEvalLines('{"text":"a","anwser":1}\n{"text":"b","anwser":2,"by":"me"}');
-    expect(faults).toEqual([]);
+    const { errors, unknownFields } = parseEvalLines('{"text":"a","anwser":1}\n{"text":"b","anwser":2,"by":"me"}');
+    expect(errors).toEqual([]);
     expect([...unknownFields]).toEqual([
       ["anwser", 2],
       ["by", 1],
@@ -81,7 +81,7 @@ describe("a file", () => {
   });
 
   test("may be empty", () => {
-    expect(parseEvalLines(" \n\n")).toMatchObject({ lines: [], faults: [] });
+    expect(parseEvalLines(" \n\n")).toMatchObject({ lines: [], errors: [] });
   });
 });
 
@@ -101,8 +101,8 @@ async function read(input: string | Uint8Array) {
     startWith: "svc up",
     setExitCode: () => undefined,
   };
-  const { name, lines, faults } = await readEvalFile(cli, "-");
-  return { name, lines, faults, notes };
+  const { name, lines, errors } = await readEvalFile(cli, "-");
+  return { name, lines, errors, notes };
 }
 
 test.each([
@@ -115,7 +115,7 @@ test.each([
 });
 
 test("a file may have only bad lines: they are reported with those that name what is unknown", async () => {
-  expect(await read("\uFEFFoops\n")).toMatchObject({ lines: [], faults: [{ line: 1 }], notes: "" });
+  expect(await read("\uFEFFoops\n")).toMatchObject({ lines: [], errors: [{ line: 1 }], notes: "" });
 });
 
 test("fields that mean nothing are named, as they may be misspelt", async () => {
@@ -189,14 +189,14 @@ test("a line without an id has its number for one", () => {
 });
 
 test("what is unknown is reported with what may have been meant, all of it at once", () => {
-  const { faults } = resolveAll({ agent: "biling", document: ["refund.md", "quokka"] }, { agent: "quokka" });
-  expect(faults).toEqual([
-    { line: 1, fault: 'agent: no agent is named "biling"; did you mean "billing"?' },
+  const { errors } = resolveAll({ agent: "biling", document: ["refund.md", "quokka"] }, { agent: "quokka" });
+  expect(errors).toEqual([
+    { line: 1, error: 'agent: no agent is named "biling"; did you mean "billing"?' },
     {
       line: 1,
-      fault: expect.stringMatching(/^document: no document is named "refund\.md"; did you mean "refunds\.md" or /),
+      error: expect.stringMatching(/^document: no document is named "refund\.md"; did you mean "refunds\.md" or /),
     },
-    { line: 1, fault: 'document: no document is named "quokka"' },
-    { line: 2, fault: 'agent: no agent is named "quokka"' },
+    { line: 1, error: 'document: no document is named "quokka"' },
+    { line: 2, error: 'agent: no agent is named "quokka"' },
   ]);
 });

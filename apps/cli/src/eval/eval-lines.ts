@@ -58,39 +58,39 @@ export type EvalLine = z.output<typeof evalLineSchema> & {
 };
 
 /** What is wrong with a line. */
-export interface LineFault {
+export interface LineError {
   line: number;
-  fault: string;
+  error: string;
 }
 
 /** What a file says. */
 interface ParsedLines {
   lines: EvalLine[];
-  faults: LineFault[];
+  errors: LineError[];
   /** Fields that mean nothing here, each with the number of lines that have it. */
   unknownFields: Map<string, number>;
 }
 
 /**
- * Reads a file of one JSON object a line. All faults are found in one go, with their line numbers; empty lines are
+ * Reads a file of one JSON object a line. All errors are found in one go, with their line numbers; empty lines are
  * skipped. Names of agents and documents are not looked up yet.
  */
 export function parseEvalLines(text: string): ParsedLines {
-  const parsed: ParsedLines = { lines: [], faults: [], unknownFields: new Map() };
+  const parsed: ParsedLines = { lines: [], errors: [], unknownFields: new Map() };
   const lineOfId = new Map<string, number>();
   for (const [index, raw] of text.split("\n").entries()) {
     if (raw.trim() === "") continue;
     const line = index + 1;
     const read = parseLine(raw);
     if (typeof read === "string") {
-      parsed.faults.push({ line, fault: read });
+      parsed.errors.push({ line, error: read });
       continue;
     }
     for (const field of read.unknown) parsed.unknownFields.set(field, (parsed.unknownFields.get(field) ?? 0) + 1);
     const { id } = read.line;
     const earlier = id === undefined ? undefined : lineOfId.get(id);
     if (id !== undefined && earlier !== undefined) {
-      parsed.faults.push({ line, fault: `id: already used in line ${earlier}` });
+      parsed.errors.push({ line, error: `id: already used in line ${earlier}` });
       continue;
     }
     if (id !== undefined) lineOfId.set(id, line);
@@ -135,7 +135,7 @@ const bad = (message: string, cause?: unknown) => failure("bad_input", message, 
 export async function readEvalFile(cli: Cli, file: string): Promise<ParsedLines & { name: string }> {
   const name = file === "-" ? "standard input" : safeLine(file);
   const parsed = parseEvalLines(await readText(cli, file, name));
-  const count = parsed.lines.length + parsed.faults.length;
+  const count = parsed.lines.length + parsed.errors.length;
   if (count === 0) throw bad(`${name} is empty. Each line must be one message; see: ${cli.self} eval --help`);
   if (count > MAX_LINES) throw bad(`${name} has ${count} lines; the maximum is ${MAX_LINES}. Split it.`);
   for (const [field, lines] of [...parsed.unknownFields].slice(0, SHOWN_FIELDS)) {
@@ -207,7 +207,7 @@ export interface ResolvedLine {
   answers?: string[] | null | undefined;
 }
 
-/** Suggestions cost a look at every name, so that only so many faults get some. */
+/** Suggestions cost a look at every name, so that only so many errors get some. */
 const MOST_SUGGESTED = 50;
 
 /**
@@ -217,18 +217,18 @@ const MOST_SUGGESTED = 50;
 export function resolveLines(
   lines: readonly EvalLine[],
   { agents, documents }: { agents: readonly Agent[]; documents: readonly NamedDocument[] },
-): { lines: ResolvedLine[]; faults: LineFault[] } {
+): { lines: ResolvedLine[]; errors: LineError[] } {
   const agentIds = new Map([
     ...agents.map(({ id }) => [id, id] as const),
     ...agents.map((agent) => [agent.name, agent.id] as const),
   ]);
   const documentIds = indexDocuments(documents);
-  const faults: LineFault[] = [];
+  const errors: LineError[] = [];
 
   const reportUnknown = (line: number, kind: "agent" | "document", name: string, names: () => Iterable<string>) => {
-    const meant = faults.length < MOST_SUGGESTED ? suggestNames(name, names()) : [];
+    const meant = errors.length < MOST_SUGGESTED ? suggestNames(name, names()) : [];
     const advice = meant.length === 0 ? "" : `; did you mean ${meant.map((one) => `"${one}"`).join(" or ")}?`;
-    faults.push({ line, fault: `${kind}: no ${kind} is named "${name}"${advice}` });
+    errors.push({ line, error: `${kind}: no ${kind} is named "${name}"${advice}` });
   };
   const namesOfAgents = () => agents.map(({ name }) => name);
   const namesOfDocuments = () =>
@@ -251,7 +251,7 @@ export function resolveLines(
       answers: answer,
     };
   });
-  return { lines: resolved, faults };
+  return { lines: resolved, errors };
 }
 
 /** Makes the function that finds a document by what it is called. */

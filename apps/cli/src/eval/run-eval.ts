@@ -11,10 +11,10 @@ import { EXIT, failure } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { safeLine } from "../safe-text.ts";
 import { localPrincipal, withResources } from "../with-resources.ts";
-import { askProduct } from "./ask-product.ts";
-import type { EvalSearch } from "./ask-product.ts";
+import { askProduct } from "./judge-line.ts";
+import type { EvalSearch } from "./judge-line.ts";
 import { readEvalFile, resolveLines, suggestNames } from "./eval-lines.ts";
-import type { LineFault, NamedDocument, ResolvedLine } from "./eval-lines.ts";
+import type { LineError, NamedDocument, ResolvedLine } from "./eval-lines.ts";
 import { badnessOf, describeLine, judgeLine } from "./judge-line.ts";
 import type { LinePrediction } from "./judge-line.ts";
 import { renderScores, renderWorst } from "./render-eval.ts";
@@ -121,12 +121,12 @@ function nameBy<Item extends { id: string }>(
   return (id) => names.get(id) ?? id;
 }
 
-function describeFaults(name: string, faults: readonly LineFault[]): string {
-  const count = new Set(faults.map(({ line }) => line)).size;
-  const rest = faults.length - SHOWN_ERRORS;
+function describeErrors(name: string, errors: readonly LineError[]): string {
+  const count = new Set(errors.map(({ line }) => line)).size;
+  const rest = errors.length - SHOWN_ERRORS;
   return [
     `${name} has ${count === 1 ? "an invalid line" : `${count} invalid lines`}; nothing was evaluated.`,
-    ...faults.slice(0, SHOWN_ERRORS).map(({ line, fault }) => `  line ${line}: ${safeLine(fault, ERROR_CHARS)}`),
+    ...errors.slice(0, SHOWN_ERRORS).map(({ line, error }) => `  line ${line}: ${safeLine(error, ERROR_CHARS)}`),
     ...(rest > 0 ? [`  and ${rest} more`] : []),
   ].join("\n");
 }
@@ -196,8 +196,8 @@ export async function evaluateFile(
     const principal = await localPrincipal(store, projectName);
     const project = await readEvalProject(store, principal.project);
     const resolved = resolveLines(parsed.lines, project);
-    const faults = [...parsed.faults, ...resolved.faults].sort((a, b) => a.line - b.line);
-    if (faults.length > 0) throw failure("bad_lines", describeFaults(parsed.name, faults));
+    const errors = [...parsed.errors, ...resolved.errors].sort((a, b) => a.line - b.line);
+    if (errors.length > 0) throw failure("bad_lines", describeErrors(parsed.name, errors));
     const onlyAgent = agent === undefined ? null : pickEvalAgent(project.agents, agent);
     const out = outPath === undefined ? null : await openOut(cli, outPath, file);
     const showProgress = progressOf(cli, resolved.lines.length);

@@ -14,7 +14,7 @@ import type { BoundOperations, OperationContext } from "../as-administrator.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { listAllAgents, listAllDocuments, listAllKbs } from "../find-items.ts";
-import { badFile, faultOfPath, findSiteSources, findSources, joinFound } from "./find-sources.ts";
+import { badFile, errorOfPath, findSiteSources, findSources, joinFound } from "./find-sources.ts";
 import type { FoundSources, Source } from "./find-sources.ts";
 import {
   joinLines,
@@ -41,7 +41,7 @@ async function readBytes(path: string): Promise<Buffer> {
     }
     return await readFile(path);
   } catch (error) {
-    throw faultOfPath(error);
+    throw errorOfPath(error);
   }
 }
 
@@ -77,7 +77,7 @@ interface AddDeps {
 }
 
 /** Errors of the document itself; with any other error, the following documents would fail as well. */
-const FAULTS_OF_DOCUMENT: ReadonlySet<string> = new Set([
+const DOCUMENT_ERRORS: ReadonlySet<string> = new Set([
   "invalid_request",
   "payload_too_large",
   "unsupported_media_type",
@@ -85,7 +85,7 @@ const FAULTS_OF_DOCUMENT: ReadonlySet<string> = new Set([
 
 function reasonOf(error: unknown): string {
   if (error instanceof CliError) return error.message;
-  if (error instanceof ServiceError && FAULTS_OF_DOCUMENT.has(error.code)) return error.message;
+  if (error instanceof ServiceError && DOCUMENT_ERRORS.has(error.code)) return error.message;
   throw error;
 }
 
@@ -238,7 +238,7 @@ export async function addFound(
 ): Promise<AddedFile[]> {
   const { principal } = context;
   const { store, log } = context.resources;
-  const failed: AddedFile[] = found.failed.map((fault) => ({ ...fault, status: "failed" }));
+  const failed: AddedFile[] = found.failed.map((file) => ({ ...file, status: "failed" }));
   if (found.sources.length === 0) return failed;
   const target = await ensureTarget({ store }, principal, kb);
   const reader = createFileReader();

@@ -7,7 +7,7 @@ import { CliError, failure, usageError } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { safeLine } from "../safe-text.ts";
 
-const READ_FAULTS: Readonly<Record<string, string>> = {
+const READ_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
   ENOTDIR: "no such file",
   EACCES: "permission denied",
@@ -20,10 +20,10 @@ const READ_FAULTS: Readonly<Record<string, string>> = {
 export const badFile = (message: string, cause?: unknown): CliError => failure("bad_file", message, { cause });
 
 /** Returns why a path cannot be read, as a CliError. Rethrows errors that are not about the path. */
-export function faultOfPath(error: unknown): CliError {
+export function errorOfPath(error: unknown): CliError {
   if (error instanceof CliError) return error;
   const code = errorCode(error);
-  const reason = code === undefined ? undefined : READ_FAULTS[code];
+  const reason = code === undefined ? undefined : READ_ERRORS[code];
   if (reason === undefined) throw error;
   return badFile(reason, error);
 }
@@ -114,7 +114,7 @@ export async function walkFolder(folder: string): Promise<FolderContent> {
     try {
       await work(path);
     } catch (error) {
-      content.unread.push({ path, error: faultOfPath(error).message });
+      content.unread.push({ path, error: errorOfPath(error).message });
     }
   }
 
@@ -124,7 +124,7 @@ export async function walkFolder(folder: string): Promise<FolderContent> {
     // Each may hold further links, which then stand at the end.
     for (const linked of linkedFolders) await note(linked, (path) => walk(path, root));
   } catch (error) {
-    throw faultOfPath(error);
+    throw errorOfPath(error);
   }
   return content;
 }
@@ -218,7 +218,7 @@ export async function findSources(folder: string, words: readonly string[]): Pro
     try {
       parts.push(await findOne(folder, word));
     } catch (error) {
-      const failed = [{ file: word, error: faultOfPath(error).message }];
+      const failed = [{ file: word, error: errorOfPath(error).message }];
       parts.push({ sources: [], failed, skipped: {}, linksOut: [] });
     }
   }

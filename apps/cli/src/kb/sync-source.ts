@@ -12,7 +12,7 @@ import { EXIT, failure, usageError } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { findKb, listAllDocuments } from "../find-items.ts";
 import { addFound } from "./add-sources.ts";
-import { documentKeyOf, faultOfPath, findFolderSources, findSiteSources, isWebAddress } from "./find-sources.ts";
+import { documentKeyOf, errorOfPath, findFolderSources, findSiteSources, isWebAddress } from "./find-sources.ts";
 import type { FoundSources } from "./find-sources.ts";
 import {
   joinLines,
@@ -109,7 +109,7 @@ async function readFolderState(cli: Cli, source: string): Promise<SourceState> {
     );
   }
   const entry = await stat(resolve(cli.folder, source)).catch((error: unknown) => {
-    throw nothingFound(source, `: ${faultOfPath(error).message}`);
+    throw nothingFound(source, `: ${errorOfPath(error).message}`);
   });
   if (!entry.isDirectory())
     throw usageError("Only a folder or a site can be synchronized. To add a single file, use kb add.");

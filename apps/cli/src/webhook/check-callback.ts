@@ -86,12 +86,12 @@ function missing({ headers }: Callback, scheme: WebhookScheme): Finding {
   const names: readonly string[] = HEADERS[scheme];
   const absent = names.filter((name) => headers[name] === undefined);
   const repeated = names.filter((name) => Array.isArray(headers[name]));
-  const faults = [
+  const reasons = [
     ...(absent.length === 0 ? [] : [`without ${absent.join(" and ")}`]),
     ...(repeated.length === 0 ? [] : [`with more than one ${repeated.join(" and ")}`]),
   ];
   return {
-    detail: `The callback was received ${faults.join(" and ")}.`,
+    detail: `The callback was received ${reasons.join(" and ")}.`,
     hints: ["Is this everything the receiver got? A proxy may remove headers it does not know."],
   };
 }

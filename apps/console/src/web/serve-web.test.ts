@@ -4,11 +4,12 @@ import { PAGE_PATHS, isPagePath } from "./serve-web.ts";
 
 /** The paths of all routes in the source of the pages' router, each after that of its parent. */
 function routesOf(source: string): string[] {
+  // The options of pages, `PAGE`, name their parent.
   const found = source.matchAll(
-    /const (\w+) = createRoute\(\{\s*getParentRoute: \(\) => (\w+),\s*(?:id: "\w+"|path: "([^"]+)")/g,
+    /(?:const (\w+) = )?createRoute\(\{\s*(?:getParentRoute: \(\) => (\w+)|\.\.\.PAGE),\s*(?:id: "\w+"|path: "([^"]+)")/g,
   );
   const paths = new Map([["rootRoute", ""]]);
-  for (const [, name = "", parent = "", path = "/"] of found) {
+  for (const [whole, name = whole, parent = "projectRoute", path = "/"] of found) {
     const base = paths.get(parent) ?? "?";
     paths.set(name, path === "/" ? base : `${base}/${path.replace(/^\//, "")}`);
   }

@@ -1,9 +1,9 @@
-import { HISTORY_LIMIT, SEARCH_LIMIT, answerQuestion, questionOf } from "@svc/agents";
+import { SEARCH_LIMIT, answerQuestion, questionOf } from "@svc/agents";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
 import { openRunTools } from "../agent-tools.ts";
 import { languageOf } from "../language-of.ts";
-import { chosenAgent, move } from "../run.ts";
+import { chosenAgent, historyOf, move } from "../run.ts";
 import type { Run, StageContext } from "../run.ts";
 import { createTextStream } from "../stream-text.ts";
 
@@ -19,10 +19,7 @@ export async function answer(context: StageContext, run: Run): Promise<void> {
   if (run.answer !== null) return;
   const { message, passages } = run;
   // A fixed reply is the same whatever was said.
-  const looksBack = agent.fixedReply === null && message.seq > 1;
-  const history = looksBack
-    ? await store.history.listBefore(message.project, message.ticketId, message.seq, HISTORY_LIMIT)
-    : [];
+  const history = agent.fixedReply === null ? await historyOf(context, run) : [];
   run.language = agent.fixedReply === null ? languageOfChat(run) : null;
   const model = agent.fixedReply === null ? (models?.forAgent(agent) ?? null) : null;
   try {

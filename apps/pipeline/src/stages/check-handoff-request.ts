@@ -1,5 +1,7 @@
-import { HISTORY_LIMIT, classifyMessage, isForPerson, replyToTalk, whyOfTalk } from "@svc/agents";
+import { classifyMessage, isForPerson, replyToTalk, whyOfTalk } from "@svc/agents";
+import type { MessageContext } from "@svc/agents";
 import { localeOf } from "../language-of.ts";
+import { historyOf } from "../run.ts";
 import type { Run, StageContext } from "../run.ts";
 
 /** Why a message of a visitor who asks for a person goes to one. */
@@ -28,26 +30,51 @@ const isFixed = ({ fixedReply }: Run["agents"][number]) => fixedReply !== null;
  * Decides about a message that asks the documents nothing before an agent is chosen for it and anything is searched: small talk
  * and questions about the assistant are replied to, and what a person has to see is left to a person.
  */
-export async function checkHandoffRequest({ store }: StageContext, run: Run): Promise<void> {
-  const { message, ticket, agents } = run;
+export async function checkHandoffRequest(context: StageContext, run: Run): Promise<void> {
   const why = handoffReason(run);
   if (why !== null) {
     run.triage = { agentId: null, confidence: 0, why };
     return;
   }
-  const history =
-    message.seq > 1
-      ? await store.history.listBefore(message.project, message.ticketId, message.seq, HISTORY_LIMIT)
-      : [];
+  run.said = classifyMessage(run.message.text, await readContext(context, run));
+  applyTalk(run);
+}
+
+/** Returns what is known of the conversation before a message. */
+async function readContext(context: StageContext, run: Run): Promise<MessageContext> {
+  const { message, ticket } = run;
+  const history = await historyOf(context, run);
   const last = history.findLast(({ author }) => author !== "customer")?.author;
-  const language = ticket?.language ?? localeOf(message);
-  run.said = classifyMessage(message.text, {
-    language,
+  return {
+    language: ticket?.language ?? localeOf(message),
     isAfterAnswer: last === "agent" || last === "system",
     isAfterOperator: last === "operator",
-  });
-  if (run.said.kind === "question" || hasFixedReply(run)) return;
-  run.language = ticket?.language ?? run.said.language;
-  run.triage = { agentId: null, confidence: 0, why: whyOfTalk(run.said.kind) };
-  run.answer = isForPerson(run.said.kind) ? null : replyToTalk(run.said, { language, agents });
+  };
+}
+
+/** Sets the outcome of a message that is no question: a short reply, or none because a person has to see it. */
+function applyTalk(run: Run): void {
+  const { said, ticket, message, agents } = run;
+  if (said === null || said.kind === "question" || hasFixedReply(run)) return;
+  run.language = ticket?.language ?? said.language;
+  run.triage = { agentId: null, confidence: 0, why: whyOfTalk(said.kind) };
+  const language = ticket?.language ?? localeOf(message);
+  run.answer = isForPerson(said.kind) ? null : replyToTalk(said, { language, agents });
+}
+
+/**
+ * Recognizes small talk in other words than the known phrases, where embeddings are configured: for a message that would be
+ * held because nothing answers it. Returns true if the run has another outcome now.
+ */
+export async function recognizeTalk(context: StageContext, run: Run): Promise<boolean> {
+  const { talk } = context;
+  if (talk === null || run.said?.kind !== "question" || hasFixedReply(run)) return false;
+  const said = await talk.recognize(run.message.text, await readContext(context, run));
+  if (said === null) return false;
+  const model = run.answer?.model ?? run.triage?.model;
+  run.said = said;
+  applyTalk(run);
+  // What the model has cost stays in the trace.
+  if (model !== undefined && run.triage !== null) run.triage.model = { usage: model.usage, fallback: model.fallback };
+  return true;
 }

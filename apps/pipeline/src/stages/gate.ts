@@ -4,7 +4,7 @@ import type { Agent } from "@svc/contracts";
 import { textForCustomer } from "../language-of.ts";
 import { chosenAgent, isSpam, move } from "../run.ts";
 import type { AgentAnswer, GateResult, Run, StageContext } from "../run.ts";
-import { handoffReason } from "./check-handoff-request.ts";
+import { handoffReason, recognizeTalk } from "./check-handoff-request.ts";
 
 /** Why a ticket goes back to `review` from `delivering`, where an earlier message of it waits for a person. */
 const STILL_WAITS = "another message in this conversation is waiting for a person";
@@ -31,6 +31,18 @@ function decide(run: Run): GateResult {
   return !choice.sends && isGap(agent, answer) ? { ...choice, isGap: true } : choice;
 }
 
+/**
+ * True when a message is held although no person has to see it for another reason: no agent matches, nothing was found, or
+ * the answer is less sure than the agent's threshold.
+ */
+function hasNoSureAnswer(run: Run, { sends, rejects }: GateResult): boolean {
+  const { answer } = run;
+  if (sends || rejects === true || handoffReason(run) !== null || answer?.isFault === true) return false;
+  if (answer?.model?.mustReview === true) return false;
+  const agent = chosenAgent(run);
+  return agent === null || answer === null || isGap({ ...agent, reviewPolicy: "auto_if" }, answer);
+}
+
 /** True when an answer is held because the knowledge bases have none that is good enough. */
 function isGap({ reviewPolicy, autoThreshold }: Agent, { text, confidence, needsPerson, model }: AgentAnswer): boolean {
   if (needsPerson === true) return false;
@@ -47,10 +59,11 @@ function isGap({ reviewPolicy, autoThreshold }: Agent, { text, confidence, needs
  * conversation goes on waiting; of what is held, the customer reads that it is added. Else the customer gets the hand-off
  * text. What comes into a conversation that an operator has marked as spam gets no answer and waits for nobody.
  */
-export async function gate(_context: StageContext, run: Run): Promise<void> {
+export async function gate(context: StageContext, run: Run): Promise<void> {
   const isOwned = run.ticket?.assignee != null;
   const isInReview = run.ticket?.stage === "review";
   run.gate = decide(run);
+  if (hasNoSureAnswer(run, run.gate) && (await recognizeTalk(context, run))) run.gate = decide(run);
   move(run, "review", run.answer?.why ?? run.triage?.why ?? run.gate.why);
   if (run.gate.sends) {
     move(run, "delivering", run.gate.why);
@@ -64,5 +77,4 @@ export async function gate(_context: StageContext, run: Run): Promise<void> {
     const text = textForCustomer(run, isInReview ? "added" : "handoff");
     if (text !== "") run.replies = [{ type: "message", text, markdown: false }];
   }
-  await Promise.resolve();
 }

@@ -1,4 +1,6 @@
 import { questionAsWritten, questionOf } from "@svc/agents";
+import { announceReplies } from "@svc/channel-manager";
+import type { FinishedMessage } from "@svc/channel-manager";
 import type { ChannelId, ReplyJob, TicketStatus } from "@svc/contracts";
 import { questionTerms } from "@svc/knowledge";
 import { withinMs } from "@svc/primitives";
@@ -153,13 +155,32 @@ export async function commitOutcome(
   }
   noteFinished(channelId, outcome);
   const places = finished.replies ?? { fromSeq: 0, toSeq: 0 };
-  // Without replies there is still news: whoever waits learns that a person has to look, has decided, or need not reply.
-  announceNews(context, channelId, { project, ticketId, messageId, mode, ...places });
+  // Without replies there is still news: a waiting caller learns that a person has to look, has decided, or need not reply.
+  const news = { project, ticketId, messageId, mode, ...places };
+  announceNews(context, channelId, news, {
+    messageId,
+    state: outcome.state,
+    coveredBy: null,
+    replies: finished.stored,
+  });
   return finished.hasMore;
 }
 
-/** Announces what is committed. Not waited for: an announcement that is lost costs a second. */
-export function announceNews({ queues, log }: StageContext, channelId: ChannelId, news: ReplyJob): void {
+/**
+ * Announces what is committed. Not waited for: an announcement that is lost costs a second. Callers that collect their
+ * replies poll, so that a wake-up is enough for them; what has to be sent somewhere gets a job. A sync call gets the
+ * finished message with its wake-up.
+ */
+export function announceNews(
+  { queues, log }: StageContext,
+  channelId: ChannelId,
+  news: ReplyJob,
+  finished?: FinishedMessage,
+): void {
+  if (news.mode === "sync" || news.mode === "async") {
+    announceReplies(queues, news.ticketId, news.mode === "sync" ? finished : undefined);
+    return;
+  }
   announceReply(queues, channelId, news).catch((error: unknown) => {
     const text = "replies committed but not announced; waiting callers find them by polling";
     if (error instanceof QueueDownError) log.debug({ ticketId: news.ticketId }, text);

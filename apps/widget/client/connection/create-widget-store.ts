@@ -1,339 +1,213 @@
-import type { ServerFrame, ServerFrameData, ServerFrameType, VisitorMessage } from "@svc/contracts";
+import type { WidgetConfigAnswer } from "@svc/contracts";
+import type { Identity } from "../launch/page-settings.ts";
 import { LIMITS } from "../limits.ts";
-import type { Contact, Entry, VisitorEntry, WidgetActions, WidgetState } from "../state.ts";
-import {
-  addMessage,
-  addReply,
-  changeMessage,
-  countUnread,
-  growPartial,
-  hasGap,
-  inOrder,
-  lastReplySeq,
-  dropHistory,
-  keepHistory,
-  NO_HISTORY,
-  readHistory,
-} from "./conversation.ts";
-import type { Rating } from "./conversation.ts";
-import { composeMessage, firstChars, isTooLong, createSender } from "./create-sender.ts";
+import type { WidgetActions, WidgetStore } from "../state.ts";
+import type { Storage } from "../storage.ts";
+import { inOrder, lastReplySeq, readHistory } from "./conversation.ts";
+import { composeMessage, createSender, firstChars, isTooLong } from "./create-sender.ts";
 import { downloadFile, uploadFile } from "./files.ts";
-import type { ManagedStore, StoreOptions } from "./managed-store.ts";
-import { newId } from "./new-id.ts";
-import { createTypingNotes } from "./note-typing.ts";
 import { openConnection } from "./open-connection.ts";
-import { HEARTBEAT_MS, openOutbox } from "./outbox.ts";
-import type { OutboxItem } from "./outbox.ts";
-import { openVisitor } from "./visitor.ts";
+import type { ConnectionOptions } from "./open-connection.ts";
+import { HEARTBEAT_MS } from "./outbox.ts";
+import type { Locks, OutboxItem } from "./outbox.ts";
+import { createStoreCore, sendStateOf } from "./store-core.ts";
+import { createFrameHandler } from "./take-frames.ts";
 
-const MOST_WAITING = 100;
-const SAVE_AFTER_MS = 300;
+/** Events for the page; `error` has the code of the server. */
+export interface WidgetEvents {
+  message: { id: string; role: "visitor" | "agent" | "operator" | "system"; text: string };
+  unread: number;
+  error: { code: string };
+}
 
-/** The string that tells the visitor why there is no line, by the server's code. */
+/** What the store needs. */
+export interface StoreOptions extends Pick<ConnectionOptions, "openSocket" | "loadHttp" | "random"> {
+  /** Address of the widget's server, with a slash at its end. */
+  base: string;
+  apiKey: string;
+  config: WidgetConfigAnswer;
+  storage: Storage;
+  identity: Identity | null;
+  /** Language of the widget, BCP 47; goes with each message. */
+  locale: () => string;
+  /** The page on which the visitor is now. */
+  page(): { url: string; title: string };
+  emit: <Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]) => void;
+  locks: Locks;
+}
+
+/** The store with what the page, rather than the panel, needs. */
+export interface ManagedStore extends WidgetStore {
+  /** Sets the user that the visitor is; another user than before starts a new conversation. */
+  identify: (identity: Identity) => void;
+  /** Ends the visitor's conversation in this browser: the next message is another visitor's. */
+  logout: () => void;
+  /** Called when the page is left, perhaps to come back: disconnects, and leaves unsent messages to other tabs. */
+  suspend: () => void;
+  /** Called when the page is shown again. */
+  resume: () => void;
+  /** Reconnects immediately instead of after the backoff: the network may be back, or the visitor is. */
+  retryNow: () => void;
+  /** Reconnects because the network is unavailable, which an open connection would notice late. */
+  restart: () => void;
+  /** Ends everything; unsent messages are stored for the next page. */
+  stop: () => void;
+}
+
+const MAX_UNSENT = 100;
+
+/** Interval of the notifications that the visitor is writing, and the time after the last key until they end. */
+const TYPING_EVERY_MS = 3_000;
+const TYPING_ENDS_AFTER_MS = 5_000;
+
+/** Strings that explain why there is no connection, by the server's code. */
 const REFUSALS: Record<string, string> = {
   origin_not_allowed: "refusedOrigin",
   invalid_identity: "refusedIdentity",
 };
 
-/** Codes of a refused message that say more than that it was refused. */
-const MESSAGE_FAULTS: Record<string, string> = {
-  too_long: "faultTooLong",
-  payload_too_large: "faultTooLong",
-  rate_limited: "faultTooFast",
-  not_found: "faultFileGone",
-  storage_full: "faultStorage",
-};
-
 /**
- * The conversation of this browser's visitor: shown from what was kept, brought up to date over the line, with each
- * message of the visitor stored once by the server however often it has to be sent. Connects when it is first opened,
- * or at once where there is a conversation already.
+ * Returns the store of this browser's conversation: its state, and the actions that change it. Shows the stored
+ * conversation, updates it from the server, and sends each message until the server has it; the server stores it once.
+ * Connects when it is first opened, or immediately if there is a conversation.
  */
+// oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify: 0.4 KB of the size budget.
 export function createWidgetStore(options: StoreOptions): ManagedStore {
-  const { base, apiKey, config, storage, emit } = options;
-  const visitor = openVisitor(storage, apiKey);
-  const outbox = openOutbox(storage, newId(), { locks: options.locks, now: Date.now });
-  const listeners = new Set<() => void>();
-  /** Up to where replies were said before this page; no event tells of them. */
-  let oldSeq = 0;
-  let sinceSeq = 0;
-  /** Up to where what was missing has been asked for again, and whether the answer is still to come. */
-  let askedSeq = 0;
-  let isAsking = false;
-  let readSeq = 0;
-  let chatId: string | null = null;
-  let saveTimer: ReturnType<typeof setTimeout> | undefined;
+  const { base, storage, emit } = options;
+  const core = createStoreCore(options);
+  const { visitor, outbox, listeners, cursor, get, set, contact, canTalk, viewOfItem, changeMessage, saveSoon } = core;
   /** True while the page is left, or the store has ended. */
-  let isAway = false;
-  /** The rating of which the server has not said yet that it has it. */
-  let pendingRating: Rating | null = null;
+  let isSuspended = false;
 
-  let state: WidgetState = {
-    config,
-    line: "idle",
-    refusal: null,
-    isOpen: false,
-    entries: [],
-    unread: 0,
-    readSeq: 0,
-    isTyping: false,
-    partial: null,
-    conversation: "open",
-    rating: null,
-    // Off until the visitor wants it: the feature says whether it is offered.
-    hasSound: storage.read("sound") === true,
-    needsContact: false,
-    turn: 0,
-  };
+  // The connection: frames of the server are applied, and what waits in the outbox is sent.
 
   const line = openConnection({
     ...options,
-    auth: () => ({ ...visitor.auth(), sinceSeq }),
-    onFrame: (frame) => take(frame),
+    auth: () => ({ ...visitor.auth(), sinceSeq: cursor.sinceSeq }),
+    onFrame: (frame) => takeFrame(frame),
     onState(now) {
-      // A line that is away stays so for the visitor until it is up: a flicker with each try says nothing.
-      if (now === "connecting" && state.line === "offline") return;
+      // A dropped connection is shown as such until it is up: a change with each attempt says nothing.
+      if (now === "connecting" && get().line === "offline") return;
       set(now === "online" ? { line: now } : { line: now, isTyping: false, partial: null });
       if (now === "online") catchUp();
       else hold();
     },
     onRefused: refuse,
-    onFault: (fault) => emit("error", { code: fault instanceof Error ? fault.message : "unknown" }),
+    onFault: (error) => emit("error", { code: error instanceof Error ? error.message : "unknown" }),
   });
+  const sender = createSender(line, outbox, (key, fault) => changeMessage(key, { state: "failed", fault }));
+  const takeFrame = createFrameHandler(core, line, sender);
 
-  const sender = createSender(line, outbox, (key, fault) =>
-    set({ entries: changeMessage(state.entries, key, { state: "failed", fault }) }),
-  );
-  const typing = createTypingNotes(line);
-
-  function set(change: Partial<WidgetState>): void {
-    const before = state;
-    const entries = change.entries ?? before.entries;
-    const unread = countUnread(entries, readSeq);
-    const needsContact = config.features.prechat.length > 0 && entries.length === 0 && contact() === null;
-    state = { ...before, ...change, unread, readSeq, needsContact };
-    for (const listener of listeners) listener();
-    if (unread !== before.unread) emit("unread", unread);
+  function refreshSending(): void {
+    const { entries, line: lineState } = get();
+    set({
+      entries: entries.map((entry) =>
+        entry.kind === "visitor" && entry.seq === null
+          ? { ...entry, state: sendStateOf(lineState, entry.fault) }
+          : entry,
+      ),
+    });
   }
 
-  function contact(): Contact | null {
-    const kept = storage.read("contact");
-    if (typeof kept !== "object" || kept === null) return null;
-    // Others can write there too, and the server refuses a message with anything but texts.
-    return Object.fromEntries(Object.entries(kept).filter(([, value]) => typeof value === "string"));
-  }
-
-  // What is kept between pages.
-
-  function load(): void {
-    const history = visitor.isKnown() && canTalk() ? readHistory(storage) : NO_HISTORY;
-    ({ chatId, sinceSeq, readSeq, pendingRating } = history);
-    oldSeq = sinceSeq;
-    const { conversation, rating, entries } = history;
-    set({ conversation, rating, entries: inOrder([...entries, ...outbox.list().map(viewOfItem)]) });
-  }
-
-  function save(): void {
-    clearTimeout(saveTimer);
-    saveTimer = undefined;
-    // What another tab has just forgotten must not come back.
-    if (visitor.hasChanged()) return;
-    const { conversation, rating, entries } = state;
-    keepHistory(storage, { chatId, sinceSeq, readSeq, conversation, rating, pendingRating, entries });
-  }
-
-  function saveSoon(): void {
-    saveTimer ??= setTimeout(save, SAVE_AFTER_MS);
-  }
-
-  function canTalk(): boolean {
-    return !config.features.identity || visitor.hasProof();
-  }
-
-  function viewOfItem({ message, files, at, fault }: OutboxItem): VisitorEntry {
-    return {
-      kind: "visitor",
-      key: message.clientMessageId,
-      seq: null,
-      at,
-      text: message.text,
-      files,
-      state: sendState(fault),
-      fault,
-    };
-  }
-
-  function sendState(fault: string | null): VisitorEntry["state"] {
-    if (fault !== null) return "failed";
-    return state.line === "offline" || state.line === "refused" ? "waiting" : "sending";
-  }
-
-  // What the server says.
-
-  const frameHandlers: { [Type in ServerFrameType]: (frame: Extract<ServerFrame, { type: Type }>) => void } = {
-    ready({ data }) {
-      // A conversation that begins anew, or is another one: what is kept does not belong to it.
-      const isOther = (chatId !== null && chatId !== data.chatId) || sinceSeq > data.lastSeq;
-      if (isOther) {
-        forgetConversation();
-        line.send("hello", { sinceSeq: 0 });
-      }
-      if (isAsking) askedSeq = data.lastSeq;
-      isAsking = false;
-      // What a browser that knows nothing yet is sent first was said long ago.
-      if (chatId === null && sinceSeq === 0) oldSeq = data.lastSeq;
-      chatId = data.chatId;
-    },
-    reply({ id, seq, data }) {
-      const entries = addReply(state.entries, { id, seq, data });
-      const isNew = entries !== state.entries;
-      place(entries, seq, { partial: null });
-      if (!isNew || seq <= oldSeq) return;
-      for (const item of data.items)
-        emit("message", { id, role: data.author, text: item.type === "message" ? item.text : item.filename });
-    },
-    message({ seq, data }) {
-      if (data.clientMessageId !== null) sender.settle(data.clientMessageId);
-      place(addMessage(state.entries, { seq, data }), seq, {});
-    },
-    ack({ data }) {
-      const isOurs = sender.settle(data.clientMessageId);
-      const { clientMessageId, seq } = data;
-      set({ entries: changeMessage(state.entries, clientMessageId, { seq, state: "sent", fault: null }) });
-      saveSoon();
-      // It went with the message, and is not asked for again.
-      if (isOurs && contact() !== null) storage.write("contact", {});
-      sender.flush();
-    },
-    typing: ({ data }) => set(data.on ? { isTyping: true } : { isTyping: false, partial: null }),
-    delta: ({ data }) => set({ partial: growPartial(state.partial, data) }),
-    status({ data }) {
-      if (data.rating === pendingRating?.score) pendingRating = null;
-      set({ conversation: data.state, rating: pendingRating?.score ?? data.rating });
-      saveSoon();
-    },
-    error: ({ data }) => takeError(data),
-  };
-
-  function take(frame: ServerFrame): void {
-    (frameHandlers[frame.type] as (frame: ServerFrame) => void)(frame);
-  }
-
-  /** Puts what came at `seq` in its place, and notes that everything up to there has come. */
-  function place(entries: Entry[], seq: number, change: Partial<WidgetState>): void {
-    if (seq > askedSeq && hasGap(entries, sinceSeq, seq)) {
-      // Lost within a line that is up: a browser repeats a request over HTTP by itself, and gets what came after the
-      // answer that was lost. It is asked for once; what is missing then too was erased.
-      if (!isAsking) isAsking = line.send("hello", { sinceSeq });
-    } else sinceSeq = Math.max(sinceSeq, seq);
-    set({ ...change, entries });
-    saveSoon();
-  }
-
-  function takeError({ code, clientMessageId, retryAfterSeconds }: ServerFrameData<"error">): void {
-    emit("error", { code });
-    if (clientMessageId !== null)
-      return sender.refuse(clientMessageId, MESSAGE_FAULTS[code] ?? "faultRefused", retryAfterSeconds);
-    if (pendingRating === null) return;
-    // It was not taken, and can be given again.
-    pendingRating = null;
-    set({ rating: null });
-    saveSoon();
-  }
-
-  // What the visitor sends.
-
-  /** The line is away: what is unsent waits. */
+  /** Keeps unsent messages until the connection is back. */
   function hold(): void {
     sender.hold();
     refreshSending();
   }
 
-  const itemOf = (key: string) => outbox.list().find(({ message }) => message.clientMessageId === key);
-
-  function refreshSending(): void {
-    set({
-      entries: state.entries.map((entry) =>
-        entry.kind === "visitor" && entry.seq === null ? { ...entry, state: sendState(entry.fault) } : entry,
-      ),
-    });
-  }
-
-  /** There is no line, and no try will change that. */
+  /** Shows that there is no connection, and that retrying does not help. */
   function refuse(code: string): void {
     set({ line: "refused", refusal: REFUSALS[code] ?? "refusedKey" });
     hold();
     emit("error", { code });
   }
 
-  /** The line is up: what was done meanwhile is told. */
+  /** Sends what happened while there was no connection. */
   function catchUp(): void {
     refreshSending();
-    if (readSeq > 0) line.send("read", { seq: readSeq });
-    if (pendingRating !== null) line.send("rate", pendingRating);
+    if (cursor.readSeq > 0) line.send("read", { seq: cursor.readSeq });
+    if (cursor.pendingRating !== null) line.send("rate", cursor.pendingRating);
     sender.flush();
   }
 
-  /** Connects where that makes sense: there is a visitor, who may talk. */
+  /** Connects, unless the server has refused it or the visitor has to sign in first. */
   function connect(): void {
-    if (isAway || state.line === "refused") return;
+    if (isSuspended || get().line === "refused") return;
     if (!canTalk()) return refuse("invalid_identity");
     line.start();
     line.retryNow();
   }
 
+  /** Takes over the messages that closed tabs have not sent. */
   async function adopt(): Promise<void> {
-    // Where the browser refuses its lock, the server still takes a message that is sent twice for one.
-    const taken = isAway ? [] : await outbox.adopt(() => !isAway).catch(() => []);
+    // If the browser refuses the lock, two tabs may send a message; the server stores it once.
+    const taken = isSuspended ? [] : await outbox.adopt(() => !isSuspended).catch(() => []);
     if (taken.length === 0) return;
-    const known = new Set(state.entries.map(({ key }) => key));
+    const { entries } = get();
+    const known = new Set(entries.map(({ key }) => key));
     const added = taken.filter(({ message }) => !known.has(message.clientMessageId));
-    set({ entries: inOrder([...state.entries, ...added.map(viewOfItem)]) });
+    set({ entries: inOrder([...entries, ...added.map(viewOfItem)]) });
     connect();
     sender.flush();
   }
 
-  function forgetConversation(): void {
-    chatId = null;
-    sinceSeq = 0;
-    askedSeq = 0;
-    isAsking = false;
-    readSeq = 0;
-    dropHistory(storage);
-    set({
-      entries: outbox.list().map(viewOfItem),
-      conversation: "open",
-      rating: null,
-      isTyping: false,
-      partial: null,
-    });
+  // The visitor: another one must see nothing of the one before.
+
+  function pause(): void {
+    core.saveNow();
+    line.stop();
+    hold();
   }
 
   function leave(): void {
-    line.stop();
-    clearTimeout(saveTimer);
-    saveTimer = undefined;
-    hold();
-    pendingRating = null;
+    pause();
+    cursor.pendingRating = null;
   }
 
-  /** Another visitor: nothing of the one before may be seen. */
+  const startTurn = () => set({ line: "idle", refusal: null, turn: get().turn + 1 });
+
   function reset(): void {
     leave();
     outbox.clear();
     visitor.forget();
     storage.write("contact", null);
-    forgetConversation();
-    set({ line: "idle", refusal: null, turn: state.turn + 1 });
+    core.forget();
+    startTurn();
+  }
+
+  function identify(identity: Identity): void {
+    if (!visitor.identify(identity)) return;
+    reset();
+    visitor.identify(identity);
+  }
+
+  // What the panel can do.
+
+  let typingTimer: ReturnType<typeof setTimeout> | undefined;
+  /** When the server was last notified that the visitor is writing; 0 if it knows that the visitor has stopped. */
+  let typingAt = 0;
+
+  function endTyping(): void {
+    clearTimeout(typingTimer);
+    if (typingAt > 0) line.send("typing", { on: false });
+    typingAt = 0;
+  }
+
+  const itemOf = (key: string) => outbox.list().find(({ message }) => message.clientMessageId === key);
+  const without = (key: string) => get().entries.filter((entry) => entry.key !== key);
+
+  function explainUnsendable(text: string): string | null {
+    if (outbox.list().length >= MAX_UNSENT) return "faultTooFast";
+    return isTooLong(text) ? "faultTooLong" : null;
   }
 
   const actions: WidgetActions = {
     open() {
-      if (!state.isOpen) set({ isOpen: true });
+      if (!get().isOpen) set({ isOpen: true });
       connect();
     },
     close() {
-      if (state.isOpen) set({ isOpen: false });
+      if (get().isOpen) set({ isOpen: false });
     },
     send(text, files = [], { wantsPerson } = {}) {
       const message = composeMessage({
@@ -346,48 +220,51 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       });
       if (message === null) return;
       visitor.keep();
-      const item: OutboxItem = { message, files, at: Date.now(), fault: faultOf(message) };
+      const item: OutboxItem = { message, files, at: Date.now(), fault: explainUnsendable(message.text) };
       outbox.put(item);
       connect();
-      set({ entries: [...state.entries, viewOfItem(item)] });
+      set({ entries: [...get().entries, viewOfItem(item)] });
       emit("message", { id: message.clientMessageId, role: "visitor", text: message.text });
       sender.flush();
     },
     retry(key) {
       const item = itemOf(key);
       if (item === undefined || item.fault === null) return;
+      const again = { ...item, fault: null };
       // At the end, where it is seen: what was written after it has been answered already.
       outbox.remove(key);
-      outbox.put({ ...item, fault: null });
+      outbox.put(again);
       connect();
-      set({
-        entries: [...state.entries.filter((entry) => entry.key !== key), viewOfItem({ ...item, fault: null })],
-      });
+      set({ entries: [...without(key), viewOfItem(again)] });
       sender.flush();
     },
     discard(key) {
       if (itemOf(key)?.fault == null) return;
       outbox.remove(key);
-      set({ entries: state.entries.filter((entry) => entry.key !== key) });
+      set({ entries: without(key) });
     },
     upload: (file, onProgress, signal) => uploadFile({ base, headers: visitor.headers() }, file, onProgress, signal),
     download: (file, onProgress) => downloadFile({ base, headers: visitor.headers() }, file, onProgress),
     rate(score, comment) {
       const words = firstChars(comment?.trim() ?? "", LIMITS.commentMaxChars);
-      pendingRating = { score, ...(words !== "" && { comment: words }) };
-      line.send("rate", pendingRating);
+      cursor.pendingRating = { score, ...(words !== "" && { comment: words }) };
+      line.send("rate", cursor.pendingRating);
       set({ rating: score });
       saveSoon();
     },
     markRead() {
-      const seq = lastReplySeq(state.entries);
-      if (seq <= readSeq) return;
-      readSeq = seq;
+      const seq = lastReplySeq(get().entries);
+      if (seq <= cursor.readSeq) return;
+      cursor.readSeq = seq;
       line.send("read", { seq });
       set({});
       saveSoon();
     },
-    noteTyping: typing.note,
+    noteTyping() {
+      clearTimeout(typingTimer);
+      typingTimer = setTimeout(endTyping, TYPING_ENDS_AFTER_MS);
+      if (Date.now() - typingAt >= TYPING_EVERY_MS && line.send("typing", { on: true })) typingAt = Date.now();
+    },
     setSound(on) {
       storage.write("sound", on);
       set({ hasSound: on });
@@ -398,28 +275,23 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     },
   };
 
-  function faultOf({ text }: VisitorMessage): string | null {
-    if (outbox.list().length >= MOST_WAITING) return "faultTooFast";
-    return isTooLong(text) ? "faultTooLong" : null;
-  }
-
   // Other tabs of this browser.
 
   const changedElsewhere: Record<string, () => void> = {
     visitor() {
-      // Another tab has ended the conversation, and has perhaps begun another one.
+      // Another tab has ended the conversation, and may have started another one.
       if (!visitor.hasChanged()) return;
       leave();
       outbox.drop();
       visitor.follow();
-      set({ line: "idle", refusal: null, turn: state.turn + 1 });
-      load();
-      if (state.isOpen || visitor.isKnown()) connect();
+      startTurn();
+      core.load();
+      if (get().isOpen || visitor.isKnown()) connect();
     },
     history() {
-      const { readSeq: seen, chatId: other } = readHistory(storage);
-      if (other !== chatId || seen <= readSeq) return;
-      readSeq = seen;
+      const { readSeq, chatId } = readHistory(storage);
+      if (chatId !== cursor.chatId || readSeq <= cursor.readSeq) return;
+      cursor.readSeq = readSeq;
       set({});
     },
   };
@@ -432,55 +304,47 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     void adopt();
   }, HEARTBEAT_MS);
 
+  // The page: it may be left, and come back.
+
   function begin(): void {
-    load();
+    core.load();
     void adopt();
     if (visitor.isKnown()) connect();
   }
 
   function suspend(): void {
-    if (isAway) return;
-    isAway = true;
-    if (saveTimer !== undefined) save();
-    typing.end();
-    line.stop();
-    hold();
+    if (isSuspended) return;
+    isSuspended = true;
+    endTyping();
+    pause();
     outbox.release();
   }
 
-  if (options.identity !== null && visitor.identify(options.identity)) {
-    const { identity } = options;
-    reset();
-    visitor.identify(identity);
-  }
+  if (options.identity !== null) identify(options.identity);
   begin();
 
   return {
-    get: () => state,
+    get,
     subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     actions,
     identify(identity) {
-      if (visitor.identify(identity)) {
-        reset();
-        visitor.identify(identity);
-      }
-      if (state.line === "refused") set({ line: "idle", refusal: null });
-      const wasOn = state.line !== "idle";
-      if (wasOn) line.restart();
-      else if (state.isOpen || visitor.isKnown()) connect();
+      identify(identity);
+      if (get().line === "refused") set({ line: "idle", refusal: null });
+      if (get().line !== "idle") line.restart();
+      else if (get().isOpen || visitor.isKnown()) connect();
     },
     logout() {
-      const wasOpen = state.isOpen;
+      const wasOpen = get().isOpen;
       reset();
       if (wasOpen) connect();
     },
     suspend,
     resume() {
-      isAway = false;
-      // A page that is left is not told what other tabs do.
+      isSuspended = false;
+      // A page that was left did not receive the events of other tabs.
       visitor.follow();
       outbox.reclaim();
       begin();

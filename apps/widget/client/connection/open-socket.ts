@@ -35,6 +35,7 @@ interface Packet {
  * namespaces, binary data, tries to connect again) is not needed here and half of the library; this is what its `Socket`
  * asks of a manager, and speaks the same protocols: Engine.IO 4 and Socket.IO 5, as their documents have it.
  */
+// oxlint-disable-next-line max-lines-per-function -- One protocol state; its names stay local, so that they minify (size budget).
 export function openSocket(
   { base, apiKey, auth }: SocketAddress,
   create = (url: string) => new WebSocket(url),

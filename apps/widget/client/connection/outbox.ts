@@ -53,6 +53,7 @@ export type Locks = { request(name: string, work: () => void): Promise<unknown> 
  * The outbox of the tab `tabId`. Each tab keeps a list of its own, so that no tab sends what another one is sending;
  * `beat` has to be called every `HEARTBEAT_MS`.
  */
+// oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function openOutbox(
   storage: Storage,
   tabId: string,

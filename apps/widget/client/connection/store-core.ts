@@ -5,7 +5,6 @@ import {
   dropHistory,
   inOrder,
   keepHistory,
-  lastReplySeq,
   NO_HISTORY,
   readHistory,
 } from "./conversation.ts";
@@ -31,6 +30,9 @@ interface Cursor {
   /** The rating that the server has not confirmed. */
   pendingRating: Rating | null;
 }
+
+/** The position in a conversation of which nothing has arrived. */
+const NOTHING_YET = { chatId: null, sinceSeq: 0, askedSeq: 0, isAsking: false, readSeq: 0 };
 
 const SAVE_AFTER_MS = 300;
 
@@ -62,12 +64,13 @@ export function sendStateOf(line: WidgetState["line"], fault: string | null): Vi
  * The state of the store and what keeps it: the visitor, the unsent messages, and the history, which another page of this
  * browser reads.
  */
+// oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function createStoreCore(options: StoreOptions) {
   const { apiKey, config, storage, emit } = options;
   const visitor = openVisitor(storage, apiKey);
   const outbox = openOutbox(storage, newId(), { locks: options.locks, now: Date.now });
   const listeners = new Set<() => void>();
-  const cursor: Cursor = { ...NO_HISTORY, oldSeq: 0, askedSeq: 0, isAsking: false };
+  const cursor: Cursor = { ...NOTHING_YET, oldSeq: 0, pendingRating: null };
   let saveTimer: ReturnType<typeof setTimeout> | undefined;
   let state = initialState(options);
 
@@ -102,22 +105,19 @@ export function createStoreCore(options: StoreOptions) {
     fault,
   });
 
-  function show(entries: Entry[], { conversation, rating }: Pick<WidgetState, "conversation" | "rating">): void {
-    set({ conversation, rating, entries: inOrder([...entries, ...outbox.list().map(viewOfItem)]) });
+  /** Shows these entries, and the messages that are not sent yet. */
+  function show(entries: Entry[], change: Partial<WidgetState>): void {
+    set({ ...change, entries: inOrder([...entries, ...outbox.list().map(viewOfItem)]) });
   }
 
   function save(): void {
-    cancelSave();
+    clearTimeout(saveTimer);
+    saveTimer = undefined;
     // What another tab has just deleted must not be stored again.
     if (visitor.hasChanged()) return;
     const { chatId, sinceSeq, readSeq, pendingRating } = cursor;
     const { conversation, rating, entries } = state;
     keepHistory(storage, { chatId, sinceSeq, readSeq, conversation, rating, pendingRating, entries });
-  }
-
-  function cancelSave(): void {
-    clearTimeout(saveTimer);
-    saveTimer = undefined;
   }
 
   return {
@@ -137,32 +137,23 @@ export function createStoreCore(options: StoreOptions) {
     },
     /** Shows the stored conversation. */
     load() {
-      const { entries, ...history } = visitor.isKnown() && canTalk() ? readHistory(storage) : NO_HISTORY;
-      const { chatId, sinceSeq, readSeq, pendingRating } = history;
+      const history = visitor.isKnown() && canTalk() ? readHistory(storage) : NO_HISTORY;
+      const { chatId, sinceSeq, readSeq, pendingRating, conversation, rating, entries } = history;
       Object.assign(cursor, { chatId, sinceSeq, readSeq, pendingRating, oldSeq: sinceSeq });
-      show(entries, history);
+      show(entries, { conversation, rating });
     },
     saveSoon() {
       saveTimer ??= setTimeout(save, SAVE_AFTER_MS);
     },
+    /** Stores what `saveSoon` has not stored yet. */
     saveNow() {
       if (saveTimer !== undefined) save();
     },
-    cancelSave,
     /** Ends the conversation in this browser, but not its unsent messages. */
     forget() {
-      const { oldSeq, pendingRating } = cursor;
-      Object.assign(cursor, NO_HISTORY, { oldSeq, pendingRating, askedSeq: 0, isAsking: false });
+      Object.assign(cursor, NOTHING_YET);
       dropHistory(storage);
-      set({ isTyping: false, partial: null });
-      show([], NO_HISTORY);
-    },
-    /** Marks the replies as read up to the last one; returns its sequence number, or null if they were. */
-    readAll() {
-      const seq = lastReplySeq(state.entries);
-      if (seq <= cursor.readSeq) return null;
-      cursor.readSeq = seq;
-      return seq;
+      show([], { conversation: "open", rating: null, isTyping: false, partial: null });
     },
   };
 }

@@ -119,6 +119,7 @@ const RETRY_MS = 5_000;
  * before that are kept. The page is never disturbed: what goes wrong is tried again in silence, and only what its owner
  * has to mend goes to `advise`.
  */
+// oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function createWidget(settings: PageSettings, listeners: Listeners, advise: (advice: string) => void): Widget {
   const { base, apiKey } = settings;
   const storage = openStorage(window, apiKey);

@@ -1,4 +1,4 @@
-import type { WidgetEvents } from "../connection/managed-store.ts";
+import type { WidgetEvents } from "../connection/create-widget-store.ts";
 
 /** What a page can listen to. `WidgetEvents` says what it is told; the first three tell nothing more. */
 export type PageEvent = "ready" | "open" | "close" | keyof WidgetEvents;

@@ -1,6 +1,6 @@
 import { LIMITS } from "../limits.ts";
 import { faultText, viewFileName, IconButton } from "./entry-view.tsx";
-import type { PanelContext } from "./panel-context.ts";
+import type { DraftFile, PanelContext } from "./panel-context.ts";
 
 /** From how many characters before the bound on the visitor is told. */
 const COUNTED_FROM = 500;
@@ -15,58 +15,63 @@ export const canSend = ({ state, ui }: Pick<PanelContext, "state" | "ui">) =>
   ui.files.every(({ view }) => view.progress === null) &&
   (ui.text.trim() !== "" || ui.files.some(({ fault }) => fault === null));
 
-/** Where the visitor writes. */
+/** A file of the message that is being written. */
+const viewDraft = (file: DraftFile, { texts, removeFile }: PanelContext) => {
+  const { filename: name, progress } = file.view;
+  return (
+    <div class="row draft" key={file.key}>
+      {viewFileName(file.view, texts)}
+      {progress !== null && (
+        <progress value={progress} aria-label={texts.text("uploading", { name, percent: texts.percent(progress) })} />
+      )}
+      {file.fault !== null && <span class="fault">{faultText(texts, file.fault)}</span>}
+      <IconButton icon="close" name={texts.text("removeFile", { name })} onPress={() => removeFile(file)} />
+    </div>
+  );
+};
+
+/** The button that attaches files, behind the input that it opens. */
+const viewAttach = ({ texts, addFiles }: PanelContext) => (
+  <>
+    <input
+      type="file"
+      multiple
+      hidden
+      onChange={({ currentTarget }) => {
+        addFiles(currentTarget.files ?? []);
+        // The same file can be chosen again after it was removed.
+        currentTarget.value = "";
+      }}
+    />
+    <IconButton
+      icon="attach"
+      name={texts.text("attach")}
+      onPress={({ currentTarget }) => (currentTarget.previousElementSibling as HTMLElement).click()}
+    />
+  </>
+);
+
+/** The field and the buttons with which the visitor writes a message. */
 export function Composer({ context }: { context: PanelContext }) {
   const { state, texts, ui, actions, change, send } = context;
   const { upload } = state.config.features;
   const left = charactersLeft(ui.text);
+  const onKeyDown = (event: KeyboardEvent) => {
+    // While an input method composes, Enter chooses a word. Safari reports it only by the key code.
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+    event.preventDefault();
+    send();
+  };
   return (
     <div class="composer">
-      {ui.files.map((file) => (
-        <div class="row draft" key={file.key}>
-          {viewFileName(file.view, texts)}
-          {file.view.progress !== null && (
-            <progress
-              value={file.view.progress}
-              aria-label={texts.text("uploading", {
-                name: file.view.filename,
-                percent: texts.percent(file.view.progress),
-              })}
-            />
-          )}
-          {file.fault !== null && <span class="fault">{faultText(texts, file.fault)}</span>}
-          <IconButton
-            icon="close"
-            name={texts.text("removeFile", { name: file.view.filename })}
-            onPress={() => context.removeFile(file)}
-          />
-        </div>
-      ))}
+      {ui.files.map((file) => viewDraft(file, context))}
       <p id="hint" class={ui.fault === null && left >= 0 ? "" : "fault"}>
         {ui.fault !== null
           ? faultText(texts, ui.fault)
           : left <= COUNTED_FROM && texts.text("charactersLeft", { count: left })}
       </p>
       <div class="row field">
-        {upload && (
-          <>
-            <input
-              type="file"
-              multiple
-              hidden
-              onChange={({ currentTarget }) => {
-                context.addFiles(currentTarget.files ?? []);
-                // The same file can be chosen again after it was taken out.
-                currentTarget.value = "";
-              }}
-            />
-            <IconButton
-              icon="attach"
-              name={texts.text("attach")}
-              onPress={({ currentTarget }) => (currentTarget.previousElementSibling as HTMLElement).click()}
-            />
-          </>
-        )}
+        {upload && viewAttach(context)}
         <textarea
           rows={1}
           // An empty field is turned as the panel is, and its hint with it.
@@ -83,12 +88,7 @@ export function Composer({ context }: { context: PanelContext }) {
             change({ text: currentTarget.value, fault: null });
             actions.noteTyping();
           }}
-          onKeyDown={(event) => {
-            // While an input method composes, Enter chooses a word. Safari tells of it by the key code alone.
-            if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
-            event.preventDefault();
-            send();
-          }}
+          onKeyDown={onKeyDown}
           onPaste={(event) => {
             const { files } = event.clipboardData ?? {};
             if (!upload || files === undefined || files.length === 0) return;

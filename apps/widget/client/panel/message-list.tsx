@@ -52,7 +52,45 @@ function viewBody(entry: Entry, context: PanelContext): VNode {
   return view;
 }
 
-/** The conversation, and what is under way. */
+/** An entry, after a line for its day or for the first new message. */
+function viewEntry(entry: Entry, before: Entry | undefined, context: PanelContext) {
+  const { texts, ui } = context;
+  const { key, kind, at } = entry;
+  const author = authorOf(entry);
+  const isNewDay = before === undefined || new Date(before.at).toDateString() !== new Date(at).toDateString();
+  const isFirst = isNewDay || authorOf(before) !== author || at - before.at > RUN_MS;
+  return [
+    isNewDay && (
+      <li key={at} class="divider">
+        {texts.day(at)}
+      </li>
+    ),
+    ui.newFrom === key && (
+      <li key="new" class="divider new">
+        {texts.text("newMessages")}
+      </li>
+    ),
+    <li
+      key={key}
+      class={isFirst ? kind : `${kind} run`}
+      data-part="entry"
+      data-kind={kind}
+      data-seq={entry.seq}
+      data-state={kind === "visitor" ? entry.state : undefined}
+      data-author={author}
+    >
+      {viewBody(entry, context)}
+    </li>,
+  ];
+}
+
+const viewOffer = (name: string, onClick: () => void, part?: string) => (
+  <button type="button" data-part={part} onClick={onClick}>
+    {name}
+  </button>
+);
+
+/** The conversation, and what is in progress. */
 export function MessageList({ context }: { context: PanelContext }) {
   const { state, texts, ui, actions, change } = context;
   const { entries, config, conversation, partial } = state;
@@ -66,36 +104,7 @@ export function MessageList({ context }: { context: PanelContext }) {
     <>
       <ol>
         <li>{viewWords(config.greeting || texts.text("greeting"), false, texts)}</li>
-        {entries.flatMap((entry, index) => {
-          const { key, kind, at } = entry;
-          const before = entries[index - 1];
-          const author = authorOf(entry);
-          const isNewDay = before === undefined || new Date(before.at).toDateString() !== new Date(at).toDateString();
-          const isFirst = isNewDay || authorOf(before) !== author || at - before.at > RUN_MS;
-          return [
-            isNewDay && (
-              <li key={at} class="divider">
-                {texts.day(at)}
-              </li>
-            ),
-            ui.newFrom === key && (
-              <li key="new" class="divider new">
-                {texts.text("newMessages")}
-              </li>
-            ),
-            <li
-              key={key}
-              class={isFirst ? kind : `${kind} run`}
-              data-part="entry"
-              data-kind={kind}
-              data-seq={entry.seq}
-              data-state={kind === "visitor" ? entry.state : undefined}
-              data-author={author}
-            >
-              {viewBody(entry, context)}
-            </li>,
-          ];
-        })}
+        {entries.flatMap((entry, index) => viewEntry(entry, entries[index - 1], context))}
         {partial !== null && <li data-part="partial">{viewWords(partial, true, texts)}</li>}
       </ol>
       {state.isTyping && (
@@ -106,20 +115,19 @@ export function MessageList({ context }: { context: PanelContext }) {
       {rating && isRating && <RatingForm context={context} />}
       {state.line !== "refused" && !state.needsContact && (
         <p class="offers">
-          {rating && isOffering && last?.kind === "reply" && state.rating === null && !isRating && (
-            <button type="button" onClick={() => change({ ratedAt: entries.length })}>
-              {texts.text("rateQuestion")}
-            </button>
-          )}
-          {person && isOffering && (
-            <button
-              type="button"
-              data-part="person"
-              onClick={() => actions.send(texts.text("personMessage"), [], { wantsPerson: true })}
-            >
-              {texts.text("person")}
-            </button>
-          )}
+          {rating &&
+            isOffering &&
+            last?.kind === "reply" &&
+            state.rating === null &&
+            !isRating &&
+            viewOffer(texts.text("rateQuestion"), () => change({ ratedAt: entries.length }))}
+          {person &&
+            isOffering &&
+            viewOffer(
+              texts.text("person"),
+              () => actions.send(texts.text("personMessage"), [], { wantsPerson: true }),
+              "person",
+            )}
         </p>
       )}
     </>

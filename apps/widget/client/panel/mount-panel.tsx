@@ -84,6 +84,7 @@ const FULL_SCREEN = "(max-width: 479px), (max-height: 399px)";
 const faultOf = (error: unknown) => (error instanceof Error ? error.message : "faultOther");
 
 /** Puts the panel into the shadow root, and shows the store in it until it is unmounted. */
+// oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   let options = first;
   const { actions } = store;

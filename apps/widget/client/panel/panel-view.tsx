@@ -44,7 +44,7 @@ const ContactForm = ({ context: { state, texts, actions } }: { context: PanelCon
   </form>
 );
 
-/** The name of the string that tells how things stand; null where there is nothing to tell. */
+/** Returns the name of the string that describes the connection or the conversation; null if there is nothing to say. */
 export function noticeOf({ line, refusal, conversation, entries }: PanelContext["state"]): string | null {
   if (line === "refused") return refusal ?? "refusedKey";
   if (line === "offline" || line === "connecting") return line;
@@ -54,10 +54,25 @@ export function noticeOf({ line, refusal, conversation, entries }: PanelContext[
   return { open: null, waiting: "personWaiting", done: "done" }[conversation];
 }
 
+const viewHeader = ({ state: { config, hasSound }, texts, actions }: PanelContext) => {
+  const sound = hasSound ? "soundOff" : "soundOn";
+  return (
+    <header class="row">
+      <h2 id="title" dir="auto">
+        {config.title || texts.text("title")}
+      </h2>
+      {config.features.sound && (
+        <IconButton icon={sound} name={texts.text(sound)} onPress={() => actions.setSound(!hasSound)} />
+      )}
+      <IconButton icon="close" name={texts.text("closeChat")} onPress={actions.close} />
+    </header>
+  );
+};
+
 /** The open panel, and the live region that stays when it is closed. */
 export function PanelView({ context, isModal }: { context: PanelContext; isModal: boolean }) {
-  const { state, texts, ui, actions, change } = context;
-  const { hasSound, line, needsContact, config } = state;
+  const { state, texts, ui, change } = context;
+  const { line, needsContact, config } = state;
   const isRefused = line === "refused";
   const canUpload = config.features.upload && !needsContact && !isRefused;
   const notice = ui.isDragging ? "dropFiles" : noticeOf(state);
@@ -86,19 +101,7 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
         onDragLeave={drag}
         onDrop={drag}
       >
-        <header class="row">
-          <h2 id="title" dir="auto">
-            {config.title || texts.text("title")}
-          </h2>
-          {config.features.sound && (
-            <IconButton
-              icon={hasSound ? "soundOff" : "soundOn"}
-              name={texts.text(hasSound ? "soundOff" : "soundOn")}
-              onPress={() => actions.setSound(!hasSound)}
-            />
-          )}
-          <IconButton icon="close" name={texts.text("closeChat")} onPress={actions.close} />
-        </header>
+        {viewHeader(context)}
         {notice !== null && (
           <p class="notice" data-part={isRefused ? "refusal" : "status"}>
             {texts.text(notice)}

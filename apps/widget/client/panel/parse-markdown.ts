@@ -93,6 +93,7 @@ function readAddress(text: string, from: number): { href: string; end: number } 
  * Reads the emphasis, code, links and escapes of `text`. Takes time in proportion to its length, never throws, and
  * keeps as text what it does not know; no element nests deeper than a few dozen levels.
  */
+// oxlint-disable-next-line max-lines-per-function -- One pass over the tokens with one state; each step would need all of it.
 function parseInline(text: string): MarkdownNode[] {
   const nodes: MarkdownNode[] = [];
   /** Emphasis that is open: its marks stand in `nodes[at]` as text until they are closed. */
@@ -205,6 +206,7 @@ function parseRow(line: string, tag: "th" | "td"): MarkdownElement {
 }
 
 /** Parses lines that lie `depth` quotes and lists deep. */
+// oxlint-disable-next-line max-lines-per-function -- One pass over the lines with one position; each step moves it.
 function parseBlocks(lines: string[], depth: number): MarkdownNode[] {
   const nodes: MarkdownNode[] = [];
   let at = 0;

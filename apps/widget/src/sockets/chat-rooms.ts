@@ -113,45 +113,58 @@ const LIVELY_MS = 60_000;
 /** A reader that takes nothing for so long is cut off; it comes again and is sent what it missed. */
 const SLOW_MS = 15_000;
 
-/**
- * Where the lines of visitors wait for news in this process. It knows no reply: whatever happens, it looks into the
- * store, which is the truth, and sends each line what comes after the place up to which it has everything. So a line gets
- * everything once and in order, whichever replica it is on and whatever wake-up was lost. One statement looks for many
- * chats, and there is no timer for a line.
- */
-export function createChatRooms({ store, log }: { store: Store; log: Log }) {
-  const rooms = new Map<string, Room>();
-  const dirty = new Set<Room>();
-  let tickNumber = 0;
-  let isPumping = false;
-  let isClosed = false;
+/** What chat rooms need. */
+interface RoomsContext {
+  store: Store;
+  log: Log;
+}
 
-  async function showRoom(room: Room, view: ChatView): Promise<void> {
-    for (const session of room.sessions) answerHello(session, room.chatId, view);
-    let hasMore = false;
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const behind = [...room.sessions].filter(
-        (session) => session.helloSeq === null && session.sentSeq < view.lastSeq && !isSlow(session),
-      );
-      if (behind.length === 0) break;
-      const after = Math.min(...behind.map(({ sentSeq }) => sentSeq));
-      const entries = await store.visitors.listAfter(room.project, room.ticketId, after, ENTRY_PAGE);
-      // Only those that were asked for: a line that has become free meanwhile may lack what comes before these.
-      const upToDate = behind.filter((session) => entries.every((entry) => showEntry(session, entry)));
-      // What was said since the look belongs to another view, which is looked for next.
-      hasMore = entries.length === ENTRY_PAGE || (entries.at(-1)?.seq ?? 0) > view.lastSeq;
-      if (entries.length === ENTRY_PAGE) continue;
-      // Places up to the end that had nothing are those of what was erased.
-      for (const session of upToDate) session.sentSeq = Math.max(session.sentSeq, view.lastSeq);
-      break;
-    }
-    const isBehind = [...room.sessions].some((session) => session.sentSeq < view.lastSeq);
-    if (isBehind || view.pending !== null) room.livelyUntil = performance.now() + LIVELY_MS;
-    if (hasMore && rooms.get(room.ticketId) === room) dirty.add(room);
-    for (const session of room.sessions) showView(session, view);
+/** Sends the sessions of a room what they have not got. Returns true if the chat has more than was sent. */
+async function showRoom(store: Store, room: Room, view: ChatView): Promise<boolean> {
+  for (const session of room.sessions) answerHello(session, room.chatId, view);
+  let hasMore = false;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const behind = [...room.sessions].filter(
+      (session) => session.helloSeq === null && session.sentSeq < view.lastSeq && !isSlow(session),
+    );
+    if (behind.length === 0) break;
+    const after = Math.min(...behind.map(({ sentSeq }) => sentSeq));
+    const entries = await store.visitors.listAfter(room.project, room.ticketId, after, ENTRY_PAGE);
+    // Only those that were asked for: a line that has become free meanwhile may lack what comes before these.
+    const upToDate = behind.filter((session) => entries.every((entry) => showEntry(session, entry)));
+    // What was said since the look belongs to another view, which is looked for next.
+    hasMore = entries.length === ENTRY_PAGE || (entries.at(-1)?.seq ?? 0) > view.lastSeq;
+    if (entries.length === ENTRY_PAGE) continue;
+    // Places up to the end that had nothing are those of what was erased.
+    for (const session of upToDate) session.sentSeq = Math.max(session.sentSeq, view.lastSeq);
+    break;
   }
+  const isBehind = [...room.sessions].some((session) => session.sentSeq < view.lastSeq);
+  if (isBehind || view.pending !== null) room.livelyUntil = performance.now() + LIVELY_MS;
+  for (const session of room.sessions) showView(session, view);
+  return hasMore;
+}
 
-  async function pump(): Promise<void> {
+/** Records the replies that a session has received,. */
+function confirmDelivery({ store, log }: RoomsContext, session: Session, { project, ticketId }: Room): void {
+  if (session.unconfirmedSeq === 0 || session.line.waitingBytes() > 0) return;
+  const places = { after: session.confirmedSeq, upTo: session.unconfirmedSeq };
+  session.confirmedSeq = session.unconfirmedSeq;
+  session.unconfirmedSeq = 0;
+  // Not noted, it says nothing wrong: the visitor is sent by its own place in the chat.
+  store.visitors
+    .confirm(project, ticketId, places)
+    .then((replies) => beginDelivery(store, project, replies, { way: "socket" }).end(true))
+    .catch((error: unknown) => {
+      log.debug({ error, ticketId }, "failed to record that replies were delivered");
+    });
+}
+
+/** Returns the function that shows all dirty rooms what is new, as long as there are any. Runs once at a time. */
+function createPump({ store, log }: RoomsContext, rooms: ReadonlyMap<string, Room>, dirty: Set<Room>) {
+  let isPumping = false;
+
+  return async function pump(): Promise<void> {
     if (isPumping) return;
     isPumping = true;
     try {
@@ -165,7 +178,8 @@ export function createChatRooms({ store, log }: { store: Store; log: Log }) {
         await Promise.all(
           batch.map(async (room, index) => {
             const view = views[index];
-            if (view !== undefined) await showRoom(room, view);
+            const hasMore = view !== undefined && (await showRoom(store, room, view));
+            if (hasMore && rooms.get(room.ticketId) === room) dirty.add(room);
           }),
         );
       }
@@ -177,25 +191,25 @@ export function createChatRooms({ store, log }: { store: Store; log: Log }) {
     } finally {
       isPumping = false;
     }
-  }
+  };
+}
+
+/**
+ * Where the lines of visitors wait for news in this process. It knows no reply: whatever happens, it looks into the
+ * store, which is the truth, and sends each line what comes after the place up to which it has everything. So a line gets
+ * everything once and in order, whichever replica it is on and whatever wake-up was lost. One statement looks for many
+ * chats, and there is no timer for a line.
+ */
+export function createChatRooms(context: RoomsContext) {
+  const rooms = new Map<string, Room>();
+  const dirty = new Set<Room>();
+  let tickNumber = 0;
+  let isClosed = false;
+  const pump = createPump(context, rooms, dirty);
 
   function look(room: Room): void {
     dirty.add(room);
     void pump();
-  }
-
-  function settle(session: Session, ticketId: string, project: ProjectId): void {
-    if (session.unconfirmedSeq === 0 || session.line.waitingBytes() > 0) return;
-    const places = { after: session.confirmedSeq, upTo: session.unconfirmedSeq };
-    session.confirmedSeq = session.unconfirmedSeq;
-    session.unconfirmedSeq = 0;
-    // Not noted, it says nothing wrong: the visitor is sent by its own place in the chat.
-    store.visitors
-      .confirm(project, ticketId, places)
-      .then((replies) => beginDelivery(store, project, replies, { way: "socket" }).end(true))
-      .catch((error: unknown) => {
-        log.debug({ error, ticketId }, "failed to record that replies were delivered");
-      });
   }
 
   return {
@@ -207,14 +221,8 @@ export function createChatRooms({ store, log }: { store: Store; log: Log }) {
       const { visitor } = session;
       if (visitor === null || isClosed) return;
       const { project, ticketId, chatId } = visitor;
-      const room = rooms.get(ticketId) ?? {
-        project,
-        ticketId,
-        chatId,
-        sessions: new Set<Session>(),
-        phase: rooms.size % IDLE_PHASES,
-        livelyUntil: 0,
-      };
+      const fresh = { project, ticketId, chatId, sessions: new Set<Session>(), livelyUntil: 0 };
+      const room = rooms.get(ticketId) ?? { ...fresh, phase: rooms.size % IDLE_PHASES };
       rooms.set(ticketId, room);
       room.sessions.add(session);
       room.livelyUntil = performance.now() + LIVELY_MS;
@@ -248,7 +256,7 @@ export function createChatRooms({ store, log }: { store: Store; log: Log }) {
       for (const room of rooms.values()) {
         if (now < room.livelyUntil || tickNumber % IDLE_PHASES === room.phase) dirty.add(room);
         for (const session of room.sessions) {
-          settle(session, room.ticketId, room.project);
+          confirmDelivery(context, session, room);
           if (isSlow(session) && now - (session.slowSince ?? now) > SLOW_MS) session.line.end("slow");
         }
       }

@@ -75,7 +75,7 @@ const HANDLERS: Handlers = {
     // Before it is committed: from then on a look may find it.
     session.own.add(clientMessageId);
     try {
-      const { messageId, seq } = await receiveMessage(context, site, visitor, message);
+      const { messageId, seq } = await receiveMessage(context, { site, visitor, trace: null }, message);
       if (seq <= session.sentSeq) session.own.delete(clientMessageId);
       session.line.send(makeFrame("ack", { clientMessageId, messageId, seq }, { seq }));
     } catch (error) {
@@ -108,16 +108,6 @@ const HANDLERS: Handlers = {
   },
 };
 
-function runHandler<Type extends Exclude<VisitorFrameType, "hello">>(
-  context: FrameContext,
-  session: Session,
-  visitor: Visitor,
-  type: Type,
-  data: VisitorFrameData<Type>,
-): Promise<void> {
-  return HANDLERS[type](context, session, visitor, data);
-}
-
 async function act(context: FrameContext, session: Session, { type, data }: VisitorFrame): Promise<void> {
   if (type === "hello") {
     await sayHello(context, session, data);
@@ -126,7 +116,7 @@ async function act(context: FrameContext, session: Session, { type, data }: Visi
   if (session.visitor === null) {
     throw new ServiceError("invalid_request", "Send a hello frame with the visitorId first.");
   }
-  await runHandler(context, session, session.visitor, type, data as never);
+  await HANDLERS[type](context, session, session.visitor, data as never);
 }
 
 /** True for what its sender has not caused. */

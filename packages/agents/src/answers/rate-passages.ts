@@ -1,7 +1,7 @@
 import type { SearchResult } from "../answer.ts";
 import { readPassage } from "./read-passages.ts";
 import type { AnswerPart, ReadPassage } from "./read-passages.ts";
-import type { ReadQuestion } from "./read-question.ts";
+import type { QuestionWord, ReadQuestion } from "./read-question.ts";
 
 /** Figures that speak for or against an answer, by name; most are shares from 0 to 1. */
 export type Figures = Readonly<Record<string, number>>;
@@ -57,122 +57,165 @@ export function ratePassages(question: ReadQuestion, found: SearchResult): Rated
   });
 }
 
-function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures; parts: RatedPart[] } {
-  const { words, kind, placesOf, synonymPlacesOf } = question;
-  const likenessTo = question.likenessTo ?? (() => 0);
+/** How much of a question words of a text hold. */
+function createMeasures({ words, placesOf, synonymPlacesOf, likenessTo }: ReadQuestion) {
   const totalWeight = sum(words, ({ weight }) => weight) || 1;
   const totalRarity = sum(words, ({ rarity }) => rarity) || 1;
-  const weightOf = (places: Places): number => sum([...places], (at) => words[at]?.weight ?? 0) / totalWeight;
-  const rarityOf = (places: Places): number => sum([...places], (at) => words[at]?.rarity ?? 0) / totalRarity;
-  const missingRarity = (places: Places, isCounted: (word: (typeof words)[number]) => boolean): number =>
-    sum(words, (word, at) => (isCounted(word) && !places.has(at) ? word.rarity : 0)) / totalRarity;
-  const heldBy = (terms: readonly string[]): Set<number> => new Set(terms.flatMap(placesOf));
-  const withSynonyms = (terms: readonly string[]): Set<number> =>
-    new Set(terms.flatMap((term) => [...placesOf(term), ...synonymPlacesOf(term)]));
-  const shareHeld = (terms: readonly string[]): number =>
-    terms.length === 0 ? 0 : terms.filter((term) => placesOf(term).length > 0).length / terms.length;
-  const pairs = (terms: readonly string[]): number => pairShare(words.length, placesOf, terms);
+  return {
+    totalRarity,
+    likenessTo: likenessTo ?? (() => 0),
+    weightOf: (places: Places): number => sum([...places], (at) => words[at]?.weight ?? 0) / totalWeight,
+    rarityOf: (places: Places): number => sum([...places], (at) => words[at]?.rarity ?? 0) / totalRarity,
+    missingRarity: (places: Places, isCounted: (word: QuestionWord) => boolean): number =>
+      sum(words, (word, at) => (isCounted(word) && !places.has(at) ? word.rarity : 0)) / totalRarity,
+    heldBy: (terms: readonly string[]): Set<number> => new Set(terms.flatMap(placesOf)),
+    withSynonyms: (terms: readonly string[]): Set<number> =>
+      new Set(terms.flatMap((term) => [...placesOf(term), ...synonymPlacesOf(term)])),
+    shareHeld: (terms: readonly string[]): number =>
+      terms.length === 0 ? 0 : terms.filter((term) => placesOf(term).length > 0).length / terms.length,
+    pairs: (terms: readonly string[]): number => pairShare(words.length, placesOf, terms),
+  };
+}
 
+/** What the title, the headings and each part of a passage hold of a question. */
+interface HeldPlaces {
+  headTerms: readonly string[];
+  title: Places;
+  heading: Places;
+  head: Places;
+  headAlso: Places;
+  held: readonly Places[];
+  heldAlso: readonly Places[];
+}
+
+function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures; parts: RatedPart[] } {
+  const measures = createMeasures(question);
   const headTerms = [...read.headingTerms, ...read.titleTerms];
-  const title = heldBy(read.titleTerms);
-  const heading = heldBy(read.headingTerms);
-  const head = union(title, heading);
-  const headAlso = withSynonyms(headTerms);
-  const held = read.parts.map(({ terms }) => heldBy(terms));
-  const heldAlso = read.parts.map(({ terms }) => withSynonyms(terms));
+  const title = measures.heldBy(read.titleTerms);
+  const heading = measures.heldBy(read.headingTerms);
+  const places: HeldPlaces = {
+    headTerms,
+    title,
+    heading,
+    head: union(title, heading),
+    headAlso: measures.withSynonyms(headTerms),
+    held: read.parts.map(({ terms }) => measures.heldBy(terms)),
+    heldAlso: read.parts.map(({ terms }) => measures.withSynonyms(terms)),
+  };
+  const parts = read.parts.map((part, at): RatedPart => {
+    const ofWords = heldFigures({ question, read, places, measures }, part, at);
+    return { part, figures: { ...ofWords, ...kindFigures(question, read, part, at) } };
+  });
+  return { parts, figures: passageFigures({ question, read, places, measures }, parts) };
+}
+
+interface Rating {
+  question: ReadQuestion;
+  read: ReadPassage;
+  places: HeldPlaces;
+  measures: ReturnType<typeof createMeasures>;
+}
+
+/** How much of the question a part holds, by itself, with its neighbours and with its headings. */
+function heldFigures({ question: { words }, read, places, measures }: Rating, part: AnswerPart, at: number): Figures {
+  const { headTerms, head, headAlso, held, heldAlso } = places;
+  const { totalRarity, weightOf, rarityOf, missingRarity, likenessTo, pairs, shareHeld } = measures;
+  const own = held[at] ?? new Set();
+  const ownAlso = heldAlso[at] ?? new Set();
+  const lead = read.parts.findLastIndex((other, place) => place < at && other.unit < part.unit);
+  const near = union(own, head, held[at - 1], held[at + 1], held[lead]);
+  const nearAlso = union(ownAlso, headAlso, heldAlso[at - 1], heldAlso[at + 1]);
+  const missing = words.filter((_, place) => !nearAlso.has(place));
+  const lengthNorm = 1 - SENTENCE.b + (SENTENCE.b * part.terms.length) / SENTENCE.words;
+  const exact = new Set(part.terms);
+  return {
+    weight: weightOf(own),
+    rarity: rarityOf(own),
+    headWeight: weightOf(union(own, head)),
+    headRarity: rarityOf(union(own, head)),
+    nearWeight: weightOf(near),
+    nearRarity: rarityOf(near),
+    synonyms: rarityOf(ownAlso),
+    nearSynonyms: rarityOf(nearAlso),
+    bm25: (weightOf(own) * (SENTENCE.k1 + 1)) / (SENTENCE.k1 * lengthNorm + 1),
+    pairs: pairs(part.terms),
+    likeness: likenessTo(part.terms),
+    headLikeness: likenessTo([...headTerms, ...part.terms]),
+    exact: sum(words, ({ term, rarity }) => (exact.has(term) ? rarity : 0)) / totalRarity,
+    focus: shareHeld(part.terms),
+    length: Math.log(1 + part.terms.length) / 4,
+    missingName: missingRarity(near, ({ isName }) => isName),
+    maxMissing: Math.max(0, ...missing.map(({ rarity }) => rarity)),
+    maxMissingName: Math.max(0, ...missing.map(({ rarity, isName }) => (isName ? rarity : 0))),
+    missingCount: Math.min(1, missing.length / 5),
+    heldCount: Math.min(1, nearAlso.size / 8),
+  };
+}
+
+/** What kind of text a part is, and whether it has the kind of thing that is asked for. */
+function kindFigures({ kind, holdsKind }: ReadQuestion, read: ReadPassage, part: AnswerPart, at: number): Figures {
+  const text = read.passage.text.slice(part.start, part.end);
+  const hasKind = holdsKind(text, part.terms);
+  return {
+    isCode: part.kind === "code" ? 1 : 0,
+    isRow: part.kind === "row" ? 1 : 0,
+    isItem: part.kind === "item" ? 1 : 0,
+    hasKind: hasKind ? 1 : 0,
+    lacksKind: kind !== null && kind !== "steps" && !hasKind ? 1 : 0,
+    isStep: kind === "steps" && (part.kind === "item" || /^[\s>]*\d+[.)]\s/.test(text)) ? 1 : 0,
+    isFirst: at === 0 ? 1 : 0,
+    asks: /[?？]\W*$/.test(text) ? 1 : 0,
+  };
+}
+
+function passageFigures({ question, read, places, measures }: Rating, parts: readonly RatedPart[]): Figures {
+  const { words, kind } = question;
+  const { headTerms, title, heading, head, headAlso, held, heldAlso } = places;
+  const { weightOf, rarityOf, missingRarity, likenessTo, pairs, shareHeld } = measures;
   const inPassage = union(head, ...held);
   const inPassageAlso = union(headAlso, ...heldAlso);
-
-  const parts = read.parts.map((part, at): RatedPart => {
-    const own = held[at] ?? new Set();
-    const ownAlso = heldAlso[at] ?? new Set();
-    const lead = read.parts.findLastIndex((other, place) => place < at && other.unit < part.unit);
-    const near = union(own, head, held[at - 1], held[at + 1], held[lead]);
-    const nearAlso = union(ownAlso, headAlso, heldAlso[at - 1], heldAlso[at + 1]);
-    const missing = words.filter((_, place) => !nearAlso.has(place));
-    const text = read.passage.text.slice(part.start, part.end);
-    const hasKind = question.holdsKind(text, part.terms);
-    const lengthNorm = 1 - SENTENCE.b + (SENTENCE.b * part.terms.length) / SENTENCE.words;
-    const exact = new Set(part.terms);
-    return {
-      part,
-      figures: {
-        weight: weightOf(own),
-        rarity: rarityOf(own),
-        headWeight: weightOf(union(own, head)),
-        headRarity: rarityOf(union(own, head)),
-        nearWeight: weightOf(near),
-        nearRarity: rarityOf(near),
-        synonyms: rarityOf(ownAlso),
-        nearSynonyms: rarityOf(nearAlso),
-        bm25: (weightOf(own) * (SENTENCE.k1 + 1)) / (SENTENCE.k1 * lengthNorm + 1),
-        pairs: pairs(part.terms),
-        likeness: likenessTo(part.terms),
-        headLikeness: likenessTo([...headTerms, ...part.terms]),
-        exact: sum(words, ({ term, rarity }) => (exact.has(term) ? rarity : 0)) / totalRarity,
-        focus: shareHeld(part.terms),
-        length: Math.log(1 + part.terms.length) / 4,
-        missingName: missingRarity(near, ({ isName }) => isName),
-        maxMissing: Math.max(0, ...missing.map(({ rarity }) => rarity)),
-        maxMissingName: Math.max(0, ...missing.map(({ rarity, isName }) => (isName ? rarity : 0))),
-        missingCount: Math.min(1, missing.length / 5),
-        heldCount: Math.min(1, nearAlso.size / 8),
-        isCode: part.kind === "code" ? 1 : 0,
-        isRow: part.kind === "row" ? 1 : 0,
-        isItem: part.kind === "item" ? 1 : 0,
-        hasKind: hasKind ? 1 : 0,
-        lacksKind: kind !== null && kind !== "steps" && !hasKind ? 1 : 0,
-        isStep: kind === "steps" && (part.kind === "item" || /^[\s>]*\d+[.)]\s/.test(text)) ? 1 : 0,
-        isFirst: at === 0 ? 1 : 0,
-        asks: /[?？]\W*$/.test(text) ? 1 : 0,
-      },
-    };
-  });
   const most = (name: string): number => Math.max(...parts.map(({ figures }) => figures[name] ?? 0));
   const shareOf = (kindOfPart: AnswerPart["kind"]): number =>
     read.parts.filter((part) => part.kind === kindOfPart).length / read.parts.length;
   const allTerms = read.parts.flatMap(({ terms }) => [...terms]);
   const best = parts.reduce((one, other) => ((other.figures["bm25"] ?? 0) > (one.figures["bm25"] ?? 0) ? other : one));
   return {
-    parts,
-    figures: {
-      allWeight: weightOf(inPassage),
-      allRarity: rarityOf(inPassage),
-      allSynonyms: rarityOf(inPassageAlso),
-      titleRarity: rarityOf(title),
-      headingRarity: rarityOf(heading),
-      headSynonyms: rarityOf(headAlso),
-      headFocus: shareHeld(headTerms),
-      missingName: missingRarity(inPassage, ({ isName }) => isName),
-      missingNameAlso: missingRarity(inPassageAlso, ({ isName }) => isName),
-      missingCode: words.some(({ isCode }, at) => isCode && !inPassage.has(at)) ? 1 : 0,
-      unknown: missingRarity(inPassageAlso, ({ isUnknown }) => isUnknown),
-      unknownName: missingRarity(inPassageAlso, ({ isUnknown, isName }) => isUnknown && isName),
-      pairs: pairs(allTerms),
-      headLikeness: likenessTo(headTerms),
-      allLikeness: likenessTo([...headTerms, ...allTerms]),
-      maxLikeness: most("likeness"),
-      maxHeadLikeness: most("headLikeness"),
-      maxWeight: most("weight"),
-      maxRarity: most("rarity"),
-      maxHeadWeight: most("headWeight"),
-      maxHeadRarity: most("headRarity"),
-      maxNearWeight: most("nearWeight"),
-      maxNearRarity: most("nearRarity"),
-      maxSynonyms: most("synonyms"),
-      maxNearSynonyms: most("nearSynonyms"),
-      maxBm25: most("bm25"),
-      maxPairs: most("pairs"),
-      maxExact: most("exact"),
-      maxFocus: most("focus"),
-      maxHeld: most("heldCount"),
-      bestHasKind: best.figures["hasKind"] ?? 0,
-      lacksKind: kind !== null && kind !== "steps" && most("hasKind") === 0 ? 1 : 0,
-      hasSteps: most("isStep"),
-      code: shareOf("code"),
-      rows: shareOf("row"),
-      items: shareOf("item"),
-    },
+    allWeight: weightOf(inPassage),
+    allRarity: rarityOf(inPassage),
+    allSynonyms: rarityOf(inPassageAlso),
+    titleRarity: rarityOf(title),
+    headingRarity: rarityOf(heading),
+    headSynonyms: rarityOf(headAlso),
+    headFocus: shareHeld(headTerms),
+    missingName: missingRarity(inPassage, ({ isName }) => isName),
+    missingNameAlso: missingRarity(inPassageAlso, ({ isName }) => isName),
+    missingCode: words.some(({ isCode }, at) => isCode && !inPassage.has(at)) ? 1 : 0,
+    unknown: missingRarity(inPassageAlso, ({ isUnknown }) => isUnknown),
+    unknownName: missingRarity(inPassageAlso, ({ isUnknown, isName }) => isUnknown && isName),
+    pairs: pairs(allTerms),
+    headLikeness: likenessTo(headTerms),
+    allLikeness: likenessTo([...headTerms, ...allTerms]),
+    maxLikeness: most("likeness"),
+    maxHeadLikeness: most("headLikeness"),
+    maxWeight: most("weight"),
+    maxRarity: most("rarity"),
+    maxHeadWeight: most("headWeight"),
+    maxHeadRarity: most("headRarity"),
+    maxNearWeight: most("nearWeight"),
+    maxNearRarity: most("nearRarity"),
+    maxSynonyms: most("synonyms"),
+    maxNearSynonyms: most("nearSynonyms"),
+    maxBm25: most("bm25"),
+    maxPairs: most("pairs"),
+    maxExact: most("exact"),
+    maxFocus: most("focus"),
+    maxHeld: most("heldCount"),
+    bestHasKind: best.figures["hasKind"] ?? 0,
+    lacksKind: kind !== null && kind !== "steps" && most("hasKind") === 0 ? 1 : 0,
+    hasSteps: most("isStep"),
+    code: shareOf("code"),
+    rows: shareOf("row"),
+    items: shareOf("item"),
   };
 }
 

@@ -1,7 +1,7 @@
+import type { Model } from "@svc/contracts";
 import type { ModelProviderConfig } from "../models/language-model.ts";
 import { fetchJson } from "./fetch-json.ts";
 import { MAX_MODELS, countOf, entriesOf, fieldsOf, nameOf } from "./fetch-json.ts";
-import type { CatalogueModel } from "./open-model-catalogue.ts";
 
 /** A model of Ollama's library that can be installed. */
 interface InstallableModel {
@@ -132,15 +132,23 @@ export function createOllama({ name: provider, baseUrl, apiKey }: ModelProviderC
           found.push({ catalogId, name, provider, local: !isRemote, sizeBytes, installed: true, contextWindow });
         }
       }
-      const names = new Set(installed.map(({ name }) => name));
-      const missing = INSTALLABLE_MODELS.filter(({ name }) => !names.has(name));
-      return [
-        ...found,
-        ...missing.map(({ name, sizeBytes, contextWindow }) => {
-          const facts = { local: true, sizeBytes, installed: false, contextWindow };
-          return { catalogId: `${provider}:${name}`, name, provider, ...facts };
-        }),
-      ];
+      return [...found, ...installableOn(provider, new Set(installed.map(({ name }) => name)))];
     },
   };
 }
+
+/** The models that could be installed on an Ollama which has those of these names. */
+function installableOn(provider: string, installed: ReadonlySet<string>): CatalogueModel[] {
+  return INSTALLABLE_MODELS.filter(({ name }) => !installed.has(name)).map(({ name, sizeBytes, contextWindow }) => ({
+    catalogId: `${provider}:${name}`,
+    name,
+    provider,
+    local: true,
+    sizeBytes,
+    installed: false,
+    contextWindow,
+  }));
+}
+
+/** A model of the catalogue, without what is known of its pull. */
+export type CatalogueModel = Omit<Model, "pull">;

@@ -1,5 +1,6 @@
+import type { CatalogueModel } from "./create-ollama.ts";
 import { MODEL_LIMITS, ServiceError } from "@svc/contracts";
-import type { UnreachableProvider, Model } from "@svc/contracts";
+import type { UnreachableProvider } from "@svc/contracts";
 import type { ModelProviderConfig, ModelsConfig, ModelApi } from "../models/language-model.ts";
 import { createOllama } from "./create-ollama.ts";
 import type { Ollama } from "./create-ollama.ts";
@@ -16,9 +17,6 @@ import {
 import type { ProviderError } from "./fetch-json.ts";
 import { pullFromOllama } from "./pull-from-ollama.ts";
 import type { PullOptions } from "./pull-from-ollama.ts";
-
-/** A model of the catalogue, without what is known of its pull. */
-export type CatalogueModel = Omit<Model, "pull">;
 
 /** A model that can be pulled, and whether it need be. */
 export interface PullableModel {
@@ -115,80 +113,9 @@ export function openModelCatalogue(
     ollama: provider.api === "openai" ? createOllama(provider) : null,
   }));
 
-  async function listModelsOf({ provider, ollama }: Entry, signal: AbortSignal): Promise<CatalogueModel[]> {
-    if (ollama === null) return listHostedModels(provider, signal);
-    if (provider.name === OLLAMA) return ollama.listModels(signal);
-    // At the same time, so that who is no Ollama and does not say so at once is not asked the less for it.
-    const hosted = listHostedModels(provider, signal);
-    const [isOllama, listed] = await Promise.all([
-      ollama.isThere(signal),
-      hosted.then(
-        (models) => ({ models }),
-        (error: unknown) => ({ error }),
-      ),
-    ]);
-    if (isOllama) return ollama.listModels(signal);
-    if ("error" in listed) throw listed.error;
-    return listed.models;
-  }
-
-  async function tryToList(entry: Entry): Promise<CatalogueModel[] | UnreachableProvider> {
-    const signal = AbortSignal.timeout(answerMs);
-    try {
-      return await listModelsOf(entry, signal);
-    } catch (error) {
-      const { message } = asProviderError(error, signal);
-      const { provider } = entry;
-      return { provider: provider.name, detail: `${provider.name} ${message}. Check ${settingOf(provider)}.` };
-    }
-  }
-
-  /** The providers that the beginning of an id may mean: any, where `ollama` is the name of none. */
-  function candidatesOf(prefix: string): Entry[] {
-    const named = entries.filter(({ provider }) => provider.name === prefix);
-    return named.length === 0 && prefix === OLLAMA ? entries : named;
-  }
-
-  /** The Ollama that an id begins with; an id that names none means the one that is there, whatever it is called. */
-  async function findOllama(prefix: string, signal: AbortSignal): Promise<Entry & { ollama: Ollama }> {
-    for (const { provider, ollama } of candidatesOf(prefix)) {
-      if (ollama === null) continue;
-      if (provider.name === OLLAMA || (await ollama.isThere(signal))) return { provider, ollama };
-    }
-    const named = entries.find(({ provider }) => provider.name === prefix);
-    if (named !== undefined) {
-      await listHostedModels(named.provider, signal).catch((error: unknown) => {
-        throw away(named.provider, asProviderError(error, signal));
-      });
-      throw new ServiceError(
-        "invalid_request",
-        `Models of ${prefix} cannot be pulled: only Ollama supports pulling, and no Ollama responds there. The provider of ${prefix} manages its own models.`,
-      );
-    }
-    if (prefix === OLLAMA) {
-      const what =
-        entries.length === 0 ? "No Ollama is configured." : "None of the configured servers is an Ollama server.";
-      throw new ServiceError("not_found", `${what} Set SVC_OLLAMA_BASE_URL, as in http://localhost:11434.`);
-    }
-    throw new ServiceError(
-      "not_found",
-      "No configured provider has a model with this ID. IDs of Ollama models start with ollama:.",
-    );
-  }
-
-  /** What an id is made of. */
-  function partsOf(catalogId: string): { prefix: string; name: string } {
-    const at = catalogId.indexOf(":");
-    if (at > 0 && catalogId.length <= MODEL_LIMITS.catalogIdMaxChars) {
-      return { prefix: catalogId.slice(0, at), name: catalogId.slice(at + 1) };
-    }
-    const detail = "A model ID consists of the provider, a colon and the model's name, such as ollama:llama3.2:3b.";
-    throw new ServiceError("invalid_request", detail);
-  }
-
   return {
     async list() {
-      const answers = await Promise.all(entries.map(tryToList));
+      const answers = await Promise.all(entries.map((entry) => tryToList(entry, answerMs)));
       const models = answers.flatMap((answer) => (Array.isArray(answer) ? answer : []));
       const unreachable = answers.flatMap((answer) => (Array.isArray(answer) ? [] : [answer]));
       return { models: [...new Map(models.map((model) => [model.catalogId, model])).values()], unreachable };
@@ -197,7 +124,7 @@ export function openModelCatalogue(
     async findPullable(catalogId) {
       const { prefix, name: given } = partsOf(catalogId);
       const signal = AbortSignal.timeout(answerMs);
-      const { provider, ollama } = await findOllama(prefix, signal);
+      const { provider, ollama } = await findOllama(entries, prefix, signal);
       const name = readOllamaName(given);
       if (name === null) {
         const detail =
@@ -217,7 +144,7 @@ export function openModelCatalogue(
       const at = catalogId.indexOf(":");
       const name = readOllamaName(catalogId.slice(at + 1));
       if (at <= 0 || name === null) return [];
-      const providers = candidatesOf(catalogId.slice(0, at)).filter(({ ollama }) => ollama !== null);
+      const providers = candidatesOf(entries, catalogId.slice(0, at)).filter(({ ollama }) => ollama !== null);
       return providers.map(({ provider }) => `${provider.name}:${name}`);
     },
 
@@ -231,6 +158,77 @@ export function openModelCatalogue(
       await pullFromOllama(ollama.target, name, options);
     },
   };
+}
+
+async function listModelsOf({ provider, ollama }: Entry, signal: AbortSignal): Promise<CatalogueModel[]> {
+  if (ollama === null) return listHostedModels(provider, signal);
+  if (provider.name === OLLAMA) return ollama.listModels(signal);
+  // At the same time, so that who is no Ollama and does not say so at once is not asked the less for it.
+  const hosted = listHostedModels(provider, signal);
+  const [isOllama, listed] = await Promise.all([
+    ollama.isThere(signal),
+    hosted.then(
+      (models) => ({ models }),
+      (error: unknown) => ({ error }),
+    ),
+  ]);
+  if (isOllama) return ollama.listModels(signal);
+  if ("error" in listed) throw listed.error;
+  return listed.models;
+}
+
+async function tryToList(entry: Entry, answerMs: number): Promise<CatalogueModel[] | UnreachableProvider> {
+  const signal = AbortSignal.timeout(answerMs);
+  try {
+    return await listModelsOf(entry, signal);
+  } catch (error) {
+    const { message } = asProviderError(error, signal);
+    const { provider } = entry;
+    return { provider: provider.name, detail: `${provider.name} ${message}. Check ${settingOf(provider)}.` };
+  }
+}
+
+/** The providers that the beginning of an id may mean: any, where `ollama` is the name of none. */
+function candidatesOf(entries: Entry[], prefix: string): Entry[] {
+  const named = entries.filter(({ provider }) => provider.name === prefix);
+  return named.length === 0 && prefix === OLLAMA ? entries : named;
+}
+
+/** The Ollama that an id begins with; an id that names none means the one that is there, whatever it is called. */
+async function findOllama(entries: Entry[], prefix: string, signal: AbortSignal): Promise<Entry & { ollama: Ollama }> {
+  for (const { provider, ollama } of candidatesOf(entries, prefix)) {
+    if (ollama === null) continue;
+    if (provider.name === OLLAMA || (await ollama.isThere(signal))) return { provider, ollama };
+  }
+  const named = entries.find(({ provider }) => provider.name === prefix);
+  if (named !== undefined) {
+    await listHostedModels(named.provider, signal).catch((error: unknown) => {
+      throw away(named.provider, asProviderError(error, signal));
+    });
+    throw new ServiceError(
+      "invalid_request",
+      `Models of ${prefix} cannot be pulled: only Ollama supports pulling, and no Ollama responds there. The provider of ${prefix} manages its own models.`,
+    );
+  }
+  if (prefix === OLLAMA) {
+    const what =
+      entries.length === 0 ? "No Ollama is configured." : "None of the configured servers is an Ollama server.";
+    throw new ServiceError("not_found", `${what} Set SVC_OLLAMA_BASE_URL, as in http://localhost:11434.`);
+  }
+  throw new ServiceError(
+    "not_found",
+    "No configured provider has a model with this ID. IDs of Ollama models start with ollama:.",
+  );
+}
+
+/** What an id is made of. */
+function partsOf(catalogId: string): { prefix: string; name: string } {
+  const at = catalogId.indexOf(":");
+  if (at > 0 && catalogId.length <= MODEL_LIMITS.catalogIdMaxChars) {
+    return { prefix: catalogId.slice(0, at), name: catalogId.slice(at + 1) };
+  }
+  const detail = "A model ID consists of the provider, a colon and the model's name, such as ollama:llama3.2:3b.";
+  throw new ServiceError("invalid_request", detail);
 }
 
 /** The models of a provider that has them ready, in the shape of its API. Rejects with a `ProviderError`. */

@@ -109,23 +109,18 @@ function parseLine(line: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-/** The error that Ollama means by what it says. */
-type Explain = (said: string) => PullError;
-
 /** Reads the answer to its end; rejects unless that says that the model is there. */
 async function followPull(
-  explain: Explain,
   name: string,
-  body: AsyncIterable<Uint8Array>,
-  onBytes: () => void,
-  options: PullOptions,
-) {
+  lines: AsyncIterable<string>,
+  { explain, onProgress }: Pick<PullOptions, "onProgress"> & { explain: (said: string) => PullError },
+): Promise<void> {
   const tally = createTally();
-  for await (const text of linesOf(body, onBytes)) {
+  for await (const text of lines) {
     const line = parseLine(text);
     if (line === null) continue;
     if (typeof line["error"] === "string") throw explain(line["error"]);
-    options.onProgress(tally.add(line));
+    onProgress(tally.add(line));
     if (line["status"] === "success") return;
   }
   throw cut(name);
@@ -155,7 +150,7 @@ async function post(target: OllamaTarget, name: string, signal: AbortSignal): Pr
 export async function pullFromOllama(target: OllamaTarget, name: string, options: PullOptions): Promise<void> {
   // Some proxies repeat the key that they refuse.
   const { apiKey } = target;
-  const explain: Explain = (said) =>
+  const explain = (said: string) =>
     explainPullFault(name, apiKey === undefined ? said : said.replaceAll(apiKey, "[key]"));
   const { signal, silenceMs = SILENCE_MS } = options;
   const silence = new AbortController();
@@ -178,7 +173,8 @@ export async function pullFromOllama(target: OllamaTarget, name: string, options
       }
       throw explain(`${response.status} ${first}`);
     }
-    await followPull(explain, name, response.body ?? neverAnything(), () => timer.refresh(), options);
+    const lines = linesOf(response.body ?? neverAnything(), () => timer.refresh());
+    await followPull(name, lines, { explain, onProgress: options.onProgress });
   } catch (error) {
     ending.throwIfAborted();
     throw error instanceof PullError ? error : cut(name, error);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import { answerQuestion } from "../answer-question.ts";
-import type { AnswerModel } from "../answer-question.ts";
+import type { AnswerModel } from "../answer.ts";
 import type { HistoryMessage, Passage } from "../answer.ts";
 import { ModelError } from "../models/model-error.ts";
 import { TEST_AGENT, answerModelOf, scriptModel, searchOf, testPassage } from "./scripted-model.ts";

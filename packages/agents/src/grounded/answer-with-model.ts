@@ -5,7 +5,7 @@ import type { Answer, HistoryMessage, Passage, Search } from "../answer.ts";
 import { readFollowUp } from "../follow-up.ts";
 import { ModelError } from "../models/model-error.ts";
 import { questionOf } from "../question-of.ts";
-import type { AnswerModel, CallResult } from "../answer-question.ts";
+import type { AnswerModel, CallResult } from "../answer.ts";
 import type { ModelUsage, ChatTool } from "../models/language-model.ts";
 import { askedMessages, secretsOf, systemPrompt, PROMPT_LIMITS, resultLabel } from "./answer-prompt.ts";
 import { answerSchema } from "./answer-prompt.ts";

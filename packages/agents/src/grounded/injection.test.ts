@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import { answerQuestion } from "../answer-question.ts";
-import type { AnswerModel } from "../answer-question.ts";
+import type { AnswerModel } from "../answer.ts";
 import type { HistoryMessage, Passage } from "../answer.ts";
 import type { ChatRequest } from "../models/language-model.ts";
 import { sendsAnswer } from "../answer.ts";

@@ -172,7 +172,7 @@ function readStatement(text: string, language: string): Statement {
     }
     const phrase = lexicon === undefined || isNumeric(token) ? null : phraseAt(tokens, at, lexicon);
     if (phrase !== null) {
-      readPhrase(reading, phrase.kind, tokens.slice(at, at + phrase.length), tokens, at);
+      readPhrase(reading, phrase, tokens, at);
       at += phrase.length - 1;
       continue;
     }
@@ -207,13 +207,13 @@ function isNumeric({ kind }: Token): boolean {
 
 function readPhrase(
   reading: Reading,
-  kind: Kind,
-  phrase: readonly Token[],
+  { kind, length }: { kind: Kind; length: number },
   tokens: readonly Token[],
   at: number,
 ): void {
   const { part, marks } = reading;
-  const next = at + phrase.length;
+  const next = at + length;
+  const phrase = tokens.slice(at, next);
   if (kind === "not" && WITHOUT.test(phrase[0]?.text ?? "")) reading.denials[part] += 1;
   else if (kind === "not") reading.denied[part] = 1;
   else if (kind === "if" || kind === "unless" || kind === "except") {

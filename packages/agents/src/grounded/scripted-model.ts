@@ -1,6 +1,6 @@
 import { asProjectId } from "@svc/store";
 import type { Agent } from "@svc/contracts";
-import type { AnswerModel } from "../answer-question.ts";
+import type { AnswerModel } from "../answer.ts";
 import type { OnText, Passage, Search, SearchResult } from "../answer.ts";
 import type { ChatRequest, LanguageModel } from "../models/language-model.ts";
 

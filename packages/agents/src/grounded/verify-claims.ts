@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ModelUsage } from "../models/language-model.ts";
-import type { AnswerModel } from "../answer-question.ts";
+import type { AnswerModel } from "../answer.ts";
 import { ModelError } from "../models/model-error.ts";
 import { PROMPT_LIMITS } from "./answer-prompt.ts";
 import { createFence } from "./fence.ts";

@@ -61,18 +61,14 @@ async function toolSetOf(question: Question, mayCall: () => boolean): Promise<To
   );
 }
 
-/**
- * Asks a model once and returns the text of its last round. Rejects with a `ModelError`, or with the reason of the
- * signal as soon as that is aborted, whatever the model or a tool does then. Counts in `tally`.
- */
-export async function askOnce(question: Question, tally: CallTally): Promise<string> {
+/** Starts the request; the stream has what the model writes, thinks and calls, round by round. */
+async function openStream(question: Question, tally: CallTally, signal: AbortSignal) {
   const { Output, stepCountIs, streamText } = await import("ai");
-  const { signal, maxRounds, apiKey } = question;
-  const bounds = openCallBounds(signal);
+  const { maxRounds } = question;
   let round = 0;
   // The result of a tool in the last round would not be read.
   const mayCall = () => round < maxRounds && tally.toolCalls < MAX_TOOL_CALLS && ++tally.toolCalls > 0;
-  const { fullStream } = streamText({
+  return streamText({
     model: question.model,
     system: question.system,
     messages: question.messages,
@@ -89,11 +85,20 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
     maxOutputTokens: question.maxOutputTokens,
     // Requests are tried again below the client library, where the time that is left is known.
     maxRetries: 0,
-    abortSignal: bounds.signal,
+    abortSignal: signal,
     // The error is a part of the stream, too; without this it is written to the console.
     onError: () => undefined,
-  });
-  const reader = fullStream.getReader();
+  }).fullStream;
+}
+
+/**
+ * Asks a model once and returns the text of its last round. Rejects with a `ModelError`, or with the reason of the
+ * signal as soon as that is aborted, whatever the model or a tool does then. Counts in `tally`.
+ */
+export async function askOnce(question: Question, tally: CallTally): Promise<string> {
+  const { signal, apiKey } = question;
+  const bounds = openCallBounds(signal);
+  const reader = (await openStream(question, tally, bounds.signal)).getReader();
   const ended = endOf(bounds.signal);
   const readPart = async () => {
     try {
@@ -131,8 +136,7 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
           break;
         case "finish-step":
           finish = part.finishReason;
-          tally.inputTokens += countOf(part.usage.inputTokens) ?? estimateTokens(question);
-          tally.outputTokens += countOf(part.usage.outputTokens) ?? Math.ceil(writtenChars / CHARS_PER_TOKEN);
+          addUsage(tally, question, { writtenChars, ...part.usage });
           break;
         case "error":
           throw modelErrorOf(part.error, apiKey);
@@ -141,10 +145,7 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
     }
   } catch (error) {
     // Of an answer that breaks off no provider says what it took.
-    if (writtenChars > 0 && finish === "") {
-      tally.inputTokens += estimateTokens(question);
-      tally.outputTokens += Math.ceil(writtenChars / CHARS_PER_TOKEN);
-    }
+    if (writtenChars > 0 && finish === "") addUsage(tally, question, { writtenChars });
     reader.cancel(error).catch(() => undefined);
     signal.throwIfAborted();
     // The client library keeps the connection to the provider open until it is cancelled.
@@ -153,6 +154,11 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
   } finally {
     bounds.release();
   }
+  return checkFinish(finish, text);
+}
+
+/** Returns the text of an answer that is complete; throws a `ModelError` for any other. */
+function checkFinish(finish: string, text: string): string {
   const fault = FINISH_FAULTS[finish]?.(text) ?? null;
   if (fault !== null) throw fault;
   if (text.trim() === "") throw new ModelError("empty", "the model returned an empty answer");
@@ -171,6 +177,16 @@ const FINISH_FAULTS: Readonly<Record<string, (text: string) => ModelError | null
 /** The tokens of a question, about. */
 export function estimateTokens({ system, messages }: { system: string; messages: readonly object[] }): number {
   return Math.ceil((system.length + JSON.stringify(messages).length) / CHARS_PER_TOKEN);
+}
+
+/** Adds what a provider has counted, or an estimate. */
+function addUsage(
+  tally: CallTally,
+  question: Question,
+  used: { writtenChars: number; inputTokens?: number | undefined; outputTokens?: number | undefined },
+): void {
+  tally.inputTokens += countOf(used.inputTokens) ?? estimateTokens(question);
+  tally.outputTokens += countOf(used.outputTokens) ?? Math.ceil(used.writtenChars / CHARS_PER_TOKEN);
 }
 
 /** What a provider has counted; undefined for what is no count. */

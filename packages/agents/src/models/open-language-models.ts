@@ -15,6 +15,7 @@ import type { ModelTarget } from "./chat-with-model.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelFault } from "./model-error.ts";
 import { keepProjectLimits } from "./project-limits.ts";
+import type { ProjectLimits } from "./project-limits.ts";
 import type { ChatRequest, ChatResult, LanguageModel, LanguageModels, ModelUsage } from "./language-model.ts";
 import type { ModelProviderConfig, ModelsConfig } from "./language-model.ts";
 
@@ -72,70 +73,17 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
   const { log, store } = deps;
   const manners: CallManners = { ...DEFAULT_MANNERS, ...deps.manners };
   const limits = keepProjectLimits(store, manners);
-  const prices = new Map(Object.entries(config.prices));
   const models = new Map<string, LanguageModel>();
   /** Calls that are on their way, each with what ends it. */
   const calls = new Map<Promise<unknown>, (reason: Error) => void>();
   let isClosed = false;
   const writing = new Set<Promise<void>>();
-  /** By model, those that have failed. */
-  const troubles = new Map<string, Breaker>();
-  const breakers = new Map(config.providers.map(({ name }) => [name, openBreaker(name)]));
+  const watch = watchModels(config.providers, manners, log);
   // The client library writes to the console what a model or a provider does not support.
   globalThis.AI_SDK_LOG_WARNINGS = false;
 
-  function openBreaker(provider: string): Breaker {
-    return createBreaker({
-      maxFailures: manners.maxFailures,
-      restMs: manners.restMs,
-      onOpen: (reason) =>
-        log.warn(
-          { provider },
-          `language model provider failing: ${reason}; agents quote their knowledge bases instead`,
-        ),
-      onClose: () => log.info({ provider }, "language model provider available again"),
-    });
-  }
-
-  /** A model that gives no usable answer again and again; it is asked all the same. */
-  function openTrouble(model: string): Breaker {
-    return createBreaker({
-      maxFailures: manners.maxFailures,
-      restMs: 0,
-      onOpen: (reason) =>
-        log.warn(
-          { model },
-          `language model returns no usable answers: ${reason}; agents quote their knowledge bases instead`,
-        ),
-      onClose: () => log.info({ model }, "language model returns usable answers again"),
-    });
-  }
-
-  /**
-   * The provider of that name; for `ollama`, where none is called so, the one that may be an Ollama by its API and
-   * address: hosted ones are not asked without encryption.
-   */
-  function providerCalled(named: string): ModelProviderConfig | undefined {
-    const found = config.providers.find(({ name }) => name === named);
-    if (found !== undefined || named !== OLLAMA) return found;
-    return config.providers.find(({ api, baseUrl }) => api === "openai" && baseUrl.startsWith("http:"));
-  }
-
-  /** Where a model is found by its id in the catalogue, or by its name at the first provider; null where nowhere. */
-  function targetOf(model: string): ModelTarget | null {
-    const [named = "", ...rest] = model.split(":");
-    const byName = rest.length > 0 ? providerCalled(named) : undefined;
-    if (byName === undefined && rest.length > 0 && PROVIDER_NAMES.has(named)) return null;
-    const provider = byName ?? config.providers[0];
-    if (provider === undefined) return null;
-    const name = byName === undefined ? model : rest.join(":");
-    const id = `${provider.name}:${name}`;
-    const price = prices.get(id) ?? prices.get(name) ?? null;
-    return { id, provider, name, price, timeoutMs: config.timeoutMs, learned: new Set() };
-  }
-
-  /** Records a call. An answer is worth more than its row: an error here is only logged. */
-  function note(project: ProjectId, call: Parameters<Store["modelCalls"]["insert"]>[1]): void {
+  /** An answer is worth more than its row: an error here is only logged. */
+  function record(project: ProjectId, call: ModelCall): void {
     limits.use(project, call.inputTokens + call.outputTokens);
     const written = store.modelCalls.insert(project, call).catch((error: unknown) => {
       log.warn({ error, model: call.model }, "failed to record a language model call");
@@ -144,19 +92,129 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     void written.finally(() => writing.delete(written));
   }
 
+  /** Asks, as long as the models are open. */
+  async function chat<Output>(target: ModelTarget, asked: ChatRequest<Output>): Promise<ChatResult<Output>> {
+    const bounds = openCallBounds(asked.signal);
+    if (isClosed) bounds.end(closedError());
+    const call = chatWithin(target, asked, { signal: bounds.signal, manners, limits, watch, log, record });
+    calls.set(call, bounds.end);
+    try {
+      return await call;
+    } finally {
+      calls.delete(call);
+      bounds.release();
+    }
+  }
+
+  return {
+    forAgent(agent) {
+      const wanted = agent.model ?? config.defaultModel;
+      if (wanted === null || wanted === NO_MODEL) return null;
+      const target = targetOf(config, wanted);
+      if (target === null) return modelOfNobody(wanted, watch);
+      const known = models.get(target.id);
+      if (known !== undefined) return known;
+      if (models.size >= MAX_MODELS) models.clear();
+      const model: LanguageModel = { id: target.id, chat: (request) => chat(target, request) };
+      models.set(target.id, model);
+      return model;
+    },
+
+    health: () => watch.health(),
+
+    async findFault(signal) {
+      if (config.defaultModel === null || config.defaultModel === NO_MODEL) return null;
+      const target = targetOf(config, config.defaultModel);
+      return target === null ? null : findModelFault(target, { manners, signal });
+    },
+
+    async close() {
+      isClosed = true;
+      for (const end of calls.values()) end(closedError());
+      await Promise.allSettled(calls.keys());
+      await Promise.all(writing);
+    },
+  };
+}
+
+type ModelCall = Parameters<Store["modelCalls"]["insert"]>[1];
+
+/** What a call is made with. */
+interface CallDeps {
+  manners: CallManners;
+  limits: ProjectLimits;
+  watch: ModelWatch;
+  log: Log;
+  record(project: ProjectId, call: ModelCall): void;
+}
+
+/** Asks within the limits of the project and records the call, whatever becomes of it. */
+async function chatWithin<Output>(
+  target: ModelTarget,
+  asked: ChatRequest<Output>,
+  { signal, manners, limits, watch, log, record }: CallDeps & { signal: AbortSignal },
+): Promise<ChatResult<Output>> {
+  const { caller } = asked;
+  const tokens = estimateTokens(asked) + (asked.maxOutputTokens ?? manners.maxOutputTokens);
+  const tally: CallTally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
+  const began = performance.now();
+  let fault: string | null = null;
+  try {
+    const output = await limits.run(caller.project, { signal, tokens }, () => {
+      // What was waited for the turn is not there for the answer.
+      const timeoutMs = Math.ceil((asked.timeoutMs ?? target.timeoutMs) - (performance.now() - began));
+      if (timeoutMs < 1) throw new ModelError("busy", "the call waited too long for the project's concurrency limit");
+      return watch.chat(target, { ...asked, signal, timeoutMs }, tally);
+    });
+    return { output, usage: usageOf(target, tally) };
+  } catch (error) {
+    fault = error instanceof ModelError ? error.fault : "aborted";
+    log.debug({ model: target.id, purpose: caller.purpose, fault, error }, "language model call failed");
+    throw error;
+  } finally {
+    const { model, ...used } = usageOf(target, tally);
+    const ms = performance.now() - began;
+    noteFigures(caller.purpose, { model: figureName(model), ...used }, { ms, fault });
+    record(caller.project, { ticketId: caller.ticketId, purpose: caller.purpose, model, ...used, ms, fault });
+  }
+}
+
+/** Watches what comes of calls, so that a provider that fails is left alone for a while. */
+interface ModelWatch {
+  /** Asks, and reports the result to the breaker of the provider. */
+  chat<Output>(target: ModelTarget, request: ChatRequest<Output>, tally: CallTally): Promise<Output>;
+  /** Records an error of a model while its provider works. */
+  noteTrouble(model: string, error: ModelError): void;
+  health: LanguageModels["health"];
+}
+
+function watchModels(providers: readonly ModelProviderConfig[], manners: CallManners, log: Log): ModelWatch {
+  /** By model, those that have failed. */
+  const troubles = new Map<string, Breaker>();
+  const breakers = new Map(providers.map(({ name }) => [name, openBreaker({ provider: name })]));
+
+  /** A model that gives no usable answer again and again is still asked: its breaker never rests. */
+  function openBreaker(labels: { provider: string } | { model: string }): Breaker {
+    const isProvider = "provider" in labels;
+    const [failing, works] = isProvider
+      ? ["language model provider failing", "language model provider available again"]
+      : ["language model returns no usable answers", "language model returns usable answers again"];
+    return createBreaker({
+      maxFailures: manners.maxFailures,
+      restMs: isProvider ? manners.restMs : 0,
+      onOpen: (reason) => log.warn(labels, `${failing}: ${reason}; agents quote their knowledge bases instead`),
+      onClose: () => log.info(labels, works),
+    });
+  }
+
   function noteTrouble(model: string, error: ModelError): void {
     if (troubles.size >= MAX_MODELS) troubles.clear();
-    const trouble = troubles.get(model) ?? openTrouble(model);
+    const trouble = troubles.get(model) ?? openBreaker({ model });
     troubles.set(model, trouble);
     trouble.fail(error.message);
   }
 
-  /** Asks, and reports the result to the breaker of the provider. */
-  async function chatWatched<Output>(
-    target: ModelTarget,
-    request: ChatRequest<Output>,
-    tally: CallTally,
-  ): Promise<Output> {
+  async function chat<Output>(target: ModelTarget, request: ChatRequest<Output>, tally: CallTally): Promise<Output> {
     const breaker = breakers.get(target.provider.name);
     if (breaker?.allows() === false) {
       const reason = breaker.restReason() ?? "see the log";
@@ -179,94 +237,50 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     }
   }
 
-  async function chatWithin<Output>(
-    target: ModelTarget,
-    asked: ChatRequest<Output>,
-    signal: AbortSignal,
-  ): Promise<ChatResult<Output>> {
-    const { caller } = asked;
-    const tokens = estimateTokens(asked) + (asked.maxOutputTokens ?? manners.maxOutputTokens);
-    const tally: CallTally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
-    const began = performance.now();
-    let fault: string | null = null;
-    try {
-      const output = await limits.run(caller.project, { signal, tokens }, () => {
-        // What was waited for the turn is not there for the answer.
-        const timeoutMs = Math.ceil((asked.timeoutMs ?? target.timeoutMs) - (performance.now() - began));
-        if (timeoutMs < 1) throw new ModelError("busy", "the call waited too long for the project's concurrency limit");
-        return chatWatched(target, { ...asked, signal, timeoutMs }, tally);
-      });
-      return { output, usage: usageOf(target, tally) };
-    } catch (error) {
-      fault = error instanceof ModelError ? error.fault : "aborted";
-      log.debug({ model: target.id, purpose: caller.purpose, fault, error }, "language model call failed");
-      throw error;
-    } finally {
-      const { model, ...used } = usageOf(target, tally);
-      const ms = performance.now() - began;
-      noteFigures(caller.purpose, { model: figureName(model), ...used }, { ms, fault });
-      note(caller.project, { ticketId: caller.ticketId, purpose: caller.purpose, model, ...used, ms, fault });
-    }
-  }
-
-  /** Asks, as long as the models are open. */
-  async function chat<Output>(target: ModelTarget, asked: ChatRequest<Output>): Promise<ChatResult<Output>> {
-    const bounds = openCallBounds(asked.signal);
-    if (isClosed) bounds.end(closedError());
-    const call = chatWithin(target, asked, bounds.signal);
-    calls.set(call, bounds.end);
-    try {
-      return await call;
-    } finally {
-      calls.delete(call);
-      bounds.release();
-    }
-  }
-
-  /** A model of a provider that is not configured: it gives no answer, and the ticket says why. */
-  function modelOfNobody(id: string): LanguageModel {
-    const [named = ""] = id.split(":");
-    return {
-      id,
-      chat() {
-        const error = new ModelError("unknown_model", `no model provider named ${named} is configured`);
-        noteTrouble(id, error);
-        return Promise.reject(error);
-      },
-    };
-  }
-
   return {
-    forAgent(agent) {
-      const wanted = agent.model ?? config.defaultModel;
-      if (wanted === null || wanted === NO_MODEL) return null;
-      const target = targetOf(wanted);
-      if (target === null) return modelOfNobody(wanted);
-      const known = models.get(target.id);
-      if (known !== undefined) return known;
-      if (models.size >= MAX_MODELS) models.clear();
-      const model: LanguageModel = { id: target.id, chat: (request) => chat(target, request) };
-      models.set(target.id, model);
-      return model;
-    },
-
+    chat,
+    noteTrouble,
     health() {
-      const providers = config.providers.map(({ name }) => ({ name, fault: breakers.get(name)?.restReason() ?? null }));
+      const ofProviders = providers.map(({ name }) => ({ name, fault: breakers.get(name)?.restReason() ?? null }));
       const inTrouble = [...troubles].map(([name, trouble]) => ({ name, fault: trouble.restReason() }));
-      return [...providers, ...inTrouble.filter(({ fault }) => fault !== null)];
+      return [...ofProviders, ...inTrouble.filter(({ fault }) => fault !== null)];
     },
+  };
+}
 
-    async findFault(signal) {
-      if (config.defaultModel === null || config.defaultModel === NO_MODEL) return null;
-      const target = targetOf(config.defaultModel);
-      return target === null ? null : findModelFault(target, { manners, signal });
-    },
+/**
+ * The provider of that name; for `ollama`, where none is called so, the one that may be an Ollama by its API and
+ * address: hosted ones are not asked without encryption.
+ */
+function providerCalled(config: ModelsConfig, named: string): ModelProviderConfig | undefined {
+  const found = config.providers.find(({ name }) => name === named);
+  if (found !== undefined || named !== OLLAMA) return found;
+  return config.providers.find(({ api, baseUrl }) => api === "openai" && baseUrl.startsWith("http:"));
+}
 
-    async close() {
-      isClosed = true;
-      for (const end of calls.values()) end(closedError());
-      await Promise.allSettled(calls.keys());
-      await Promise.all(writing);
+/** Where a model is found by its id in the catalogue, or by its name at the first provider; null where nowhere. */
+function targetOf(config: ModelsConfig, model: string): ModelTarget | null {
+  const [named = "", ...rest] = model.split(":");
+  const byName = rest.length > 0 ? providerCalled(config, named) : undefined;
+  if (byName === undefined && rest.length > 0 && PROVIDER_NAMES.has(named)) return null;
+  const provider = byName ?? config.providers[0];
+  if (provider === undefined) return null;
+  const name = byName === undefined ? model : rest.join(":");
+  const id = `${provider.name}:${name}`;
+  const prices = new Map(Object.entries(config.prices));
+  const price = prices.get(id) ?? prices.get(name) ?? null;
+  return { id, provider, name, price, timeoutMs: config.timeoutMs, learned: new Set() };
+}
+
+/** A model of a provider that is not configured: it gives no answer, and the ticket says why. */
+function modelOfNobody(id: string, watch: ModelWatch): LanguageModel {
+  const [named = ""] = id.split(":");
+  return {
+    id,
+    chat() {
+      const error = new ModelError("unknown_model", `no model provider named ${named} is configured`);
+      watch.noteTrouble(id, error);
+      return Promise.reject(error);
     },
   };
 }

@@ -46,7 +46,7 @@ interface Remembered {
 
 /** Makes the keeper of the limits; a call waits for its turn `turnMs` at most. */
 export function keepProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: number }): ProjectLimits {
-  const lanes = new Map<ProjectId, Lane>();
+  const takeTurn = createTurns(turnMs);
   const remembered = new Map<ProjectId, Remembered>();
   /** Tokens that calls on their way may use. */
   const held = new Map<ProjectId, number>();
@@ -92,8 +92,36 @@ export function keepProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: n
     return read;
   }
 
-  /** Resolves when it is this call's turn, with what ends it. */
-  async function takeTurn(project: ProjectId, concurrency: number, signal: AbortSignal): Promise<() => void> {
+  return {
+    async run(project, { signal, tokens }, work) {
+      // Nothing is held by those that wait: they look again when it is their turn.
+      const { concurrency } = await admit(project, 0);
+      signal.throwIfAborted();
+      const end = concurrency === null ? () => undefined : await takeTurn(project, concurrency, signal);
+      try {
+        const { giveBack } = await admit(project, tokens);
+        try {
+          signal.throwIfAborted();
+          return await work();
+        } finally {
+          giveBack();
+        }
+      } finally {
+        end();
+      }
+    },
+
+    use(project, tokens) {
+      const known = remembered.get(project);
+      if (known !== undefined) known.used += tokens;
+    },
+  };
+}
+
+/** Makes the function that resolves when it is a call's turn, with what ends it; it waits `turnMs` at most. */
+function createTurns(turnMs: number) {
+  const lanes = new Map<ProjectId, Lane>();
+  return async (project: ProjectId, concurrency: number, signal: AbortSignal): Promise<() => void> => {
     const lane = lanes.get(project) ?? { active: 0, waiting: [] };
     lanes.set(project, lane);
     const end = () => {
@@ -128,31 +156,6 @@ export function keepProjectLimits(store: AllowanceStore, { turnMs }: { turnMs: n
       lane.waiting.push(begin);
       signal.addEventListener("abort", abort, { once: true });
     });
-  }
-
-  return {
-    async run(project, { signal, tokens }, work) {
-      // Nothing is held by those that wait: they look again when it is their turn.
-      const { concurrency } = await admit(project, 0);
-      signal.throwIfAborted();
-      const end = concurrency === null ? () => undefined : await takeTurn(project, concurrency, signal);
-      try {
-        const { giveBack } = await admit(project, tokens);
-        try {
-          signal.throwIfAborted();
-          return await work();
-        } finally {
-          giveBack();
-        }
-      } finally {
-        end();
-      }
-    },
-
-    use(project, tokens) {
-      const known = remembered.get(project);
-      if (known !== undefined) known.used += tokens;
-    },
   };
 }
 

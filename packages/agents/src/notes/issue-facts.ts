@@ -1,5 +1,6 @@
 import { stopWords } from "@svc/text";
-import { ANY_WORDS, hasPhrase, perLanguage, sourceOf } from "./language-words.ts";
+import { lazily } from "../lazily.ts";
+import { anyWords, hasPhrase, perLanguage, sourceOf } from "./language-words.ts";
 import type { DueData } from "./language-words.ts";
 import { wordKinds } from "./repair-words.ts";
 
@@ -11,10 +12,10 @@ interface CalendarWord {
 
 const known = new Map<string, ReadonlyMap<string, CalendarWord>>();
 
-const NAMES: ReadonlySet<string> = new Set(ANY_WORDS.names.map((name) => name.toLowerCase()));
+const givenNames = lazily(() => new Set(anyWords().names.map((name) => name.toLowerCase())));
 
 /** True for a name that begins with a given name that is known here, in any case. */
-export const isGivenName = (name: string): boolean => NAMES.has(name.toLowerCase().split(" ")[0] ?? "");
+export const isGivenName = (name: string): boolean => givenNames().has(name.toLowerCase().split(" ")[0] ?? "");
 
 /** The rest of a name behind its first letter. */
 const NAME = "[\\p{L}\\p{M}'’-]*\\p{L}";

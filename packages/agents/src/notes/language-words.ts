@@ -1,103 +1,110 @@
-import any from "./words/any.json" with { type: "json" };
-import de from "./words/de.json" with { type: "json" };
-import en from "./words/en.json" with { type: "json" };
-import es from "./words/es.json" with { type: "json" };
-import fr from "./words/fr.json" with { type: "json" };
-import it from "./words/it.json" with { type: "json" };
-import nl from "./words/nl.json" with { type: "json" };
-import pl from "./words/pl.json" with { type: "json" };
-import pt from "./words/pt.json" with { type: "json" };
-import ru from "./words/ru.json" with { type: "json" };
-import tr from "./words/tr.json" with { type: "json" };
-import uk from "./words/uk.json" with { type: "json" };
+import { z } from "zod";
+import { createLanguageFiles } from "../language-files.ts";
+import { lazily } from "../lazily.ts";
 
-/**
- * What people say in a language who dictate notes: beginnings of words and phrases, each as a regular expression. A full
- * stop at the end of one: the whole word.
- */
-export interface WordData {
-  /** Tells of something that is not as it should be, or is to be done. */
-  issues: readonly string[];
-  /** Begins a sentence that goes on about what was just said. */
-  goesOn: readonly string[];
-  /** Begins another thought. */
-  next: readonly string[];
-  /** Does so in speech that is written down without commas. */
-  nextSpoken?: readonly string[];
-  /** Begins a sentence, and says nothing. */
-  runUp: readonly string[];
-  /** Says that a matter is settled. */
-  done?: readonly string[];
-  /** Asks for something to be done, so that a day beside it is when. */
-  todo?: readonly string[];
-  /** Stands for something that was named before. */
-  refersBack?: readonly string[];
-  /** Joins two clauses without a comma. */
-  joins?: readonly string[];
-  /** Ends the words at the beginning of a clause that name what it is about. */
-  breaks?: readonly string[];
-  /** Begins a clause whose subject was named before. */
-  pronouns?: readonly string[];
-  /** Stands for what something is to be done with, and was named before. */
-  objects?: readonly string[];
-  articles?: readonly string[];
-  /** Who is to do something, where it is nobody in particular. */
-  subjects?: readonly string[];
-  /** Clauses that ask for something: `what` is to be done. `{subject}` and `{who}` stand for those. */
-  actions?: readonly string[];
-  /** Clauses in the first person whose `verb` becomes an infinitive at the end of a title. */
-  commits?: readonly string[];
-  /** What may stand before the infinitive, and is one word with it. */
-  particles?: readonly string[];
-  /** Ends a clause, and is no part of a title. */
-  trim?: readonly string[];
-  /** Titles of persons. */
-  titles?: readonly string[];
-  /** Stands behind who is to do something, and before. */
-  does?: readonly string[];
-  asks?: readonly string[];
-  /** Who was named is to do something. */
-  theirs?: readonly string[];
-  /** The speaker is to do something. */
-  mine?: readonly string[];
-  due?: DueData;
-  numbers?: readonly string[];
-  ordinals?: readonly string[];
-}
+const list = z.array(z.string()).readonly();
 
 /** How a language says when something is due. */
-export interface DueData {
-  today: readonly string[];
-  tomorrow: readonly string[];
-  afterTomorrow: readonly string[];
-  week: readonly string[];
-  weekend: readonly string[];
-  nextWeek: readonly string[];
-  month: readonly string[];
-  nextMonth: readonly string[];
+const dueSchema = z.strictObject({
+  today: list,
+  tomorrow: list,
+  afterTomorrow: list,
+  week: list,
+  weekend: list,
+  nextWeek: list,
+  month: list,
+  nextMonth: list,
   /** Patterns with a `number`, one where it is left out, of a `unit`: the beginning of one of `units`. */
-  inTime: readonly string[];
-  units: readonly string[];
+  inTime: list,
+  units: list,
   /** Before a day by which something is due in any case, and before one that counts only where something is to be done. */
-  by: readonly string[];
-  on: readonly string[];
+  by: list,
+  on: list,
   /** Between such a word and the day. */
-  articles: readonly string[];
+  articles: list,
   /** Before a day that is not the one. */
-  past: readonly string[];
+  past: list,
   /** What ends on a day. */
-  ends: readonly string[];
-}
+  ends: list,
+});
+export type DueData = z.infer<typeof dueSchema>;
 
-const DATA: Readonly<Record<string, WordData>> = { de, en, es, fr, it, nl, pl, pt, ru, tr, uk };
-
-/** The words of a language (ISO 639-1); of one that is not known, none. */
-export const languageWords = (language: string): WordData => DATA[language] ?? NONE;
-
-const NONE: WordData = { issues: en.issues, goesOn: [], next: [], runUp: [] };
+/**
+ * A file of `data/note-words`: what people say who dictate notes. Beginnings of words and phrases, each as a regular
+ * expression; a full stop at the end of one: the whole word.
+ */
+const wordsSchema = z.strictObject({
+  /** Tells of something that is not as it should be, or is to be done. */
+  issues: list,
+  /** Begins a sentence that goes on about what was just said. */
+  goesOn: list,
+  /** Begins another thought. */
+  next: list,
+  /** Does so in speech that is written down without commas. */
+  nextSpoken: list.optional(),
+  /** Begins a sentence, and says nothing. */
+  runUp: list,
+  /** Says that a matter is settled. */
+  done: list.optional(),
+  /** Asks for something to be done, so that a day beside it is when. */
+  todo: list.optional(),
+  /** Stands for something that was named before. */
+  refersBack: list.optional(),
+  /** Joins two clauses without a comma. */
+  joins: list.optional(),
+  /** Ends the words at the beginning of a clause that name what it is about. */
+  breaks: list.optional(),
+  /** Begins a clause whose subject was named before. */
+  pronouns: list.optional(),
+  /** Stands for what something is to be done with, and was named before. */
+  objects: list.optional(),
+  articles: list.optional(),
+  /** Who is to do something, where it is nobody in particular. */
+  subjects: list.optional(),
+  /** Clauses that ask for something: `what` is to be done. `{subject}` and `{who}` stand for those. */
+  actions: list.optional(),
+  /** Clauses in the first person whose `verb` becomes an infinitive at the end of a title. */
+  commits: list.optional(),
+  /** What may stand before the infinitive, and is one word with it. */
+  particles: list.optional(),
+  /** Ends a clause, and is no part of a title. */
+  trim: list.optional(),
+  /** Titles of persons. */
+  titles: list.optional(),
+  /** Stands behind who is to do something, and before. */
+  does: list.optional(),
+  asks: list.optional(),
+  /** Who was named is to do something. */
+  theirs: list.optional(),
+  /** The speaker is to do something. */
+  mine: list.optional(),
+  due: dueSchema.optional(),
+  numbers: list.optional(),
+  ordinals: list.optional(),
+});
+export type WordData = z.infer<typeof wordsSchema>;
 
 /** What is said alike in any language, in scripts of their own, and given names. */
-export const ANY_WORDS = any;
+const anySchema = z.strictObject({
+  issues: list,
+  otherScripts: list,
+  otherScriptsUrgent: list,
+  fine: list,
+  urgent: list,
+  high: list,
+  low: list,
+  names: list,
+});
+
+const anyOf = createLanguageFiles("note-words", anySchema);
+const wordsOf = createLanguageFiles("note-words", wordsSchema);
+
+/** Returns the words that are said alike in any language. */
+export const anyWords = lazily(() => anySchema.parse(anyOf("any")));
+
+/** Returns the words of a language (ISO 639-1); English signs of issues and nothing else for one that is not known. */
+export const languageWords = (language: string): WordData =>
+  wordsOf(language) ?? { issues: wordsOf("en")?.issues ?? [], goesOn: [], next: [], runUp: [] };
 
 /** Matches nothing. */
 const NEVER = "(?!)";

@@ -1,5 +1,5 @@
 import { isGivenName, namedDays, withoutDue } from "./issue-facts.ts";
-import { ANY_WORDS, hasPhrase, languageWords, perLanguage, sourceOf } from "./language-words.ts";
+import { anyWords, hasPhrase, languageWords, perLanguage, sourceOf } from "./language-words.ts";
 import { noteWords } from "./note-words.ts";
 import { topicTest } from "./topic-words.ts";
 import { trimEnd } from "./note-words.ts";
@@ -107,7 +107,7 @@ export function topicOf(clause: string, language: string): string | null {
   const begin = withoutCapital(head);
   // Who writes nouns without capitals, leaves German articles and pronouns alike.
   const isPronoun = beginsWithPronoun.test(begin) && !(language === "de" && head === head.toLowerCase());
-  const isName = !isPronoun && !beginsWithVerb.test(begin) && !hasPhrase(head, ANY_WORDS.high);
+  const isName = !isPronoun && !beginsWithVerb.test(begin) && !hasPhrase(head, anyWords().high);
   return isName && countTopics(head, language) > 0 ? head : null;
 }
 

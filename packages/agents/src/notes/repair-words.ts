@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { createLanguageFiles, phrases, words } from "../language-files.ts";
-import type { NoteWord } from "./note-words.ts";
 
 /** The words that turn round what is said, by language (ISO 639-1). */
 const NEGATIONS: Readonly<Record<string, string>> = {
@@ -84,7 +83,7 @@ export function wordKinds(language: string): ReadonlyMap<string, WordKind> {
 }
 
 /** Returns a function that says whether a word negates a statement in a language (ISO 639-1). */
-export function negationTest(language: string): (word: NoteWord | undefined) => boolean {
+export function negationTest(language: string): (word: { word: string } | undefined) => boolean {
   const words = BY_LANGUAGE.get(language) ?? NONE;
   return (word) => word !== undefined && (words.has(word.word) || (language === "en" && word.word.endsWith("n't")));
 }

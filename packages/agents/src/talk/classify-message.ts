@@ -1,5 +1,5 @@
 import { asksForPerson } from "../asks-for-person.ts";
-import { asksSomething, findTalk, readSigns } from "./find-talk.ts";
+import { findTalk, readManner, readSigns } from "./find-talk.ts";
 import type { TalkKind } from "./read-talk.ts";
 
 /** What a message is: a question to the documents, a request for a person, or talk that no document answers. */
@@ -34,9 +34,13 @@ export function classifyMessage(text: string, context: MessageContext = {}): Mes
   const isAboutBot = talk?.kind === "bot" && text.trim().includes(" ");
   if (!isAboutBot && asksForPerson(text)) return { kind: "person", language: talk?.language ?? chatLanguage };
   if (talk !== null) {
-    const isOpening = talk.kind === "agreement" && context.isAfterAnswer !== true && context.isAfterOperator !== true;
-    return { kind: isOpening ? "help" : talk.kind, language: talk.language };
+    return { kind: kindInContext(talk.kind, context), language: talk.language };
   }
-  const tells = context.isAfterOperator === true && !asksSomething(text, chatLanguage);
+  const tells = context.isAfterOperator === true && !readManner(text, chatLanguage).asks;
   return { kind: tells ? "statement" : "question", language: null };
+}
+
+/** Returns the kind of a message in its conversation: agreement with nothing asks for help. */
+export function kindInContext(kind: MessageKind, { isAfterAnswer, isAfterOperator }: MessageContext): MessageKind {
+  return kind === "agreement" && isAfterAnswer !== true && isAfterOperator !== true ? "help" : kind;
 }

@@ -245,11 +245,15 @@ function isIn(text: string, language: string, chatLanguage: string | null): bool
   return language === chatLanguage || detectLanguage(text).language === language;
 }
 
-/** True when a text has a question mark, or a word that asks. */
-export function asksSomething(text: string, chatLanguage: string | null): boolean {
-  if (/[?？؟]/u.test(text)) return true;
+/** Returns whether a text has a question mark or a word that asks, and whether it reports a problem or has digits. */
+export function readManner(text: string, chatLanguage: string | null): { asks: boolean; hasProblem: boolean } {
   const { language } = detectLanguage(text, chatLanguage ?? undefined);
   const lexicon = lexiconOf(language);
-  const tokens = talkTokens(text);
-  return read(lexicon.isUnspaced ? talkCharacters(tokens) : tokens, lexicon).isTurned;
+  const words = talkTokens(text);
+  const tokens = lexicon.isUnspaced ? talkCharacters(words) : words;
+  const { kinds, isTurned } = read(tokens, lexicon);
+  return {
+    asks: isTurned || /[?？؟]/u.test(text),
+    hasProblem: kinds.has("negation") || tokens.some(({ term }) => lexicon.isProblem(term)),
+  };
 }

@@ -1,3 +1,4 @@
+import type { TextFeatures } from "./feature-space.ts";
 import { foldAccents, tokenize } from "@svc/text";
 import { toVector } from "./feature-space.ts";
 import type { FeatureSpace, SparseVector } from "./feature-space.ts";
@@ -10,14 +11,6 @@ interface ReadMessage {
   vector: SparseVector;
   /** What share of what its words say, by their rarity, is said by words that are known in some form; 0 to 1. */
   knownShare: number;
-}
-
-/** What a text is compared by, each feature as a 32-bit hash, with repetitions. */
-export interface TextFeatures {
-  /** Its words, neighbouring words, and words that stand near each other in any order. */
-  words: number[];
-  /** The pieces of two to four characters of its words, which forms and misspellings of a word have in common. */
-  pieces: number[];
 }
 
 /** So much of a text is looked at: what it is about is said in the beginning. */

@@ -1,5 +1,3 @@
-import type { TextFeatures } from "./extract-features.ts";
-
 /** A text as weights of its features; its length is 1, or 0 when it has no known feature. */
 export interface SparseVector {
   /** Ids of its features, without repetition. */
@@ -123,4 +121,12 @@ function* addCounted(
 function addFeature(space: FeatureSpace, hash: number, count: number): void {
   space.ids.set(hash, space.idf.length);
   space.idf.push(1 + Math.log((1 + space.sampleCount) / (1 + count)));
+}
+
+/** What a text is compared by, each feature as a 32-bit hash, with repetitions. */
+export interface TextFeatures {
+  /** Its words, neighbouring words, and words that stand near each other in any order. */
+  words: number[];
+  /** The pieces of two to four characters of its words, which forms and misspellings of a word have in common. */
+  pieces: number[];
 }

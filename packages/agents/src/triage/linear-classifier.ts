@@ -174,7 +174,7 @@ function learnAllClasses(classifier: LinearClassifier, sample: LearnedVector, sc
     const influence = isKnown ? (sample.influences[known] ?? 0) : 0;
     if (isKnown) known += 1;
     const gradient = gradientOf(sample, label, scratch.scores[label] ?? 0, influence);
-    const next = improve(sample, label, influence, gradient, scratch);
+    const next = improve(sample, { label, influence, gradient }, scratch);
     if (next > 0 || gradient < NEAR_GRADIENT) {
       classes.push(label);
       influences.push(next);
@@ -192,7 +192,7 @@ function learnNearClasses(classifier: LinearClassifier, sample: LearnedVector, s
     const label = sample.classes[place] ?? 0;
     const influence = sample.influences[place] ?? 0;
     const gradient = gradientOf(sample, label, scratch.scores[place] ?? 0, influence);
-    sample.influences[place] = improve(sample, label, influence, gradient, scratch);
+    sample.influences[place] = improve(sample, { label, influence, gradient }, scratch);
   }
   return applyMoves(classifier, sample, scratch);
 }
@@ -208,9 +208,7 @@ function gradientOf(sample: LearnedVector, label: number, score: number, influen
  */
 function improve(
   sample: LearnedVector,
-  label: number,
-  influence: number,
-  gradient: number,
+  { label, influence, gradient }: { label: number; influence: number; gradient: number },
   { moved, by, worst }: Scratch,
 ): number {
   const violation = influence === 0 ? -gradient : Math.abs(gradient);

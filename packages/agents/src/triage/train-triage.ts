@@ -2,7 +2,7 @@ import { calibrate } from "./calibrate.ts";
 import type { HeldOutScores } from "./calibrate.ts";
 import { findClosest } from "./shared-meaning.ts";
 import { extractFeatures, termsOf } from "./extract-features.ts";
-import type { TextFeatures } from "./extract-features.ts";
+import type { TextFeatures } from "./feature-space.ts";
 import { createFeatureSpace, toVector } from "./feature-space.ts";
 import { createLinearClassifier, learnAll, unlearned } from "./linear-classifier.ts";
 import { countSample, createNaiveBayes } from "./naive-bayes.ts";

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { collectLog, startEmbeddingServer, waitFor } from "@svc/testing";
 import type { EmbeddingServer, EmbeddingServerOptions } from "@svc/testing";
-import { createEmbedder, promptsOf } from "./create-embedder.ts";
+import { createEmbedder } from "./create-embedder.ts";
+import { promptsOf } from "./read-model-folder.ts";
 import type { Embedder, EmbedderOptions } from "./create-embedder.ts";
 import type { EmbeddingEndpoint } from "./request-embeddings.ts";
 

@@ -1,4 +1,7 @@
+import { promptsOf } from "./read-model-folder.ts";
+import type { EmbeddingPrompts } from "./read-model-folder.ts";
 import { createBreaker } from "@svc/outbound";
+import type { Breaker } from "@svc/outbound";
 import { errorMessage, withinMs } from "@svc/primitives";
 import { cutText } from "@svc/text";
 import type { Log } from "@svc/log";
@@ -21,31 +24,6 @@ export interface Embeddings {
   close(): Promise<void>;
 }
 
-/** What a model wants to have before a query and before a passage. */
-export interface EmbeddingPrompts {
-  query: string;
-  document: string;
-}
-
-const NONE: EmbeddingPrompts = { query: "", document: "" };
-const SEARCHING = { query: "Represent this sentence for searching relevant passages: ", document: "" };
-
-/** Models that were trained with such words, by their names, as their model cards say. The first that fits counts. */
-const PROMPTS: readonly (readonly [RegExp, EmbeddingPrompts])[] = [
-  [/nomic-embed-text/, { query: "search_query: ", document: "search_document: " }],
-  [
-    /e5-mistral|e5-.*-instruct/,
-    { query: "Instruct: Given a question, retrieve passages that answer it\nQuery: ", document: "" },
-  ],
-  [/\be5-/, { query: "query: ", document: "passage: " }],
-  [/mxbai-embed-large/, SEARCHING],
-  [/bge-(?:small|base|large)-en/, SEARCHING],
-  [/snowflake-arctic-embed(?:2|-.*v2)/, { query: "query: ", document: "" }],
-  [/snowflake-arctic-embed/, SEARCHING],
-  [/embeddinggemma/, { query: "task: search result | query: ", document: "title: none | text: " }],
-  [/qwen3-embedding/, { query: "Instruct: Given a question, retrieve passages that answer it\nQuery:", document: "" }],
-];
-
 /** Makes embeddings of texts by a server, or by a model in this process. All of them have length 1. */
 export interface Embedder {
   readonly model: string;
@@ -57,6 +35,8 @@ export interface Embedder {
    * reason of the signal when that is aborted.
    */
   embedTexts(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | null)[]>;
+  /** As `embedTexts`, each as a query: for texts that queries are compared with. */
+  embedQueries(texts: readonly string[]): Promise<(Float32Array | null)[]>;
   /**
    * The embedding of a query, or null when there is none within 0.8 s: whatever is wrong with the endpoint, a search
    * goes on without it. Never rejects.
@@ -110,31 +90,12 @@ const MAX_REMEMBERED = 500;
 export function createEmbedder(options: EmbedderOptions): Embedder {
   const { log, queryDeadlineMs = QUERY_DEADLINE_MS, restMs = REST_MS, firstRetryMs } = options;
   const source = openSource(options);
-  const { name, model, folder, prompts, request } = source;
+  const { model, folder, prompts, request } = source;
   const closing = new AbortController();
-  const remembered = new Map<string, Promise<Float32Array | null>>();
-  let dimensions: number | null = null;
+  const remembered = createQueryMemory();
+  const check = createDimensionCheck();
   let queriesAtOnce = 0;
-  const breaker = createBreaker({
-    maxFailures: MAX_FAILURES,
-    restMs,
-    onOpen: (reason) => log.warn({ model }, `embeddings of ${name} unavailable: ${reason}; searches use keywords only`),
-    onClose: () => log.info({ model }, `embeddings of ${name} available again`),
-  });
-
-  /** All embeddings of a model have one length; another one is another model's. */
-  function check(embeddings: (Float32Array | null)[]): (Float32Array | null)[] {
-    for (const embedding of embeddings) {
-      if (embedding === null) continue;
-      dimensions ??= embedding.length;
-      if (embedding.length !== dimensions) {
-        throw new EmbeddingError(
-          `its embeddings have ${embedding.length} dimensions instead of ${dimensions}; restart this process if the model was changed on purpose`,
-        );
-      }
-    }
-    return embeddings;
-  }
+  const breaker = openBreaker(source, { log, restMs });
 
   async function askOnce(query: string): Promise<Float32Array | null> {
     const requested = { timeoutMs: QUERY_TIMEOUT_MS, signal: closing.signal, isQuery: true };
@@ -155,69 +116,29 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     }
   }
 
-  /**
-   * Sends the request, reports its result within the deadline to the breaker, and stores the embedding even if it is
-   * late.
-   */
-  function askWatched(query: string): Promise<Float32Array | null> {
-    let isJudged = false;
-    const judge = (fault: string | null) => {
-      clearTimeout(timer);
-      if (isJudged || closing.signal.aborted) return;
-      isJudged = true;
-      if (fault === null) breaker.succeed();
-      else breaker.fail(fault);
-    };
-    const timer = setTimeout(() => judge(`no response within ${queryDeadlineMs} ms`), queryDeadlineMs);
-    return ask(query).then(
-      (embedding) => {
-        judge(null);
-        return embedding;
-      },
-      (error: unknown) => {
-        const reason = errorMessage(error);
-        log.debug({ model, error }, "failed to embed a query");
-        judge(reason);
-        return null;
-      },
-    );
-  }
-
-  function recall(query: string): Promise<Float32Array | null> | undefined {
-    const known = remembered.get(query);
-    if (known === undefined) return undefined;
-    // The one used last comes last, and the first one goes.
-    remembered.delete(query);
-    remembered.set(query, known);
-    return known;
-  }
-
-  function remember(query: string, asked: Promise<Float32Array | null>): void {
-    remembered.set(query, asked);
-    const [oldest] = remembered.keys();
-    if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
-    void asked.then((embedding) => {
-      if (embedding === null && remembered.get(query) === asked) remembered.delete(query);
-    });
+  async function embedAll(texts: readonly string[], prompt: string, signal: AbortSignal) {
+    const retry = firstRetryMs === undefined ? {} : { firstRetryMs };
+    return check(await embedTexts(request, texts, { prompt, signal, ...retry }));
   }
 
   return {
     model,
     folder,
-    async embedTexts(texts, signal) {
-      const prompt = prompts.document;
-      const ending = AbortSignal.any([signal, closing.signal]);
-      const retry = firstRetryMs === undefined ? {} : { firstRetryMs };
-      return check(await embedTexts(request, texts, { prompt, signal: ending, ...retry }));
-    },
+    embedTexts: (texts, signal) => embedAll(texts, prompts.document, AbortSignal.any([signal, closing.signal])),
+    embedQueries: (texts) => embedAll(texts, prompts.query, closing.signal),
     async embedQuery(text) {
       const query = cutText(text.trim(), MAX_QUERY_CHARS);
       if (query === "" || closing.signal.aborted) return null;
-      const known = recall(query);
+      const known = remembered.find(query);
       if (known !== undefined) return (await withinMs(known, queryDeadlineMs)) ?? null;
       if (queriesAtOnce >= MAX_QUERIES_AT_ONCE || !breaker.allows()) return null;
-      const asked = askWatched(query);
-      remember(query, asked);
+      const asked = watchQuery(ask(query), {
+        deadlineMs: queryDeadlineMs,
+        signal: closing.signal,
+        breaker,
+        onError: (error) => log.debug({ model, error }, "failed to embed a query"),
+      });
+      remembered.add(query, asked);
       return (await withinMs(asked, queryDeadlineMs)) ?? null;
     },
     keepLoaded: () => source.keepLoaded(),
@@ -225,6 +146,86 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
       closing.abort(new Error("the service is shutting down"));
       await source.close();
     },
+  };
+}
+
+function openBreaker({ name, model }: OpenSource, { log, restMs }: { log: Log; restMs: number }): Breaker {
+  return createBreaker({
+    maxFailures: MAX_FAILURES,
+    restMs,
+    onOpen: (reason) => log.warn({ model }, `embeddings of ${name} unavailable: ${reason}; searches use keywords only`),
+    onClose: () => log.info({ model }, `embeddings of ${name} available again`),
+  });
+}
+
+/**
+ * Reports the result of a request within the deadline to the breaker, and resolves with the embedding even if it is late;
+ * null for a failed one.
+ */
+function watchQuery(
+  asked: Promise<Float32Array | null>,
+  watch: { deadlineMs: number; signal: AbortSignal; breaker: Breaker; onError: (error: unknown) => void },
+): Promise<Float32Array | null> {
+  const { deadlineMs, signal, breaker, onError } = watch;
+  let isJudged = false;
+  const judge = (reason: string | null) => {
+    clearTimeout(timer);
+    if (isJudged || signal.aborted) return;
+    isJudged = true;
+    if (reason === null) breaker.succeed();
+    else breaker.fail(reason);
+  };
+  const timer = setTimeout(() => judge(`no response within ${deadlineMs} ms`), deadlineMs);
+  return asked.then(
+    (embedding) => {
+      judge(null);
+      return embedding;
+    },
+    (error: unknown) => {
+      onError(error);
+      judge(errorMessage(error));
+      return null;
+    },
+  );
+}
+
+/** Remembers embeddings of queries, and those that are on their way. */
+function createQueryMemory() {
+  const remembered = new Map<string, Promise<Float32Array | null>>();
+  return {
+    find(query: string): Promise<Float32Array | null> | undefined {
+      const known = remembered.get(query);
+      if (known === undefined) return undefined;
+      // The one used last comes last, and the first one goes.
+      remembered.delete(query);
+      remembered.set(query, known);
+      return known;
+    },
+    add(query: string, asked: Promise<Float32Array | null>): void {
+      remembered.set(query, asked);
+      const [oldest] = remembered.keys();
+      if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+      void asked.then((embedding) => {
+        if (embedding === null && remembered.get(query) === asked) remembered.delete(query);
+      });
+    },
+  };
+}
+
+/** Returns a function that rejects embeddings of another length than the first one: they are another model's. */
+function createDimensionCheck() {
+  let dimensions: number | null = null;
+  return (embeddings: (Float32Array | null)[]): (Float32Array | null)[] => {
+    for (const embedding of embeddings) {
+      if (embedding === null) continue;
+      dimensions ??= embedding.length;
+      if (embedding.length !== dimensions) {
+        throw new EmbeddingError(
+          `its embeddings have ${embedding.length} dimensions instead of ${dimensions}; restart this process if the model was changed on purpose`,
+        );
+      }
+    }
+    return embeddings;
   };
 }
 
@@ -255,16 +256,6 @@ function openSource(options: EmbedderOptions): OpenSource {
     keepLoaded: () => undefined,
     close: () => Promise.resolve(),
   };
-}
-
-/**
- * The words that a model wants before its texts; none for a model that is not known to want any. Without them the
- * models that were trained with them still work, but worse. Changed words mean other embeddings: after a change of this
- * list, the passages of the model must be embedded again.
- */
-export function promptsOf(model: string): EmbeddingPrompts {
-  const name = model.toLowerCase();
-  return PROMPTS.find(([pattern]) => pattern.test(name))?.[1] ?? NONE;
 }
 
 /** Opens what it takes to search by meaning. Nothing is asked or read before the first search. */

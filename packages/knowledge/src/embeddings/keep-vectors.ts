@@ -62,6 +62,8 @@ interface Entry {
   restsUntilMs: number;
 }
 
+type Entries = Map<string, Entry>;
+
 /**
  * Keeps the embeddings of knowledge bases in memory: read when a search first needs them, brought up to date in the
  * background when a mark that is looked at once a second says so, thrown out when others need the room. All together
@@ -69,73 +71,17 @@ interface Entry {
  */
 export function keepVectors(options: KeepVectorsOptions): KeptVectors {
   const { store, log, model, maxBytes = MAX_BYTES, freshMs = FRESH_MS, keptMs = KEPT_MS } = options;
-  const entries = new Map<string, Entry>();
+  const entries: Entries = new Map();
   const marks = createBriefCache<EmbeddedKb[]>(freshMs);
   const closing = new AbortController();
-
-  function entryOf(project: ProjectId, kbId: string): Entry {
-    const name = `${project} ${kbId}`;
-    const entry = entries.get(name) ?? {
-      project,
-      kbId,
-      table: null,
-      sizeBytes: 0,
-      mark: null,
-      usedAtMs: 0,
-      isBeingRead: false,
-      reading: Promise.resolve(),
-      restsUntilMs: 0,
-    };
-    entries.set(name, entry);
-    entry.usedAtMs = performance.now();
-    return entry;
-  }
-
-  /** Makes room by throwing out what was not used for the longest time; false when there is not enough to throw out. */
-  function makeRoom(entry: Entry, sizeBytes: number): boolean {
-    const others = [...entries].filter(([, other]) => other !== entry);
-    let total = others.reduce((sum, [, other]) => sum + other.sizeBytes, sizeBytes);
-    const idle = others
-      .filter(([, other]) => !other.isBeingRead && performance.now() - other.usedAtMs > keptMs)
-      .sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
-    for (const [name, other] of idle) {
-      if (total <= maxBytes) break;
-      total -= other.sizeBytes;
-      entries.delete(name);
-    }
-    return total <= maxBytes;
-  }
-
-  async function read(entry: Entry, base: EmbeddedKb, dimensions: number): Promise<void> {
-    const { project, kbId } = entry;
-    const ids = await store.chunkEmbeddings.listEmbedded(project, kbId, { model, dimensions });
-    const sizeBytes = sizeOfTable(ids.length, dimensions);
-    if (!makeRoom(entry, sizeBytes)) {
-      log.debug({ kbId, sizeBytes }, "not enough memory to compare a whole knowledge base");
-      Object.assign(entry, { table: null, sizeBytes: 0, mark: null, restsUntilMs: performance.now() + REST_MS });
-      return;
-    }
-    entry.sizeBytes = sizeBytes;
-    const known = entry.table?.dimensions === dimensions ? entry.table : null;
-    const table = known ?? createVectorTable(dimensions, ids.length);
-    const live = new Set(ids);
-    for (const id of table.ids.filter((held) => !live.has(held))) removeRow(table, id);
-    const missing = ids.filter((id) => !table.rows.has(id));
-    for (let first = 0; first < missing.length && !closing.signal.aborted; first += PAGE_ROWS) {
-      const page = missing.slice(first, first + PAGE_ROWS);
-      addRows(table, await store.chunkEmbeddings.read(project, [kbId], page, { model, dimensions }));
-    }
-    // The mark was read before the ids: whatever came in between changes it again.
-    entry.table = table;
-    entry.mark = base.mark;
-  }
 
   /** Brings an entry up to date if it is not, one reader at a time. */
   function refresh(entry: Entry, base: EmbeddedKb, dimensions: number): void {
     const isCurrent = entry.mark === base.mark && entry.table?.dimensions === dimensions;
     if (isCurrent || entry.isBeingRead || closing.signal.aborted || performance.now() < entry.restsUntilMs) return;
     entry.isBeingRead = true;
-    entry.reading = read(entry, base, dimensions)
+    const hasRoom = (sizeBytes: number) => makeRoom(entries, entry, { sizeBytes, maxBytes, keptMs });
+    entry.reading = readEntry(entry, base, { store, log, model, dimensions, signal: closing.signal, hasRoom })
       .catch((error: unknown) => {
         entry.restsUntilMs = performance.now() + REST_MS;
         log.debug({ error, kbId: entry.kbId }, "failed to read embeddings");
@@ -158,7 +104,7 @@ export function keepVectors(options: KeepVectorsOptions): KeptVectors {
 
       const filled = bases.filter((base) => base.embeddedCount > 0);
       const used = filled.map((base) => {
-        const entry = entryOf(project, base.kbId);
+        const entry = entryOf(entries, project, base.kbId);
         refresh(entry, base, dimensions);
         return entry;
       });
@@ -174,4 +120,79 @@ export function keepVectors(options: KeepVectorsOptions): KeptVectors {
       entries.clear();
     },
   };
+}
+
+function entryOf(entries: Entries, project: ProjectId, kbId: string): Entry {
+  const name = `${project} ${kbId}`;
+  const entry = entries.get(name) ?? {
+    project,
+    kbId,
+    table: null,
+    sizeBytes: 0,
+    mark: null,
+    usedAtMs: 0,
+    isBeingRead: false,
+    reading: Promise.resolve(),
+    restsUntilMs: 0,
+  };
+  entries.set(name, entry);
+  entry.usedAtMs = performance.now();
+  return entry;
+}
+
+/** Makes room by throwing out what was not used for the longest time; false when there is not enough to throw out. */
+function makeRoom(
+  entries: Entries,
+  entry: Entry,
+  { sizeBytes, maxBytes, keptMs }: { sizeBytes: number; maxBytes: number; keptMs: number },
+): boolean {
+  const others = [...entries].filter(([, other]) => other !== entry);
+  let total = others.reduce((sum, [, other]) => sum + other.sizeBytes, sizeBytes);
+  const idle = others
+    .filter(([, other]) => !other.isBeingRead && performance.now() - other.usedAtMs > keptMs)
+    .sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
+  for (const [name, other] of idle) {
+    if (total <= maxBytes) break;
+    total -= other.sizeBytes;
+    entries.delete(name);
+  }
+  return total <= maxBytes;
+}
+
+interface ReadDeps {
+  store: Store;
+  log: Log;
+  model: string;
+  dimensions: number;
+  signal: AbortSignal;
+  hasRoom(sizeBytes: number): boolean;
+}
+
+/** Reads the embeddings of a knowledge base that are not in memory, or none of them if there is no room. */
+async function readEntry(
+  entry: Entry,
+  base: EmbeddedKb,
+  { store, log, model, dimensions, signal, hasRoom }: ReadDeps,
+): Promise<void> {
+  const { project, kbId } = entry;
+  const ids = await store.chunkEmbeddings.listEmbedded(project, kbId, { model, dimensions });
+  const sizeBytes = sizeOfTable(ids.length, dimensions);
+  if (!hasRoom(sizeBytes)) {
+    log.debug({ kbId, sizeBytes }, "not enough memory to compare a whole knowledge base");
+    Object.assign(entry, { table: null, sizeBytes: 0, mark: null, restsUntilMs: performance.now() + REST_MS });
+    return;
+  }
+  entry.sizeBytes = sizeBytes;
+  const known = entry.table?.dimensions === dimensions ? entry.table : null;
+  const table = known ?? createVectorTable(dimensions, ids.length);
+  const live = new Set(ids);
+  for (const id of table.ids.filter((held) => !live.has(held))) removeRow(table, id);
+  const missing = ids.filter((id) => !table.rows.has(id));
+  for (let first = 0; first < missing.length && !signal.aborted; first += PAGE_ROWS) {
+    const page = missing.slice(first, first + PAGE_ROWS);
+    addRows(table, await store.chunkEmbeddings.read(project, [kbId], page, { model, dimensions }));
+  }
+  // The mark was read before the ids: whatever came in between changes it again.
+  entry.table = table;
+  entry.mark = base.mark;
 }

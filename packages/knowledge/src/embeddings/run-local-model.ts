@@ -50,6 +50,7 @@ interface Job {
  * with an `EmbeddingError`, and the next one starts another thread: after a second at the earliest, later after each
  * further failure, up to a minute.
  */
+// oxlint-disable-next-line max-lines-per-function -- One state machine: its functions read and change the same variables.
 export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): LocalModel {
   const {
     log,

@@ -5,7 +5,9 @@ import { unpackGzipFile } from "./decode-body.ts";
 import { readSitemap } from "./read-sitemap.ts";
 import type { Sitemap } from "./read-sitemap.ts";
 import { fetchSiteRules } from "./site-rules.ts";
+import type { SiteRules } from "./site-rules.ts";
 import { createWorkSlices } from "./work-slices.ts";
+import type { WorkSlices } from "./work-slices.ts";
 
 /** How a site is looked through. */
 export interface FindSitePagesOptions {
@@ -71,7 +73,7 @@ export async function findSitePages(
   sitemapUrl: string,
   options: FindSitePagesOptions = {},
 ): Promise<string[]> {
-  const { maxPages = KB_LIMITS.pagesDefaultCount, signal, onBadSitemap, onForbidden } = options;
+  const { maxPages = KB_LIMITS.pagesDefaultCount, signal } = options;
   if (!Number.isInteger(maxPages) || maxPages < 1 || maxPages > KB_LIMITS.pagesMaxCount) {
     throw invalid(`The number of pages must be from 1 to ${KB_LIMITS.pagesMaxCount}.`, "invalid_number");
   }
@@ -81,90 +83,108 @@ export async function findSitePages(
   const work = createWorkSlices(WORK_BUDGET_MS, signal);
   const rules = await fetchSiteRules(fetcher, start.origin, { work, signal });
   const pages = new Map<string, string>();
+  const search: Search = { fetcher, work, rules, site, pages, maxPages, options };
 
-  function leaveOut(url: string, error: ServiceError): void {
-    if (onBadSitemap === undefined) throw error;
-    onBadSitemap(url, error);
-  }
-
-  async function read(url: string): Promise<Sitemap> {
-    const bytes = await work.wait(
-      fetcher.fetch(url, signal).then((fetched) => unpackGzipFile(fetched.bytes, FETCH_MAX_BYTES)),
-    );
-    return readSitemap(bytes, work);
-  }
-
-  async function addPages(addresses: readonly string[], base: string): Promise<void> {
-    for (const address of addresses) {
-      if (pages.size >= maxPages) return;
-      if (work.isDue()) await work.pause();
-      const page = parseWebUrl(address, base);
-      if (page === null || siteOf(page) !== site || !isUsable(page)) continue;
-      const key = `${site}${page.pathname}${page.search}`;
-      if (pages.has(key)) continue;
-      if (await rules.mayFetch(page)) pages.set(key, page.href);
-      else onForbidden?.(page.href);
-    }
-  }
-
-  /** Reads a sitemap that another one, or robots.txt, names among several; null for one that cannot be read. */
-  async function readOneOf(url: string, isOnly: boolean): Promise<Sitemap | null> {
-    try {
-      return await read(url);
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      const named = new ServiceError(error.code, `The sitemap ${url} cannot be read: ${error.message}`, {
-        ...(error.errors === undefined ? {} : { errors: error.errors }),
-        headers: { ...error.headers },
-        cause: error,
-      });
-      if (isOnly || error.code === "unavailable") throw named;
-      leaveOut(url, named);
-      return null;
-    }
-  }
-
-  /** Reads sitemaps and their pages; returns the further sitemaps that each names. */
-  async function addSitemaps(urls: readonly string[], isOnly: boolean): Promise<Map<string, string[]>> {
-    const further = new Map<string, string[]>();
-    for (const url of urls) {
-      if (pages.size >= maxPages) break;
-      const found = await readOneOf(url, isOnly);
-      if (found === null) continue;
-      await addPages(found.pages, url);
-      if (!found.isComplete) leaveOut(url, notWhole(url, "it is truncated, or lists more than 50,000 URLs"));
-      further.set(url, await takeSitemaps(found.sitemaps, url));
-    }
-    return further;
-  }
-
-  /** Up to 100 of the sitemaps that a file names, each once. */
-  async function takeSitemaps(addresses: readonly string[], base: string): Promise<string[]> {
-    const taken = new Set<string>();
-    for (const address of addresses) {
-      if (work.isDue()) await work.pause();
-      const url = parseWebUrl(address, base);
-      if (url === null || taken.has(url.href)) continue;
-      if (taken.size >= MAX_SITEMAPS) {
-        leaveOut(base, notWhole(base, `it names more than ${MAX_SITEMAPS} sitemaps`));
-        break;
-      }
-      taken.add(url.href);
-    }
-    return [...taken];
-  }
-
-  const named = isRootUrl(start) ? await takeSitemaps(rules.sitemaps, `${start.origin}/robots.txt`) : [start.href];
+  const named = isRootUrl(start)
+    ? await takeSitemaps(search, rules.sitemaps, `${start.origin}/robots.txt`)
+    : [start.href];
   const firsts = named.length > 0 ? named : [`${start.origin}/sitemap.xml`];
   const seen = new Set(firsts);
-  const indexes = await addSitemaps(firsts, firsts.length === 1);
+  const indexes = await addSitemaps(search, firsts, firsts.length === 1);
   const children = await takeSitemaps(
+    search,
     [...indexes.values()].flat().filter((url) => !seen.has(url)),
     start.href,
   );
   for (const url of children) seen.add(url);
-  for (const [url, further] of await addSitemaps(children, false)) {
-    if (further.some((address) => !seen.has(address))) leaveOut(url, notWhole(url, "it is an index within an index"));
+  for (const [url, further] of await addSitemaps(search, children, false)) {
+    if (further.some((address) => !seen.has(address)))
+      leaveOut(search, url, notWhole(url, "it is an index within an index"));
   }
   return [...pages.values()];
+}
+
+/** What the reading of one site goes by, and the pages that it has found. */
+interface Search {
+  fetcher: PageFetcher;
+  work: WorkSlices;
+  rules: SiteRules;
+  site: string;
+  pages: Map<string, string>;
+  maxPages: number;
+  options: FindSitePagesOptions;
+}
+
+function leaveOut({ options: { onBadSitemap } }: Search, url: string, error: ServiceError): void {
+  if (onBadSitemap === undefined) throw error;
+  onBadSitemap(url, error);
+}
+
+async function read({ fetcher, work, options: { signal } }: Search, url: string): Promise<Sitemap> {
+  const bytes = await work.wait(
+    fetcher.fetch(url, signal).then((fetched) => unpackGzipFile(fetched.bytes, FETCH_MAX_BYTES)),
+  );
+  return readSitemap(bytes, work);
+}
+
+async function addPages(search: Search, addresses: readonly string[], base: string): Promise<void> {
+  const { work, rules, site, pages, maxPages } = search;
+  for (const address of addresses) {
+    if (pages.size >= maxPages) return;
+    if (work.isDue()) await work.pause();
+    const page = parseWebUrl(address, base);
+    if (page === null || siteOf(page) !== site || !isUsable(page)) continue;
+    const key = `${site}${page.pathname}${page.search}`;
+    if (pages.has(key)) continue;
+    if (await rules.mayFetch(page)) pages.set(key, page.href);
+    else search.options.onForbidden?.(page.href);
+  }
+}
+
+/** Reads a sitemap that another one, or robots.txt, names among several; null for one that cannot be read. */
+async function readOneOf(search: Search, url: string, isOnly: boolean): Promise<Sitemap | null> {
+  try {
+    return await read(search, url);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const named = new ServiceError(error.code, `The sitemap ${url} cannot be read: ${error.message}`, {
+      ...(error.errors === undefined ? {} : { errors: error.errors }),
+      headers: { ...error.headers },
+      cause: error,
+    });
+    if (isOnly || error.code === "unavailable") throw named;
+    leaveOut(search, url, named);
+    return null;
+  }
+}
+
+/** Reads sitemaps and their pages; returns the further sitemaps that each names. */
+async function addSitemaps(search: Search, urls: readonly string[], isOnly: boolean): Promise<Map<string, string[]>> {
+  const further = new Map<string, string[]>();
+  for (const url of urls) {
+    if (search.pages.size >= search.maxPages) break;
+    const found = await readOneOf(search, url, isOnly);
+    if (found === null) continue;
+    await addPages(search, found.pages, url);
+    if (!found.isComplete) leaveOut(search, url, notWhole(url, "it is truncated, or lists more than 50,000 URLs"));
+    further.set(url, await takeSitemaps(search, found.sitemaps, url));
+  }
+  return further;
+}
+
+/** Up to 100 of the sitemaps that a file names, each once. */
+async function takeSitemaps(search: Search, addresses: readonly string[], base: string): Promise<string[]> {
+  const { work } = search;
+  const taken = new Set<string>();
+  for (const address of addresses) {
+    if (work.isDue()) await work.pause();
+    const url = parseWebUrl(address, base);
+    if (url === null || taken.has(url.href)) continue;
+    if (taken.size >= MAX_SITEMAPS) {
+      leaveOut(search, base, notWhole(base, `it names more than ${MAX_SITEMAPS} sitemaps`));
+      break;
+    }
+    taken.add(url.href);
+  }
+  return [...taken];
 }

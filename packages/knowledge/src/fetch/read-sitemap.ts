@@ -57,6 +57,15 @@ const KIND_OF_ROOT: Readonly<Record<string, Kind>> = { urlset: "pages", sitemapi
 /** The element whose `loc` counts: images and videos in a sitemap have a `loc` of their own. */
 const PARENT_OF_LOC: Readonly<Record<Kind, string>> = { pages: "url", sitemaps: "sitemap" };
 
+interface XmlState {
+  kind: Kind | undefined;
+  isDone: boolean;
+  isClosed: boolean;
+  /** Text of the `loc` that is open, or null. */
+  entry: string | null;
+  attributes: number;
+}
+
 /**
  * Reads the XML of a sitemap as a stream. Entities that the file declares itself are never replaced, so that none can
  * grow; XML that is not well-formed is read as far as it makes sense.
@@ -64,13 +73,7 @@ const PARENT_OF_LOC: Readonly<Record<Kind, string>> = { pages: "url", sitemaps: 
 function createXmlReader(): SitemapReader {
   const found: Record<Kind, string[]> = { pages: [], sitemaps: [] };
   const path: string[] = [];
-  const state: {
-    kind: Kind | undefined;
-    isDone: boolean;
-    isClosed: boolean;
-    entry: string | null;
-    attributes: number;
-  } = { kind: undefined, isDone: false, isClosed: false, entry: null, attributes: 0 };
+  const state: XmlState = { kind: undefined, isDone: false, isClosed: false, entry: null, attributes: 0 };
   const addText = (piece: string) => {
     if (state.entry !== null && state.entry.length <= ENTRY_MAX_CHARS) state.entry += piece;
   };

@@ -58,12 +58,12 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
 
   return {
     async read(file, signal) {
-      checkSize(file);
-      return runJob("read", file, { lane: laneOf(file), time: timeOf(file), signal });
+      checkSize(file, limits);
+      return runJob("read", file, { lane: laneOf(file), time: timeOf(file, limits), signal });
     },
     async readDocument(file, signal) {
-      checkSize(file);
-      const run = { lane: laneOf(file), time: timeOf(file), signal };
+      checkSize(file, limits);
+      const run = { lane: laneOf(file), time: timeOf(file, limits), signal };
       const { sourceMime, ...packed } = await runJob("cut", file, run);
       const { document, ...counted } = await unpackDocument(packed);
       const indexed = asIndexed(counted, (words, stems) =>
@@ -83,17 +83,6 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
     },
   };
 
-  function checkSize({ name, bytes: { byteLength } }: FileToRead): void {
-    if (byteLength <= limits.fileBytes) return;
-    const size = `is ${formatMb(byteLength)}; the maximum is ${formatMb(limits.fileBytes)}`;
-    throw fileTooLarge(name, `${size}; split it into several files`);
-  }
-
-  function timeOf({ bytes: { byteLength } }: FileToRead): TimeLimit {
-    const ms = limits.timeoutBaseMs + (byteLength / 1024 / 1024) * limits.timeoutPerMbMs;
-    return { ms: Math.min(ms, limits.timeoutMs), wallMs: limits.timeoutMs };
-  }
-
   /** Has the worker of a lane do a job when those before are done. */
   function runJob<Kind extends keyof WorkerJobs>(
     kind: Kind,
@@ -105,54 +94,66 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
     lane.last = turn.catch(() => undefined);
     return turn;
   }
+}
 
-  async function runNext(lane: Lane, job: WorkerJob, bounds: Bounds): Promise<WorkerJobs[keyof WorkerJobs]["output"]> {
-    bounds.signal.throwIfAborted();
-    const { name } = job.input;
-    lane.worker ??= startWorker(lane);
-    const running = lane.worker;
-    running.ref();
-    try {
-      const answer = await askWorker(running, job, bounds);
-      if (answer.heapBytes > limits.keptHeapMb * 1024 * 1024) await endWorker(lane);
-      if ("output" in answer) return answer.output;
-      if ("failed" in answer) throw brokenFile(name, answer.failed);
-      const { code, detail, errors } = answer.refused;
-      throw new ServiceError(code, detail, errors === null ? {} : { errors });
-    } catch (error) {
-      if (error instanceof WorkerLost) {
-        await endWorker(lane);
-        throw error.reason;
-      }
-      throw error;
-    } finally {
-      running.unref();
+function checkSize({ name, bytes: { byteLength } }: FileToRead, limits: ReadLimits): void {
+  if (byteLength <= limits.fileBytes) return;
+  const size = `is ${formatMb(byteLength)}; the maximum is ${formatMb(limits.fileBytes)}`;
+  throw fileTooLarge(name, `${size}; split it into several files`);
+}
+
+function timeOf({ bytes: { byteLength } }: FileToRead, limits: ReadLimits): TimeLimit {
+  const ms = limits.timeoutBaseMs + (byteLength / 1024 / 1024) * limits.timeoutPerMbMs;
+  return { ms: Math.min(ms, limits.timeoutMs), wallMs: limits.timeoutMs };
+}
+
+async function runNext(lane: Lane, job: WorkerJob, bounds: Bounds): Promise<WorkerJobs[keyof WorkerJobs]["output"]> {
+  const { limits, signal } = bounds;
+  signal.throwIfAborted();
+  const { name } = job.input;
+  lane.worker ??= startWorker(lane, limits);
+  const running = lane.worker;
+  running.ref();
+  try {
+    const answer = await askWorker(running, job, bounds);
+    if (answer.heapBytes > limits.keptHeapMb * 1024 * 1024) await endWorker(lane);
+    if ("output" in answer) return answer.output;
+    if ("failed" in answer) throw brokenFile(name, answer.failed);
+    const { code, detail, errors } = answer.refused;
+    throw new ServiceError(code, detail, errors === null ? {} : { errors });
+  } catch (error) {
+    if (error instanceof WorkerLost) {
+      await endWorker(lane);
+      throw error.reason;
     }
+    throw error;
+  } finally {
+    running.unref();
   }
+}
 
-  function startWorker(lane: Lane): Worker {
-    const started = new Worker(new URL("../../dist/parse/read-file-worker.js", import.meta.url), {
-      workerData: { limits },
-      resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
-      // Libraries write warnings about odd files; what matters of them is in the answer.
-      stdout: true,
-      stderr: true,
-    });
-    started.stdout.resume();
-    started.stderr.resume();
-    // A caller who waits for it gets its end as well; without one it is only replaced.
-    started.on("error", () => undefined);
-    started.on("exit", () => {
-      if (lane.worker === started) lane.worker = null;
-    });
-    return started;
-  }
+function startWorker(lane: Lane, limits: ReadLimits): Worker {
+  const started = new Worker(new URL("../../dist/parse/read-file-worker.js", import.meta.url), {
+    workerData: { limits },
+    resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
+    // Libraries write warnings about odd files; what matters of them is in the answer.
+    stdout: true,
+    stderr: true,
+  });
+  started.stdout.resume();
+  started.stderr.resume();
+  // A caller who waits for it gets its end as well; without one it is only replaced.
+  started.on("error", () => undefined);
+  started.on("exit", () => {
+    if (lane.worker === started) lane.worker = null;
+  });
+  return started;
+}
 
-  async function endWorker(lane: Lane): Promise<void> {
-    const ending = lane.worker;
-    lane.worker = null;
-    await ending?.terminate();
-  }
+async function endWorker(lane: Lane): Promise<void> {
+  const ending = lane.worker;
+  lane.worker = null;
+  await ending?.terminate();
 }
 
 /** The time that is left for a file, in milliseconds. Each of its jobs takes what it has used. */

@@ -2,9 +2,6 @@ import { createYielder, packWords, unpackWords } from "@svc/store";
 import type { NewChunk, NewDocument } from "@svc/store";
 import type { CutDocument } from "../add-document.ts";
 import type { CountedWords } from "../index-words.ts";
-import { readXml } from "./read-xml.ts";
-import { sensibleTitle } from "./file-text.ts";
-import type { Zip } from "./open-zip.ts";
 
 /**
  * A document with its passages as it goes from thread to thread: few and large parts, since receiving 25,000 passages as
@@ -63,22 +60,4 @@ export async function unpackDocument(packed: PackedDocument): Promise<CutDocumen
   // The store's driver takes binary data as a Buffer only.
   const document = { ...packed.document, contentHash: Buffer.from(packed.document.contentHash) };
   return { document, chunks, counted };
-}
-
-/** The title in the properties of an Office file (ECMA-376 part 2, core properties), or null. */
-export async function readCoreTitle(zip: Zip, file: { name: string }): Promise<string | null> {
-  let isTitle = false;
-  let title = "";
-  await readXml(zip.stream("docProps/core.xml"), file, {
-    open: (name) => {
-      isTitle = name === "title";
-    },
-    text: (text) => {
-      if (isTitle && title.length < 1_000) title += text;
-    },
-    close: () => {
-      isTitle = false;
-    },
-  });
-  return sensibleTitle(title);
 }

@@ -3,7 +3,7 @@ import mammoth from "mammoth";
 import { cleanHtml } from "./clean-html.ts";
 import { fileFault, fileUnsupported } from "./file-fault.ts";
 import { htmlToMarkdown } from "./html-to-markdown.ts";
-import { readCoreTitle } from "./packed-document.ts";
+import { readCoreTitle } from "./read-xml.ts";
 import { openZip } from "./open-zip.ts";
 import type { Zip } from "./open-zip.ts";
 import type { FileText, FileToRead } from "./file-text.ts";

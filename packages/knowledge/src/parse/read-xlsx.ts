@@ -2,7 +2,7 @@ import { format, isDateFormat } from "numfmt";
 import { escapeInline } from "./escape-markdown.ts";
 import { fileTooLarge } from "./file-fault.ts";
 import { formatTable } from "./format-table.ts";
-import { readCoreTitle } from "./packed-document.ts";
+import { readCoreTitle } from "./read-xml.ts";
 import { readXml } from "./read-xml.ts";
 import type { FileText } from "./file-text.ts";
 import type { Zip } from "./open-zip.ts";

@@ -1,3 +1,5 @@
+import { sensibleTitle } from "./file-text.ts";
+import type { Zip } from "./open-zip.ts";
 import { StringDecoder } from "node:string_decoder";
 import sax from "sax";
 import { fileFault } from "./file-fault.ts";
@@ -47,4 +49,22 @@ export async function readXml(
 
 function localName(name: string): string {
   return name.slice(name.indexOf(":") + 1);
+}
+
+/** The title in the properties of an Office file (ECMA-376 part 2, core properties), or null. */
+export async function readCoreTitle(zip: Zip, file: { name: string }): Promise<string | null> {
+  let isTitle = false;
+  let title = "";
+  await readXml(zip.stream("docProps/core.xml"), file, {
+    open: (name) => {
+      isTitle = name === "title";
+    },
+    text: (text) => {
+      if (isTitle && title.length < 1_000) title += text;
+    },
+    close: () => {
+      isTitle = false;
+    },
+  });
+  return sensibleTitle(title);
 }

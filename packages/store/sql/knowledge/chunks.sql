@@ -28,9 +28,11 @@ SELECT count(*) AS chunk_count, coalesce(sum(term_count), 0) AS term_count FROM 
 -- The statements of a search hide the length of their arrays behind a SELECT: else Postgres plans each of them again
 -- every time, which takes longer than running it. The blocks of each term are read by the primary key: OFFSET 0 keeps
 -- the planner from joining in another way, whatever it believes about the table. Long postings stay where they are
--- until it is clear that they are wanted.
+-- until it is clear that they are wanted. Each change of a knowledge base or its documents writes its row in `kbs`, so
+-- that the transaction that wrote it last is a version.
 WITH scope AS (
-  SELECT id, number, document_count, chunk_count, term_total, blocks, dead_numbers FROM kbs
+  SELECT id, number, document_count, chunk_count, term_total, blocks, dead_numbers, languages, xmin::text AS version
+  FROM kbs
   WHERE project_id = :project AND id = ANY ((SELECT :kb_ids::uuid[])::uuid[]) AND deleted_at IS NULL
 ), found AS MATERIALIZED (
   SELECT s.number AS kb_number, t.place::integer AS term, b.block, p.postings
@@ -45,11 +47,12 @@ WITH scope AS (
   SELECT term, sum(bytes) OVER w <= {{maxReadPostingsPostingBytes}} OR row_number() OVER w = 1 AS is_read
   FROM sizes WINDOW w AS (ORDER BY bytes, term)
 )
-SELECT s.id, s.number, s.document_count, s.chunk_count, s.term_total, s.dead_numbers, NULL::integer AS term,
+SELECT s.id, s.number, s.document_count, s.chunk_count, s.term_total, s.dead_numbers, s.languages, s.version,
+  NULL::integer AS term,
   NULL::integer AS block, NULL::integer AS bytes, NULL::bytea AS postings
 FROM scope s
 UNION ALL
-SELECT NULL, f.kb_number, NULL, NULL, NULL, NULL, f.term - 1, f.block, octet_length(f.postings),
+SELECT NULL, f.kb_number, NULL, NULL, NULL, NULL, NULL, NULL, f.term - 1, f.block, octet_length(f.postings),
   CASE WHEN b.is_read THEN f.postings END
 FROM found f JOIN bounds b USING (term);
 
@@ -73,6 +76,12 @@ FROM unnest((SELECT :kb_id::uuid[]), (SELECT :number::integer[])) AS p (kb_id, n
   WHERE kb_id = p.kb_id AND first_chunk_number <= p.number ORDER BY first_chunk_number DESC LIMIT 1
 ) AS d JOIN kbs k ON k.id = p.kb_id
 WHERE p.number < d.first_chunk_number + d.chunk_count;
+
+-- name: listDocuments (prepared)
+-- All documents of knowledge bases that have passages.
+SELECT d.id, k.number AS kb_number, d.first_chunk_number, d.chunk_count, d.term_count
+FROM kbs k JOIN documents d ON d.kb_id = k.id
+WHERE k.id = ANY ((SELECT :kb_ids::uuid[])::uuid[]) AND d.first_chunk_number IS NOT NULL;
 
 -- name: read (prepared)
 -- Passages of this project by their documents and ordinals, in this order.

@@ -42,17 +42,20 @@ RETURNING id, seq;
 -- decided goes first: a chat with a decision that is not carried out yet is left to it. The snapshot may be older than
 -- the lock that was waited for, so the message's state is checked again by its own UPDATE: a message that was finished
 -- in the meantime is not claimed. A claim that a crash of the database undoes is made again. A message with an expired
--- lease is only reported (`id` NULL): that is rare, and judged by `claimExpired`.
+-- lease is only reported (`id` NULL): that is rare, and judged by `claimExpired`. With `history_limit`, the ticket is
+-- opened as by `tickets.open`, whose fence is the lock on the chat here, and the last texts of the chat are read. Locks
+-- the chats' rows in the order of their ids, then the rows of messages and the tickets' rows of the same chats.
 WITH input AS (
-  SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[]) AS i (project_id, ticket_id,
-    lease_id)
+  SELECT * FROM unnest(:project_id::uuid[], :ticket_id::uuid[], :lease_id::uuid[], :history_limit::integer[])
+    AS i (project_id, ticket_id, lease_id, history_limit)
 ), free AS MATERIALIZED (
-  SELECT c.project_id, c.ticket_id, c.channel_id, c.chat_id, i.lease_id, c.lease_id IS NOT NULL AS is_expired
+  SELECT c.project_id, c.ticket_id, c.channel_id, c.chat_id, c.ticket_version, i.lease_id, i.history_limit,
+    c.lease_id IS NOT NULL AS is_expired
   FROM chats c JOIN input i ON i.ticket_id = c.ticket_id AND i.project_id = c.project_id
   WHERE (c.lease_until IS NULL OR c.lease_until < now()) AND c.review_id IS NULL
   ORDER BY c.ticket_id FOR UPDATE OF c
 ), head AS (
-  SELECT f.project_id, f.ticket_id, f.channel_id, f.chat_id, f.lease_id, m.id,
+  SELECT f.project_id, f.ticket_id, f.channel_id, f.chat_id, f.ticket_version, f.lease_id, f.history_limit, m.id,
     f.is_expired OR m.expired_leases IS NOT NULL AS is_left
   FROM free f CROSS JOIN LATERAL (
     SELECT id, not_before, expired_leases FROM messages
@@ -65,14 +68,29 @@ WITH input AS (
     AND (m.not_before IS NULL OR m.not_before <= now())
   RETURNING m.id, m.ticket_id, m.seq, m.user_id, m.text, m.channel_meta, m.mode, m.attempts, m.progress, m.trace,
     h.lease_id
+), opened AS (
+  INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta,
+    version)
+  SELECT h.ticket_id, h.project_id, h.project_id, h.channel_id, h.chat_id, k.user_id, {{subject}}, k.channel_meta,
+    h.ticket_version + 1
+  FROM claimed k JOIN head h USING (ticket_id) WHERE h.history_limit IS NOT NULL
+  ORDER BY h.ticket_id
+  ON CONFLICT (id) DO UPDATE SET {{takeIn}}
+  RETURNING t.id, t.project_id, t.subject, t.status, t.stage, t.assignee, t.agent_id, t.language, t.version
 ), leased AS (
   UPDATE chats c SET lease_id = k.lease_id, lease_until = now() + interval '{{leaseMs}} milliseconds',
     lease_holder = :process_id::uuid, lease_group = NULL
   FROM claimed k WHERE c.ticket_id = k.ticket_id
 )
 SELECT h.project_id, h.ticket_id, h.channel_id, h.chat_id, h.lease_id, k.id, k.seq, k.user_id, k.text, k.channel_meta,
-  k.mode, k.attempts, k.progress, k.trace, 0 AS crashes, 0 AS lapses, NULL::integer AS last_group
-FROM head h LEFT JOIN claimed k ON k.id = h.id WHERE k.id IS NOT NULL OR h.is_left;
+  k.mode, k.attempts, k.progress, k.trace, 0 AS crashes, 0 AS lapses, NULL::integer AS last_group,
+  o.project_id AS worked_by, o.subject, o.status, o.stage, o.assignee, o.agent_id, o.language, o.version,
+  CASE WHEN h.history_limit > 0 AND k.seq > 1 THEN (
+    SELECT jsonb_agg(jsonb_build_object('author', author, 'text', text, 'sources', coalesce(sources, '[]')) ORDER BY seq)
+    FROM ({{history}}) s
+  ) END AS history
+FROM head h LEFT JOIN claimed k ON k.id = h.id LEFT JOIN opened o ON o.id = k.ticket_id
+WHERE k.id IS NOT NULL OR h.is_left;
 
 -- name: claimExpired (prepared)
 -- The same for one chat whose lease expired, now or at an earlier attempt. The expired lease is recorded with the

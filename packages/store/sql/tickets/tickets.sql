@@ -10,19 +10,14 @@ id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, as
 -- again.
 INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta,
   version)
-SELECT i.id, i.project_id, i.project_id, i.channel_id, i.chat_id, i.user_id, i.subject, i.channel_meta,
+SELECT i.id, i.project_id, i.project_id, i.channel_id, i.chat_id, i.user_id, {{subject}}, i.channel_meta,
   c.ticket_version + 1
 FROM unnest(:id::uuid[], :project_id::uuid[], :channel_id::text[], :chat_id::text[], :user_id::text[],
-  :subject::text[], :channel_meta::jsonb[], :lease_id::uuid[])
-  AS i (id, project_id, channel_id, chat_id, user_id, subject, channel_meta, lease_id)
+  :text::text[], :channel_meta::jsonb[], :lease_id::uuid[])
+  AS i (id, project_id, channel_id, chat_id, user_id, text, channel_meta, lease_id)
 JOIN chats c ON c.ticket_id = i.id AND c.project_id = i.project_id AND c.lease_id = i.lease_id
 ORDER BY i.id FOR KEY SHARE OF c
-ON CONFLICT (id) DO UPDATE SET
-  user_id = coalesce(excluded.user_id, t.user_id),
-  channel_meta = t.channel_meta || excluded.channel_meta,
-  status = CASE WHEN t.status = 'resolved' THEN 'open' ELSE t.status END,
-  resolved_at = CASE WHEN t.status = 'resolved' THEN NULL ELSE t.resolved_at END,
-  version = t.version + 1, updated_at = now()
+ON CONFLICT (id) DO UPDATE SET {{takeIn}}
 RETURNING {{ticket_columns}};
 
 -- name: finish (prepared)
@@ -97,7 +92,7 @@ WITH run AS (
   WHERE r.reply_count > 0 AND chat.channel_id = ANY ('{{{list}}}')
   ON CONFLICT (ticket_id) DO UPDATE SET wanted_seq = excluded.wanted_seq
 )
-SELECT chat.lease_id, chat.last_seq, message.seq FROM chat JOIN message USING (ticket_id);
+SELECT chat.lease_id, chat.last_seq, message.seq, now() AS finished_at FROM chat JOIN message USING (ticket_id);
 
 -- name: find
 -- A ticket that came in to this project, or null.

@@ -40,6 +40,10 @@ export interface SearchedKb {
   termTotal: number;
   /** Runs of numbers that have no passage any more: the first of each and the one behind its last, in turns. */
   deadNumbers: number[];
+  /** Languages of its documents, as ISO 639-1. */
+  languages: string[];
+  /** Changes whenever its documents do. */
+  version: string;
 }
 
 /** In which passages of a block a term stands. */
@@ -189,6 +193,8 @@ export async function readPostings(
       chunkCount: row.chunkCount,
       termTotal: row.termTotal,
       deadNumbers: row.deadNumbers,
+      languages: row.languages,
+      version: row.version,
     })),
     blocks: rows.flatMap((row) =>
       isKb(row)
@@ -256,6 +262,11 @@ export async function findDocuments(
   return rows;
 }
 
+/** Returns all documents of knowledge bases that have passages. */
+export async function listDocuments(db: Db, kbIds: readonly string[]): Promise<NumberedDocument[]> {
+  return sql.listDocuments.all<NumberedDocument>(db, { kbIds });
+}
+
 /**
  * Passages of this project by their documents and ordinals, in this order; null for one that is not there any more,
  * or whose document has other numbers by now.
@@ -317,6 +328,8 @@ interface KbRow {
   chunkCount: number;
   termTotal: number;
   deadNumbers: number[];
+  languages: string[];
+  version: string;
 }
 
 /** A knowledge base, or with a null id a block of its postings. */

@@ -102,9 +102,22 @@ export interface Utterance {
 
 const MAX_TEXT_CHARS = 4_000;
 
+/** SQL of a subquery: the last `limit` texts of a chat before a position in it. All four are SQL expressions. */
+export function history({ ticketId, project, seq, limit }: Record<"ticketId" | "project" | "seq" | "limit", string>) {
+  const isBefore = (row: string) =>
+    `${row}.ticket_id = ${ticketId} AND ${row}.project_id = ${project} AND ${row}.seq < ${seq}`;
+  return `SELECT seq, author, left(text, ${MAX_TEXT_CHARS}) AS text, sources FROM (
+    (SELECT b.seq, 'customer' AS author, b.text, NULL::jsonb AS sources FROM messages b
+     WHERE ${isBefore("b")} ORDER BY b.seq DESC LIMIT ${limit})
+    UNION ALL
+    (SELECT r.seq, r.author, r.text, r.sources FROM replies r
+     WHERE ${isBefore("r")} AND r.type = 'message' ORDER BY r.seq DESC LIMIT ${limit})
+  ) AS said ORDER BY seq DESC LIMIT ${limit}`;
+}
+
 const sql = statements("messages/chats", {
   leaseMs: LEASE_MS,
-  maxTextChars: MAX_TEXT_CHARS,
+  history: history({ ticketId: ":ticket_id", project: ":project", seq: ":seq", limit: ":limit" }),
 });
 
 /** The last things said in a chat before a place in it, oldest first. */
@@ -121,5 +134,5 @@ export async function listBefore(
     seq,
     limit,
   });
-  return rows.map(({ author, text, sources }) => ({ author, text, sources: sources ?? [] })).reverse();
+  return rows.map(({ author, text, sources }) => ({ author, text, sources: sources ?? [] }));
 }

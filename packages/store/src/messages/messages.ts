@@ -9,12 +9,14 @@ import type {
 import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
 import type { Context } from "../context.ts";
 import { batched } from "../batcher.ts";
-import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "./chats.ts";
+import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, history, lapseWait, leaseHistory } from "./chats.ts";
 import { isUniqueViolation } from "../db.ts";
-import type { LeaseHistory } from "./chats.ts";
+import type { LeaseHistory, Utterance } from "./chats.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
+import { TAKE_IN, subjectOf } from "../tickets/open-ticket.ts";
+import type { Ticket } from "../tickets/open-ticket.ts";
 
 /** A message to commit: the IncomingMessage of the service document with where it belongs and how it is answered. */
 export interface NewMessage {
@@ -57,6 +59,18 @@ export interface ClaimedMessage extends LeaseHistory {
   progress: Record<string, unknown> | null;
   /** Its place in a trace, as `traceparent` says it; null where nobody traces. */
   trace: string | null;
+}
+
+/** The ticket that a claim has opened, and what was said in the chat before its message. */
+export interface OpenedChat {
+  ticket: Ticket;
+  /** The last texts of the chat before the message, oldest first. */
+  history: Utterance[];
+}
+
+/** A claimed message with its opened chat; null if that has to be opened by itself, as after an expired lease. */
+export interface ClaimedChat extends ClaimedMessage {
+  opened: OpenedChat | null;
 }
 
 /** A message whose job has to be published again. */
@@ -106,6 +120,19 @@ interface ClaimedRow extends LeaseHistory {
   lastGroup: number | null;
 }
 
+/** A claimed row with the ticket that was opened; all NULL if none was. */
+interface OpenedRow extends ClaimedRow {
+  workedBy: string | null;
+  subject: string;
+  status: Ticket["status"];
+  stage: Ticket["stage"];
+  assignee: string | null;
+  agentId: string | null;
+  language: string | null;
+  version: number;
+  history: Utterance[] | null;
+}
+
 /** How long the sweeper leaves a new message to its job, and a published one to its worker. */
 const SWEEP_AFTER_MS = 2_000;
 
@@ -115,6 +142,9 @@ const sql = statements("messages/messages", {
   expiredLease: expiredLease("c", "lease_group"),
   suspectAfterCrashes: SUSPECT_AFTER_CRASHES,
   leaseHistory: leaseHistory("h.leases"),
+  subject: subjectOf("k.text"),
+  takeIn: TAKE_IN,
+  history: history({ ticketId: "k.ticket_id", project: "h.project_id", seq: "k.seq", limit: "h.history_limit" }),
   lapseWait: lapseWait("s.lapses"),
 });
 
@@ -185,18 +215,21 @@ export async function acceptOnce(
 interface ClaimItem {
   project: ProjectId;
   ticketId: string;
+  /** How many texts of the chat to read with the ticket, which is opened then; null to open nothing. */
+  historyLimit: number | null;
 }
 
 /** Claims what has no expired lease; "expired" for a chat that `claimExpired` has to judge. */
-const claimFresh = batched<Context, ClaimItem, ClaimedMessage | "expired" | null>(async (context: Context, items) => {
+const claimFresh = batched<Context, ClaimItem, ClaimedChat | "expired" | null>(async (context: Context, items) => {
   // Two jobs of one chat in one batch would ask for two leases on it: the first asks for both.
   const keyOf = (project: string, ticketId: string) => `${project}/${ticketId}`;
   const byTicket = new Map(items.map((item) => [keyOf(item.project, item.ticketId), { ...item, leaseId: newId() }]));
   const unique = [...byTicket.values()].sort((a, b) => (a.ticketId < b.ticketId ? -1 : 1));
-  const rows = await sql.claim.all<ClaimedRow>(context.leases, {
+  const rows = await sql.claim.all<OpenedRow>(context.leases, {
     projectId: unique.map((item) => item.project),
     ticketId: unique.map((item) => item.ticketId),
     leaseId: unique.map((item) => item.leaseId),
+    historyLimit: unique.map((item) => item.historyLimit),
     processId: context.processId,
   });
   const claimed = new Map(rows.map((row) => [keyOf(row.projectId, row.ticketId), row]));
@@ -205,16 +238,38 @@ const claimFresh = batched<Context, ClaimItem, ClaimedMessage | "expired" | null
     const row = claimed.get(key);
     claimed.delete(key);
     if (row === undefined) return null;
-    return row.id === null ? "expired" : asClaimed(row, row.id);
+    return row.id === null ? "expired" : { ...asClaimed(row, row.id), opened: asOpened(row) };
   });
 });
+
+function asOpened(row: OpenedRow): OpenedChat | null {
+  const { ticketId, channelId, chatId, workedBy, subject, status, stage, assignee, agentId, language, version } = row;
+  if (workedBy === null) return null;
+  const projects = { homeProject: asProjectId(row.projectId), project: asProjectId(workedBy) };
+  return {
+    ticket: {
+      id: ticketId,
+      ...projects,
+      channelId,
+      chatId,
+      subject,
+      status,
+      stage,
+      assignee,
+      agentId,
+      language,
+      version,
+    },
+    history: row.history ?? [],
+  };
+}
 
 async function claimIn(
   context: Context,
   group: number | null,
-  { project, ticketId }: ClaimItem,
-): Promise<ClaimedMessage | Suspect | null> {
-  const fresh = await claimFresh(context, { project, ticketId });
+  { project, ticketId, historyLimit }: ClaimItem,
+): Promise<ClaimedChat | Suspect | null> {
+  const fresh = await claimFresh(context, { project, ticketId, historyLimit });
   if (fresh !== "expired") return fresh;
   const row = await sql.claimExpired.one<ClaimedRow>(context.leases, {
     project,
@@ -224,7 +279,7 @@ async function claimIn(
     group,
   });
   if (row === null) return null;
-  if (row.id !== null) return asClaimed(row, row.id);
+  if (row.id !== null) return { ...asClaimed(row, row.id), opened: null };
   return { groupLimit: row.lastGroup === null ? Infinity : Math.max(1, Math.floor(row.lastGroup / 2)) };
 }
 
@@ -275,21 +330,23 @@ export async function claim(
   project: ProjectId,
   ticketId: string,
   group = 1,
-): Promise<ClaimedMessage | null> {
-  const claimed = await claimIn(context, group, { project, ticketId });
+): Promise<ClaimedChat | null> {
+  const claimed = await claimIn(context, group, { project, ticketId, historyLimit: null });
   return claimed !== null && "groupLimit" in claimed ? null : claimed;
 }
 
 /**
  * As `claim`, for a message that runs concurrently with any others. Returns a `Suspect`, which stays as it is, if
- * processes have crashed again and again while they had it.
+ * processes have crashed again and again while they had it. With `historyLimit` it also opens the ticket, and reads that
+ * many texts of the chat.
  */
 export function claimBeside(
   context: Context,
   project: ProjectId,
   ticketId: string,
-): Promise<ClaimedMessage | Suspect | null> {
-  return claimIn(context, null, { project, ticketId });
+  historyLimit: number | null = null,
+): Promise<ClaimedChat | Suspect | null> {
+  return claimIn(context, null, { project, ticketId, historyLimit });
 }
 
 /**

@@ -6,7 +6,8 @@ import { IS_ALIVE } from "../platform/replicas.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
-interface ReplyPlace {
+/** Where a reply item lies, and who wrote it. */
+export interface ReplyPlace {
   id: string;
   ticketId: string;
   seq: number;

@@ -17,7 +17,7 @@ import {
 import type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./review-state.ts";
 import { RECORD_COLUMNS, RECORD_JOINS, asTicketRecord } from "./ticket-record.ts";
 import type { TicketRecord, TicketRow as RecordRow } from "./ticket-record.ts";
-import type { Ticket } from "./tickets.ts";
+import type { Ticket } from "./open-ticket.ts";
 import { decideToolCall } from "./tool-calls.ts";
 import type { ReviewAction } from "@svc/contracts";
 import * as triageMessages from "./triage-messages.ts";

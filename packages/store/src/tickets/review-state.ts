@@ -3,7 +3,8 @@ import type { ProjectId } from "../ids.ts";
 import type { AnswerStep } from "../platform/stats.ts";
 import { statements } from "../sql.ts";
 import { TICKET_COLUMNS, asTicket } from "./tickets.ts";
-import type { NewDraft, Ticket, TicketRow } from "./tickets.ts";
+import type { Ticket } from "./open-ticket.ts";
+import type { NewDraft, TicketRow } from "./tickets.ts";
 import { PERSON_PROMISED } from "@svc/contracts";
 import type { ReplyAuthor, Source, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
 

@@ -1,4 +1,4 @@
-import { PUSHING_CHANNELS, withoutBidiControls } from "@svc/contracts";
+import { PUSHING_CHANNELS } from "@svc/contracts";
 import type { ChannelId, ReplyAuthor, ReplyDraft, Source, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
 import type { AnswerStep } from "../platform/stats.ts";
 import { batched } from "../batcher.ts";
@@ -8,26 +8,11 @@ import type { ProjectId } from "../ids.ts";
 import { applyRoute, lockRoute } from "./issues.ts";
 import type { IssueRoute } from "./issues.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
+import type { ReplyPlace, StoredReply } from "../messages/replies.ts";
 import { statements } from "../sql.ts";
+import { TAKE_IN, subjectOf } from "./open-ticket.ts";
+import type { Ticket } from "./open-ticket.ts";
 import type { Context } from "../context.ts";
-
-/** A ticket as the pipeline works on it. */
-export interface Ticket {
-  id: string;
-  homeProject: ProjectId;
-  /** Who works on it. */
-  project: ProjectId;
-  channelId: ChannelId;
-  chatId: string;
-  subject: string;
-  status: TicketStatus;
-  stage: TicketStage;
-  assignee: string | null;
-  agentId: string | null;
-  /** ISO 639-1; null as long as no message has said so. */
-  language: string | null;
-  version: number;
-}
 
 /** A reply item that a run or a decision makes. */
 export interface NewReply {
@@ -60,6 +45,8 @@ export interface RunOutcome {
 export interface FinishedRun {
   /** Places of its replies in the chat; null when there are none. */
   replies: { fromSeq: number; toSeq: number } | null;
+  /** The replies as they are stored. */
+  stored: StoredReply[];
   /** True when something came into the chat after the message: there may be another one to claim. */
   hasMore: boolean;
 }
@@ -84,8 +71,6 @@ export interface TicketRow {
 export const TICKET_COLUMNS =
   "id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version";
 
-const SUBJECT_CHARS = 120;
-
 /** Where the last move of a run leads while another message of the ticket is a dead letter. */
 const STILL_FAILED = JSON.stringify({ to: "failed", why: "this is done, and another message has failed" });
 
@@ -98,6 +83,8 @@ export class LeaseLostError extends Error {
 }
 
 const sql = statements("tickets/tickets", {
+  subject: subjectOf("i.text"),
+  takeIn: TAKE_IN,
   stillFailed: STILL_FAILED,
   list: PUSHING_CHANNELS.join(","),
 });
@@ -182,7 +169,7 @@ const openBatched = batched<Context, OpenItem, Ticket>(async (context: Context, 
     channelId: items.map(({ message }) => message.channelId),
     chatId: items.map(({ message }) => message.chatId),
     userId: items.map(({ message }) => message.userId),
-    subject: items.map(({ message }) => subjectOf(message.text)),
+    text: items.map(({ message }) => message.text),
     channelMeta: items.map(({ message }) => JSON.stringify(message.channelMeta)),
     leaseId: items.map(({ message }) => message.leaseId),
   });
@@ -197,9 +184,15 @@ const openBatched = batched<Context, OpenItem, Ticket>(async (context: Context, 
 async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | null)[]> {
   const sorted = runs.toSorted((a, b) => (a.message.ticketId < b.message.ticketId ? -1 : 1));
   const replies = sorted.flatMap(({ message, replies: made }) =>
-    made.map(({ item, author }, index) => ({ leaseId: message.leaseId, place: index + 1, item, author })),
+    made.map(({ item, author }, index) => ({
+      id: newId(),
+      leaseId: message.leaseId,
+      place: index + 1,
+      item,
+      author,
+    })),
   );
-  const rows = await sql.finish.all<{ leaseId: string; lastSeq: number; seq: number }>(on, {
+  const rows = await sql.finish.all<{ leaseId: string; lastSeq: number; seq: number; finishedAt: Date }>(on, {
     projectId: sorted.map((run) => run.message.project),
     ticketId: sorted.map((run) => run.message.ticketId),
     messageId: sorted.map((run) => run.message.messageId),
@@ -215,7 +208,7 @@ async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | nul
     trace: sorted.map((run) => JSON.stringify(run.trace)),
     replyCount: sorted.map((run) => run.replies.length),
     isFirstReply: sorted.map((run) => run.replies.some((reply) => reply.author !== "system")),
-    id: replies.map(() => newId()),
+    id: replies.map(({ id }) => id),
     leaseId2: replies.map((reply) => reply.leaseId),
     place: replies.map((reply) => reply.place),
     author: replies.map((reply) => reply.author),
@@ -233,11 +226,29 @@ async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | nul
     const row = finished.get(run.message.leaseId);
     if (row === undefined) return null;
     const count = run.replies.length;
+    const own = replies.filter(({ leaseId }) => leaseId === run.message.leaseId);
     return {
       replies: count === 0 ? null : { fromSeq: row.lastSeq - count + 1, toSeq: row.lastSeq },
+      stored: own.map(({ id, place, author, item }) =>
+        storedReply(item, {
+          id,
+          ticketId: run.message.ticketId,
+          seq: row.lastSeq - count + place,
+          inReplyTo: run.message.messageId,
+          author,
+          createdAt: row.finishedAt,
+        }),
+      ),
       hasMore: row.lastSeq - count > row.seq,
     };
   });
+}
+
+/** A reply as it is read later. */
+function storedReply(item: ReplyDraft, place: ReplyPlace): StoredReply {
+  return item.type === "message"
+    ? { ...place, type: "message", text: item.text, markdown: item.markdown, sources: item.sources ?? null }
+    : { ...place, type: "attachment", filename: item.filename, mime: item.mime, content: Buffer.from(item.content) };
 }
 
 const finishBatched = batched<Context, RunOutcome, FinishedRun | null>((context: Context, runs) =>
@@ -300,14 +311,4 @@ export function asTicket(row: TicketRow): Ticket {
     language: row.language,
     version: row.version,
   };
-}
-
-/** First line of a text, short enough for a list; never cut inside a character. */
-function subjectOf(text: string): string {
-  const [line = ""] = withoutBidiControls(text)
-    .trim()
-    .split(/[\r\n]/, 1);
-  return Array.from(line.slice(0, SUBJECT_CHARS * 2))
-    .slice(0, SUBJECT_CHARS)
-    .join("");
 }

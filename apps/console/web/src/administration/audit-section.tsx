@@ -1,28 +1,21 @@
 import { ShieldCheck, ScrollText } from "lucide-react";
-import { useEffect, useRef, useState, Fragment } from "react";
-import type { AuditCheckItem, AuditItem } from "@svc/contracts";
+import { Fragment, useEffect, useRef, useState } from "react";
+import type { ReactNode } from "react";
+import { mapChannels } from "@svc/contracts";
+import type { AuditCheckItem, AuditItem, ChannelId } from "@svc/contracts";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { auditPagesQuery } from "../api/administration.ts";
 import type { AuditFilter } from "../api/administration.ts";
 import { CopyBox } from "../forms/copy-box.tsx";
-import { useTexts } from "../i18n/texts.ts";
-import type { TextKey } from "../i18n/texts.ts";
-import { PagedList } from "../lists/paged-list.tsx";
-import { useServices, usePeople, useProject, useRights, useSession } from "../session/services.ts";
+import { textOf, useTexts } from "../i18n/texts.ts";
+import type { TextKey, Texts } from "../i18n/texts.ts";
+import { ResourcePage } from "../lists/resource-page.tsx";
+import { usePeople, useProject, useRights, useServices, useSession } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
-import { ErrorNotice, Notice, EmptyState } from "../ui/notice.tsx";
-import {
-  AUDIT_ACTIONS,
-  AUDIT_ACTORS,
-  AUDIT_RESULTS,
-  describeAction,
-  describeActor,
-  describeObject,
-  describeResult,
-} from "./audit-words.ts";
+import { ErrorNotice, Notice } from "../ui/notice.tsx";
 
 const ERRORS: Record<NonNullable<AuditCheckItem["fault"]>["kind"], TextKey> = {
   changed: "auditCheck.changed",
@@ -33,25 +26,24 @@ const ERRORS: Record<NonNullable<AuditCheckItem["fault"]>["kind"], TextKey> = {
   unexpected: "auditCheck.unexpected",
 };
 
-/** How far a check is, and what it found in the end. */
+/** The progress of a check, and its result. */
 interface Check {
   rows: number;
-  /** Null while it goes on. */
+  /** Null while it runs. */
   result: AuditCheckItem | null;
 }
 
-/** Checks the chain of the last 31 days of the audit trail, part by part, and says what it found. */
-function AuditCheck() {
-  const { number, t } = useTexts();
+/** Checks the chain of the last 31 days of the audit log, part by part. */
+function useAuditCheck() {
   const { connection } = useServices();
   const [check, setCheck] = useState<Check | null>(null);
   const [error, setError] = useState<unknown>(null);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
-  const isRunning = check !== null && check.result === null && error === null;
 
   async function run() {
     const controller = new AbortController();
+    const { signal } = controller;
     running.current = controller;
     setError(null);
     setCheck({ rows: 0, result: null });
@@ -59,10 +51,7 @@ function AuditCheck() {
       let rows = 0;
       for (let after: string | null = null; ;) {
         const query: { after?: string } = after === null ? {} : { after };
-        const { item }: { item: AuditCheckItem } = await connection.call("verifyAudit", null, {
-          query,
-          signal: controller.signal,
-        });
+        const { item }: { item: AuditCheckItem } = await connection.call("verifyAudit", null, { query, signal });
         rows += item.rows;
         const isOver = item.next === null || item.fault !== null;
         setCheck({ rows, result: isOver ? item : null });
@@ -70,24 +59,29 @@ function AuditCheck() {
         after = item.next;
       }
     } catch (cause) {
-      // Who has left the page asks for nothing more.
-      if (!controller.signal.aborted) setError(cause);
+      // The operator has left the page.
+      if (!signal.aborted) setError(cause);
     }
   }
+  const isRunning = check !== null && check.result === null && error === null;
+  return { rows: check?.rows ?? 0, result: check?.result ?? null, error, isRunning, run: () => void run() };
+}
 
-  const result = check?.result ?? null;
+/** Checks the audit log, and shows the result. */
+function AuditCheck() {
+  const { number, t } = useTexts();
+  const { rows, result, error, isRunning, run } = useAuditCheck();
   return (
     <div className="mb-4 flex flex-col gap-3">
-      <Button className="self-start" isBusy={isRunning} onClick={() => void run()}>
-        <ShieldCheck aria-hidden className="size-4" />
+      <Button icon={ShieldCheck} className="self-start" isBusy={isRunning} onClick={run}>
         {t("auditCheck.run")}
       </Button>
       <div aria-live="polite" className="flex flex-col gap-2 empty:hidden">
-        {isRunning && <p className="text-sm text-muted">{t("auditCheck.running", { n: check.rows })}</p>}
-        {error !== null && <ErrorNotice error={error} onRetry={() => void run()} />}
+        {isRunning && <p className="text-sm text-muted">{t("auditCheck.running", { n: rows })}</p>}
+        {error !== null && <ErrorNotice error={error} onRetry={run} />}
         {result !== null && result.fault === null && (
           <Notice>
-            <p>{t("auditCheck.intact", { n: check?.rows ?? 0 })}</p>
+            <p>{t("auditCheck.intact", { n: rows })}</p>
             {result.head !== null && (
               <div className="mt-2">
                 <p className="mb-1 text-xs text-muted">
@@ -110,41 +104,84 @@ function AuditCheck() {
   );
 }
 
+const CHANNEL_NAMES: Readonly<Record<string, TextKey>> = {
+  ...mapChannels<Record<ChannelId, TextKey>>((id) => `integrations.${id}`),
+  "tool-server": "integrations.tools",
+};
+
+/** Returns an actor by name; never an ID. */
+function describeActor({ actor, actorName }: AuditItem, t: Texts["t"]): string {
+  if (actorName !== null) return actor.startsWith("key:") ? t("audit.key", { name: actorName }) : actorName;
+  if (actor.startsWith("operator:")) return t("people.someone");
+  return actor.startsWith("key:") ? t("audit.deletedKey") : textOf(t, "audit.actor", actor);
+}
+
+/** Returns what the actor did or, if it failed, tried to do: the rest of a sentence that starts with the actor's name. */
+function describeAction({ action, result }: AuditItem, t: Texts["t"]): string {
+  const attempt = textOf(t, "audit.do", action, "");
+  if (attempt === "") return action;
+  return result === "ok" ? textOf(t, "audit.did", action) : t("audit.tried", { what: attempt });
+}
+
+/** Returns the object by name; null if it has none or is the actor itself. */
+function describeObject({ action, actor, object, objectName }: AuditItem, t: Texts["t"]): string | null {
+  if (object === null || actor.endsWith(`:${object}`)) return null;
+  if (objectName !== null) return objectName;
+  if (action === "http.denied") return object;
+  if (object.startsWith("model:")) return object.split(":").slice(2).join(":");
+  const channel = Object.hasOwn(CHANNEL_NAMES, object) ? CHANNEL_NAMES[object] : undefined;
+  return channel === undefined ? null : t(channel);
+}
+
 const NOTHING: AuditFilter = { actor: "", action: "", object: "", result: "", project: "", from: "", to: "" };
 
-const DAY_MS = 86_400_000;
-const DAYS = [
-  { name: "from", label: "audit.from" },
-  { name: "to", label: "audit.to" },
-] as const satisfies readonly { name: keyof AuditFilter; label: TextKey }[];
+/** A part of the filter, and the name of an actor or object that was chosen in a row. */
+type Picked = Partial<AuditFilter> & { name?: string };
 
-const capitalize = (text: string) => text.charAt(0).toLocaleUpperCase() + text.slice(1);
-const sortByLabel = (options: readonly { value: string; label: string }[]) =>
-  options.toSorted((a, b) => a.label.localeCompare(b.label));
+/** The codes and IDs of a row, and its ticket. */
+function AuditDetails({ item }: { item: AuditItem }) {
+  const { t } = useTexts();
+  const { projects } = useSession();
+  const { action, actor, network, object, project, requestId, result } = item;
+  const hasTicket = action.startsWith("tickets.") && object !== null && projects.some(({ name }) => name === project);
+  const details = { action, result, actorId: actor, objectId: object, network, requestId } as const;
+  return (
+    <div className="mt-0.5 flex flex-wrap items-start gap-x-3 gap-y-1 text-xs text-muted">
+      {project !== null && <span>{t("ticket.inProject", { project })}</span>}
+      {hasTicket && (
+        <Link
+          to="/$project/inbox/$view/$ticketId"
+          params={{ project: project ?? "", view: "all", ticketId: object }}
+          className="rounded-sm font-medium text-accent hover:underline"
+        >
+          {t("audit.openTicket")}
+        </Link>
+      )}
+      <details className="open:basis-full">
+        <summary className="w-fit rounded-sm hover:text-ink">{t("audit.details")}</summary>
+        <dl className="mt-1 grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 gap-y-0.5">
+          {(Object.keys(details) as (keyof typeof details)[]).map(
+            (name) =>
+              details[name] !== null && (
+                <Fragment key={name}>
+                  <dt>{t(`audit.${name}`)}</dt>
+                  <dd className="font-mono wrap-anywhere">{details[name]}</dd>
+                </Fragment>
+              ),
+          )}
+        </dl>
+      </details>
+    </div>
+  );
+}
 
 const PART = "max-w-full truncate rounded-sm text-left hover:text-ink hover:underline";
 
-/** Returns the day after a day (`YYYY-MM-DD`). */
-const dayAfter = (day: string) => new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10);
-
-/** What narrows the list down, and the name of an actor or object that was chosen in a row. */
-type Picked = Partial<AuditFilter> & { name?: string };
-
 function AuditRow({ item, onPick }: { item: AuditItem; onPick: (picked: Picked) => void }) {
   const { dateTime, t } = useTexts();
-  const { projects } = useSession();
-  const { action, actor, at, count, network, object, project, requestId, result } = item;
+  const { action, actor, at, count, object, result } = item;
   const who = describeActor(item, t);
   const what = describeObject(item, t);
-  const hasTicket = action.startsWith("tickets.") && object !== null && projects.some(({ name }) => name === project);
-  const details = [
-    { label: t("audit.action"), value: action },
-    { label: t("audit.result"), value: result },
-    { label: t("audit.actorId"), value: actor },
-    { label: t("audit.objectId"), value: object },
-    { label: t("audit.network"), value: network },
-    { label: t("audit.requestId"), value: requestId },
-  ];
   return (
     <div className="flex flex-wrap items-start gap-x-3 gap-y-1 text-sm">
       <time dateTime={at} className="w-36 shrink-0 pt-0.5 text-xs text-muted tabular-nums">
@@ -165,38 +202,89 @@ function AuditRow({ item, onPick }: { item: AuditItem; onPick: (picked: Picked) 
           )}
           {result !== "ok" && (
             <button type="button" onClick={() => onPick({ result })} className="rounded">
-              <Badge tone="bad">{describeResult(result, t)}</Badge>
+              <Badge tone="bad">{textOf(t, "audit.result", result)}</Badge>
             </button>
           )}
           {count > 1 && <span className="text-xs text-muted">{t("audit.count", { n: count })}</span>}
         </p>
-        <div className="mt-0.5 flex flex-wrap items-start gap-x-3 gap-y-1 text-xs text-muted">
-          {project !== null && <span>{t("ticket.inProject", { project })}</span>}
-          {hasTicket && (
-            <Link
-              to="/$project/inbox/$view/$ticketId"
-              params={{ project: project ?? "", view: "all", ticketId: object }}
-              className="rounded-sm font-medium text-accent hover:underline"
-            >
-              {t("audit.openTicket")}
-            </Link>
-          )}
-          <details className="open:basis-full">
-            <summary className="w-fit rounded-sm hover:text-ink">{t("audit.details")}</summary>
-            <dl className="mt-1 grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 gap-y-0.5">
-              {details.map(
-                ({ label, value }) =>
-                  value !== null && (
-                    <Fragment key={label}>
-                      <dt>{label}</dt>
-                      <dd className="font-mono wrap-anywhere">{value}</dd>
-                    </Fragment>
-                  ),
-              )}
-            </dl>
-          </details>
-        </div>
+        <AuditDetails item={item} />
       </div>
+    </div>
+  );
+}
+
+interface Option {
+  value: string;
+  label: string;
+}
+
+const capitalize = (text: string) => text.charAt(0).toLocaleUpperCase() + text.slice(1);
+
+/** Returns the filters that have choices, each with its options. */
+function useAuditChoices(filter: AuditFilter, names: Readonly<Record<string, string>>) {
+  const { names: namesOf, t } = useTexts();
+  const { projects } = useSession();
+  const { people } = usePeople();
+  const isAdministrator = useRights()("admin:*");
+  const optionsOf = (prefix: string): Option[] =>
+    namesOf(prefix).map((value) => ({ value, label: textOf(t, prefix, value) }));
+  const actors = people.map(({ actor, name }) => ({ value: actor, label: name }));
+  const actions = optionsOf("audit.do").map(({ value, label }) => ({ value, label: capitalize(label) }));
+  const choices: { name: keyof AuditFilter; label: string; options: Option[] }[] = [
+    { name: "actor", label: t("audit.actor"), options: [...actors, ...optionsOf("audit.actor")] },
+    { name: "action", label: t("audit.action"), options: actions.toSorted((a, b) => a.label.localeCompare(b.label)) },
+    { name: "result", label: t("audit.result"), options: optionsOf("audit.result") },
+    { name: "project", label: t("project.label"), options: projects.map(({ name }) => ({ value: name, label: name })) },
+    { name: "object", label: t("audit.object"), options: [] },
+  ];
+  return choices
+    .filter(({ name }) => (name === "project" ? isAdministrator : name !== "object" || filter.object !== ""))
+    .map(({ options, ...choice }) => {
+      const value = filter[choice.name];
+      const isKnown = value === "" || options.some((other) => other.value === value);
+      const chosen = isKnown ? [] : [{ value, label: names[value] ?? value }];
+      return { ...choice, options: [{ value: "", label: t("audit.any") }, ...options, ...chosen] };
+    });
+}
+
+const DAY_MS = 86_400_000;
+/** Returns the day after a day (`YYYY-MM-DD`). */
+const dayAfter = (day: string) => new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10);
+
+/** The fields that filter the audit log. */
+function AuditFilterBar({
+  filter,
+  names,
+  onChange,
+  clearButton,
+}: {
+  filter: AuditFilter;
+  names: Readonly<Record<string, string>>;
+  onChange: (part: Partial<AuditFilter>) => void;
+  clearButton: ReactNode;
+}) {
+  const { t } = useTexts();
+  return (
+    <div className="mb-4 grid grid-cols-2 items-end gap-3 rounded-xl border border-line bg-surface p-3 sm:grid-cols-4">
+      {useAuditChoices(filter, names).map(({ label, name, options }) => (
+        <SelectField
+          key={name}
+          label={label}
+          value={filter[name]}
+          options={options}
+          onChange={(value) => onChange({ [name]: value })}
+        />
+      ))}
+      {(["from", "to"] as const).map((name) => (
+        <Field
+          key={name}
+          label={t(`audit.${name}`)}
+          type="date"
+          value={filter[name]}
+          onChange={(value) => onChange({ [name]: value })}
+        />
+      ))}
+      {clearButton}
     </div>
   );
 }
@@ -205,108 +293,47 @@ function AuditRow({ item, onPick }: { item: AuditItem; onPick: (picked: Picked) 
 export function AuditSection() {
   const { t } = useTexts();
   const { connection } = useServices();
-  const current = useProject();
-  const { projects } = useSession();
-  const { people } = usePeople();
+  const project = useProject();
   const isAdministrator = useRights()("admin:*");
   const [filter, setFilter] = useState(NOTHING);
-  /** Names of actors and objects that were chosen in a row, by what the filter is set to. */
+  /** Names of actors and objects that were chosen in a row, by their IDs. */
   const [names, setNames] = useState<Readonly<Record<string, string>>>({});
-  const { to } = filter;
-  const events = useInfiniteQuery(
-    auditPagesQuery(connection, current, { ...filter, to: to === "" ? "" : dayAfter(to) }),
-  );
+  const to = filter.to === "" ? "" : dayAfter(filter.to);
+  const events = useInfiniteQuery(auditPagesQuery(connection, project, { ...filter, to }));
   const isFiltered = Object.values(filter).some((value) => value !== "");
+  const clear = () => setFilter(NOTHING);
 
-  const set = (part: Partial<AuditFilter>) => setFilter((known) => ({ ...known, ...part }));
+  const change = (part: Partial<AuditFilter>) => setFilter((known) => ({ ...known, ...part }));
   function pick({ name, ...part }: Picked) {
-    set(part);
+    change(part);
     const value = part.actor ?? part.object;
     if (value !== undefined && name !== undefined) setNames((known) => ({ ...known, [value]: name }));
   }
 
-  const withAny = (name: keyof AuditFilter, values: readonly { value: string; label: string }[]) => {
-    const value = filter[name];
-    const chosen = value === "" || values.some((other) => other.value === value) ? [] : [value];
-    return [
-      { value: "", label: t("audit.any") },
-      ...values,
-      ...chosen.map((other) => ({ value: other, label: names[other] ?? other })),
-    ];
-  };
-  const actors = [
-    ...people.map(({ actor, name }) => ({ value: actor, label: name })),
-    ...AUDIT_ACTORS.map((actor) => ({ value: actor, label: t(`audit.actor.${actor}`) })),
-  ];
-  const actions = AUDIT_ACTIONS.map((action) => ({ value: action, label: capitalize(t(`audit.do.${action}`)) }));
-  const results = AUDIT_RESULTS.map((result) => ({ value: result, label: t(`audit.result.${result}`) }));
-  const choices = [
-    { name: "actor", label: t("audit.actor"), options: withAny("actor", actors) },
-    { name: "action", label: t("audit.action"), options: withAny("action", sortByLabel(actions)) },
-    { name: "result", label: t("audit.result"), options: withAny("result", results) },
-    ...(isAdministrator
-      ? [
-          {
-            name: "project",
-            label: t("project.label"),
-            options: withAny(
-              "project",
-              projects.map(({ name }) => ({ value: name, label: name })),
-            ),
-          } as const,
-        ]
-      : []),
-    ...(filter.object === ""
-      ? []
-      : [{ name: "object", label: t("audit.object"), options: withAny("object", []) } as const]),
-  ] as const;
-
+  const clearButton = isFiltered && (
+    <Button look="quiet" onClick={clear} className="justify-self-start">
+      {t("audit.clear")}
+    </Button>
+  );
   return (
     <>
       <p className="mb-3 max-w-2xl text-sm text-muted">
-        {t(isAdministrator ? "audit.text" : "audit.textOfProject", { project: current })}
+        {t(isAdministrator ? "audit.text" : "audit.textOfProject", { project })}
       </p>
       {isAdministrator && <AuditCheck />}
-      <div className="mb-4 grid grid-cols-2 items-end gap-3 rounded-xl border border-line bg-surface p-3 sm:grid-cols-4">
-        {choices.map(({ label, name, options }) => (
-          <SelectField
-            key={name}
-            label={label}
-            value={filter[name]}
-            options={options}
-            onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
-          />
-        ))}
-        {DAYS.map(({ label, name }) => (
-          <Field
-            key={name}
-            label={t(label)}
-            type="date"
-            value={filter[name]}
-            onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
-          />
-        ))}
-        {isFiltered && (
-          <Button look="quiet" onClick={() => setFilter(NOTHING)} className="justify-self-start">
-            {t("audit.clear")}
-          </Button>
-        )}
-      </div>
-      <PagedList
+      <ResourcePage
         query={events}
         label={t("administration.audit")}
-        empty={
-          <EmptyState
-            icon={ScrollText}
-            title={t(isFiltered ? "audit.noMatch" : "audit.none")}
-            text={t(isFiltered ? "audit.noMatchText" : "audit.noneText")}
-          >
-            {isFiltered && <Button onClick={() => setFilter(NOTHING)}>{t("audit.clear")}</Button>}
-          </EmptyState>
-        }
+        filter={<AuditFilterBar filter={filter} names={names} onChange={change} clearButton={clearButton} />}
+        icon={ScrollText}
+        empty={{
+          title: t(isFiltered ? "audit.noMatch" : "audit.none"),
+          text: t(isFiltered ? "audit.noMatchText" : "audit.noneText"),
+          action: isFiltered && <Button onClick={clear}>{t("audit.clear")}</Button>,
+        }}
       >
         {(item) => <AuditRow item={item} onPick={pick} />}
-      </PagedList>
+      </ResourcePage>
     </>
   );
 }

@@ -6,18 +6,55 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { deliveryPagesQuery } from "../api/administration.ts";
 import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { PagedList } from "../lists/paged-list.tsx";
+import { ResourcePage } from "../lists/resource-page.tsx";
 import { useServices, useProject, useRights } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { ChoiceGroup } from "../ui/choice-fields.tsx";
-import { EmptyState, Notice } from "../ui/notice.tsx";
+import { Notice } from "../ui/notice.tsx";
 
 const TONES = { pending: "warn", delivered: "ok", dead: "bad" } as const satisfies Record<DeliveryState, Tone>;
 
-/** A callback; opened, with the result of every try. `onReplay` is null for whoever may not make it again. */
+/** The attempts of a callback, and its ticket. */
+function DeliveryDetails({ id, item: { attempts, nextAt, ticketId, type } }: { id: string; item: DeliveryItem }) {
+  const { dateTime, duration, t } = useTexts();
+  const project = useProject();
+  return (
+    <div id={id} className="mt-2 ml-6 flex flex-col gap-2 text-xs">
+      {attempts.length === 0 ? (
+        <p className="text-muted">{t("delivery.noTry")}</p>
+      ) : (
+        <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
+          {attempts.map(({ at, error, ms, status }, index) => (
+            <li key={`${at} ${index}`} className="flex flex-wrap gap-x-3 gap-y-0.5 px-2.5 py-1.5 tabular-nums">
+              <time dateTime={at}>{dateTime(at)}</time>
+              <span className={error === null ? "text-ok" : "text-bad"}>
+                {status === null ? t("delivery.noStatus") : t("delivery.status", { status })}
+              </span>
+              <span className="text-muted">{ms === null ? t("delivery.noEnd") : duration(ms)}</span>
+              {error !== null && <span className="basis-full wrap-anywhere text-muted">{error}</span>}
+            </li>
+          ))}
+        </ol>
+      )}
+      <p className="text-muted">{t("delivery.event", { type })}</p>
+      {nextAt !== null && <p className="text-muted">{t("delivery.next", { time: dateTime(nextAt) })}</p>}
+      <p>
+        <Link
+          to="/$project/inbox/$view/$ticketId"
+          params={{ project, view: "review", ticketId }}
+          className="rounded-sm font-medium text-accent hover:underline"
+        >
+          {t("delivery.openTicket")}
+        </Link>
+      </p>
+    </div>
+  );
+}
+
+/** A callback; opened, with its attempts. `onReplay` is null if the operator may not repeat it. */
 function DeliveryRow({
   item,
   isBusy,
@@ -27,11 +64,10 @@ function DeliveryRow({
   isBusy: boolean;
   onReplay: (() => void) | null;
 }) {
-  const { dateTime, duration, t } = useTexts();
-  const project = useProject();
+  const { t } = useTexts();
   const detailsId = useId();
   const [isOpen, setOpen] = useState(false);
-  const { attempts, createdAt, nextAt, state, ticketId, type, url } = item;
+  const { attempts, createdAt, state, type, url } = item;
   return (
     <div>
       <div className="flex items-start gap-3">
@@ -61,53 +97,22 @@ function DeliveryRow({
         </button>
         <Ago time={createdAt} className="shrink-0 pt-0.5 text-xs text-muted max-sm:hidden" />
         {onReplay !== null && (
-          <Button size="small" isBusy={isBusy} onClick={onReplay}>
-            <RotateCcw aria-hidden className="size-3.5" />
+          <Button icon={RotateCcw} size="small" isBusy={isBusy} onClick={onReplay}>
             {t(state === "pending" ? "delivery.tryNow" : "delivery.replay")}
           </Button>
         )}
       </div>
-      {isOpen && (
-        <div id={detailsId} className="mt-2 ml-6 flex flex-col gap-2 text-xs">
-          {attempts.length === 0 ? (
-            <p className="text-muted">{t("delivery.noTry")}</p>
-          ) : (
-            <ol className="divide-y divide-line rounded-lg border border-line bg-surface">
-              {attempts.map(({ at, error, ms, status }, place) => (
-                <li key={`${at} ${place}`} className="flex flex-wrap gap-x-3 gap-y-0.5 px-2.5 py-1.5 tabular-nums">
-                  <time dateTime={at}>{dateTime(at)}</time>
-                  <span className={error === null ? "text-ok" : "text-bad"}>
-                    {status === null ? t("delivery.noStatus") : t("delivery.status", { status })}
-                  </span>
-                  <span className="text-muted">{ms === null ? t("delivery.noEnd") : duration(ms)}</span>
-                  {error !== null && <span className="basis-full wrap-anywhere text-muted">{error}</span>}
-                </li>
-              ))}
-            </ol>
-          )}
-          <p className="text-muted">{t("delivery.event", { type })}</p>
-          {nextAt !== null && <p className="text-muted">{t("delivery.next", { time: dateTime(nextAt) })}</p>}
-          <p>
-            <Link
-              to="/$project/inbox/$view/$ticketId"
-              params={{ project, view: "review", ticketId }}
-              className="rounded-sm font-medium text-accent hover:underline"
-            >
-              {t("delivery.openTicket")}
-            </Link>
-          </p>
-        </div>
-      )}
+      {isOpen && <DeliveryDetails id={detailsId} item={item} />}
     </div>
   );
 }
 
 const CHOICES = ["all", "pending", "dead", "delivered"] as const satisfies readonly (DeliveryState | "all")[];
 
-/** The callbacks of the project, with what became of them. */
+/** The callbacks of the project, with their attempts. */
 export function DeliveriesSection() {
   const { t } = useTexts();
-  const { connection, queryClient, toasts } = useServices();
+  const { connection, queryClient } = useServices();
   const project = useProject();
   const mayReplay = useRights()("webhooks:write");
   const [choice, setChoice] = useState<DeliveryState | "all">("all");
@@ -120,57 +125,50 @@ export function DeliveriesSection() {
     await runAside(async () => {
       await connection.call("replayDelivery", project, { params: { id } });
       await queryClient.invalidateQueries({ queryKey: ["deliveries", project] });
-      toasts.show({ kind: "done", text: t("delivery.replayed") });
+      return t("delivery.replayed");
     });
     setBusyId(null);
   }
 
   return (
-    <>
-      <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
-        <p className="max-w-xl text-sm text-muted">{t("delivery.text", { project })}</p>
-        <ChoiceGroup
-          label={t("delivery.state")}
-          hidesLabel
-          value={choice}
-          options={CHOICES.map((value) => ({ value, label: t(`delivery.${value}`) }))}
-          onChange={setChoice}
-        />
-      </div>
-      {!mayReplay && (
-        <div className="mb-4">
-          <Notice>{t("delivery.readOnly", { project })}</Notice>
-        </div>
-      )}
-      <PagedList
-        query={deliveries}
-        label={t("administration.deliveries")}
-        commandsOf={(item) =>
-          mayReplay
-            ? [
-                {
-                  id: "delivery-replay",
-                  title: t("delivery.replay"),
-                  group: "page",
-                  keys: "r",
-                  isDecision: true,
-                  run: () => void replay(item),
-                },
-              ]
-            : []
-        }
-        empty={
-          <EmptyState
-            icon={Send}
-            title={t(choice === "all" ? "delivery.none" : "delivery.noneSuch")}
-            text={t("delivery.noneText")}
+    <ResourcePage
+      query={deliveries}
+      label={t("administration.deliveries")}
+      head={
+        <>
+          <p className="max-w-xl self-center text-sm text-muted">{t("delivery.text", { project })}</p>
+          <ChoiceGroup
+            label={t("delivery.state")}
+            hidesLabel
+            value={choice}
+            options={CHOICES.map((value) => ({ value, label: t(`delivery.${value}`) }))}
+            onChange={setChoice}
+            className="self-center"
           />
-        }
-      >
-        {(item) => (
-          <DeliveryRow item={item} isBusy={busyId === item.id} onReplay={mayReplay ? () => void replay(item) : null} />
-        )}
-      </PagedList>
-    </>
+        </>
+      }
+      filter={
+        !mayReplay && (
+          <div className="mb-4">
+            <Notice>{t("delivery.readOnly", { project })}</Notice>
+          </div>
+        )
+      }
+      commandsOf={(item) => [
+        mayReplay && {
+          id: "delivery-replay",
+          title: t("delivery.replay"),
+          keys: "r",
+          isDecision: true,
+          run: () => void replay(item),
+        },
+      ]}
+      icon={Send}
+      empty={{ title: t(choice === "all" ? "delivery.none" : "delivery.noneSuch"), text: t("delivery.noneText") }}
+    >
+      {(item) => (
+        <DeliveryRow item={item} isBusy={busyId === item.id} onReplay={mayReplay ? () => void replay(item) : null} />
+      )}
+    </ResourcePage>
   );
 }

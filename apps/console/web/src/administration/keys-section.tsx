@@ -1,75 +1,180 @@
 import { useState } from "react";
-import type { KeyItem } from "@svc/contracts";
+import type { KeyItem, RequiredScope } from "@svc/contracts";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { KeyRound, Plus, RefreshCw, Trash2 } from "lucide-react";
-import { keyPagesQuery, revokeKey } from "../api/administration.ts";
+import { KeyRound, RefreshCw, Trash2 } from "lucide-react";
+import { keyPagesQuery } from "../api/administration.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
-import { FormError } from "../forms/form-dialog.tsx";
+import { useFields } from "../forms/use-fields.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { PagedList, ShownOnceDialog } from "../lists/paged-list.tsx";
-import { useServices, useCommands } from "../session/services.ts";
+import { ResourcePage, ShownOnceDialog } from "../lists/resource-page.tsx";
+import { useProject, useServices, useSession } from "../session/services.ts";
 import { Ago, useNow } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
-import { Button, IconButton } from "../ui/button.tsx";
-import { Dialog, ConfirmDialog } from "../ui/dialog.tsx";
-import { SelectField } from "../ui/field.tsx";
-import { EmptyState } from "../ui/notice.tsx";
-import { KeyForm } from "./key-form.tsx";
+import { IconButton } from "../ui/button.tsx";
+import { CheckBox } from "../ui/choice-fields.tsx";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { Field, SelectField } from "../ui/field.tsx";
+import { Notice } from "../ui/notice.tsx";
 
-const HOUR_SECONDS = 3_600;
-/** How long the old key works on. */
-const OVERLAPS = [0, HOUR_SECONDS, 24 * HOUR_SECONDS, 7 * 24 * HOUR_SECONDS] as const;
-
-/** Makes a key in the place of another one. */
-function RotateDialog({
-  item: { id, name },
-  onMade,
-  onClose,
-}: {
-  item: KeyItem;
+interface KeyDialogProps {
+  /** Receives the key itself, which is shown this once. */
   onMade: (key: string) => void;
   onClose: () => void;
-}) {
-  const { duration, t } = useTexts();
-  const { connection, queryClient } = useServices();
-  const [overlapSeconds, setOverlap] = useState<number>(24 * HOUR_SECONDS);
-  const { error, isBusy, run } = useAction();
+}
 
-  const rotate = () =>
-    run(async () => {
-      const { item } = await connection.call("rotateKey", null, { params: { id }, body: { overlapSeconds } });
-      void queryClient.invalidateQueries({ queryKey: ["keys"] });
-      onMade(item.key ?? "");
+/** The scopes that a key can be given, by resource. Scopes that no operation needs are left out. */
+const KEY_SCOPES = {
+  messages: ["messages:read", "messages:write"],
+  tickets: ["tickets:read", "tickets:write"],
+  kb: ["kb:read", "kb:write"],
+  agents: ["agents:read", "agents:execute", "agents:write"],
+  models: ["models:read", "models:write"],
+  channels: ["channels:read"],
+  webhooks: ["webhooks:read", "webhooks:write"],
+  audit: ["audit:read"],
+  privacy: ["privacy:read", "privacy:write"],
+} as const satisfies Record<string, readonly RequiredScope[]>;
+
+/** Chooses the scopes of a key; null for a key of an administrator. */
+function ScopesField({
+  scopes: chosen,
+  onChange,
+}: {
+  scopes: readonly RequiredScope[] | null;
+  onChange: (scopes: RequiredScope[] | null) => void;
+}) {
+  const { t } = useTexts();
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-2 text-sm font-medium">{t("adminKeys.scopes")}</legend>
+      <CheckBox
+        label={t("adminKeys.administrator")}
+        hint={<code className="font-mono text-2xs">admin:*</code>}
+        isOn={chosen === null}
+        onChange={(isOn) => onChange(isOn ? null : [])}
+      />
+      {chosen === null ? (
+        <Notice look="warn">{t("adminKeys.administratorText")}</Notice>
+      ) : (
+        <ul className="divide-y divide-line rounded-lg border border-line">
+          {Object.entries(KEY_SCOPES).map(([resource, scopes]) => (
+            <li key={resource} className="flex flex-wrap gap-x-5 gap-y-2 px-3 py-2">
+              {scopes.map((scope) => (
+                <div key={scope} className="w-36">
+                  <CheckBox
+                    label={<code className="font-mono text-xs">{scope}</code>}
+                    isOn={chosen.includes(scope)}
+                    onChange={(isOn) => onChange(isOn ? [...chosen, scope] : chosen.filter((other) => other !== scope))}
+                  />
+                </div>
+              ))}
+            </li>
+          ))}
+        </ul>
+      )}
+    </fieldset>
+  );
+}
+
+/** Returns today (`YYYY-MM-DD`) in the time zone of the browser. */
+function today(): string {
+  const day = new Date();
+  return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+}
+
+/** Returns the end of a day (`YYYY-MM-DD`) in the time zone of the browser, as RFC 3339. */
+const endOf = (day: string) => new Date(`${day}T23:59:59`).toISOString();
+
+/** Creates a key. */
+function NewKeyDialog({ onMade, onClose }: KeyDialogProps) {
+  const { t } = useTexts();
+  const { connection, queryClient } = useServices();
+  const { projects } = useSession();
+  const { values, field } = useFields({ name: "", project: useProject(), lastDay: "" });
+  const [scopes, setScopes] = useState<RequiredScope[] | null>([]);
+  const [needsScope, setNeedsScope] = useState(false);
+
+  async function submit() {
+    setNeedsScope(scopes?.length === 0);
+    if (scopes?.length === 0) return;
+    const { item } = await connection.call("createKey", null, {
+      body: {
+        name: values.name.trim(),
+        ...(scopes === null ? { scopes: ["admin:*"] } : { scopes, project: values.project }),
+        ...(values.lastDay === "" ? {} : { expiresAt: endOf(values.lastDay) }),
+      },
     });
+    void queryClient.invalidateQueries({ queryKey: ["keys"] });
+    onMade(item.key ?? "");
+  }
 
   return (
-    <Dialog
+    <FormDialog
+      title={t("apiKeys.make")}
+      action={t("apiKeys.make")}
+      error={needsScope ? t("apiKeys.needsRight") : null}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field label={t("apiKeys.name")} hint={t("apiKeys.nameHint")} maxLength={100} required {...field("name")} />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <SelectField
+          label={t("project.label")}
+          hint={t(scopes === null ? "adminKeys.allProjects" : "adminKeys.projectHint")}
+          disabled={scopes === null}
+          options={projects.map(({ name }) => ({ value: name, label: name }))}
+          {...field("project")}
+        />
+        <Field
+          label={t("adminKeys.lastDay")}
+          hint={t("adminKeys.lastDayHint")}
+          type="date"
+          min={today()}
+          max="9999-12-30"
+          {...field("lastDay")}
+        />
+      </div>
+      <ScopesField scopes={scopes} onChange={setScopes} />
+    </FormDialog>
+  );
+}
+
+const HOUR_SECONDS = 3_600;
+/** Choices of how long the old key remains valid. */
+const OVERLAPS = [0, HOUR_SECONDS, 24 * HOUR_SECONDS, 7 * 24 * HOUR_SECONDS] as const;
+
+/** Creates a key that replaces another one. */
+function RotateDialog({ item: { id, name }, onMade, onClose }: KeyDialogProps & { item: KeyItem }) {
+  const { duration, t } = useTexts();
+  const { connection, queryClient } = useServices();
+  const { values, field } = useFields({ overlap: String(24 * HOUR_SECONDS) });
+
+  async function rotate() {
+    const body = { overlapSeconds: Number(values.overlap) };
+    const { item } = await connection.call("rotateKey", null, { params: { id }, body });
+    void queryClient.invalidateQueries({ queryKey: ["keys"] });
+    onMade(item.key ?? "");
+  }
+
+  return (
+    <FormDialog
       title={t("adminKeys.rotate", { name })}
       width="small"
+      action={t("adminKeys.rotateNow")}
+      onSubmit={rotate}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button look="primary" isBusy={isBusy} onClick={() => void rotate()}>
-            {t("adminKeys.rotateNow")}
-          </Button>
-        </>
-      }
     >
-      <div className="flex flex-col gap-4 p-4">
-        <p className="text-sm">{t("adminKeys.rotateText")}</p>
-        <SelectField
-          label={t("adminKeys.overlap")}
-          value={String(overlapSeconds)}
-          options={OVERLAPS.map((seconds) => ({
-            value: String(seconds),
-            label: seconds === 0 ? t("adminKeys.overlapNone") : duration(seconds * 1_000),
-          }))}
-          onChange={({ currentTarget }) => setOverlap(Number(currentTarget.value))}
-        />
-        <FormError error={error} />
-      </div>
-    </Dialog>
+      <p className="text-sm">{t("adminKeys.rotateText")}</p>
+      <SelectField
+        label={t("adminKeys.overlap")}
+        options={OVERLAPS.map((seconds) => ({
+          value: String(seconds),
+          label: seconds === 0 ? t("adminKeys.overlapNone") : duration(seconds * 1_000),
+        }))}
+        {...field("overlap")}
+      />
+    </FormDialog>
   );
 }
 
@@ -115,77 +220,61 @@ function KeyRow({ item, onRotate, onRevoke }: { item: KeyItem; onRotate: () => v
   );
 }
 
-/** What is being done with the keys. */
-type Doing = { kind: "make" } | { kind: "rotate" | "revoke"; item: KeyItem } | { kind: "show"; key: string } | null;
+/** The dialog that is open. */
+type Open = { kind: "make" } | { kind: "show"; key: string } | { kind: "rotate" | "revoke"; item: KeyItem } | null;
 
-/** The keys of all projects. */
+/** The API keys of all projects. */
 export function KeysSection() {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
-  const [doing, setDoing] = useState<Doing>(null);
-  const { isBusy, runAside } = useAction();
+  const [open, setOpen] = useState<Open>(null);
+  const { runAside } = useAction();
   const keys = useInfiniteQuery(keyPagesQuery(connection));
-  const close = () => setDoing(null);
-  const make = () => setDoing({ kind: "make" });
-  useCommands([{ id: "new-key", title: t("apiKeys.make"), group: "page", keys: "c", run: make }]);
+  const dialog = { onMade: (key: string) => setOpen({ kind: "show", key }), onClose: () => setOpen(null) };
 
   const revoke = ({ id, name }: KeyItem) =>
     runAside(async () => {
-      await revokeKey(connection, id);
+      await connection.call("revokeKey", null, { params: { id } });
       await queryClient.invalidateQueries({ queryKey: ["keys"] });
       toasts.show({ kind: "done", text: t("apiKeys.revoked", { name }) });
-      close();
+      setOpen(null);
     });
 
-  const button = (
-    <Button look="primary" onClick={make} keys="c">
-      <Plus aria-hidden className="size-4" />
-      {t("apiKeys.make")}
-    </Button>
-  );
   return (
     <>
-      <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
-        <p className="max-w-2xl text-sm text-muted">{t("adminKeys.text")}</p>
-        {button}
-      </div>
-      <PagedList
+      <ResourcePage
         query={keys}
         label={t("administration.keys")}
-        empty={
-          <EmptyState icon={KeyRound} title={t("adminKeys.none")} text={t("adminKeys.noneText")}>
-            {button}
-          </EmptyState>
-        }
+        head={t("adminKeys.text")}
+        create={{ id: "new-key", title: t("apiKeys.make"), run: () => setOpen({ kind: "make" }) }}
+        icon={KeyRound}
+        empty={{ title: t("adminKeys.none"), text: t("adminKeys.noneText") }}
       >
         {(item) => (
           <KeyRow
             item={item}
-            onRotate={() => setDoing({ kind: "rotate", item })}
-            onRevoke={() => setDoing({ kind: "revoke", item })}
+            onRotate={() => setOpen({ kind: "rotate", item })}
+            onRevoke={() => setOpen({ kind: "revoke", item })}
           />
         )}
-      </PagedList>
-      {doing?.kind === "make" && <KeyForm onMade={(key) => setDoing({ kind: "show", key })} onClose={close} />}
-      {doing?.kind === "rotate" && (
-        <RotateDialog item={doing.item} onMade={(key) => setDoing({ kind: "show", key })} onClose={close} />
-      )}
-      {doing?.kind === "show" && (
+      </ResourcePage>
+      {open?.kind === "make" && <NewKeyDialog {...dialog} />}
+      {open?.kind === "rotate" && <RotateDialog item={open.item} {...dialog} />}
+      {open?.kind === "show" && (
         <ShownOnceDialog
           title={t("apiKeys.made")}
           warning={t("apiKeys.once")}
           label={t("apiKeys.key")}
-          secret={doing.key}
-          onClose={close}
+          secret={open.key}
+          onClose={dialog.onClose}
         />
       )}
-      {doing?.kind === "revoke" && (
+      {open?.kind === "revoke" && (
         <ConfirmDialog
-          title={t("apiKeys.revoke", { name: doing.item.name })}
+          title={t("apiKeys.revoke", { name: open.item.name })}
           action={t("apiKeys.revokeNow")}
-          isBusy={isBusy}
-          onConfirm={() => void revoke(doing.item)}
-          onClose={close}
+          onConfirm={() => revoke(open.item)}
+          onClose={dialog.onClose}
         >
           {t("apiKeys.revokeText")}
         </ConfirmDialog>

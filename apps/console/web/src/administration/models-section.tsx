@@ -1,4 +1,4 @@
-import type { ModelPullProgress, Model, UnreachableProvider } from "@svc/contracts";
+import type { Model, ModelPullProgress, Stats, UnreachableProvider } from "@svc/contracts";
 import { Download, Square, CircleCheck, CircleX, Cpu } from "lucide-react";
 import { useState, useDeferredValue, useEffect } from "react";
 import type { SubmitEvent } from "react";
@@ -6,12 +6,13 @@ import { useQuery, useInfiniteQuery } from "@tanstack/react-query";
 import { agentsQuery } from "../api/agents.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { formatBytes } from "../knowledge/format-bytes.ts";
-import { PagedList } from "../lists/paged-list.tsx";
+import { ResourcePage, itemsOf } from "../lists/resource-page.tsx";
 import { useServices, useProject, useRights } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
-import { ErrorNotice, Notice, Skeleton, EmptyState } from "../ui/notice.tsx";
+import { ErrorNotice, Notice } from "../ui/notice.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { describeServerError, modelPagesQuery, usePulls } from "./models.ts";
 
@@ -91,14 +92,12 @@ function ModelRow({
         )}
       </div>
       {mayWrite && pulling !== null && (
-        <Button size="small" aria-label={t("models.cancelOf", { model: catalogId })} onClick={onCancel}>
-          <Square aria-hidden className="size-3.5" />
+        <Button icon={Square} size="small" aria-label={t("models.cancelOf", { model: catalogId })} onClick={onCancel}>
           {t("models.cancel")}
         </Button>
       )}
       {mayWrite && pulling === null && error === null && installed === false && (
-        <Button size="small" aria-label={t("models.pullOf", { model: catalogId })} onClick={onPull}>
-          <Download aria-hidden className="size-3.5" />
+        <Button icon={Download} size="small" aria-label={t("models.pullOf", { model: catalogId })} onClick={onPull}>
           {t("models.pull")}
         </Button>
       )}
@@ -130,7 +129,7 @@ function PullForm({ onPull }: { onPull: (catalogId: string) => void }) {
         spellCheck={false}
         autoComplete="off"
         autoCapitalize="none"
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        onChange={setName}
       />
       <Button type="submit" className="self-start" disabled={typed === ""}>
         {t("models.pull")}
@@ -174,9 +173,52 @@ function Servers({ models, unreachable }: { models: readonly Model[]; unreachabl
 const CELL = "px-2 py-1.5 text-right tabular-nums";
 const STALE_MS = 60_000;
 
-/** What the project's agents asked of language models in the last 30 days, and what that cost. */
-function UsageTable() {
+/** A table of usage, one row for each model. */
+function UsageRows({ rows }: { rows: Stats["models"] }) {
   const { language, number, t } = useTexts();
+  const money = new Intl.NumberFormat(language, { style: "currency", currency: "USD", maximumFractionDigits: 4 });
+  const heads = ["models.calls", "models.faults", "models.input", "models.output", "models.cost"] as const;
+  return (
+    <div role="region" aria-label={t("models.usage")} tabIndex={0} className="overflow-x-auto">
+      <table className="w-full text-sm">
+        <thead className="text-xs text-muted">
+          <tr>
+            <th scope="col" className="py-1.5 pr-2 text-left font-medium">
+              {t("models.model")}
+            </th>
+            {heads.map((title) => (
+              <th key={title} scope="col" className={`${CELL} font-medium`}>
+                {t(title)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody className="divide-y divide-line">
+          {rows.map(({ calls, costUsd, faults, inputTokens, model, outputTokens }) => (
+            <tr key={model}>
+              <th scope="row" className="py-1.5 pr-2 text-left font-mono text-xs font-medium">
+                {model}
+              </th>
+              {[calls, faults, inputTokens, outputTokens].map((count, column) => (
+                <td key={heads[column]} className={CELL}>
+                  {number(count)}
+                </td>
+              ))}
+              <td className={CELL} title={costUsd === null ? t("models.noPrice") : undefined}>
+                {costUsd === null ? "–" : money.format(costUsd)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.some(({ costUsd }) => costUsd === null) && <p className="mt-1 text-xs text-muted">{t("models.noPrice")}</p>}
+    </div>
+  );
+}
+
+/** The usage of language models by the project's agents in the last 30 days, and its cost. */
+function UsageTable() {
+  const { t } = useTexts();
   const { connection } = useServices();
   const project = useProject();
   const usage = useQuery({
@@ -184,77 +226,34 @@ function UsageTable() {
     staleTime: STALE_MS,
     queryFn: async ({ signal }) => (await connection.call("getStats", project, { query: {}, signal })).models,
   });
-  const money = new Intl.NumberFormat(language, { style: "currency", currency: "USD", maximumFractionDigits: 4 });
   return (
     <Section title={t("models.usage")} text={t("models.usageText", { project })}>
-      {usage.isPending && <Skeleton className="h-16 w-full rounded-lg" />}
-      {usage.isError && <ErrorNotice error={usage.error} onRetry={() => void usage.refetch()} />}
-      {usage.isSuccess && usage.data.length === 0 && <p className="text-sm text-muted">{t("models.noUsage")}</p>}
-      {usage.isSuccess && usage.data.length > 0 && (
-        <div role="region" aria-label={t("models.usage")} tabIndex={0} className="overflow-x-auto">
-          <table className="w-full text-sm">
-            <thead className="text-xs text-muted">
-              <tr>
-                <th scope="col" className="py-1.5 pr-2 text-left font-medium">
-                  {t("models.model")}
-                </th>
-                {(["models.calls", "models.faults", "models.input", "models.output", "models.cost"] as const).map(
-                  (title) => (
-                    <th key={title} scope="col" className={`${CELL} font-medium`}>
-                      {t(title)}
-                    </th>
-                  ),
-                )}
-              </tr>
-            </thead>
-            <tbody className="divide-y divide-line">
-              {usage.data.map(({ calls, costUsd, faults, inputTokens, model, outputTokens }) => (
-                <tr key={model}>
-                  <th scope="row" className="py-1.5 pr-2 text-left font-mono text-xs font-medium">
-                    {model}
-                  </th>
-                  <td className={CELL}>{number(calls)}</td>
-                  <td className={CELL}>{number(faults)}</td>
-                  <td className={CELL}>{number(inputTokens)}</td>
-                  <td className={CELL}>{number(outputTokens)}</td>
-                  <td className={CELL} title={costUsd === null ? t("models.noPrice") : undefined}>
-                    {costUsd === null ? "–" : money.format(costUsd)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-          {usage.data.some(({ costUsd }) => costUsd === null) && (
-            <p className="mt-1 text-xs text-muted">{t("models.noPrice")}</p>
-          )}
-        </div>
-      )}
+      <QueryView query={usage} skeleton="h-16 w-full rounded-lg">
+        {(rows) =>
+          rows.length === 0 ? <p className="text-sm text-muted">{t("models.noUsage")}</p> : <UsageRows rows={rows} />
+        }
+      </QueryView>
     </Section>
   );
 }
 
-/** Language models: the servers, what they have and what can be installed, and what was asked of them. */
-export function ModelsSection() {
-  const { t } = useTexts();
+/** The models of the servers, and a function that returns the row of one with its pull. */
+function useModelRows() {
   const { connection } = useServices();
   const project = useProject();
   const mayDo = useRights();
   const mayWrite = mayDo("models:write");
-  const [typed, setTyped] = useState("");
-  const q = useDeferredValue(typed.trim());
-  const models = useInfiniteQuery(modelPagesQuery(connection, project, q));
   const all = useInfiniteQuery(modelPagesQuery(connection, project, ""));
   const agents = useQuery({ ...agentsQuery(connection, project), enabled: mayDo("agents:read") });
   const { cancel, pull, pulls } = usePulls();
-  const known = all.data?.pages.flatMap(({ items }) => items) ?? [];
-  const usersOf = (id: string) => (agents.data ?? []).filter(({ model }) => model === id).map(({ name }) => name);
+  const known = itemsOf(all);
 
-  // What somebody else has begun is followed as well, so that its end is told here, too.
+  // A pull that another operator has started is followed as well, so that its end is shown here, too.
   const begun = mayWrite ? known.filter((model) => model.pull !== null).map(({ catalogId }) => catalogId) : [];
   const begunIds = begun.join("\n");
   useEffect(() => {
     for (const id of begun) if (pulls[id] === undefined) pull(id);
-    // Only when others are begun: what is followed already has its own way to end.
+    // Only when others are started: a pull that is followed already ends by itself.
   }, [begunIds]);
 
   function rowOf(model: ShownModel) {
@@ -264,7 +263,7 @@ export function ModelsSection() {
     return (
       <ModelRow
         model={model}
-        users={usersOf(catalogId)}
+        users={(agents.data ?? []).filter((agent) => agent.model === catalogId).map(({ name }) => name)}
         pulling={isOn ? (followed.progress ?? model.pull ?? "begun") : (model.pull ?? null)}
         error={followed?.error ?? null}
         mayWrite={mayWrite}
@@ -273,8 +272,20 @@ export function ModelsSection() {
       />
     );
   }
-
   const unlisted = Object.keys(pulls).filter((id) => known.every(({ catalogId }) => catalogId !== id));
+  return { known, unreachable: all.data?.pages[0]?.unreachable, unlisted, rowOf, pull };
+}
+
+/** Language models: the servers, the models that are installed or can be, and their usage. */
+export function ModelsSection() {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const mayDo = useRights();
+  const [typed, setTyped] = useState("");
+  const q = useDeferredValue(typed.trim());
+  const models = useInfiniteQuery(modelPagesQuery(connection, project, q));
+  const { known, pull, rowOf, unlisted, unreachable } = useModelRows();
   return (
     <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="flex min-w-0 flex-col gap-4">
@@ -294,29 +305,27 @@ export function ModelsSection() {
           value={typed}
           maxLength={200}
           spellCheck={false}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          onChange={setTyped}
         />
-        <PagedList
+        <ResourcePage
           query={models}
           label={t("administration.models")}
-          empty={
-            <EmptyState
-              icon={Cpu}
-              title={t(q === "" ? "models.none" : "models.noMatch")}
-              text={t(q === "" ? "models.noneText" : "models.noMatchText")}
-            />
-          }
+          icon={Cpu}
+          empty={{
+            title: t(q === "" ? "models.none" : "models.noMatch"),
+            text: t(q === "" ? "models.noneText" : "models.noMatchText"),
+          }}
         >
           {rowOf}
-        </PagedList>
+        </ResourcePage>
         {mayDo("tickets:read") && <UsageTable />}
       </div>
       <div className="flex min-w-0 flex-col gap-4">
-        {all.isSuccess && <Servers models={known} unreachable={all.data.pages[0]?.unreachable ?? []} />}
+        {unreachable !== undefined && <Servers models={known} unreachable={unreachable} />}
         <Section title={t("models.default")}>
           <p className="text-sm text-muted">{t("models.defaultText")}</p>
         </Section>
-        {mayWrite && (
+        {mayDo("models:write") && (
           <Section title={t("models.pullOther")}>
             <PullForm onPull={pull} />
           </Section>

@@ -1,41 +1,31 @@
-import { infiniteQueryOptions } from "@tanstack/react-query";
 import { ServiceError, createClient } from "@svc/client";
 import type { Client } from "@svc/client";
 import type { Model, ModelList, ModelPullProgress, UnreachableProvider } from "@svc/contracts";
 import { useEffect, useRef, useState } from "react";
 import type { Connection } from "../api/connection.ts";
+import { given, pagesQuery } from "../api/pages.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { Texts, TextKey } from "../i18n/texts.ts";
 import { useServices, useProject, useSession } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 
-/** A model of the list, by the id that all lists go by. */
-export type ListedModel = Model & { id: string };
+/** A model with the `id` that lists need. */
+type ListedModel = Model & { id: string };
 
 /** A page of the list of models. */
 type ModelPage = Omit<ModelList, "items"> & { items: ListedModel[] };
 
-const PAGE_LIMIT = 50;
 /** Polling interval for what the servers have, and for the progress of pulls that another page follows. */
 const FOLLOW_MS = 10_000;
 
-/** The models of all servers whose ids have these words, installed ones first, page by page. Followed. */
-export const modelPagesQuery = (connection: Connection, project: string, q: string) =>
-  infiniteQueryOptions({
-    queryKey: ["models", project, "pages", q],
-    refetchInterval: FOLLOW_MS,
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }: ModelPage) => nextCursor,
-    async queryFn({ pageParam, signal }): Promise<ModelPage> {
-      const query = {
-        limit: PAGE_LIMIT,
-        ...(q === "" ? {} : { q }),
-        ...(pageParam === null ? {} : { cursor: pageParam }),
-      };
-      const page = await connection.call("listModels", project, { query, signal });
-      return { ...page, items: page.items.map((model) => ({ ...model, id: model.catalogId })) };
-    },
-  });
+/** The models of all servers whose IDs have these words, installed ones first, page by page. Polled. */
+export const modelPagesQuery = (connection: Connection, project: string, q: string) => ({
+  ...pagesQuery(["models", project, "pages", q], async ({ query, signal }): Promise<ModelPage> => {
+    const page = await connection.call("listModels", project, { query: { ...query, ...given({ q }) }, signal });
+    return { ...page, items: page.items.map((model) => ({ ...model, id: model.catalogId })) };
+  }),
+  refetchInterval: FOLLOW_MS,
+});
 
 /**
  * Returns the client that pulls models as the operator and follows them across dropped connections and restarts of the
@@ -81,13 +71,13 @@ export function describeServerError({ provider, detail }: UnreachableProvider, t
   return own;
 }
 
-/** A pull that this page follows: how far it is, or why it has failed. */
-export interface Pull {
+/** A pull that this page follows: its progress, or its error. */
+interface Pull {
   progress: ModelPullProgress | null;
   error: unknown;
 }
 
-/** The pulls of models that this page has begun or joined, by the ids of the models. They go on when the page is left. */
+/** The pulls of models that this page has started or joined, by the IDs of the models. They continue when the page is left. */
 export function usePulls() {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
@@ -108,7 +98,7 @@ export function usePulls() {
   const forget = (id: string) =>
     setPulls((known) => Object.fromEntries(Object.entries(known).filter(([other]) => other !== id)));
 
-  /** Reads how far it is until it ends. */
+  /** Reads the progress of a pull until it ends. */
   async function read(id: string, signal: AbortSignal) {
     set(id, { progress: null, error: null });
     for await (const { completedBytes, status, totalBytes } of pullerOf(project, csrf).pullModel(id, { signal })) {
@@ -116,7 +106,7 @@ export function usePulls() {
     }
   }
 
-  /** Pulls a model, or joins the pull that goes on. */
+  /** Pulls a model, or joins the pull that is running. */
   async function pull(id: string) {
     if (followed.current.has(id)) return;
     const controller = new AbortController();
@@ -129,14 +119,14 @@ export function usePulls() {
       if (controller.signal.aborted) return;
       error = cause;
     }
-    // What the list says must be as new as this, or the pull that has just ended would be joined.
+    // Refetched first: an older list would still show the pull that has just ended.
     await queryClient.invalidateQueries({ queryKey: ["models"] });
     if (!controller.signal.aborted) followed.current.delete(id);
     if (error === null || (error instanceof ServiceError && error.code === "pull_cancelled")) forget(id);
     else set(id, { progress: null, error });
   }
 
-  /** Ends a pull, for everybody who follows it. What was downloaded stays for the next one. */
+  /** Cancels a pull for everybody who follows it. What was downloaded is kept for the next one. */
   async function cancel(id: string) {
     try {
       await connection.call("cancelPull", project, { params: { catalogId: id } });
@@ -147,5 +137,5 @@ export function usePulls() {
     await queryClient.invalidateQueries({ queryKey: ["models"] });
   }
 
-  return { pulls, pull: (id: string) => void pull(id), cancel: (id: string) => void cancel(id), forget };
+  return { pulls, pull: (id: string) => void pull(id), cancel: (id: string) => void cancel(id) };
 }

@@ -1,20 +1,135 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { Ban, EllipsisVertical, Link2, Pencil, Plus, Trash2, UserCheck, Users } from "lucide-react";
+import { Ban, EllipsisVertical, Link2, Pencil, Plus, Trash2, UserCheck, Users, X } from "lucide-react";
 import { useDeferredValue, useState } from "react";
-import type { Operator } from "@svc/contracts";
+import type { Operator, OperatorRole } from "@svc/contracts";
 import { operatorPagesQuery } from "../api/administration.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
 import { useAction } from "../forms/use-action.ts";
+import { useFields } from "../forms/use-fields.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { PagedList, ShownOnceDialog } from "../lists/paged-list.tsx";
-import { useServices, useCommands, useSession } from "../session/services.ts";
+import { ResourcePage, ShownOnceDialog } from "../lists/resource-page.tsx";
+import { useProject, useServices, useSession } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Avatar, Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/dialog.tsx";
-import { Field } from "../ui/field.tsx";
+import { Field, SelectField } from "../ui/field.tsx";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
-import { EmptyState } from "../ui/notice.tsx";
-import { OperatorForm } from "./operator-form.tsx";
+
+/** A role in one project, or in all of them (`*`). */
+interface Role {
+  project: string;
+  role: OperatorRole;
+}
+
+const ROLES = ["administrator", "operator", "viewer"] as const satisfies readonly OperatorRole[];
+const EVERYWHERE = "*";
+
+/** The roles of an operator: one for each project, and one for all of them. */
+function RolesField({ roles, onChange }: { roles: readonly Role[]; onChange: (roles: Role[]) => void }) {
+  const { t } = useTexts();
+  const { projects } = useSession();
+  const all = [...new Set([EVERYWHERE, ...projects.map(({ name }) => name), ...roles.map(({ project }) => project)])];
+  const free = all.filter((name) => !roles.some(({ project }) => project === name));
+  const [next] = [...free.filter((name) => name !== EVERYWHERE), ...free];
+  const nameOf = (project: string) => (project === EVERYWHERE ? t("adminKeys.all") : project);
+  const change = (at: number, part: Partial<Role>) =>
+    onChange(roles.map((role, index) => (index === at ? { ...role, ...part } : role)));
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-1 text-sm font-medium">{t("operators.roles")}</legend>
+      {roles.length === 0 && <p className="text-sm text-muted">{t("operators.noRole")}</p>}
+      {roles.map(({ project, role }, at) => (
+        <div key={project} className="flex items-center gap-2">
+          <SelectField
+            label={t("project.label")}
+            hidesLabel
+            className="min-w-0 flex-1"
+            value={project}
+            options={all
+              .filter((name) => name === project || free.includes(name))
+              .map((name) => ({ value: name, label: nameOf(name) }))}
+            onChange={(value) => change(at, { project: value })}
+          />
+          <SelectField
+            label={t("operators.roleIn", { project: nameOf(project) })}
+            hidesLabel
+            className="w-40"
+            value={role}
+            options={ROLES.map((value) => ({ value, label: t(`role.${value}`) }))}
+            onChange={(value) => change(at, { role: value })}
+          />
+          <IconButton
+            icon={X}
+            label={t("operators.removeRole", { project: nameOf(project) })}
+            onClick={() => onChange(roles.filter((_, index) => index !== at))}
+          />
+        </div>
+      ))}
+      {next !== undefined && (
+        <Button
+          icon={Plus}
+          size="small"
+          className="self-start"
+          onClick={() => onChange([...roles, { project: next, role: "operator" }])}
+        >
+          {t("operators.addRole")}
+        </Button>
+      )}
+      <p className="text-xs text-muted">{t("operators.rolesHint")}</p>
+    </fieldset>
+  );
+}
+
+/** Creates an operator, or changes the given one. */
+function OperatorDialog({
+  item,
+  onSaved,
+  onClose,
+}: {
+  item: Operator | null;
+  onSaved: (operator: Operator) => void;
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
+  const { connection, queryClient } = useServices();
+  const project = useProject();
+  const { values, field } = useFields({ name: item?.name ?? "", email: item?.email ?? "" });
+  const [roles, setRoles] = useState<Role[]>(item?.roles ?? [{ project, role: "operator" }]);
+
+  async function submit() {
+    const body = { name: values.name.trim(), email: values.email.trim(), roles };
+    const saved =
+      item === null
+        ? await connection.call("createOperator", null, { body })
+        : await connection.call("updateOperator", null, { params: { id: item.id }, body, ifMatch: item.version });
+    void queryClient.invalidateQueries({ queryKey: ["operators"] });
+    // It may be the signed-in operator.
+    void queryClient.invalidateQueries({ queryKey: ["session"] });
+    onSaved(saved.item);
+  }
+
+  return (
+    <FormDialog
+      title={item === null ? t("operators.make") : t("operators.change", { name: item.name })}
+      action={t(item === null ? "operators.make" : "ui.save")}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field label={t("operators.name")} maxLength={200} required autoComplete="off" {...field("name")} />
+      <Field
+        label={t("operators.email")}
+        hint={t("operators.emailHint")}
+        type="email"
+        maxLength={254}
+        required
+        autoComplete="off"
+        {...field("email")}
+      />
+      <RolesField roles={roles} onChange={setRoles} />
+    </FormDialog>
+  );
+}
 
 /** What can be done with an operator. */
 interface RowActions {
@@ -83,31 +198,25 @@ function OperatorRow({ item, actions }: { item: Operator; actions: RowActions })
   );
 }
 
-/** What is being done with the operators. */
-type Doing =
+/** The dialog that is open. */
+type Open =
   | { kind: "make" }
   | { kind: "change" | "link" | "delete"; item: Operator }
   | { kind: "show"; item: Operator; token: string; expiresAt: string }
   | null;
 
-/** Everybody who works with the console. */
-export function OperatorsSection() {
-  const { dateTime, t } = useTexts();
+/** The changes that the list of operators makes, and the dialogs that they open. */
+function useOperatorActions() {
+  const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
-  const [words, setWords] = useState("");
-  const q = useDeferredValue(words.trim());
-  const [doing, setDoing] = useState<Doing>(null);
-  const { isBusy, runAside } = useAction();
-  const operators = useInfiniteQuery({ ...operatorPagesQuery(connection, q), placeholderData: keepPreviousData });
-  const close = () => setDoing(null);
-  const make = () => setDoing({ kind: "make" });
+  const [open, setOpen] = useState<Open>(null);
+  const { runAside } = useAction();
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["operators"] });
-  useCommands([{ id: "new-operator", title: t("operators.make"), group: "page", keys: "c", run: make }]);
 
   const makeLink = (item: Operator) =>
     runAside(async () => {
       const answer = await connection.call("createOperatorLink", null, { params: { id: item.id } });
-      setDoing({ kind: "show", item, token: answer.item.token, expiresAt: answer.item.expiresAt });
+      setOpen({ kind: "show", item, token: answer.item.token, expiresAt: answer.item.expiresAt });
     });
 
   const setDisabled = (item: Operator, isDisabled: boolean): Promise<void> =>
@@ -127,90 +236,95 @@ export function OperatorsSection() {
     runAside(async () => {
       await connection.call("deleteOperator", null, { params: { id }, ifMatch: version });
       await refresh();
-      toasts.show({ kind: "done", text: t("operators.deleted", { name }) });
-      close();
+      setOpen(null);
+      return t("operators.deleted", { name });
     });
 
-  const actions: RowActions = {
-    change: (item) => setDoing({ kind: "change", item }),
-    // Whoever has a password keeps it until the link is used; but their sessions end then, so it is asked first.
-    makeLink: (item) => (item.hasPassword ? setDoing({ kind: "link", item }) : void makeLink(item)),
+  const rowActions: RowActions = {
+    change: (item) => setOpen({ kind: "change", item }),
+    // A link ends the sessions of an operator with a password, so it is confirmed first.
+    makeLink: (item) => (item.hasPassword ? setOpen({ kind: "link", item }) : void makeLink(item)),
     setDisabled: (item, isDisabled) => void setDisabled(item, isDisabled),
-    remove: (item) => setDoing({ kind: "delete", item }),
+    remove: (item) => setOpen({ kind: "delete", item }),
   };
-  const button = (
-    <Button look="primary" onClick={make} keys="c">
-      <Plus aria-hidden className="size-4" />
-      {t("operators.make")}
-    </Button>
+  return { open, setOpen, makeLink, remove, rowActions };
+}
+
+/** The dialog that is open. */
+function OperatorDialogs({
+  open,
+  setOpen,
+  makeLink,
+  remove,
+}: Omit<ReturnType<typeof useOperatorActions>, "rowActions">) {
+  const { dateTime, t } = useTexts();
+  const { toasts } = useServices();
+  const close = () => setOpen(null);
+  if (open === null) return null;
+  if (open.kind === "make" || open.kind === "change") {
+    function onSaved(saved: Operator) {
+      close();
+      // A new operator can sign in after choosing a password.
+      if (open?.kind === "make") void makeLink(saved);
+      else toasts.show({ kind: "done", text: t("integrations.saved") });
+    }
+    return <OperatorDialog item={open.kind === "change" ? open.item : null} onSaved={onSaved} onClose={close} />;
+  }
+  const { name } = open.item;
+  if (open.kind === "show") {
+    return (
+      <ShownOnceDialog
+        title={t("operators.linkFor", { name })}
+        warning={t("operators.linkOnce", { name, time: dateTime(open.expiresAt) })}
+        label={t("operators.linkLabel")}
+        secret={`${location.origin}/link#${open.token}`}
+        onClose={close}
+      />
+    );
+  }
+  const isLink = open.kind === "link";
+  return (
+    <ConfirmDialog
+      title={t(isLink ? "operators.linkFor" : "operators.delete", { name })}
+      action={t(isLink ? "operators.linkNow" : "operators.deleteNow")}
+      onConfirm={() => (isLink ? makeLink(open.item) : remove(open.item))}
+      onClose={close}
+    >
+      {t(isLink ? "operators.linkText" : "operators.deleteText")}
+    </ConfirmDialog>
   );
+}
+
+/** The operators of all projects. */
+export function OperatorsSection() {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const [words, setWords] = useState("");
+  const q = useDeferredValue(words.trim());
+  const operators = useInfiniteQuery({ ...operatorPagesQuery(connection, q), placeholderData: keepPreviousData });
+  const { rowActions, ...dialogs } = useOperatorActions();
   return (
     <>
-      <div className="mb-4 flex flex-wrap items-end justify-between gap-3">
-        <Field
-          label={t("operators.find")}
-          type="search"
-          className="w-72 max-w-full"
-          value={words}
-          maxLength={200}
-          onChange={({ currentTarget }) => setWords(currentTarget.value)}
-        />
-        {button}
-      </div>
-      <PagedList
+      <ResourcePage
         query={operators}
         label={t("administration.operators")}
-        empty={
-          <EmptyState icon={Users} title={t("operators.none")} text={t("operators.noneText")}>
-            {button}
-          </EmptyState>
+        head={
+          <Field
+            label={t("operators.find")}
+            type="search"
+            className="w-72 max-w-full"
+            value={words}
+            maxLength={200}
+            onChange={setWords}
+          />
         }
+        create={{ id: "new-operator", title: t("operators.make"), run: () => dialogs.setOpen({ kind: "make" }) }}
+        icon={Users}
+        empty={{ title: t("operators.none"), text: t("operators.noneText") }}
       >
-        {(item) => <OperatorRow item={item} actions={actions} />}
-      </PagedList>
-      {(doing?.kind === "make" || doing?.kind === "change") && (
-        <OperatorForm
-          item={doing.kind === "change" ? doing.item : null}
-          onSaved={(saved) => {
-            close();
-            // Somebody new can sign in once they have a password.
-            if (doing.kind === "make") void makeLink(saved);
-            else toasts.show({ kind: "done", text: t("integrations.saved") });
-          }}
-          onClose={close}
-        />
-      )}
-      {doing?.kind === "link" && (
-        <ConfirmDialog
-          title={t("operators.linkFor", { name: doing.item.name })}
-          action={t("operators.linkNow")}
-          isBusy={isBusy}
-          onConfirm={() => void makeLink(doing.item)}
-          onClose={close}
-        >
-          {t("operators.linkText")}
-        </ConfirmDialog>
-      )}
-      {doing?.kind === "show" && (
-        <ShownOnceDialog
-          title={t("operators.linkFor", { name: doing.item.name })}
-          warning={t("operators.linkOnce", { name: doing.item.name, time: dateTime(doing.expiresAt) })}
-          label={t("operators.linkLabel")}
-          secret={`${location.origin}/link#${doing.token}`}
-          onClose={close}
-        />
-      )}
-      {doing?.kind === "delete" && (
-        <ConfirmDialog
-          title={t("operators.delete", { name: doing.item.name })}
-          action={t("operators.deleteNow")}
-          isBusy={isBusy}
-          onConfirm={() => void remove(doing.item)}
-          onClose={close}
-        >
-          {t("operators.deleteText")}
-        </ConfirmDialog>
-      )}
+        {(item) => <OperatorRow item={item} actions={rowActions} />}
+      </ResourcePage>
+      <OperatorDialogs {...dialogs} />
     </>
   );
 }

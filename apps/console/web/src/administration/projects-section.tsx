@@ -1,25 +1,214 @@
-import { useQuery, useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ServiceError } from "@svc/client";
 import { useState } from "react";
 import type { ProjectItem } from "@svc/contracts";
 import { useNavigate } from "@tanstack/react-router";
-import { FolderOpen, Pencil, Plus, Trash2 } from "lucide-react";
+import { FolderOpen, Pencil, Trash2 } from "lucide-react";
 import { projectPagesQuery } from "../api/administration.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
+import { useFields } from "../forms/use-fields.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { PagedList } from "../lists/paged-list.tsx";
-import { useServices, useCommands, useProject } from "../session/services.ts";
+import { ResourcePage } from "../lists/resource-page.tsx";
+import { useProject, useServices } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
-import { Button, IconButton } from "../ui/button.tsx";
-import { Field } from "../ui/field.tsx";
-import { ErrorNotice, Notice, Skeleton, EmptyState } from "../ui/notice.tsx";
-import { ProjectForm } from "./project-form.tsx";
+import { IconButton } from "../ui/button.tsx";
+import { Switch } from "../ui/choice-fields.tsx";
+import { Field, SelectField, TextArea } from "../ui/field.tsx";
+import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 
-/** Where the server begins to say how a program agrees, which nobody here needs. */
-const HOW_TO_AGREE = /\s*To agree, send .*$/s;
+/** Requests that name no project are for this one, so its name cannot change. */
+const DEFAULT_PROJECT = "default";
+const RETENTION_MAX_DAYS = 36_500;
+const CONCURRENCY_MAX = 1_000;
+const TOKENS_PER_DAY_MAX = 1_000_000_000_000;
+/** Limits of a new project. */
+const CONCURRENCY = 8;
+const FILE_RETENTION_DAYS = 90;
+/** Attributes of a field for a whole number above zero. */
+const COUNT = { type: "number", inputMode: "numeric", min: 1, step: 1 } as const;
 
-/** Says what would be deleted with a project, and deletes it once its name is typed. */
+/** Languages that the service has handoff texts in. */
+const LANGUAGES = "ar de en es fr he it ja ko nl pl pt ru tr uk zh".split(" ");
+
+/** Returns the number that was typed, or null for an empty field. */
+const numberOf = (typed: string) => (typed === "" ? null : Number(typed));
+const textOf = (value: number | null | undefined) => value?.toString() ?? "";
+
+/** Returns the texts of a project's form. */
+const fieldsOf = (item: ProjectItem | null) => ({
+  name: item?.name ?? "",
+  handoffText: item?.handoffText ?? "",
+  greeting: item?.greeting ?? "",
+  retentionDays: textOf(item?.retentionDays),
+  fileRetentionDays: textOf(item === null ? FILE_RETENTION_DAYS : item.fileRetentionDays),
+  concurrency: textOf(item === null ? CONCURRENCY : item.modelLimits.concurrency),
+  tokensPerDay: textOf(item?.modelLimits.tokensPerDay),
+});
+
+type HandoffTexts = ProjectItem["handoffTexts"];
+
+/** The handoff texts of single languages: one is chosen, then written. */
+function HandoffTextsField({ texts, onChange }: { texts: HandoffTexts; onChange: (texts: HandoffTexts) => void }) {
+  const { t, language: uiLanguage, languageName } = useTexts();
+  const [language, setLanguage] = useState(uiLanguage === "de" ? "en" : "de");
+  return (
+    <div className="flex flex-col gap-2">
+      <SelectField
+        label={t("projects.handoffLanguage")}
+        value={language}
+        options={[...new Set([...LANGUAGES, ...Object.keys(texts)])].map((value) => ({
+          value,
+          label: `${languageName(value)}${(texts[value] ?? "").trim() === "" ? "" : " ✓"}`,
+        }))}
+        onChange={setLanguage}
+      />
+      <TextArea
+        label={t("projects.handoffIn", { language: languageName(language) })}
+        hint={t("projects.handoffInHint")}
+        rows={2}
+        maxLength={5_000}
+        dir="auto"
+        value={texts[language] ?? ""}
+        onChange={(text) => onChange({ ...texts, [language]: text })}
+      />
+    </div>
+  );
+}
+
+/** The fields of a project, and the function that saves them. */
+function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem) => void) {
+  const { connection, queryClient } = useServices();
+  const { values, field } = useFields(fieldsOf(item));
+  const [handoffTexts, setHandoffTexts] = useState(item?.handoffTexts ?? {});
+  const [tablesAsXlsx, setTablesAsXlsx] = useState(item?.tablesAsXlsx ?? true);
+
+  async function submit() {
+    const settings = {
+      name: values.name.trim(),
+      handoffTexts: Object.fromEntries(
+        Object.entries(handoffTexts).flatMap(([key, text]) => (text.trim() === "" ? [] : [[key, text.trim()]])),
+      ),
+      greeting: values.greeting.trim(),
+      tablesAsXlsx,
+      retentionDays: numberOf(values.retentionDays),
+      fileRetentionDays: numberOf(values.fileRetentionDays),
+      modelLimits: { concurrency: numberOf(values.concurrency), tokensPerDay: numberOf(values.tokensPerDay) },
+    };
+    const handoffText = values.handoffText.trim();
+    const saved =
+      item === null
+        ? // If it is left out, the service's own text is used.
+          await connection.call("createProject", null, {
+            body: { ...settings, ...(handoffText === "" ? {} : { handoffText }) },
+          })
+        : await connection.call("updateProject", null, {
+            params: { id: item.id },
+            body: { ...settings, handoffText },
+            ifMatch: item.version,
+          });
+    await queryClient.invalidateQueries({ queryKey: ["session"] });
+    void queryClient.invalidateQueries({ queryKey: ["projects"] });
+    void queryClient.invalidateQueries({ queryKey: ["project"] });
+    onSaved(saved.item);
+  }
+  return { field, handoffTexts, setHandoffTexts, tablesAsXlsx, setTablesAsXlsx, submit };
+}
+
+/** How long a project keeps data, and how much it may use language models. */
+function LimitFields({ field }: Pick<ReturnType<typeof useProjectForm>, "field">) {
+  const { t } = useTexts();
+  return (
+    <>
+      {(["retention", "fileRetention"] as const).map((name) => (
+        <Field
+          key={name}
+          label={t(`projects.${name}`)}
+          hint={t(`projects.${name}Hint`)}
+          {...COUNT}
+          max={RETENTION_MAX_DAYS}
+          {...field(`${name}Days`)}
+        />
+      ))}
+      <fieldset>
+        <legend className="mb-2 text-sm font-semibold">{t("projects.modelLimits")}</legend>
+        <div className="grid gap-4 sm:grid-cols-2">
+          {(["concurrency", "tokensPerDay"] as const).map((name) => (
+            <Field
+              key={name}
+              label={t(`projects.${name}`)}
+              hint={t(`projects.${name}Hint`)}
+              {...COUNT}
+              max={name === "concurrency" ? CONCURRENCY_MAX : TOKENS_PER_DAY_MAX}
+              {...field(name)}
+            />
+          ))}
+        </div>
+      </fieldset>
+    </>
+  );
+}
+
+/** Creates a project, or changes the settings of the given one. */
+function ProjectDialog({
+  item,
+  onSaved,
+  onClose,
+}: {
+  item: ProjectItem | null;
+  onSaved: (project: ProjectItem) => void;
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
+  const { field, handoffTexts, setHandoffTexts, tablesAsXlsx, setTablesAsXlsx, submit } = useProjectForm(item, onSaved);
+  const isDefault = item?.name === DEFAULT_PROJECT;
+  return (
+    <FormDialog
+      title={item === null ? t("projects.make") : t("projects.change", { name: item.name })}
+      action={t(item === null ? "projects.make" : "ui.save")}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field
+        label={t("projects.name")}
+        hint={t(isDefault ? "projects.defaultHint" : "projects.nameHint")}
+        maxLength={63}
+        pattern="[a-z0-9][a-z0-9\-]{0,62}"
+        title={t("projects.nameHint")}
+        required
+        disabled={isDefault}
+        {...field("name")}
+      />
+      <TextArea
+        label={t("projects.handoff")}
+        hint={t(item === null ? "projects.handoffNewHint" : "projects.handoffHint")}
+        rows={3}
+        maxLength={5_000}
+        {...field("handoffText")}
+      />
+      <HandoffTextsField texts={handoffTexts} onChange={setHandoffTexts} />
+      <TextArea
+        label={t("projects.greeting")}
+        hint={t("bot.greetingHint")}
+        rows={3}
+        maxLength={4_000}
+        {...field("greeting")}
+      />
+      <Switch
+        label={t("projects.tables")}
+        hint={t("projects.tablesHint")}
+        isOn={tablesAsXlsx}
+        onChange={setTablesAsXlsx}
+      />
+      <LimitFields field={field} />
+    </FormDialog>
+  );
+}
+
+/** What the server adds for programs: how to confirm. */
+const HOW_TO_CONFIRM = /\s*To agree, send .*$/s;
+
+/** Shows what would be deleted with a project, and deletes it when its name is typed. */
 function DeleteProjectDialog({
   item: { id, name, version },
   onDeleted,
@@ -32,7 +221,7 @@ function DeleteProjectDialog({
   const { t } = useTexts();
   const { connection } = useServices();
   const [typed, setTyped] = useState("");
-  // Asked with an empty confirmation, which no project has as its name, the server refuses and counts what it holds.
+  // With an empty confirmation, which is no name of a project, the server rejects the call and counts what would be deleted.
   const held = useQuery({
     queryKey: ["project-held", id],
     gcTime: 0,
@@ -42,8 +231,9 @@ function DeleteProjectDialog({
       try {
         await connection.call("deleteProject", null, { params: { id }, body: { confirm: "" }, ifMatch: version });
       } catch (cause) {
-        const isAsked = cause instanceof ServiceError && cause.errors.some(({ code }) => code === "not_confirmed");
-        if (isAsked) return cause.detail.replace(HOW_TO_AGREE, "");
+        const isUnconfirmed =
+          cause instanceof ServiceError && cause.errors.some(({ code }) => code === "not_confirmed");
+        if (isUnconfirmed) return cause.detail.replace(HOW_TO_CONFIRM, "");
         throw cause;
       }
       return "";
@@ -75,7 +265,7 @@ function DeleteProjectDialog({
         value={typed}
         autoComplete="off"
         spellCheck={false}
-        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        onChange={setTyped}
       />
     </FormDialog>
   );
@@ -114,8 +304,8 @@ function ProjectRow({
   );
 }
 
-/** What is being done with the projects. */
-type Doing = { kind: "make" } | { kind: "change" | "delete"; item: ProjectItem } | null;
+/** The dialog that is open. */
+type Open = { kind: "make" } | { kind: "change" | "delete"; item: ProjectItem } | null;
 
 /** All projects and their settings. */
 export function ProjectsSection() {
@@ -123,13 +313,11 @@ export function ProjectsSection() {
   const { connection, queryClient, toasts } = useServices();
   const current = useProject();
   const navigate = useNavigate();
-  const [doing, setDoing] = useState<Doing>(null);
+  const [open, setOpen] = useState<Open>(null);
   const projects = useInfiniteQuery(projectPagesQuery(connection));
-  const close = () => setDoing(null);
-  const make = () => setDoing({ kind: "make" });
+  const close = () => setOpen(null);
   const goTo = (project: string) =>
     navigate({ to: "/$project/administration/$section", params: { project, section: "projects" } });
-  useCommands([{ id: "new-project", title: t("projects.make"), group: "page", keys: "c", run: make }]);
 
   async function onSaved(before: ProjectItem | null, { name }: ProjectItem) {
     close();
@@ -140,50 +328,39 @@ export function ProjectsSection() {
   async function onDeleted({ name }: ProjectItem) {
     close();
     toasts.show({ kind: "done", text: t("projects.deleted", { name }) });
-    // What is gone is no place to stay at.
+    // This page is one of the deleted project.
     if (name === current) await goTo("default");
     await queryClient.invalidateQueries({ queryKey: ["session"] });
     await queryClient.invalidateQueries({ queryKey: ["projects"] });
   }
 
-  const button = (
-    <Button look="primary" onClick={make} keys="c">
-      <Plus aria-hidden className="size-4" />
-      {t("projects.make")}
-    </Button>
-  );
   return (
     <>
-      <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
-        <p className="max-w-2xl text-sm text-muted">{t("projects.text")}</p>
-        {button}
-      </div>
-      <PagedList
+      <ResourcePage
         query={projects}
         label={t("administration.projects")}
-        empty={
-          <EmptyState icon={FolderOpen} title={t("projects.none")} text={t("projects.text")}>
-            {button}
-          </EmptyState>
-        }
+        head={t("projects.text")}
+        create={{ id: "new-project", title: t("projects.make"), run: () => setOpen({ kind: "make" }) }}
+        icon={FolderOpen}
+        empty={{ title: t("projects.none"), text: t("projects.text") }}
       >
         {(item) => (
           <ProjectRow
             item={item}
-            onChange={() => setDoing({ kind: "change", item })}
-            onDelete={() => setDoing({ kind: "delete", item })}
+            onChange={() => setOpen({ kind: "change", item })}
+            onDelete={() => setOpen({ kind: "delete", item })}
           />
         )}
-      </PagedList>
-      {(doing?.kind === "make" || doing?.kind === "change") && (
-        <ProjectForm
-          item={doing.kind === "change" ? doing.item : null}
-          onSaved={(saved) => void onSaved(doing.kind === "change" ? doing.item : null, saved)}
+      </ResourcePage>
+      {open?.kind === "delete" && (
+        <DeleteProjectDialog item={open.item} onDeleted={() => void onDeleted(open.item)} onClose={close} />
+      )}
+      {(open?.kind === "make" || open?.kind === "change") && (
+        <ProjectDialog
+          item={open.kind === "change" ? open.item : null}
+          onSaved={(saved) => void onSaved(open.kind === "change" ? open.item : null, saved)}
           onClose={close}
         />
-      )}
-      {doing?.kind === "delete" && (
-        <DeleteProjectDialog item={doing.item} onDeleted={() => void onDeleted(doing.item)} onClose={close} />
       )}
     </>
   );

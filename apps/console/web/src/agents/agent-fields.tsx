@@ -10,18 +10,19 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { CheckBox } from "../ui/choice-fields.tsx";
 import { SelectField, TextArea } from "../ui/field.tsx";
 import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
+import { readNames } from "./tool-draft.ts";
 
-/** What the server calls it that an agent quotes its knowledge, and no language model is asked. */
+/** The value of an agent that quotes its knowledge without a language model. */
 const NO_MODEL = "none";
 
-/** Which language model an agent answers with. */
+/** The language model of an agent. */
 export function ModelField({
-  model,
-  isDisabled,
+  value: model,
+  disabled,
   onChange,
 }: {
-  model: string | null;
-  isDisabled: boolean;
+  value: string | null;
+  disabled: boolean;
   onChange: (model: string | null) => void;
 }) {
   const { t } = useTexts();
@@ -29,15 +30,15 @@ export function ModelField({
   const project = useProject();
   const models = useQuery({ ...modelsQuery(connection, project), enabled: useRights()("models:read") });
   const usable = (models.data ?? []).filter(({ installed }) => installed).map(({ catalogId }) => catalogId);
-  // What is chosen stays in the list, also where its provider is away.
+  // The chosen model stays in the list if its provider is unavailable.
   const ids = model === null || model === NO_MODEL || usable.includes(model) ? usable : [model, ...usable];
   return (
     <SelectField
       label={t("agents.model")}
       hint={models.isError ? t("agents.modelsAway") : t("agents.modelHint")}
       value={model ?? ""}
-      disabled={isDisabled}
-      onChange={({ currentTarget: { value } }) => onChange(value === "" ? null : value)}
+      disabled={disabled}
+      onChange={(value) => onChange(value === "" ? null : value)}
       options={[
         { value: "", label: t("agents.modelDefault") },
         { value: NO_MODEL, label: t("agents.modelNone") },
@@ -49,14 +50,14 @@ export function ModelField({
 
 /** The knowledge bases that an agent answers from. */
 export function BasesField({
-  kbIds,
+  value: kbIds,
   error,
-  isDisabled,
+  disabled,
   onChange,
 }: {
-  kbIds: readonly string[];
+  value: readonly string[];
   error: string | undefined;
-  isDisabled: boolean;
+  disabled: boolean;
   onChange: (kbIds: string[]) => void;
 }) {
   const { t } = useTexts();
@@ -84,7 +85,7 @@ export function BasesField({
           label={<span dir="auto">{name}</span>}
           hint={t("knowledge.documents", { n: documents })}
           isOn={kbIds.includes(id)}
-          isDisabled={isDisabled}
+          disabled={disabled}
           onChange={(isOn) => onChange(isOn ? [...kbIds, id] : kbIds.filter((other) => other !== id))}
         />
       ))}
@@ -93,57 +94,57 @@ export function BasesField({
   );
 }
 
-/** An agent may have thousands of examples: so many are shown at once. */
+/** An agent may have thousands of examples: this many are shown at first, and added by a press. */
 const SHOWN_COUNT = 50;
 
-/** The messages that an agent should get. Several are added at once, one a line. */
+/** Adds examples: several at once, one per line. */
+function AddExamples({ error, onAdd }: { error: string | undefined; onAdd: (examples: string[]) => void }) {
+  const { t } = useTexts();
+  const [typed, setTyped] = useState("");
+  const lines = readNames(typed) ?? [];
+  function add() {
+    onAdd(lines);
+    setTyped("");
+  }
+  return (
+    <div>
+      <TextArea
+        label={t("agents.addExamples")}
+        hint={t("agents.examplesHint")}
+        error={error}
+        rows={2}
+        value={typed}
+        onChange={setTyped}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || lines.length === 0) return;
+          event.preventDefault();
+          add();
+        }}
+      />
+      <Button icon={Plus} size="small" className="mt-2" disabled={lines.length === 0} onClick={add}>
+        {t("agents.addExamplesNow")}
+      </Button>
+    </div>
+  );
+}
+
+/** The messages that an agent should get. */
 export function ExamplesField({
-  examples,
+  value: examples,
   error,
-  isDisabled,
+  disabled,
   onChange,
 }: {
-  examples: readonly string[];
+  value: readonly string[];
   error: string | undefined;
-  isDisabled: boolean;
+  disabled: boolean;
   onChange: (examples: string[]) => void;
 }) {
   const { t } = useTexts();
-  const [typed, setTyped] = useState("");
   const [shown, setShown] = useState(SHOWN_COUNT);
-  const lines = typed
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
-
-  function add() {
-    onChange([...new Set([...examples, ...lines])]);
-    setTyped("");
-  }
-
   return (
     <div className="flex flex-col gap-3">
-      {!isDisabled && (
-        <div>
-          <TextArea
-            label={t("agents.addExamples")}
-            hint={t("agents.examplesHint")}
-            error={error}
-            rows={2}
-            value={typed}
-            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || lines.length === 0) return;
-              event.preventDefault();
-              add();
-            }}
-          />
-          <Button size="small" className="mt-2" disabled={lines.length === 0} onClick={add}>
-            <Plus aria-hidden className="size-3.5" />
-            {t("agents.addExamplesNow")}
-          </Button>
-        </div>
-      )}
+      {!disabled && <AddExamples error={error} onAdd={(added) => onChange([...new Set([...examples, ...added])])} />}
       {examples.length === 0 ? (
         <p className="text-sm text-muted">{t("agents.noExamples")}</p>
       ) : (
@@ -156,13 +157,13 @@ export function ExamplesField({
               <span className="min-w-0 flex-1 py-1 wrap-anywhere whitespace-pre-line" dir="auto">
                 {example}
               </span>
-              {!isDisabled && (
+              {!disabled && (
                 <IconButton
                   icon={Trash2}
                   size="small"
                   className="mt-0.5"
                   label={t("agents.removeExample", { example: example.slice(0, 60) })}
-                  onClick={() => onChange(examples.filter((_, place) => place !== index))}
+                  onClick={() => onChange(examples.filter((_, other) => other !== index))}
                 />
               )}
             </li>

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { AgentTool } from "@svc/contracts";
 import { Pencil, Plus, Trash2 } from "lucide-react";
-import { FormDialog } from "../forms/form-dialog.tsx";
+import { FormDialog, FormError } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
@@ -10,7 +10,7 @@ import { Notice } from "../ui/notice.tsx";
 import { TOOL_NAME, headersOf, readParameters, rowsOf, NEW_TOOLS } from "./tool-draft.ts";
 import { HeadersField, HttpToolFields, McpToolFields } from "./tool-fields.tsx";
 
-/** Makes a tool of an agent, or changes one. Nothing is saved before the agent is. */
+/** Creates a tool of an agent, or changes one. It is saved with the agent. */
 function ToolDialog({
   tool: first,
   isNew,
@@ -58,7 +58,7 @@ function ToolDialog({
         required
         spellCheck={false}
         autoComplete="off"
-        onChange={({ currentTarget }) => setTool({ ...tool, name: currentTarget.value })}
+        onChange={(value) => setTool({ ...tool, name: value })}
       />
       {tool.type === "http" ? (
         <HttpToolFields tool={tool} parameters={parameters} onChange={setTool} onParameters={setParameters} />
@@ -75,25 +75,57 @@ function ToolDialog({
 
 const KINDS = ["http", "mcp"] as const satisfies readonly AgentTool["type"][];
 
-/** Which tool is being written: one of the list by its place, or a new one. */
-type Open = { place: number } | { kind: AgentTool["type"] } | null;
+function ToolRow({
+  tool,
+  disabled,
+  onChange,
+  onRemove,
+}: {
+  tool: AgentTool;
+  disabled: boolean;
+  onChange: () => void;
+  onRemove: () => void;
+}) {
+  const { t } = useTexts();
+  const { name } = tool;
+  return (
+    <li className="flex items-start gap-2 py-2 pr-1.5 pl-3">
+      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-1 text-sm">
+        <code className="font-mono text-xs font-semibold wrap-anywhere">{name}</code>
+        <Badge>{tool.type === "http" ? tool.method : "MCP"}</Badge>
+        {tool.type === "http" && tool.access === "write" && <Badge tone="warn">{t("tool.write")}</Badge>}
+        {tool.type === "http" && tool.approval === "operator" && <Badge tone="accent">{t("agents.asks")}</Badge>}
+        <span className="w-full text-xs wrap-anywhere text-muted">{tool.url}</span>
+      </div>
+      {!disabled && (
+        <>
+          <IconButton icon={Pencil} size="small" label={t("tools.change", { name })} onClick={onChange} />
+          <IconButton icon={Trash2} size="small" label={t("tools.remove", { name })} onClick={onRemove} />
+        </>
+      )}
+    </li>
+  );
+}
 
-/** What an agent's language model may call. Changes are saved with the agent. */
+/** The tool in the dialog: the index of one in the list, or the kind of a new one. */
+type Open = { index: number } | { kind: AgentTool["type"] } | null;
+
+/** The tools that an agent's language model may call. Changes are saved with the agent. */
 export function AgentTools({
-  tools,
+  value: tools,
   error,
-  isDisabled,
+  disabled,
   onChange,
 }: {
-  tools: readonly AgentTool[];
+  value: readonly AgentTool[];
   error: string | undefined;
-  isDisabled: boolean;
+  disabled: boolean;
   onChange: (tools: AgentTool[]) => void;
 }) {
   const { t } = useTexts();
   const [open, setOpen] = useState<Open>(null);
-  const place = open !== null && "place" in open ? open.place : tools.length;
-  const opened = open === null ? undefined : "kind" in open ? NEW_TOOLS[open.kind] : tools[open.place];
+  const openIndex = open !== null && "index" in open ? open.index : tools.length;
+  const opened = open === null ? undefined : "kind" in open ? NEW_TOOLS[open.kind] : tools[open.index];
   return (
     <div className="flex flex-col gap-3">
       {tools.length === 0 ? (
@@ -101,46 +133,21 @@ export function AgentTools({
       ) : (
         <ul className="divide-y divide-line rounded-lg border border-line">
           {tools.map((tool, index) => (
-            <li key={tool.name} className="flex items-start gap-2 py-2 pr-1.5 pl-3">
-              <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-1 text-sm">
-                <code className="font-mono text-xs font-semibold wrap-anywhere">{tool.name}</code>
-                <Badge>{tool.type === "http" ? tool.method : "MCP"}</Badge>
-                {tool.type === "http" && tool.access === "write" && <Badge tone="warn">{t("tool.write")}</Badge>}
-                {tool.type === "http" && tool.approval === "operator" && (
-                  <Badge tone="accent">{t("agents.asks")}</Badge>
-                )}
-                <span className="w-full text-xs wrap-anywhere text-muted">{tool.url}</span>
-              </div>
-              {!isDisabled && (
-                <>
-                  <IconButton
-                    icon={Pencil}
-                    size="small"
-                    label={t("tools.change", { name: tool.name })}
-                    onClick={() => setOpen({ place: index })}
-                  />
-                  <IconButton
-                    icon={Trash2}
-                    size="small"
-                    label={t("tools.remove", { name: tool.name })}
-                    onClick={() => onChange(tools.filter((_, other) => other !== index))}
-                  />
-                </>
-              )}
-            </li>
+            <ToolRow
+              key={tool.name}
+              tool={tool}
+              disabled={disabled}
+              onChange={() => setOpen({ index })}
+              onRemove={() => onChange(tools.filter((_, other) => other !== index))}
+            />
           ))}
         </ul>
       )}
-      {error !== undefined && (
-        <p role="alert" className="text-xs wrap-anywhere text-bad">
-          {error}
-        </p>
-      )}
-      {!isDisabled && (
+      <FormError error={error ?? null} />
+      {!disabled && (
         <div className="flex flex-wrap gap-2">
           {KINDS.map((kind) => (
-            <Button key={kind} size="small" onClick={() => setOpen({ kind })}>
-              <Plus aria-hidden className="size-3.5" />
+            <Button icon={Plus} key={kind} size="small" onClick={() => setOpen({ kind })}>
               {t(`tools.new.${kind}`)}
             </Button>
           ))}
@@ -149,10 +156,10 @@ export function AgentTools({
       {opened !== undefined && (
         <ToolDialog
           tool={opened}
-          isNew={place === tools.length}
-          takenNames={tools.filter((_, index) => index !== place).map(({ name }) => name)}
+          isNew={openIndex === tools.length}
+          takenNames={tools.filter((_, index) => index !== openIndex).map(({ name }) => name)}
           onDone={(tool) => {
-            onChange([...tools.slice(0, place), tool, ...tools.slice(place + 1)]);
+            onChange([...tools.slice(0, openIndex), tool, ...tools.slice(openIndex + 1)]);
             setOpen(null);
           }}
           onClose={() => setOpen(null)}

@@ -5,6 +5,7 @@ import { Bot, Plus } from "lucide-react";
 import type { Agent } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
+import { useFields } from "../forms/use-fields.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useCommands, useProject, useRights } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
@@ -13,40 +14,25 @@ import { Field, TextArea } from "../ui/field.tsx";
 import { Notice, EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 
-/** Asks what a new agent is called, and what it is for. */
+/** Asks for the name and the purpose of a new agent. */
 function NewAgentDialog({
   make,
   onClose,
 }: {
-  /** Throws what went wrong. */
   make: (input: { name: string; description: string }) => Promise<void>;
   onClose: () => void;
 }) {
   const { t } = useTexts();
-  const [name, setName] = useState("");
-  const [description, setDescription] = useState("");
-
+  const { values, field } = useFields({ name: "", description: "" });
   return (
     <FormDialog
       title={t("agents.make")}
       action={t("agents.makeNow")}
-      onSubmit={() => make({ name: name.trim(), description: description.trim() })}
+      onSubmit={() => make({ name: values.name.trim(), description: values.description.trim() })}
       onClose={onClose}
     >
-      <Field
-        label={t("agents.name")}
-        value={name}
-        maxLength={200}
-        required
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
-      />
-      <TextArea
-        label={t("agents.description")}
-        hint={t("agents.descriptionHint")}
-        rows={3}
-        value={description}
-        onChange={({ currentTarget }) => setDescription(currentTarget.value)}
-      />
+      <Field label={t("agents.name")} maxLength={200} required {...field("name")} />
+      <TextArea label={t("agents.description")} hint={t("agents.descriptionHint")} rows={3} {...field("description")} />
     </FormDialog>
   );
 }
@@ -94,11 +80,8 @@ export function AgentsPage() {
   const mayWrite = useRights()("agents:write");
   const [isMaking, setMaking] = useState(false);
   const agents = useQuery(agentsQuery(connection, project));
-  useCommands(
-    mayWrite
-      ? [{ id: "new-agent", title: t("agents.make"), group: "page", keys: "c", run: () => setMaking(true) }]
-      : [],
-  );
+  const create = { id: "new-agent", title: t("agents.make"), keys: "c", run: () => setMaking(true) };
+  useCommands("page", [mayWrite && create]);
 
   async function make(input: { name: string; description: string }) {
     const { item } = await connection.call("createAgent", project, { body: input });
@@ -107,8 +90,7 @@ export function AgentsPage() {
   }
 
   const button = mayWrite && (
-    <Button look="primary" onClick={() => setMaking(true)} keys="c">
-      <Plus aria-hidden className="size-4" />
+    <Button icon={Plus} look="primary" onClick={create.run} keys="c">
       {t("agents.make")}
     </Button>
   );
@@ -116,9 +98,7 @@ export function AgentsPage() {
     <PageFrame title={t("nav.agents")} text={t("agents.text")} actions={button}>
       <div className="flex flex-col gap-4">
         {!mayWrite && <Notice>{t("agents.readOnly")}</Notice>}
-        {agents.isError && agents.data === undefined && (
-          <ErrorNotice error={agents.error} onRetry={() => void agents.refetch()} />
-        )}
+        {agents.isError && <ErrorNotice error={agents.error} onRetry={() => void agents.refetch()} />}
         {agents.data?.length === 0 ? (
           <EmptyState icon={Bot} title={t("agents.none")} text={t(mayWrite ? "agents.noneText" : "agents.noneRead")}>
             {button}

@@ -209,7 +209,7 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
               ...others.map(({ id, name }) => ({ value: id, label: name })),
             ]}
             {...(isUnchanged ? { hint: t("replay.nothing") } : {})}
-            onChange={({ currentTarget }) => setAgainstId(currentTarget.value)}
+            onChange={setAgainstId}
           />
           <Field
             label={t("replay.limit")}
@@ -220,7 +220,7 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
             step={1}
             required
             value={limit}
-            onChange={({ currentTarget }) => setLimit(currentTarget.value)}
+            onChange={setLimit}
           />
         </div>
         <TextArea
@@ -229,11 +229,10 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
           rows={2}
           spellCheck={false}
           value={tickets}
-          onChange={({ currentTarget }) => setTickets(currentTarget.value)}
+          onChange={setTickets}
         />
         <div className="flex gap-2">
-          <Button type="submit" look="primary" isBusy={isRunning} disabled={isUnchanged}>
-            <History aria-hidden className="size-4" />
+          <Button icon={History} type="submit" look="primary" isBusy={isRunning} disabled={isUnchanged}>
             {t("replay.run")}
           </Button>
           {isRunning && <Button onClick={() => running.current?.abort()}>{t("replay.stop")}</Button>}

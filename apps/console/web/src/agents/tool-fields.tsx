@@ -84,7 +84,7 @@ function BindFields({
             className="min-w-0 flex-1"
             value={source}
             options={sources}
-            onChange={({ currentTarget }) => set(name, currentTarget.value)}
+            onChange={(value) => set(name, value)}
           />
           <IconButton
             icon={Trash2}
@@ -103,7 +103,7 @@ function BindFields({
           spellCheck={false}
           autoComplete="off"
           value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          onChange={setTyped}
         />
         <datalist id={listId}>
           {names
@@ -113,13 +113,13 @@ function BindFields({
             ))}
         </datalist>
         <Button
+          icon={Plus}
           disabled={added === "" || Object.hasOwn(bind, added)}
           onClick={() => {
             set(added, SOURCES[0]);
             setTyped("");
           }}
         >
-          <Plus aria-hidden className="size-4" />
           {t("tools.addBind")}
         </Button>
       </div>
@@ -128,9 +128,7 @@ function BindFields({
         hint={t("tools.anonymousHint")}
         value={anonymous}
         options={ANONYMOUS.map((value) => ({ value, label: t(`tools.anonymous.${value}`) }))}
-        onChange={({ currentTarget: { value } }) =>
-          onChange({ anonymous: value === "allow" || value === "refuse" ? value : undefined })
-        }
+        onChange={(value) => onChange({ anonymous: value === "allow" || value === "refuse" ? value : undefined })}
       />
     </fieldset>
   );
@@ -164,7 +162,7 @@ export function HeadersField({
                 maxLength={100}
                 spellCheck={false}
                 autoComplete="off"
-                onChange={({ currentTarget }) => set(index, { name: currentTarget.value })}
+                onChange={(value) => set(index, { name: value })}
               />
               <Field
                 label={t("tools.headerValue")}
@@ -175,7 +173,7 @@ export function HeadersField({
                 required={!isSet && name !== ""}
                 spellCheck={false}
                 autoComplete="new-password"
-                onChange={({ currentTarget }) => set(index, { value: currentTarget.value })}
+                onChange={(value) => set(index, { value })}
               />
               <IconButton
                 icon={Trash2}
@@ -185,8 +183,12 @@ export function HeadersField({
             </div>
           );
         })}
-        <Button size="small" className="self-start" onClick={() => onChange([...rows, { name: "", value: "" }])}>
-          <Plus aria-hidden className="size-3.5" />
+        <Button
+          icon={Plus}
+          size="small"
+          className="self-start"
+          onClick={() => onChange([...rows, { name: "", value: "" }])}
+        >
           {t("tools.addHeader")}
         </Button>
       </div>
@@ -220,7 +222,7 @@ export function HttpToolFields({
         maxLength={2_000}
         required
         value={tool.description}
-        onChange={({ currentTarget }) => onChange({ ...tool, description: currentTarget.value })}
+        onChange={(value) => onChange({ ...tool, description: value })}
       />
       <div className="flex gap-2">
         <SelectField
@@ -228,8 +230,8 @@ export function HttpToolFields({
           className="w-28 shrink-0"
           value={tool.method}
           options={METHODS.map((value) => ({ value, label: value }))}
-          onChange={({ currentTarget }) => {
-            const method = METHODS.find((other) => other === currentTarget.value);
+          onChange={(value) => {
+            const method = METHODS.find((other) => other === value);
             if (method !== undefined) onChange(withMethod(tool, method));
           }}
         />
@@ -242,7 +244,7 @@ export function HttpToolFields({
           spellCheck={false}
           autoComplete="off"
           value={tool.url}
-          onChange={({ currentTarget }) => onChange({ ...tool, url: currentTarget.value })}
+          onChange={(value) => onChange({ ...tool, url: value })}
         />
       </div>
       <div>
@@ -255,7 +257,7 @@ export function HttpToolFields({
           dir="ltr"
           className="[&_textarea]:font-mono [&_textarea]:text-xs"
           value={parameters}
-          onChange={({ currentTarget }) => onParameters(currentTarget.value)}
+          onChange={onParameters}
         />
         <Button
           size="small"
@@ -311,7 +313,7 @@ export function McpToolFields({ tool, onChange }: { tool: McpTool; onChange: (to
         spellCheck={false}
         autoComplete="off"
         value={tool.url}
-        onChange={({ currentTarget }) => onChange({ ...tool, url: currentTarget.value })}
+        onChange={(value) => onChange({ ...tool, url: value })}
       />
       <TextArea
         label={t("tools.allow")}
@@ -319,9 +321,9 @@ export function McpToolFields({ tool, onChange }: { tool: McpTool; onChange: (to
         rows={3}
         spellCheck={false}
         value={allow}
-        onChange={({ currentTarget }) => {
-          setAllow(currentTarget.value);
-          onChange({ ...tool, allow: readNames(currentTarget.value) });
+        onChange={(value) => {
+          setAllow(value);
+          onChange({ ...tool, allow: readNames(value) });
         }}
       />
       <fieldset className="flex flex-col gap-3">
@@ -356,16 +358,16 @@ export function McpToolFields({ tool, onChange }: { tool: McpTool; onChange: (to
             spellCheck={false}
             autoComplete="off"
             value={ruled}
-            onChange={({ currentTarget }) => setRuled(currentTarget.value)}
+            onChange={setRuled}
           />
           <Button
+            icon={Plus}
             disabled={name === "" || Object.hasOwn(tool.rules, name)}
             onClick={() => {
               setRule(name, { access: "write", approval: "operator" });
               setRuled("");
             }}
           >
-            <Plus aria-hidden className="size-4" />
             {t("tools.addRule")}
           </Button>
         </div>

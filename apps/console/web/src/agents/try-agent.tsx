@@ -127,7 +127,7 @@ export function TryAgent({ agent, policy, isDirty }: { agent: Agent; policy: Pol
           rows={3}
           maxLength={50_000}
           value={input}
-          onChange={({ currentTarget }) => setInput(currentTarget.value)}
+          onChange={setInput}
           onKeyDown={(event) => {
             if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
             event.preventDefault();

@@ -1,59 +1,59 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { DocumentItem, DocumentItemStatus, ImportItem, KbHit, KbItem } from "@svc/contracts";
+import { queryOptions } from "@tanstack/react-query";
+import type {
+  DocumentItem,
+  DocumentItemStatus,
+  Gap,
+  GapDetail,
+  GapSort,
+  GapStatus,
+  ImportItem,
+  KbHit,
+  KbItem,
+  Proposal,
+  ProposalStatus,
+} from "@svc/contracts";
 import type { Connection } from "./connection.ts";
+import { LIST_LIMIT, given, pagesQuery } from "./pages.ts";
 
-/** As many as the server gives at once. */
-const LIMIT = 200;
-const PAGE_LIMIT = 50;
 /** 50 MB at 1 Mbit/s take seven minutes. */
 const UPLOAD_TIMEOUT_MS = 15 * 60_000;
-/** While something is read, it is asked for how far it is. */
+/** Polling interval while documents are being read, and while none are. */
 const READING_MS = 1_000;
-const RESTING_MS = 10_000;
+const IDLE_MS = 10_000;
 
-/** The knowledge bases of a project, followed while anything in them is being read. */
+/** The knowledge bases of a project, polled. */
 export const kbsQuery = (connection: Connection, project: string) =>
   queryOptions({
     queryKey: ["kbs", project],
     queryFn: async ({ signal }): Promise<KbItem[]> =>
-      (await connection.call("listKbs", project, { query: { limit: LIMIT }, signal })).items,
+      (await connection.call("listKbs", project, { query: { limit: LIST_LIMIT }, signal })).items,
     refetchInterval: ({ state }) =>
-      state.data?.some(({ status }) => status === "ingesting") === true ? READING_MS : RESTING_MS,
+      state.data?.some(({ status }) => status === "ingesting") === true ? READING_MS : IDLE_MS,
   });
 
-/** What narrows the documents of a knowledge base down. */
+/** What the documents of a knowledge base are filtered by. */
 export interface DocumentFilter {
   q: string;
   status: DocumentItemStatus | null;
 }
 
-/** The documents of a knowledge base, newest first, page by page; followed while any that is shown waits. */
+/** The documents of a knowledge base, newest first, page by page; polled while one that is shown is queued. */
 export const documentsQuery = (
   connection: Connection,
   { project, kbId, q, status }: DocumentFilter & { project: string; kbId: string },
-) =>
-  infiniteQueryOptions({
-    queryKey: ["documents", project, kbId, q, status],
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }: { nextCursor: string | null }) => nextCursor,
-    queryFn: ({ signal, pageParam }) =>
-      connection.call("listDocuments", project, {
-        params: { id: kbId },
-        query: {
-          limit: PAGE_LIMIT,
-          ...(q === "" ? {} : { q }),
-          ...(status === null ? {} : { status }),
-          ...(pageParam === null ? {} : { cursor: pageParam }),
-        },
-        signal,
-      }),
-    refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ items }) => items.some((item) => item.status === "queued")) === true
-        ? READING_MS
-        : false,
-  });
+) => ({
+  ...pagesQuery(["documents", project, kbId, q, status], ({ query, signal }) =>
+    connection.call("listDocuments", project, {
+      params: { id: kbId },
+      query: { ...query, ...given({ q, status }) },
+      signal,
+    }),
+  ),
+  refetchInterval: ({ state }: { state: { data?: { pages: { items: DocumentItem[] }[] } | undefined } }) =>
+    state.data?.pages.some(({ items }) => items.some((item) => item.status === "queued")) === true ? READING_MS : false,
+});
 
-/** The sitemaps that a knowledge base was filled from, newest first. */
+/** The sitemap imports of a knowledge base, newest first; polled while one is queued or running. */
 export const importsQuery = (connection: Connection, { project, kbId }: { project: string; kbId: string }) =>
   queryOptions({
     queryKey: ["imports", project, kbId],
@@ -63,7 +63,7 @@ export const importsQuery = (connection: Connection, { project, kbId }: { projec
       state.data?.some(({ status }) => status === "queued" || status === "running") === true ? READING_MS : false,
   });
 
-/** What a search in a knowledge base finds, best first. */
+/** The passages that a search in a knowledge base returns, best first. */
 export const searchQuery = (
   connection: Connection,
   { project, kbId, q, limit }: { project: string; kbId: string; q: string; limit: number },
@@ -75,7 +75,7 @@ export const searchQuery = (
       (await connection.call("searchKb", project, { params: { id: kbId }, query: { q, limit }, signal })).items,
   });
 
-/** Puts one file into a knowledge base. */
+/** Adds one file to a knowledge base. */
 export async function uploadFile(
   connection: Connection,
   { project, kbId, signal }: { project: string; kbId: string; signal: AbortSignal },
@@ -85,14 +85,14 @@ export async function uploadFile(
   form.append("file", file, file.name);
   const path = `/api/v1/admin/kb/${encodeURIComponent(kbId)}/documents`;
   const answer = await connection.send("POST", path, { project, form, signal, timeoutMs: UPLOAD_TIMEOUT_MS });
-  // One file is answered as one document.
+  // One file is returned as one document.
   return (answer as { item: DocumentItem }).item;
 }
 
-/** What a document is made of besides files: a text, a page to fetch, or all pages of a sitemap. */
+/** What a document is created from besides files: a text, a page to fetch, or all pages of a sitemap. */
 export type DocumentSource = { text: string; title: string } | { url: string } | { sitemap: string; maxPages?: number };
 
-/** Puts a document, or the pages of a sitemap, into a knowledge base. */
+/** Adds a document, or the pages of a sitemap, to a knowledge base. */
 export async function addDocument(
   connection: Connection,
   { project, kbId }: { project: string; kbId: string },
@@ -101,9 +101,58 @@ export async function addDocument(
   await connection.call("addDocuments", project, { params: { id: kbId }, body: source });
 }
 
-/** The knowledge base that comes with the service: its own guide. */
+/** Name of the knowledge base that is installed with the service: its own guide. */
 export const GUIDE_KB = "guide";
 
-/** The knowledge base that was made for one's own documents; undefined where there is none yet. */
+/** Returns the knowledge base for the project's own documents, or undefined if there is none yet. */
 export const ownKb = (kbs: readonly KbItem[]): KbItem | undefined =>
   kbs.find(({ documents, name }) => name !== GUIDE_KB && documents > 0) ?? kbs.find(({ name }) => name !== GUIDE_KB);
+
+/** Questions without a good answer, page by page. */
+export const gapsQuery = (
+  connection: Connection,
+  { project, status, sort, q }: { project: string; status: GapStatus; sort: GapSort; q: string },
+) =>
+  pagesQuery(["gaps", project, status, sort, q], ({ query, signal }) =>
+    connection.call("listGaps", project, { query: { ...query, status, sort, ...given({ q }) }, signal }),
+  );
+
+/** A gap with the answer that the agents would give now. */
+export const gapQuery = (connection: Connection, project: string, id: string) =>
+  queryOptions({
+    queryKey: ["gap", project, id],
+    queryFn: async ({ signal }): Promise<GapDetail> =>
+      (await connection.call("getGap", project, { params: { id }, signal })).item,
+  });
+
+/** Changes the status of a gap. Throws version_conflict if the gap has changed since. */
+export async function markGap(
+  connection: Connection,
+  project: string,
+  { id, version, status }: Pick<Gap, "id" | "version" | "status">,
+): Promise<Gap> {
+  return (await connection.call("updateGap", project, { params: { id }, body: { status }, ifMatch: version })).item;
+}
+
+const PROPOSALS_LIMIT = 30;
+
+/** Proposed changes to knowledge bases, newest first, page by page. */
+export const proposalsQuery = (connection: Connection, project: string, status: ProposalStatus) =>
+  pagesQuery(
+    ["proposals", project, status],
+    ({ query, signal }) => connection.call("listProposals", project, { query: { ...query, status }, signal }),
+    PROPOSALS_LIMIT,
+  );
+
+/** Accepts a proposed change, or rejects it. Throws version_conflict if the proposal has changed since. */
+export async function decideProposal(
+  connection: Connection,
+  project: string,
+  { id, version }: Pick<Proposal, "id" | "version">,
+  decision: { kind: "accept" } | { kind: "reject"; reason: string },
+): Promise<Proposal> {
+  const target = { params: { id }, ifMatch: version };
+  if (decision.kind === "accept") return (await connection.call("acceptProposal", project, target)).item;
+  const body = given({ reason: decision.reason.trim() });
+  return (await connection.call("rejectProposal", project, { ...target, body })).item;
+}

@@ -30,15 +30,14 @@ function useGoToProject(): (name: string) => void {
 export function useProjectCommands({ projects, project }: Projects): void {
   const { t } = useTexts();
   const goTo = useGoToProject();
+  const others = projects.filter((name) => name !== project);
   useCommands(
-    projects
-      .filter((name) => name !== project)
-      .map((name) => ({
-        id: `project-${name}`,
-        title: t("command.project", { project: name }),
-        group: "go",
-        run: () => goTo(name),
-      })),
+    "go",
+    others.map((name) => ({
+      id: `project-${name}`,
+      title: t("command.project", { project: name }),
+      run: () => goTo(name),
+    })),
   );
 }
 
@@ -121,15 +120,11 @@ export function AccountMenu({
   const nextTheme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "system";
   const isLed = mayBeLed(session, project);
   const startGuide = () => void navigate({ to: "/$project/start", params: { project } });
-  useCommands([
-    ...(isLed ? [{ id: "first-run", title: t("firstRun.title"), group: "go" as const, run: startGuide }] : []),
-    {
-      id: "theme",
-      title: t("command.theme", { theme: t(`theme.${nextTheme}`) }),
-      group: "general",
-      run: () => choose({ theme: nextTheme }),
-    },
-    { id: "sign-out", title: t("account.signOut"), group: "general", run: () => void leave("/session") },
+  useCommands("go", [isLed && { id: "first-run", title: t("firstRun.title"), run: startGuide }]);
+  const themeTitle = t("command.theme", { theme: t(`theme.${nextTheme}`) });
+  useCommands("general", [
+    { id: "theme", title: themeTitle, run: () => choose({ theme: nextTheme }) },
+    { id: "sign-out", title: t("account.signOut"), run: () => void leave("/session") },
   ]);
 
   return (

@@ -17,7 +17,7 @@ import { Shell } from "./shell.tsx";
 
 const rootRoute = createRootRouteWithContext<Services>()({ component: Outlet, notFoundComponent: MissingPage });
 
-/** Where one comes to without saying where to go. */
+/** The start page: leads to the last project, or to the guide. */
 const homeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/",
@@ -75,16 +75,6 @@ const projectHomeRoute = createRoute({
   },
 });
 
-/** The texts of all pages but the inbox come when one of them is first opened: the inbox does not wait for them. */
-const loader = ({ context: { texts } }: { context: Services }) => texts.needPages();
-
-const firstRunRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: "start",
-  loader,
-  component: lazyRouteComponent(() => import("../first-run/first-run-page.tsx"), "FirstRunPage"),
-});
-
 const inboxRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "inbox/$view",
@@ -101,71 +91,11 @@ const ticketRoute = createRoute({
   component: lazyRouteComponent(() => import("../ticket/ticket-page.tsx"), "TicketPage"),
 });
 
-const knowledgeRoute = createRoute({
+/** Options of all pages but the inbox. Their texts are loaded when the first of them is opened. */
+const PAGE = {
   getParentRoute: () => projectRoute,
-  path: "knowledge",
-  loader,
-  component: lazyRouteComponent(() => import("../knowledge/bases-page.tsx"), "BasesPage"),
-});
-
-const gapsRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: "knowledge/gaps",
-  loader,
-  component: lazyRouteComponent(() => import("../knowledge/gaps-page.tsx"), "GapsPage"),
-});
-
-const proposalsRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: "knowledge/proposals",
-  loader,
-  component: lazyRouteComponent(() => import("../knowledge/proposals-page.tsx"), "ProposalsPage"),
-});
-
-const kbRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: "knowledge/$kbId",
-  validateSearch: (search: Record<string, unknown>): { tab?: "search" } =>
-    search["tab"] === "search" ? { tab: "search" } : {},
-  loader,
-  component: lazyRouteComponent(() => import("../knowledge/kb-page.tsx"), "KbPage"),
-});
-
-const agentsRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: "agents",
-  loader,
-  component: lazyRouteComponent(() => import("../agents/agents-page.tsx"), "AgentsPage"),
-});
-
-const agentRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: "agents/$agentId",
-  loader,
-  component: lazyRouteComponent(() => import("../agents/agent-page.tsx"), "AgentPage"),
-});
-
-const overviewRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: "overview",
-  validateSearch: readOverviewSearch,
-  loader,
-  component: lazyRouteComponent(() => import("../overview/overview-page.tsx"), "OverviewPage"),
-});
-
-const integrationsRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: "integrations",
-  loader,
-  component: lazyRouteComponent(() => import("../integrations/integrations-page.tsx"), "IntegrationsPage"),
-});
-
-const integrationRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: "integrations/$integration",
-  loader,
-  component: lazyRouteComponent(() => import("../integrations/integration-page.tsx"), "IntegrationPage"),
-});
+  loader: ({ context: { texts } }: { context: Services }) => texts.needPages(),
+} as const;
 
 const administrationRoute = createRoute({
   getParentRoute: () => projectRoute,
@@ -177,13 +107,6 @@ const administrationRoute = createRoute({
   },
 });
 
-const administrationSectionRoute = createRoute({
-  getParentRoute: () => projectRoute,
-  path: "administration/$section",
-  loader,
-  component: lazyRouteComponent(() => import("../administration/administration-page.tsx"), "AdministrationPage"),
-});
-
 const routeTree = rootRoute.addChildren([
   homeRoute,
   signInRoute,
@@ -191,22 +114,69 @@ const routeTree = rootRoute.addChildren([
   projectRoute.addChildren([
     projectHomeRoute,
     inboxRoute.addChildren([ticketRoute]),
-    firstRunRoute,
-    knowledgeRoute,
-    gapsRoute,
-    proposalsRoute,
-    kbRoute,
-    agentsRoute,
-    agentRoute,
-    integrationsRoute,
-    integrationRoute,
+    createRoute({
+      ...PAGE,
+      path: "start",
+      component: lazyRouteComponent(() => import("../first-run/first-run-page.tsx"), "FirstRunPage"),
+    }),
+    createRoute({
+      ...PAGE,
+      path: "knowledge",
+      component: lazyRouteComponent(() => import("../knowledge/bases-page.tsx"), "BasesPage"),
+    }),
+    createRoute({
+      ...PAGE,
+      path: "knowledge/gaps",
+      component: lazyRouteComponent(() => import("../knowledge/gaps-page.tsx"), "GapsPage"),
+    }),
+    createRoute({
+      ...PAGE,
+      path: "knowledge/proposals",
+      component: lazyRouteComponent(() => import("../knowledge/proposals-page.tsx"), "ProposalsPage"),
+    }),
+    createRoute({
+      ...PAGE,
+      path: "knowledge/$kbId",
+      validateSearch: (search: Record<string, unknown>): { tab?: "search" } =>
+        search["tab"] === "search" ? { tab: "search" } : {},
+      component: lazyRouteComponent(() => import("../knowledge/kb-page.tsx"), "KbPage"),
+    }),
+    createRoute({
+      ...PAGE,
+      path: "agents",
+      component: lazyRouteComponent(() => import("../agents/agents-page.tsx"), "AgentsPage"),
+    }),
+    createRoute({
+      ...PAGE,
+      path: "agents/$agentId",
+      component: lazyRouteComponent(() => import("../agents/agent-page.tsx"), "AgentPage"),
+    }),
+    createRoute({
+      ...PAGE,
+      path: "integrations",
+      component: lazyRouteComponent(() => import("../integrations/integrations-page.tsx"), "IntegrationsPage"),
+    }),
+    createRoute({
+      ...PAGE,
+      path: "integrations/$integration",
+      component: lazyRouteComponent(() => import("../integrations/integration-page.tsx"), "IntegrationPage"),
+    }),
     administrationRoute,
-    administrationSectionRoute,
-    overviewRoute,
+    createRoute({
+      ...PAGE,
+      path: "administration/$section",
+      component: lazyRouteComponent(() => import("../administration/administration-page.tsx"), "AdministrationPage"),
+    }),
+    createRoute({
+      ...PAGE,
+      path: "overview",
+      validateSearch: readOverviewSearch,
+      component: lazyRouteComponent(() => import("../overview/overview-page.tsx"), "OverviewPage"),
+    }),
   ]),
 ]);
 
-/** The pages of the console by their addresses. Each page's script is fetched when it is first opened. */
+/** Creates the router of the console's pages. The script of a page is loaded when it is first opened. */
 export function createAppRouter(services: Services) {
   return createRouter({
     routeTree,
@@ -215,7 +185,7 @@ export function createAppRouter(services: Services) {
     defaultErrorComponent: ErrorPage,
     defaultNotFoundComponent: MissingPage,
     defaultPendingMs: 150,
-    // The list of the inbox keeps its own place.
+    // The list of the inbox restores its own position.
     scrollRestoration: false,
   });
 }

@@ -6,7 +6,6 @@ import { ShieldX } from "lucide-react";
 import { mentionsQuery, mayDo, sessionQuery } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
 import { useTexts } from "../i18n/texts.ts";
-import type { Command } from "../session/command-registry.ts";
 import { ReachBanner } from "../session/reach-banner.tsx";
 import { useServices, useCommands, useSession, useProject, useRights } from "../session/services.ts";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
@@ -16,7 +15,6 @@ import { ToastList } from "../ui/toasts.tsx";
 import { useProjectCommands } from "./account-menu.tsx";
 import { BottomBar, SideBar } from "./navigation.tsx";
 import { PAGES } from "./pages.ts";
-import type { Page } from "./pages.ts";
 import { useNotifications } from "./use-notifications.ts";
 
 /**
@@ -107,18 +105,18 @@ function SignedIn({ session }: { session: Session }) {
   useLiveData();
   useNotifications();
 
-  const goTo = ({ id, keys, link, title }: Page): Command => ({
-    id: `go-${id}`,
-    title: t("command.goTo", { page: t(title) }),
-    group: "go",
-    keys,
-    run: () => void navigate(link(project)),
-  });
-  useCommands([
-    { id: "palette", title: t("command.palette"), group: "general", keys: "mod+k", run: () => setOpen("palette") },
-    { id: "keys", title: t("command.keys"), group: "general", keys: "?", run: () => setOpen("keys") },
-    { id: "mentions", title: t("mentions.title"), group: "go", keys: "g m", run: openMentions },
-    ...pages.map(goTo),
+  useCommands("general", [
+    { id: "palette", title: t("command.palette"), keys: "mod+k", run: () => setOpen("palette") },
+    { id: "keys", title: t("command.keys"), keys: "?", run: () => setOpen("keys") },
+  ]);
+  useCommands("go", [
+    { id: "mentions", title: t("mentions.title"), keys: "g m", run: openMentions },
+    ...pages.map(({ id, keys, link, title }) => ({
+      id: `go-${id}`,
+      title: t("command.goTo", { page: t(title) }),
+      keys,
+      run: () => void navigate(link(project)),
+    })),
   ]);
 
   return (

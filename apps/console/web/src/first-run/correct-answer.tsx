@@ -105,7 +105,7 @@ export function CorrectAnswer({
           label={t("firstRun.agent")}
           hint={t("firstRun.agentHint")}
           value={agent?.id ?? ""}
-          onChange={({ currentTarget }) => setAgentId(currentTarget.value)}
+          onChange={setAgentId}
           options={[
             ...(agent === undefined ? [{ value: "", label: t("reroute.noAgent") }] : []),
             ...enabled.map(({ id, name }) => ({ value: id, label: name })),
@@ -147,7 +147,7 @@ export function CorrectAnswer({
         rows={4}
         dir="auto"
         value={answer}
-        onChange={({ currentTarget }) => setAnswer(currentTarget.value)}
+        onChange={setAnswer}
       />
       {error !== null && <ErrorNotice error={error} />}
       <Button

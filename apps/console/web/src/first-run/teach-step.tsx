@@ -3,15 +3,15 @@ import { Link } from "@tanstack/react-router";
 import { FileUp, Globe, PenLine } from "lucide-react";
 import { useRef, useState } from "react";
 import { kbsQuery, ownKb } from "../api/knowledge.ts";
+import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { SourceKind } from "../knowledge/source-dialog.tsx";
 import { UploadList } from "../knowledge/upload-list.tsx";
 import { ACCEPTED_FILES, useUploads } from "../knowledge/upload-queue.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
-import { describeError } from "../ui/describe-error.ts";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
-import { useFileDrop } from "../ui/use-file-drop.ts";
+import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
 import { isTaught } from "./first-run-state.ts";
 import { Step } from "./step.tsx";
 import { useOwnKb } from "./use-own-kb.ts";
@@ -21,7 +21,7 @@ const SourceDialog = lazyDialog(async () => (await import("../knowledge/source-d
 /** What the agents should know: files, pages of the web, or a text that is written here. */
 export function TeachStep({ number }: { number: number }) {
   const { t } = useTexts();
-  const { connection, toasts } = useServices();
+  const { connection } = useServices();
   const project = useProject();
   const kbs = useQuery(kbsQuery(connection, project));
   const findKb = useOwnKb();
@@ -29,6 +29,7 @@ export function TeachStep({ number }: { number: number }) {
   const files = useRef<HTMLInputElement>(null);
   const [source, setSource] = useState<{ kind: SourceKind; kbId: string } | null>(null);
   const [busy, setBusy] = useState<SourceKind | null>(null);
+  const { runAside } = useAction();
   const { handlers, isOver } = useFileDrop(true, (dropped) => queue.add(dropped));
   const kb = ownKb(kbs.data ?? []);
   const isDone = kbs.data === undefined ? undefined : isTaught(kbs.data);
@@ -36,13 +37,8 @@ export function TeachStep({ number }: { number: number }) {
 
   async function open(kind: SourceKind) {
     setBusy(kind);
-    try {
-      setSource({ kind, kbId: await findKb() });
-    } catch (error) {
-      toasts.show({ kind: "error", text: describeError(error, t) });
-    } finally {
-      setBusy(null);
-    }
+    await runAside(async () => setSource({ kind, kbId: await findKb() }));
+    setBusy(null);
   }
   return (
     <Step
@@ -58,31 +54,16 @@ export function TeachStep({ number }: { number: number }) {
           isOver ? "border-accent bg-accent-soft" : "border-line"
         }`}
       >
-        <Button onClick={() => files.current?.click()}>
-          <FileUp aria-hidden className="size-4" />
+        <Button icon={FileUp} onClick={() => files.current?.click()}>
           {t("knowledge.addFiles")}
         </Button>
-        <Button isBusy={busy === "page"} onClick={() => void open("page")}>
-          <Globe aria-hidden className="size-4" />
+        <Button icon={Globe} isBusy={busy === "page"} onClick={() => void open("page")}>
           {t("knowledge.addPage")}
         </Button>
-        <Button isBusy={busy === "text"} onClick={() => void open("text")}>
-          <PenLine aria-hidden className="size-4" />
+        <Button icon={PenLine} isBusy={busy === "text"} onClick={() => void open("text")}>
           {t("knowledge.addText")}
         </Button>
-        <input
-          ref={files}
-          type="file"
-          multiple
-          accept={ACCEPTED_FILES}
-          tabIndex={-1}
-          aria-hidden
-          className="hidden"
-          onChange={({ currentTarget }) => {
-            queue.add([...(currentTarget.files ?? [])]);
-            currentTarget.value = "";
-          }}
-        />
+        <FileChooser ref={files} accept={ACCEPTED_FILES} onFiles={queue.add} />
       </div>
       <div className="mt-3 empty:hidden">
         <UploadList queue={queue} />

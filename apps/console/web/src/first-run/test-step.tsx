@@ -65,12 +65,10 @@ function Verdict({
           <p id={titleId} className="mr-1 text-sm font-medium">
             {t("firstRun.wasRight")}
           </p>
-          <Button size="small" isBusy={isBusy} onClick={() => void confirm()}>
-            <ThumbsUp aria-hidden className="size-3.5" />
+          <Button icon={ThumbsUp} size="small" isBusy={isBusy} onClick={() => void confirm()}>
             {t(isHeld ? "firstRun.rightSend" : "firstRun.right")}
           </Button>
-          <Button size="small" aria-expanded={isWrong} onClick={() => setWrong(!isWrong)}>
-            <ThumbsDown aria-hidden className="size-3.5" />
+          <Button icon={ThumbsDown} size="small" aria-expanded={isWrong} onClick={() => setWrong(!isWrong)}>
             {t("firstRun.wrong")}
           </Button>
         </div>
@@ -248,9 +246,9 @@ export function TestStep({ number }: { number: number }) {
           rows={2}
           dir="auto"
           placeholder={t("firstRun.messageHint")}
-          onChange={({ currentTarget }) => {
-            setText(currentTarget.value);
-            storage.setItem(KEPT, currentTarget.value);
+          onChange={(value) => {
+            setText(value);
+            storage.setItem(KEPT, value);
           }}
           onKeyDown={(event) => {
             if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;

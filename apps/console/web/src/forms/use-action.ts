@@ -4,7 +4,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 
-/** Does one thing at a time, and keeps what went wrong with it in words. */
+/** Runs one action at a time, and describes its error. */
 export function useAction() {
   const { t } = useTexts();
   const { queryClient, toasts } = useServices();
@@ -12,37 +12,40 @@ export function useAction() {
   const [error, setError] = useState<string | null>(null);
 
   function describe(cause: unknown): string {
-    // Somebody else was faster: what is shown here is old.
+    // The item was changed or deleted meanwhile: what is shown here is old.
     if (cause instanceof ServiceError && (cause.status === 412 || cause.status === 404)) {
       void queryClient.invalidateQueries();
     }
     return describeError(cause, t);
   }
 
-  /** Does it, unless the one before goes on still. */
-  async function run(action: () => Promise<void>): Promise<void> {
-    if (isBusy) return;
+  /** Runs the action, unless another one is running; `error` is set if it throws. Returns true if it was done. */
+  async function run(action: () => Promise<unknown>): Promise<boolean> {
+    if (isBusy) return false;
     setBusy(true);
     setError(null);
     try {
       await action();
+      return true;
     } catch (cause) {
       setError(describe(cause));
+      return false;
     } finally {
       setBusy(false);
     }
   }
 
-  /** The same for what has no place to show an error: it is told in passing. */
-  async function runAside(action: () => Promise<void>): Promise<void> {
+  /** The same with toasts: one with the error, or one with the text that the action returns. */
+  async function runAside(action: () => Promise<string | void>): Promise<void> {
     await run(async () => {
       try {
-        await action();
+        const done = await action();
+        if (typeof done === "string") toasts.show({ kind: "done", text: done });
       } catch (cause) {
         toasts.show({ kind: "error", text: describe(cause) });
       }
     });
   }
 
-  return { isBusy, error, run, runAside };
+  return { isBusy, error, setError, run, runAside };
 }

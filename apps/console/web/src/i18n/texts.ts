@@ -57,6 +57,8 @@ export interface Texts {
   duration: (ms: number) => string;
   /** Name of a language (BCP 47), such as "German". */
   languageName: (tag: string) => string;
+  /** Names of the texts whose keys have this prefix, without it, as in `audit.result`. */
+  names: (prefix: string) => string[];
 }
 
 const MINUTE_MS = 60_000;
@@ -66,6 +68,14 @@ const DAY_MS = 24 * HOUR_MS;
 /** Puts values in the place of `{name}`. What has no value stays as it is. */
 export function fillText(text: string, values: TextValues): string {
   return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}
+
+/** Returns the text of a prefix and a name that may be unknown; `other` if there is no such text. */
+export function textOf(t: Texts["t"], prefix: string, name: string, other = name): string {
+  const key = `${prefix}.${name}`;
+  // `t` returns the key itself if it has no text.
+  const text = t(key as TextKey);
+  return text === key ? other : text;
 }
 
 /** Makes the texts of a language (BCP 47) of its table. */
@@ -100,6 +110,8 @@ export function createTexts(language: string, table: TextTable): Texts {
     language,
     t,
     languageName: (tag) => languages.of(tag) ?? tag,
+    names: (prefix) =>
+      Object.keys(table).flatMap((key) => (key.startsWith(`${prefix}.`) ? key.slice(prefix.length + 1) : [])),
     number: (value) => numbers.format(value),
     percent: (share) => percents.format(share),
     dateTime: (time) => dateTimes.format(new Date(time)),

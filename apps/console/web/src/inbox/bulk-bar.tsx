@@ -5,11 +5,12 @@ import type { TicketItem } from "@svc/contracts";
 import { mayDo } from "../api/session.ts";
 import { isWaiting, showTicket } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
 import { useServices, useCommands, useSession } from "../session/services.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
-import { BULK_TEXTS, applyBulk, undoBulk, runAll } from "./bulk-changes.ts";
+import { applyBulk, undoBulk, runAll } from "./bulk-changes.ts";
 import type { BulkChange } from "./bulk-changes.ts";
 import type { BulkDialog, BulkErrors } from "./bulk-dialogs.tsx";
 
@@ -74,7 +75,6 @@ export function BulkBar({
     );
     setProgress(null);
     onSelect(new Set(errors.map(({ item }) => item.id)));
-    const { done: text, undo } = BULK_TEXTS[change.kind];
     async function takeBack() {
       const { errors: left } = await runAll(
         done,
@@ -84,8 +84,8 @@ export function BulkBar({
       showErrors(left);
     }
     if (done.length > 0) {
-      const action = { label: t(undo), run: () => void takeBack() };
-      toasts.show({ kind: "done", text: t(text, { n: done.length }), action });
+      const action = { label: t("ui.undo"), run: () => void takeBack() };
+      toasts.show({ kind: "done", text: t(`bulk.${change.kind}Done`, { n: done.length }), action });
     }
     showErrors(errors);
   }
@@ -100,24 +100,13 @@ export function BulkBar({
     { kind: "assign", title: "bulk.assign", icon: Users },
     { kind: "tag", title: "bulk.tag", icon: Tag },
   ] as const;
-  useCommands(
-    mayWrite && !isBusy
-      ? [
-          ...names.map((name) => ({
-            id: `bulk-${name}`,
-            title: t("command.bulk", { action: t(ACTIONS[name].title), n: tickets.length }),
-            group: "bulk" as const,
-            run: () => choose(name),
-          })),
-          ...more.map(({ kind, title }) => ({
-            id: `bulk-${kind}`,
-            title: t("command.bulk", { action: t(title), n: tickets.length }),
-            group: "bulk" as const,
-            run: () => setDialog({ kind }),
-          })),
-        ]
-      : [],
-  );
+  const commandOf = (kind: string, title: TextKey, runIt: () => void) =>
+    mayWrite &&
+    !isBusy && { id: `bulk-${kind}`, title: t("command.bulk", { action: t(title), n: tickets.length }), run: runIt };
+  useCommands("bulk", [
+    ...names.map((name) => commandOf(name, ACTIONS[name].title, () => choose(name))),
+    ...more.map(({ kind, title }) => commandOf(kind, title, () => setDialog({ kind }))),
+  ]);
 
   return (
     <div

@@ -2,29 +2,28 @@ import { ServiceError } from "@svc/client";
 import type { TicketItem } from "@svc/contracts";
 import type { Connection } from "../api/connection.ts";
 import { decide, give, undoClose } from "../api/tickets.ts";
-import type { TextKey } from "../i18n/texts.ts";
 
-/** So many calls are made at once: enough to be quick, and few enough to leave the server to others. */
+/** Number of concurrent calls: enough to be quick, few enough not to block others. */
 const AT_ONCE = 4;
-/** How often a call is made again that the server has put off, as it does with too many in a minute. */
-const TRIES = 5;
+/** Number of attempts of a call that is rate-limited. */
+const ATTEMPTS = 5;
 
 const pauseMs = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Does it again where the server says that there were too many calls, when it says that there may be more. */
-async function patiently(work: () => Promise<void>, pause: (ms: number) => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries++) {
+/** Reattempts rate-limited work when the server allows it. */
+async function withReattempts(work: () => Promise<void>, pause: (ms: number) => Promise<void>): Promise<void> {
+  for (let attempts = 1; ; attempts++) {
     try {
       await work();
       return;
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== "rate_limited" || tries === TRIES) throw error;
+      if (!(error instanceof ServiceError) || error.code !== "rate_limited" || attempts === ATTEMPTS) throw error;
       await pause((error.retryAfterSeconds ?? 1) * 1_000);
     }
   }
 }
 
-/** Does the same with each item. What fails does not stop the others. `onProgress` hears how many are over. */
+/** Runs the work for each item. A failure does not stop the others. `onProgress` receives the number of finished items. */
 export async function runAll<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
@@ -34,11 +33,11 @@ export async function runAll<Item>(
   const done: Item[] = [];
   const errors: { item: Item; error: unknown }[] = [];
   const queue = [...items];
-  async function takeOn(): Promise<void> {
+  async function runNext(): Promise<void> {
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
       const current = item;
       try {
-        await patiently(() => work(current), pause);
+        await withReattempts(() => work(current), pause);
         done.push(current);
       } catch (error) {
         errors.push({ item: current, error });
@@ -46,11 +45,11 @@ export async function runAll<Item>(
       onProgress(done.length + errors.length);
     }
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, takeOn));
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, runNext));
   return { done, errors };
 }
 
-/** What can be done with many tickets at once, with what it takes besides. */
+/** The inputs of the changes that can be made to many tickets. */
 interface BulkInputs {
   takeover: object;
   resolve: object;
@@ -62,16 +61,6 @@ interface BulkInputs {
 type BulkKind = keyof BulkInputs;
 export type BulkChange = { [Kind in BulkKind]: { kind: Kind } & BulkInputs[Kind] }[BulkKind];
 
-/** What is told when it is done, and what taking it back is called. */
-export const BULK_TEXTS = {
-  takeover: { done: "bulk.takeoverDone", undo: "ui.undo" },
-  assign: { done: "bulk.assignDone", undo: "ui.undo" },
-  tag: { done: "bulk.tagDone", undo: "ui.undo" },
-  reopen: { done: "bulk.reopenDone", undo: "ui.undo" },
-  resolve: { done: "bulk.resolveDone", undo: "ui.undo" },
-  spam: { done: "bulk.spamDone", undo: "ui.undo" },
-} as const satisfies Record<BulkKind, { done: TextKey; undo: TextKey }>;
-
 const isClosed = ({ status }: TicketItem) => status === "resolved" || status === "spam";
 
 async function setTags(connection: Connection, ticket: TicketItem, tags: string[]): Promise<TicketItem> {
@@ -79,14 +68,14 @@ async function setTags(connection: Connection, ticket: TicketItem, tags: string[
   return (await connection.call("updateTicket", ticket.project, input)).item;
 }
 
-/** How it is done with one ticket. */
+/** Makes a change to one ticket. */
 type Work<Kind extends BulkKind> = (
   connection: Connection,
   ticket: TicketItem,
   input: BulkInputs[Kind],
 ) => Promise<TicketItem>;
-/** How it is taken back: what the ticket was before, and what it has become. */
-type Undoing = (connection: Connection, before: TicketItem, after: TicketItem) => Promise<TicketItem>;
+/** Undoes a change: `before` is the ticket before it, `after` the ticket after it. */
+type Undo = (connection: Connection, before: TicketItem, after: TicketItem) => Promise<TicketItem>;
 
 const closeAs =
   (status: "resolved" | "spam") =>
@@ -103,14 +92,14 @@ const WORK: { [Kind in BulkKind]: Work<Kind> } = {
     ticket.tags.includes(tag) ? Promise.resolve(ticket) : setTags(connection, ticket, [...ticket.tags, tag]),
 };
 
-// The ticket was not the agent's before: what waits in it keeps its draft.
-const giveBack: Undoing = (connection, { assignee }, after) => give(connection, after, { assignee, keepsDraft: true });
-const closeAgain: Undoing = (connection, before, after) =>
+// The ticket was not with the agent before, so the draft is kept.
+const giveBack: Undo = (connection, { assignee }, after) => give(connection, after, { assignee, keepsDraft: true });
+const closeAgain: Undo = (connection, before, after) =>
   decide(connection, after, "resolve", { status: before.status === "spam" ? "spam" : "resolved" });
-const open: Undoing = (connection, before, after) =>
+const open: Undo = (connection, before, after) =>
   isClosed(before) ? closeAgain(connection, before, after) : undoClose(connection, after);
 
-const UNDOING: Record<BulkKind, Undoing> = {
+const UNDO: Record<BulkKind, Undo> = {
   takeover: giveBack,
   assign: giveBack,
   reopen: closeAgain,
@@ -119,21 +108,18 @@ const UNDOING: Record<BulkKind, Undoing> = {
   tag: (connection, before, after) => setTags(connection, after, before.tags),
 };
 
-/** Does it with one ticket as it is shown: throws version_conflict where the ticket has changed since. */
+/** Makes a change to one ticket as it is shown. Throws version_conflict if the ticket has changed since. */
 export function applyBulk(connection: Connection, ticket: TicketItem, change: BulkChange): Promise<TicketItem> {
   // The input is the one of its kind.
   const work = WORK[change.kind] as Work<BulkKind>;
   return work(connection, ticket, change);
 }
 
-/**
- * Takes it back: the ticket becomes what it was before, as far as that can be. `after` is what it has become; throws
- * version_conflict where it has changed since.
- */
+/** Undoes a change as far as possible. Throws version_conflict if the ticket has changed since `after`. */
 export function undoBulk(
   connection: Connection,
   { before, after }: { before: TicketItem; after: TicketItem },
   { kind }: BulkChange,
 ): Promise<TicketItem> {
-  return UNDOING[kind](connection, before, after);
+  return UNDO[kind](connection, before, after);
 }

@@ -89,48 +89,30 @@ export function InboxPage() {
     },
   };
 
-  useCommands([
-    { id: "next", title: t("command.next"), group: "list", keys: "j", run: () => place.move(1) },
-    { id: "previous", title: t("command.previous"), group: "list", keys: "k", run: () => place.move(-1) },
-    { id: "next-arrow", title: t("command.next"), group: "list", keys: "ArrowDown", run: () => place.move(1) },
-    { id: "previous-arrow", title: t("command.previous"), group: "list", keys: "ArrowUp", run: () => place.move(-1) },
-    {
-      id: "open",
-      title: t("command.open"),
-      group: "list",
-      keys: "Enter",
-      run: () => currentId !== null && open(currentId),
-    },
-    {
-      id: "close",
-      title: t("command.close"),
-      group: "list",
-      keys: "Escape",
-      run: () => (selected.size > 0 ? select(NONE) : ticketId === null ? setCursorId(null) : close()),
-    },
-    {
-      id: "select",
-      title: t("command.select"),
-      group: "bulk",
-      keys: "x",
-      run: () => currentId !== null && toggle(currentId),
-    },
-    {
-      id: "select-all",
-      title: t("command.selectAll"),
-      group: "bulk",
-      keys: "mod+shift+a",
-      run: () => select(new Set(items.map(({ id }) => id))),
-    },
-    ...VIEWS.map(({ id, title }, index) => ({
+  const closeOrClear = () => (selected.size > 0 ? select(NONE) : ticketId === null ? setCursorId(null) : close());
+  useCommands("list", [
+    { id: "next", title: t("command.next"), keys: "j", run: () => place.move(1) },
+    { id: "previous", title: t("command.previous"), keys: "k", run: () => place.move(-1) },
+    { id: "next-arrow", title: t("command.next"), keys: "ArrowDown", run: () => place.move(1) },
+    { id: "previous-arrow", title: t("command.previous"), keys: "ArrowUp", run: () => place.move(-1) },
+    { id: "open", title: t("command.open"), keys: "Enter", run: () => currentId !== null && open(currentId) },
+    { id: "close", title: t("command.close"), keys: "Escape", run: closeOrClear },
+  ]);
+  const selectAll = () => select(new Set(items.map(({ id }) => id)));
+  useCommands("bulk", [
+    { id: "select", title: t("command.select"), keys: "x", run: () => currentId !== null && toggle(currentId) },
+    { id: "select-all", title: t("command.selectAll"), keys: "mod+shift+a", run: selectAll },
+  ]);
+  useCommands(
+    "go",
+    VIEWS.map(({ id, title }, index) => ({
       id: `view-${id}`,
       title: t("command.view", { view: t(title) }),
-      group: "go" as const,
       keys: `g ${index + 1}`,
       run: () =>
         void navigate({ to: "/$project/inbox/$view", params: { project, view: id }, search: spanOnly(search) }),
     })),
-  ]);
+  );
 
   return (
     <InboxContext value={place}>

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { ListFilter, BookmarkPlus, Search, X } from "lucide-react";
+import { ListFilter, BookmarkPlus, X } from "lucide-react";
 import { Popover } from "radix-ui";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
@@ -8,8 +8,8 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices, useCommands, usePeople, useProject } from "../session/services.ts";
 import { Button, IconButton } from "../ui/button.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
-import { Field, SelectField } from "../ui/field.tsx";
-import { FILTER_TITLES, filterOptions, spanOnly, describeFilter, chosenFilters } from "./inbox-search.ts";
+import { Field, SearchField, SelectField } from "../ui/field.tsx";
+import { filterOptions, spanOnly, describeFilter, chosenFilters } from "./inbox-search.ts";
 import type { FilterName, InboxSearch } from "./inbox-search.ts";
 import { ProjectSpan } from "./view-sidebar.tsx";
 import { VIEWS } from "./views.ts";
@@ -17,9 +17,10 @@ import { VIEWS } from "./views.ts";
 const CHOICES = ["sort", "priority", "channelId", "stage", "status", "agentId", "assignee"] as const;
 const TYPED = ["tag", "userId", "language"] as const;
 
-/** What narrows the list down, and in what order it is. */
+/** The filters and the order of the list. */
 function FilterPopover({ search, onChange }: { search: InboxSearch; onChange: (next: InboxSearch) => void }) {
-  const { t } = useTexts();
+  const texts = useTexts();
+  const { t } = texts;
   const { connection } = useServices();
   const project = useProject();
   const { people } = usePeople();
@@ -38,7 +39,7 @@ function FilterPopover({ search, onChange }: { search: InboxSearch; onChange: (n
   // An agent belongs to its project.
   const choices = CHOICES.filter((name) => name !== "agentId" || search.projects !== "all");
   const optionsOf = (name: (typeof CHOICES)[number]) =>
-    name === "agentId" || name === "assignee" ? options[name] : filterOptions(name, t);
+    name === "agentId" || name === "assignee" ? options[name] : filterOptions(name, texts);
 
   return (
     <Popover.Root>
@@ -57,18 +58,16 @@ function FilterPopover({ search, onChange }: { search: InboxSearch; onChange: (n
             {choices.map((name) => (
               <SelectField
                 key={name}
-                label={t(FILTER_TITLES[name])}
+                label={t(`filter.${name}`)}
                 value={search[name] ?? (name === "sort" ? "-updatedAt" : "")}
                 options={[...(name === "sort" ? [] : [{ value: "", label: t("filter.any") }]), ...optionsOf(name)]}
-                onChange={({ currentTarget }) =>
-                  set(name, currentTarget.value === "-updatedAt" ? "" : currentTarget.value)
-                }
+                onChange={(value) => set(name, value === "-updatedAt" ? "" : value)}
               />
             ))}
             {TYPED.map((name) => (
               <Field
                 key={`${name} ${search[name] ?? ""}`}
-                label={t(FILTER_TITLES[name])}
+                label={t(`filter.${name}`)}
                 defaultValue={search[name] ?? ""}
                 onBlur={({ currentTarget }) => set(name, currentTarget.value)}
                 onKeyDown={(event) => event.key === "Enter" && set(name, event.currentTarget.value)}
@@ -88,10 +87,10 @@ function FilterPopover({ search, onChange }: { search: InboxSearch; onChange: (n
 
 const SaveViewDialog = lazyDialog(async () => (await import("./save-view-dialog.tsx")).SaveViewDialog);
 
-/** While somebody types, the list is not asked for every letter. */
+/** Delay after the last letter before the list is requested. */
 const TYPING_MS = 200;
 
-/** What stands over the list: the view, the search, and the filters. */
+/** Above the list: the view, the search, and the filters. */
 export function ListHead({ viewId, search, isLoading }: { viewId: string; search: InboxSearch; isLoading: boolean }) {
   const texts = useTexts();
   const { t } = texts;
@@ -109,7 +108,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
 
   const change = (next: InboxSearch) => void navigate({ to: ".", search: () => next, replace: true });
 
-  // The address leads where it was changed by somebody else, as by going back.
+  // The address overrides the field if it was changed elsewhere, as by going back.
   useEffect(() => {
     if (askedRef.current !== asked) setWords(asked);
     askedRef.current = asked;
@@ -123,9 +122,9 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
     }, TYPING_MS);
     return () => clearTimeout(timer);
   });
-  useCommands([
-    { id: "search", title: t("command.search"), group: "list", keys: "/", run: () => inputRef.current?.focus() },
-    { id: "save-view", title: t("inbox.saveView"), group: "list", run: () => setSaving(true) },
+  useCommands("list", [
+    { id: "search", title: t("command.search"), keys: "/", run: () => inputRef.current?.focus() },
+    { id: "save-view", title: t("inbox.saveView"), run: () => setSaving(true) },
   ]);
 
   const chips = chosenFilters(search).map((name) => ({
@@ -140,34 +139,30 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
         hidesLabel
         value={viewId}
         options={VIEWS.map(({ id, title }) => ({ value: id, label: t(title) }))}
-        onChange={({ currentTarget }) =>
+        onChange={(value) =>
           void navigate({
             to: "/$project/inbox/$view",
-            params: { project, view: currentTarget.value },
+            params: { project, view: value },
             search: spanOnly(search),
           })
         }
         className="mb-2 xl:hidden"
       />
       <div className="flex items-center gap-1.5">
-        <label className="relative min-w-0 flex-1">
-          <span className="sr-only">{t("inbox.search")}</span>
-          <Search aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
-          <input
-            ref={inputRef}
-            type="search"
-            value={ofAll ? "" : words}
-            disabled={ofAll}
-            placeholder={t(ofAll ? "inbox.searchOne" : "inbox.search")}
-            onChange={({ currentTarget }) => setWords(currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key !== "Escape") return;
-              if (words === "") event.currentTarget.blur();
-              setWords("");
-            }}
-            className="h-8 w-full rounded-md border border-transparent bg-sunken pr-2 pl-8 text-base focus:border-accent focus:bg-surface md:text-sm [&::-webkit-search-cancel-button]:hidden"
-          />
-        </label>
+        <SearchField
+          ref={inputRef}
+          label={t("inbox.search")}
+          look="sunken"
+          value={ofAll ? "" : words}
+          disabled={ofAll}
+          placeholder={t(ofAll ? "inbox.searchOne" : "inbox.search")}
+          onChange={setWords}
+          onKeyDown={(event) => {
+            if (event.key !== "Escape") return;
+            if (words === "") event.currentTarget.blur();
+            setWords("");
+          }}
+        />
         <FilterPopover search={search} onChange={change} />
         <IconButton
           icon={BookmarkPlus}

@@ -31,18 +31,8 @@ export function ProjectSpan({ search, className }: { search: InboxSearch; classN
       search: name === ALL ? { ...ofOne, projects: "all" } : ofOne,
     });
   const isOffered = projects.length > 1;
-  useCommands(
-    isOffered
-      ? [
-          {
-            id: "all-projects",
-            title: t(ofAll ? "inbox.oneProject" : "inbox.allProjects"),
-            group: "list",
-            run: () => choose(ofAll ? project : ALL),
-          },
-        ]
-      : [],
-  );
+  const title = t(ofAll ? "inbox.oneProject" : "inbox.allProjects");
+  useCommands("list", [isOffered && { id: "all-projects", title, run: () => choose(ofAll ? project : ALL) }]);
   if (!isOffered) return null;
   return (
     <SelectField
@@ -53,7 +43,7 @@ export function ProjectSpan({ search, className }: { search: InboxSearch; classN
         { value: ALL, label: t("inbox.allProjects") },
         ...projects.map(({ name }) => ({ value: name, label: name })),
       ]}
-      onChange={({ currentTarget }) => choose(currentTarget.value)}
+      onChange={choose}
       className={className}
     />
   );

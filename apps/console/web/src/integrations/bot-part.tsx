@@ -1,46 +1,54 @@
 import { useQuery } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useState } from "react";
 import type { SubmitEvent } from "react";
 import type { ProjectItem } from "@svc/contracts";
 import type { BotChannel } from "../api/channels.ts";
+import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { describeError } from "../ui/describe-error.ts";
-import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
-import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { ArrivalTest } from "./channel-state.tsx";
+import { RemoveSecretDialog } from "./secret-control.tsx";
 import { useChannelChange } from "./use-channel.ts";
 
-function Token({ channel, isDisabled }: { channel: BotChannel; isDisabled: boolean }) {
+/** How to get the token of a bot. */
+function TokenSteps() {
+  const { t } = useTexts();
+  return (
+    <ol className="mb-4 list-decimal space-y-1 pl-5 text-sm text-muted [&_a]:font-medium [&_a]:text-accent [&_a]:underline">
+      <li>
+        {t("bot.step1")} <OutLink href="https://t.me/BotFather">@BotFather</OutLink>
+      </li>
+      <li>{t("bot.step2")}</li>
+      <li>{t("bot.step3")}</li>
+    </ol>
+  );
+}
+
+/** The token of the bot: entered, replaced or removed. */
+function Token({ channel, disabled }: { channel: BotChannel; disabled: boolean }) {
   const { t } = useTexts();
   const { toasts } = useServices();
   const change = useChannelChange();
-  const formId = useId();
   const [token, setToken] = useState("");
-  const [error, setError] = useState<string | undefined>(undefined);
-  const [isBusy, setBusy] = useState(false);
   const [isRemoving, setRemoving] = useState(false);
+  const { error, isBusy, run } = useAction();
   const isSet = channel.config.botToken !== null;
 
   async function save(botToken: string | null) {
-    setBusy(true);
-    setError(undefined);
-    try {
-      // Whoever gives a token wants the bot to run, and without one none can.
+    await run(async () => {
+      // A bot with a token should run, and without one none can.
       await change(channel.id, { config: { botToken }, enabled: botToken !== null });
       setToken("");
       toasts.show({ kind: "done", text: t(botToken === null ? "bot.removed" : "bot.saved") });
-    } catch (cause) {
-      setError(describeError(cause, t));
-    } finally {
-      setBusy(false);
-      setRemoving(false);
-    }
+    });
+    setRemoving(false);
   }
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -52,16 +60,8 @@ function Token({ channel, isDisabled }: { channel: BotChannel; isDisabled: boole
       title={t("bot.token")}
       actions={<Badge tone={isSet ? "ok" : "plain"}>{t(isSet ? "secret.set" : "secret.none")}</Badge>}
     >
-      {!isSet && (
-        <ol className="mb-4 list-decimal space-y-1 pl-5 text-sm text-muted [&_a]:font-medium [&_a]:text-accent [&_a]:underline">
-          <li>
-            {t("bot.step1")} <OutLink href="https://t.me/BotFather">@BotFather</OutLink>
-          </li>
-          <li>{t("bot.step2")}</li>
-          <li>{t("bot.step3")}</li>
-        </ol>
-      )}
-      <form id={formId} onSubmit={submit} className="flex flex-wrap items-start gap-2">
+      {!isSet && <TokenSteps />}
+      <form onSubmit={submit} className="flex flex-wrap items-start gap-2">
         <Field
           label={t(isSet ? "bot.otherToken" : "bot.giveToken")}
           hint={t("bot.tokenHint")}
@@ -70,32 +70,26 @@ function Token({ channel, isDisabled }: { channel: BotChannel; isDisabled: boole
           autoComplete="off"
           spellCheck={false}
           value={token}
-          disabled={isDisabled}
+          disabled={disabled}
           placeholder="123456789:AA…"
-          onChange={({ currentTarget }) => setToken(currentTarget.value)}
+          onChange={setToken}
           className="min-w-0 flex-1 basis-64"
         />
         <div className="flex gap-2 sm:pt-6">
           {isSet && (
-            <Button look="danger" disabled={isDisabled} onClick={() => setRemoving(true)}>
+            <Button look="danger" disabled={disabled} onClick={() => setRemoving(true)}>
               {t("secret.remove")}
             </Button>
           )}
-          <Button type="submit" look="primary" isBusy={isBusy} disabled={isDisabled || token.trim() === ""}>
+          <Button type="submit" look="primary" isBusy={isBusy} disabled={disabled || token.trim() === ""}>
             {t(isSet ? "bot.replace" : "bot.connect")}
           </Button>
         </div>
       </form>
       {isRemoving && (
-        <ConfirmDialog
-          title={t("secret.removeTitle", { name: t("bot.token") })}
-          action={t("secret.remove")}
-          isBusy={isBusy}
-          onConfirm={() => void save(null)}
-          onClose={() => setRemoving(false)}
-        >
+        <RemoveSecretDialog name={t("bot.token")} onConfirm={() => save(null)} onClose={() => setRemoving(false)}>
           {t("bot.removeText")}
-        </ConfirmDialog>
+        </RemoveSecretDialog>
       )}
     </Section>
   );
@@ -106,7 +100,6 @@ function OutwardTest({ channel }: { channel: BotChannel }) {
   const { t } = useTexts();
   const { connection } = useServices();
   const project = useProject();
-  const formId = useId();
   const [chatId, setChatId] = useState("");
   const [result, setResult] = useState<{ isError: boolean; text: string } | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -132,7 +125,7 @@ function OutwardTest({ channel }: { channel: BotChannel }) {
   }
   return (
     <Section title={t("bot.test")}>
-      <form id={formId} onSubmit={(event) => void send(event)} className="flex flex-wrap items-start gap-2">
+      <form onSubmit={(event) => void send(event)} className="flex flex-wrap items-start gap-2">
         <Field
           label={t("bot.testChat")}
           hint={t("bot.testHint")}
@@ -140,7 +133,7 @@ function OutwardTest({ channel }: { channel: BotChannel }) {
           spellCheck={false}
           autoComplete="off"
           value={chatId}
-          onChange={({ currentTarget }) => setChatId(currentTarget.value)}
+          onChange={setChatId}
           className="min-w-0 flex-1 basis-64"
         />
         <div className="sm:pt-6">
@@ -156,69 +149,65 @@ function OutwardTest({ channel }: { channel: BotChannel }) {
   );
 }
 
-function Greeting() {
+/** The form of the greeting. */
+function GreetingForm({ item }: { item: ProjectItem }) {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
-  const project = useProject();
   const [typed, setTyped] = useState<string | null>(null);
-  const [error, setError] = useState<string | undefined>(undefined);
-  const [isBusy, setBusy] = useState(false);
-  const queryKey = ["project", project];
+  const { error, isBusy, run } = useAction();
+  const { greeting, id, name, version } = item;
+  const shown = typed ?? greeting;
+
+  async function save(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (typed === null) return;
+    const isSaved = await run(async () => {
+      const body = { greeting: typed.trim() };
+      const saved = await connection.call("updateProject", null, { params: { id }, body, ifMatch: version });
+      queryClient.setQueryData(["project", name], saved.item);
+      setTyped(null);
+      toasts.show({ kind: "done", text: t("integrations.saved") });
+    });
+    if (!isSaved) await queryClient.invalidateQueries({ queryKey: ["project", name] });
+  }
+
+  return (
+    <form onSubmit={(event) => void save(event)} className="flex flex-col gap-2.5">
+      <TextArea
+        label={t("bot.greetingLabel")}
+        hint={t("bot.greetingHint")}
+        error={error}
+        rows={3}
+        maxLength={4_000}
+        value={shown}
+        onChange={setTyped}
+      />
+      <div className="flex justify-end">
+        <Button type="submit" isBusy={isBusy} disabled={shown === greeting}>
+          {t("ui.save")}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** The greeting of the project. */
+function Greeting() {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
   const item = useQuery({
-    queryKey,
+    queryKey: ["project", project],
     queryFn: async ({ signal }): Promise<ProjectItem | null> => {
       const { items } = await connection.call("listProjects", null, { query: { q: project }, signal });
       return items.find(({ name }) => name === project) ?? null;
     },
   });
-  const saved = item.data?.greeting ?? "";
-  const shown = typed ?? saved;
-
-  async function save(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    if (item.data == null || typed === null) return;
-    setBusy(true);
-    setError(undefined);
-    try {
-      const { id, version } = item.data;
-      const answer = await connection.call("updateProject", null, {
-        params: { id },
-        body: { greeting: typed.trim() },
-        ifMatch: version,
-      });
-      queryClient.setQueryData(queryKey, answer.item);
-      setTyped(null);
-      toasts.show({ kind: "done", text: t("integrations.saved") });
-    } catch (cause) {
-      setError(describeError(cause, t));
-      await item.refetch();
-    } finally {
-      setBusy(false);
-    }
-  }
-
   return (
     <Section title={t("bot.greeting")} text={t("bot.greetingText", { project })}>
-      {item.isPending && <Skeleton className="h-20 w-full" />}
-      {item.isError && <ErrorNotice error={item.error} onRetry={() => void item.refetch()} />}
-      {item.isSuccess && (
-        <form onSubmit={(event) => void save(event)} className="flex flex-col gap-2.5">
-          <TextArea
-            label={t("bot.greetingLabel")}
-            hint={t("bot.greetingHint")}
-            error={error}
-            rows={3}
-            maxLength={4_000}
-            value={shown}
-            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-          />
-          <div className="flex justify-end">
-            <Button type="submit" isBusy={isBusy} disabled={shown === saved}>
-              {t("ui.save")}
-            </Button>
-          </div>
-        </form>
-      )}
+      <QueryView query={item} skeleton="h-20 w-full">
+        {(found) => found !== null && <GreetingForm item={found} />}
+      </QueryView>
     </Section>
   );
 }
@@ -230,7 +219,7 @@ export function BotPart({ channel }: { channel: BotChannel }) {
   const isAdministrator = mayDo("admin:*");
   return (
     <div className="flex max-w-3xl flex-col gap-4">
-      <Token channel={channel} isDisabled={!isAdministrator} />
+      <Token channel={channel} disabled={!isAdministrator} />
       {channel.config.botToken !== null && (
         <ArrivalTest channelId={channel.id} text={t("bot.tryText")}>
           <p className="text-sm text-muted">{t("bot.tryHow")}</p>

@@ -17,7 +17,7 @@ import type { useAddress } from "./use-address.ts";
 import { arrivalOf } from "./use-channel.ts";
 import type { Arrival } from "./use-channel.ts";
 
-/** Where to say the address that a part has outside, for whoever has a proxy before it. */
+/** The public URL of a part of the service that is behind a proxy. */
 export function AddressField({ address }: { address: ReturnType<typeof useAddress> }) {
   const { t } = useTexts();
   const { isWrong, said, say, usual } = address;
@@ -31,13 +31,13 @@ export function AddressField({ address }: { address: ReturnType<typeof useAddres
       spellCheck={false}
       value={said}
       placeholder={usual}
-      onChange={({ currentTarget }) => say(currentTarget.value)}
+      onChange={say}
       className="mt-3 max-w-lg"
     />
   );
 }
 
-/** What is known of how something is doing; `enabled` is null for what cannot be switched off. */
+/** The state of a channel, or of a part of the service; `enabled` is null if it cannot be switched off. */
 export interface Doing {
   enabled: boolean | null;
   state: ChannelItem["state"] | null;
@@ -61,15 +61,15 @@ const OF_DISABLED = {
   failing: { text: "doing.failing", tone: "bad" },
 } as const satisfies Record<ChannelItem["state"], Described>;
 
-/** How a part is doing that is no channel. One that does not answer may run on another machine: that is not known. */
+/** Returns the state of a part that is not a channel. One that does not respond may run on another machine. */
 export const doingOf = (place: ServicePlace | undefined): Doing => ({
   enabled: null,
   state: place?.isReachable === true ? "running" : null,
   since: null,
 });
 
-/** How something is doing, as it is called and coloured. */
-export function describeState({ enabled, state }: Doing): Described {
+/** Returns the text and the tone of a state. */
+function describeState({ enabled, state }: Doing): Described {
   if (state === null) return { text: "doing.unknown", tone: "plain" };
   return enabled === false ? OF_DISABLED[state] : OF_ENABLED[state];
 }
@@ -89,7 +89,7 @@ const WORDS = {
   accent: "text-accent",
 } as const satisfies Record<Tone, string>;
 
-/** How something is doing, and since when. */
+/** A state, and since when. */
 export function StateLine({ doing }: { doing: Doing }) {
   const { t } = useTexts();
   const { text, tone } = describeState(doing);
@@ -102,7 +102,7 @@ export function StateLine({ doing }: { doing: Doing }) {
   );
 }
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 const SIGNS = {
   waiting: { icon: CircleDot, look: "text-accent", text: "arrival.waiting" },
@@ -112,21 +112,10 @@ const SIGNS = {
   failed: { icon: CircleX, look: "text-bad", text: "arrival.failed" },
 } as const satisfies Record<Arrival, { icon: typeof CircleDot; look: string; text: TextKey }>;
 
-/** Watches for a message on a channel while somebody tries it, and says what becomes of it. */
-export function ArrivalTest({
-  channelId,
-  text,
-  children,
-}: {
-  channelId: ChannelId;
-  text: string;
-  children: ReactNode;
-}) {
-  const { t } = useTexts();
+/** Polls the newest ticket of a channel from `startedAt` on, to see whether a message arrives. */
+function useArrival(channelId: ChannelId, startedAt: number | null) {
   const { connection } = useServices();
   const project = useProject();
-  const mayDo = useRights();
-  const [startedAt, setStartedAt] = useState<number | null>(null);
   const newest = async (signal: AbortSignal): Promise<TicketItem | null> => {
     const query = { channelId, sort: "-updatedAt", limit: 1 } as const;
     return (await connection.call("listTickets", project, { query, signal })).items[0] ?? null;
@@ -140,12 +129,30 @@ export function ArrivalTest({
   const now = useQuery({
     queryKey: ["arrival", project, channelId, startedAt, "now"],
     enabled: startedAt !== null && first.isSuccess,
-    refetchInterval: LOOK_MS,
+    refetchInterval: POLL_MS,
     queryFn: ({ signal }) => newest(signal),
   });
-  const arrival = arrivalOf(first.data, now.data ?? null);
-  const { icon: Icon, look, text: said } = SIGNS[arrival];
   const ticket = now.data ?? null;
+  return { arrival: arrivalOf(first.data, ticket), ticket, error: first.error ?? now.error };
+}
+
+/** Waits for a message on a channel while an operator tries it, and shows its state. */
+export function ArrivalTest({
+  channelId,
+  text,
+  children,
+}: {
+  channelId: ChannelId;
+  text: string;
+  children: ReactNode;
+}) {
+  const { t } = useTexts();
+  const project = useProject();
+  const mayDo = useRights();
+  const [startedAt, setStartedAt] = useState<number | null>(null);
+  const { arrival, ticket, error } = useArrival(channelId, startedAt);
+  const { icon: Icon, look, text: state } = SIGNS[arrival];
+  const arrived = arrival === "waiting" ? null : ticket;
   if (!mayDo("tickets:read")) return null;
   return (
     <Section
@@ -165,15 +172,13 @@ export function ArrivalTest({
         >
           <Icon aria-hidden className={`size-4.5 shrink-0 ${look} ${arrival === "waiting" ? "animate-pulse" : ""}`} />
           <p className="min-w-0 flex-1">
-            {t(said)}
-            {arrival !== "waiting" && ticket !== null && (
-              <span className="block truncate text-muted">{ticket.subject}</span>
-            )}
+            {t(state)}
+            {arrived !== null && <span className="block truncate text-muted">{arrived.subject}</span>}
           </p>
-          {arrival !== "waiting" && ticket !== null && (
+          {arrived !== null && (
             <Link
               to="/$project/inbox/$view/$ticketId"
-              params={{ project, view: "all", ticketId: ticket.id }}
+              params={{ project, view: "all", ticketId: arrived.id }}
               className="shrink-0 font-medium text-accent hover:underline"
             >
               {t("arrival.open")}
@@ -181,7 +186,7 @@ export function ArrivalTest({
           )}
         </div>
       )}
-      {(first.isError || now.isError) && <ErrorNotice error={first.error ?? now.error} />}
+      {error !== null && <ErrorNotice error={error} />}
     </Section>
   );
 }

@@ -2,22 +2,21 @@ import { Tabs } from "radix-ui";
 import { useState } from "react";
 import type { ChannelOf } from "../api/channels.ts";
 import { CopyBox } from "../forms/copy-box.tsx";
+import { SaveBar } from "../forms/save-bar.tsx";
 import { useTexts } from "../i18n/texts.ts";
-import { useProject, useRights } from "../session/services.ts";
+import { useProject } from "../session/services.ts";
 import { ChoiceGroup, TabList } from "../ui/choice-fields.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { AddressField, ArrivalTest } from "./channel-state.tsx";
-import type { KeyRight } from "./key-dialog.tsx";
 import { KeysSection } from "./keys-section.tsx";
-import { SaveBar } from "./save-bar.tsx";
+import type { KeyRight } from "./keys-section.tsx";
 import { makeWebhookSecret, SecretControl } from "./secret-control.tsx";
-import { wholeNumber } from "./settings-draft.ts";
 import { KEY_PLACE, clientCall, curlCall } from "./snippets.ts";
 import { useAddress } from "./use-address.ts";
-import { useChannelChange, useSettingsForm } from "./use-channel.ts";
+import { useChannelChange, useChannelForm, wholeNumber } from "./use-channel.ts";
 
 const RIGHTS: readonly KeyRight[] = [
   { id: "send", text: "right.send", scopes: ["messages:write"], isUsual: true },
@@ -29,12 +28,12 @@ const RIGHTS: readonly KeyRight[] = [
 ];
 
 const HOUR_S = 3_600;
-/** How long the secret before may sign beside a new one. The server takes up to 30 days. */
+/** Choices of how long the previous secret signs beside a new one. The server accepts up to 30 days. */
 const OVERLAPS_S = [0, HOUR_S, 24 * HOUR_S, 7 * 24 * HOUR_S, 30 * 24 * HOUR_S] as const;
 const TIMEOUT_MAX_S = 120;
 const BUFFER_MAX_DAYS = 365;
 
-function Callbacks({ channel, isDisabled }: { channel: ChannelOf<"api">; isDisabled: boolean }) {
+function Callbacks({ channel, disabled }: { channel: ChannelOf<"api">; disabled: boolean }) {
   const texts = useTexts();
   const { t } = texts;
   const change = useChannelChange();
@@ -50,7 +49,7 @@ function Callbacks({ channel, isDisabled }: { channel: ChannelOf<"api">; isDisab
       <SecretControl
         name={t("api.secret")}
         isSet={isSet}
-        isDisabled={isDisabled}
+        disabled={disabled}
         make={makeWebhookSecret}
         set={set}
         removeText={t("api.secretRemove")}
@@ -59,8 +58,8 @@ function Callbacks({ channel, isDisabled }: { channel: ChannelOf<"api">; isDisab
           label={t("api.overlap")}
           hidesLabel
           value={String(overlapS)}
-          disabled={isDisabled}
-          onChange={({ currentTarget }) => setOverlapS(Number(currentTarget.value))}
+          disabled={disabled}
+          onChange={(value) => setOverlapS(Number(value))}
           options={OVERLAPS_S.map((seconds) => ({
             value: String(seconds),
             label:
@@ -80,88 +79,86 @@ function Callbacks({ channel, isDisabled }: { channel: ChannelOf<"api">; isDisab
   );
 }
 
-/** The HTTP API: how it is called, its keys, and its settings. */
+/** An example call with curl and with the client library, and the test that it arrives. */
+function TryApi({ apiKey, address }: { apiKey: string | null; address: ReturnType<typeof useAddress> }) {
+  const { t } = useTexts();
+  const { url } = address;
+  const shownKey = apiKey ?? KEY_PLACE;
+  const question = t("api.question");
+  const calls = [
+    { value: "curl", label: "curl", text: curlCall(url, shownKey, question) },
+    { value: "client", label: "JavaScript", text: clientCall(url, shownKey, question) },
+  ];
+  return (
+    <ArrivalTest channelId="api" text={t("api.tryText")}>
+      <Tabs.Root defaultValue="curl">
+        <TabList label={t("api.tryText")} tabs={calls} />
+        {calls.map(({ value, label, text }) => (
+          <Tabs.Content key={value} value={value}>
+            <CopyBox label={label} text={text} />
+          </Tabs.Content>
+        ))}
+      </Tabs.Root>
+      <p className="mt-2 text-xs text-muted [&_a]:text-accent [&_a]:underline">
+        {t(apiKey === null ? "api.needsKey" : "api.hasKey")}{" "}
+        <OutLink href={`${url}/api/v1/docs`}>{t("api.reference")}</OutLink>
+      </p>
+      <AddressField address={address} />
+    </ArrivalTest>
+  );
+}
+
+/** The HTTP API: example calls, its keys, and its settings. */
 export function HttpApiPart({ channel }: { channel: ChannelOf<"api"> }) {
   const { t } = useTexts();
-  const mayDo = useRights();
   const project = useProject();
-  const isAdministrator = mayDo("admin:*");
-  const form = useSettingsForm(channel, isAdministrator);
+  const form = useChannelForm(channel);
   const address = useAddress("api");
-  const { url } = address;
   const [key, setKey] = useState<string | null>(null);
-  const { shown, set, errorOf, isDisabled } = form;
-  const question = t("api.question");
-  const shownKey = key ?? KEY_PLACE;
+  const { shown, set, field, isDisabled } = form;
   return (
     <div className="flex flex-col gap-4">
-      <ArrivalTest channelId="api" text={t("api.tryText")}>
-        <Tabs.Root defaultValue="curl">
-          <TabList
-            label={t("api.tryText")}
-            tabs={[
-              { value: "curl", label: "curl" },
-              { value: "client", label: "JavaScript" },
-            ]}
-          />
-          <Tabs.Content value="curl">
-            <CopyBox label="curl" text={curlCall(url, shownKey, question)} />
-          </Tabs.Content>
-          <Tabs.Content value="client">
-            <CopyBox label="JavaScript" text={clientCall(url, shownKey, question)} />
-          </Tabs.Content>
-        </Tabs.Root>
-        <p className="mt-2 text-xs text-muted [&_a]:text-accent [&_a]:underline">
-          {key === null ? t("api.needsKey") : t("api.hasKey")}{" "}
-          <OutLink href={`${url}/api/v1/docs`}>{t("api.reference")}</OutLink>
-        </p>
-        <AddressField address={address} />
-      </ArrivalTest>
+      <TryApi apiKey={key} address={address} />
       <KeysSection
         text={t("api.keysText")}
         suggestedName={t("api.keyName", { project })}
         rights={RIGHTS}
         onMade={setKey}
       />
-      <Callbacks channel={channel} isDisabled={isDisabled} />
+      <Callbacks channel={channel} disabled={isDisabled} />
       <Section title={t("api.settings")}>
         <div className="flex flex-col gap-4">
           <ChoiceGroup
             label={t("api.reach")}
-            value={shown.bindHost}
-            isDisabled={isDisabled}
-            onChange={(host) => set("bindHost", host)}
             options={[
               { value: "127.0.0.1", label: t("api.reachLocal"), hint: t("api.reachLocalHint") },
               { value: "0.0.0.0", label: t("api.reachNetwork"), hint: t("api.reachNetworkHint") },
             ]}
             hint={t("api.reachHint")}
+            {...field("bindHost")}
           />
           {shown.bindHost === "0.0.0.0" && <Notice look="warn">{t("api.firewall")}</Notice>}
           <div className="grid gap-4 sm:grid-cols-2">
             <Field
               label={t("api.timeout")}
               hint={t("api.timeoutHint", { max: TIMEOUT_MAX_S })}
-              error={errorOf("timeoutMs")}
               type="number"
               min={0.001}
               max={TIMEOUT_MAX_S}
               step="any"
               inputMode="decimal"
-              disabled={isDisabled}
+              {...field("timeoutMs")}
               value={shown.timeoutMs / 1_000}
-              onChange={({ currentTarget }) => set("timeoutMs", Math.round(Number(currentTarget.value) * 1_000))}
+              onChange={(value) => set("timeoutMs", Math.round(Number(value) * 1_000))}
             />
             <Field
               label={t("api.bufferDays")}
               hint={t("api.bufferDaysHint")}
-              error={errorOf("bufferDays")}
               type="number"
               min={1}
               max={BUFFER_MAX_DAYS}
-              disabled={isDisabled}
-              value={shown.bufferDays}
-              onChange={({ currentTarget }) => set("bufferDays", wholeNumber(currentTarget.value))}
+              {...field("bufferDays")}
+              onChange={(value) => set("bufferDays", wholeNumber(value))}
             />
           </div>
         </div>

@@ -1,5 +1,4 @@
-import { Link, useParams } from "@tanstack/react-router";
-import { ArrowLeft } from "lucide-react";
+import { linkOptions, useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ChannelItem, ServicePlace } from "@svc/contracts";
 import { channelOf, isBotChannel } from "../api/channels.ts";
@@ -19,14 +18,14 @@ import { usePlaces } from "./use-address.ts";
 import { useChannelSwitch, useChannels } from "./use-channel.ts";
 import { WidgetPart } from "./widget-part.tsx";
 
-function HeadSwitch({ channel, name, isDisabled }: { channel: ChannelItem; name: string; isDisabled: boolean }) {
+function HeadSwitch({ channel, name, disabled }: { channel: ChannelItem; name: string; disabled: boolean }) {
   const { t } = useTexts();
   const { isBusy, set } = useChannelSwitch(channel.id, name);
   return (
     <Switch
       label={t(channel.enabled ? "integrations.on" : "integrations.off")}
       isOn={channel.enabled}
-      isDisabled={isBusy || isDisabled}
+      disabled={isBusy || disabled}
       onChange={set}
     />
   );
@@ -51,21 +50,12 @@ function Frame({
   const replicas = channel?.replicas ?? [];
   return (
     <PageFrame
-      before={
-        <Link
-          to="/$project/integrations"
-          params={{ project }}
-          className="mb-2 -ml-1 inline-flex items-center gap-1 rounded-md px-1 text-sm text-muted hover:text-ink"
-        >
-          <ArrowLeft aria-hidden className="size-4" />
-          {t("nav.integrations")}
-        </Link>
-      }
+      back={{ link: linkOptions({ to: "/$project/integrations", params: { project } }), label: t("nav.integrations") }}
       title={t(integration.title)}
       text={t(integration.text)}
       actions={
         channel !== undefined && (
-          <HeadSwitch channel={channel} name={t(integration.title)} isDisabled={!isAdministrator} />
+          <HeadSwitch channel={channel} name={t(integration.title)} disabled={!isAdministrator} />
         )
       }
     >
@@ -111,9 +101,7 @@ export function IntegrationPage() {
       channel={channel}
       place={places.data?.find(({ id: other }) => other === integration.place)}
     >
-      {channels.isError && channels.data === undefined && (
-        <ErrorNotice error={channels.error} onRetry={() => void channels.refetch()} />
-      )}
+      {channels.isError && <ErrorNotice error={channels.error} onRetry={() => void channels.refetch()} />}
       {channels.isPending ? <Skeleton className="h-96 w-full rounded-xl" /> : part}
     </Frame>
   );

@@ -22,7 +22,7 @@ function CardSwitch({ channel, name }: { channel: ChannelItem; name: string }) {
       label={t("integrations.isOn", { name })}
       hidesLabel
       isOn={channel.enabled}
-      isDisabled={isBusy || !mayDo("admin:*")}
+      disabled={isBusy || !mayDo("admin:*")}
       onChange={set}
     />
   );

@@ -1,10 +1,11 @@
 import { useState } from "react";
-import type { ReactNode } from "react";
+import type { ComponentProps, ReactNode } from "react";
 import { CopyBox } from "../forms/copy-box.tsx";
+import { FormError } from "../forms/form-dialog.tsx";
+import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
-import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Notice } from "../ui/notice.tsx";
 
@@ -25,51 +26,49 @@ export const makeIdentitySecret = (): string =>
 
 const WIDGET_KEY_BYTES = 24;
 
-/** Makes a key of the widget. It stands in pages, so it is no secret; it only has to be another one each time. */
+/** Makes a key of the widget. It is in the source of pages, so it is not a secret; it only has to be unique. */
 export const makeWidgetKey = (): string =>
   `wk_${base64(randomBytes(WIDGET_KEY_BYTES)).replaceAll("+", "-").replaceAll("/", "_")}`;
 
-/** A secret that the service keeps sealed: made here and shown this once, changed, or taken away. */
+/** Asks before a secret is removed. */
+export function RemoveSecretDialog({
+  name,
+  ...rest
+}: { name: string } & Pick<ComponentProps<typeof ConfirmDialog>, "onConfirm" | "onClose" | "children">) {
+  const { t } = useTexts();
+  return <ConfirmDialog title={t("secret.removeTitle", { name })} action={t("secret.remove")} {...rest} />;
+}
+
+/** A secret that the service stores sealed: it is created here and shown once, changed, or removed. */
 export function SecretControl({
   name,
   isSet,
-  isDisabled,
+  disabled,
   make,
   set,
   removeText,
   children,
 }: {
-  /** What the secret is called, as in "Webhook secret". */
+  /** Name of the secret, as in "Webhook secret". */
   name: string;
   isSet: boolean;
-  isDisabled: boolean;
+  disabled: boolean;
   make: () => string;
-  /** Saves it; null takes it away. Throws what went wrong. */
+  /** Saves it; null removes it. */
   set: (secret: string | null) => Promise<void>;
-  /** What becomes of it when there is none any more. */
+  /** What happens when it is removed. */
   removeText: string;
-  /** What is chosen besides, before a new one is made. */
+  /** Fields for the change of a secret. */
   children?: ReactNode;
 }) {
   const { t } = useTexts();
   const [made, setMade] = useState<string | null>(null);
   const [isRemoving, setRemoving] = useState(false);
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<string | null>(null);
+  const { error, isBusy, run } = useAction();
 
   async function save(secret: string | null) {
-    setBusy(true);
-    setError(null);
-    try {
-      await set(secret);
-      setMade(secret);
-      setRemoving(false);
-    } catch (cause) {
-      setError(describeError(cause, t));
-      setRemoving(false);
-    } finally {
-      setBusy(false);
-    }
+    if (await run(() => set(secret))) setMade(secret);
+    setRemoving(false);
   }
 
   return (
@@ -81,11 +80,11 @@ export function SecretControl({
         {isSet && children}
         <div className="ml-auto flex gap-2">
           {isSet && (
-            <Button look="danger" disabled={isDisabled} onClick={() => setRemoving(true)}>
+            <Button look="danger" disabled={disabled} onClick={() => setRemoving(true)}>
               {t("secret.remove")}
             </Button>
           )}
-          <Button disabled={isDisabled} isBusy={isBusy} onClick={() => void save(make())}>
+          <Button disabled={disabled} isBusy={isBusy} onClick={() => void save(make())}>
             {t(isSet ? "secret.change" : "secret.make")}
           </Button>
         </div>
@@ -96,19 +95,11 @@ export function SecretControl({
           <CopyBox label={name} text={made} isWrapped />
         </div>
       )}
-      <p role="alert" className="text-sm text-bad empty:hidden">
-        {error}
-      </p>
+      <FormError error={error} />
       {isRemoving && (
-        <ConfirmDialog
-          title={t("secret.removeTitle", { name })}
-          action={t("secret.remove")}
-          isBusy={isBusy}
-          onConfirm={() => void save(null)}
-          onClose={() => setRemoving(false)}
-        >
+        <RemoveSecretDialog name={name} onConfirm={() => save(null)} onClose={() => setRemoving(false)}>
           {removeText}
-        </ConfirmDialog>
+        </RemoveSecretDialog>
       )}
     </div>
   );

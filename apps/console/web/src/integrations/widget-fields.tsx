@@ -13,18 +13,18 @@ export function ColorField({
   label,
   value,
   error,
-  isDisabled,
+  disabled,
   onChange,
 }: {
   label: string;
   value: string;
   error: string | undefined;
-  isDisabled: boolean;
+  disabled: boolean;
   onChange: (color: string) => void;
 }) {
   const { t } = useTexts();
   const id = useId();
-  const said = error ?? (isColor(value) ? undefined : t("widget.colorForm"));
+  const message = error ?? (isColor(value) ? undefined : t("widget.colorForm"));
   return (
     <div>
       <label htmlFor={id} className="mb-1 block text-sm font-medium">
@@ -35,24 +35,24 @@ export function ColorField({
           type="color"
           aria-label={t("widget.pickColor")}
           value={isColor(value) ? value : "#000000"}
-          disabled={isDisabled}
+          disabled={disabled}
           onChange={({ currentTarget }) => onChange(currentTarget.value)}
           className="h-8 w-11 shrink-0 cursor-pointer rounded-md border border-edge bg-surface p-0.5 disabled:opacity-60"
         />
         <input
           id={id}
           value={value}
-          disabled={isDisabled}
+          disabled={disabled}
           spellCheck={false}
-          aria-invalid={said !== undefined}
-          aria-describedby={said === undefined ? undefined : `${id}-hint`}
+          aria-invalid={message !== undefined}
+          aria-describedby={message === undefined ? undefined : `${id}-hint`}
           onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
           className={`${CONTROL} font-mono`}
         />
       </div>
-      {said !== undefined && (
+      {message !== undefined && (
         <p id={`${id}-hint`} className="mt-1 text-xs text-bad">
-          {said}
+          {message}
         </p>
       )}
     </div>
@@ -70,12 +70,12 @@ const linesOf = (text: string) =>
 export function OriginsField({
   value,
   error,
-  isDisabled,
+  disabled,
   onChange,
 }: {
   value: readonly string[];
   error: string | undefined;
-  isDisabled: boolean;
+  disabled: boolean;
   onChange: (origins: string[]) => void;
 }) {
   const { t } = useTexts();
@@ -95,10 +95,10 @@ export function OriginsField({
         spellCheck={false}
         placeholder="https://www.example.com"
         value={text}
-        disabled={isDisabled}
-        onChange={({ currentTarget }) => {
-          setText(currentTarget.value);
-          onChange(linesOf(currentTarget.value));
+        disabled={disabled}
+        onChange={(value) => {
+          setText(value);
+          onChange(linesOf(value));
         }}
       />
       {value.length === 0 && <Notice look="warn">{t("widget.anySiteWarning")}</Notice>}
@@ -114,36 +114,32 @@ const SHOWN_MAX_CHARS = 60;
 const ownTextOf = (name: string): string | undefined =>
   Object.hasOwn(WIDGET_STRINGS, name) ? WIDGET_STRINGS[name as keyof typeof WIDGET_STRINGS] : undefined;
 
-/** The texts that the site puts in the place of the widget's own: one is chosen, then written. */
+/** The texts of the site that replace the widget's own: one is chosen, then written. */
 export function StringsField({
   value,
   error,
-  isDisabled,
+  disabled,
   onChange,
 }: {
   value: Strings;
   error: string | undefined;
-  isDisabled: boolean;
+  disabled: boolean;
   onChange: (strings: Strings) => void;
 }) {
   const { t } = useTexts();
-  const [picked, setPicked] = useState("");
   const listRef = useRef<HTMLUListElement>(null);
   const names = Object.keys(value);
-  const free = Object.entries(WIDGET_STRINGS).filter(([name]) => !names.includes(name));
 
-  function add() {
-    const own = ownTextOf(picked);
-    if (own === undefined) return;
-    onChange({ ...value, [picked]: own });
-    setPicked("");
-    // It begins with the widget's own words, to be written over.
+  function add(name: string, text: string) {
+    onChange({ ...value, [name]: text });
+    // It starts with the widget's own words, selected to be overwritten.
     requestAnimationFrame(() => {
-      const field = listRef.current?.querySelector<HTMLInputElement>(":scope > li:last-child input");
-      field?.focus();
-      field?.select();
+      // Selecting the text focuses the field as well.
+      listRef.current?.querySelector<HTMLInputElement>(":scope > li:last-child input")?.select();
     });
   }
+  const remove = (name: string) =>
+    onChange(Object.fromEntries(Object.entries(value).filter(([other]) => other !== name)));
 
   return (
     <div className="flex flex-col gap-3">
@@ -158,17 +154,15 @@ export function StringsField({
                 value={value[name] ?? ""}
                 maxLength={MAX_CHARS}
                 dir="auto"
-                disabled={isDisabled}
-                onChange={({ currentTarget }) => onChange({ ...value, [name]: currentTarget.value })}
+                disabled={disabled}
+                onChange={(text) => onChange({ ...value, [name]: text })}
               />
-              {!isDisabled && (
+              {!disabled && (
                 <IconButton
                   icon={Trash2}
                   className="mt-6"
                   label={t("widget.removeString", { name })}
-                  onClick={() =>
-                    onChange(Object.fromEntries(Object.entries(value).filter(([other]) => other !== name)))
-                  }
+                  onClick={() => remove(name)}
                 />
               )}
             </li>
@@ -180,24 +174,37 @@ export function StringsField({
           {error}
         </p>
       )}
-      {!isDisabled && (
-        <div className="flex items-end gap-2">
-          <SelectField
-            label={t("widget.pickString")}
-            className="min-w-0 flex-1"
-            value={picked}
-            onChange={({ currentTarget }) => setPicked(currentTarget.value)}
-            options={[
-              { value: "", label: t("widget.noString") },
-              ...free.map(([name, text]) => ({ value: name, label: text.slice(0, SHOWN_MAX_CHARS) })),
-            ]}
-          />
-          <Button disabled={picked === ""} onClick={add}>
-            <Plus aria-hidden className="size-4" />
-            {t("widget.addString")}
-          </Button>
-        </div>
-      )}
+      {!disabled && <PickString taken={names} onPick={add} />}
+    </div>
+  );
+}
+
+/** Picks a text of the widget that is not replaced yet. */
+function PickString({ taken, onPick }: { taken: readonly string[]; onPick: (name: string, text: string) => void }) {
+  const { t } = useTexts();
+  const [picked, setPicked] = useState("");
+  const free = Object.entries(WIDGET_STRINGS).filter(([name]) => !taken.includes(name));
+  const text = ownTextOf(picked);
+  function add() {
+    if (text === undefined) return;
+    onPick(picked, text);
+    setPicked("");
+  }
+  return (
+    <div className="flex items-end gap-2">
+      <SelectField
+        label={t("widget.pickString")}
+        className="min-w-0 flex-1"
+        value={picked}
+        onChange={setPicked}
+        options={[
+          { value: "", label: t("widget.noString") },
+          ...free.map(([name, own]) => ({ value: name, label: own.slice(0, SHOWN_MAX_CHARS) })),
+        ]}
+      />
+      <Button icon={Plus} disabled={picked === ""} onClick={add}>
+        {t("widget.addString")}
+      </Button>
     </div>
   );
 }

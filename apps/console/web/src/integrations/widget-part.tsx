@@ -3,12 +3,14 @@ import type { ReactNode } from "react";
 import type { ChannelConfigs } from "@svc/contracts";
 import type { ChannelOf } from "../api/channels.ts";
 import { CopyBox } from "../forms/copy-box.tsx";
+import { SaveBar } from "../forms/save-bar.tsx";
+import { useAction } from "../forms/use-action.ts";
+import type { SettingsForm } from "../forms/use-settings-form.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
-import { useServices, useRights, useSession } from "../session/services.ts";
+import { useSession } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { CheckBox, ChoiceGroup, Switch } from "../ui/choice-fields.tsx";
-import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { OutLink } from "../ui/markdown.tsx";
@@ -16,13 +18,10 @@ import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { AddressField, ArrivalTest } from "./channel-state.tsx";
 import { PREVIEW_TEXTS } from "./preview-texts.ts";
-import { SaveBar } from "./save-bar.tsx";
 import { makeIdentitySecret, makeWidgetKey, SecretControl } from "./secret-control.tsx";
-import { wholeNumber } from "./settings-draft.ts";
 import { widgetTag } from "./snippets.ts";
 import { useAddress } from "./use-address.ts";
-import { useChannelChange, useSettingsForm } from "./use-channel.ts";
-import type { SettingsForm } from "./use-channel.ts";
+import { useChannelChange, useChannelForm, wholeNumber } from "./use-channel.ts";
 import { ColorField, OriginsField, StringsField } from "./widget-fields.tsx";
 import { WidgetPreview } from "./widget-preview.tsx";
 
@@ -50,32 +49,27 @@ const RATES = [
   { name: "socketsPerMinute", title: "widget.socketsPerMinute" },
 ] as const satisfies readonly { name: keyof WidgetConfig; title: TextKey }[];
 
+/** The tag for the pages of a site, with the key of the widget. */
 function Embedding({
   channel,
   address,
-  isDisabled,
+  disabled,
 }: {
   channel: ChannelOf<"widget">;
   address: ReturnType<typeof useAddress>;
-  isDisabled: boolean;
+  disabled: boolean;
 }) {
   const { t } = useTexts();
-  const { toasts } = useServices();
   const change = useChannelChange();
   const [isChanging, setChanging] = useState(false);
-  const [isBusy, setBusy] = useState(false);
+  const { runAside } = useAction();
   const { apiKey, project } = channel.config;
   if (project === null) return <Notice>{t("widget.ofOtherProject")}</Notice>;
   async function changeKey() {
-    setBusy(true);
-    try {
+    await runAside(async () => {
       await change("widget", { config: { apiKey: makeWidgetKey() } });
-    } catch (error) {
-      toasts.show({ kind: "error", text: describeError(error, t) });
-    } finally {
-      setBusy(false);
-      setChanging(false);
-    }
+    });
+    setChanging(false);
   }
   return (
     <Section title={t("widget.tag")} text={t("widget.tagText")}>
@@ -87,7 +81,7 @@ function Embedding({
       <div className="mt-2 flex flex-wrap items-center justify-between gap-2">
         <p className="text-xs text-muted">{t("widget.keyIsPublic")}</p>
         {apiKey !== null && (
-          <Button size="small" disabled={isDisabled} onClick={() => setChanging(true)}>
+          <Button size="small" disabled={disabled} onClick={() => setChanging(true)}>
             {t("widget.changeKey")}
           </Button>
         )}
@@ -97,8 +91,7 @@ function Embedding({
         <ConfirmDialog
           title={t("widget.changeKey")}
           action={t("widget.changeKeyNow")}
-          isBusy={isBusy}
-          onConfirm={() => void changeKey()}
+          onConfirm={changeKey}
           onClose={() => setChanging(false)}
         >
           {t("widget.changeKeyText")}
@@ -108,9 +101,8 @@ function Embedding({
   );
 }
 
-function Looks({ form }: { form: Form }) {
+function Looks({ form: { field, shown } }: { form: Form }) {
   const { t } = useTexts();
-  const { errorOf, isDisabled, set, shown } = form;
   const known = Object.entries(PREVIEW_TEXTS).map(([value, { name }]) => ({ value, label: name }));
   const isKnown = known.some(({ value }) => value === shown.locale);
   return (
@@ -118,58 +110,35 @@ function Looks({ form }: { form: Form }) {
       <div className="grid gap-4 sm:grid-cols-2">
         <ChoiceGroup
           label={t("widget.theme")}
-          value={shown.theme}
-          isDisabled={isDisabled}
-          onChange={(theme) => set("theme", theme)}
           options={[
             { value: "auto", label: t("widget.auto") },
             { value: "light", label: t("widget.light") },
             { value: "dark", label: t("widget.dark") },
           ]}
+          {...field("theme")}
         />
         <ChoiceGroup
           label={t("widget.position")}
-          value={shown.position}
-          isDisabled={isDisabled}
-          onChange={(position) => set("position", position)}
           options={[
             { value: "bottom-left", label: t("widget.left") },
             { value: "bottom-right", label: t("widget.right") },
           ]}
+          {...field("position")}
         />
-        <ColorField
-          label={t("widget.color")}
-          value={shown.color}
-          error={errorOf("color")}
-          isDisabled={isDisabled}
-          onChange={(color) => set("color", color)}
-        />
+        <ColorField label={t("widget.color")} {...field("color")} />
         <SelectField
           label={t("widget.locale")}
           hint={t("widget.localeHint")}
-          value={shown.locale}
-          disabled={isDisabled}
-          onChange={({ currentTarget }) => set("locale", currentTarget.value)}
           options={isKnown ? known : [{ value: shown.locale, label: shown.locale }, ...known]}
+          {...field("locale")}
         />
-        <Field
-          label={t("widget.title")}
-          hint={t("widget.ownWords")}
-          error={errorOf("title")}
-          value={shown.title}
-          disabled={isDisabled}
-          onChange={({ currentTarget }) => set("title", currentTarget.value)}
-          className="sm:col-span-2"
-        />
+        <Field label={t("widget.title")} hint={t("widget.ownWords")} className="sm:col-span-2" {...field("title")} />
         <TextArea
           label={t("widget.greeting")}
           hint={t("widget.ownWords")}
-          error={errorOf("greeting")}
           rows={2}
-          value={shown.greeting}
-          disabled={isDisabled}
-          onChange={({ currentTarget }) => set("greeting", currentTarget.value)}
           className="sm:col-span-2"
+          {...field("greeting")}
         />
       </div>
     </Section>
@@ -193,7 +162,7 @@ function Features({ form }: { form: Form }) {
             label={t(FEATURES[name].title)}
             hint={t(FEATURES[name].hint)}
             isOn={features[name]}
-            isDisabled={isDisabled}
+            disabled={isDisabled}
             onChange={(isOn) => set("features", { ...features, [name]: isOn })}
           />
         ))}
@@ -206,7 +175,7 @@ function Features({ form }: { form: Form }) {
               key={field}
               label={t(PRECHAT[field])}
               isOn={features.prechat.includes(field)}
-              isDisabled={isDisabled}
+              disabled={isDisabled}
               onChange={(isOn) => setPrechat(field, isOn)}
             />
           ))}
@@ -216,42 +185,23 @@ function Features({ form }: { form: Form }) {
   );
 }
 
-function Words({ form: { errorOf, isDisabled, set, shown } }: { form: Form }) {
-  const { t } = useTexts();
-  return (
-    <Section title={t("widget.strings")} text={t("widget.stringsText")}>
-      <StringsField
-        value={shown.strings}
-        error={errorOf("strings")}
-        isDisabled={isDisabled}
-        onChange={(strings) => set("strings", strings)}
-      />
-    </Section>
-  );
-}
-
 function Access({ form }: { form: Form }) {
   const { t } = useTexts();
   const { projects } = useSession();
-  const { errorOf, isDisabled, set, shown } = form;
+  const { errorOf, field, isDisabled, set, shown } = form;
   const names = [...new Set([...projects.map(({ name }) => name), ...(shown.project === null ? [] : [shown.project])])];
   return (
     <Section title={t("widget.access")}>
       <div className="flex flex-col gap-4">
-        <OriginsField
-          value={shown.allowedOrigins}
-          error={errorOf("allowedOrigins")}
-          isDisabled={isDisabled}
-          onChange={(origins) => set("allowedOrigins", origins)}
-        />
+        <OriginsField {...field("allowedOrigins")} />
         {shown.project !== null && (
           <SelectField
             label={t("widget.project")}
             hint={errorOf("project") ?? t("widget.projectHint")}
-            value={shown.project}
-            disabled={isDisabled}
-            onChange={({ currentTarget }) => set("project", currentTarget.value)}
             options={names.map((name) => ({ value: name, label: name }))}
+            disabled={isDisabled}
+            value={shown.project}
+            onChange={(value) => set("project", value)}
           />
         )}
         <fieldset>
@@ -261,12 +211,10 @@ function Access({ form }: { form: Form }) {
               <Field
                 key={name}
                 label={t(title)}
-                error={errorOf(name)}
                 type="number"
                 min={1}
-                disabled={isDisabled}
-                value={shown[name]}
-                onChange={({ currentTarget }) => set(name, wholeNumber(currentTarget.value))}
+                {...field(name)}
+                onChange={(value) => set(name, wholeNumber(value))}
               />
             ))}
           </div>
@@ -292,7 +240,7 @@ function Identity({ channel, form }: { channel: ChannelOf<"widget">; form: Form 
         <SecretControl
           name={t("widget.identitySecret")}
           isSet={isSet}
-          isDisabled={isDisabled}
+          disabled={isDisabled}
           make={makeIdentitySecret}
           set={save}
           removeText={t("widget.identityRemove")}
@@ -301,7 +249,7 @@ function Identity({ channel, form }: { channel: ChannelOf<"widget">; form: Form 
           label={t("widget.requireIdentity")}
           hint={errorOf("requireIdentity") ?? t("widget.requireIdentityHint")}
           isOn={shown.requireIdentity}
-          isDisabled={isDisabled || !isSet}
+          disabled={isDisabled || !isSet}
           onChange={(isOn) => set("requireIdentity", isOn)}
         />
       </div>
@@ -314,15 +262,16 @@ const Column = ({ children }: { children: ReactNode }) => <div className="flex m
 /** The widget: the tag for pages, how it looks, who may use it, and a preview of all that. */
 export function WidgetPart({ channel }: { channel: ChannelOf<"widget"> }) {
   const { t } = useTexts();
-  const mayDo = useRights();
-  const form = useSettingsForm(channel, mayDo("admin:*"));
+  const form = useChannelForm(channel);
   const address = useAddress("widget");
   return (
     <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_22rem]">
       <Column>
-        <Embedding channel={channel} address={address} isDisabled={form.isDisabled} />
+        <Embedding channel={channel} address={address} disabled={form.isDisabled} />
         <Looks form={form} />
-        <Words form={form} />
+        <Section title={t("widget.strings")} text={t("widget.stringsText")}>
+          <StringsField {...form.field("strings")} />
+        </Section>
         <Features form={form} />
         <Access form={form} />
         <Identity channel={channel} form={form} />

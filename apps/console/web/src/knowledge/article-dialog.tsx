@@ -13,7 +13,7 @@ const TITLE_MAX_CHARS = 300;
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** What was typed before, and not written yet. */
+/** Returns the unsaved article in a stored text. */
 function readDraft(text: string | null): { title?: string; text?: string } {
   if (text === null) return {};
   try {
@@ -30,36 +30,36 @@ function readDraft(text: string | null): { title?: string; text?: string } {
   }
 }
 
-/** Writes the article that answers a gap. What is typed survives a reload until it is written. */
-export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten: () => void; onClose: () => void }) {
+/** The article of a gap, whose unsaved text is stored in this browser. */
+function useArticle(gap: Gap, onWritten: () => void) {
   const { t } = useTexts();
   const { connection, storage, toasts } = useServices();
   const project = useProject();
   const name = `console.article.${gap.id}`;
-  const [kept] = useState(() => readDraft(storage.getItem(name)));
-  const [title, setTitle] = useState(kept.title ?? gap.question.slice(0, TITLE_MAX_CHARS));
-  const [text, setText] = useState(kept.text ?? "");
-  const [kbId, setKbId] = useState<string | null>(null);
+  const [stored] = useState(() => readDraft(storage.getItem(name)));
+  const [article, setArticle] = useState({
+    title: stored.title ?? gap.question.slice(0, TITLE_MAX_CHARS),
+    text: stored.text ?? "",
+  });
   const [version, setVersion] = useState(gap.version);
   const [error, setError] = useState<string | null>(null);
-  const kbs = useQuery(kbsQuery(connection, project));
-  const known = kbs.data ?? [];
-  // One's own first: articles of a shop do not belong into the guide of this service.
-  const asked = known.filter(({ id }) => gap.kbIds.includes(id));
-  const usual = gap.article?.kbId ?? (ownKb(asked) ?? ownKb(known) ?? asked[0] ?? known[0])?.id;
-  const target = kbId ?? usual ?? "";
 
-  const keep = (next: { title: string; text: string }) => storage.setItem(name, JSON.stringify(next));
+  function change(part: Partial<typeof article>) {
+    const next = { ...article, ...part };
+    setArticle(next);
+    storage.setItem(name, JSON.stringify(next));
+  }
 
-  async function submit() {
+  async function submit(kbId: string) {
     setError(null);
-    const input = { params: { id: gap.id }, body: { kbId: target, title: title.trim(), text }, ifMatch: version };
+    const params = { id: gap.id };
+    const body = { kbId, title: article.title.trim(), text: article.text };
     try {
-      await connection.call("writeGapArticle", project, input);
+      await connection.call("writeGapArticle", project, { params, body, ifMatch: version });
     } catch (cause) {
       if (!(cause instanceof ServiceError) || cause.code !== "version_conflict") throw cause;
-      // Somebody else has changed the gap: the next attempt is for what it is now.
-      const { item } = await connection.call("getGap", project, { params: { id: gap.id } });
+      // Another operator has changed the gap: the next attempt is for its current version.
+      const { item } = await connection.call("getGap", project, { params });
       setVersion(item.version);
       setError(t(item.article === null ? "gap.changed" : "gap.hasArticle"));
       return;
@@ -67,9 +67,25 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
     storage.removeItem(name);
     toasts.show({ kind: "done", text: t("gap.written") });
     onWritten();
-    onClose();
   }
+  return { article, change, error, submit };
+}
 
+/** Writes the article that answers a gap. Unsaved text survives a reload. */
+export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten: () => void; onClose: () => void }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const kbs = useQuery(kbsQuery(connection, useProject()));
+  const [kbId, setKbId] = useState<string | null>(null);
+  const { article, change, error, submit } = useArticle(gap, () => {
+    onWritten();
+    onClose();
+  });
+  const known = kbs.data ?? [];
+  // The project's own first: articles of a shop do not belong into the guide of this service.
+  const searched = known.filter(({ id }) => gap.kbIds.includes(id));
+  const usual = gap.article?.kbId ?? (ownKb(searched) ?? ownKb(known) ?? searched[0] ?? known[0])?.id;
+  const target = kbId ?? usual ?? "";
   return (
     <FormDialog
       title={t("gap.write")}
@@ -78,7 +94,7 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
       action={t("gap.writeNow")}
       isDisabled={target === ""}
       error={error}
-      onSubmit={submit}
+      onSubmit={() => submit(target)}
       onClose={onClose}
     >
       {gap.article !== null && <Notice look="warn">{t("gap.replaces")}</Notice>}
@@ -87,19 +103,16 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
         <Field
           label={t("source.title")}
           hint={t("gap.titleHint")}
-          value={title}
+          value={article.title}
           maxLength={TITLE_MAX_CHARS}
           required
-          onChange={({ currentTarget }) => {
-            setTitle(currentTarget.value);
-            keep({ title: currentTarget.value, text });
-          }}
+          onChange={(title) => change({ title })}
         />
         <SelectField
           label={t("gap.base")}
           value={target}
-          onChange={({ currentTarget }) => setKbId(currentTarget.value)}
-          options={(kbs.data ?? []).map((kb) => ({ value: kb.id, label: kb.name }))}
+          onChange={setKbId}
+          options={known.map(({ id, name }) => ({ value: id, label: name }))}
         />
       </div>
       <TextArea
@@ -108,11 +121,8 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
         rows={12}
         required
         data-autofocus
-        value={text}
-        onChange={({ currentTarget }) => {
-          setText(currentTarget.value);
-          keep({ title, text: currentTarget.value });
-        }}
+        value={article.text}
+        onChange={(text) => change({ text })}
       />
     </FormDialog>
   );

@@ -64,11 +64,8 @@ export function BasesPage() {
   const mayWrite = useRights()("kb:write");
   const [isMaking, setMaking] = useState(false);
   const kbs = useQuery(kbsQuery(connection, project));
-  useCommands(
-    mayWrite
-      ? [{ id: "new-kb", title: t("knowledge.make"), group: "page", keys: "c", run: () => setMaking(true) }]
-      : [],
-  );
+  const create = { id: "new-kb", title: t("knowledge.make"), keys: "c", run: () => setMaking(true) };
+  useCommands("page", [mayWrite && create]);
 
   async function make(name: string) {
     const { item } = await connection.call("createKb", project, { body: { name } });
@@ -77,14 +74,13 @@ export function BasesPage() {
   }
 
   const button = mayWrite && (
-    <Button look="primary" onClick={() => setMaking(true)} keys="c">
-      <Plus aria-hidden className="size-4" />
+    <Button icon={Plus} look="primary" onClick={create.run} keys="c">
       {t("knowledge.make")}
     </Button>
   );
   return (
     <KnowledgeFrame actions={button}>
-      {kbs.isError && kbs.data === undefined && <ErrorNotice error={kbs.error} onRetry={() => void kbs.refetch()} />}
+      {kbs.isError && <ErrorNotice error={kbs.error} onRetry={() => void kbs.refetch()} />}
       {kbs.data?.length === 0 ? (
         <EmptyState icon={BookOpen} title={t("knowledge.none")} text={t("knowledge.noneText")}>
           {button}

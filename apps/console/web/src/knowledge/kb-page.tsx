@@ -1,14 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ArrowLeft, Ellipsis, Pencil, Trash2 } from "lucide-react";
+import { linkOptions, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Ellipsis, Pencil, Trash2 } from "lucide-react";
 import { Tabs } from "radix-ui";
 import { useState } from "react";
 import type { KbItem } from "@svc/contracts";
 import { kbsQuery } from "../api/knowledge.ts";
+import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";
+import { IconButton } from "../ui/button.tsx";
 import { TabList } from "../ui/choice-fields.tsx";
-import { describeError } from "../ui/describe-error.ts";
 import { ConfirmDialog } from "../ui/dialog.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
@@ -20,11 +21,11 @@ import { SearchTab } from "./search-tab.tsx";
 
 function Actions({ kb }: { kb: KbItem }) {
   const { t } = useTexts();
-  const { connection, queryClient, toasts } = useServices();
+  const { connection, queryClient } = useServices();
   const project = useProject();
   const navigate = useNavigate();
   const [open, setOpen] = useState<"rename" | "delete" | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const { runAside } = useAction();
   const target = { params: { id: kb.id }, ifMatch: kb.version };
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["kbs", project] });
 
@@ -33,33 +34,19 @@ function Actions({ kb }: { kb: KbItem }) {
     await refresh();
   }
   async function remove() {
-    setBusy(true);
-    try {
+    await runAside(async () => {
       await connection.call("deleteKb", project, target);
       await navigate({ to: "/$project/knowledge", params: { project } });
-      toasts.show({ kind: "done", text: t("knowledge.deleted", { name: kb.name }) });
-    } catch (error) {
-      toasts.show({ kind: "error", text: describeError(error, t) });
-      setOpen(null);
-    } finally {
-      setBusy(false);
-      await refresh();
-    }
+      return t("knowledge.deleted", { name: kb.name });
+    });
+    setOpen(null);
+    await refresh();
   }
 
   return (
     <>
       <Menu
-        trigger={
-          <button
-            type="button"
-            aria-label={t("knowledge.more")}
-            title={t("knowledge.more")}
-            className="flex size-8 items-center justify-center rounded-md border border-line bg-surface text-muted hover:bg-hover hover:text-ink"
-          >
-            <Ellipsis aria-hidden className="size-4" />
-          </button>
-        }
+        trigger={<IconButton icon={Ellipsis} label={t("knowledge.more")} className="border border-line bg-surface" />}
       >
         <MenuItem icon={Pencil} onSelect={() => setOpen("rename")}>
           {t("knowledge.rename")}
@@ -81,8 +68,7 @@ function Actions({ kb }: { kb: KbItem }) {
         <ConfirmDialog
           title={t("knowledge.deleteTitle", { name: kb.name })}
           action={t("knowledge.delete")}
-          isBusy={isBusy}
-          onConfirm={() => void remove()}
+          onConfirm={remove}
           onClose={() => setOpen(null)}
         >
           {t("knowledge.deleteText", { n: kb.documents })}
@@ -106,16 +92,7 @@ export function KbPage() {
   if (kbs.isSuccess && kb === undefined) return <MissingPage />;
   return (
     <PageFrame
-      before={
-        <Link
-          to="/$project/knowledge"
-          params={{ project }}
-          className="mb-2 -ml-1 inline-flex items-center gap-1 rounded-md px-1 text-sm text-muted hover:text-ink"
-        >
-          <ArrowLeft aria-hidden className="size-4" />
-          {t("nav.knowledge")}
-        </Link>
-      }
+      back={{ link: linkOptions({ to: "/$project/knowledge", params: { project } }), label: t("nav.knowledge") }}
       title={kb?.name ?? <Skeleton className="my-1 h-5 w-48" />}
       text={
         kb !== undefined &&
@@ -123,7 +100,7 @@ export function KbPage() {
       }
       actions={mayWrite && kb !== undefined && <Actions kb={kb} />}
     >
-      {kbs.isError && kb === undefined && <ErrorNotice error={kbs.error} onRetry={() => void kbs.refetch()} />}
+      {kbs.isError && <ErrorNotice error={kbs.error} onRetry={() => void kbs.refetch()} />}
       {kb !== undefined && (
         <Tabs.Root
           value={tab}

@@ -2,14 +2,15 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { Page } from "../api/pages.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
+import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject, useRights } from "../session/services.ts";
-import { describeError } from "../ui/describe-error.ts";
 import { Field } from "../ui/field.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 
-/** How far something is that is being read. */
+/** A progress bar with its label. */
 export function ReadingBar({ done, all, label }: { done: number; all: number; label: string }) {
   const percent = all === 0 ? 0 : Math.round((Math.min(done, all) / all) * 100);
   return (
@@ -29,7 +30,7 @@ export function ReadingBar({ done, all, label }: { done: number; all: number; la
   );
 }
 
-/** Asks for the name of a knowledge base, new or not. */
+/** Asks for the name of a knowledge base. */
 export function NameDialog({
   title,
   action,
@@ -40,22 +41,15 @@ export function NameDialog({
   title: string;
   action: string;
   first?: string;
-  /** Throws what went wrong. */
   save: (name: string) => Promise<void>;
   onClose: () => void;
 }) {
   const { t } = useTexts();
   const [name, setName] = useState(first);
-  const [error, setError] = useState<string | undefined>(undefined);
+  const { error, run } = useAction();
 
   async function submit() {
-    setError(undefined);
-    try {
-      await save(name.trim());
-      onClose();
-    } catch (cause) {
-      setError(describeError(cause, t));
-    }
+    if (await run(() => save(name.trim()))) onClose();
   }
 
   return (
@@ -67,7 +61,7 @@ export function NameDialog({
         value={name}
         maxLength={200}
         required
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        onChange={setName}
       />
     </FormDialog>
   );
@@ -76,36 +70,30 @@ export function NameDialog({
 const TAB =
   "-mb-px inline-flex shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 text-sm font-medium text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink";
 
-/** How many there are at least, as the first page of a list tells it. */
-const countOf = ({ items, nextCursor }: { items: readonly unknown[]; nextCursor: string | null }) => ({
-  count: items.length,
-  isMore: nextCursor !== null,
-});
-
-const LOOK_MS = 30_000;
+const POLL_MS = 30_000;
 const COUNT_LIMIT = 99;
 
+/** Polls the number of open gaps and proposals: the first page of each list. */
 function useOpenCounts() {
   const { connection } = useServices();
   const project = useProject();
-  const mayDo = useRights();
+  const query = { status: "open", limit: COUNT_LIMIT } as const;
   const gaps = useQuery({
     queryKey: ["gaps", project, "open-count"],
-    enabled: mayDo("tickets:read"),
-    refetchInterval: LOOK_MS,
-    queryFn: async ({ signal }) =>
-      countOf(await connection.call("listGaps", project, { query: { status: "open", limit: COUNT_LIMIT }, signal })),
+    enabled: useRights()("tickets:read"),
+    refetchInterval: POLL_MS,
+    queryFn: async ({ signal }) => countOf(await connection.call("listGaps", project, { query, signal })),
   });
   const proposals = useQuery({
     queryKey: ["proposals", project, "open-count"],
-    refetchInterval: LOOK_MS,
-    queryFn: async ({ signal }) =>
-      countOf(
-        await connection.call("listProposals", project, { query: { status: "open", limit: COUNT_LIMIT }, signal }),
-      ),
+    refetchInterval: POLL_MS,
+    queryFn: async ({ signal }) => countOf(await connection.call("listProposals", project, { query, signal })),
   });
   return { gaps: gaps.data, proposals: proposals.data };
 }
+
+/** Returns the number of items of a page, and whether there are more. */
+const countOf = ({ items, nextCursor }: Page<unknown>) => ({ count: items.length, isMore: nextCursor !== null });
 
 function Count({ value }: { value: { count: number; isMore: boolean } | undefined }) {
   const { number } = useTexts();
@@ -118,7 +106,7 @@ function Count({ value }: { value: { count: number; isMore: boolean } | undefine
   );
 }
 
-/** The head of the pages about knowledge: bases, gaps and proposals beside each other. */
+/** The frame of the pages about knowledge: one tab each for knowledge bases, gaps and proposals. */
 export function KnowledgeFrame({ actions, children }: { actions?: ReactNode; children: ReactNode }) {
   const { t } = useTexts();
   const project = useProject();

@@ -3,23 +3,23 @@ import { Link } from "@tanstack/react-router";
 import { Check, FilePen, FilePlus2, X, GitPullRequestArrow } from "lucide-react";
 import type { Proposal, ProposalStatus } from "@svc/contracts";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { decideProposal, proposalsQuery } from "../api/gaps.ts";
-import { kbsQuery } from "../api/knowledge.ts";
+import { decideProposal, proposalsQuery, kbsQuery } from "../api/knowledge.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
+import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
+import { Pages, itemsOf } from "../lists/resource-page.tsx";
 import { useRowKeys } from "../lists/use-row-keys.ts";
 import { useServices, usePeople, useProject, useRights } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { ChoiceGroup } from "../ui/choice-fields.tsx";
-import { describeError } from "../ui/describe-error.ts";
 import { TextArea } from "../ui/field.tsx";
-import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
+import { EmptyState } from "../ui/notice.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
 import { diffTexts } from "./mark-words.ts";
 
-/** What a text would become of another one: what goes is struck out, what comes is marked, for eyes and ears. */
+/** The changes from one text to another: deletions struck out, insertions marked, for screen readers, too. */
 function DiffView({ label, before, after }: { label: string; before: string; after: string }) {
   const parts = useMemo(() => diffTexts(before, after), [before, after]);
   return (
@@ -51,46 +51,63 @@ function DiffView({ label, before, after }: { label: string; before: string; aft
   );
 }
 
-/** A proposed change: what it is about, what it changes, and the decision. */
+/** Title of a proposal, where it comes from, and its status. */
+function ProposalHead({ proposal, base }: { proposal: Proposal; base: string | null }) {
+  const { t } = useTexts();
+  const project = useProject();
+  const { nameOf } = usePeople();
+  const { action, createdAt, createdBy, status, ticketId, title } = proposal;
+  const Icon = action === "replace" ? FilePen : FilePlus2;
+  return (
+    <div className="flex items-start gap-3">
+      <Icon aria-hidden className="mt-0.5 size-4.5 shrink-0 text-accent" />
+      <div className="min-w-0 flex-1">
+        <h2 className="text-base font-semibold wrap-anywhere" dir="auto">
+          {title}
+        </h2>
+        <p className="text-xs text-muted">
+          {t(action === "replace" ? "proposal.replaces" : "proposal.adds", { base: base ?? "–" })} · {nameOf(createdBy)}
+          , <Ago time={createdAt} as="past" />
+          {ticketId !== null && (
+            <>
+              {" · "}
+              <Link
+                to="/$project/inbox/$view/$ticketId"
+                params={{ project, view: "all", ticketId }}
+                className="font-medium text-accent hover:underline"
+              >
+                {t("proposal.ticket")}
+              </Link>
+            </>
+          )}
+        </p>
+      </div>
+      {status !== "open" && <Badge tone={status === "accepted" ? "ok" : "plain"}>{t(`proposal.${status}`)}</Badge>}
+    </div>
+  );
+}
+
+/** A proposed change: where it comes from, what it changes, and the decision. */
 function ProposalCard({
   proposal,
   base,
   isCurrent,
   isBusy,
-  mayDecide,
+  decision,
   onFocus,
-  onAccept,
-  onReject,
 }: {
   proposal: Proposal;
-  /** Name of its knowledge base; null where it is gone. */
+  /** Name of its knowledge base; null if that was deleted. */
   base: string | null;
   isCurrent: boolean;
   isBusy: boolean;
-  mayDecide: boolean;
+  /** Null if the operator may not decide. */
+  decision: { accept: () => void; reject: () => void } | null;
   onFocus: () => void;
-  onAccept: () => void;
-  onReject: () => void;
 }) {
   const { t } = useTexts();
-  const project = useProject();
   const { nameOf } = usePeople();
-  const {
-    action,
-    after,
-    before,
-    createdAt,
-    createdBy,
-    decidedAt,
-    decidedBy,
-    id,
-    question,
-    reason,
-    status,
-    ticketId,
-    title,
-  } = proposal;
-  const Icon = action === "replace" ? FilePen : FilePlus2;
+  const { after, before, decidedAt, decidedBy, id, question, reason, status, title } = proposal;
   return (
     <li
       data-row={id}
@@ -98,31 +115,7 @@ function ProposalCard({
       onFocus={onFocus}
       className={`rounded-xl border bg-surface p-4 ${isCurrent ? "border-accent" : "border-line"}`}
     >
-      <div className="flex items-start gap-3">
-        <Icon aria-hidden className="mt-0.5 size-4.5 shrink-0 text-accent" />
-        <div className="min-w-0 flex-1">
-          <h2 className="text-base font-semibold wrap-anywhere" dir="auto">
-            {title}
-          </h2>
-          <p className="text-xs text-muted">
-            {t(action === "replace" ? "proposal.replaces" : "proposal.adds", { base: base ?? "–" })} ·{" "}
-            {nameOf(createdBy)}, <Ago time={createdAt} as="past" />
-            {ticketId !== null && (
-              <>
-                {" · "}
-                <Link
-                  to="/$project/inbox/$view/$ticketId"
-                  params={{ project, view: "all", ticketId }}
-                  className="font-medium text-accent hover:underline"
-                >
-                  {t("proposal.ticket")}
-                </Link>
-              </>
-            )}
-          </p>
-        </div>
-        {status !== "open" && <Badge tone={status === "accepted" ? "ok" : "plain"}>{t(`proposal.${status}`)}</Badge>}
-      </div>
+      <ProposalHead proposal={proposal} base={base} />
       {question !== null && (
         <p className="mt-3 border-l-2 border-line pl-3 text-sm text-muted wrap-anywhere" dir="auto">
           <span className="sr-only">{t("proposal.question")}: </span>
@@ -138,14 +131,18 @@ function ProposalCard({
           {reason !== null && ` · ${reason}`}
         </p>
       )}
-      {status === "open" && mayDecide && (
+      {status === "open" && decision !== null && (
         <div className="mt-3 flex flex-wrap gap-2">
-          <Button look="primary" isBusy={isBusy} onClick={onAccept} keys={isCurrent ? "a" : undefined}>
-            <Check aria-hidden className="size-4" />
+          <Button
+            icon={Check}
+            look="primary"
+            isBusy={isBusy}
+            onClick={decision.accept}
+            keys={isCurrent ? "a" : undefined}
+          >
             {t("proposal.accept")}
           </Button>
-          <Button isBusy={isBusy} onClick={onReject} keys={isCurrent ? "x" : undefined}>
-            <X aria-hidden className="size-4" />
+          <Button icon={X} isBusy={isBusy} onClick={decision.reject} keys={isCurrent ? "x" : undefined}>
             {t("proposal.reject")}
           </Button>
         </div>
@@ -156,7 +153,7 @@ function ProposalCard({
 
 const REASON_MAX_CHARS = 2_000;
 
-/** Asks why a proposed change is turned down, which may be left open. */
+/** Asks for the reason of a rejection, which is optional. */
 function RejectDialog({
   title,
   onReject,
@@ -184,7 +181,7 @@ function RejectDialog({
         rows={3}
         maxLength={REASON_MAX_CHARS}
         value={reason}
-        onChange={({ currentTarget }) => setReason(currentTarget.value)}
+        onChange={setReason}
       />
     </FormDialog>
   );
@@ -192,55 +189,51 @@ function RejectDialog({
 
 const STATUSES = ["open", "accepted", "rejected"] as const satisfies readonly ProposalStatus[];
 
-/** What operators wrote better than the knowledge: taken over, or not. */
-export function ProposalsPage() {
+/** Returns a function that decides about one proposal at a time, and the ID of that one. */
+function useDecide() {
   const { t } = useTexts();
-  const { connection, queryClient, toasts } = useServices();
+  const { connection, queryClient } = useServices();
   const project = useProject();
-  const mayDecide = useRights()("kb:write");
-  const [status, setStatus] = useState<ProposalStatus>("open");
   const [busyId, setBusyId] = useState<string | null>(null);
-  const [rejecting, setRejecting] = useState<Proposal | null>(null);
-  const kbs = useQuery(kbsQuery(connection, project));
-  const proposals = useInfiniteQuery(proposalsQuery(connection, project, status));
-  const items = proposals.data?.pages.flatMap((page) => page.items) ?? [];
-
+  const { runAside } = useAction();
   async function decide(proposal: Proposal, decision: Parameters<typeof decideProposal>[3]) {
     if (busyId !== null) return;
     setBusyId(proposal.id);
-    setRejecting(null);
-    try {
+    await runAside(async () => {
       await decideProposal(connection, project, proposal, decision);
-      const done = decision.kind === "accept" ? "proposal.done.accept" : "proposal.done.reject";
-      toasts.show({ kind: "done", text: t(done, { title: proposal.title }) });
-    } catch (error) {
-      toasts.show({ kind: "error", text: describeError(error, t) });
-    }
+      return t(`proposal.done.${decision.kind}`, { title: proposal.title });
+    });
     await queryClient.invalidateQueries({ queryKey: ["proposals", project] });
     setBusyId(null);
   }
+  return { busyId, decide };
+}
 
-  const { currentId, listRef, setCurrentId } = useRowKeys(items, (proposal) =>
-    mayDecide && proposal.status === "open"
-      ? [
-          {
-            id: "proposal-accept",
-            title: t("proposal.accept"),
-            group: "page",
-            keys: "a",
-            isDecision: true,
-            run: () => void decide(proposal, { kind: "accept" }),
-          },
-          {
-            id: "proposal-reject",
-            title: t("proposal.reject"),
-            group: "page",
-            keys: "x",
-            run: () => setRejecting(proposal),
-          },
-        ]
-      : [],
-  );
+/** Changes to knowledge bases that were proposed after operators corrected answers: accepted, or rejected. */
+export function ProposalsPage() {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const mayDecide = useRights()("kb:write");
+  const [status, setStatus] = useState<ProposalStatus>("open");
+  const [rejecting, setRejecting] = useState<Proposal | null>(null);
+  const kbs = useQuery(kbsQuery(connection, project));
+  const proposals = useInfiniteQuery(proposalsQuery(connection, project, status));
+  const items = itemsOf(proposals);
+  const { busyId, decide } = useDecide();
+  const decisionOf = (proposal: Proposal) => ({
+    accept: () => void decide(proposal, { kind: "accept" }),
+    reject: () => setRejecting(proposal),
+  });
+
+  const { currentId, listRef, setCurrentId } = useRowKeys(items, (proposal) => {
+    if (!mayDecide || proposal.status !== "open") return [];
+    const { accept, reject } = decisionOf(proposal);
+    return [
+      { id: "proposal-accept", title: t("proposal.accept"), keys: "a", isDecision: true, run: accept },
+      { id: "proposal-reject", title: t("proposal.reject"), keys: "x", run: reject },
+    ];
+  });
 
   return (
     <KnowledgeFrame>
@@ -255,45 +248,35 @@ export function ProposalsPage() {
         options={STATUSES.map((value) => ({ value, label: t(`proposal.${value}`) }))}
         className="mb-4 sm:w-80"
       />
-      {proposals.isError && proposals.data === undefined && (
-        <ErrorNotice error={proposals.error} onRetry={() => void proposals.refetch()} />
-      )}
-      {proposals.isPending && (
-        <div aria-busy className="flex flex-col gap-4">
-          {[0, 1].map((row) => (
-            <Skeleton key={row} className="h-52 w-full rounded-xl" />
+      <Pages
+        query={proposals}
+        skeleton="h-52 w-full rounded-xl"
+        rows={2}
+        empty={
+          <EmptyState icon={GitPullRequestArrow} title={t(`proposal.none.${status}`)} text={t("proposal.noneText")} />
+        }
+      >
+        <ul ref={listRef} className="flex flex-col gap-4">
+          {items.map((proposal) => (
+            <ProposalCard
+              key={proposal.id}
+              proposal={proposal}
+              base={kbs.data?.find(({ id }) => id === proposal.kbId)?.name ?? null}
+              isCurrent={proposal.id === currentId}
+              isBusy={proposal.id === busyId}
+              decision={mayDecide ? decisionOf(proposal) : null}
+              onFocus={() => setCurrentId(proposal.id)}
+            />
           ))}
-        </div>
-      )}
-      {proposals.isSuccess && items.length === 0 && (
-        <EmptyState icon={GitPullRequestArrow} title={t(`proposal.none.${status}`)} text={t("proposal.noneText")} />
-      )}
-      <ul ref={listRef} className="flex flex-col gap-4">
-        {items.map((proposal) => (
-          <ProposalCard
-            key={proposal.id}
-            proposal={proposal}
-            base={kbs.data?.find(({ id }) => id === proposal.kbId)?.name ?? null}
-            isCurrent={proposal.id === currentId}
-            isBusy={proposal.id === busyId}
-            mayDecide={mayDecide}
-            onFocus={() => setCurrentId(proposal.id)}
-            onAccept={() => void decide(proposal, { kind: "accept" })}
-            onReject={() => setRejecting(proposal)}
-          />
-        ))}
-      </ul>
-      {proposals.hasNextPage && (
-        <div className="mt-4 flex justify-center">
-          <Button isBusy={proposals.isFetchingNextPage} onClick={() => void proposals.fetchNextPage()}>
-            {t("ui.more")}
-          </Button>
-        </div>
-      )}
+        </ul>
+      </Pages>
       {rejecting !== null && (
         <RejectDialog
           title={rejecting.title}
-          onReject={(reason) => void decide(rejecting, { kind: "reject", reason })}
+          onReject={(reason) => {
+            setRejecting(null);
+            void decide(rejecting, { kind: "reject", reason });
+          }}
           onClose={() => setRejecting(null)}
         />
       )}

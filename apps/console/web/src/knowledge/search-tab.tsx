@@ -98,7 +98,7 @@ function AnswerPanel({ kb, query, turn }: { kb: KbItem; query: string; turn: num
         <SelectField
           label={t("search.agent")}
           value={agent?.id ?? ""}
-          onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+          onChange={setChosen}
           options={fitting.map(({ id, name }) => ({ value: id, label: name }))}
           className="mb-3"
         />

@@ -1,21 +1,21 @@
 import { useEffect, useRef, useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { useCommands } from "../session/services.ts";
-import type { Command } from "../session/command-registry.ts";
+import type { GroupCommand } from "../session/command-registry.ts";
 
 /**
- * Lets j and k go through the rows of a list: the row that is come to has the focus, by its element with
- * `data-row="<id>"`. `commandsOf` are what can be done with the row that has it.
+ * Moves through the rows of a list with j and k: focuses the element with `data-row="<id>"`. `commandsOf` returns the
+ * commands for the row that has the focus.
  */
 export function useRowKeys<Item extends { id: string }>(
   items: readonly Item[],
-  commandsOf: (item: Item) => readonly Command[],
+  commandsOf: (item: Item) => readonly (GroupCommand | false)[],
 ) {
   const { t } = useTexts();
   const listRef = useRef<HTMLUListElement>(null);
   const [currentId, setCurrentId] = useState<string | null>(null);
-  const place = items.findIndex(({ id }) => id === currentId);
-  const current = items[place];
+  const index = items.findIndex(({ id }) => id === currentId);
+  const current = items[index];
 
   const focus = (id: string) =>
     listRef.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)?.focus({ preventScroll: false });
@@ -24,33 +24,21 @@ export function useRowKeys<Item extends { id: string }>(
     setCurrentId(item.id);
     focus(item.id);
   };
-  // Where the row is gone that was worked on, the one that has taken its place comes next.
+  // After the current row was removed, the one that has taken its position is current.
   const last = useRef(0);
   useEffect(() => {
-    if (place >= 0) {
-      last.current = place;
+    if (index >= 0) {
+      last.current = index;
       return;
     }
     const next = currentId === null ? undefined : items[Math.min(last.current, items.length - 1)];
     if (next !== undefined) setCurrentId(next.id);
-  }, [place, currentId, items]);
+  }, [index, currentId, items]);
 
-  useCommands([
-    {
-      id: "row-next",
-      title: t("rows.next"),
-      group: "list",
-      keys: "j",
-      run: () => goTo(items[place + 1] ?? items[place]),
-    },
-    {
-      id: "row-before",
-      title: t("rows.before"),
-      group: "list",
-      keys: "k",
-      run: () => goTo(items[Math.max(0, place - 1)]),
-    },
-    ...(current === undefined ? [] : commandsOf(current)),
+  useCommands("list", [
+    { id: "row-next", title: t("rows.next"), keys: "j", run: () => goTo(items[index + 1] ?? items[index]) },
+    { id: "row-before", title: t("rows.before"), keys: "k", run: () => goTo(items[Math.max(0, index - 1)]) },
   ]);
+  useCommands("page", current === undefined ? [] : commandsOf(current));
   return { listRef, currentId, setCurrentId };
 }

@@ -186,7 +186,7 @@ function ThresholdSection({ agents }: { agents: readonly AgentAnswers[] }) {
           label={t("overview.agent")}
           hidesLabel
           value={agent.agentId}
-          onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+          onChange={setChosen}
           options={known.map(({ agentId, name }) => ({ value: agentId, label: name }))}
           className="w-44"
         />

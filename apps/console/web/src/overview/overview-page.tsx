@@ -54,7 +54,7 @@ function Dates({ from, to, onChange }: { from: string; to: string; onChange: (fr
         value={first}
         error={error === null ? undefined : t(`overview.dates.${error}`)}
         className="w-36"
-        onChange={({ currentTarget }) => change(currentTarget.value, last)}
+        onChange={(value) => change(value, last)}
       />
       <Field
         label={t("overview.to")}
@@ -62,7 +62,7 @@ function Dates({ from, to, onChange }: { from: string; to: string; onChange: (fr
         max={today}
         value={last}
         className="w-36"
-        onChange={({ currentTarget }) => change(first, currentTarget.value)}
+        onChange={(value) => change(first, value)}
       />
     </>
   );
@@ -93,7 +93,7 @@ function SpanBar({ search }: { search: OverviewSearch }) {
       <SelectField
         label={t("overview.span")}
         value={hasDates ? DATES : String(days)}
-        onChange={({ currentTarget }) => chooseSpan(currentTarget.value)}
+        onChange={chooseSpan}
         options={[
           ...SPANS.map((span) => ({ value: String(span), label: t("overview.days", { n: span }) })),
           { value: DATES, label: t("overview.dates") },
@@ -104,7 +104,7 @@ function SpanBar({ search }: { search: OverviewSearch }) {
       <SelectField
         label={t("overview.channel")}
         value={channel ?? ALL}
-        onChange={({ currentTarget }) => show({ channel: currentTarget.value })}
+        onChange={(value) => show({ channel: value })}
         options={[
           { value: ALL, label: t("overview.all") },
           ...CHANNEL_IDS.map((id) => ({ value: id, label: t(`channel.${id}`) })),
@@ -115,7 +115,7 @@ function SpanBar({ search }: { search: OverviewSearch }) {
         <SelectField
           label={t("overview.agent")}
           value={agent ?? ALL}
-          onChange={({ currentTarget }) => show({ agent: currentTarget.value })}
+          onChange={(value) => show({ agent: value })}
           options={[
             { value: ALL, label: t("overview.all") },
             ...agents.data.map(({ id, name }) => ({ value: id, label: name })),

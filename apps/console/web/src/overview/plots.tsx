@@ -70,7 +70,60 @@ export function StackedBar({
   });
 }
 
-/** A plot with what its colours stand for, and the same figures in a table that can be opened. */
+/** The figures of a plot as a table that can be opened. */
+function PlotTable({
+  title,
+  head,
+  columns,
+  rows,
+}: {
+  title: string;
+  head: string;
+  columns: readonly string[];
+  rows: readonly PlotRow[];
+}) {
+  const { t } = useTexts();
+  return (
+    <details className="mt-3 text-sm">
+      <summary className="w-fit rounded-sm text-xs font-medium text-muted hover:text-ink">
+        {t("overview.table")}
+      </summary>
+      <div className="mt-2 max-h-96 overflow-auto" tabIndex={0} role="region" aria-label={title}>
+        <table className="w-full text-xs">
+          <caption className="sr-only">{title}</caption>
+          <thead className="text-left text-muted">
+            <tr>
+              <th scope="col" className="py-1 pr-3 font-medium">
+                {head}
+              </th>
+              {columns.map((label) => (
+                <th key={label} scope="col" className="py-1 pl-3 text-right font-medium">
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody className="divide-y divide-line">
+            {rows.map(({ cells, id, label }) => (
+              <tr key={id}>
+                <th scope="row" className="py-1 pr-3 text-left font-normal wrap-anywhere" dir="auto">
+                  {label}
+                </th>
+                {cells.map((cell, index) => (
+                  <td key={columns[index]} className="py-1 pl-3 text-right tabular-nums">
+                    {cell}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+/** A plot with its legend and its table. */
 function PlotFrame({
   title,
   head,
@@ -80,15 +133,14 @@ function PlotFrame({
   children,
 }: {
   title: string;
-  /** What the rows are. */
+  /** Name of the rows. */
   head: string;
   parts: readonly BarPart[];
-  /** Heads of the table's columns, where they are others than the parts. */
+  /** Heads of the table's columns; by default those of the parts. */
   columns?: readonly string[];
   rows: readonly PlotRow[];
   children: ReactNode;
 }) {
-  const { t } = useTexts();
   return (
     <figure aria-label={title}>
       <ul aria-hidden className="mb-3 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
@@ -100,42 +152,7 @@ function PlotFrame({
         ))}
       </ul>
       {children}
-      <details className="mt-3 text-sm">
-        <summary className="w-fit rounded-sm text-xs font-medium text-muted hover:text-ink">
-          {t("overview.table")}
-        </summary>
-        <div className="mt-2 max-h-96 overflow-auto" tabIndex={0} role="region" aria-label={title}>
-          <table className="w-full text-xs">
-            <caption className="sr-only">{title}</caption>
-            <thead className="text-left text-muted">
-              <tr>
-                <th scope="col" className="py-1 pr-3 font-medium">
-                  {head}
-                </th>
-                {columns.map((label) => (
-                  <th key={label} scope="col" className="py-1 pl-3 text-right font-medium">
-                    {label}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody className="divide-y divide-line">
-              {rows.map(({ cells, id, label }) => (
-                <tr key={id}>
-                  <th scope="row" className="py-1 pr-3 text-left font-normal wrap-anywhere" dir="auto">
-                    {label}
-                  </th>
-                  {cells.map((cell, index) => (
-                    <td key={columns[index]} className="py-1 pl-3 text-right tabular-nums">
-                      {cell}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </details>
+      <PlotTable title={title} head={head} columns={columns} rows={rows} />
     </figure>
   );
 }
@@ -236,6 +253,44 @@ export interface TimePoint {
   cells: readonly string[];
 }
 
+/** An invisible slider over a plot, which chooses a point by the pointer or by the arrow keys. */
+function PointSlider({
+  label,
+  last,
+  chosen,
+  text,
+  onChoose,
+}: {
+  label: string;
+  /** Index of the last point. */
+  last: number;
+  chosen: number | null;
+  /** The chosen point in words. */
+  text: string;
+  onChoose: (index: number | null) => void;
+}) {
+  return (
+    <input
+      type="range"
+      min={0}
+      max={Math.max(0, last)}
+      value={chosen ?? last}
+      aria-label={label}
+      aria-valuetext={text}
+      onChange={({ currentTarget }) => onChoose(Number(currentTarget.value))}
+      onFocus={() => onChoose(chosen ?? last)}
+      onPointerMove={({ clientX, currentTarget }) => {
+        const { left, width } = currentTarget.getBoundingClientRect();
+        const at = Math.floor(((clientX - left) / Math.max(1, width)) * (last + 1));
+        onChoose(Math.min(Math.max(at, 0), last));
+      }}
+      onPointerLeave={() => onChoose(null)}
+      onBlur={() => onChoose(null)}
+      className="absolute inset-0 m-0 size-full cursor-crosshair opacity-0"
+    />
+  );
+}
+
 /**
  * Bars beside each other over time. One of them is read at a time: the one that is pointed at, or, as a slider, that the
  * arrow keys have come to. The same figures stand in a table that can be opened.
@@ -293,23 +348,12 @@ export function TimePlot({
             </g>
           ))}
         </svg>
-        <input
-          type="range"
-          min={0}
-          max={Math.max(0, last)}
-          value={chosen ?? last}
-          aria-label={title}
-          aria-valuetext={say(points[Math.min(chosen ?? last, last)])}
-          onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}
-          onFocus={() => setChosen((now) => now ?? last)}
-          onPointerMove={({ clientX, currentTarget }) => {
-            const { left, width } = currentTarget.getBoundingClientRect();
-            const at = Math.floor(((clientX - left) / Math.max(1, width)) * points.length);
-            setChosen(Math.min(Math.max(at, 0), last));
-          }}
-          onPointerLeave={() => setChosen(null)}
-          onBlur={() => setChosen(null)}
-          className="absolute inset-0 m-0 size-full cursor-crosshair opacity-0"
+        <PointSlider
+          label={title}
+          last={last}
+          chosen={chosen}
+          text={say(points[Math.min(chosen ?? last, last)])}
+          onChoose={setChosen}
         />
       </div>
       <div aria-hidden className="mt-1 flex justify-between text-2xs text-faint tabular-nums">

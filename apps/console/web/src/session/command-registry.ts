@@ -56,7 +56,10 @@ export interface Command {
   run: () => void;
 }
 
-/** Titles of the chapters. */
+/** A command, without the group that all of its list have. */
+export type GroupCommand = Omit<Command, "group">;
+
+/** Titles of the groups. */
 export const GROUP_TITLES = {
   general: "keys.general",
   go: "keys.go",

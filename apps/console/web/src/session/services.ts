@@ -10,7 +10,7 @@ import type { Connection, Reach } from "../api/connection.ts";
 import type { Live } from "../api/live.ts";
 import type { Store } from "../ui/create-store.ts";
 import type { Toasts } from "../ui/toasts.tsx";
-import type { Command, CommandRegistry } from "./command-registry.ts";
+import type { CommandGroup, CommandRegistry, GroupCommand } from "./command-registry.ts";
 import type { OpenTexts } from "./open-texts.ts";
 import type { Preferences } from "./preferences.ts";
 
@@ -130,12 +130,15 @@ export function usePeople(): { people: Person[]; nameOf: (actor: string) => stri
   };
 }
 
-/** Offers commands for as long as the component is there. */
-export function useCommands(commands: readonly Command[]): void {
+/** Offers commands of one group while the component is mounted; false for a command that is not available now. */
+export function useCommands(group: CommandGroup, commands: readonly (GroupCommand | false)[]): void {
   const { commands: registry } = useServices();
   const current = useRef(commands);
   useEffect(() => {
     current.current = commands;
   });
-  useEffect(() => registry.add(() => current.current), [registry]);
+  useEffect(
+    () => registry.add(() => current.current.flatMap((command) => (command === false ? [] : { ...command, group }))),
+    [group, registry],
+  );
 }

@@ -1,16 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { TicketDetail } from "@svc/contracts";
+import type { CannedReply, TicketDetail } from "@svc/contracts";
+import { LIST_LIMIT } from "../api/pages.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { PickList } from "../ui/pick-list.tsx";
+import { QueryView } from "../ui/query-view.tsx";
 
-const LIMIT = 200;
-
-/** The texts that are sent again and again; the chosen one is filled in for this ticket. */
+/** Picks a canned reply, filled in for this ticket. */
 export function CannedPicker({
   ticket,
   onClose,
@@ -26,7 +25,7 @@ export function CannedPicker({
   const list = useQuery({
     queryKey: ["canned-replies", project],
     queryFn: async ({ signal }) =>
-      (await connection.call("listCannedReplies", project, { query: { limit: LIMIT }, signal })).items,
+      (await connection.call("listCannedReplies", project, { query: { limit: LIST_LIMIT }, signal })).items,
   });
   async function pick(id: string) {
     try {
@@ -38,48 +37,44 @@ export function CannedPicker({
       toasts.show({ kind: "error", text: describeError(error, t) });
     }
   }
-  return (
-    <Dialog
-      title={t("compose.canned")}
-      onClose={onClose}
-      footer={
-        <Link
-          to="/$project/administration/$section"
-          params={{ project: ticket.project, section: "canned-replies" }}
-          className="text-sm text-accent hover:underline"
-        >
-          {t("compose.writeCanned")}
-        </Link>
-      }
+  const link = (
+    <Link
+      to="/$project/administration/$section"
+      params={{ project: ticket.project, section: "canned-replies" }}
+      className="text-sm text-accent hover:underline"
     >
-      {list.isPending && <Skeleton className="m-4 h-40" />}
-      {list.isError && (
-        <div className="p-4">
-          <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
-        </div>
-      )}
-      {list.isSuccess && (
-        <PickList
-          label={t("compose.canned")}
-          empty={t("compose.noCanned")}
-          onPick={(id) => void pick(id)}
-          items={list.data.map(({ id, folder, name, tags, text }) => ({
-            id,
-            words: `${name} ${folder ?? ""} ${tags.join(" ")} ${text.slice(0, 200)}`,
-            view: (
-              <span className="min-w-0">
-                <span className="flex items-baseline gap-2">
-                  <span className="truncate font-medium">{name}</span>
-                  {folder !== null && <span className="truncate text-xs text-muted">{folder}</span>}
-                </span>
-                <span dir="auto" className="block truncate text-xs text-muted">
-                  {text}
-                </span>
-              </span>
-            ),
-          }))}
-        />
-      )}
+      {t("compose.writeCanned")}
+    </Link>
+  );
+  return (
+    <Dialog title={t("compose.canned")} onClose={onClose} footer={link}>
+      <QueryView query={list} skeleton="m-4 h-40">
+        {(items) => (
+          <PickList
+            label={t("compose.canned")}
+            empty={t("compose.noCanned")}
+            onPick={(id) => void pick(id)}
+            items={items.map(itemOf)}
+          />
+        )}
+      </QueryView>
     </Dialog>
   );
 }
+
+/** A row of a canned reply to choose. */
+const itemOf = ({ id, folder, name, tags, text }: CannedReply) => ({
+  id,
+  words: `${name} ${folder ?? ""} ${tags.join(" ")} ${text.slice(0, 200)}`,
+  view: (
+    <span className="min-w-0">
+      <span className="flex items-baseline gap-2">
+        <span className="truncate font-medium">{name}</span>
+        {folder !== null && <span className="truncate text-xs text-muted">{folder}</span>}
+      </span>
+      <span dir="auto" className="block truncate text-xs text-muted">
+        {text}
+      </span>
+    </span>
+  ),
+});

@@ -1,7 +1,7 @@
 import { FileText, Download, ClipboardList, Link2, Bot, Check, CheckCheck, User, Zap, StickyNote } from "lucide-react";
 import type { Source, TicketDetail, TicketMessage, TicketReply, TicketEvent } from "@svc/contracts";
 import { useState, memo, useMemo } from "react";
-import { useTexts } from "../i18n/texts.ts";
+import { fillText, textOf, useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { customerName, isTask, taskText } from "../inbox/describe-ticket.ts";
 import { useServices, usePeople } from "../session/services.ts";
@@ -230,42 +230,23 @@ function NoteView({ name, at, text }: { name: string; at: string; text: string }
   );
 }
 
-/** Decisions that have words of their own. */
-const DECISIONS: Readonly<Record<string, TextKey>> = {
-  approve: "event.approve",
-  edit: "event.edit",
-  reject: "event.reject",
-  regenerate: "event.regenerate",
-  takeover: "event.takeover",
-  assign: "event.assign",
-  unassign: "event.unassign",
-  reply: "event.reply",
-  reroute: "event.reroute",
-  resolve: "event.resolve",
-  reopen: "event.reopen",
-  retry: "event.retry",
-  change: "event.change",
-  approveToolCall: "event.approveToolCall",
-  rejectToolCall: "event.rejectToolCall",
-};
-
-const textOf = (value: unknown) => (typeof value === "string" ? value : "");
+const stringOf = (value: unknown) => (typeof value === "string" ? value : "");
 
 /** What somebody has decided, in words. */
 function describeEvent({ actor, data, moves }: TicketEvent, words: ReasonWords): string {
   const { t, nameOf } = words;
-  const decision = textOf(data["decision"]);
+  const decision = stringOf(data["decision"]);
   const { comment, score } = data;
   if (decision === "rate" && typeof score === "number") {
     return typeof comment === "string" ? t("event.rateComment", { score, comment }) : t("event.rate", { score });
   }
   const name = nameOf(actor);
-  const to = textOf(data["assignee"]);
+  const to = stringOf(data["assignee"]);
   const why = describeReason(moves.at(-1)?.why ?? "", words);
-  const key = Object.hasOwn(DECISIONS, decision) ? DECISIONS[decision] : undefined;
-  return key === undefined
+  const known = decision === "rate" ? "" : textOf(t, "event", decision, "");
+  return known === ""
     ? t("event.other", { name, what: why === "" ? decision : why })
-    : t(key, { name, to: to === "" ? "" : nameOf(to), why });
+    : fillText(known, { name, to: to === "" ? "" : nameOf(to), why });
 }
 
 /** What somebody has decided, in a line. */

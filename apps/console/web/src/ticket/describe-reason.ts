@@ -1,3 +1,4 @@
+import { textOf } from "../i18n/texts.ts";
 import type { Texts, TextKey } from "../i18n/texts.ts";
 
 /**
@@ -232,29 +233,6 @@ const describeClaims = (claims: string, t: Texts["t"]) =>
     t,
   );
 
-const MODEL_ERRORS = [
-  "unreachable",
-  "timeout",
-  "cut",
-  "unauthorized",
-  "unknown_model",
-  "rate_limited",
-  "provider_fault",
-  "refused",
-  "empty",
-  "invalid_output",
-  "too_long",
-  "tool_loop",
-  "resting",
-  "busy",
-  "over_budget",
-] as const;
-
-function describeModelError(error: string, t: Texts["t"]): string {
-  const known = MODEL_ERRORS.find((name) => name === error);
-  return known === undefined ? error : t(`reason.error.${known}`);
-}
-
 /** A reason, or sentences of which each may be one. */
 function describeSentences(text: string, words: ReasonWords): string {
   const whole = describeOne(text, words);
@@ -278,7 +256,7 @@ function describeOne(reason: string, words: ReasonWords): string {
       asked: percent(Number(asked) / 100),
       words: describeList(names["words"] ?? "", t),
       titles: describeList(names["titles"] ?? "", t),
-      error: describeModelError(error, t),
+      error: textOf(t, "reason.error", error),
       who: nameOf(who),
       choice: describeChoice(choice, words),
       claims: describeClaims(names["claims"] ?? "", t),

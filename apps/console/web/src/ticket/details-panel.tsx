@@ -12,6 +12,7 @@ import { useServices, usePeople, useProject } from "../session/services.ts";
 import { Badge } from "../ui/badge.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { flattenValues } from "./read-ticket.ts";
+import type { TicketDialog } from "./ticket-dialogs.tsx";
 import { Trace } from "./trace.tsx";
 
 function Fact({ label, children }: { label: string; children: ReactNode }) {
@@ -29,7 +30,7 @@ const Head = ({ children }: { children: ReactNode }) => (
   <h3 className="pt-4 pb-1 text-2xs font-semibold text-faint">{children}</h3>
 );
 
-/** Name and address of the customer, with where they come from, and the user id. */
+/** Name and email address of the customer, their origin, and the user ID. */
 function CustomerFacts({ ticket: { channelId, customer, userId } }: { ticket: TicketDetail }) {
   const { t } = useTexts();
   return (
@@ -55,7 +56,7 @@ function CustomerFacts({ ticket: { channelId, customer, userId } }: { ticket: Ti
   );
 }
 
-/** Where a task comes from, how severe its sender finds it, who is to do it and by when. */
+/** Source, severity, assignee and due date of a task. */
 function TaskFacts({ ticket }: { ticket: TicketDetail }) {
   const { t, day } = useTexts();
   const { channel_meta: meta } = ticket;
@@ -75,39 +76,119 @@ function TaskFacts({ ticket }: { ticket: TicketDetail }) {
 const TAB =
   "h-8 rounded-md px-2.5 text-xs font-medium text-muted hover:text-ink data-[state=active]:bg-hover data-[state=active]:text-ink";
 
-/** What is known of a ticket beside what was said, and how the pipeline came to its draft. */
-export function DetailsPanel({
-  ticket,
-  isOpen,
-  mayWrite,
-  onSource,
-  onChange,
-  onAssign,
-  onReroute,
-  onClose,
-}: {
-  ticket: TicketDetail;
-  /** Whether it is shown in a ticket that is too narrow to show it always. */
-  isOpen: boolean;
-  mayWrite: boolean;
-  onSource: (source: Source) => void;
-  onChange: () => void;
-  onAssign: () => void;
-  onReroute: () => void;
-  onClose: () => void;
-}) {
-  const { dateTime, languageName, t } = useTexts();
+/** The state of the ticket, each with a button that changes it. */
+function TicketFacts({ ticket, onEdit }: { ticket: TicketDetail; onEdit: ((dialog: TicketDialog) => void) | null }) {
+  const { t } = useTexts();
   const { connection } = useServices();
   const project = useProject();
   const { nameOf } = usePeople();
   const { data: agents = [] } = useQuery(agentsQuery(connection, project));
-  const { assignee, possibleDuplicates: duplicates, tags } = ticket;
-  const meta = flattenValues(Object.fromEntries(otherMeta(ticket)));
   const agent = agents.find(({ id }) => id === ticket.agentId)?.name;
-  const edit = (label: string, run: () => void) =>
-    mayWrite && (
-      <IconButton icon={Pencil} size="small" label={label} className="-my-1 ml-1 align-middle" onClick={run} />
+  const { assignee, tags } = ticket;
+  const edit = (dialog: "assign" | "reroute" | "change") =>
+    onEdit !== null && (
+      <IconButton
+        icon={Pencil}
+        size="small"
+        label={t(`action.${dialog}`)}
+        className="-my-1 ml-1 align-middle"
+        onClick={() => onEdit(dialog)}
+      />
     );
+  return (
+    <dl>
+      <Fact label={t("details.state")}>
+        <StateMark ticket={ticket} />
+      </Fact>
+      <Fact label={t("filter.assignee")}>
+        {assignee === null ? t("filter.nobody") : nameOf(assignee)}
+        {edit("assign")}
+      </Fact>
+      <Fact label={t("filter.agentId")}>
+        {agent ?? t("reroute.noAgent")}
+        {edit("reroute")}
+      </Fact>
+      <Fact label={t("filter.priority")}>
+        {t(`priority.${ticket.priority}`)}
+        {edit("change")}
+      </Fact>
+      <Fact label={t("ticket.tags")}>
+        {tags.length === 0 ? "–" : tags.map((tag) => `#${tag}`).join(" ")}
+        {edit("change")}
+      </Fact>
+    </dl>
+  );
+}
+
+/** The customer or the task, other metadata, and possible duplicates. */
+function OriginFacts({ ticket }: { ticket: TicketDetail }) {
+  const { dateTime, languageName, t } = useTexts();
+  const project = useProject();
+  const { firstReplyAt, language, possibleDuplicates: duplicates } = ticket;
+  const meta = flattenValues(Object.fromEntries(otherMeta(ticket)));
+  return (
+    <>
+      <Head>{t(isTask(ticket) ? "task.title" : "details.customer")}</Head>
+      <dl>
+        {isTask(ticket) ? <TaskFacts ticket={ticket} /> : <CustomerFacts ticket={ticket} />}
+        <Fact label={t("filter.channelId")}>{t(channelOf(ticket).title)}</Fact>
+        <Fact label={t("details.chat")}>{ticket.chatId}</Fact>
+        <Fact label={t("filter.language")}>{language === null ? "–" : languageName(language)}</Fact>
+        <Fact label={t("details.created")}>{dateTime(ticket.createdAt)}</Fact>
+        <Fact label={t("details.firstReply")}>{firstReplyAt === null ? "–" : dateTime(firstReplyAt)}</Fact>
+      </dl>
+      {meta.length > 0 && (
+        <>
+          <Head>{t("details.meta")}</Head>
+          <dl>
+            {meta.map(({ label, text }) => (
+              <Fact key={label} label={label}>
+                {text}
+              </Fact>
+            ))}
+          </dl>
+        </>
+      )}
+      {duplicates.length > 0 && (
+        <>
+          <Head>{t("details.duplicates")}</Head>
+          <ul>
+            {duplicates.map(({ status, stage, subject, ticketId }) => (
+              <li key={ticketId} className="flex items-center gap-2 py-1">
+                <Link
+                  to="/$project/inbox/$view/$ticketId"
+                  params={{ project, view: "all", ticketId }}
+                  className="min-w-0 flex-1 truncate text-sm text-accent underline"
+                >
+                  {subject}
+                </Link>
+                <StateMark ticket={{ status, stage }} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+
+/** The metadata of a ticket, and the trace of the pipeline. */
+export function DetailsPanel({
+  ticket,
+  isOpen,
+  onSource,
+  onEdit,
+  onClose,
+}: {
+  ticket: TicketDetail;
+  /** Whether it is shown if the ticket is too narrow to show it always. */
+  isOpen: boolean;
+  onSource: (source: Source) => void;
+  /** Opens the dialog for a field. Null if the operator may only read. */
+  onEdit: ((dialog: TicketDialog) => void) | null;
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
   return (
     <aside
       aria-label={t("details.title")}
@@ -116,80 +197,18 @@ export function DetailsPanel({
       <Tabs.Root defaultValue="facts" className="flex min-h-0 flex-1 flex-col">
         <div className="flex items-center gap-1 border-b border-line px-3 py-2">
           <Tabs.List aria-label={t("details.title")} className="flex flex-1 gap-1">
-            <Tabs.Trigger value="facts" className={TAB}>
-              {t("details.facts")}
-            </Tabs.Trigger>
-            <Tabs.Trigger value="trace" className={TAB}>
-              {t("details.trace")}
-            </Tabs.Trigger>
+            {(["facts", "trace"] as const).map((tab) => (
+              <Tabs.Trigger key={tab} value={tab} className={TAB}>
+                {t(`details.${tab}`)}
+              </Tabs.Trigger>
+            ))}
           </Tabs.List>
           <IconButton icon={X} label={t("ui.close")} className="@5xl:hidden" onClick={onClose} />
         </div>
         <Tabs.Content value="facts" className="min-h-0 flex-1 overflow-y-auto px-4 pb-6">
           <Head>{t("details.ticket")}</Head>
-          <dl>
-            <Fact label={t("details.state")}>
-              <StateMark ticket={ticket} />
-            </Fact>
-            <Fact label={t("filter.assignee")}>
-              {assignee === null ? t("filter.nobody") : nameOf(assignee)}
-              {edit(t("action.assign"), onAssign)}
-            </Fact>
-            <Fact label={t("filter.agentId")}>
-              {agent ?? t("reroute.noAgent")}
-              {edit(t("action.reroute"), onReroute)}
-            </Fact>
-            <Fact label={t("filter.priority")}>
-              {t(`priority.${ticket.priority}`)}
-              {edit(t("action.change"), onChange)}
-            </Fact>
-            <Fact label={t("ticket.tags")}>
-              {tags.length === 0 ? "–" : tags.map((tag) => `#${tag}`).join(" ")}
-              {edit(t("action.change"), onChange)}
-            </Fact>
-          </dl>
-          <Head>{t(isTask(ticket) ? "task.title" : "details.customer")}</Head>
-          <dl>
-            {isTask(ticket) ? <TaskFacts ticket={ticket} /> : <CustomerFacts ticket={ticket} />}
-            <Fact label={t("filter.channelId")}>{t(channelOf(ticket).title)}</Fact>
-            <Fact label={t("details.chat")}>{ticket.chatId}</Fact>
-            <Fact label={t("filter.language")}>{ticket.language === null ? "–" : languageName(ticket.language)}</Fact>
-            <Fact label={t("details.created")}>{dateTime(ticket.createdAt)}</Fact>
-            <Fact label={t("details.firstReply")}>
-              {ticket.firstReplyAt === null ? "–" : dateTime(ticket.firstReplyAt)}
-            </Fact>
-          </dl>
-          {meta.length > 0 && (
-            <>
-              <Head>{t("details.meta")}</Head>
-              <dl>
-                {meta.map(({ label, text }) => (
-                  <Fact key={label} label={label}>
-                    {text}
-                  </Fact>
-                ))}
-              </dl>
-            </>
-          )}
-          {duplicates.length > 0 && (
-            <>
-              <Head>{t("details.duplicates")}</Head>
-              <ul>
-                {duplicates.map(({ status, stage, subject, ticketId }) => (
-                  <li key={ticketId} className="flex items-center gap-2 py-1">
-                    <Link
-                      to="/$project/inbox/$view/$ticketId"
-                      params={{ project, view: "all", ticketId }}
-                      className="min-w-0 flex-1 truncate text-sm text-accent underline"
-                    >
-                      {subject}
-                    </Link>
-                    <StateMark ticket={{ status, stage }} />
-                  </li>
-                ))}
-              </ul>
-            </>
-          )}
+          <TicketFacts ticket={ticket} onEdit={onEdit} />
+          <OriginFacts ticket={ticket} />
         </Tabs.Content>
         <Tabs.Content value="trace" className="min-h-0 flex-1 overflow-y-auto px-4 pb-6">
           <Trace ticket={ticket} onSource={onSource} />

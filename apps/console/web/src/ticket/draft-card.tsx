@@ -7,13 +7,13 @@ import { Button } from "../ui/button.tsx";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
 import { describeReason, describeWeakDraft, shownBelow } from "./describe-reason.ts";
 
-/** From these shares on an answer counts as sure, and as half sure. */
-const SURE = 0.8;
-const HALF_SURE = 0.5;
+/** Confidence from which the bar is green, and yellow. */
+const HIGH = 0.8;
+const MEDIUM = 0.5;
 
 function ConfidenceBar({ confidence }: { confidence: number }) {
   const { percent, t } = useTexts();
-  const tone = confidence >= SURE ? "bg-ok" : confidence >= HALF_SURE ? "bg-warn" : "bg-bad";
+  const tone = confidence >= HIGH ? "bg-ok" : confidence >= MEDIUM ? "bg-warn" : "bg-bad";
   return (
     <span className="flex items-center gap-2 text-xs font-medium text-muted tabular-nums">
       <span
@@ -54,45 +54,187 @@ function SourceCard({ source, onSource }: { source: Source; onSource: (source: S
   );
 }
 
+/** What the buttons of a draft do. */
+export interface DraftDoing {
+  askToApprove: () => void;
+  compose: (mode: "edit" | "reply") => void;
+  regenerate: () => void;
+  openDialog: (dialog: "reject") => void;
+}
+
+/** The buttons of a draft. */
+function DraftActions({
+  isEmpty,
+  isWeak,
+  isShown,
+  canApprove,
+  busy,
+  doing: { askToApprove, compose, regenerate, openDialog },
+}: {
+  isEmpty: boolean;
+  isWeak: boolean;
+  isShown: boolean;
+  canApprove: boolean;
+  busy: string | null;
+  doing: DraftDoing;
+}) {
+  const { t } = useTexts();
+  return (
+    <footer className="flex flex-wrap items-center gap-1.5 border-t border-line px-3 py-2.5">
+      {(isEmpty || isWeak) && (
+        <Button look="primary" keys="r" onClick={() => compose("reply")}>
+          {t("action.write")}
+        </Button>
+      )}
+      {!isEmpty && isShown && (
+        <>
+          <Button
+            look={isWeak ? "plain" : "primary"}
+            keys="a"
+            disabled={!canApprove}
+            isBusy={busy !== null}
+            onClick={askToApprove}
+          >
+            {t("action.approve")}
+          </Button>
+          <Button keys="e" onClick={() => compose("edit")}>
+            {t("action.edit")}
+          </Button>
+        </>
+      )}
+      <Button look="quiet" isBusy={busy === "regenerate"} onClick={regenerate}>
+        {t("action.regenerate")}
+      </Button>
+      <span className="flex-1" />
+      <Button look="quiet" onClick={() => openDialog("reject")}>
+        {t("action.reject")}
+      </Button>
+    </footer>
+  );
+}
+
+/** Why the agent would not send a draft, and the button that unfolds it. */
+function WeakReason({
+  draft: { confidence, sources, why },
+  threshold,
+  bodyId,
+  isUnfolded,
+  onToggle,
+}: {
+  draft: TicketDraft;
+  threshold: number;
+  /** ID of the element that is unfolded. */
+  bodyId: string;
+  isUnfolded: boolean;
+  onToggle: () => void;
+}) {
+  const { percent, t } = useTexts();
+  const { nameOf } = usePeople();
+  const shares = { share: percent(shownBelow(confidence ?? 0, threshold)), threshold: percent(threshold) };
+  return (
+    <div className="px-4 pt-3 pb-2">
+      <p className="text-sm">
+        <span className="font-medium">{t("draft.weak", shares)}</span>{" "}
+        {describeWeakDraft({ why, place: sources[0]?.title }, { t, percent, nameOf })}
+      </p>
+      <button
+        type="button"
+        aria-expanded={isUnfolded}
+        aria-controls={bodyId}
+        onClick={onToggle}
+        className="mt-1.5 flex max-w-full items-center gap-1 rounded-sm text-xs font-medium text-muted hover:text-ink"
+      >
+        <ChevronDown
+          aria-hidden
+          className={`size-3.5 shrink-0 transition-transform ${isUnfolded ? "" : "-rotate-90"}`}
+        />
+        {t(isUnfolded ? "draft.fold" : "draft.unfold")}
+      </button>
+    </div>
+  );
+}
+
+/** The text of a draft with the reason for its confidence, beside its sources. */
+function DraftBody({
+  id,
+  draft: { markdown, sources, text, why },
+  isHidden,
+  isWeak,
+  onSource,
+}: {
+  id: string;
+  draft: TicketDraft;
+  isHidden: boolean;
+  isWeak: boolean;
+  onSource: (source: Source) => void;
+}) {
+  const { percent, t } = useTexts();
+  const { nameOf } = usePeople();
+  const hasSources = sources.length > 0;
+  return (
+    <div
+      id={id}
+      hidden={isHidden}
+      className={!isHidden && hasSources ? "@xl:grid @xl:grid-cols-[minmax(0,1fr)_15rem]" : ""}
+    >
+      <div className="min-w-0 px-4 py-3">
+        {text.trim() === "" ? (
+          <p className="text-sm text-muted">{t("draft.empty")}</p>
+        ) : markdown ? (
+          <Markdown text={text} />
+        ) : (
+          <PlainText text={text} />
+        )}
+        {!isWeak && (
+          <p className="mt-3 text-xs text-muted">
+            <span className="font-medium">{t("draft.why")}</span> {describeReason(why, { t, percent, nameOf })}
+          </p>
+        )}
+      </div>
+      {hasSources && (
+        <div className="min-w-0 border-line bg-page px-3 py-3 @max-xl:border-t @xl:border-l">
+          <h4 className="mb-1.5 text-2xs font-semibold text-faint">{t("draft.sources")}</h4>
+          <ul className="flex flex-col gap-1.5">
+            {sources.map((source, index) => (
+              <li key={`${source.chunkId}-${index}`}>
+                <SourceCard source={source} onSource={onSource} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </div>
+  );
+}
+
 /**
- * The draft of an agent, how confident the agent is and from where it has the answer: to send, edit or dismiss. Below the
- * agent's threshold the draft is folded: the card says why the agent would not send it, and suggests writing a reply.
+ * The draft of an agent, its confidence and its sources: to send, edit or dismiss. Below the agent's threshold the draft
+ * is folded: the card says why the agent would not send it, and suggests writing a reply.
  */
 export function DraftCard({
   agent,
   threshold,
   draft,
-  mayWrite,
-  busy,
-  canApprove,
-  onApprove,
-  onEdit,
-  onWrite,
-  onRegenerate,
-  onReject,
+  doing,
   onSource,
+  ...actions
 }: {
-  /** Name of the agent; undefined where it is not known. */
+  /** Name of the agent, if it is known. */
   agent: string | undefined;
-  /** The agent's threshold where the draft is below it; null where it is not. */
+  /** The agent's threshold if the draft is below it, else null. */
   threshold: number | null;
   draft: TicketDraft;
-  mayWrite: boolean;
-  busy: string | null;
   canApprove: boolean;
-  onApprove: () => void;
-  onEdit: () => void;
-  onWrite: () => void;
-  onRegenerate: () => void;
-  onReject: () => void;
+  busy: string | null;
+  /** Null if the operator may only read. */
+  doing: DraftDoing | null;
   onSource: (source: Source) => void;
 }) {
-  const { percent, t } = useTexts();
-  const { nameOf } = usePeople();
+  const { t } = useTexts();
   const bodyId = useId();
   const [isUnfolded, setUnfolded] = useState(false);
-  const { confidence, isStale, markdown, sources, text, why } = draft;
-  const isEmpty = text.trim() === "";
+  const { confidence, isStale } = draft;
+  const isEmpty = draft.text.trim() === "";
   const isWeak = threshold !== null;
   const isShown = !isWeak || isUnfolded;
   return (
@@ -121,94 +263,17 @@ export function DraftCard({
         </p>
       )}
       {isWeak && (
-        <div className="px-4 pt-3 pb-2">
-          <p className="text-sm">
-            <span className="font-medium">
-              {t("draft.weak", {
-                share: percent(shownBelow(confidence ?? 0, threshold)),
-                threshold: percent(threshold),
-              })}
-            </span>{" "}
-            {describeWeakDraft({ why, place: sources[0]?.title }, { t, percent, nameOf })}
-          </p>
-          <button
-            type="button"
-            aria-expanded={isUnfolded}
-            aria-controls={bodyId}
-            onClick={() => setUnfolded(!isUnfolded)}
-            className="mt-1.5 flex max-w-full items-center gap-1 rounded-sm text-xs font-medium text-muted hover:text-ink"
-          >
-            <ChevronDown
-              aria-hidden
-              className={`size-3.5 shrink-0 transition-transform ${isUnfolded ? "" : "-rotate-90"}`}
-            />
-            {t(isUnfolded ? "draft.fold" : "draft.unfold")}
-          </button>
-        </div>
+        <WeakReason
+          draft={draft}
+          threshold={threshold}
+          bodyId={bodyId}
+          isUnfolded={isUnfolded}
+          onToggle={() => setUnfolded(!isUnfolded)}
+        />
       )}
-      <div
-        id={bodyId}
-        hidden={!isShown}
-        className={isShown && sources.length > 0 ? "@xl:grid @xl:grid-cols-[minmax(0,1fr)_15rem]" : ""}
-      >
-        <div className="min-w-0 px-4 py-3">
-          {isEmpty ? (
-            <p className="text-sm text-muted">{t("draft.empty")}</p>
-          ) : markdown ? (
-            <Markdown text={text} />
-          ) : (
-            <PlainText text={text} />
-          )}
-          {!isWeak && (
-            <p className="mt-3 text-xs text-muted">
-              <span className="font-medium">{t("draft.why")}</span> {describeReason(why, { t, percent, nameOf })}
-            </p>
-          )}
-        </div>
-        {sources.length > 0 && (
-          <div className="min-w-0 border-line bg-page px-3 py-3 @max-xl:border-t @xl:border-l">
-            <h4 className="mb-1.5 text-2xs font-semibold text-faint">{t("draft.sources")}</h4>
-            <ul className="flex flex-col gap-1.5">
-              {sources.map((source, index) => (
-                <li key={`${source.chunkId}-${index}`}>
-                  <SourceCard source={source} onSource={onSource} />
-                </li>
-              ))}
-            </ul>
-          </div>
-        )}
-      </div>
-      {mayWrite && (
-        <footer className="flex flex-wrap items-center gap-1.5 border-t border-line px-3 py-2.5">
-          {(isEmpty || isWeak) && (
-            <Button look="primary" keys="r" onClick={onWrite}>
-              {t("action.write")}
-            </Button>
-          )}
-          {!isEmpty && isShown && (
-            <>
-              <Button
-                look={isWeak ? "plain" : "primary"}
-                keys="a"
-                disabled={!canApprove}
-                isBusy={busy !== null}
-                onClick={onApprove}
-              >
-                {t("action.approve")}
-              </Button>
-              <Button keys="e" onClick={onEdit}>
-                {t("action.edit")}
-              </Button>
-            </>
-          )}
-          <Button look="quiet" isBusy={busy === "regenerate"} onClick={onRegenerate}>
-            {t("action.regenerate")}
-          </Button>
-          <span className="flex-1" />
-          <Button look="quiet" onClick={onReject}>
-            {t("action.reject")}
-          </Button>
-        </footer>
+      <DraftBody id={bodyId} draft={draft} isHidden={!isShown} isWeak={isWeak} onSource={onSource} />
+      {doing !== null && (
+        <DraftActions isEmpty={isEmpty} isWeak={isWeak} isShown={isShown} doing={doing} {...actions} />
       )}
     </section>
   );

@@ -22,7 +22,23 @@ function QuotedPassage({ text, quote, mark }: { text: string; quote: string; mar
   );
 }
 
-/** The passage that a quote stands in, highlighted, among those around it in its document. */
+/** Reads a passage with those around it; null if its document was changed or deleted since. */
+function usePassage(project: string, id: string) {
+  const { connection } = useServices();
+  return useQuery({
+    queryKey: ["passage", project, id],
+    queryFn: async ({ signal }) => {
+      try {
+        return (await connection.call("getPassage", project, { params: { id }, signal })).item;
+      } catch (error) {
+        if (error instanceof ServiceError && error.status === 404) return null;
+        throw error;
+      }
+    },
+  });
+}
+
+/** The passage of a quote, highlighted, between the passages around it. */
 export function SourceDialog({
   source,
   ticket,
@@ -33,20 +49,8 @@ export function SourceDialog({
   onClose: () => void;
 }) {
   const { t } = useTexts();
-  const { connection } = useServices();
   const mark = useRef<HTMLElement>(null);
-  const passage = useQuery({
-    queryKey: ["passage", ticket.project, source.chunkId],
-    queryFn: async ({ signal }) => {
-      try {
-        return (await connection.call("getPassage", ticket.project, { params: { id: source.chunkId }, signal })).item;
-      } catch (error) {
-        // The document was changed or removed since.
-        if (error instanceof ServiceError && error.status === 404) return null;
-        throw error;
-      }
-    },
-  });
+  const passage = usePassage(ticket.project, source.chunkId);
   const isThere = passage.isSuccess;
   useEffect(() => {
     mark.current?.scrollIntoView({ block: "center" });

@@ -1,6 +1,7 @@
-import type { TicketDetail, TicketChange, TicketPriority } from "@svc/contracts";
+import type { Agent, TicketDetail, TicketChange, TicketPriority } from "@svc/contracts";
 import { UserX, Bot, FolderInput } from "lucide-react";
 import { useId, useState } from "react";
+import type { ReactNode } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { agentsQuery } from "../api/agents.ts";
@@ -17,21 +18,21 @@ import { Notice } from "../ui/notice.tsx";
 import { PickList } from "../ui/pick-list.tsx";
 import { shownBelow } from "./describe-reason.ts";
 import { differenceOf, pickOf } from "./read-ticket.ts";
+import type { Decisions } from "./use-decisions.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
-/** Asks before a draft is sent that the agent would not send by itself. */
+interface DialogProps {
+  ticket: TicketDetail;
+  onClose: () => void;
+}
+
+/** Asks before a draft below the threshold of its agent is sent. */
 function ApproveDialog({
   ticket: { draft },
   threshold,
   onClose,
   onApprove,
-}: {
-  ticket: TicketDetail;
-  /** The threshold of the agent. */
-  threshold: number;
-  onClose: () => void;
-  onApprove: () => void;
-}) {
+}: DialogProps & { threshold: number; onApprove: () => void }) {
   const { percent, t } = useTexts();
   const submit = () => {
     onClose();
@@ -52,30 +53,32 @@ function ApproveDialog({
   );
 }
 
+const PICK_ICON = "size-4 shrink-0 text-faint";
+
+/** A row to choose, with an icon. */
+const itemOf = (id: string, text: string, icon: ReactNode) => ({
+  id,
+  words: text,
+  view: (
+    <>
+      {icon}
+      <span className="truncate">{text}</span>
+    </>
+  ),
+});
+
 const NOBODY = "nobody";
 
-/** Gives the ticket to somebody, or back. */
-function AssignDialog({
-  ticket,
-  onClose,
-  onAssign,
-}: {
-  ticket: TicketDetail;
-  onClose: () => void;
-  onAssign: (assignee: string | null) => void;
-}) {
+/** Assigns the ticket to an operator, or to nobody. */
+function AssignDialog({ ticket, onClose, onAssign }: DialogProps & { onAssign: (assignee: string | null) => void }) {
   const { t } = useTexts();
   const { people } = usePeople();
-  const nobody = {
-    id: NOBODY,
-    words: t("action.unassign"),
-    view: (
-      <>
-        <UserX aria-hidden className="size-4 text-muted" />
-        {t("action.unassign")}
-      </>
-    ),
-  };
+  const nobody = itemOf(NOBODY, t("action.unassign"), <UserX aria-hidden className="size-4 text-muted" />);
+  const others = people
+    .filter(({ actor, mayWrite }) => mayWrite && actor !== ticket.assignee)
+    .map(({ actor, isMe, name }) =>
+      itemOf(actor, isMe ? t("people.me", { name }) : name, <Avatar name={name} size="small" />),
+    );
   return (
     <Dialog title={t("action.assign")} width="small" onClose={onClose}>
       <PickList
@@ -85,21 +88,7 @@ function AssignDialog({
           onClose();
           onAssign(id === NOBODY ? null : id);
         }}
-        items={[
-          ...people
-            .filter(({ actor, mayWrite }) => mayWrite && actor !== ticket.assignee)
-            .map(({ actor, isMe, name }) => ({
-              id: actor,
-              words: name,
-              view: (
-                <>
-                  <Avatar name={name} size="small" />
-                  <span className="truncate">{isMe ? t("people.me", { name }) : name}</span>
-                </>
-              ),
-            })),
-          ...(ticket.assignee === null ? [] : [nobody]),
-        ]}
+        items={[...others, ...(ticket.assignee === null ? [] : [nobody])]}
       />
     </Dialog>
   );
@@ -109,33 +98,21 @@ const PRIORITIES = ["low", "normal", "high", "urgent"] as const satisfies readon
 /** TICKET_LIMITS of the contracts say the same; the server checks. */
 const SUBJECT_MAX_CHARS = 200;
 
-/** Changes subject, priority and tags: only what was changed here, and nothing of what somebody else has changed since. */
-function ChangeDialog({
-  ticket,
-  onClose,
-  actions,
-}: {
-  ticket: TicketDetail;
-  onClose: () => void;
-  actions: TicketActions;
-}) {
+/** Changes the fields that were edited, unless another operator has changed them since; `overtaken` names these. */
+function useChangeForm(ticket: TicketDetail, actions: TicketActions, onClose: () => void) {
   const { t } = useTexts();
-  const [began] = useState(ticket);
-  /** The ticket as it was when the notice said what somebody else has changed; before that, as it began. */
+  const [before] = useState(ticket);
+  /** The ticket that the notice about changes of others describes; before that, the one that was opened. */
   const [shownTicket, setShownTicket] = useState(ticket);
   const [theirs, setTheirs] = useState<TicketChange>({});
   async function submit(form: FormData) {
-    const valueOf = (name: string) => formText(form, name);
-    const tags = valueOf("tags")
+    const tags = formText(form, "tags")
       .split(",")
       .map((tag) => tag.trim().replace(/^#/, ""))
       .filter((tag) => tag !== "");
-    const written = { subject: valueOf("subject"), priority: valueOf("priority") as TicketPriority, tags };
-    const change = differenceOf(began, written);
-    if (Object.keys(change).length === 0) {
-      onClose();
-      return;
-    }
+    const priority = formText(form, "priority") as TicketPriority;
+    const change = differenceOf(before, { subject: formText(form, "subject"), priority, tags });
+    if (Object.keys(change).length === 0) return onClose();
     const overtaken = pickOf(differenceOf(shownTicket, ticket), change);
     if (Object.keys(overtaken).length > 0) {
       setShownTicket(ticket);
@@ -153,6 +130,13 @@ function ChangeDialog({
     ...(theirs.priority === undefined ? [] : [`${t("filter.priority")}: ${t(`priority.${theirs.priority}`)}`]),
     ...(theirs.tags === undefined ? [] : [`${t("ticket.tags")}: ${theirs.tags.join(", ")}`]),
   ];
+  return { overtaken, submit };
+}
+
+/** Changes subject, priority and tags. */
+function ChangeDialog({ ticket, onClose, actions }: DialogProps & { actions: TicketActions }) {
+  const { t } = useTexts();
+  const { overtaken, submit } = useChangeForm(ticket, actions, onClose);
   return (
     <FormDialog title={t("action.change")} width="small" action={t("ui.save")} onSubmit={submit} onClose={onClose}>
       <Field
@@ -179,7 +163,7 @@ function ChangeDialog({
 /** REVIEW_LIMITS of the contracts say the same; the server checks. */
 const REASON_MAX_CHARS = 2_000;
 
-/** Ends what waits without an answer, and may say why. */
+/** Dismisses the draft, with an optional reason. */
 function RejectDialog({ onClose, onReject }: { onClose: () => void; onReject: (reason?: string) => void }) {
   const { t } = useTexts();
   const id = useId();
@@ -224,16 +208,23 @@ function RejectDialog({ onClose, onReject }: { onClose: () => void; onReject: (r
 
 const NO_AGENT = "none";
 
-/** Gives the ticket to another agent; who may write in another project's tickets, also to one of that project. */
-function RerouteDialog({
-  ticket,
-  onClose,
-  actions,
-}: {
-  ticket: TicketDetail;
-  onClose: () => void;
-  actions: TicketActions;
-}) {
+/** A row of an agent to choose. */
+const agentItem = ({ description, id, name }: Agent) => ({
+  id,
+  words: `${name} ${description}`,
+  view: (
+    <>
+      <Bot aria-hidden className="size-4 shrink-0 text-faint" />
+      <span className="min-w-0">
+        <span className="block truncate font-medium">{name}</span>
+        <span className="block truncate text-xs text-muted">{description}</span>
+      </span>
+    </>
+  ),
+});
+
+/** Gives the ticket to another agent, also of another project in which the operator may write to tickets. */
+function RerouteDialog({ ticket, onClose, actions }: DialogProps & { actions: TicketActions }) {
   const { t } = useTexts();
   const { connection } = useServices();
   const navigate = useNavigate();
@@ -246,13 +237,15 @@ function RerouteDialog({
   const [project, setProject] = useState(ticket.project);
   const { data: agents = [] } = useQuery(agentsQuery(connection, project));
   const isMoved = project !== ticket.project;
+  const offered = agents.filter(({ enabled, id }) => enabled && (isMoved || id !== ticket.agentId));
+  const noAgent = itemOf(NO_AGENT, t("reroute.noAgent"), <FolderInput aria-hidden className={PICK_ICON} />);
   async function pick(id: string) {
     onClose();
     const name = agents.find((agent) => agent.id === id)?.name ?? t("reroute.noAgent");
     const input = { agentId: id === NO_AGENT ? null : id, ...(isMoved ? { project } : {}) };
     const isDone = await actions.act("reroute", input, { done: t("done.reroute", { name }) });
     if (!isDone || !isMoved) return;
-    // It is not to be seen in the former project any more.
+    // The ticket is no longer visible in the former project.
     await navigate({ to: "/$project/inbox/$view/$ticketId", params: { project, view, ticketId: ticket.id } });
   }
   return (
@@ -262,7 +255,7 @@ function RerouteDialog({
           label={t("project.label")}
           value={project}
           options={targets.map(({ name }) => ({ value: name, label: name }))}
-          onChange={({ currentTarget }) => setProject(currentTarget.value)}
+          onChange={setProject}
           className="border-b border-line p-4"
         />
       )}
@@ -270,39 +263,13 @@ function RerouteDialog({
         label={t("action.reroute")}
         empty={t("reroute.none")}
         onPick={(id) => void pick(id)}
-        items={[
-          ...agents
-            .filter(({ enabled, id }) => enabled && (isMoved || id !== ticket.agentId))
-            .map(({ description, id, name }) => ({
-              id,
-              words: `${name} ${description}`,
-              view: (
-                <>
-                  <Bot aria-hidden className="size-4 shrink-0 text-faint" />
-                  <span className="min-w-0">
-                    <span className="block truncate font-medium">{name}</span>
-                    <span className="block truncate text-xs text-muted">{description}</span>
-                  </span>
-                </>
-              ),
-            })),
-          {
-            id: NO_AGENT,
-            words: t("reroute.noAgent"),
-            view: (
-              <>
-                <FolderInput aria-hidden className="size-4 shrink-0 text-faint" />
-                {t("reroute.noAgent")}
-              </>
-            ),
-          },
-        ]}
+        items={[...offered.map(agentItem), noAgent]}
       />
     </Dialog>
   );
 }
 
-/** Asks before a ticket is resolved whose customer still waits: a slip would leave them without an answer. */
+/** Asks before a ticket is resolved whose customer is waiting for an answer. */
 function ResolveDialog({ onClose, onResolve }: { onClose: () => void; onResolve: () => void }) {
   const { t } = useTexts();
   const submit = () => {
@@ -316,7 +283,7 @@ function ResolveDialog({ onClose, onResolve }: { onClose: () => void; onResolve:
   );
 }
 
-/** What is asked before something is done with a ticket. */
+/** Names of the dialogs. */
 export type TicketDialog = "assign" | "reject" | "resolve" | "approve" | "reroute" | "change";
 
 /** The dialog that is open. */
@@ -325,32 +292,25 @@ export function TicketDialogs({
   ticket,
   threshold,
   onClose,
-  onAssign,
-  onReject,
-  onResolve,
-  onApprove,
+  decisions: { assign, reject, resolve, approve },
   actions,
 }: {
   dialog: TicketDialog;
   ticket: TicketDetail;
   threshold: number;
   onClose: () => void;
-  onAssign: (assignee: string | null) => void;
-  onReject: (reason?: string) => void;
-  onResolve: () => void;
-  onApprove: () => void;
+  decisions: Decisions;
   actions: TicketActions;
 }) {
+  const props = { ticket, onClose };
   return (
     <>
-      {dialog === "assign" && <AssignDialog ticket={ticket} onClose={onClose} onAssign={onAssign} />}
-      {dialog === "reject" && <RejectDialog onClose={onClose} onReject={onReject} />}
-      {dialog === "resolve" && <ResolveDialog onClose={onClose} onResolve={onResolve} />}
-      {dialog === "approve" && (
-        <ApproveDialog ticket={ticket} threshold={threshold} onClose={onClose} onApprove={onApprove} />
-      )}
-      {dialog === "reroute" && <RerouteDialog ticket={ticket} onClose={onClose} actions={actions} />}
-      {dialog === "change" && <ChangeDialog ticket={ticket} onClose={onClose} actions={actions} />}
+      {dialog === "assign" && <AssignDialog {...props} onAssign={assign} />}
+      {dialog === "reject" && <RejectDialog onClose={onClose} onReject={reject} />}
+      {dialog === "resolve" && <ResolveDialog onClose={onClose} onResolve={() => resolve("resolved")} />}
+      {dialog === "approve" && <ApproveDialog {...props} threshold={threshold} onApprove={approve} />}
+      {dialog === "reroute" && <RerouteDialog {...props} actions={actions} />}
+      {dialog === "change" && <ChangeDialog {...props} actions={actions} />}
     </>
   );
 }

@@ -12,9 +12,12 @@ import {
   ThumbsDown,
   UserPlus,
 } from "lucide-react";
+import type { LucideIcon } from "lucide-react";
+import { Fragment } from "react";
 import type { TicketDetail } from "@svc/contracts";
 import type { PresenceEventData } from "../api/live.ts";
 import { useTexts } from "../i18n/texts.ts";
+import type { TextKey } from "../i18n/texts.ts";
 import { customerName, isTask, taskPerson } from "../inbox/describe-ticket.ts";
 import { DueMark, PriorityMark, StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
 import { useInbox } from "../inbox/use-ticket-list.ts";
@@ -24,7 +27,7 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
 
-/** The way back to the list, where that is not beside the ticket. */
+/** A link to the list, if the list is not beside the ticket. */
 function BackToList() {
   const { t } = useTexts();
   const project = useProject();
@@ -42,35 +45,140 @@ function BackToList() {
   );
 }
 
-/** What a ticket is about, its state, who else looks at it, and what can be done with it as a whole. */
+/** The state of a ticket, its channel, its customer, and what a task says besides. */
+function HeaderFacts({ ticket }: { ticket: TicketDetail }) {
+  const { t } = useTexts();
+  const { icon: ChannelIcon, title } = channelOf(ticket);
+  const name = customerName(ticket, t);
+  const severity = isTask(ticket) ? severityOf(ticket.channel_meta["severity"]) : null;
+  const person = isTask(ticket) ? taskPerson(ticket) : null;
+  return (
+    <p className="flex min-w-0 items-center gap-1.5 text-xs text-muted">
+      <StateMark ticket={ticket} />
+      <ChannelIcon aria-hidden className="ml-1 size-3.5 shrink-0 text-faint" />
+      {/* A phone has no room for more than a task's icon, source and severity. */}
+      <span className={`shrink-0 ${severity === null ? "" : "max-sm:sr-only"}`}>{t(title)}</span>
+      {name !== t(title) && (
+        <>
+          <span aria-hidden className={severity === null ? "" : "max-sm:hidden"}>
+            ·
+          </span>
+          <bdi title={ticket.customer?.email ?? undefined} className="truncate">
+            {name}
+          </bdi>
+        </>
+      )}
+      {severity !== null && (
+        <>
+          <span aria-hidden>·</span>
+          <span className="shrink-0">{t("task.severity", { severity: t(`priority.${severity}`) })}</span>
+        </>
+      )}
+      {person !== null && (
+        <>
+          <span aria-hidden>·</span>
+          <bdi className="truncate">{t("task.for", { person })}</bdi>
+        </>
+      )}
+      {isTask(ticket) && <DueMark ticket={ticket} />}
+    </p>
+  );
+}
+
+type Viewers = readonly PresenceEventData["viewers"][number][];
+
+/** The operators who view the ticket, and one who is typing. */
+function ViewerList({ viewers }: { viewers: Viewers }) {
+  const { t } = useTexts();
+  const typing = viewers.find(({ isTyping }) => isTyping);
+  return (
+    <div role="status" className="flex shrink-0 items-center gap-1.5">
+      {typing !== undefined && (
+        <span className="text-xs text-muted max-md:hidden">{t("presence.typing", { name: typing.name })}</span>
+      )}
+      {viewers.length > 0 && (
+        <span className="flex -space-x-1.5">
+          {viewers.slice(0, 4).map(({ operatorId, name }) => (
+            <span key={operatorId} className="rounded-full ring-2 ring-surface">
+              <Avatar name={name} label={t("presence.here", { name })} />
+            </span>
+          ))}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** What the buttons of a ticket do. */
+interface HeaderDoing {
+  askToResolve: () => void;
+  resolve: (as: "spam") => void;
+  reopen: () => void;
+  openDialog: (dialog: TicketDialog) => void;
+  copyLink: () => void;
+  toggleDetails: () => void;
+}
+
+/** The menu of a ticket. */
+function TicketMenu({ ticket, isClosed, doing }: { ticket: TicketDetail; isClosed: boolean; doing: HeaderDoing }) {
+  const { t } = useTexts();
+  const mayWrite = useRights()("tickets:write");
+  const { askToResolve, copyLink, openDialog, reopen, resolve } = doing;
+  const canReject = ticket.stage === "review" && !isTask(ticket);
+  const items: { icon: LucideIcon; keys: string; title: TextKey; isDanger?: true; run: () => void }[][] = [
+    [
+      { icon: UserPlus, keys: "#", title: "action.assign", run: () => openDialog("assign") },
+      { icon: Route, keys: "m", title: "action.reroute", run: () => openDialog("reroute") },
+      { icon: Tags, keys: "t", title: "action.change", run: () => openDialog("change") },
+      ...(canReject
+        ? [{ icon: ThumbsDown, keys: "shift+x", title: "action.reject", run: () => openDialog("reject") } as const]
+        : []),
+    ],
+    isClosed
+      ? [{ icon: RotateCcw, keys: "shift+o", title: "action.reopen", run: reopen }]
+      : [
+          { icon: CircleCheck, keys: "shift+e", title: "action.resolve", run: askToResolve },
+          { icon: OctagonX, keys: "!", title: "action.spam", isDanger: true, run: () => resolve("spam") },
+        ],
+  ];
+  return (
+    <Menu trigger={<IconMenuButton label={t("ticket.more")} />}>
+      {mayWrite &&
+        items.map((group) => (
+          <Fragment key={group[0]?.title}>
+            {group.map(({ title, run, ...item }) => (
+              <MenuItem key={title} {...item} onSelect={run}>
+                {t(title)}
+              </MenuItem>
+            ))}
+            <MenuLine />
+          </Fragment>
+        ))}
+      <MenuItem icon={Copy} onSelect={copyLink}>
+        {t("action.copyLink")}
+      </MenuItem>
+    </Menu>
+  );
+}
+
+/** Subject and state of a ticket, who else views it, and what can be done with it as a whole. */
 export function TicketHeader({
   ticket,
   viewers,
-  actions: { resolve, reopen, openDialog, copyLink, toggleDetails },
+  doing,
   hasDetails,
   isBusy,
 }: {
   ticket: TicketDetail;
-  viewers: readonly PresenceEventData["viewers"][number][];
-  actions: {
-    resolve: (as: "resolved" | "spam") => void;
-    reopen: () => void;
-    openDialog: (dialog: TicketDialog) => void;
-    copyLink: () => void;
-    toggleDetails: () => void;
-  };
+  viewers: Viewers;
+  doing: HeaderDoing;
   hasDetails: boolean;
   isBusy: boolean;
 }) {
   const { t } = useTexts();
   const mayWrite = useRights()("tickets:write");
-  const { channel_meta: meta, customer, priority, status, subject } = ticket;
-  const { icon: ChannelIcon, title: channelTitle } = channelOf(ticket);
-  const name = customerName(ticket, t);
-  const severity = isTask(ticket) ? severityOf(meta["severity"]) : null;
-  const person = isTask(ticket) ? taskPerson(ticket) : null;
+  const { priority, status, subject } = ticket;
   const isClosed = status === "resolved" || status === "spam";
-  const typing = viewers.filter((viewer) => viewer.isTyping);
   return (
     <header className="flex min-h-14 shrink-0 items-center gap-2.5 border-b border-line px-5 py-2 max-sm:px-3">
       <BackToList />
@@ -81,108 +189,27 @@ export function TicketHeader({
           </h2>
           <PriorityMark priority={priority} />
         </div>
-        <p className="flex min-w-0 items-center gap-1.5 text-xs text-muted">
-          <StateMark ticket={ticket} />
-          <ChannelIcon aria-hidden className="ml-1 size-3.5 shrink-0 text-faint" />
-          {/* A phone has no room for more than a task's icon, source and severity. */}
-          <span className={`shrink-0 ${severity === null ? "" : "max-sm:sr-only"}`}>{t(channelTitle)}</span>
-          {name !== t(channelTitle) && (
-            <>
-              <span aria-hidden className={severity === null ? "" : "max-sm:hidden"}>
-                ·
-              </span>
-              <bdi title={customer?.email ?? undefined} className="truncate">
-                {name}
-              </bdi>
-            </>
-          )}
-          {severity !== null && (
-            <>
-              <span aria-hidden>·</span>
-              <span className="shrink-0">{t("task.severity", { severity: t(`priority.${severity}`) })}</span>
-            </>
-          )}
-          {person !== null && (
-            <>
-              <span aria-hidden>·</span>
-              <bdi className="truncate">{t("task.for", { person })}</bdi>
-            </>
-          )}
-          {isTask(ticket) && <DueMark ticket={ticket} />}
-        </p>
+        <HeaderFacts ticket={ticket} />
       </div>
-      <div role="status" className="flex shrink-0 items-center gap-1.5">
-        {typing[0] !== undefined && (
-          <span className="text-xs text-muted max-md:hidden">{t("presence.typing", { name: typing[0].name })}</span>
-        )}
-        {viewers.length > 0 && (
-          <span className="flex -space-x-1.5">
-            {viewers.slice(0, 4).map(({ operatorId, name }) => (
-              <span key={operatorId} className="rounded-full ring-2 ring-surface">
-                <Avatar name={name} label={t("presence.here", { name })} />
-              </span>
-            ))}
-          </span>
-        )}
-      </div>
-      {mayWrite &&
-        (isClosed ? (
-          <Button isBusy={isBusy} onClick={reopen} className="max-sm:hidden">
-            <RotateCcw aria-hidden className="size-4" />
-            {t("action.reopen")}
-          </Button>
-        ) : (
-          <Button isBusy={isBusy} onClick={() => resolve("resolved")} className="max-sm:hidden">
-            <CircleCheck aria-hidden className="size-4" />
-            {t("action.resolve")}
-          </Button>
-        ))}
-      <Menu trigger={<IconMenuButton label={t("ticket.more")} />}>
-        {mayWrite && (
-          <>
-            <MenuItem icon={UserPlus} keys="#" onSelect={() => openDialog("assign")}>
-              {t("action.assign")}
-            </MenuItem>
-            <MenuItem icon={Route} keys="m" onSelect={() => openDialog("reroute")}>
-              {t("action.reroute")}
-            </MenuItem>
-            <MenuItem icon={Tags} keys="t" onSelect={() => openDialog("change")}>
-              {t("action.change")}
-            </MenuItem>
-            {ticket.stage === "review" && !isTask(ticket) && (
-              <MenuItem icon={ThumbsDown} keys="shift+x" onSelect={() => openDialog("reject")}>
-                {t("action.reject")}
-              </MenuItem>
-            )}
-            <MenuLine />
-            {isClosed ? (
-              <MenuItem icon={RotateCcw} keys="shift+o" onSelect={reopen}>
-                {t("action.reopen")}
-              </MenuItem>
-            ) : (
-              <>
-                <MenuItem icon={CircleCheck} keys="shift+e" onSelect={() => resolve("resolved")}>
-                  {t("action.resolve")}
-                </MenuItem>
-                <MenuItem icon={OctagonX} keys="!" isDanger onSelect={() => resolve("spam")}>
-                  {t("action.spam")}
-                </MenuItem>
-              </>
-            )}
-            <MenuLine />
-          </>
-        )}
-        <MenuItem icon={Copy} onSelect={copyLink}>
-          {t("action.copyLink")}
-        </MenuItem>
-      </Menu>
+      <ViewerList viewers={viewers} />
+      {mayWrite && (
+        <Button
+          icon={isClosed ? RotateCcw : CircleCheck}
+          isBusy={isBusy}
+          onClick={isClosed ? doing.reopen : doing.askToResolve}
+          className="max-sm:hidden"
+        >
+          {t(isClosed ? "action.reopen" : "action.resolve")}
+        </Button>
+      )}
+      <TicketMenu ticket={ticket} isClosed={isClosed} doing={doing} />
       <IconButton
         icon={PanelRight}
         label={t("action.details")}
         keys="d"
         isPressed={hasDetails}
         className="@5xl:hidden"
-        onClick={toggleDetails}
+        onClick={doing.toggleDetails}
       />
     </header>
   );

@@ -105,7 +105,7 @@ export function TicketPage() {
 
   if (query.data !== undefined && !isGone) return <TicketView key={ticketId} ticket={query.data} isNext={isNext} />;
   if (isGone) {
-    const movedTo = moved?.ticketId === ticketId && moved.project !== project ? moved.project : null;
+    const movedTo = moved !== null && moved.ticketId === ticketId && moved.project !== project ? moved.project : null;
     return <GoneTicket key={ticketId} ticketId={ticketId} movedTo={movedTo} />;
   }
   if (query.isError) {

@@ -13,7 +13,7 @@ const SIGNS: Record<string, string> = {
 
 const isApple = () => /mac|iphone|ipad/i.test(navigator.userAgent);
 
-/** A key as it is written on keyboards: `mod+k` is Ctrl K (German: Strg K), and ⌘ K on Apple's. */
+/** Returns a key as keyboards show it: `mod+k` is Ctrl K (German: Strg K), and ⌘ K on Apple's. */
 function writeKey(key: string, ctrl: string): string[] {
   return key.split(/\+(?=.)/).map((part) => {
     if (part === "mod") return isApple() ? "⌘" : ctrl;
@@ -22,7 +22,7 @@ function writeKey(key: string, ctrl: string): string[] {
   });
 }
 
-/** The keys of a command, for the eyes only: who hears the page reads them in the list of keys. */
+/** The keys of a command, hidden from screen readers: the list of keys names them. */
 export function Kbd({ keys, isOn = "surface" }: { keys: string; isOn?: "surface" | "accent" }) {
   const { t } = useTexts();
   const look = isOn === "accent" ? "border-on-accent/35 text-on-accent" : "border-line bg-page text-muted";
@@ -42,7 +42,7 @@ export function Kbd({ keys, isOn = "surface" }: { keys: string; isOn?: "surface"
   );
 }
 
-/** Says what something is when it is pointed at or has the focus. */
+/** A tooltip: shown while the pointer is over its element or the element has the focus. */
 export function Tip({ text, keys, children }: { text: string; keys?: string | undefined; children: ReactElement }) {
   return (
     <Tooltip.Root>
@@ -70,10 +70,11 @@ const LOOKS = {
 
 const SIZES = { normal: "h-8 px-3 text-sm gap-1.5", small: "h-7 px-2 text-xs gap-1" } as const;
 
-/** A button. With `isBusy` it stays where it is and does nothing; `keys` are shown on it. */
+/** A button. With `isBusy` it keeps its position and does nothing; `icon` precedes its text, `keys` follow it. */
 export function Button({
   look = "plain",
   size = "normal",
+  icon: Icon,
   isBusy = false,
   keys,
   className = "",
@@ -84,6 +85,7 @@ export function Button({
 }: ComponentProps<"button"> & {
   look?: keyof typeof LOOKS;
   size?: keyof typeof SIZES;
+  icon?: LucideIcon;
   isBusy?: boolean;
   keys?: string | undefined;
 }) {
@@ -96,6 +98,7 @@ export function Button({
       onClick={isBusy ? (event) => event.preventDefault() : onClick}
       className={`inline-flex shrink-0 items-center justify-center rounded-md border font-medium whitespace-nowrap transition-colors disabled:cursor-not-allowed disabled:opacity-50 aria-busy:opacity-60 ${LOOKS[look]} ${SIZES[size]} ${className}`}
     >
+      {Icon !== undefined && <Icon aria-hidden className={size === "small" ? "size-3.5" : "size-4"} />}
       {children}
       {keys !== undefined && <Kbd keys={keys} isOn={look === "primary" ? "accent" : "surface"} />}
     </button>
@@ -104,7 +107,7 @@ export function Button({
 
 const ICON_SIZES = { small: "size-6 [&_svg]:size-3.5", normal: "size-8 [&_svg]:size-4" } as const;
 
-/** A button with an icon; its name is shown when it is pointed at. */
+/** A button with an icon alone; its name is its tooltip. */
 export function IconButton({
   icon: Icon,
   label,

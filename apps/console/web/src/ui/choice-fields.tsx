@@ -2,18 +2,18 @@ import { useId } from "react";
 import type { ReactNode } from "react";
 import { Switch as Base, Tabs } from "radix-ui";
 
-/** Something of several that is chosen or not. */
+/** A checkbox with a label and a hint. */
 export function CheckBox({
   label,
   hint,
   isOn,
-  isDisabled = false,
+  disabled = false,
   onChange,
 }: {
   label: ReactNode;
   hint?: ReactNode;
   isOn: boolean;
-  isDisabled?: boolean;
+  disabled?: boolean;
   onChange: (isOn: boolean) => void;
 }) {
   const id = useId();
@@ -23,7 +23,7 @@ export function CheckBox({
         id={id}
         type="checkbox"
         checked={isOn}
-        disabled={isDisabled}
+        disabled={disabled}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onChange={({ currentTarget }) => onChange(currentTarget.checked)}
         className="mt-0.5 size-4 shrink-0 accent-accent"
@@ -42,20 +42,20 @@ export function CheckBox({
   );
 }
 
-/** Something that is on or off. `label` is shown beside it unless it is hidden. */
+/** A switch. Its label is beside it, unless it is hidden. */
 export function Switch({
   label,
   hidesLabel = false,
   hint,
   isOn,
-  isDisabled = false,
+  disabled = false,
   onChange,
 }: {
   label: string;
   hidesLabel?: boolean;
   hint?: ReactNode;
   isOn: boolean;
-  isDisabled?: boolean;
+  disabled?: boolean;
   onChange: (isOn: boolean) => void;
 }) {
   const id = useId();
@@ -64,7 +64,7 @@ export function Switch({
       <Base.Root
         id={id}
         checked={isOn}
-        disabled={isDisabled}
+        disabled={disabled}
         onCheckedChange={onChange}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         className="relative mt-px h-5 w-9 shrink-0 rounded-full bg-edge transition-colors disabled:opacity-50 data-[state=checked]:bg-accent"
@@ -85,14 +85,20 @@ export function Switch({
   );
 }
 
-/** A few that are chosen between, all shown at once. */
+const ROW = "grid auto-cols-fr grid-flow-col rounded-md border border-edge bg-surface p-0.5";
+const ROW_OPTION =
+  "cursor-pointer rounded px-2 py-0.5 text-center text-sm leading-6 text-muted has-checked:bg-accent-soft has-checked:font-medium has-checked:text-accent has-disabled:cursor-not-allowed has-disabled:opacity-60 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent";
+const LIST_OPTION =
+  "flex cursor-pointer items-start gap-2.5 rounded-lg border border-line px-3 py-2.5 has-checked:border-accent has-checked:bg-accent-soft has-disabled:cursor-not-allowed has-disabled:opacity-60";
+
+/** A choice between a few options that are all visible: a row, or a list if they have hints. */
 export function ChoiceGroup<Value extends string>({
   label,
   hidesLabel = false,
   hint,
   value,
   options,
-  isDisabled = false,
+  disabled = false,
   onChange,
   className = "",
 }: {
@@ -101,65 +107,49 @@ export function ChoiceGroup<Value extends string>({
   hint?: ReactNode;
   value: Value;
   options: readonly { value: Value; label: string; hint?: string }[];
-  isDisabled?: boolean;
+  disabled?: boolean;
   onChange: (value: Value) => void;
   className?: string;
 }) {
   const name = useId();
   const isRow = options.every((option) => option.hint === undefined);
   return (
-    <fieldset disabled={isDisabled} className={`min-w-0 ${className}`}>
+    <fieldset disabled={disabled} className={`min-w-0 ${className}`}>
       <legend className={hidesLabel ? "sr-only" : "mb-1 text-sm font-medium"}>{label}</legend>
-      <div
-        className={
-          isRow
-            ? "grid auto-cols-fr grid-flow-col rounded-md border border-edge bg-surface p-0.5"
-            : "flex flex-col gap-2"
-        }
-      >
-        {options.map((option) =>
-          isRow ? (
-            <label
-              key={option.value}
-              className="cursor-pointer rounded px-2 py-0.5 text-center text-sm leading-6 text-muted has-checked:bg-accent-soft has-checked:font-medium has-checked:text-accent has-disabled:cursor-not-allowed has-disabled:opacity-60 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent"
-            >
-              <input
-                type="radio"
-                name={name}
-                value={option.value}
-                checked={option.value === value}
-                onChange={() => onChange(option.value)}
-                className="sr-only"
-              />
+      <div className={isRow ? ROW : "flex flex-col gap-2"}>
+        {options.map((option) => {
+          const radio = (
+            <input
+              type="radio"
+              name={name}
+              value={option.value}
+              checked={option.value === value}
+              onChange={() => onChange(option.value)}
+              className={isRow ? "sr-only" : "mt-0.5 size-4 shrink-0 accent-accent"}
+            />
+          );
+          return isRow ? (
+            <label key={option.value} className={ROW_OPTION}>
+              {radio}
               {option.label}
             </label>
           ) : (
-            <label
-              key={option.value}
-              className="flex cursor-pointer items-start gap-2.5 rounded-lg border border-line px-3 py-2.5 has-checked:border-accent has-checked:bg-accent-soft has-disabled:cursor-not-allowed has-disabled:opacity-60"
-            >
-              <input
-                type="radio"
-                name={name}
-                value={option.value}
-                checked={option.value === value}
-                onChange={() => onChange(option.value)}
-                className="mt-0.5 size-4 shrink-0 accent-accent"
-              />
+            <label key={option.value} className={LIST_OPTION}>
+              {radio}
               <span className="min-w-0">
                 <span className="block text-sm font-medium">{option.label}</span>
                 <span className="block text-xs text-muted">{option.hint}</span>
               </span>
             </label>
-          ),
-        )}
+          );
+        })}
       </div>
       {hint !== undefined && <p className="mt-1 text-xs text-muted">{hint}</p>}
     </fieldset>
   );
 }
 
-/** The heads of tabs, within `Tabs.Root`. */
+/** The list of tabs, within `Tabs.Root`. */
 export function TabList({ label, tabs }: { label: string; tabs: readonly { value: string; label: string }[] }) {
   return (
     <Tabs.List aria-label={label} className="mb-2.5 flex gap-1 overflow-x-auto border-b border-line">

@@ -1,17 +1,17 @@
 import { X } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
-import type { InputEvent, ReactNode } from "react";
+import type { ReactNode, Ref } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import { Button } from "./button.tsx";
 
-/** What has the focus first: what says so, else the first field, else the first button below. */
+/** The element that is focused first: one that asks for it, else the first field, else the first button of the footer. */
 const FIRST = [
   "[data-autofocus]",
   ":is(input, textarea, select):not([type=hidden], [readonly], :disabled)",
   "footer button:not(:disabled)",
 ] as const;
 
-/** True for a field of a form; what is typed to find something is none. */
+/** True for a field of a form: a search field is none. */
 const isOfForm = (target: EventTarget) =>
   (target instanceof HTMLInputElement ||
     target instanceof HTMLTextAreaElement ||
@@ -20,9 +20,108 @@ const isOfForm = (target: EventTarget) =>
 
 const WIDTHS = { small: "max-w-md", normal: "max-w-xl", wide: "max-w-4xl" } as const;
 
+/** Opens a modal dialog while the component is mounted, and asks before text that was typed into a form is discarded. */
+function useModal(onClose: () => void, keepsText: boolean) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const keepWriting = useRef<HTMLButtonElement>(null);
+  const writtenIn = useRef<Element | null>(null);
+  const isTyped = useRef(false);
+  const [isAsking, setAsking] = useState(false);
+  useEffect(() => {
+    if (isAsking) keepWriting.current?.focus();
+  }, [isAsking]);
+  useEffect(() => {
+    const dialog = ref.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    // The browser would focus the first button, which closes the dialog.
+    FIRST.map((selector) => dialog?.querySelector<HTMLElement>(selector))
+      .find((element) => element != null)
+      ?.focus();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return {
+    ref,
+    keepWriting,
+    isAsking,
+    onInput(target: EventTarget) {
+      if (isOfForm(target)) isTyped.current = true;
+    },
+    leave() {
+      if (!isTyped.current || keepsText) return onClose();
+      if (!isAsking) writtenIn.current = document.activeElement;
+      setAsking(true);
+    },
+    goOn() {
+      setAsking(false);
+      if (writtenIn.current instanceof HTMLElement) writtenIn.current.focus();
+    },
+  };
+}
+
+/** A dialog's title, and the button that closes it. */
+function DialogHead({
+  id,
+  title,
+  isHidden,
+  onClose,
+}: {
+  id: string;
+  title: string;
+  isHidden: boolean;
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
+  return (
+    <header
+      className={isHidden ? "sr-only" : "flex items-center justify-between gap-4 border-b border-line px-4 py-2.5"}
+    >
+      <h2 id={id} className="text-base font-semibold">
+        {title}
+      </h2>
+      {!isHidden && (
+        <button
+          type="button"
+          aria-label={t("ui.close")}
+          title={t("ui.close")}
+          onClick={onClose}
+          className="-mr-1 flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink"
+        >
+          <X aria-hidden className="size-4" />
+        </button>
+      )}
+    </header>
+  );
+}
+
+/** Asks whether typed text is discarded. */
+function DiscardBar({
+  ref,
+  onDiscard,
+  onKeep,
+}: {
+  ref: Ref<HTMLButtonElement>;
+  onDiscard: () => void;
+  onKeep: () => void;
+}) {
+  const { t } = useTexts();
+  return (
+    <div role="alert" className="flex flex-wrap items-center gap-2 border-t border-line bg-warn-soft px-4 py-3">
+      <p className="min-w-0 flex-1 text-sm">{t("ui.discardText")}</p>
+      <Button onClick={onDiscard}>{t("ui.discard")}</Button>
+      <Button ref={ref} look="primary" onClick={onKeep}>
+        {t("ui.keepWriting")}
+      </Button>
+    </div>
+  );
+}
+
 /**
- * A dialog over the page, by the browser's own element: it keeps the focus, ends with Escape or a press beside it, and
- * gives the focus back. It is there as long as the component is. Once something was typed into a form in it, Escape and
+ * A dialog over the page: the browser's own element, which traps the focus, closes with Escape or a press beside it, and
+ * restores the focus. It is open while the component is mounted. After text was typed into a form in it, Escape and
  * presses beside it ask first.
  */
 export function Dialog({
@@ -35,65 +134,29 @@ export function Dialog({
   footer,
 }: {
   title: string;
-  /** True where the content says by itself what it is. */
+  /** True if the content needs no visible title. */
   hidesTitle?: boolean;
   width?: keyof typeof WIDTHS;
-  /** True where what was typed is there again when the dialog is. */
+  /** True if typed text is restored when the dialog is opened again. */
   keepsText?: boolean;
   onClose: () => void;
   children: ReactNode;
   footer?: ReactNode;
 }) {
-  const { t } = useTexts();
-  const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  const isTyped = useRef(false);
-  const [isAsking, setAsking] = useState(false);
-  const keepWriting = useRef<HTMLButtonElement>(null);
-  const writtenIn = useRef<Element | null>(null);
-  function goOn() {
-    setAsking(false);
-    if (writtenIn.current instanceof HTMLElement) writtenIn.current.focus();
-  }
-  function leave() {
-    if (!isTyped.current || keepsText) {
-      onClose();
-      return;
-    }
-    if (!isAsking) writtenIn.current = document.activeElement;
-    setAsking(true);
-  }
-  function note({ target }: InputEvent<HTMLDialogElement>) {
-    if (isOfForm(target)) isTyped.current = true;
-  }
-  useEffect(() => {
-    if (isAsking) keepWriting.current?.focus();
-  }, [isAsking]);
-  useEffect(() => {
-    const dialog = ref.current;
-    const before = document.activeElement;
-    dialog?.showModal();
-    // The browser would take the first button, which closes it: what the dialog is for comes first.
-    FIRST.map((selector) => dialog?.querySelector<HTMLElement>(selector))
-      .find((element) => element != null)
-      ?.focus();
-    return () => {
-      dialog?.close();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-    };
-  }, []);
+  const { ref, keepWriting, isAsking, onInput, leave, goOn } = useModal(onClose, keepsText);
   return (
     <dialog
       ref={ref}
       tabIndex={-1}
       aria-labelledby={titleId}
-      onInput={note}
+      onInput={({ target }) => onInput(target)}
       onCancel={(event) => {
         if (event.target !== event.currentTarget) return;
         event.preventDefault();
         leave();
       }}
-      // Browsers close it at the second Escape in a row, whatever was answered to the first one.
+      // Browsers close the dialog at the second Escape in a row, even if the first one was prevented.
       onClose={({ currentTarget }) => {
         if (currentTarget.open) return;
         currentTarget.showModal();
@@ -104,38 +167,11 @@ export function Dialog({
       className={`animate-appear outline-none mx-auto mt-[10vh] max-h-[80vh] w-[calc(100vw-2rem)] overflow-hidden rounded-xl border border-line bg-raised p-0 shadow-pop backdrop:bg-shade ${WIDTHS[width]}`}
     >
       <div className="flex max-h-[80vh] flex-col">
-        <header
-          className={
-            hidesTitle ? "sr-only" : "flex items-center justify-between gap-4 border-b border-line px-4 py-2.5"
-          }
-        >
-          <h2 id={titleId} className="text-base font-semibold">
-            {title}
-          </h2>
-          {!hidesTitle && (
-            <button
-              type="button"
-              aria-label={t("ui.close")}
-              title={t("ui.close")}
-              onClick={leave}
-              className="-mr-1 flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink"
-            >
-              <X aria-hidden className="size-4" />
-            </button>
-          )}
-        </header>
+        <DialogHead id={titleId} title={title} isHidden={hidesTitle} onClose={leave} />
         <div data-dialog-body tabIndex={0} className="min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
           {children}
         </div>
-        {isAsking && (
-          <div role="alert" className="flex flex-wrap items-center gap-2 border-t border-line bg-warn-soft px-4 py-3">
-            <p className="min-w-0 flex-1 text-sm">{t("ui.discardText")}</p>
-            <Button onClick={onClose}>{t("ui.discard")}</Button>
-            <Button ref={keepWriting} look="primary" onClick={goOn}>
-              {t("ui.keepWriting")}
-            </Button>
-          </div>
-        )}
+        {isAsking && <DiscardBar ref={keepWriting} onDiscard={onClose} onKeep={goOn} />}
         {footer !== undefined && !isAsking && (
           <footer className="flex flex-wrap items-center justify-end gap-2 border-t border-line px-4 py-3">
             {footer}
@@ -146,24 +182,28 @@ export function Dialog({
   );
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks for confirmation. The button is busy until the promise of `onConfirm`, which reports its own errors, resolves. */
 export function ConfirmDialog({
   title,
   action,
-  isBusy = false,
   onConfirm,
   onClose,
   children,
 }: {
   title: string;
-  /** What the button says that does it. */
+  /** Label of the button that confirms. */
   action: string;
-  isBusy?: boolean;
-  onConfirm: () => void;
+  onConfirm: () => void | Promise<void>;
   onClose: () => void;
   children: ReactNode;
 }) {
   const { t } = useTexts();
+  const [isBusy, setBusy] = useState(false);
+  async function confirm() {
+    setBusy(true);
+    await onConfirm();
+    setBusy(false);
+  }
   return (
     <Dialog
       title={title}
@@ -172,7 +212,7 @@ export function ConfirmDialog({
       footer={
         <>
           <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button look="danger" isBusy={isBusy} onClick={onConfirm}>
+          <Button look="danger" isBusy={isBusy} onClick={() => void confirm()}>
             {action}
           </Button>
         </>

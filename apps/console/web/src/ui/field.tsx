@@ -1,114 +1,148 @@
 import { useId } from "react";
 import type { ComponentProps, ReactNode } from "react";
+import { Search } from "lucide-react";
 
-/** The text of a form's field; empty where the field is none, or a file. */
+/** Returns the text of a form's field; empty if there is no such field, or it is a file. */
 export function formText(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === "string" ? value : "";
 }
 
-/** How everything looks that text is typed into. */
-export const CONTROL =
-  "h-8 w-full rounded-md border border-edge bg-surface px-2.5 text-base text-ink aria-invalid:border-bad disabled:opacity-60 md:text-sm";
+const BOX =
+  "w-full rounded-md border border-edge bg-surface text-base text-ink aria-invalid:border-bad disabled:opacity-60 md:text-sm";
+/** Classes of a control that takes one line of text. */
+export const CONTROL = `h-8 px-2.5 ${BOX}`;
 
-interface FieldProps {
+/** A label, a hint or an error, and the value: what all fields have in common. */
+interface FieldProps<Value extends string = string> {
   label: string;
   hint?: ReactNode;
-  error?: string | undefined;
+  error?: string | null | undefined;
+  onChange?: (value: Value) => void;
 }
+type Rest<Tag extends "input" | "select" | "textarea"> = Omit<ComponentProps<Tag>, "onChange">;
 
-/** A labelled place to type in, with a hint and what is wrong. */
-export function Field({ label, hint, error, className = "", ...rest }: FieldProps & ComponentProps<"input">) {
-  const id = useId();
-  const isWrong = error !== undefined;
-  return (
-    <div className={className}>
-      <label htmlFor={id} className="mb-1 block text-sm font-medium">
-        {label}
-      </label>
-      <input
-        {...rest}
-        id={id}
-        aria-invalid={isWrong}
-        aria-describedby={isWrong || hint !== undefined ? `${id}-hint` : undefined}
-        className={CONTROL}
-      />
-      <FieldHint id={`${id}-hint`} hint={hint} error={error} />
-    </div>
-  );
-}
-
-/** A labelled choice between a few. */
-export function SelectField({
+/** The label above a control, and the hint or the error below it; `children` gets the attributes of the control. */
+function Labelled({
   label,
-  hint,
-  options,
   hidesLabel = false,
+  hint,
+  error,
   className = "",
-  ...rest
-}: Omit<FieldProps, "error"> &
-  ComponentProps<"select"> & { options: readonly { value: string; label: string }[]; hidesLabel?: boolean }) {
+  children,
+}: Omit<FieldProps, "onChange"> & {
+  hidesLabel?: boolean;
+  className?: string | undefined;
+  children: (attributes: { id: string; "aria-invalid": boolean; "aria-describedby": string | undefined }) => ReactNode;
+}) {
   const id = useId();
+  const isWrong = error != null;
+  const note = error ?? hint;
+  const noteId = note === undefined ? undefined : `${id}-hint`;
   return (
     <div className={className}>
       <label htmlFor={id} className={hidesLabel ? "sr-only" : "mb-1 block text-sm font-medium"}>
         {label}
       </label>
-      <select {...rest} id={id} className={CONTROL}>
-        {options.map(({ value, label: text }) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-      <FieldHint id={`${id}-hint`} hint={hint} />
-    </div>
-  );
-}
-
-function FieldHint({ id, hint, error }: { id: string; hint?: ReactNode; error?: string | undefined }) {
-  if (error !== undefined) {
-    return (
-      <p id={id} className="mt-1 text-xs text-bad">
-        {error}
-      </p>
-    );
-  }
-  return hint === undefined ? null : (
-    <p id={id} className="mt-1 text-xs text-muted">
-      {hint}
-    </p>
-  );
-}
-
-/** A labelled place for several lines. */
-export function TextArea({
-  label,
-  hint,
-  error,
-  className = "",
-  ...rest
-}: ComponentProps<"textarea"> & { label: string; hint?: ReactNode; error?: string | undefined }) {
-  const id = useId();
-  const said = error ?? hint;
-  return (
-    <div className={className}>
-      <label htmlFor={id} className="mb-1 block text-sm font-medium">
-        {label}
-      </label>
-      <textarea
-        rows={4}
-        {...rest}
-        id={id}
-        aria-invalid={error !== undefined}
-        aria-describedby={said === undefined ? undefined : `${id}-hint`}
-        className="block w-full resize-y rounded-md border border-edge bg-surface px-2.5 py-1.5 text-base text-ink aria-invalid:border-bad disabled:opacity-60 md:text-sm"
-      />
-      {said !== undefined && (
-        <p id={`${id}-hint`} className={`mt-1 text-xs ${error === undefined ? "text-muted" : "text-bad"}`}>
-          {said}
+      {children({ id, "aria-invalid": isWrong, "aria-describedby": noteId })}
+      {note !== undefined && (
+        <p id={noteId} className={`mt-1 text-xs ${isWrong ? "text-bad" : "text-muted"}`}>
+          {note}
         </p>
       )}
     </div>
+  );
+}
+
+/** A labelled field of one line. */
+export function Field({ label, hint, error, className, onChange, ...rest }: FieldProps & Rest<"input">) {
+  return (
+    <Labelled label={label} hint={hint} error={error} className={className}>
+      {(attributes) => (
+        <input
+          {...rest}
+          {...attributes}
+          {...(onChange !== undefined && { onChange: ({ currentTarget }) => onChange(currentTarget.value) })}
+          className={CONTROL}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+/** A labelled choice between a few options. */
+export function SelectField<Value extends string>({
+  label,
+  hidesLabel = false,
+  hint,
+  options,
+  className,
+  onChange,
+  ...rest
+}: Omit<FieldProps<Value>, "error"> &
+  Rest<"select"> & { options: readonly { value: Value; label: string }[]; hidesLabel?: boolean }) {
+  return (
+    <Labelled label={label} hidesLabel={hidesLabel} hint={hint} className={className}>
+      {(attributes) => (
+        <select
+          {...rest}
+          {...attributes}
+          // The values are those of the options.
+          onChange={({ currentTarget }) => onChange?.(currentTarget.value as Value)}
+          className={CONTROL}
+        >
+          {options.map(({ value, label: text }) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
+  );
+}
+
+/** A labelled field of several lines. */
+export function TextArea({ label, hint, error, className, onChange, ...rest }: FieldProps & Rest<"textarea">) {
+  return (
+    <Labelled label={label} hint={hint} error={error} className={className}>
+      {(attributes) => (
+        <textarea
+          rows={4}
+          {...rest}
+          {...attributes}
+          {...(onChange !== undefined && { onChange: ({ currentTarget }) => onChange(currentTarget.value) })}
+          className={`block resize-y px-2.5 py-1.5 ${BOX}`}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+const SEARCH_LOOKS = {
+  plain: "border-edge bg-surface",
+  sunken: "border-transparent bg-sunken focus:border-accent focus:bg-surface [&::-webkit-search-cancel-button]:hidden",
+} as const;
+
+/** A search field with an icon. Its label is hidden; it is the placeholder as well. */
+export function SearchField({
+  label,
+  look = "plain",
+  className = "",
+  onChange,
+  ...rest
+}: Omit<FieldProps, "hint" | "error"> & Rest<"input"> & { look?: keyof typeof SEARCH_LOOKS }) {
+  return (
+    <label className={`relative min-w-0 flex-1 ${className}`}>
+      <span className="sr-only">{label}</span>
+      <Search aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
+      <input
+        placeholder={label}
+        {...rest}
+        {...(onChange !== undefined && { onChange: ({ currentTarget }) => onChange(currentTarget.value) })}
+        type="search"
+        className={`h-8 w-full rounded-md border pr-2 pl-8 text-base md:text-sm ${SEARCH_LOOKS[look]}`}
+      />
+    </label>
   );
 }

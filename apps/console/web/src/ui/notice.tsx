@@ -11,7 +11,7 @@ const LOOKS = {
   bad: { icon: CircleAlert, box: "bg-bad-soft", sign: "text-bad" },
 } as const;
 
-/** Something that has to be known here. */
+/** A message within the page. */
 export function Notice({
   look = "plain",
   children,
@@ -31,7 +31,7 @@ export function Notice({
   );
 }
 
-/** What went wrong, in words, and a way to try again. */
+/** Describes an error, with a button that retries. */
 export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { t } = useTexts();
   return (
@@ -50,7 +50,7 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
   );
 }
 
-/** What is said where there is nothing: what this place is for, and what to do next. */
+/** Shown instead of an empty list: what the page is for, and what to do next. */
 export function EmptyState({
   icon: Icon,
   title,
@@ -69,12 +69,14 @@ export function EmptyState({
       </span>
       <p className="text-base font-semibold">{title}</p>
       <p className="max-w-sm text-sm text-muted">{text}</p>
-      {children !== undefined && <div className="mt-3 flex flex-wrap justify-center gap-2">{children}</div>}
+      {children !== undefined && children !== false && (
+        <div className="mt-3 flex flex-wrap justify-center gap-2">{children}</div>
+      )}
     </div>
   );
 }
 
-/** Stands where something will be, as large as that. */
+/** A placeholder of the size of what is loading. */
 export const Skeleton = ({ className }: { className: string }) => (
   <span aria-hidden className={`animate-shimmer block rounded bg-line ${className}`} />
 );

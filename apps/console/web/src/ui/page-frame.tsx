@@ -1,20 +1,23 @@
+import { Link } from "@tanstack/react-router";
+import type { LinkOptions } from "@tanstack/react-router";
+import { ArrowLeft } from "lucide-react";
 import type { ReactNode } from "react";
 
 const WIDTHS = { normal: "max-w-6xl", narrow: "max-w-4xl" } as const;
 
-/** A page that scrolls as a whole: its head with title and actions, and below it the content. */
+/** A page that scrolls as a whole: its title and actions, and below them the content. */
 export function PageFrame({
   title,
   text,
-  before,
+  back,
   actions,
   width = "normal",
   children,
 }: {
   title: ReactNode;
   text?: ReactNode;
-  /** What stands over the title, as the way back. */
-  before?: ReactNode;
+  /** A link above the title to the page that this one belongs to. */
+  back?: { link: LinkOptions; label: string };
   actions?: ReactNode;
   width?: keyof typeof WIDTHS;
   children: ReactNode;
@@ -22,7 +25,15 @@ export function PageFrame({
   return (
     <div className="h-full overflow-y-auto bg-page">
       <div className={`mx-auto px-4 pt-5 pb-12 sm:px-6 lg:px-8 lg:pt-7 ${WIDTHS[width]}`}>
-        {before}
+        {back !== undefined && (
+          <Link
+            {...back.link}
+            className="mb-2 -ml-1 inline-flex items-center gap-1 rounded-md px-1 text-sm text-muted hover:text-ink"
+          >
+            <ArrowLeft aria-hidden className="size-4" />
+            {back.label}
+          </Link>
+        )}
         <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
           <div className="min-w-0">
             <h1 className="text-xl font-semibold tracking-tight wrap-anywhere">{title}</h1>
@@ -36,7 +47,7 @@ export function PageFrame({
   );
 }
 
-/** A part of a page with a title of its own. */
+/** A part of a page with its own title. */
 export function Section({
   title,
   text,

@@ -1,0 +1,37 @@
+import { infiniteQueryOptions } from "@tanstack/react-query";
+
+/** One page of a list, and the cursor of the next one. */
+export interface Page<Item> {
+  items: Item[];
+  nextCursor: string | null;
+}
+
+/** What a page of a list is requested with. */
+interface PageRequest {
+  query: { limit: number; cursor?: string };
+  signal: AbortSignal;
+}
+
+const PAGE_LIMIT = 50;
+
+/** Returns a query that reads a list page by page. */
+export const pagesQuery = <Result extends Page<unknown>>(
+  queryKey: readonly unknown[],
+  readPage: (request: PageRequest) => Promise<Result>,
+  limit = PAGE_LIMIT,
+) =>
+  infiniteQueryOptions({
+    queryKey,
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }: Result) => nextCursor,
+    queryFn: ({ signal, pageParam }) => readPage({ query: { limit, ...given({ cursor: pageParam }) }, signal }),
+  });
+
+/** Returns the parameters that have a value: neither null nor an empty text. */
+export function given<Params extends Record<string, string | null>>(params: Params) {
+  const entries = Object.entries(params).filter(([, value]) => value !== null && value !== "");
+  return Object.fromEntries(entries) as { [Name in keyof Params]?: NonNullable<Params[Name]> };
+}
+
+/** The maximum number of items that the server returns at once. */
+export const LIST_LIMIT = 200;

@@ -1,0 +1,181 @@
+import { ServiceError } from "@svc/client";
+import { useState } from "react";
+import { useServices } from "../session/services.ts";
+
+/** Unsaved changes: by field, the value before and the new one. */
+export type Edits<Settings> = { readonly [Name in keyof Settings]?: { before: Settings[Name]; value: Settings[Name] } };
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+const namesOf = <Settings>(edits: Edits<Settings>) => Object.keys(edits) as (keyof Settings)[];
+
+/** Returns the settings with the edits applied. */
+export function withEdits<Settings extends object>(settings: Settings, edits: Edits<Settings>): Settings {
+  const shown = { ...settings };
+  for (const name of namesOf(edits)) {
+    const edit = edits[name];
+    if (edit !== undefined) shown[name] = edit.value;
+  }
+  return shown;
+}
+
+/** Returns the edits with one more; a value that equals the saved one removes the edit. */
+export function addEdit<Settings extends object, Name extends keyof Settings>(
+  edits: Edits<Settings>,
+  settings: Settings,
+  name: Name,
+  value: Settings[Name],
+): Edits<Settings> {
+  const { [name]: known, ...others } = edits;
+  if (isSame(value, settings[name])) return others as Edits<Settings>;
+  return { ...edits, [name]: { before: known === undefined ? settings[name] : known.before, value } };
+}
+
+/** Returns the fields that differ from what is saved now. */
+export function changesOf<Settings extends object>(settings: Settings, edits: Edits<Settings>): Partial<Settings> {
+  const changes: Partial<Settings> = {};
+  for (const name of namesOf(edits)) {
+    const edit = edits[name];
+    if (edit !== undefined && !isSame(edit.value, settings[name])) changes[name] = edit.value;
+  }
+  return changes;
+}
+
+/** Returns the fields that another operator has changed meanwhile to another value. */
+export function conflictsOf<Settings extends object>(settings: Settings, edits: Edits<Settings>): (keyof Settings)[] {
+  return namesOf(edits).filter((name) => {
+    const edit = edits[name];
+    return edit !== undefined && !isSame(edit.before, settings[name]) && !isSame(edit.value, settings[name]);
+  });
+}
+
+/** Returns the edits based on what is saved now: the operator has seen the conflicts. */
+export function onTopOf<Settings extends object>(settings: Settings, edits: Edits<Settings>): Edits<Settings> {
+  let rebased: Edits<Settings> = {};
+  for (const name of namesOf(edits)) {
+    const edit = edits[name];
+    if (edit !== undefined) rebased = addEdit(rebased, settings, name, edit.value);
+  }
+  return rebased;
+}
+
+/** A form over saved settings: shows them with the edits, and saves what has changed. */
+export interface SettingsForm<Settings> {
+  /** The saved settings with the edits. */
+  shown: Settings;
+  set: <Name extends keyof Settings>(name: Name, value: Settings[Name]) => void;
+  /** Returns the error of a field, as the server describes it. */
+  errorOf: (name: keyof Settings) => string | undefined;
+  /** Returns the attributes of the control of a field. */
+  field: <Name extends keyof Settings>(
+    name: Name,
+  ) => {
+    value: Settings[Name];
+    error: string | undefined;
+    disabled: boolean;
+    onChange: (value: Settings[Name]) => void;
+  };
+  /** The fields that would be saved now. */
+  changes: Partial<Settings>;
+  isDirty: boolean;
+  isBusy: boolean;
+  isDisabled: boolean;
+  /** Names of fields that another operator has changed meanwhile. */
+  conflicts: readonly (keyof Settings)[];
+  /** Description of the error when saving. */
+  error: string | null;
+  save: () => void;
+  discard: () => void;
+}
+
+/** What a form over settings is made of. */
+interface SettingsFormOptions<Settings> {
+  saved: Settings;
+  mayChange: boolean;
+  /** JSON pointer of the settings in the request body. */
+  pointer: string;
+  /**
+   * Saves the changes, unless `isConflict` returns true for the settings as they are now. Returns the text of the toast
+   * that confirms it, or null for a conflict.
+   */
+  store: (changes: Partial<Settings>, isConflict: (now: Settings) => boolean) => Promise<string | null>;
+  describe: (error: unknown) => string;
+}
+
+/** Returns the first error of a field. For an item of a list it starts with the position, counted from one. */
+function errorAt(error: unknown, pointer: string): string | undefined {
+  if (!(error instanceof ServiceError)) return undefined;
+  const found = error.errors.find((one) => `${one.pointer}/`.startsWith(`${pointer}/`));
+  if (found === undefined) return undefined;
+  const path = found.pointer
+    .slice(pointer.length + 1)
+    .split("/")
+    .filter((part) => part !== "")
+    .map((part) => (/^\d+$/.test(part) ? String(Number(part) + 1) : part));
+  return path.length === 0 ? found.detail : `${path.join(" · ")}: ${found.detail}`;
+}
+
+/** A form over saved settings. If another operator has changed the same fields meanwhile, the next save overrides it. */
+export function useSettingsForm<Settings extends object>({
+  saved,
+  mayChange,
+  pointer,
+  store,
+  describe,
+}: SettingsFormOptions<Settings>): SettingsForm<Settings> {
+  const { toasts } = useServices();
+  const [edits, setEdits] = useState<Edits<Settings>>({});
+  const [error, setError] = useState<unknown>(null);
+  const [conflicts, setConflicts] = useState<readonly (keyof Settings)[]>([]);
+  const [isBusy, setBusy] = useState(false);
+  const changes = changesOf(saved, edits);
+  const shown = withEdits(saved, edits);
+  const set: SettingsForm<Settings>["set"] = (name, value) => setEdits((known) => addEdit(known, saved, name, value));
+  const errorOf = (name: keyof Settings) => errorAt(error, `${pointer}/${String(name)}`);
+
+  function isConflict(now: Settings): boolean {
+    const found = conflictsOf(now, edits);
+    setConflicts(found);
+    setEdits(onTopOf(now, edits));
+    return found.length > 0;
+  }
+
+  async function save() {
+    setBusy(true);
+    setError(null);
+    try {
+      const done = await store(changes, isConflict);
+      if (done === null) return;
+      setEdits({});
+      toasts.show({ kind: "done", text: done });
+    } catch (cause) {
+      setError(cause);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return {
+    shown,
+    set,
+    errorOf,
+    field: (name) => ({
+      value: shown[name],
+      error: errorOf(name),
+      disabled: !mayChange,
+      onChange: (value) => set(name, value),
+    }),
+    changes,
+    isDirty: Object.keys(changes).length > 0,
+    isBusy,
+    isDisabled: !mayChange,
+    conflicts,
+    error: error === null ? null : describe(error),
+    save: () => void save(),
+    discard() {
+      setEdits({});
+      setError(null);
+      setConflicts([]);
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import type { LucideIcon } from "lucide-react";
+import type { ReactNode } from "react";
+import type { Page } from "../api/pages.ts";
+import { CopyBox } from "../forms/copy-box.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import type { GroupCommand } from "../session/command-registry.ts";
+import { useCommands } from "../session/services.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { EmptyState, ErrorNotice, Notice } from "../ui/notice.tsx";
+import { Skeletons } from "../ui/query-view.tsx";
+import { useRowKeys } from "./use-row-keys.ts";
+
+/** The result of a query that reads a list page by page, as far as it is shown. */
+type PagesQuery<Item> = Pick<
+  UseInfiniteQueryResult<InfiniteData<Page<Item>>>,
+  "data" | "error" | "isError" | "isPending" | "isSuccess" | "hasNextPage" | "isFetchingNextPage"
+> & { fetchNextPage: () => Promise<unknown>; refetch: () => Promise<unknown> };
+
+/** Returns the items of all pages that are loaded. */
+export const itemsOf = <Item,>({ data }: Pick<PagesQuery<Item>, "data">): Item[] =>
+  data?.pages.flatMap(({ items }) => items) ?? [];
+
+/** What surrounds the items of pages: a skeleton while they load, the error, `empty`, and a button for the next page. */
+export function Pages({
+  query,
+  skeleton,
+  rows = 4,
+  empty,
+  children,
+}: {
+  query: PagesQuery<unknown>;
+  /** Classes of the skeleton of one item. */
+  skeleton: string;
+  /** Number of items that the skeleton has. */
+  rows?: number;
+  empty: ReactNode;
+  /** The items. Not shown if there are none. */
+  children: ReactNode;
+}) {
+  const { t } = useTexts();
+  const hasItems = itemsOf(query).length > 0;
+  return (
+    <div className="flex flex-col gap-4">
+      {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isPending && <Skeletons count={rows} className={skeleton} />}
+      {query.isSuccess && !hasItems && empty}
+      {hasItems && children}
+      {query.hasNextPage && (
+        <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()} className="self-center">
+          {t("ui.more")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Above the list: what the resources are, or a search field, and the button that creates one. */
+const ResourceHead = ({ head, children }: { head: ReactNode; children: ReactNode }) => (
+  <div
+    className={`mb-4 flex flex-wrap justify-between gap-3 ${typeof head === "string" ? "items-center" : "items-end"}`}
+  >
+    {typeof head === "string" ? <p className="max-w-2xl text-sm text-muted">{head}</p> : head}
+    {children}
+  </div>
+);
+
+/** A page of resources of one kind: text or search above, a button that creates one, and the list with its keyboard. */
+export function ResourcePage<Item extends { id: string }>({
+  query,
+  label,
+  head,
+  filter,
+  create,
+  icon,
+  empty,
+  commandsOf = () => [],
+  children,
+}: {
+  query: PagesQuery<Item>;
+  /** Name of the list. */
+  label: string;
+  /** Beside the button that creates one: what the resources are, or a search field. */
+  head?: ReactNode;
+  /** Fields that filter the list, above it. */
+  filter?: ReactNode;
+  /** Creates a resource; undefined if the operator may not. `id` is the command's. */
+  create?: { id: string; title: string; run: () => void } | undefined;
+  icon: LucideIcon;
+  /** Texts for an empty list. If it is one that was filtered, nothing can be created from it. */
+  empty: { title: string; text: string; isFiltered?: boolean; action?: ReactNode };
+  /** Commands for the row that has the focus. */
+  commandsOf?: (item: Item) => readonly (GroupCommand | false)[];
+  /** The content of a row. */
+  children: (item: Item) => ReactNode;
+}) {
+  const items = itemsOf(query);
+  const { listRef, setCurrentId } = useRowKeys(items, commandsOf);
+  useCommands("page", [create !== undefined && { ...create, keys: "c" }]);
+  const button = create !== undefined && (
+    <Button icon={Plus} look="primary" onClick={create.run} keys="c">
+      {create.title}
+    </Button>
+  );
+  return (
+    <>
+      {(head !== undefined || button !== false) && <ResourceHead head={head}>{button}</ResourceHead>}
+      {filter}
+      <Pages
+        query={query}
+        skeleton="h-14 w-full rounded-lg"
+        empty={
+          <EmptyState icon={icon} title={empty.title} text={empty.text}>
+            {empty.action ?? (empty.isFiltered !== true && button)}
+          </EmptyState>
+        }
+      >
+        <ul
+          ref={listRef}
+          aria-label={label}
+          className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface"
+        >
+          {items.map((item) => (
+            <li
+              key={item.id}
+              data-row={item.id}
+              tabIndex={-1}
+              onFocus={() => setCurrentId(item.id)}
+              className="px-3 py-2.5 -outline-offset-2 focus-within:bg-hover"
+            >
+              {children(item)}
+            </li>
+          ))}
+        </ul>
+      </Pages>
+    </>
+  );
+}
+
+/** Shows a secret once, to be copied. */
+export function ShownOnceDialog({
+  title,
+  warning,
+  label,
+  secret,
+  onClose,
+}: {
+  title: string;
+  warning: string;
+  /** Name of the secret. */
+  label: string;
+  secret: string;
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={
+        <Button look="primary" onClick={onClose}>
+          {t("apiKeys.kept")}
+        </Button>
+      }
+    >
+      <div className="flex flex-col gap-3 p-4">
+        <Notice look="warn">{warning}</Notice>
+        <CopyBox label={label} text={secret} isWrapped />
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,112 @@
+import { ArrowDown } from "lucide-react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { ReactNode, UIEvent } from "react";
+import type { Source, TicketDetail } from "@svc/contracts";
+import { useTexts } from "../i18n/texts.ts";
+import { Button } from "../ui/button.tsx";
+import { Conversation } from "./conversation.tsx";
+import { useHistory } from "./history.ts";
+import { useCustomerTyping } from "./use-presence.ts";
+
+/** Older items are fetched when the view is this close to the oldest one that is shown. */
+const OLDER_WITHIN_PX = 240;
+/** A reader who is this close to the end stays at the end when new items arrive. */
+const END_WITHIN_PX = 80;
+
+/** Keeps the position in the conversation: a ticket opens at its newest item, and older items are inserted above. */
+function useConversationScroll(ticket: TicketDetail) {
+  const { history, hasMore, isLoading, loadOlder } = useHistory(ticket);
+  const scroller = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  const [hasNewMessages, setNewMessages] = useState(false);
+  const showEnd = () => scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  const newest = `${ticket.messages.at(-1)?.id ?? ""} ${ticket.replies.at(-1)?.id ?? ""}`;
+  useEffect(() => {
+    if (isAtEnd.current) showEnd();
+    else setNewMessages(true);
+  }, [newest]);
+
+  // Older items are inserted above the ones that are read, which stay in place.
+  const heightBefore = useRef<number | null>(null);
+  const showOlder = () => {
+    heightBefore.current = scroller.current?.scrollHeight ?? null;
+    void loadOlder();
+  };
+  useLayoutEffect(() => {
+    if (isLoading || heightBefore.current === null || scroller.current === null) return;
+    scroller.current.scrollTop += scroller.current.scrollHeight - heightBefore.current;
+    heightBefore.current = null;
+  }, [history, isLoading]);
+  function onScroll({ currentTarget }: UIEvent) {
+    const { clientHeight, scrollHeight, scrollTop } = currentTarget;
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < END_WITHIN_PX;
+    if (isAtEnd.current) setNewMessages(false);
+    if (scrollTop < OLDER_WITHIN_PX && hasMore && !isLoading) showOlder();
+  }
+  return { scroller, history, hasMore, isLoading, isAtEnd, hasNewMessages, showEnd, showOlder, onScroll };
+}
+
+/** The conversation of a ticket, which scrolls, and below it the field for a reply. */
+export function ConversationArea({
+  ticket,
+  onSource,
+  below,
+  composer,
+}: {
+  ticket: TicketDetail;
+  onSource: (source: Source) => void;
+  /** Below the conversation, scrolling with it. */
+  below: ReactNode;
+  /** The field for a reply. It calls the function after a reply was sent: the newest item is then shown. */
+  composer: (onSent: () => void) => ReactNode;
+}) {
+  const { t } = useTexts();
+  const scroll = useConversationScroll(ticket);
+  const isCustomerTyping = useCustomerTyping(ticket.id, ticket.messages.at(-1)?.id);
+  return (
+    <div className="flex min-w-0 flex-1 flex-col">
+      <div
+        ref={scroll.scroller}
+        tabIndex={0}
+        role="region"
+        aria-label={t("ticket.conversation")}
+        onScroll={scroll.onScroll}
+        className="min-h-0 flex-1 overflow-y-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
+      >
+        <div className="@container mx-auto flex min-h-full max-w-3xl flex-col px-5 pt-5 pb-4 max-sm:px-3">
+          {scroll.hasMore && (
+            <Button
+              look="quiet"
+              size="small"
+              isBusy={scroll.isLoading}
+              onClick={scroll.showOlder}
+              className="mb-3 self-center"
+            >
+              {t("ticket.older")}
+            </Button>
+          )}
+          <Conversation ticket={ticket} history={scroll.history} onSource={onSource} />
+          {below}
+        </div>
+      </div>
+      <div role="status" className="relative">
+        {isCustomerTyping && (
+          <p className="mx-auto max-w-3xl px-5 py-1 text-xs text-muted max-sm:px-3">{t("presence.customerTyping")}</p>
+        )}
+        {scroll.hasNewMessages && (
+          <Button
+            icon={ArrowDown}
+            size="small"
+            onClick={scroll.showEnd}
+            className="absolute bottom-2 left-1/2 -translate-x-1/2 shadow-pop"
+          >
+            {t("ticket.newMessage")}
+          </Button>
+        )}
+      </div>
+      {composer(() => {
+        scroll.isAtEnd.current = true;
+      })}
+    </div>
+  );
+}

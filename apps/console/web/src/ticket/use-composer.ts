@@ -1,0 +1,319 @@
+import { useEffect, useImperativeHandle, useRef, useState } from "react";
+import type { KeyboardEvent, Ref } from "react";
+import { flushSync } from "react-dom";
+import type { TicketDetail } from "@svc/contracts";
+import { useTexts } from "../i18n/texts.ts";
+import { isTask } from "../inbox/describe-ticket.ts";
+import { usePeople, useServices } from "../session/services.ts";
+import type { Person } from "../session/services.ts";
+import { findMention, mentionsIn } from "./find-mention.ts";
+import { describeChanges, isInTheWay, seenOf } from "./own-drafts.ts";
+import type { ComposeMode, KeptFile, OwnDraft, OwnDrafts, SeenTicket } from "./own-drafts.ts";
+import { useReplyFiles } from "./use-reply-files.ts";
+import type { TicketActions } from "./use-ticket-actions.ts";
+
+/** Lets commands open the composer. */
+export interface ComposeTarget {
+  open: (mode: ComposeMode) => void;
+}
+
+/** What a composer works with. */
+export interface ComposerProps {
+  ref: Ref<ComposeTarget>;
+  ticket: TicketDetail;
+  drafts: OwnDrafts;
+  act: TicketActions["act"];
+  isBusy: boolean;
+  onTyping: (isTyping: boolean) => void;
+  onSent: () => void;
+}
+
+/** Delay after the last letter before the text is stored: a reload loses at most that. */
+const STORE_MS = 250;
+/** An operator who has not typed for this long is no longer shown as typing. */
+const TYPING_MS = 4_000;
+const NO_FILES: readonly KeptFile[] = [];
+const SUGGESTIONS_MAX_COUNT = 6;
+
+/** The unsent text of a ticket with its files, stored in this browser, and followed when another tab changes it. */
+function useOwnDraft(ticket: TicketDetail, drafts: OwnDrafts) {
+  const [stored] = useState(() => drafts.find(ticket.id));
+  const { id, project } = ticket;
+  const files = useReplyFiles({ ticketId: id, project, kept: stored?.files ?? NO_FILES });
+  const [mode, setMode] = useState<ComposeMode>(stored?.mode ?? "reply");
+  const [text, setText] = useState(stored?.text ?? "");
+  // The state of the ticket that the operator saw when the text was begun.
+  const [seen, setSeen] = useState<SeenTicket>(() => stored?.seen ?? seenOf(ticket));
+
+  // Only text that was written in this tab is stored by it: of two tabs with the same text, the one that sends it decides.
+  const isOwn = useRef(false);
+  const latest = useRef<OwnDraft>({ mode, text, seen, files: files.kept });
+  useEffect(() => {
+    latest.current = { mode, text, seen, files: files.kept };
+  });
+  const storedFiles = JSON.stringify(files.kept);
+  useEffect(() => {
+    const store = () => {
+      if (isOwn.current) drafts.keep(id, latest.current);
+    };
+    const timer = setTimeout(store, STORE_MS);
+    globalThis.addEventListener("pagehide", store);
+    return () => {
+      clearTimeout(timer);
+      globalThis.removeEventListener("pagehide", store);
+    };
+  }, [drafts, storedFiles, seen, mode, text, id]);
+  useEffect(
+    () => () => {
+      if (isOwn.current) drafts.keep(id, latest.current);
+    },
+    [drafts, id],
+  );
+  const takeOver = useRef<(draft: OwnDraft | null) => void>(() => undefined);
+  useEffect(() => {
+    takeOver.current = (draft) => {
+      if (isOwn.current) return;
+      setText(draft?.text ?? "");
+      setSeen(draft?.seen ?? seenOf(ticket));
+      files.replace(draft?.files ?? NO_FILES);
+      if (draft !== null) setMode(draft.mode);
+    };
+  });
+  useEffect(() => drafts.onOther(id, (draft) => takeOver.current(draft)), [drafts, id]);
+  return { hasStored: stored !== null, files, mode, setMode, text, setText, seen, setSeen, isOwn };
+}
+
+/** Returns a function that reports that the operator is typing, until they pause or it is called with false. */
+function useTypingSignal(onTyping: (isTyping: boolean) => void) {
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (isTyping: boolean, ends = true) => {
+    onTyping(isTyping);
+    clearTimeout(timer.current);
+    if (ends) timer.current = setTimeout(() => onTyping(false), TYPING_MS);
+  };
+}
+
+/** The people whom the word at the caret may mention, and the one that is selected. */
+function useMentions(text: string, isNote: boolean) {
+  const { people } = usePeople();
+  const [caret, setCaret] = useState(0);
+  const [picked, setPicked] = useState(0);
+  /** Actors that were picked from the list, in case several have the same name. */
+  const chosen = useRef<string[]>([]);
+  const mention = isNote ? findMention(text, caret) : null;
+  const word = mention?.word.toLowerCase() ?? "";
+  const found =
+    mention === null
+      ? []
+      : people.filter(({ isMe, name }) => !isMe && name.toLowerCase().includes(word)).slice(0, SUGGESTIONS_MAX_COUNT);
+  return { people, caret, setCaret, picked, setPicked, chosen, mention, found };
+}
+
+/** What the composer of a ticket shows, and what its controls do. */
+export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent }: ComposerProps) {
+  const { me } = usePeople();
+  const area = useRef<HTMLTextAreaElement>(null);
+  const notice = useRef<HTMLDivElement>(null);
+  const draft = useOwnDraft(ticket, drafts);
+  const { files, text, setText, seen, setSeen, isOwn } = draft;
+  const [isOpen, setOpen] = useState(draft.hasStored);
+  const [isSending, setSending] = useState(false);
+  const [isPreview, setPreview] = useState(false);
+  const isBegun = text.trim() !== "";
+  // A task has no customer who receives replies.
+  const takesReplies = !isTask(ticket);
+  const agentText = ticket.draft?.text ?? "";
+  // A draft without text means that the agent found no answer: there is nothing to edit.
+  const hasDraft = agentText.trim() !== "" && takesReplies;
+  const mode: ComposeMode = !takesReplies ? "note" : draft.mode === "edit" && !hasDraft ? "reply" : draft.mode;
+  const takesFiles = mode !== "note";
+  const changes = isBegun ? describeChanges(seen, ticket, me) : [];
+  const mentions = useMentions(text, mode === "note");
+  const signalTyping = useTypingSignal(onTyping);
+
+  function write(next: string) {
+    if (isSending) return;
+    isOwn.current = true;
+    if (!isBegun) setSeen(seenOf(ticket));
+    setText(next);
+    signalTyping(next.trim() !== "");
+  }
+  const focus = () => {
+    area.current?.focus();
+    // A dialog that closes now returns the focus to the element that had it before.
+    requestAnimationFrame(() => area.current?.focus());
+  };
+  const send = useSend({
+    act,
+    draft,
+    drafts,
+    mode,
+    changes,
+    mentions,
+    notice,
+    ticketId: ticket.id,
+    isReady: isBegun && !isBusy && !isSending,
+    setSending,
+    onSent() {
+      signalTyping(false, false);
+      // The keys are commands again.
+      area.current?.blur();
+      setPreview(false);
+      setOpen(false);
+      onSent();
+    },
+  });
+  useImperativeHandle(ref, () => ({
+    open(next) {
+      // The field has the focus before the next key arrives, which would be a command elsewhere.
+      flushSync(() => {
+        draft.setMode(next);
+        setOpen(true);
+        setPreview(false);
+        if (next !== "edit" || isBegun || !hasDraft) return;
+        isOwn.current = true;
+        setSeen(seenOf(ticket));
+        setText(agentText);
+      });
+      focus();
+    },
+  }));
+  const modes = [...(takesReplies ? ["reply" as const] : []), ...(hasDraft ? ["edit" as const] : []), "note" as const];
+  return {
+    area,
+    notice,
+    files,
+    text,
+    mode,
+    modes,
+    takesFiles,
+    changes,
+    mentions,
+    isOpen,
+    setOpen,
+    isSending,
+    isBegun,
+    isPreview,
+    togglePreview: () => setPreview((shown) => !shown),
+    write,
+    focus,
+    send,
+    signalTyping,
+    choose(next: ComposeMode) {
+      if (isBegun) isOwn.current = true;
+      draft.setMode(next);
+      setOpen(true);
+      if (next === "edit" && !isBegun) write(agentText);
+      focus();
+    },
+    acceptChanges() {
+      isOwn.current = true;
+      setSeen(seenOf(ticket));
+      focus();
+    },
+    addFiles(added: readonly File[]) {
+      if (isSending) return;
+      isOwn.current = true;
+      setOpen(true);
+      files.add(added);
+    },
+    removeFile(key: number) {
+      isOwn.current = true;
+      files.remove(key);
+    },
+    /** Inserts words at the caret, or in place of the text from `at` on. */
+    insert(words: string, at = mentions.caret) {
+      write(text.slice(0, at) + words + text.slice(mentions.caret));
+      const end = at + words.length;
+      requestAnimationFrame(() => {
+        area.current?.focus();
+        area.current?.setSelectionRange(end, end);
+        mentions.setCaret(end);
+      });
+    },
+  };
+}
+export type ComposerState = ReturnType<typeof useComposer>;
+
+/** What sending needs. */
+interface SendOptions {
+  act: TicketActions["act"];
+  draft: ReturnType<typeof useOwnDraft>;
+  drafts: OwnDrafts;
+  mode: ComposeMode;
+  changes: ReturnType<typeof describeChanges>;
+  mentions: ReturnType<typeof useMentions>;
+  notice: { current: HTMLDivElement | null };
+  ticketId: string;
+  isReady: boolean;
+  setSending: (isSending: boolean) => void;
+  onSent: () => void;
+}
+
+/** Returns a function that sends the text, unless a file has failed or the ticket has changed since it was begun. */
+function useSend(options: SendOptions) {
+  const { t } = useTexts();
+  const { toasts } = useServices();
+  const { act, draft, drafts, mode, changes, mentions, notice, ticketId, isReady, setSending, onSent } = options;
+  const { files, text } = draft;
+  const takesFiles = mode !== "note";
+
+  function post(): Promise<boolean> {
+    const { attachments } = files;
+    const withFiles = attachments.length === 0 ? {} : { attachments };
+    if (mode === "note") {
+      const input = { text, ...mentionsIn(text, mentions.people, mentions.chosen.current) };
+      return act("note", input, { version: null, done: t("done.note") });
+    }
+    if (mode === "edit") return act("edit", { text, ...withFiles }, { done: t("done.reply") });
+    return act("reply", { text, markdown: true, ...withFiles }, { done: t("done.reply") });
+  }
+  function reject(message: string) {
+    toasts.show({ kind: "error", text: message });
+  }
+  return async function send(): Promise<void> {
+    if (!isReady || (takesFiles && files.isSending)) return;
+    if (takesFiles && files.hasFailed) return reject(t("compose.failedFile"));
+    if (takesFiles && isInTheWay(changes)) {
+      notice.current?.focus();
+      return reject(t("conflict.toast"));
+    }
+    // Text that is typed meanwhile would be deleted with the text that is sent.
+    setSending(true);
+    const isSent = await post();
+    setSending(false);
+    // Text that could not be sent is kept.
+    if (!isSent) return;
+    draft.isOwn.current = !takesFiles && files.files.length > 0;
+    if (!draft.isOwn.current) drafts.forget(ticketId);
+    mentions.chosen.current = [];
+    // The files of a reply are not sent with a note: they stay for the reply.
+    if (takesFiles) files.replace(NO_FILES);
+    draft.setText("");
+    draft.setMode("reply");
+    onSent();
+  };
+}
+
+/** Returns the handler of keys in the composer's field. */
+export function useComposerKeys(state: ComposerState, openPicker: () => void, mentionPerson: (person: Person) => void) {
+  const { area, isBegun, mentions, mode, send, setOpen, text } = state;
+  const { found, picked, setPicked } = mentions;
+  return (event: KeyboardEvent) => {
+    const { key } = event;
+    const isMentionKey = found.length > 0 && ["ArrowDown", "ArrowUp", "Enter", "Tab"].includes(key);
+    if (isMentionKey) {
+      const by = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
+      const person = found[picked % found.length];
+      if (by === 0 && person !== undefined) mentionPerson(person);
+      else setPicked((now) => (now + by + found.length) % found.length);
+    } else if (key === "Enter" && (event.ctrlKey || event.metaKey)) void send();
+    else if (key === "Escape") {
+      area.current?.blur();
+      if (!isBegun) setOpen(false);
+    } else if (key === "/" && text === "" && mode !== "note") openPicker();
+    else return;
+    event.preventDefault();
+  };
+}

@@ -1,0 +1,66 @@
+import { useEffect, useRef } from "react";
+import type { RefObject } from "react";
+import type { TicketDetail } from "@svc/contracts";
+import { useTexts } from "../i18n/texts.ts";
+import { useInbox } from "../inbox/use-ticket-list.ts";
+import { READ_MS } from "../session/command-registry.ts";
+import { useServices } from "../session/services.ts";
+import type { TicketActions } from "./use-ticket-actions.ts";
+
+/**
+ * The decisions about a ticket. After one that finishes it, the next ticket of the list is opened, and `isNext` is true:
+ * the next decision then has to wait a moment, so that a key that is pressed twice, or a double click, does not decide
+ * about a ticket that nobody has read.
+ */
+export function useDecisions(ticket: TicketDetail, isNext: RefObject<boolean>, actions: TicketActions) {
+  const { t } = useTexts();
+  const { toasts } = useServices();
+  const { advance } = useInbox();
+  const { act } = actions;
+  const readFrom = useRef(0);
+  const isShown = useRef(false);
+  useEffect(() => {
+    if (isNext.current) readFrom.current = performance.now() + READ_MS;
+    isNext.current = false;
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, [isNext]);
+  const decide = (work: () => void) => {
+    if (actions.busy === null && performance.now() >= readFrom.current) work();
+  };
+  const goOn = async (isDone: Promise<boolean>) => {
+    // An operator who has opened another page meanwhile stays there.
+    if (!(await isDone) || !isShown.current) return;
+    isNext.current = true;
+    advance(ticket.id);
+  };
+  return {
+    approve: () => decide(() => void goOn(act("approve", {}, { done: t("done.approve") }))),
+    reject: (reason?: string) =>
+      decide(() => void goOn(act("reject", reason === undefined ? {} : { reason }, { done: t("done.reject") }))),
+    regenerate: () => decide(() => void act("regenerate", {}, { done: t("done.regenerate") })),
+    reopen: () => decide(() => void act("reopen", {}, { version: null, done: t("done.reopen") })),
+    retry: () => decide(() => void act("retry", {}, { done: t("done.retry") })),
+    resolve: (as: "resolved" | "spam") =>
+      decide(() => {
+        const done = t(as === "spam" ? "done.spam" : "done.resolve");
+        void goOn(act("resolve", { status: as }, { done, undo: (after) => void actions.undoClose(after) }));
+      }),
+    assign: (assignee: string | null) =>
+      decide(() => {
+        const before = ticket.assignee;
+        void actions.assign(assignee, {
+          done: t(assignee === null ? "done.unassign" : "done.assign"),
+          undo: ({ version }) => void actions.assign(before, { version, keepsDraft: true }),
+        });
+      }),
+    copyLink: () =>
+      void navigator.clipboard.writeText(location.href).then(
+        () => toasts.show({ kind: "done", text: t("done.copied") }),
+        () => toasts.show({ kind: "error", text: t("error.clipboard") }),
+      ),
+  };
+}
+export type Decisions = ReturnType<typeof useDecisions>;

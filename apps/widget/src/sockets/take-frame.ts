@@ -1,0 +1,73 @@
+import { ServiceError } from "@svc/contracts";
+import { makeFrame, readFrame } from "./frames.ts";
+import { handleFrame, isFaultOfService, sayHello, sendFault } from "./handle-frame.ts";
+import type { FrameContext } from "./handle-frame.ts";
+import type { Session } from "./session.ts";
+
+/** Frames of one connection in a window: above the first number they are rejected, above the second it is closed. */
+const FRAME_WINDOW_MS = 5_000;
+const FRAMES_REJECTED = 100;
+const FRAMES_CLOSED = 400;
+/** Frames of one connection that wait for the previous one. */
+const WAITING_FRAMES = 50;
+
+/** Counts a frame; false if there are too many. */
+function countFrame(session: Session): boolean {
+  const now = performance.now();
+  if (now >= session.windowEndsAt) {
+    session.windowEndsAt = now + FRAME_WINDOW_MS;
+    session.frames = 0;
+  }
+  session.frames++;
+  if (session.frames > FRAMES_CLOSED) session.line.end("rate");
+  return session.frames <= FRAMES_REJECTED && session.waitingFrames < WAITING_FRAMES;
+}
+
+function enqueue(session: Session, work: () => Promise<void>): void {
+  session.waitingFrames++;
+  session.work = session.work.then(work).finally(() => {
+    session.waitingFrames--;
+  });
+}
+
+/** Handles what a connection has sent, after what it sent before. */
+export function takeFrame(context: FrameContext, session: Session, sent: unknown): void {
+  if (!session.line.isOpen()) return;
+  const isInTime = countFrame(session);
+  const read = readFrame(sent);
+  if ("fault" in read) {
+    session.line.send(makeFrame("error", read.fault));
+  } else if (isInTime) {
+    enqueue(session, () => handleFrame(context, session, read.frame));
+  } else {
+    const error = new ServiceError("rate_limited", "Too many frames at once; this one was rejected.", {
+      headers: { "Retry-After": String(FRAME_WINDOW_MS / 1_000) },
+    });
+    const { frame } = read;
+    sendFault(context, session, error, frame.type === "message" ? frame.data.clientMessageId : null);
+  }
+}
+
+/** Says hello for a connection whose visitor is in the auth payload of socket.io. */
+export function greet(context: FrameContext, session: Session, hello: unknown): void {
+  const read = readFrame({ type: "hello", data: hello });
+  if ("fault" in read) session.line.send(makeFrame("error", read.fault));
+  else enqueue(session, () => handleFrame(context, session, read.frame));
+}
+
+/** Says hello for a connection whose visitor is in its URL: it gets what is new, until it says hello itself. */
+export function greetByAddress(context: FrameContext, session: Session, visitorId: string): void {
+  const read = readFrame({ type: "hello", data: { visitorId } });
+  if ("fault" in read) {
+    session.line.send(makeFrame("error", read.fault));
+    return;
+  }
+  if (read.frame.type !== "hello") return;
+  const hello = { ...read.frame.data, sinceSeq: Number.POSITIVE_INFINITY };
+  enqueue(session, () =>
+    sayHello(context, session, hello).catch((error: unknown) => {
+      sendFault(context, session, error, null);
+      if (isFaultOfService(error)) session.line.end("restart");
+    }),
+  );
+}

@@ -1,0 +1,113 @@
+// Figures of the apps on their own: replicas, the widget, the tool server, their start, and the embedded default.
+import { cpuOf, memoryOf, queryDatabase, startEmbeddedProduct, toolCall } from "@svc/testing";
+import { FIXED, KEY, MESSAGE, POST, answerFixed, asyncPost, headersOf } from "./bench-product.ts";
+import type { Bench } from "./bench-product.ts";
+import { runConversations } from "./conversations.ts";
+import { loadOf, printFigure } from "./measure.ts";
+import { pause } from "./processes.ts";
+import { WITHOUT_RATE_LIMIT } from "./product.ts";
+import type { PrepareStore } from "./product.ts";
+
+/** After the start, until an app is idle: V8 gives back what it grew by at the start about half a minute later. */
+const IDLE_AFTER_MS = 60_000;
+/** How long the CPU of an idle process is counted. */
+const IDLE_COUNTED_MS = 30_000;
+
+/** Measures several replicas; the load generator spreads its connections over them. */
+export async function measureReplicas({ withProduct, measureAll, servers }: Bench) {
+  for (const [api, pipeline] of [
+    [1, 1],
+    [2, 1],
+    [2, 2],
+    [3, 4],
+  ] as const) {
+    const apps = { api, pipeline };
+    await withProduct(`replicas_${api}_${pipeline}`, { prepareStore: answerFixed, apps }, async (product) => {
+      const label = `${api} × api, ${pipeline} × pipeline`;
+      const urls = product.urlsOf("api");
+      const groups = { ...product.groups, ...servers };
+      await measureAll([
+        loadOf(`${label}, sync, 64 connections`, groups, { ...POST, connections: 64, urls }),
+        loadOf(`${label}, async POST, 64 connections`, groups, { ...asyncPost(), urls }),
+      ]);
+    });
+  }
+}
+
+/** Measures visitors who write, and read the reply on their line. */
+export async function measureWidget({ withProduct, measureAll, servers, options }: Bench) {
+  const key = "wk_bench-0123456789abcdef";
+  const unlimited = { socketsPerMinute: 100_000, messagesPerMinute: 10_000_000 };
+  const prepareStore: PrepareStore = async (store, project) => {
+    await answerFixed(store, project);
+    await store.channelsConfig.update("widget", { apiKey: key, ...unlimited }, { enabled: true });
+  };
+  for (const widget of [1, 2]) {
+    const apps = { pipeline: 1, widget };
+    await withProduct(`widget_${widget}`, { prepareStore, apps }, async ({ urlsOf, groups }) => {
+      const conversations = { urls: urlsOf("widget"), key, text: MESSAGE.text };
+      for (const visitors of options.connections)
+        await measureAll([
+          {
+            name: `${widget} × widget, ${visitors} visitors, text to reply`,
+            groups: { ...groups, ...servers },
+            run: (seconds) => runConversations({ ...conversations, visitors }, seconds),
+          },
+        ]);
+    });
+  }
+}
+
+export async function measureTools({ withProduct, measureAll, servers, options }: Bench) {
+  const calls = { svc_list_agents: {}, svc_search_kb: { query: "Can a message get lost?" } };
+  const apps = { "tool-server": 1 };
+  await withProduct("tools", { prepareStore: answerFixed, apps }, async (product) => {
+    const urls = product.urlsOf("tool-server");
+    const groups = { ...product.groups, ...servers };
+    for (const [name, args] of Object.entries(calls))
+      for (const connections of options.connections) {
+        const request = { ...toolCall(KEY, name, args), urls, connections };
+        await measureAll([loadOf(`tool server, ${name}, ${connections} connections`, groups, request)]);
+      }
+  });
+}
+
+/** Measures how long each app takes until it is ready, and what memory it has once it is idle. */
+export async function measureStart({ withProduct }: Bench) {
+  const apps = { api: 1, pipeline: 1, widget: 1, messenger: 1, "tool-server": 1, console: 1 };
+  // The widget listens only where it is enabled.
+  const prepareStore: PrepareStore = (store) => store.channelsConfig.update("widget", {}, { enabled: true });
+  await withProduct("start", { prepareStore, apps }, async ({ started, groups }) => {
+    await pause(IDLE_AFTER_MS);
+    for (const [name, pid] of Object.entries(groups)) {
+      const memory = Math.round((memoryOf(pid) ?? 0) / 1024 / 1024);
+      printFigure(`${name}, start to ready`, `${Math.round(started[name] ?? NaN)} ms  idle memory ${memory} MB`);
+    }
+  });
+}
+
+export async function measureEmbedded({ measureAll }: Bench) {
+  const startedAt = performance.now();
+  const product = await startEmbeddedProduct({ env: { SVC_LOG_LEVEL: "info" } });
+  try {
+    printFigure("embedded default, first start to ready", `${Math.round(performance.now() - startedAt)} ms`);
+    await queryDatabase(product.databaseUrl, WITHOUT_RATE_LIMIT);
+    const answersFixed = "UPDATE agents SET fixed_reply = $1, review_policy = 'auto'";
+    await queryDatabase(product.databaseUrl, answersFixed, [FIXED]);
+    await pause(IDLE_AFTER_MS);
+    const groups = { all: product.pid, postgres: product.postgresPid };
+    const before = cpuOf(groups);
+    await pause(IDLE_COUNTED_MS);
+    const after = cpuOf(groups);
+    const shares = (["all", "postgres"] as const).map(
+      (name) => `${name} ${(((after[name] - before[name]) / IDLE_COUNTED_MS) * 100).toFixed(2)} %`,
+    );
+    printFigure("embedded default, CPU when idle, of a core", shares.join(", "));
+    for (const connections of [1, 16, 64]) {
+      const request = { ...POST, headers: headersOf(product.adminKey), url: product.apiUrl, connections };
+      await measureAll([loadOf(`embedded default, sync, ${connections} connections`, groups, request)]);
+    }
+  } finally {
+    await product.stop();
+  }
+}

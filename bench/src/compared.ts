@@ -1,0 +1,156 @@
+// The figures with a fixed answer, which are those of a comparison program too: each is measured in turns with it.
+import { KEY, MESSAGE, MESSAGES_PATH, POST, answerFixed, asyncPost, headersOf } from "./bench-product.ts";
+import type { Bench } from "./bench-product.ts";
+import { measureCallbacks } from "./callbacks.ts";
+import { runEndToEnd } from "./end-to-end.ts";
+import { startFloor } from "./floor.ts";
+import type { Variant } from "./floor.ts";
+import { load } from "./load.ts";
+import type { Load, LoadRequest } from "./load.ts";
+import { loadOf } from "./measure.ts";
+import type { Groups } from "./processes.ts";
+
+/** A key that is counted like any other, with a limit that it does not reach. */
+const COUNTED_KEY = "bench-counted-key-0123456789abcdef";
+const COUNTED_LIMIT = 1_000_000;
+/** Each connection reads a chat of its own, as callers do. */
+const EMPTY_DRAIN = {
+  path: (number: number) => `${MESSAGES_PATH}/nothing-here-${number}?wait=0`,
+  method: "GET",
+  headers: headersOf(KEY),
+  body: "",
+  connections: 64,
+};
+
+/** A running program that has the messages API. */
+interface Program {
+  name: string;
+  url: string;
+  groups: Groups;
+}
+
+interface Programs {
+  bench: Bench;
+  product: Program;
+  floors: readonly Program[];
+}
+
+type Run = (url: string, seconds: number) => Promise<Load>;
+
+/** Measures the product, in turns with the floors where there are any. */
+function compare(name: string, { bench, product, floors }: Programs, run: Run) {
+  const subjectOf = (program: Program) => ({
+    name: `${program.name}, ${name}`,
+    groups: { ...program.groups, ...bench.servers },
+    run: (seconds: number) => run(program.url, seconds),
+  });
+  const relativeTo = floors.map(subjectOf);
+  return bench.measureAll([...relativeTo, { ...subjectOf(product), relativeTo }]);
+}
+
+const runOf =
+  (request: () => LoadRequest): Run =>
+  (url, seconds) =>
+    load({ ...request(), url }, seconds);
+
+/** What counting for the rate limit costs: the same on the product with a key that is not counted and one that is. */
+async function compareCounting(name: string, { bench, product }: Programs, request: LoadRequest) {
+  const subjectOf = (label: string, key: string) =>
+    loadOf(
+      `product, ${name}, ${label}`,
+      { ...product.groups, ...bench.servers },
+      { ...request, url: product.url, headers: headersOf(key) },
+    );
+  const free = subjectOf("no limit", KEY);
+  await bench.measureAll([free, { ...subjectOf("counted", COUNTED_KEY), relativeTo: [free] }]);
+}
+
+async function addCountedKey({ url }: Program) {
+  const key = { name: "counted", key: COUNTED_KEY, scopes: ["messages:*"], rateLimit: COUNTED_LIMIT };
+  const response = await fetch(`${url}/api/v1/admin/keys`, {
+    method: "POST",
+    headers: headersOf(KEY),
+    body: JSON.stringify(key),
+  });
+  if (response.status !== 201) throw new Error(`the counted key was not made: ${await response.text()}`);
+}
+
+const COMPARED: Record<string, (programs: Programs) => Promise<void>> = {
+  async sync(programs) {
+    for (const connections of programs.bench.options.connections)
+      await compare(
+        `sync, ${connections} connections`,
+        programs,
+        runOf(() => ({ ...POST, connections })),
+      );
+  },
+  async async(programs) {
+    for (const connections of programs.bench.options.connections)
+      await compare(
+        `async POST, ${connections} connections`,
+        programs,
+        runOf(() => ({ ...asyncPost(), connections })),
+      );
+    // One conversation is worked on in its order, so that all messages in one chat is the slowest case there is.
+    const inOneChat = runOf(() => asyncPost({ chatId: `one-${Date.now()}` }));
+    await compare("async POST in one chat, 64 connections", programs, inOneChat);
+  },
+  async end(programs) {
+    const { messages: count } = programs.bench.options;
+    const { path, headers } = POST;
+    await compare(`${count} async messages, all collected`, programs, (url) =>
+      runEndToEnd({ url, path, headers, message: MESSAGE, count }),
+    );
+  },
+  async drain(programs) {
+    for (const connections of programs.bench.options.connections)
+      await compare(
+        `empty drain, ${connections} connections`,
+        programs,
+        runOf(() => ({ ...EMPTY_DRAIN, connections })),
+      );
+  },
+  async limit(programs) {
+    await addCountedKey(programs.product);
+    await compareCounting("async POST", programs, asyncPost());
+    await compareCounting("empty drain", programs, EMPTY_DRAIN);
+  },
+  async callbacks({ bench: { servers, options }, product }) {
+    await measureCallbacks({
+      request: { ...POST, url: product.url, connections: 64 },
+      groups: { ...product.groups, ...servers },
+      inFlight: options.connections,
+      connections: 64,
+      runs: options.runs,
+      seconds: options.seconds,
+    });
+  },
+};
+
+export const COMPARED_NAMES = Object.keys(COMPARED);
+
+/** Measures these figures on the product and on each variant of the comparison program. */
+export async function measureCompared(
+  bench: Bench,
+  names: readonly string[],
+  floor?: { folder: string; variants: Variant[] },
+) {
+  const { scratch, redisPort } = bench;
+  const floors: Awaited<ReturnType<typeof startFloor>>[] = [];
+  try {
+    for (const variant of floor?.variants ?? []) {
+      const databaseUrl = await bench.createDatabase(`floor_${variant.name}`);
+      const folder = floor?.folder ?? "";
+      floors.push(await startFloor({ ...variant, folder, scratch, databaseUrl, redisPort, key: KEY }));
+    }
+    await bench.withProduct("fixed", { prepareStore: answerFixed }, async ({ name, groups, urlsOf }) => {
+      const product = { name, groups, url: urlsOf("api")[0] ?? "" };
+      const { warmUpSeconds } = bench.options;
+      for (const { url } of [...floors, product])
+        if (warmUpSeconds > 0) await load({ ...POST, url, connections: 64 }, warmUpSeconds);
+      for (const figure of names) await COMPARED[figure]?.({ bench, product, floors });
+    });
+  } finally {
+    for (const program of floors) await program.stop();
+  }
+}

@@ -1,0 +1,170 @@
+import { detectLanguage } from "@svc/text";
+import { withinMs } from "@svc/primitives";
+import { z } from "zod";
+import { createLanguageFiles } from "../language-files.ts";
+import { kindInContext } from "./classify-message.ts";
+import type { MessageClass, MessageContext, MessageKind } from "./classify-message.ts";
+import { readManner } from "./find-talk.ts";
+import { DEFAULT_LANGUAGE, TALK_KINDS } from "./read-talk.ts";
+import { isForPerson } from "./reply-to-talk.ts";
+
+/** Makes embeddings of length 1. `embedQuery` returns null if there is none in time and never rejects. */
+export interface TextEmbedder {
+  embedQuery(text: string): Promise<Float32Array | null>;
+  /** Rejects if the model or server does not work. */
+  embedQueries(texts: readonly string[]): Promise<(Float32Array | null)[]>;
+}
+
+/** Recognizes small talk that uses other words than the phrases of `data/talk`. */
+export interface TalkRecognizer {
+  /** Returns what a message is if it is certainly no question, otherwise null. Never rejects. */
+  recognize(text: string, context: MessageContext): Promise<MessageClass | null>;
+}
+
+/** A sentence of a kind, with its embedding. */
+export interface TalkExample {
+  kind: MessageKind;
+  language: string;
+  embedding: Float32Array;
+}
+
+/** A longer message says more than small talk. */
+const MAX_CHARS = 200;
+
+/** Confidence from which a message itself shows its language. */
+const CLEAR_LANGUAGE = 0.5;
+
+/**
+ * A kind is recognized if its examples are closer than this share of the distance to the nearest example with another
+ * outcome (ratio test of Lowe, IJCV 2004): distances of different models have different scales, ratios do not.
+ */
+const MAX_RATIO = 0.8;
+
+/** A message that asks something is more likely a question than other messages are: its ratio must be lower still. */
+const ASKING_MARGIN = 0.9;
+
+/** Margin below the ratio of the example question that is most like small talk. */
+const QUESTION_MARGIN = 0.9;
+
+/** The mean distance of this many examples of a kind counts, so that one stray example decides nothing. */
+const NEIGHBOURS = 2;
+
+/** Embeddings that are closer are the same: a model that does not know the words of a text tells nothing apart. */
+const LEAST_DISTANCE = 1e-6;
+
+/** How long a message waits for the embeddings of the examples, which are made with the first message of a language. */
+const EXAMPLES_WAIT_MS = 2_000;
+
+const examplesOf = createLanguageFiles(
+  "talk-examples",
+  z.partialRecord(z.enum([...TALK_KINDS, "person", "question"]), z.array(z.string().min(1)).min(NEIGHBOURS)),
+);
+
+/** Kinds that a message which asks something can have. */
+const ASKING: ReadonlySet<MessageKind> = new Set(["help", "bot", "abilities", "person"]);
+
+/** A reply to one of these is wrong if the message also reports a problem or gives data. */
+const PLAIN: ReadonlySet<MessageKind> = new Set(["greeting", "thanks", "goodbye", "help", "agreement"]);
+
+const outcomeOf = (kind: MessageKind) => (kind === "question" ? "question" : isForPerson(kind) ? "person" : "reply");
+
+/** Distance of two embeddings of length 1: 0 for the same direction. */
+const distance = (one: Float32Array, other: Float32Array) =>
+  1 - one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
+
+/**
+ * Returns the nearest example of the kind of small talk that a message is closest to, and how its distance compares with
+ * that of the nearest example with another outcome; null if no kind has enough examples.
+ */
+export function compareWithExamples(
+  embedding: Float32Array,
+  examples: readonly TalkExample[],
+): { example: TalkExample; ratio: number } | null {
+  const sorted = examples
+    .map((example) => ({ example, distance: distance(embedding, example.embedding) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  const kinds = [...new Set(examples.map(({ kind }) => kind))].flatMap((kind) => {
+    const nearest = sorted.filter(({ example }) => example.kind === kind).slice(0, NEIGHBOURS);
+    const [first] = nearest;
+    if (kind === "question" || first === undefined || nearest.length < NEIGHBOURS) return [];
+    return [{ example: first.example, distance: nearest.reduce((sum, one) => sum + one.distance, 0) / NEIGHBOURS }];
+  });
+  const [best] = kinds.toSorted((a, b) => a.distance - b.distance);
+  if (best === undefined) return null;
+  const outcome = outcomeOf(best.example.kind);
+  const rival = sorted.find(({ example }) => outcomeOf(example.kind) !== outcome)?.distance ?? 0;
+  return { example: best.example, ratio: rival < LEAST_DISTANCE ? 1 : best.distance / rival };
+}
+
+/**
+ * Returns the ratio up to which a model can be trusted: below that of every example question when it is compared with the
+ * other examples. A model that does not know a language tells no kinds apart in it, and nothing is recognized.
+ */
+export function trustedRatio(examples: readonly TalkExample[]): number {
+  const ratios = examples
+    .filter(({ kind }) => kind === "question")
+    .map((question) => {
+      const others = examples.filter((example) => example !== question);
+      return compareWithExamples(question.embedding, others)?.ratio ?? 0;
+    });
+  return Math.min(MAX_RATIO, QUESTION_MARGIN * Math.min(...ratios));
+}
+
+interface ExampleSet {
+  examples: TalkExample[];
+  maxRatio: number;
+}
+
+/**
+ * Makes a recognizer. The examples of a language and of English are embedded once in this process, with the first message
+ * that needs them; `onError` is called when that fails, and the next message tries again.
+ */
+export function createTalkRecognizer(embedder: TextEmbedder, onError: (error: unknown) => void): TalkRecognizer {
+  const sets = new Map<string, Promise<ExampleSet | null>>();
+
+  async function embedExamples(languages: readonly string[]): Promise<ExampleSet> {
+    const texts = languages.flatMap((language) =>
+      Object.entries(examplesOf(language) ?? {}).flatMap(([kind, list]) =>
+        list.map((text) => ({ kind: kind as MessageKind, language, text })),
+      ),
+    );
+    const embeddings = await embedder.embedQueries(texts.map(({ text }) => text));
+    const examples = texts.flatMap(({ kind, language }, at) => {
+      const embedding = embeddings[at] ?? null;
+      return embedding === null ? [] : [{ kind, language, embedding }];
+    });
+    return { examples, maxRatio: trustedRatio(examples) };
+  }
+
+  function setOf(language: string): Promise<ExampleSet | null> {
+    const known = sets.get(language);
+    if (known !== undefined) return known;
+    const made = embedExamples([...new Set([language, DEFAULT_LANGUAGE])]).catch((error: unknown) => {
+      sets.delete(language);
+      onError(error);
+      return null;
+    });
+    sets.set(language, made);
+    return made;
+  }
+
+  return {
+    async recognize(text, context) {
+      if (text.trim() === "" || text.length > MAX_CHARS) return null;
+      const chatLanguage = context.language?.toLowerCase().split("-")[0] ?? null;
+      const detected = detectLanguage(text, chatLanguage ?? undefined);
+      const own = detected.confidence >= CLEAR_LANGUAGE || chatLanguage === null ? detected.language : chatLanguage;
+      const embedding = await embedder.embedQuery(text);
+      if (embedding === null) return null;
+      const known = examplesOf(own) === null ? DEFAULT_LANGUAGE : own;
+      const set = (await withinMs(setOf(known), EXAMPLES_WAIT_MS)) ?? null;
+      const found = set === null ? null : compareWithExamples(embedding, set.examples);
+      if (set === null || found === null) return null;
+      const { asks, hasProblem } = readManner(text, chatLanguage);
+      if (found.ratio >= set.maxRatio * (asks ? ASKING_MARGIN : 1)) return null;
+      const kind = kindInContext(found.example.kind, context);
+      if ((asks && !ASKING.has(kind)) || (hasProblem && PLAIN.has(kind))) return null;
+      return { kind, language: own };
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import type { MessageState, ReplyAuthor, Source } from "@svc/contracts";
+import type { Queues } from "@svc/queue";
+import type { CallOutcome, StoredReply } from "@svc/store";
+
+/** Topic of the wake-ups that name tickets with new replies. */
+const TOPIC = "replies";
+/** Between a ticket and what is announced with it; a version that does not know it takes the whole for another ticket. */
+const SEPARATOR = "=";
+
+/** A message that the pipeline has finished, with its replies: what a call that waits for it would read. */
+export interface FinishedMessage extends CallOutcome {
+  messageId: string;
+}
+
+/** A reply on its way to a waiting call: dates and bytes as text. */
+interface CarriedReply {
+  id: string;
+  seq: number;
+  author: ReplyAuthor;
+  createdAt: string;
+  text?: string;
+  markdown?: boolean;
+  sources?: Source[] | null;
+  filename?: string;
+  mime?: string;
+  content?: string;
+}
+
+interface CarriedMessage {
+  messageId: string;
+  state: MessageState;
+  replies: CarriedReply[];
+}
+
+function carry(reply: StoredReply): CarriedReply {
+  const { id, seq, author, createdAt } = reply;
+  const common = { id, seq, author, createdAt: createdAt.toISOString() };
+  if (reply.type === "message") {
+    return { ...common, text: reply.text, markdown: reply.markdown, sources: reply.sources };
+  }
+  return { ...common, filename: reply.filename, mime: reply.mime, content: reply.content.toString("base64") };
+}
+
+function restore(ticketId: string, inReplyTo: string, carried: CarriedReply): StoredReply {
+  const { id, seq, author, createdAt, text, markdown = false, sources = null } = carried;
+  const { filename = "", mime = "", content = "" } = carried;
+  const place = { id, ticketId, seq, inReplyTo, author, createdAt: new Date(createdAt) };
+  return text === undefined
+    ? { ...place, type: "attachment", filename, mime, content: Buffer.from(content, "base64") }
+    : { ...place, type: "message", text, markdown, sources };
+}
+
+function encode({ messageId, state, replies }: FinishedMessage): string {
+  const carried: CarriedMessage = { messageId, state, replies: replies.map(carry) };
+  return Buffer.from(JSON.stringify(carried)).toString("base64url");
+}
+
+function decode(ticketId: string, encoded: string): FinishedMessage {
+  // Written by `encode`.
+  const { messageId, state, replies } = JSON.parse(Buffer.from(encoded, "base64url").toString()) as CarriedMessage;
+  return {
+    messageId,
+    state,
+    coveredBy: null,
+    replies: replies.map((reply) => restore(ticketId, messageId, reply)),
+  };
+}
+
+/**
+ * Wakes up the callers that wait for replies of a chat, on every replica of the api. With `finished`, the call that waits
+ * for this message gets the replies themselves and reads nothing; one that is too large for a wake-up is read. It may be
+ * lost: every waiting caller polls. Wake-ups are stored nowhere.
+ */
+export function announceReplies(queues: Pick<Queues, "wakeUps">, ticketId: string, finished?: FinishedMessage): void {
+  const { wakeUps } = queues;
+  const carried = finished === undefined ? ticketId : `${ticketId}${SEPARATOR}${encode(finished)}`;
+  // The ticket by itself wakes up replicas of a version that knows nothing of carried replies.
+  if (carried !== ticketId && carried.length < wakeUps.maxIdChars) wakeUps.send(TOPIC, [carried]);
+  wakeUps.send(TOPIC, [ticketId]);
+}
+
+/**
+ * Calls `onReplies` with each chat that has new replies, and the finished messages that were carried with it, until the
+ * returned function is called.
+ */
+export function followReplies(
+  queues: Pick<Queues, "wakeUps">,
+  onReplies: (ticketId: string, finished: readonly FinishedMessage[]) => void,
+  isAwaited: (ticketId: string) => boolean,
+): () => void {
+  return queues.wakeUps.listen(TOPIC, (ids) => {
+    const byTicket = new Map<string, FinishedMessage[]>();
+    for (const id of ids) {
+      const [ticketId = "", encoded] = id.split(SEPARATOR, 2);
+      // Most replicas wait for other chats.
+      if (!isAwaited(ticketId)) continue;
+      const finished = byTicket.get(ticketId) ?? [];
+      if (encoded !== undefined) finished.push(decode(ticketId, encoded));
+      byTicket.set(ticketId, finished);
+    }
+    for (const [ticketId, finished] of byTicket) onReplies(ticketId, finished);
+  });
+}
