@@ -101,82 +101,84 @@ function addRoutes(routes: Express, resources: Resources, context: ApiContext, s
   });
 }
 
+/** Starts the service. What has to be closed is added to `closers`. */
+async function open(resources: Resources, closers: Closers): Promise<RunningService> {
+  const { config, store, queues, log } = resources;
+  await prepareAdminKey(resources);
+  const { context, binding, host } = await openContext(resources, closers);
+  const { board, guard, readSecrets } = context;
+  const tell = (ticketId: string) => board.notify(ticketId);
+  const callbacks = deliverCallbacks({ store, queues, log, guard, readSecrets, tell });
+  callbacks.start();
+  closers.push(() => callbacks.stop());
+  const manager = createChannelManager(resources);
+  manager.register(context.channel);
+  const unfollow = await manager.follow(async ({ api }) => {
+    // SVC_BIND_HOST is fixed for the life of the process.
+    if (config.bindHost === undefined) await binding.follow(api.config.bindHost);
+  });
+  closers.push(unfollow);
+  const check = createHealthCheck(store, queues);
+  const closing = new AbortController();
+  async function findFault(): Promise<string | null> {
+    const failed = Object.values(await check()).find(({ status }) => status === "fail");
+    return failed?.detail ?? (await callbacks.findFault());
+  }
+  const sources: RouteSources = {
+    check,
+    manager,
+    authenticate: createAuthenticator({ store, log }),
+    rateLimit: createRateLimit(queues.counters),
+    findLocalUrl: () => localUrl(binding.host() ?? host, listening.port),
+    closing: closing.signal,
+  };
+  const server = serveHttp({
+    app: "api",
+    title: "HTTP API",
+    store,
+    log,
+    config,
+    findFault,
+    addRoutes: (routes) => addRoutes(routes, resources, context, sources),
+    // An operation that denies a call records it itself.
+    isRecorded: isAudited,
+  });
+  closers.push(() => server.close());
+  const listening = await server.listen({ host, port: config.ports.api, setting: "SVC_API_PORT" });
+  binding.attach(listening, host);
+
+  function drain(): void {
+    server.drain();
+    closing.abort();
+    // Waiting calls respond now: their replies will be in the drain.
+    board.close();
+  }
+  return {
+    urls: { "HTTP API": localUrl(host, listening.port) },
+    findFault: server.findFault,
+    drain,
+    async stop() {
+      drain();
+      for (const close of closers.toReversed()) await close();
+    },
+  };
+}
+
 /** The HTTP API: messages, drains, administration, health, the callbacks, and the api channel behind them. */
 export function apiService(resources: Resources): Service {
-  const { config, store, queues, log } = resources;
-
-  async function open(closers: Closers): Promise<RunningService> {
-    await prepareAdminKey(resources);
-    const { context, binding, host } = await openContext(resources, closers);
-    const { board, guard, readSecrets } = context;
-    const tell = (ticketId: string) => board.notify(ticketId);
-    const callbacks = deliverCallbacks({ store, queues, log, guard, readSecrets, tell });
-    callbacks.start();
-    closers.push(() => callbacks.stop());
-    const manager = createChannelManager(resources);
-    manager.register(context.channel);
-    const unfollow = await manager.follow(async ({ api }) => {
-      // SVC_BIND_HOST is fixed for the life of the process.
-      if (config.bindHost === undefined) await binding.follow(api.config.bindHost);
-    });
-    closers.push(unfollow);
-    const check = createHealthCheck(store, queues);
-    const closing = new AbortController();
-    async function findFault(): Promise<string | null> {
-      const failed = Object.values(await check()).find(({ status }) => status === "fail");
-      return failed?.detail ?? (await callbacks.findFault());
-    }
-    const sources: RouteSources = {
-      check,
-      manager,
-      authenticate: createAuthenticator({ store, log }),
-      rateLimit: createRateLimit(queues.counters),
-      findLocalUrl: () => localUrl(binding.host() ?? host, listening.port),
-      closing: closing.signal,
-    };
-    const server = serveHttp({
-      app: "api",
-      title: "HTTP API",
-      store,
-      log,
-      config,
-      findFault,
-      addRoutes: (routes) => addRoutes(routes, resources, context, sources),
-      // An operation that denies a call records it itself.
-      isRecorded: isAudited,
-    });
-    closers.push(() => server.close());
-    const listening = await server.listen({ host, port: config.ports.api, setting: "SVC_API_PORT" });
-    binding.attach(listening, host);
-
-    function drain(): void {
-      server.drain();
-      closing.abort();
-      // Waiting calls respond now: their replies will be in the drain.
-      board.close();
-    }
-    return {
-      urls: { "HTTP API": localUrl(host, listening.port) },
-      findFault: server.findFault,
-      drain,
-      async stop() {
-        drain();
-        for (const close of closers.toReversed()) await close();
-      },
-    };
-  }
-
   return {
     name: "api",
     async start() {
       const closers: Closers = [];
       try {
-        return await open(closers);
+        return await open(resources, closers);
       } catch (error) {
         for (const close of closers.toReversed()) {
           await Promise.resolve()
             .then(close)
-            .catch((closeError: unknown) => log.warn({ error: closeError }, "failed startup left a resource open"));
+            .catch((closeError: unknown) =>
+              resources.log.warn({ error: closeError }, "failed startup left a resource open"),
+            );
         }
         throw error;
       }

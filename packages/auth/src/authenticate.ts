@@ -5,8 +5,9 @@ import { DEFAULT_PROJECT, createBriefCache } from "@svc/store";
 import type { ApiKeyRecord, Project, Store } from "@svc/store";
 import { hashApiKey } from "./api-key.ts";
 import type { Principal } from "./principal.ts";
+import { createUseRecorder } from "./record-uses.ts";
 
-/** What a request says of itself. */
+/** Credentials and project in the headers of a request. */
 export interface Credentials {
   authorization: string | undefined;
   apiKey: string | undefined;
@@ -14,24 +15,23 @@ export interface Credentials {
   project: string | undefined;
 }
 
-/** A key that was found valid, before the request is refused for the project that it names or let on. */
+/** A valid key, before the project of the request is checked. */
 export interface KnownKey {
   keyId: string;
-  /** Requests a minute from one address; null for no limit. */
+  /** Requests per minute from one address. Null for no limit. */
   rateLimit: number | null;
-  /** The project that the request works on; null when it cannot have the one that it names. */
+  /** Name of the request's project. Null if the key cannot access it. */
   projectName: string | null;
 }
 
-/** Counts a request with a valid key; rejects when the key has used up its limit. */
+/** Counts a request with a valid key. Rejects if the key exceeds its rate limit. */
 export type AdmitKey = (key: KnownKey) => Promise<void>;
 
-/** Says from which network a request comes, where a row of the audit trail needs it. */
+/** Returns the network of a request, for the audit trail. */
 export type FindNetwork = () => string | null;
 
-/** A revoked key works at most this long on, on every replica. */
+/** Duration for which a revoked key can still be used, on every replica. */
 const CACHE_MS = 900;
-const TOUCH_MS = 10_000;
 const HOUR_MS = 3_600_000;
 const CHALLENGE = 'Bearer realm="svc"';
 
@@ -49,18 +49,14 @@ function ambiguous(): ServiceError {
 }
 
 /**
- * The key that a request carries (service document, section 5). Throws missing_key, invalid_key, ambiguous_credentials.
+ * Returns the key of a request (service document, section 5). Throws missing_key, invalid_key, ambiguous_credentials.
  */
 export function readApiKey({ authorization, apiKey }: Omit<Credentials, "project">): string {
   const match = authorization === undefined ? null : /^Bearer +([^ ](?:.*[^ ])?) *$/i.exec(authorization);
   if (authorization !== undefined && match === null && apiKey !== undefined) throw ambiguous();
   if (authorization !== undefined && match === null) {
-    throw new ServiceError(
-      "invalid_key",
+    throw invalidKey(
       "The Authorization header does not contain a bearer token. Send the key as Authorization: Bearer <api-key>.",
-      {
-        headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
-      },
     );
   }
   const bearer = match?.[1];
@@ -79,41 +75,14 @@ export function readApiKey({ authorization, apiKey }: Omit<Credentials, "project
 }
 
 /**
- * Makes the check that every request with a key passes: which key, and which project it works on. Keys and projects
- * are remembered for less than a second, so that a busy key costs the store one look-up a second and a revoked one
- * stops within that time. `admit` is called once the key is known to be valid, whether or not the project can be had,
- * and its error wins. The first use of a key in an hour is left in the audit trail, with the network that `findNetwork`
- * says. Throws missing_key, invalid_key, ambiguous_credentials, project_mismatch, not_found, unavailable, and what `admit`
- * throws.
+ * Returns a function that appends a row to the audit trail for the first use of a key in an hour (UTC) that this process
+ * sees. It does not wait for the row: a use is valid even if it cannot be recorded.
  */
-export function createAuthenticator({ store, log }: { store: Store; log: Log }) {
-  const keys = createBriefCache<ApiKeyRecord>(CACHE_MS);
-  const projects = createBriefCache<Project>(CACHE_MS);
-  const used = new Set<string>();
-  let touching: NodeJS.Timeout | undefined;
+function createUseAudit(store: Store, log: Log) {
   /** Keys whose use in this hour is in the audit trail. */
   const audited = new Set<string>();
   let auditedHour = 0;
-
-  function noteUse(id: string): void {
-    used.add(id);
-    if (touching !== undefined) return;
-    touching = setTimeout(() => {
-      touching = undefined;
-      const ids = [...used];
-      used.clear();
-      store.apiKeys
-        .touch(ids)
-        .catch((error: unknown) => log.debug({ error }, "failed to record when keys were last used"));
-    }, TOUCH_MS);
-    touching.unref();
-  }
-
-  /**
-   * Leaves a row in the audit trail at the first use of a key in an hour (UTC) that this process sees. Not waited for: a
-   * use that cannot be noted is one all the same.
-   */
-  function auditUse({ actor, keyId, project, projectName }: Principal, findNetwork: FindNetwork): void {
+  return ({ actor, keyId, project, projectName }: Principal, findNetwork: FindNetwork): void => {
     const hour = Math.floor(Date.now() / HOUR_MS);
     if (hour !== auditedHour) audited.clear();
     auditedHour = hour;
@@ -130,11 +99,28 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
         network: findNetwork(),
       })
       .catch((error: unknown) => {
-        // The next use notes it again, and not the next hour.
+        // The next use is recorded, without waiting for the next hour.
         audited.delete(keyId);
         log.warn({ error, keyId }, "failed to record the use of a key in the audit log");
       });
-  }
+  };
+}
+
+const invalidKey = (detail: string) =>
+  new ServiceError("invalid_key", detail, { headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` } });
+
+/**
+ * Returns the check of every request with a key: its key, and its project. Keys and projects are cached for less than a
+ * second, so that a busy key costs one query per second and a revoked one stops within that time. `admit` is called when
+ * the key is known to be valid, whether or not the project is available, and its error has priority. The first use of a key in
+ * an hour is recorded in the audit trail, with the network from `findNetwork`. Throws missing_key, invalid_key,
+ * ambiguous_credentials, project_mismatch, not_found, unavailable, and errors of `admit`.
+ */
+export function createAuthenticator({ store, log }: { store: Store; log: Log }) {
+  const keys = createBriefCache<ApiKeyRecord>(CACHE_MS);
+  const projects = createBriefCache<Project>(CACHE_MS);
+  const recordUse = createUseRecorder(store.apiKeys.touch, "keys", log);
+  const auditUse = createUseAudit(store, log);
 
   async function chooseProject(record: ApiKeyRecord, wanted: string | undefined): Promise<Project> {
     const bound = record.project;
@@ -163,19 +149,13 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
     const hash = hashApiKey(readApiKey(credentials));
     const record = await keys.get(hash.toString("base64"), () => store.apiKeys.findLiveByHash(hash));
     if (record === null || (record.expiresAt !== null && record.expiresAt.getTime() <= Date.now())) {
-      throw new ServiceError(
-        "invalid_key",
-        "This key is unknown, revoked or expired. Ask your administrator for a new key.",
-        {
-          headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
-        },
-      );
+      throw invalidKey("This key is unknown, revoked or expired. Ask your administrator for a new key.");
     }
-    noteUse(record.id);
+    recordUse(record.id);
     const keyId = record.id;
     const rateLimit = record.rateLimit === undefined ? LIMITS.rateLimitPerMinute : record.rateLimit;
     const choosing = chooseProject(record, credentials.project);
-    // A request whose project is refused counts like any other; its refusal is thrown after that.
+    // A request for a project that it cannot access is counted too; the error is thrown after that.
     const chosen = await choosing.catch(() => null);
     await admit?.({ keyId, rateLimit, projectName: chosen?.name ?? null });
     const project = chosen ?? (await choosing);

@@ -5,74 +5,59 @@ import { DEFAULT_PROJECT, createBriefCache } from "@svc/store";
 import type { OperatorRecord, Project, SessionRecord, Store } from "@svc/store";
 import { administersAll, scopesOfRoles } from "./principal.ts";
 import type { Principal } from "./principal.ts";
+import { createUseRecorder } from "./record-uses.ts";
 
-/** A session with who it is of, as they are now. */
+/** A session with its operator. */
 export interface LiveSession extends SessionRecord {
   operator: OperatorRecord;
-  /** What the browser keeps. */
+  /** Token in the browser's cookie. */
   token: string;
 }
 
-/** A session that was ended works at most this long on, on every replica; so do roles that were taken away. */
+/** Duration for which an ended session or a removed role can still be used, on every replica. */
 const CACHE_MS = 900;
-const TOUCH_MS = 10_000;
-/** Requests a minute that an operator may make from one address: a page asks for more than a program does. */
+/** Requests per minute of an operator from one address. Pages send more requests than programs. */
 const RATE_LIMIT = 1_200;
 
 export const notSignedIn = () =>
   new ServiceError("not_signed_in", "You are not signed in, or your session has expired. Sign in again.");
 
+/** Returns the project of a request that names none: the default project if the operator has a role there, else the first. */
+function projectOf({ roles }: OperatorRecord): string {
+  const names = roles.map(({ project }) => project);
+  if (names.includes("*") || names.includes(DEFAULT_PROJECT)) return DEFAULT_PROJECT;
+  return names.toSorted()[0] ?? DEFAULT_PROJECT;
+}
+
 /**
- * Makes the check that every request with a session passes: whose it is, and what they may do in which project. Sessions,
- * operators and projects are remembered for less than a second, so that a change takes effect within that time.
+ * Returns the check of every request with a session: its operator, and their scopes in a project. Sessions, operators and
+ * projects are cached for less than a second, so that a change takes effect within that time.
  */
 export function createSessionCheck({ store, log }: { store: Store; log: Log }) {
   const sessions = createBriefCache<Omit<LiveSession, "token">>(CACHE_MS);
   const projects = createBriefCache<Project>(CACHE_MS);
-  const used = new Set<string>();
-  let touching: NodeJS.Timeout | undefined;
+  const recordUse = createUseRecorder(store.operatorSessions.touch, "sessions", log);
 
-  function noteUse(id: string): void {
-    used.add(id);
-    if (touching !== undefined) return;
-    touching = setTimeout(() => {
-      touching = undefined;
-      const ids = [...used];
-      used.clear();
-      store.operatorSessions
-        .touch(ids)
-        .catch((error: unknown) => log.debug({ error }, "failed to record when sessions were last used"));
-    }, TOUCH_MS);
-    touching.unref();
-  }
-
-  async function look(hash: Buffer): Promise<Omit<LiveSession, "token"> | null> {
+  async function findLive(hash: Buffer): Promise<Omit<LiveSession, "token"> | null> {
     const session = await store.operatorSessions.findLive(hash, SESSION_LIMITS);
     if (session === null) return null;
     const operator = await store.operators.find(session.operatorId);
     return operator === null || operator.disabledAt !== null ? null : { ...session, operator };
   }
 
-  /** The session of this token. Throws not_signed_in. */
+  /** Returns the session of this token. Throws not_signed_in. */
   async function getSession(token: string | undefined): Promise<LiveSession> {
     if (token === undefined || !isToken(token)) throw notSignedIn();
     const hash = hashToken(token);
-    const found = await sessions.get(hash.toString("base64"), () => look(hash));
+    const found = await sessions.get(hash.toString("base64"), () => findLive(hash));
     if (found === null) throw notSignedIn();
-    noteUse(found.id);
+    recordUse(found.id);
     return { ...found, token };
   }
 
-  /** The name of the project that a request works on which names none: the default one where it may, else the first. */
-  function projectOf({ roles }: OperatorRecord): string {
-    const names = roles.map(({ project }) => project);
-    if (names.includes("*") || names.includes(DEFAULT_PROJECT)) return DEFAULT_PROJECT;
-    return names.toSorted()[0] ?? DEFAULT_PROJECT;
-  }
-
   /**
-   * What an operator may do in the project that a request names. Throws project_mismatch where they have no role in it,
-   * which does not tell whether it exists, and not_found for who has a role in all projects.
+   * Returns the principal of a session in the project that a request names. Throws project_mismatch if the operator has no
+   * role in it, which does not reveal whether it exists, and not_found for operators with a role in all projects.
    */
   async function choosePrincipal({ operator }: LiveSession, wanted: string | undefined): Promise<Principal> {
     const name = wanted ?? projectOf(operator);
@@ -96,7 +81,7 @@ export function createSessionCheck({ store, log }: { store: Store; log: Log }) {
     };
   }
 
-  /** The projects that an operator has a role in, by name, with what they may do there. */
+  /** Returns the projects in which an operator has a role, by name, with the scopes there. */
   async function listProjects({ roles }: OperatorRecord): Promise<{ name: string; scopes: string[] }[]> {
     const all = await store.projects.list();
     return all
@@ -112,28 +97,28 @@ export type SessionCheck = ReturnType<typeof createSessionCheck>;
 const TOKEN_BYTES = 32;
 const FORM = /^[A-Za-z0-9_-]{43}$/;
 
-/** A new token, which nobody can guess: 32 random bytes, written for a cookie or a link. */
+/** Returns a new token: 32 random bytes in base64url, for a cookie or a link. */
 export function generateToken(): string {
   return randomBytes(TOKEN_BYTES).toString("base64url");
 }
 
-/** What is stored of a token. It is random throughout, so that a fast hash is enough. */
+/** Returns the hash under which a token is stored. Tokens are random, so a fast hash is enough. */
 export function hashToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
 
-/** True for a text that may be a token of ours. */
+/** Returns true if a text has the form of a token. */
 export const isToken = (text: string): boolean => FORM.test(text);
 
 /**
- * What calls of a session prove with that they come from a page of the console. It follows from the token, which pages
- * cannot read, so that it belongs to one session, and nothing of it has to be stored.
+ * Returns the CSRF token with which requests of a session prove that they come from a page of the console. It is derived
+ * from the session's token, which pages cannot read, so that it belongs to one session and need not be stored.
  */
 export function csrfTokenOf(token: string): string {
   return createHmac("sha256", token).update("svc console csrf").digest("base64url");
 }
 
-/** True when a call has the token that belongs to its session; compared in constant time. */
+/** Returns true if a request has the CSRF token of its session. Compares in constant time. */
 export function isCsrfTokenOf(token: string, given: string | undefined): boolean {
   const expected = Buffer.from(csrfTokenOf(token));
   const got = Buffer.from(given ?? "");

@@ -4,13 +4,13 @@ import type { Store } from "@svc/store";
 import { hashPassword, verifyPassword } from "./password.ts";
 import { generateToken, hashToken } from "./operator-session.ts";
 
-/** From where somebody signs in, for the audit trail. */
+/** Origin of a sign-in, for the audit trail. */
 export interface SignInPlace {
   network: string | null;
   requestId: string | null;
 }
 
-/** What the audit trail can say of signing in and out. */
+/** Actions of sessions in the audit trail. */
 type SessionAction = "session.sign_in" | "session.sign_out" | "session.sign_out_everywhere" | "session.password";
 
 const signInFailed = () => new ServiceError("sign_in_failed", "Incorrect email or password.");
@@ -18,34 +18,36 @@ const signInFailed = () => new ServiceError("sign_in_failed", "Incorrect email o
 const linkGone = () =>
   new ServiceError("not_found", "This link is invalid, expired or already used. Request a new one.");
 
-/** Leaves a row in the audit trail of who signs in or out. */
+/** Appends a row about a sign-in, a sign-out or a password change to the audit trail. */
 export async function auditSession(
   store: Store,
-  action: SessionAction,
-  operatorId: string | null,
-  result: string,
+  { action, operatorId, result }: { action: SessionAction; operatorId: string | null; result: string },
   { network, requestId }: SignInPlace,
 ): Promise<void> {
-  // Who could not prove to be an operator is none.
+  // A caller that could not prove an operator's identity is anonymous.
   const actor = operatorId === null || result !== "ok" ? "anonymous" : `operator:${operatorId}`;
   await store.audit.append({ actor, action, object: operatorId, project: null, result, requestId, network });
 }
 
 /**
- * Begins a session of an operator whose identity is proven, and answers the token that the browser keeps. Throws
- * sign_in_failed where the operator may not sign in.
+ * Starts a session of an operator whose identity is proven, and returns its token. Throws sign_in_failed if the operator
+ * is disabled.
  */
 export async function beginSession(store: Store, operatorId: string, place: SignInPlace): Promise<string> {
   const token = generateToken();
   const session = await store.operatorSessions.insert(operatorId, hashToken(token), SESSION_LIMITS);
-  await auditSession(store, "session.sign_in", operatorId, session === null ? "sign_in_failed" : "ok", place);
+  await auditSession(
+    store,
+    { action: "session.sign_in", operatorId, result: session === null ? "sign_in_failed" : "ok" },
+    place,
+  );
   if (session === null) throw signInFailed();
   return token;
 }
 
 /**
- * Signs somebody in by password, and answers the token of the new session. Takes as long for an unknown address as for a
- * wrong password, and says the same. Throws sign_in_failed. How often it may be tried is for the caller to limit.
+ * Signs an operator in by password, and returns the token of the new session. Takes as long, and throws the same error,
+ * for an unknown address as for a wrong password. Throws sign_in_failed. The caller limits the rate of attempts.
  */
 export async function signIn(
   store: Store,
@@ -54,16 +56,19 @@ export async function signIn(
 ): Promise<string> {
   const known = await store.operators.findPassword(email);
   if (await verifyPassword(password, known?.passwordHash ?? null)) {
-    // Of nobody there is no password that could be right.
     if (known !== null) return beginSession(store, known.id, place);
   }
-  await auditSession(store, "session.sign_in", known?.id ?? null, "sign_in_failed", place);
+  await auditSession(
+    store,
+    { action: "session.sign_in", operatorId: known?.id ?? null, result: "sign_in_failed" },
+    place,
+  );
   throw signInFailed();
 }
 
 /**
- * Sets an operator's password who knows the present one: all sessions end, and the answer is the token of a new one.
- * Throws sign_in_failed where the present password is another one.
+ * Changes the password of an operator who knows the current one. Ends all sessions, and returns the token of a new one.
+ * Throws sign_in_failed if the current password is wrong.
  */
 export async function changePassword(
   store: Store,
@@ -74,22 +79,22 @@ export async function changePassword(
   const known = await store.operators.findPassword(email);
   const isRight = await verifyPassword(currentPassword, known?.id === id ? known.passwordHash : null);
   if (!isRight) {
-    await auditSession(store, "session.password", id, "sign_in_failed", place);
+    await auditSession(store, { action: "session.password", operatorId: id, result: "sign_in_failed" }, place);
     throw new ServiceError("sign_in_failed", "Incorrect current password.");
   }
   await store.operators.update(id, { passwordHash: await hashPassword(newPassword) }, null);
-  await auditSession(store, "session.password", id, "ok", place);
+  await auditSession(store, { action: "session.password", operatorId: id, result: "ok" }, place);
   return beginSession(store, id, place);
 }
 
-/** Ends the session of this token, where it is one. */
+/** Ends the session of this token, if there is one. */
 export async function endSession(store: Store, token: string): Promise<void> {
   await store.operatorSessions.removeByHash(hashToken(token));
 }
 
 /**
- * Makes a link with which an operator chooses a password, or (null) somebody becomes the first administrator; an earlier
- * one for the same is void. Answers its token: the address is the console's, with it as `/link#<token>`.
+ * Creates a link with which an operator chooses a password, or, with null, the first administrator is created. An earlier
+ * link for the same purpose becomes invalid. Returns its token; the URL is `/link#<token>` in the console.
  */
 export async function makeLink(store: Store, operatorId: string | null): Promise<{ token: string; expiresAt: Date }> {
   const token = generateToken();
@@ -97,7 +102,7 @@ export async function makeLink(store: Store, operatorId: string | null): Promise
   return { token, expiresAt };
 }
 
-/** What a link is for. Throws not_found for one that cannot be used (any more). */
+/** Returns the purpose of a link. Throws not_found if it is unknown, used or expired. */
 export async function getLink(
   store: Store,
   token: string,
@@ -109,9 +114,9 @@ export async function getLink(
 }
 
 /**
- * Uses a link: sets the password of its operator, or makes the first administrator, who is signed in by that. Answers the
- * token of the session. Throws not_found for a link that cannot be used, and invalid_request where name and e-mail address
- * of the first administrator are missing.
+ * Uses a link: sets the password of its operator, or creates the first administrator, and signs them in. Returns the token
+ * of the session. Throws not_found if the link is unknown, used or expired, and invalid_request if the name or email
+ * address of the first administrator is missing.
  */
 export async function useLink(
   store: Store,
@@ -134,6 +139,6 @@ export async function useLink(
       ? await store.operatorLinks.useFirst(hash, { email, emailKey: emailKeyOf(email), name, passwordHash })
       : await store.operatorLinks.usePassword(hash, passwordHash);
   if (id === null) throw linkGone();
-  await auditSession(store, "session.password", id, "ok", place);
+  await auditSession(store, { action: "session.password", operatorId: id, result: "ok" }, place);
   return beginSession(store, id, place);
 }

@@ -1,7 +1,7 @@
 import type { DrainAnswer } from "@svc/contracts";
 import { fillPath } from "./fill-path.ts";
 import { isRecord } from "./is-record.ts";
-import { MESSAGES_PATH } from "./messages-path.ts";
+import { MESSAGES_PATH } from "./fill-path.ts";
 import { unexpected } from "./try-call.ts";
 import type { CallAnswer, CallRequest } from "./try-call.ts";
 

@@ -1,5 +1,11 @@
 import { ServiceError } from "./service-error.ts";
 
+/**
+ * Path for sending messages, and prefix of the path for collecting the replies of a chat (service document, sections
+ * 4.2 and 4.3).
+ */
+export const MESSAGES_PATH = "/api/v1/messages";
+
 function encoded(name: string, value: string | undefined): string {
   // These vanish from addresses, so that another endpoint would be called.
   const isUsable = value !== undefined && value !== "" && value !== "." && value !== "..";

@@ -2,7 +2,7 @@ import type { ModelPullProgress } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 import { fillPath } from "./fill-path.ts";
 import { isRecord } from "./is-record.ts";
-import { pause } from "./pause.ts";
+import { pause } from "./retry.ts";
 import { readEvents } from "./read-events.ts";
 import type { ServerEvent } from "./read-events.ts";
 import { delayAfter, isPassing } from "./retry.ts";

@@ -1,10 +1,9 @@
-import type { Connection } from "./connection.ts";
 import { isRecord } from "./is-record.ts";
-import { MESSAGES_PATH } from "./messages-path.ts";
-import { pause } from "./pause.ts";
+import { MESSAGES_PATH } from "./fill-path.ts";
 import { ServiceError } from "./service-error.ts";
 import { tryCall } from "./try-call.ts";
 import type { CallAnswer, CallRequest } from "./try-call.ts";
+import type { Connection } from "./connection.ts";
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 15_000;
@@ -72,4 +71,21 @@ export async function callWithRetries(connection: Connection, request: CallReque
       await pause(delayMs, request.signal);
     }
   }
+}
+
+/** Resolves after the given time. Rejects with the signal's reason as soon as it is aborted. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      // Whoever aborts chooses what is thrown, as with fetch.
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+  });
 }

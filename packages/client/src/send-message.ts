@@ -1,7 +1,7 @@
 import type { AsyncAnswer, MessageRequest, PendingAnswer, SyncAnswer, WebhookAnswer } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 import { isRecord } from "./is-record.ts";
-import { MESSAGES_PATH } from "./messages-path.ts";
+import { MESSAGES_PATH } from "./fill-path.ts";
 import { callWithRetries } from "./retry.ts";
 import { unexpected } from "./try-call.ts";
 

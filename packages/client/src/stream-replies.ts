@@ -2,7 +2,7 @@ import type { DeltaEvent, ReplyItem } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 import { drainAnswerOf, drainCall } from "./drain-chat.ts";
 import { isRecord } from "./is-record.ts";
-import { pause } from "./pause.ts";
+import { pause } from "./retry.ts";
 import { readEvents } from "./read-events.ts";
 import { delayAfter, isPassing } from "./retry.ts";
 import { ServiceError } from "./service-error.ts";
@@ -53,6 +53,58 @@ const isReply = (value: unknown): value is ReplyItem => isRecord(value) && typeo
 const isDelta = (value: unknown): value is ReplyDelta =>
   isRecord(value) && typeof value["offset"] === "number" && typeof value["text"] === "string";
 
+/** Yields the events of one request, which acknowledges the replies up to `after`, until the service ends the response. */
+async function* readOnce(
+  connection: Connection,
+  chatId: string,
+  call: { after: string; waitMs: number; signal: AbortSignal | undefined; isFirst: boolean },
+): AsyncGenerator<StreamEvent, void, undefined> {
+  const line = openLine(call.signal);
+  try {
+    const sent = { ...drainCall(chatId, call), accept: `${EVENT_STREAM}, */*;q=0.5` };
+    // After a dropped connection, the service repeats the partial text of an unfinished reply.
+    const response = await request(connection, call.isFirst ? sent : { ...sent, lastEventId: call.after }, line);
+    yield { type: "begun", data: null };
+    const isStream = response.ok && response.headers.get("content-type")?.startsWith(EVENT_STREAM) === true;
+    if (!isStream) {
+      for (const data of drainAnswerOf(await readAnswer(response)).replies) yield { type: "reply", data };
+      return;
+    }
+    const heard = line.within(HEARTBEAT_MS + connection.timeoutMs);
+    for await (const { type, data } of readEvents(response, heard)) {
+      if (type === "done") return;
+      yield { type, data: parseJson(data) };
+    }
+  } catch (cause) {
+    throw line.explain(cause);
+  } finally {
+    line.close();
+  }
+}
+
+/** Returns the reply in an event, or null for other events. Throws the problem of an event `error`. */
+function replyOf({ type, data }: StreamEvent): ReplyItem | null {
+  if (type === "reply" && isReply(data)) return data;
+  if (type === "reply") throw unexpected(OK);
+  if (type === "error") throw faultOf(isRecord(data) ? Number(data["status"]) : OK, data);
+  return null;
+}
+
+/**
+ * Returns a function that returns the delay before the next request: null after a request that waited or returned
+ * replies, and a growing delay after failures and after empty responses that did not wait.
+ */
+function createBackoff(): (fault: ServiceError | null, isFirst: boolean) => number | null {
+  let failures = 0;
+  let idle = 0;
+  return (fault, isFirst) => {
+    failures = fault === null ? 0 : isFirst ? 1 : failures + 1;
+    idle = fault !== null || isFirst ? 0 : idle + 1;
+    if (failures + idle === 0) return null;
+    return fault === null ? delayAfter(WITHOUT_ADVICE, idle) : delayAfter(fault, failures - 1);
+  };
+}
+
 /** Returns the replies of a chat as they arrive. See `Client.stream`. */
 export function streamReplies(
   connection: Connection,
@@ -64,68 +116,33 @@ export function streamReplies(
   let isBegun = false;
   let isTyping = false;
 
-  function tellTyping(on: boolean): void {
-    // A stream that goes on says again how it is.
+  /** Reports what an event says about the reply that is being written. */
+  function notify({ type, data }: StreamEvent): void {
+    if (type === "begun") isBegun = true;
+    if (type === "delta" && isDelta(data)) onDelta?.(data);
+    if (type !== "typing" || !isRecord(data)) return;
+    const on = data["on"] === true;
+    // A resumed stream repeats the state.
     if (on !== isTyping) onTyping?.(on);
     isTyping = on;
-  }
-
-  /** Returns the reply in an event, or null for other events. */
-  function take(event: StreamEvent): ReplyItem | null {
-    const { data } = event;
-    if (event.type === "reply" && isReply(data)) return data;
-    if (event.type === "reply") throw unexpected(OK);
-    if (event.type === "error") throw faultOf(isRecord(data) ? Number(data["status"]) : OK, data);
-    if (event.type === "delta" && isDelta(data)) onDelta?.(data);
-    if (event.type === "typing" && isRecord(data)) tellTyping(data["on"] === true);
-    return null;
-  }
-
-  /** Yields the replies after the cursor, which acknowledges earlier ones, until the service ends the response. */
-  async function* callOnce(): AsyncGenerator<StreamEvent, void, undefined> {
-    const line = openLine(signal);
-    try {
-      const call = drainCall(chatId, { after: cursor, waitMs, signal });
-      const accept = `${EVENT_STREAM}, */*;q=0.5`;
-      const response = await request(
-        connection,
-        // What was said of an unfinished reply is said again after a cut.
-        isBegun ? { ...call, accept, lastEventId: cursor } : { ...call, accept },
-        line,
-      );
-      isBegun = true;
-      const isStream = response.ok && response.headers.get("content-type")?.startsWith(EVENT_STREAM) === true;
-      if (!isStream) {
-        for (const data of drainAnswerOf(await readAnswer(response)).replies) yield { type: "reply", data };
-        return;
-      }
-      const heard = line.within(HEARTBEAT_MS + connection.timeoutMs);
-      for await (const { type, data } of readEvents(response, heard)) {
-        if (type === "done") return;
-        yield { type, data: parseJson(data) };
-      }
-    } catch (cause) {
-      throw line.explain(cause);
-    } finally {
-      line.close();
-    }
   }
 
   async function* read(): AsyncGenerator<ReplyItem, void, undefined> {
     if (isRead) throw new TypeError("This stream is already being read. Create another stream for another reader.");
     isRead = true;
-    let failures = 0;
-    let idle = 0;
+    const nextDelayMs = createBackoff();
     try {
       for (;;) {
         const begunAtMs = performance.now();
         let fault: ServiceError | null = null;
         let isIdle = true;
         try {
-          for await (const event of callOnce()) {
-            const reply = take(event);
+          const call = { after: cursor, waitMs, signal, isFirst: !isBegun };
+          for await (const event of readOnce(connection, chatId, call)) {
+            notify(event);
+            const reply = replyOf(event);
             if (reply === null) continue;
-            // Whoever breaks off has this one, and is not given it again; the service learns of that by the next call.
+            // A reader that stops has this reply, and does not receive it again; the next request acknowledges it.
             cursor = String(reply.seq);
             isIdle = false;
             yield reply;
@@ -135,10 +152,8 @@ export function streamReplies(
           fault = error;
         }
         const isFirst = !isIdle || performance.now() - begunAtMs >= SHORT_WAIT_MS;
-        failures = fault === null ? 0 : isFirst ? 1 : failures + 1;
-        idle = fault !== null || isFirst ? 0 : idle + 1;
-        if (failures + idle === 0) continue;
-        const delayMs = fault === null ? delayAfter(WITHOUT_ADVICE, idle) : delayAfter(fault, failures - 1);
+        const delayMs = nextDelayMs(fault, isFirst);
+        if (delayMs === null) continue;
         if (fault !== null) connection.onRetry(fault, delayMs);
         await pause(delayMs, signal);
       }

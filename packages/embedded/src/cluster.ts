@@ -229,8 +229,7 @@ export async function ensureDatabase(
 ): Promise<void> {
   const { code, output } = await runSingleUser(
     dataDir,
-    binaries,
-    account,
+    { binaries, account },
     `CREATE DATABASE "${database}" OWNER ${ROLE};\n`,
   );
   if (code !== 0 && !output.includes(`database "${database}" already exists`)) {
@@ -251,7 +250,7 @@ export async function ensureRole(
   const literal = password.replaceAll("'", "''");
   const separate = await readFile(new URL("separate-roles.sql", SQL_DIR), "utf8");
   const setUp = `${separate}\nALTER ROLE ${ROLE} CREATEDB PASSWORD '${literal}';\n`;
-  const { code, output } = await runSingleUser(dataDir, binaries, account, setUp);
+  const { code, output } = await runSingleUser(dataDir, { binaries, account }, setUp);
   if (code !== 0) throw toolFailed("ALTER ROLE", code, output);
 }
 
@@ -263,7 +262,7 @@ export async function giveDatabaseToRole(
   database: string,
 ): Promise<void> {
   const own = await readFile(new URL("own-objects.sql", SQL_DIR), "utf8");
-  const { code, output } = await runSingleUser(dataDir, binaries, account, own, database);
+  const { code, output } = await runSingleUser(dataDir, { binaries, account }, own, database);
   if (code !== 0) throw toolFailed("ALTER DATABASE", code, output);
 }
 
@@ -316,8 +315,7 @@ async function removeStaging(dataDir: string): Promise<void> {
 /** Runs SQL, statements apart by blank lines, in Postgres' single-user mode: neither a server nor a password is needed. */
 async function runSingleUser(
   dataDir: string,
-  binaries: PostgresBinaries,
-  account: PostgresAccount,
+  { binaries, account }: { binaries: PostgresBinaries; account: PostgresAccount },
   sql: string,
   database = "postgres",
 ): Promise<{ code: number | null; output: string }> {

@@ -176,6 +176,27 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
+/** Returns the state of the cluster in a folder, and the port of the last start. */
+async function inspectFolder(
+  dataDir: string,
+  database: string,
+): Promise<{ found: FoundCluster; formerPort: number | null }> {
+  const state = await readState(dataDir);
+  const isNew = !(await hasCluster(dataDir));
+  const kept = isNew ? null : await readPassword(dataDir);
+  const isRoleReady = kept !== null && state.passwordMark === markOfPassword(kept);
+  const found = {
+    isNew,
+    hasDatabase: !isNew && state.databases.includes(database),
+    // A changed password counts as lost. Without a mark, it is that of an earlier version.
+    password: isRoleReady || state.passwordMark === null ? kept : null,
+    isRoleReady,
+    database,
+    knownDatabases: isNew ? [] : state.databases,
+  };
+  return { found, formerPort: state.port };
+}
+
 async function startOnFolder(
   dataDir: string,
   options: EmbeddedPostgresOptions,
@@ -190,28 +211,16 @@ async function startOnFolder(
   const argumentsFor = (port: number) => serverArguments(clusterDir, { port, maxConnections, settings });
   const server: ServerOnFolder = { clusterDir, binaries, account, argumentsFor, log };
 
-  const state = await readState(dataDir);
-  const isNew = !(await hasCluster(dataDir));
-  const kept = isNew ? null : await readPassword(dataDir);
-  const isRoleReady = kept !== null && state.passwordMark === markOfPassword(kept);
-  const found = {
-    isNew,
-    hasDatabase: !isNew && state.databases.includes(database),
-    // One that was changed since is as good as lost; without a mark it is that of an earlier version.
-    password: isRoleReady || state.passwordMark === null ? kept : null,
-    isRoleReady,
-    database,
-    knownDatabases: isNew ? [] : state.databases,
-  };
+  const { found, formerPort } = await inspectFolder(dataDir, database);
   const needsWork = !found.isRoleReady || !found.hasDatabase;
-  const orphan = isNew ? null : await settleOrphan(server, options.port, needsWork);
+  const orphan = found.isNew ? null : await settleOrphan(server, options.port, needsWork);
   const password =
     orphan !== null && found.password !== null
       ? found.password
       : await prepareCluster(dataDir, server, found, onProgress);
   await protectPassword(dataDir);
 
-  const { port, ...first } = orphan ?? (await launchOnSomePort(server, options.port, state.port));
+  const { port, ...first } = orphan ?? (await launchOnSomePort(server, options.port, formerPort));
   const supervised = supervisePostmaster({
     first,
     launch: (signal) => launchPatiently(server, port, signal),

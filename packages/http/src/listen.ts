@@ -6,25 +6,25 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ERRORS } from "@svc/contracts";
-import type { ServiceError } from "@svc/contracts";
+import type { ErrorCode, ServiceError } from "@svc/contracts";
 import { serveInTurn } from "./serve-in-turn.ts";
 import { watchSlowReaders } from "./watch-slow-readers.ts";
 
-/** A server that listens. */
+/** A listening server. */
 export interface Listening {
   server: Server;
   port: number;
   /**
-   * Listens at another host instead, on the same port, without ending the calls that are being answered. Connections that
-   * the new host does not cover are closed when they are idle, or with their next request. Throws PortTakenError or
-   * CannotListenError, and listens at the former host then.
+   * Listens on another host instead, on the same port, without aborting requests in progress. Connections that the new host
+   * does not cover are closed when they are idle, or with their next request. Throws PortTakenError or CannotListenError
+   * after an error, and then listens on the previous host.
    */
   rebind(host: string): Promise<void>;
-  /** Takes no further connection, closes idle ones, waits for answers that are being given, at most `deadlineMs`. */
+  /** Stops accepting connections, closes idle ones, and waits at most `deadlineMs` for requests in progress. */
   close(deadlineMs: number): Promise<void>;
 }
 
-/** Where a server is to listen, and the setting that chooses the port. */
+/** Host and port of a server, and the setting that chooses the port. */
 export interface ListenAddress {
   host: string;
   port: number;
@@ -49,21 +49,21 @@ export class PortTakenError extends Error {
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** A connection on which nothing moves for so long is cut: longer than any call waits (two minutes). */
+/** Timeout of a connection without traffic: longer than any request waits (two minutes). */
 const SILENCE_TIMEOUT_MS = 150_000;
-/** How often a server that closes looks for connections that have become idle. */
+/** Interval at which a closing server checks for idle connections. */
 const IDLE_CHECK_MS = 50;
 /**
- * A connection on which nothing came for so long after it was opened was opened in advance, as browsers do. Node does not
- * count it as idle.
+ * After this time without data, a new connection counts as opened in advance, as browsers do. Node.js does not count it
+ * as idle.
  */
 const UNUSED_MS = 500;
 
-/** Time that a listener which closes accepts waiting connections: under a load in which each turn brings another one. */
+/** Maximum duration for which a closing listener accepts waiting connections, under constant load. */
 const ACCEPT_WAITING_MS = 3_000;
-/** Duration of a turn of the event loop that does nothing but look for connections, with room for a slow machine. */
+/** Maximum duration of a turn of the event loop that has only checked for connections, with room for a slow machine. */
 const QUIET_TURN_MS = 1;
-/** Time that it waits for such a turn; a busy process may have none. */
+/** Maximum wait for such a turn; a busy process may have none. */
 const AWAIT_QUIET_MS = 500;
 
 /** An address that cannot be listened on. */
@@ -77,7 +77,7 @@ export class CannotListenError extends Error {
   }
 }
 
-/** What a request that never reaches a route is told. */
+/** The error of a request that never reaches a route. */
 interface Refusal {
   status: string;
   detail: string;
@@ -86,24 +86,17 @@ interface Refusal {
 const NO_HTTP: Refusal = { status: "400 Bad Request", detail: "The request is not valid HTTP." };
 const NO_HOST: Refusal = { ...NO_HTTP, detail: "Send exactly one Host header (RFC 9112, section 3.2)." };
 const NO_PROXY: Refusal = { ...NO_HTTP, detail: "This server is not a proxy and does not support CONNECT." };
-/** What a request that is no HTTP is told, by Node's code for its fault. */
+/** Errors of requests that Node.js could not parse, by its error code. */
 const BROKEN_REQUESTS: Record<string, Refusal> = {
   HPE_HEADER_OVERFLOW: { status: "431 Request Header Fields Too Large", detail: "The request headers are too large." },
   ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", detail: "The request was not received in time." },
 };
 
-/** A refusal in the shape of every other error; the connection is closed after it. */
-function problemOf({ status, detail }: Refusal): { headers: Record<string, string>; body: string } {
+/** Returns headers and body of a problem, after which the connection is closed. */
+function problemOf(code: ErrorCode, status: number, detail: string): { headers: Record<string, string>; body: string } {
   const requestId = randomUUID();
-  const body = JSON.stringify({
-    ok: false,
-    type: "urn:svc:error:invalid_request",
-    title: ERRORS.invalid_request.title,
-    status: Number.parseInt(status, 10),
-    code: "invalid_request",
-    detail,
-    requestId,
-  });
+  const { title } = ERRORS[code];
+  const body = JSON.stringify({ ok: false, type: `urn:svc:error:${code}`, title, status, code, detail, requestId });
   const headers = {
     "Content-Type": "application/problem+json",
     "Content-Length": String(Buffer.byteLength(body)),
@@ -113,41 +106,26 @@ function problemOf({ status, detail }: Refusal): { headers: Record<string, strin
   return { headers, body };
 }
 
-/**
- * Answers a request that asks for an upgrade with an error, in the shape of every other one, and closes its connection.
- */
+/** Writes a response to a connection for which Node.js has created none, and closes it. */
+function writeResponse(socket: Duplex, status: string, headers: Record<string, string>, body: string): void {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status}`, ...lines, "", body].join("\r\n"));
+}
+
+/** Responds to an upgrade request with a problem, and closes its connection. */
 export function writeProblem(socket: Duplex, error: ServiceError): void {
   const { status, title } = ERRORS[error.code];
-  const requestId = randomUUID();
-  const body = JSON.stringify({
-    ok: false,
-    type: `urn:svc:error:${error.code}`,
-    title,
-    status,
-    code: error.code,
-    detail: error.message,
-    requestId,
-  });
-  const headers = {
-    ...error.headers,
-    "Content-Type": "application/problem+json",
-    "Content-Length": String(Buffer.byteLength(body)),
-    "Cache-Control": "no-store",
-    "X-Request-Id": requestId,
-    Connection: "close",
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? title}`, ...lines, "", body].join("\r\n"));
+  const { headers, body } = problemOf(error.code, status, error.message);
+  const all = { ...error.headers, ...headers, "Cache-Control": "no-store" };
+  writeResponse(socket, `${status} ${STATUS_CODES[status] ?? title}`, all, body);
 }
 
-/** Answers on a connection for which Node has made no response. */
-function refuse(socket: Duplex, refusal: Refusal): void {
-  const { headers, body } = problemOf(refusal);
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${refusal.status}`, ...lines, "", body].join("\r\n"));
+function refuse(socket: Duplex, { status, detail }: Refusal): void {
+  const { headers, body } = problemOf("invalid_request", Number.parseInt(status, 10), detail);
+  writeResponse(socket, status, headers, body);
 }
 
-/** Answers what never became a request, unless that would go into the middle of an answer that is being given. */
+/** Responds to data that is not a request, unless a response is being written on the connection. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, active: ServerResponse | null): void {
   const isAnswering = active !== null && active.headersSent && !active.writableEnded;
   if (error.code === "ECONNRESET" || !socket.writable || isAnswering) {
@@ -157,23 +135,23 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, activ
   refuse(socket, BROKEN_REQUESTS[error.code ?? ""] ?? NO_HTTP);
 }
 
-/** HTTP/1.1 asks for one Host (RFC 9112, section 3.2). Node alone would answer without a body, and let two pass. */
+/** HTTP/1.1 requires one Host (RFC 9112, section 3.2). Node.js would respond without a body, and accept two. */
 function lacksHost(request: IncomingMessage): boolean {
   return request.httpVersion === "1.1" && request.headersDistinct["host"]?.length !== 1;
 }
 
 const EVERYWHERE = new Set(["0.0.0.0", "::"]);
 
-/** Whether a listener at a host would have accepted a connection to this local address; names cover every address. */
+/** Returns true if a listener on a host accepts connections to this local address; names cover every address. */
 function coversAddress(host: string, localAddress: string | undefined): boolean {
   if (EVERYWHERE.has(host) || isIP(host) === 0 || localAddress === undefined) return true;
   return localAddress === host || localAddress === `::ffff:${host}`;
 }
 
 /**
- * Accepts the connections that the system has made and the process has not accepted yet: it resets them when the listener
- * closes. In each turn of the event loop one is accepted (libuv since 1.45), so turns follow until one brings none, and
- * takes so little time that hardly any can have been made since it looked.
+ * Accepts the connections that the operating system has established and the process has not accepted yet; closing the
+ * listener would reset them. Each turn of the event loop accepts one (libuv since 1.45), so this runs turns until one
+ * accepts none and is so short that hardly any can have arrived since its check.
  */
 async function acceptWaiting(server: Server): Promise<void> {
   const startedAt = performance.now();
@@ -193,30 +171,9 @@ async function acceptWaiting(server: Server): Promise<void> {
   server.off("connection", count);
 }
 
-/**
- * Listens on a host and port. Slow headers are cut after 10 s and slow bodies after 30 s, or `requestTimeoutMs`, which
- * begins with the headers, where large ones are taken. The requests of a connection are handled one after the other
- * (`serveInTurn`), and clients that do not read are disconnected (`watchSlowReaders`). Throws PortTakenError, which names
- * the setting that chooses the port, or CannotListenError.
- */
-export async function listen(
-  handler: RequestListener,
-  address: ListenAddress & { requestTimeoutMs?: number },
-): Promise<Listening> {
-  let boundHost = address.host;
-  const turns = serveInTurn((request, response) => {
-    if (!coversAddress(boundHost, request.socket.localAddress)) {
-      request.socket.destroy();
-      return;
-    }
-    if (!lacksHost(request)) {
-      handler(request, response);
-      return;
-    }
-    const { headers, body } = problemOf(NO_HOST);
-    response.writeHead(400, headers).end(body);
-  });
-  const requestTimeout = address.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+/** Creates a server with the timeouts of this product, which handles requests in turn. It does not listen yet. */
+function createTurnServer(handler: RequestListener, requestTimeout: number): Server {
+  const turns = serveInTurn(handler);
   const server = createServer(
     {
       headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeout),
@@ -228,40 +185,72 @@ export async function listen(
     },
     turns.listener,
   );
-  /** When each connection was opened. */
+  // For clients that neither read nor disconnect. Above the longest wait, in which nothing is sent.
+  server.setTimeout(SILENCE_TIMEOUT_MS);
+  // The size of headers is limited. A limit of their number would silently drop the later ones, such as a key.
+  server.maxHeadersCount = 0;
+  server.on("clientError", (error, socket) => answerBrokenRequest(error, socket, turns.activeResponse(socket)));
+  // Without a listener, Node.js would close the connection without a response.
+  server.on("connect", (_request, socket) => refuse(socket, NO_PROXY));
+  // Without a listener, Node.js would respond with 417. Unknown expectations may be ignored (RFC 9110).
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+  return server;
+}
+
+/** Returns a function that closes idle connections, including those on which nothing was received since they were opened. */
+function createIdleCloser(server: Server): () => void {
   const openedAt = new Map<Socket, number>();
   server.on("connection", (socket) => {
     openedAt.set(socket, performance.now());
     socket.once("close", () => openedAt.delete(socket));
   });
-  const closeUnused = () => {
+  return () => {
     server.closeIdleConnections();
     for (const [socket, at] of openedAt) {
       if (socket.bytesRead === 0 && performance.now() - at > UNUSED_MS) socket.destroy();
     }
   };
-  // Of a caller that neither reads its answer nor hangs up. Above the longest wait, in which nothing is sent.
-  server.setTimeout(SILENCE_TIMEOUT_MS);
-  // Their size is limited; a limit of their number would drop the later ones, a key among them, without a word.
-  server.maxHeadersCount = 0;
-  server.on("clientError", (error, socket) => answerBrokenRequest(error, socket, turns.activeResponse(socket)));
-  // Without a listener Node would close the connection without an answer.
-  server.on("connect", (_request, socket) => refuse(socket, NO_PROXY));
-  // Without a listener Node would answer 417 itself; an expectation that is not understood may be ignored (RFC 9110).
-  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  const bind = (host: string, at: number) =>
-    new Promise<void>((resolve, reject) => {
-      const fail = (error: NodeJS.ErrnoException) => {
-        const wanted = { ...address, host, port: at };
-        reject(error.code === "EADDRINUSE" ? new PortTakenError([wanted]) : new CannotListenError(wanted, error));
-      };
-      server.once("error", fail);
-      server.listen(at, host, () => {
-        server.off("error", fail);
-        resolve();
-      });
+}
+
+/** Binds a server to an address. Throws PortTakenError or CannotListenError. */
+function bind(server: Server, address: ListenAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException) => {
+      reject(error.code === "EADDRINUSE" ? new PortTakenError([address]) : new CannotListenError(address, error));
+    };
+    server.once("error", fail);
+    server.listen(address.port, address.host, () => {
+      server.off("error", fail);
+      resolve();
     });
-  await bind(address.host, address.port);
+  });
+}
+
+/**
+ * Listens on a host and port. Slow headers are aborted after 10 s and slow bodies after 30 s, or `requestTimeoutMs`, which
+ * starts with the headers, on servers that accept large ones. The requests of a connection are handled one after the other
+ * (`serveInTurn`), and clients that do not read are disconnected (`watchSlowReaders`). Throws PortTakenError, which names
+ * the setting that chooses the port, or CannotListenError.
+ */
+export async function listen(
+  handler: RequestListener,
+  address: ListenAddress & { requestTimeoutMs?: number },
+): Promise<Listening> {
+  let boundHost = address.host;
+  const server = createTurnServer((request, response) => {
+    if (!coversAddress(boundHost, request.socket.localAddress)) {
+      request.socket.destroy();
+      return;
+    }
+    if (!lacksHost(request)) {
+      handler(request, response);
+      return;
+    }
+    const { headers, body } = problemOf("invalid_request", 400, NO_HOST.detail);
+    response.writeHead(400, headers).end(body);
+  }, address.requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
+  const closeIdle = createIdleCloser(server);
+  await bind(server, address);
   const { port } = server.address() as AddressInfo;
   const endWatch = watchSlowReaders(server);
   return {
@@ -269,14 +258,13 @@ export async function listen(
     port,
     async rebind(host) {
       await acceptWaiting(server);
-      // Closes the listener and idle connections; calls that are being answered keep theirs.
+      // Closes the listener and idle connections. Requests in progress keep theirs.
       server.close();
-      const former = boundHost;
       try {
-        await bind(host, port);
+        await bind(server, { ...address, host, port });
         boundHost = host;
       } catch (error) {
-        await bind(former, port);
+        await bind(server, { ...address, host: boundHost, port });
         throw error;
       }
     },
@@ -285,10 +273,10 @@ export async function listen(
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
-      closeUnused();
-      // A connection whose answer ends from now on would be kept open for its client's next request.
-      // After the turn has read what arrived: a process that was paused has not seen the requests of these connections yet.
-      const idleCheck = setInterval(() => setImmediate(closeUnused), IDLE_CHECK_MS);
+      closeIdle();
+      // A connection whose response ends from now on would be kept open for its client's next request. Checked after the
+      // turn has read what arrived: a process that was paused has not seen the requests of these connections yet.
+      const idleCheck = setInterval(() => setImmediate(closeIdle), IDLE_CHECK_MS);
       const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
       await closed;
       clearInterval(idleCheck);

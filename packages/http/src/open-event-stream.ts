@@ -4,43 +4,62 @@ import { addToGauge } from "@svc/telemetry";
 import type { Request, Response } from "express";
 import { problemAnswer } from "./problem.ts";
 
-/** An answer that goes on: server-sent events (HTML standard, "Server-sent events"). */
+/** A response of server-sent events (HTML standard, "Server-sent events"). */
 export interface EventStream {
   /**
-   * Sends an event with its data as JSON, at once. With an id it is where a client goes on that has lost its connection:
-   * it sends it back as `Last-Event-ID`. False when the stream is over, or ends here because its reader is too slow: the
-   * event is not sent then.
+   * Sends an event with its data as JSON. A client that reconnects sends the ID of the last event as `Last-Event-ID`.
+   * Returns false, without sending the event, if the stream has ended, or ends now because its reader is too slow.
    */
   send(event: string, data: unknown, id?: string): boolean;
-  /** True while the reader has not taken what was sent: what can be left out or come later, should. */
+  /** True while sent data is buffered: events that can be dropped or delayed should be. */
   isBehind(): boolean;
-  /** Resolves once the reader has taken what was sent, or the stream is over. Whoever waits for it never is too fast. */
+  /** Resolves when no sent data is buffered, or the stream has ended. */
   drained(): Promise<void>;
-  /** Ends the stream after what was sent. Safe to call twice. */
+  /** Ends the stream after the sent data. Safe to call twice. */
   end(): void;
-  /** Resolves when nothing can be sent any more and the connection is done with it, whoever ended it. Never rejects. */
+  /** Resolves when the response is closed, by either side. Never rejects. */
   closed: Promise<void>;
   isOpen(): boolean;
 }
 
 const HEARTBEAT_MS = 15_000;
-/** Nothing more is sent while so much waits for its reader: the stream ends, and the client resumes. */
+/** Maximum buffered data. The stream ends above it, and the client reconnects. */
 const MAX_WAITING_BYTES = 1_048_576;
-/** How long a client waits until it connects again. */
+/** Delay before a client reconnects. */
 const RETRY_MS = 1_000;
 
+/** Sends the status, the headers and the first bytes of an event stream. */
+function writeHead(response: ServerResponse): void {
+  response.writeHead(200, {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    // Proxies that compress would buffer the events.
+    "Cache-Control": "no-store, no-transform",
+    "X-Accel-Buffering": "no",
+  });
+  response.write(`retry: ${RETRY_MS}\n\n`);
+}
+
+async function waitForDrain(response: ServerResponse, closed: Promise<void>): Promise<void> {
+  let goOn = () => undefined as void;
+  const taken = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  response.once("drain", goOn);
+  await Promise.race([taken, closed]);
+  response.off("drain", goOn);
+}
+
 /**
- * Begins to answer with an event stream: status 200, headers and the first bytes go out at once, and a comment every
- * `heartbeatMs` (15 s) in which nothing else is sent, so that nobody on the way takes the line for dead. What is thrown
- * before it is an ordinary error; after it, errors have to be events. `signal` ends the stream, as when the process
- * stops.
+ * Starts a response that is an event stream: sends status 200, headers and the first bytes immediately, and a comment after
+ * every `heartbeatMs` (15 s) without an event, so that proxies keep the connection open. Errors after this call must be
+ * sent as events. `signal` ends the stream, for example during shutdown.
  */
 export function openEventStream(
   response: ServerResponse,
   { heartbeatMs = HEARTBEAT_MS, signal }: { heartbeatMs?: number; signal?: AbortSignal } = {},
 ): EventStream {
   let isOver = false;
-  // While bytes wait nothing is added: a reader that takes nothing is cut by the server's timeout then.
+  // Nothing is added while data is buffered, so that the server's timeout disconnects a client that does not read.
   const heartbeat = setInterval(() => {
     if (!response.writableNeedDrain) response.write(":\n\n");
   }, heartbeatMs);
@@ -66,18 +85,12 @@ export function openEventStream(
     if (response.destroyed) done();
     else response.once("close", done);
   });
-  // Of a line that breaks while something is written; "close" follows.
+  // The connection dropped during a write; "close" follows.
   response.on("error", settle);
   if (!isOver) {
     addToGauge("svc_event_streams", {}, 1);
     void closed.then(() => addToGauge("svc_event_streams", {}, -1));
-    response.writeHead(200, {
-      "Content-Type": "text/event-stream; charset=utf-8",
-      // Proxies that compress would collect it before.
-      "Cache-Control": "no-store, no-transform",
-      "X-Accel-Buffering": "no",
-    });
-    response.write(`retry: ${RETRY_MS}\n\n`);
+    writeHead(response);
   }
   if (signal?.aborted === true) end();
   else if (!isOver) signal?.addEventListener("abort", end, { once: true });
@@ -97,14 +110,7 @@ export function openEventStream(
     },
     isBehind: () => response.writableNeedDrain,
     async drained() {
-      if (isOver || response.destroyed || !response.writableNeedDrain) return;
-      let goOn = () => undefined as void;
-      const taken = new Promise<void>((resolve) => {
-        goOn = resolve;
-      });
-      response.once("drain", goOn);
-      await Promise.race([taken, closed]);
-      response.off("drain", goOn);
+      if (!isOver && !response.destroyed && response.writableNeedDrain) await waitForDrain(response, closed);
     },
     end,
     closed,
@@ -112,7 +118,7 @@ export function openEventStream(
   };
 }
 
-/** The data of an event `error`: the problem that would have been the answer. What is no error of ours says nothing. */
+/** Returns the data of an event `error`: the problem of a response. Unexpected errors reveal no details. */
 export function streamFault(request: Request, response: Response, error: unknown): unknown {
   const known =
     error instanceof ServiceError
@@ -124,8 +130,8 @@ export function streamFault(request: Request, response: Response, error: unknown
 const EVENT_STREAM = "text/event-stream";
 
 /**
- * Whether a caller asks for events rather than for JSON (RFC 9110, section 12.5.1): it has to name `text/event-stream`,
- * and not to like JSON as well or better.
+ * Returns true if a caller prefers events to JSON (RFC 9110, section 12.5.1): `Accept` must contain `text/event-stream`,
+ * with a higher preference than JSON.
  */
 export function wantsEventStream(request: Request): boolean {
   const accepted = request.headers.accept ?? "";

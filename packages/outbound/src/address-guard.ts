@@ -171,16 +171,11 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
   function refusalOf(address: string, port: number, isHostAllowed: boolean, publicOnly: boolean): string | undefined {
     const addressClass = classifyAddress(address);
     if (addressClass === "never") return notPublic;
-    if (ownPorts.has(port) && (addressClass !== "public" || isOwn(address))) return OWN_PORT;
+    if (ownPorts.has(port) && (addressClass !== "public" || hasAddress(ownAddresses(), address))) return OWN_PORT;
     if (addressClass === "public") return undefined;
     if (publicOnly) return notPublic;
     if (isHostAllowed || allowed.hasAddress(address)) return undefined;
     return addressClass === "loopback" && policy.allowLoopback ? undefined : notPublic;
-  }
-
-  function isOwn(address: string): boolean {
-    const normalized = normalizeAddress(address);
-    return ownAddresses().some((own) => normalizeAddress(own) === normalized);
   }
 
   /** The reason against this name as it is written, or undefined when only its addresses can tell. */
@@ -227,6 +222,12 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
       };
     },
   };
+}
+
+/** Returns true if the list contains the address, however it is written. */
+function hasAddress(addresses: readonly string[], address: string): boolean {
+  const normalized = normalizeAddress(address);
+  return addresses.some((one) => normalizeAddress(one) === normalized);
 }
 
 /** The host of a URL without the brackets of IPv6 and without trailing dots, which change no name. */

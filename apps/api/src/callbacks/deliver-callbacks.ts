@@ -9,6 +9,7 @@ import { createLeaseKeeper, defineWork, retryUntilStored } from "@svc/work";
 import type { HeldLease, Work } from "@svc/work";
 import { callbackSweeps } from "./callback-sweeps.ts";
 import { createReceiverLoad } from "./receiver-load.ts";
+import type { ReceiverLoad } from "./receiver-load.ts";
 import { failedTry, tryDelivery } from "./try-delivery.ts";
 
 /** What delivering callbacks needs. */
@@ -93,38 +94,6 @@ export function deliverCallbacks(
   const load = createReceiverLoad();
   let claimedAt = performance.now();
 
-  /** Delivers one callback; true if the next one of the chat can follow. */
-  async function run(delivery: DeliveryClaim, { signal }: HeldLease): Promise<boolean> {
-    const counted = load.enter(delivery.url);
-    const record = (what: string, write: () => Promise<void>) => retryUntilStored(log, write, { what, signal });
-    /** Releases a callback of which nothing was sent. */
-    const release = (delayMs: number) =>
-      record("releasing a callback", () => store.deliveries.postpone(delivery, delayMs));
-    if ("waitMs" in counted) {
-      await release(counted.waitMs * (1 + Math.random()));
-      return false;
-    }
-    if (counted.isSlow) delivery.releaseJob();
-    try {
-      const result = await attempt(context, delivery, signal);
-      if (result === null) {
-        await release(signal.aborted ? 0 : STORE_DELAY_MS);
-        return false;
-      }
-      if ("abortedAfterMs" in result) {
-        // The receiver may have it: the attempt is recorded, and another process makes the next one.
-        const interrupt = () => store.deliveries.interrupt(delivery, result.abortedAfterMs, "interrupted by shutdown");
-        await record("releasing a callback", interrupt);
-        return false;
-      }
-      await record("recording the result of a callback", () => store.deliveries.finishTry(delivery, result));
-      reportResult(context, delivery, result);
-      return typeof result.next === "string";
-    } finally {
-      counted.leave();
-    }
-  }
-
   const work = defineWork(
     { queues, log },
     {
@@ -139,7 +108,7 @@ export function deliverCallbacks(
         claimedAt = askedAt;
         return handle({ ...delivery, releaseJob });
       },
-      run,
+      run: (delivery: DeliveryClaim, { signal }: HeldLease) => deliver(context, load, delivery, signal),
       sweeps: callbackSweeps(context),
       jobWaitMs: JOB_WAIT_MS,
       shutdown,
@@ -158,6 +127,44 @@ export function deliverCallbacks(
       return `a callback has been due for ${inSeconds(dueMs)}, and this process has not claimed one for ${inSeconds(idleMs)}`;
     },
   };
+}
+
+/** Delivers a claimed callback. Returns true if the next one of the chat can follow. */
+async function deliver(
+  context: DeliveryContext,
+  load: ReceiverLoad,
+  delivery: DeliveryClaim,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { store, log } = context;
+  const counted = load.enter(delivery.url);
+  const record = (what: string, write: () => Promise<void>) => retryUntilStored(log, write, { what, signal });
+  /** Releases a callback of which nothing was sent. */
+  const release = (delayMs: number) =>
+    record("releasing a callback", () => store.deliveries.postpone(delivery, delayMs));
+  if ("waitMs" in counted) {
+    await release(counted.waitMs * (1 + Math.random()));
+    return false;
+  }
+  if (counted.isSlow) delivery.releaseJob();
+  try {
+    const result = await attempt(context, delivery, signal);
+    if (result === null) {
+      await release(signal.aborted ? 0 : STORE_DELAY_MS);
+      return false;
+    }
+    if ("abortedAfterMs" in result) {
+      // The receiver may have it: the attempt is recorded, and another process makes the next one.
+      const interrupt = () => store.deliveries.interrupt(delivery, result.abortedAfterMs, "interrupted by shutdown");
+      await record("releasing a callback", interrupt);
+      return false;
+    }
+    await record("recording the result of a callback", () => store.deliveries.finishTry(delivery, result));
+    reportResult(context, delivery, result);
+    return typeof result.next === "string";
+  } finally {
+    counted.leave();
+  }
 }
 
 /** Reads the content of the request and begins the attempt; null if nothing can be sent now. */

@@ -73,3 +73,6 @@ export function createReceiverLoad(limits = LIMITS) {
     },
   };
 }
+
+/** Counts attempts by receiver. */
+export type ReceiverLoad = ReturnType<typeof createReceiverLoad>;

@@ -125,7 +125,7 @@ export function addOidcRoutes(
       const person = await oidc.finish(new URL(request.originalUrl, "http://localhost"), check);
       const operator = await findOperator(person);
       if (operator === null) {
-        await auditSession(store, "session.sign_in", null, "sign_in_failed", place);
+        await auditSession(store, { action: "session.sign_in", operatorId: null, result: "sign_in_failed" }, place);
         return sendBack(response, "unknown_operator");
       }
       const token = await beginSession(store, operator.id, place);

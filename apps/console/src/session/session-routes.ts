@@ -75,14 +75,22 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     await store.operatorSessions.remove(id);
     cookie.clear(request, response);
     noContent(response);
-    await auditSession(store, "session.sign_out", operatorId, "ok", signInOriginOf(request, response));
+    await auditSession(
+      store,
+      { action: "session.sign_out", operatorId, result: "ok" },
+      signInOriginOf(request, response),
+    );
   };
   const deleteSessions = (): RequestHandler => async (request, response) => {
     const { operatorId } = sessionOf(response);
     await store.operatorSessions.removeOf(operatorId);
     cookie.clear(request, response);
     noContent(response);
-    await auditSession(store, "session.sign_out_everywhere", operatorId, "ok", signInOriginOf(request, response));
+    await auditSession(
+      store,
+      { action: "session.sign_out_everywhere", operatorId, result: "ok" },
+      signInOriginOf(request, response),
+    );
   };
   const postPassword = (): RequestHandler => async (request, response) => {
     const { operator, id: sessionId } = sessionOf(response);
