@@ -79,6 +79,7 @@ export function ProjectMenu({ projects, project }: Projects) {
 const PasswordDialog = lazyDialog(async () => (await import("../sign-in/password-dialog.tsx")).PasswordDialog);
 
 /** Who is signed in, how the console looks, and the ways out. */
+// oxlint-disable-next-line max-lines-per-function -- one menu: a few lines for each of its items
 export function AccountMenu({
   session,
   trigger,

@@ -66,6 +66,30 @@ function useWriteArticle(ticket: TicketDetail, question: string) {
   };
 }
 
+/** Returns a function that writes the article, resolves the ticket, and reroutes it if another agent was chosen. */
+function useTeach(ticket: TicketDetail, question: string, onTaught: (article: KbPlace | null) => void) {
+  const { connection } = useServices();
+  const writeArticle = useWriteArticle(ticket, question);
+  const [error, setError] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  async function teach(answer: string, agentId: string | undefined, isRerouted: boolean) {
+    if (isBusy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      const article = answer.trim() === "" ? null : await writeArticle(answer, agentId);
+      const target = { id: ticket.id, project: ticket.project, version: null };
+      if (ticket.status !== "resolved") await decide(connection, target, "resolve", {});
+      if (isRerouted && agentId !== undefined) await decide(connection, target, "reroute", { agentId });
+      onTaught(article);
+    } catch (cause) {
+      setError(cause);
+      setBusy(false);
+    }
+  }
+  return { error, isBusy, teach };
+}
+
 /** Passages of the documents to choose the right answer from. */
 function PassageChoice({
   passages,
@@ -107,6 +131,7 @@ function PassageChoice({
  * Teaches from a wrong answer: who should answer, which is a lesson for triage, and the right answer as an article, written
  * or taken from a passage of the documents. The ticket of the wrong answer is resolved.
  */
+// oxlint-disable-next-line max-lines-per-function -- the markup of one form
 export function CorrectAnswer({
   ticket,
   question,
@@ -118,37 +143,21 @@ export function CorrectAnswer({
   onTaught: (article: KbPlace | null) => void;
 }) {
   const { t } = useTexts();
-  const { connection } = useServices();
   const field = useRef<HTMLTextAreaElement>(null);
   const [agentId, setAgentId] = useState(ticket.agentId);
   const [answer, setAnswer] = useState("");
-  const [error, setError] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
   const { agent, enabled, passages } = useCandidates(agentId, question);
   const isRerouted = agent !== undefined && agent.id !== ticket.agentId;
 
-  const writeArticle = useWriteArticle(ticket, question);
-
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
+  const { error, isBusy, teach } = useTeach(ticket, question, onTaught);
+  function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    if (isBusy) return;
-    setBusy(true);
-    setError(null);
-    try {
-      const article = answer.trim() === "" ? null : await writeArticle(answer, agent?.id);
-      const target = { id: ticket.id, project: ticket.project, version: null };
-      if (ticket.status !== "resolved") await decide(connection, target, "resolve", {});
-      if (isRerouted) await decide(connection, target, "reroute", { agentId: agent.id });
-      onTaught(article);
-    } catch (cause) {
-      setError(cause);
-      setBusy(false);
-    }
+    void teach(answer, agent?.id, isRerouted);
   }
 
   return (
     <form
-      onSubmit={(event) => void submit(event)}
+      onSubmit={submit}
       className="flex animate-appear flex-col gap-3.5 rounded-lg border border-line bg-surface p-3.5 max-sm:p-2.5"
     >
       {enabled.length > 1 && (

@@ -83,7 +83,8 @@ function useBulkChange(
   return { progress, run };
 }
 
-/** What can be done with all tickets that are selected. What could not be done stays selected. */
+/** What can be done with all selected tickets. */
+// oxlint-disable-next-line max-lines-per-function -- the same actions as buttons, menu items and commands
 export function BulkBar({
   tickets,
   onSelect,
@@ -91,7 +92,7 @@ export function BulkBar({
 }: {
   tickets: readonly TicketItem[];
   onSelect: (ids: ReadonlySet<string>) => void;
-  /** Shows which tickets stayed as they were: also when nothing is selected any more. */
+  /** Shows which tickets could not be changed, also after the selection was cleared. */
   onErrors: (errors: BulkErrors) => void;
 }) {
   const { t } = useTexts();

@@ -21,6 +21,7 @@ const BulkDialogs = lazyDialog(async () => (await import("./bulk-dialogs.tsx")).
 const NONE: ReadonlySet<string> = new Set();
 
 /** The inbox: its views, the list of tickets, and the ticket that is open. */
+// oxlint-disable-next-line max-lines-per-function -- the state that list, ticket, bulk actions and commands share
 export function InboxPage() {
   const { t } = useTexts();
   const project = useProject();

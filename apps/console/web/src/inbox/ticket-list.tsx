@@ -18,6 +18,7 @@ import { useInbox, rowsMoved, useFetchAhead } from "./use-ticket-list.ts";
 import type { useTicketList } from "./use-ticket-list.ts";
 
 /** A ticket in the list. */
+// oxlint-disable-next-line max-lines-per-function -- the markup of one row
 function TicketRow({
   ticket,
   showsProject,
@@ -153,6 +154,7 @@ function RowSkeleton() {
 }
 
 /** The tickets of the list; as many as there are, only those in sight are drawn. */
+// oxlint-disable-next-line max-lines-per-function -- effects and markup of one virtual list
 export function TicketList({
   list,
   currentId,

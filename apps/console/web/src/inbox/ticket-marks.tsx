@@ -34,29 +34,18 @@ export function ChannelMark({ ticket }: { ticket: Pick<TicketItem, "channelId" |
   );
 }
 
-const CLOSED = {
-  resolved: { tone: "ok", title: "state.resolved" },
-  spam: { tone: "bad", title: "state.spam" },
-} as const;
+const TONES: Partial<Record<TicketStage, Tone>> = { review: "warn", done: "plain", failed: "bad" };
 
-const STAGES = {
-  received: { tone: "accent", title: "state.received" },
-  triage: { tone: "accent", title: "state.triage" },
-  retrieval: { tone: "accent", title: "state.retrieval" },
-  agent: { tone: "accent", title: "state.agent" },
-  review: { tone: "warn", title: "state.review" },
-  delivering: { tone: "accent", title: "state.delivering" },
-  done: { tone: "plain", title: "state.done" },
-  failed: { tone: "bad", title: "state.failed" },
-} as const satisfies Record<TicketStage, { tone: Tone; title: TextKey }>;
-
-/** What state a ticket is in, in one word: closed, or where the pipeline is with it. */
+/** Returns the state of a ticket in one word: closed, or its stage in the pipeline. */
 export function stateOf({ status, stage }: { status: TicketStatus; stage: TicketStage }): {
   tone: Tone;
   title: TextKey;
 } {
-  if (status === "resolved" || status === "spam") return CLOSED[status];
-  return stage === "done" && status === "pending" ? { tone: "plain", title: "state.waiting" } : STAGES[stage];
+  if (status === "resolved" || status === "spam") {
+    return { tone: status === "spam" ? "bad" : "ok", title: `state.${status}` };
+  }
+  if (stage === "done" && status === "pending") return { tone: "plain", title: "state.waiting" };
+  return { tone: TONES[stage] ?? "accent", title: `state.${stage}` };
 }
 
 /** The state as a badge. */

@@ -210,6 +210,7 @@ function useDecide() {
 }
 
 /** Changes to knowledge bases that were proposed after operators corrected answers: accepted, or rejected. */
+// oxlint-disable-next-line max-lines-per-function -- one line for each part of the page and its state
 export function ProposalsPage() {
   const { t } = useTexts();
   const { connection } = useServices();

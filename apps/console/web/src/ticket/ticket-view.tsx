@@ -125,6 +125,7 @@ function useTicketView(ticket: TicketDetail, isNext: RefObject<boolean>) {
  * A ticket: its customer, the conversation, the agent's draft, and the field for a reply. `isNext` is true if the ticket
  * was opened by a decision about another one.
  */
+// oxlint-disable-next-line max-lines-per-function -- one line for each part of the page and its state
 export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: RefObject<boolean> }) {
   const { storage } = useServices();
   const { operator } = useSession();
