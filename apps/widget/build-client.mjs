@@ -82,8 +82,7 @@ async function buildScripts(options) {
     outputFiles.map(async ({ path, text }) => {
       const { code } = await minify(text, {
         module: options.format === "esm",
-        // "Unsafe" for functions that are called with `new`: here and in the two libraries, those are classes.
-        compress: { passes: 3, ecma: 2022, unsafe_arrows: true },
+        compress: { passes: 3, ecma: 2022 },
         mangle: true,
       });
       return { name: basename(path, ".js"), contents: Buffer.from(code) };

@@ -30,28 +30,8 @@ const viewDraft = (file: DraftFile, { texts, removeFile }: PanelContext) => {
   );
 };
 
-/** The button that attaches files, behind the input that it opens. */
-const viewAttach = ({ texts, addFiles }: PanelContext) => (
-  <>
-    <input
-      type="file"
-      multiple
-      hidden
-      onChange={({ currentTarget }) => {
-        addFiles(currentTarget.files ?? []);
-        // The same file can be chosen again after it was removed.
-        currentTarget.value = "";
-      }}
-    />
-    <IconButton
-      icon="attach"
-      name={texts.text("attach")}
-      onPress={({ currentTarget }) => (currentTarget.previousElementSibling as HTMLElement).click()}
-    />
-  </>
-);
-
 /** The field and the buttons with which the visitor writes a message. */
+// oxlint-disable-next-line max-lines-per-function -- One element; a function for a part of it exceeds the size budget.
 export function Composer({ context }: { context: PanelContext }) {
   const { state, texts, ui, actions, change, send } = context;
   const { upload } = state.config.features;
@@ -71,7 +51,25 @@ export function Composer({ context }: { context: PanelContext }) {
           : left <= COUNTED_FROM && texts.text("charactersLeft", { count: left })}
       </p>
       <div class="row field">
-        {upload && viewAttach(context)}
+        {upload && (
+          <>
+            <input
+              type="file"
+              multiple
+              hidden
+              onChange={({ currentTarget }) => {
+                context.addFiles(currentTarget.files ?? []);
+                // The same file can be chosen again after it was removed.
+                currentTarget.value = "";
+              }}
+            />
+            <IconButton
+              icon="attach"
+              name={texts.text("attach")}
+              onPress={({ currentTarget }) => (currentTarget.previousElementSibling as HTMLElement).click()}
+            />
+          </>
+        )}
         <textarea
           rows={1}
           // An empty field is turned as the panel is, and its hint with it.
