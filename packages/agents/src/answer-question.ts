@@ -1,6 +1,5 @@
-import type { AnswerModel } from "./answer.ts";
+import type { AnswerModel, Answer, HistoryMessage, Search, SearchResult } from "./answer.ts";
 import type { Agent } from "@svc/contracts";
-import type { Answer, HistoryMessage, Search, SearchResult } from "./answer.ts";
 import { answerWithModel, ifInnocent } from "./grounded/answer-with-model.ts";
 import { streamText } from "./grounded/stream-text.ts";
 import { ModelError } from "./models/model-error.ts";

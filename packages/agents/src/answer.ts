@@ -1,9 +1,7 @@
 import type { ProjectId } from "@svc/store";
-import type { ChatTool } from "./models/language-model.ts";
-import type { LanguageModel } from "./models/language-model.ts";
+import type { ChatTool, LanguageModel, ModelUsage } from "./models/language-model.ts";
 import type { ReplyAuthor, Source, Agent, ReviewPolicy } from "@svc/contracts";
 import { promisesPerson } from "./promises-person.ts";
-import type { ModelUsage } from "./models/language-model.ts";
 
 /** Whether an answer goes out without a person, and why so. */
 export interface SendingChoice {

@@ -1,5 +1,4 @@
-import { findCodes, foldAccents, tokenize } from "@svc/text";
-import { isSameWord } from "@svc/text";
+import { findCodes, foldAccents, tokenize, isSameWord } from "@svc/text";
 
 /** Returns a function that says whether the text holds a word in any of its forms; accents and case do not count. */
 export function holdsWord(text: string): (word: string) => boolean {

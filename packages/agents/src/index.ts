@@ -1,13 +1,28 @@
-export { HISTORY_LIMIT, SEARCH_LIMIT } from "./answer.ts";
+export { HISTORY_LIMIT, SEARCH_LIMIT, sendsAnswer } from "./answer.ts";
 export { answerQuestion } from "./answer-question.ts";
-export type { AnswerModel, CallResult } from "./answer.ts";
-export type { Answer, HistoryMessage, ModelPart, OnText, Passage, Search, SearchResult } from "./answer.ts";
+export type {
+  AnswerModel,
+  CallResult,
+  Answer,
+  HistoryMessage,
+  ModelPart,
+  OnText,
+  Passage,
+  Search,
+  SearchResult,
+  SendingChoice,
+} from "./answer.ts";
 export type { ModelCatalogue, PullableModel } from "./catalogue/open-model-catalogue.ts";
 export type { CatalogueModel } from "./catalogue/create-ollama.ts";
 export { openModelCatalogue } from "./catalogue/open-model-catalogue.ts";
 export { PullError } from "./catalogue/fetch-json.ts";
-export type { ChatTool, LanguageModel, LanguageModels } from "./models/language-model.ts";
-export type { ModelProviderConfig, ModelsConfig } from "./models/language-model.ts";
+export type {
+  ChatTool,
+  LanguageModel,
+  LanguageModels,
+  ModelProviderConfig,
+  ModelsConfig,
+} from "./models/language-model.ts";
 export { openLanguageModels } from "./models/open-language-models.ts";
 export { promisesPerson } from "./promises-person.ts";
 export { NOTES_LIMITS } from "./notes/read-notes-with-model.ts";
@@ -15,8 +30,6 @@ export type { NotesModel, NotesSummary } from "./notes/read-notes-with-model.ts"
 export type { NoteIssue, NoteQuote } from "./notes/find-issues.ts";
 export { summarizeNotes } from "./notes/summarize-notes.ts";
 export { questionAsWritten, questionOf, withoutCourtesies } from "./question-of.ts";
-export { sendsAnswer } from "./answer.ts";
-export type { SendingChoice } from "./answer.ts";
 export { classifyMessage } from "./talk/classify-message.ts";
 export type { MessageClass, MessageContext, MessageKind } from "./talk/classify-message.ts";
 export { createTalkRecognizer } from "./talk/recognize-talk.ts";
@@ -32,10 +45,9 @@ export {
 export type { AutomaticText } from "./talk/reply-to-talk.ts";
 export type { CallableTool, OpenedTool, ToolOutcome } from "./tools/callable-tool.ts";
 export { findSchemaFault } from "./tools/check-arguments.ts";
-export { createToolOpener } from "./tools/create-tool-opener.ts";
+export { createToolOpener, openHeaders } from "./tools/create-tool-opener.ts";
 export type { ToolOpener } from "./tools/create-tool-opener.ts";
 export { isMarkOf, markOfTool } from "./tools/callable-tool.ts";
-export { openHeaders } from "./tools/create-tool-opener.ts";
 export { NO_CONVERSATION, type ToolCustomer } from "./tools/bound-arguments.ts";
 export { offerTools, readOnlyDesk, tellOutcome } from "./tools/offer-tools.ts";
 export type { AskedCall, ToolDesk } from "./tools/offer-tools.ts";
@@ -49,12 +61,9 @@ export { decide } from "./triage/decide.ts";
 export type { TriageDecision, TriageQuestion } from "./triage/decide.ts";
 export { keepTriageModels } from "./triage/keep-triage-models.ts";
 export type { TriageKnowledge, TriageModels } from "./triage/keep-triage-models.ts";
-export { createAgentPool } from "./triage/triage-model.ts";
-export type { AgentPool, PooledProject } from "./triage/triage-model.ts";
+export { createAgentPool, samplesOf } from "./triage/triage-model.ts";
+export type { AgentPool, PooledProject, TriageModel, LearnedMessage, TriageSample } from "./triage/triage-model.ts";
 export { trainTriage } from "./triage/train-triage.ts";
-export type { TriageModel } from "./triage/triage-model.ts";
-export { samplesOf } from "./triage/triage-model.ts";
-export type { LearnedMessage, TriageSample } from "./triage/triage-model.ts";
 
 // What the fits in `eval/` need besides, for the weights of answers and of corrections in notes.
 export { answerWeights, chooseParts, gateFigures, stepsBonus } from "./answers/choose-answer.ts";

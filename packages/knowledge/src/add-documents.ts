@@ -2,8 +2,7 @@ import { ServiceError, KB_LIMITS, kbNameSchema } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { IndexedChunks, NewDocument, ProjectId, PutDocument, Store, Kb } from "@svc/store";
 import { identifyDocument } from "./add-document.ts";
-import type { AddedDocument, CheckedDocument } from "./add-document.ts";
-import type { DocumentInput } from "./add-document.ts";
+import type { AddedDocument, CheckedDocument, DocumentInput } from "./add-document.ts";
 
 /** Result of adding one of several documents. */
 export type AddedOrRefused = AddedDocument | { status: "refused"; error: ServiceError };

@@ -5,8 +5,7 @@ import type { Log } from "@svc/log";
 import type { DocumentSource, ProjectId, Store } from "@svc/store";
 import { cutText } from "@svc/text";
 import { CUT_VERSION, addChecked } from "./add-document.ts";
-import type { AddedDocument, CheckedDocument } from "./add-document.ts";
-import type { DocumentInput } from "./add-document.ts";
+import type { AddedDocument, CheckedDocument, DocumentInput } from "./add-document.ts";
 import type { FileText, FileToRead } from "./parse/file-text.ts";
 
 /** A file that is to become a document. */

@@ -1,7 +1,6 @@
 import type { Model } from "@svc/contracts";
 import type { ModelProviderConfig } from "../models/language-model.ts";
-import { fetchJson } from "./fetch-json.ts";
-import { MAX_MODELS, countOf, entriesOf, fieldsOf, nameOf } from "./fetch-json.ts";
+import { fetchJson, MAX_MODELS, countOf, entriesOf, fieldsOf, nameOf } from "./fetch-json.ts";
 
 /** A model of Ollama's library that can be installed. */
 interface InstallableModel {

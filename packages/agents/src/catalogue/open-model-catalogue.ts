@@ -1,9 +1,8 @@
-import type { CatalogueModel } from "./create-ollama.ts";
+import type { CatalogueModel, Ollama } from "./create-ollama.ts";
 import { MODEL_LIMITS, ServiceError } from "@svc/contracts";
 import type { UnreachableProvider } from "@svc/contracts";
 import type { ModelProviderConfig, ModelsConfig, ModelApi } from "../models/language-model.ts";
 import { createOllama } from "./create-ollama.ts";
-import type { Ollama } from "./create-ollama.ts";
 import {
   asProviderError,
   fetchJson,

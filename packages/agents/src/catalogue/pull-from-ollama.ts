@@ -2,9 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { ModelPullProgress, ErrorCode } from "@svc/contracts";
 import { authorizationOf } from "./create-ollama.ts";
 import type { OllamaTarget } from "./create-ollama.ts";
-import { asProviderError } from "./fetch-json.ts";
-import { PullError } from "./fetch-json.ts";
-import { countOf, fieldsOf } from "./fetch-json.ts";
+import { asProviderError, PullError, countOf, fieldsOf } from "./fetch-json.ts";
 
 interface KnownFault {
   /** What Ollama says. */

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import { answerQuestion } from "../answer-question.ts";
-import type { AnswerModel } from "../answer.ts";
-import type { HistoryMessage, Passage } from "../answer.ts";
+import type { AnswerModel, HistoryMessage, Passage } from "../answer.ts";
 import { ModelError } from "../models/model-error.ts";
 import { TEST_AGENT, answerModelOf, scriptModel, searchOf, testPassage } from "./scripted-model.ts";
 import type { ModelScript, ScriptedAnswer, ScriptedOpinions } from "./scripted-model.ts";

@@ -1,7 +1,15 @@
 import { CONVERSIONS } from "./read-amounts.ts";
 import { detectLanguage, foldAccents, splitSentences } from "@svc/text";
-import { compareBest, compareTurns } from "./compare-statements.ts";
-import { SAME, different, holdsForm, isSameAmount, unsure, worstOf } from "./compare-statements.ts";
+import {
+  compareBest,
+  compareTurns,
+  SAME,
+  different,
+  holdsForm,
+  isSameAmount,
+  unsure,
+  worstOf,
+} from "./compare-statements.ts";
 import type { Comparison } from "./compare-statements.ts";
 import { numbersIn, numberWordsIn } from "./find-foreign-parts.ts";
 import { findQuote, findQuotePlace } from "./find-quote.ts";

@@ -1,10 +1,9 @@
 import { splitSentences, stopWords } from "@svc/text";
-import { lexiconFor, phraseAt } from "./claim-lexicon.ts";
+import { lexiconFor, phraseAt, hasTurn } from "./claim-lexicon.ts";
 import type { Kind, Lexicon, Mark } from "./claim-lexicon.ts";
 import { DIGITS_OF } from "./find-foreign-parts.ts";
 import { amountAt, fold, isFrequency, joinRanges, measureAt, tokensOf } from "./read-amounts.ts";
 import type { Amount, Token } from "./read-amounts.ts";
-import { hasTurn } from "./claim-lexicon.ts";
 
 /** What decides about a part of a sentence that says one thing. */
 export interface Statement {

@@ -1,7 +1,6 @@
 import { cutText } from "@svc/text";
 import { z } from "zod";
-import type { HistoryMessage } from "../answer.ts";
-import type { AnswerModel } from "../answer.ts";
+import type { HistoryMessage, AnswerModel } from "../answer.ts";
 import type { ModelUsage } from "../models/language-model.ts";
 import { ModelError } from "../models/model-error.ts";
 import type { ModelFault } from "../models/model-error.ts";

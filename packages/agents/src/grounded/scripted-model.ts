@@ -1,7 +1,6 @@
 import { asProjectId } from "@svc/store";
 import type { Agent } from "@svc/contracts";
-import type { AnswerModel } from "../answer.ts";
-import type { OnText, Passage, Search, SearchResult } from "../answer.ts";
+import type { AnswerModel, OnText, Passage, Search, SearchResult } from "../answer.ts";
 import type { ChatRequest, LanguageModel } from "../models/language-model.ts";
 
 /** Response of a scripted model, by the answer's schema; an error is thrown. */

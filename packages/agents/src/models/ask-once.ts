@@ -1,8 +1,7 @@
 import type { LanguageModel as SdkModel, ModelMessage, ToolSet } from "ai";
 import { openCallBounds } from "./language-model.ts";
 import type { ChatTool } from "./language-model.ts";
-import { ModelError } from "./model-error.ts";
-import { modelErrorOf } from "./model-error.ts";
+import { ModelError, modelErrorOf } from "./model-error.ts";
 
 /** What a call has used and done so far, whatever becomes of it. */
 export interface CallTally {

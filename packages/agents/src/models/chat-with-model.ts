@@ -5,9 +5,7 @@ import { openCallBounds } from "./language-model.ts";
 import { createModelFetch } from "./create-model-fetch.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelFault } from "./model-error.ts";
-import type { CallManners } from "./language-model.ts";
-import type { ChatRequest } from "./language-model.ts";
-import type { ModelPrice, ModelProviderConfig, ModelApi } from "./language-model.ts";
+import type { CallManners, ChatRequest, ModelPrice, ModelProviderConfig, ModelApi } from "./language-model.ts";
 import type { LearnedQuirks } from "./create-model-fetch.ts";
 
 /** What models think aloud, before their answer. */

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { errorCode, withinMs, isRecord } from "@svc/primitives";
-import { explainStatus } from "./model-error.ts";
+import { explainStatus, ModelError } from "./model-error.ts";
 import type { RequestFault } from "./model-error.ts";
-import { ModelError } from "./model-error.ts";
 import type { CallManners } from "./language-model.ts";
 
 /** The body of a request as OpenAI's API has it. */

@@ -7,10 +7,8 @@ import type { ModelAllowance, ModelCall } from "@svc/store";
 import { collectLog, startFakeModel, waitFor } from "@svc/testing";
 import type { FakeModel } from "@svc/testing";
 import { z } from "zod";
-import type { CallManners } from "./language-model.ts";
-import type { ChatRequest, ChatTool, LanguageModels } from "./language-model.ts";
+import type { CallManners, ChatRequest, ChatTool, LanguageModels, ModelApi } from "./language-model.ts";
 import { ModelError } from "./model-error.ts";
-import type { ModelApi } from "./language-model.ts";
 import { openLanguageModels } from "./open-language-models.ts";
 
 const PROJECT = asProjectId("00000000-0000-7000-8000-000000000001");

@@ -7,17 +7,23 @@ import type { ProjectId, Store } from "@svc/store";
 import type { Log } from "@svc/log";
 import { estimateTokens } from "./ask-once.ts";
 import type { CallTally } from "./ask-once.ts";
-import { openCallBounds } from "./language-model.ts";
-import { DEFAULT_MANNERS } from "./language-model.ts";
-import type { CallManners } from "./language-model.ts";
+import { openCallBounds, DEFAULT_MANNERS } from "./language-model.ts";
+import type {
+  CallManners,
+  ChatRequest,
+  ChatResult,
+  LanguageModel,
+  LanguageModels,
+  ModelUsage,
+  ModelProviderConfig,
+  ModelsConfig,
+} from "./language-model.ts";
 import { chatWithModel } from "./chat-with-model.ts";
 import type { ModelTarget } from "./chat-with-model.ts";
 import { ModelError } from "./model-error.ts";
 import type { ModelFault } from "./model-error.ts";
 import { keepProjectLimits } from "./project-limits.ts";
 import type { ProjectLimits } from "./project-limits.ts";
-import type { ChatRequest, ChatResult, LanguageModel, LanguageModels, ModelUsage } from "./language-model.ts";
-import type { ModelProviderConfig, ModelsConfig } from "./language-model.ts";
 
 /** Of no project: the question is not recorded. */
 const NOBODY = asProjectId("00000000-0000-0000-0000-000000000000");

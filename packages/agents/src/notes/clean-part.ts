@@ -1,11 +1,9 @@
 import { stopWords } from "@svc/text";
-import { capitalOf } from "./note-words.ts";
+import { capitalOf, noteWords, trimEnd } from "./note-words.ts";
 import { mendSentence } from "./mend-sentence.ts";
 import type { MendBudget } from "./mend-sentence.ts";
-import { noteWords } from "./note-words.ts";
 import type { NoteWord } from "./note-words.ts";
 import { findFillers, pausesOf } from "./repair-cues.ts";
-import { trimEnd } from "./note-words.ts";
 
 /** Words that are rightly said twice. */
 const SAID_TWICE = new Set(

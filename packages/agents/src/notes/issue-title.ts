@@ -1,4 +1,4 @@
-import { capitalOf } from "./note-words.ts";
+import { capitalOf, noteWords, trimEnd } from "./note-words.ts";
 import { withoutDue } from "./issue-facts.ts";
 import { tellsIssue, withoutRating } from "./issue-words.ts";
 import { hasPhrase, perLanguage, sourceOf } from "./language-words.ts";
@@ -14,8 +14,6 @@ import {
   withoutPronoun,
   withoutRunUp,
 } from "./note-clauses.ts";
-import { noteWords } from "./note-words.ts";
-import { trimEnd } from "./note-words.ts";
 
 /** Maximum length of a title, in UTF-16 units: it fits into a line of a list. */
 export const TITLE_MAX_CHARS = 80;

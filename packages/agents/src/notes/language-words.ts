@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { createLanguageFiles } from "../language-files.ts";
-import { lazily } from "../language-files.ts";
+import { createLanguageFiles, lazily } from "../language-files.ts";
 
 const list = z.array(z.string()).readonly();
 

@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { isSameKind, readingTest } from "./may-be-meant.ts";
-import { noteWords } from "./note-words.ts";
+import { noteWords, trimEnd } from "./note-words.ts";
 import type { NoteWord } from "./note-words.ts";
 import { repairCandidates } from "./repair-candidates.ts";
 import type { RepairCandidate, RepairReading } from "./repair-candidates.ts";
 import { findRepairCues } from "./repair-cues.ts";
 import type { RepairCue } from "./repair-cues.ts";
-import { trimEnd } from "./note-words.ts";
 
 /**
  * What speaks for each reading of a correction, by the names of `repair-candidates.ts`: weights of a log-linear model that

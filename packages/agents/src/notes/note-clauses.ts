@@ -1,8 +1,6 @@
 import { isGivenName, namedDays, withoutDue } from "./issue-facts.ts";
 import { anyWords, hasPhrase, languageWords, perLanguage, sourceOf } from "./language-words.ts";
-import { noteWords } from "./note-words.ts";
-import { topicTest } from "./note-words.ts";
-import { trimEnd } from "./note-words.ts";
+import { noteWords, topicTest, trimEnd } from "./note-words.ts";
 
 /** Maximum number of words that name what a clause is about. */
 const LONGEST_TOPIC = 8;

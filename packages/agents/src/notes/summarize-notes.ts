@@ -6,11 +6,9 @@ import { findPassages } from "./find-passages.ts";
 import { findIssues, cut } from "./find-issues.ts";
 import type { CleanPart, NoteIssue } from "./find-issues.ts";
 import { noteParts } from "./note-parts.ts";
-import { NOTES_LIMITS } from "./read-notes-with-model.ts";
+import { NOTES_LIMITS, readNotesWithModel } from "./read-notes-with-model.ts";
 import type { NotesModel, NotesSummary } from "./read-notes-with-model.ts";
-import { stopped } from "./note-words.ts";
-import { readNotesWithModel } from "./read-notes-with-model.ts";
-import { stemOf, topicTest } from "./note-words.ts";
+import { stopped, stemOf, topicTest } from "./note-words.ts";
 import type { IssueSeverity } from "./issue-words.ts";
 
 /** What a topic counts each further time that the summary names it, against the time before. */

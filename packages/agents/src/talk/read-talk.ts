@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { createLanguageFiles, phrases } from "../language-files.ts";
-import { lazily } from "../language-files.ts";
+import { createLanguageFiles, phrases, lazily } from "../language-files.ts";
 
 /** What a message can say when it asks the documents nothing. */
 export const TALK_KINDS = [

@@ -9,9 +9,8 @@ import {
 } from "@svc/outbound";
 import type { AddressGuard, OutboundRequest, OutboundResponse } from "@svc/outbound";
 import { findUnboundIdentifiers, withoutBound } from "./bound-arguments.ts";
-import { markOfTool } from "./callable-tool.ts";
+import { markOfTool, wasNeverSent } from "./callable-tool.ts";
 import { toolText } from "./tool-text.ts";
-import { wasNeverSent } from "./callable-tool.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;

@@ -8,10 +8,9 @@ import { defuseText } from "../grounded/fence.ts";
 import { givesOrders } from "../grounded/gives-orders.ts";
 import { findUnboundIdentifiers, withoutBound } from "./bound-arguments.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
-import { canonicalJson } from "./callable-tool.ts";
+import { canonicalJson, markOfRemoteTool } from "./callable-tool.ts";
 import { McpCallError, callMcpTool, listMcpTools } from "./connect-mcp.ts";
 import type { McpListing, McpPrior } from "./connect-mcp.ts";
-import { markOfRemoteTool } from "./callable-tool.ts";
 import { toolText } from "./tool-text.ts";
 
 /** How long the list of a server is valid, and how long an unreachable server is not asked again. */

@@ -1,10 +1,9 @@
 import type { Agent } from "@svc/contracts";
 import { cutText } from "@svc/text";
 import type { Support } from "../quote-answer.ts";
-import { findClosest } from "./shared-meaning.ts";
+import { findClosest, likenessOf, readMeaning, sharedMeaning } from "./shared-meaning.ts";
 import type { SparseVector } from "./feature-space.ts";
 import { readMessage } from "./extract-features.ts";
-import { likenessOf, readMeaning, sharedMeaning } from "./shared-meaning.ts";
 import type { Meaning } from "./shared-meaning.ts";
 import { scoreClasses } from "./triage-model.ts";
 import type { LearnedSample, TriageModel } from "./triage-model.ts";

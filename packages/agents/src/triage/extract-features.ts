@@ -1,7 +1,6 @@
-import type { TextFeatures } from "./feature-space.ts";
+import type { TextFeatures, FeatureSpace, SparseVector } from "./feature-space.ts";
 import { foldAccents, tokenize } from "@svc/text";
 import { toVector } from "./feature-space.ts";
-import type { FeatureSpace, SparseVector } from "./feature-space.ts";
 import { correctTerm, isFamiliar } from "./spelling.ts";
 import type { Spelling } from "./spelling.ts";
 

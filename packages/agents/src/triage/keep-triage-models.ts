@@ -1,13 +1,12 @@
 import type { Agent } from "@svc/contracts";
 import { trainTriageInSlices } from "./train-triage.ts";
 import { samplesOf } from "./triage-model.ts";
-import type { LearnedMessage, TriageSample } from "./triage-model.ts";
+import type { LearnedMessage, TriageSample, TriageModel, LearnedSample } from "./triage-model.ts";
 import { extractFeatures, termsOf } from "./extract-features.ts";
 import { extendFeatureSpace, toVector } from "./feature-space.ts";
 import { addClass, forget, learnOne, makeRoom, unlearned } from "./linear-classifier.ts";
 import { addBayesClass, countSample } from "./naive-bayes.ts";
 import { addWords, removeWords } from "./spelling.ts";
-import type { TriageModel, LearnedSample } from "./triage-model.ts";
 
 /** What has to be learned and unlearned for a model to know other samples than it does. */
 interface SampleChanges {

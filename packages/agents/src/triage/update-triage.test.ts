@@ -2,8 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import { decide } from "./decide.ts";
 import { trainTriage } from "./train-triage.ts";
-import type { TriageModel } from "./triage-model.ts";
-import type { TriageSample } from "./triage-model.ts";
+import type { TriageModel, TriageSample } from "./triage-model.ts";
 import { compareSamples, updateTriage } from "./keep-triage-models.ts";
 
 const message = (agentId: string | null, text: string): TriageSample => ({ agentId, text, isPurpose: false });

@@ -1,5 +1,5 @@
 import { promptsOf } from "./read-model-folder.ts";
-import type { EmbeddingPrompts } from "./read-model-folder.ts";
+import type { EmbeddingPrompts, ModelFolder } from "./read-model-folder.ts";
 import { createBreaker } from "@svc/outbound";
 import type { Breaker } from "@svc/outbound";
 import { errorMessage, withinMs } from "@svc/primitives";
@@ -13,7 +13,6 @@ import { runLocalModel } from "./run-local-model.ts";
 import type { LocalModelOptions } from "./run-local-model.ts";
 import { keepVectors } from "./keep-vectors.ts";
 import type { KeepVectorsOptions, KeptVectors } from "./keep-vectors.ts";
-import type { ModelFolder } from "./read-model-folder.ts";
 
 /** What a process needs to search by meaning: one for all its searches. */
 export interface Embeddings {

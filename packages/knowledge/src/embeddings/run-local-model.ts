@@ -1,8 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Log } from "@svc/log";
 import type { EmbedOutcome, EmbedWorkerMessage } from "./embed-worker.ts";
-import { EmbeddingError } from "./request-embeddings.ts";
-import { normalize } from "./request-embeddings.ts";
+import { EmbeddingError, normalize } from "./request-embeddings.ts";
 import type { ModelFolder } from "./read-model-folder.ts";
 import type { EmbeddingRequest } from "./request-embeddings.ts";
 

@@ -1,8 +1,7 @@
 import { parseUrl } from "@svc/contracts";
 import { load } from "cheerio";
 import type { CheerioAPI } from "cheerio";
-import { mainContent } from "./main-content.ts";
-import { selectWithin } from "./main-content.ts";
+import { mainContent, selectWithin } from "./main-content.ts";
 import type { PagePart } from "./main-content.ts";
 
 /** HTML that says only what its page says, and what the page calls itself. */

@@ -6,8 +6,7 @@ import { fileFault, fileTooLarge, formatMb, tooComplex } from "./file-fault.ts";
 import type { FileText, FileToRead } from "./file-text.ts";
 import { unpackDocument } from "./packed-document.ts";
 import { READ_LIMITS } from "./read-limits.ts";
-import type { ReadLimits } from "./read-limits.ts";
-import type { WorkerAnswer, WorkerJob, WorkerJobs } from "./read-limits.ts";
+import type { ReadLimits, WorkerAnswer, WorkerJob, WorkerJobs } from "./read-limits.ts";
 
 /** Turns files into text and documents, in a thread of its own. */
 export interface FileReader {

@@ -1,6 +1,5 @@
 import Turndown from "turndown";
-import { escapeMarkdown, unescapeStart } from "./format-table.ts";
-import { formatTable } from "./format-table.ts";
+import { escapeMarkdown, unescapeStart, formatTable } from "./format-table.ts";
 
 /** Marks around the cells and rows of a table between turndown's rules; they are noncharacters, so no text has them. */
 const CELL = "\uFDD0";

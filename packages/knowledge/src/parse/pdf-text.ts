@@ -1,5 +1,4 @@
-import { escapeInline, escapeMarkdown } from "./format-table.ts";
-import { formatTable } from "./format-table.ts";
+import { escapeInline, escapeMarkdown, formatTable } from "./format-table.ts";
 import type { PdfLine } from "./pdf-lines.ts";
 
 /** The text of a PDF, and what was found on the way. */

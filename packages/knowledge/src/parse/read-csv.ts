@@ -1,8 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { fileFault, fileTooLarge } from "./file-fault.ts";
 import type { FileText } from "./file-text.ts";
-import { escapeInline } from "./format-table.ts";
-import { formatTable } from "./format-table.ts";
+import { escapeInline, formatTable } from "./format-table.ts";
 import type { ReadLimits } from "./read-limits.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;

@@ -7,8 +7,7 @@ import { documentOf } from "../ingest-file.ts";
 import { tooComplex } from "./file-fault.ts";
 import { packDocument } from "./packed-document.ts";
 import { readFileBytes } from "./read-file-bytes.ts";
-import type { ReadLimits } from "./read-limits.ts";
-import type { WorkerAnswer, WorkerJob, WorkerJobs, WorkerOutcome } from "./read-limits.ts";
+import type { ReadLimits, WorkerAnswer, WorkerJob, WorkerJobs, WorkerOutcome } from "./read-limits.ts";
 
 /** The thread that reads files, one after the other; a file that harms it ends it and nothing else. */
 const port = parentPort;

@@ -1,9 +1,7 @@
 import { format, isDateFormat } from "numfmt";
-import { escapeInline } from "./format-table.ts";
+import { escapeInline, formatTable } from "./format-table.ts";
 import { fileTooLarge } from "./file-fault.ts";
-import { formatTable } from "./format-table.ts";
-import { readCoreTitle } from "./read-xml.ts";
-import { readXml } from "./read-xml.ts";
+import { readCoreTitle, readXml } from "./read-xml.ts";
 import type { FileText } from "./file-text.ts";
 import type { Zip } from "./open-zip.ts";
 import type { ReadLimits } from "./read-limits.ts";
