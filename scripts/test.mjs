@@ -256,8 +256,8 @@ const REDIS_COMPOSITIONS = [
  * and delivers by them; an outage of the server that has them; an erasure, which reaches into them.
  */
 const QUEUED = [
-  "tests/journeys/durability-outages",
-  "tests/journeys/http-privacy",
+  "tests/journeys/durability-(outages|pipeline)",
+  "tests/journeys/http-(privacy|sync)",
   "tests/packages/queue",
   "packages/channel-manager/src/(accept-message|channel-manager|deliver-replies)",
   "apps/api/src/callbacks/callback-sweeps",
@@ -271,7 +271,7 @@ const BETWEEN_PROCESSES = [
   "tests/journeys/chaos",
   "tests/journeys/console-events",
   "tests/journeys/durability-(crash|shutdown)",
-  "tests/journeys/http-(cut-drains|drain|health|idempotency|kb-durability|models|rate-limit|replicas|reviews-durability|streaming|sync|timeout-race)",
+  "tests/journeys/http-(cut-drains|drain|health|idempotency|kb-durability|models|rate-limit|replicas|reviews-durability|streaming|timeout-race)",
   "tests/journeys/http-webhooks(\\.test|-durability|-order)",
   "tests/journeys/messenger-kills",
   "tests/journeys/widget-browser-replicas",
