@@ -134,6 +134,7 @@ async function callableTools(context: StageContext, run: Run, agent: Pick<Agent,
  * messages that are not answered yet: a later attempt, a regenerated draft or another of these messages gets its result; one
  * whose worker crashed is never made again. A call that needs approval is recorded and not made.
  */
+// oxlint-disable-next-line max-lines-per-function -- One record of tools over one state of a run.
 export async function openRunTools(context: StageContext, run: Run, agent: Agent): Promise<RunTools> {
   if (agent.tools.length === 0) return NO_TOOLS;
   const { store } = context;

@@ -86,6 +86,7 @@ async function rest(timeMs: number, signal: AbortSignal): Promise<void> {
   await delay(timeMs, undefined, { signal }).catch(() => undefined);
 }
 
+// oxlint-disable-next-line max-lines-per-function -- One worker whose functions share its state.
 function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSignal, pace: EmbeddingPace) {
   const table = store.chunkEmbeddings;
   let model: EmbeddingModel | null = null;

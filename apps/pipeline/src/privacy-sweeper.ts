@@ -16,6 +16,7 @@ const WARN_STORAGE_MS = 600_000;
  * no reply names; expires files of visitors; and folds the rows that count stored bytes. Replicas share the work; the
  * next sweep finds what one of them leaves undone when it crashes.
  */
+// oxlint-disable-next-line max-lines-per-function -- One sweep whose steps share its state.
 export function startPrivacySweeper({ store, queues, log }: { store: Store; queues: Queues; log: Log }): {
   stop(): Promise<void>;
 } {

@@ -50,6 +50,7 @@ interface MessageClaim extends ChatClaim {
  * Defines the work on conversations: the oldest waiting message, then the next one until none waits. Messages and submitted
  * issues come by queues of their own and share everything else.
  */
+// oxlint-disable-next-line max-lines-per-function -- One definition of work: data and its short functions.
 export function processMessages(
   context: StageContext,
   { leases, isolation }: { leases: ChatLeases; isolation: Isolation },

@@ -44,6 +44,7 @@ interface PullProgress extends ModelPullProgress {
  * Defines the work of pulling models, one after the other until none is left. A pull that is interrupted continues where
  * it was, since the server keeps what it has; an attempt counts if it brought nothing.
  */
+// oxlint-disable-next-line max-lines-per-function -- One definition of work: data and its short functions.
 export function pullModels(
   { store, queues, log, catalogue }: PullContext,
   { delaysMs = RETRY_DELAYS_MS, maxMs = MAX_MS }: { delaysMs?: readonly number[]; maxMs?: number } = {},

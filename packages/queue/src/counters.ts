@@ -56,6 +56,7 @@ class SlowResponseError extends Error {
 }
 
 /** Makes the counters of a process. The names of all of them begin with the prefix. */
+// oxlint-disable-next-line max-lines-per-function -- One set of counters whose functions share its state.
 export function createCounters(backend: CounterBackend, { prefix, log }: { prefix: string; log: Log }): Counters {
   // The library has one limiter for each limit; those of one window share what they count.
   const limiters = new Map<string, { shared: RateLimiterAbstract; own: RateLimiterAbstract }>();

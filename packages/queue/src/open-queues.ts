@@ -23,6 +23,7 @@ const NEVER_ABORTED = new AbortController().signal;
  * Opens the queues: on Redis where `redisUrl` is given, else on BullMQ's Postgres backend. This is the only place that
  * knows which. Nothing here fails because the backend is away: objects are made once it can be reached.
  */
+// oxlint-disable-next-line max-lines-per-function -- One object of queues whose functions share the backend.
 export function openQueues(options: {
   databaseUrl: string;
   redisUrl: string | undefined;

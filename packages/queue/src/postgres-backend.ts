@@ -33,6 +33,7 @@ const KEEP_ALIVE_MS = 10_000;
  * job lost in a crash of Postgres is published again by the sweeper, because our own tables, which do wait, are the
  * truth.
  */
+// oxlint-disable-next-line max-lines-per-function -- One backend whose functions share pool and listeners.
 export function createPostgresQueueBackend(options: { databaseUrl: string; prefix: string; log: Log }): QueueBackend {
   const { databaseUrl, prefix, log } = options;
   const pool = new pg.Pool({

@@ -37,6 +37,7 @@ const FETCHERS = 4;
 const TOPIC_SEPARATOR = "/wake/";
 
 /** BullMQ on Redis or Valkey. Commands fail at once while the server is away instead of piling up. */
+// oxlint-disable-next-line max-lines-per-function -- One backend whose functions share its connections.
 export function createRedisBackend(options: { redisUrl: string; prefix: string; log: Log }): QueueBackend {
   const { redisUrl, prefix, log } = options;
   const shared = {

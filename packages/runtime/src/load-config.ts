@@ -120,6 +120,7 @@ function readText(env: Environment, name: SettingName, faults: string[]): string
 }
 
 /** Reads the environment. Throws ConfigError with all faults at once. */
+// oxlint-disable-next-line max-lines-per-function -- One setting per line.
 export function readEnvironment(env: Environment): EarlyConfig {
   const faults: string[] = [];
   const values: Partial<Record<SettingName, unknown>> = {};

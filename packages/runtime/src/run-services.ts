@@ -46,6 +46,7 @@ function watchForFaults(resources: Resources, stop: () => Promise<void>): () => 
  * When one does not start, the others are stopped and its error is thrown. A signal that comes while they start lets
  * the one that is starting finish, and no further one begins.
  */
+// oxlint-disable-next-line max-lines-per-function -- Start and stop of a process share its state.
 export async function runServices(
   services: readonly Service[],
   resources: Resources,

@@ -1,3 +1,4 @@
+// oxlint-disable max-lines -- One list of all settings.
 import { isIP } from "node:net";
 import { operatorRoleSchema } from "@svc/contracts";
 import { LOG_LEVELS } from "@svc/log";

@@ -112,6 +112,7 @@ function isRunning(pid: number): boolean {
  * reach the store, since then the others may not have reached it either. Call the returned function when the stop begins:
  * it records that this process stops in order, or that it crashed.
  */
+// oxlint-disable-next-line max-lines-per-function -- One watch whose functions share its state.
 export function watchProcesses(
   app: string,
   processes: Processes,

@@ -118,6 +118,7 @@ export interface Work<Target> {
  * Defines a kind of leased work. Jobs may be duplicated or lost: the store's rows decide what is done, and a sweep announces
  * again what has no job, whose worker has crashed or whose next attempt is due.
  */
+// oxlint-disable-next-line max-lines-per-function -- One life cycle whose functions share its state.
 export function defineWork<Name extends QueueName, Target, OneClaim extends Claim>(
   { queues, log }: { queues: Queues; log: Log },
   definition: WorkDefinition<Name, Target, OneClaim>,

@@ -61,6 +61,7 @@ const RENEWAL_TAKES_MS = 250;
  * Renews the leases of all work of one kind, in one call per interval. Work whose lease is lost is aborted: another process
  * has it, or a person has made it unnecessary.
  */
+// oxlint-disable-next-line max-lines-per-function -- One keeper whose functions share the leases held.
 export function createLeaseKeeper<OneClaim extends Claim>(log: Log, options: LeaseOptions<OneClaim>) {
   const { name, ms, renewMs, renew, renewOne, onRenewed, onExpired, isUnfenced = false } = options;
   const held = new Map<string, Held<OneClaim>>();

@@ -127,6 +127,7 @@ function keylessSlot(
  * that resumes an earlier one gets the ids of that call. Throws idempotency_mismatch, idempotency_in_progress,
  * invalid_request.
  */
+// oxlint-disable-next-line max-lines-per-function -- One decision table of an idempotency key.
 export async function claimSlot(
   context: ApiContext,
   principal: Principal,

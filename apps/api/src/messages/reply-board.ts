@@ -40,6 +40,7 @@ const POLL_MS = 1_000;
  * Opens the board on which the callers of this process wait for replies, and listens for the wake-ups of other replicas.
  * It wakes callers up, which then read the store; a caller whose message came with the wake-up need not.
  */
+// oxlint-disable-next-line max-lines-per-function -- One board whose functions share the watchers.
 export function openReplyBoard(queues: Pick<Queues, "wakeUps">) {
   const watchers = new Map<string, Set<Watcher>>();
   let closed = false;

@@ -69,6 +69,7 @@ function syncBodyOf({ status, body }: KeptAnswer): SyncAnswer | PendingAnswer | 
  * event has an id that names the message, with which a caller whose connection dropped resumes: `isResumed`. Other modes
  * get JSON.
  */
+// oxlint-disable-next-line max-lines-per-function -- One writer whose functions share the state of a response.
 export function eventWriter(
   { store, log }: ApiContext,
   request: Request,

@@ -85,6 +85,7 @@ function trackUnfinished(stream: EventStream, isResumed: boolean, cursorOf: () =
  * as with `after`. Ends with `done` when its time is over or the process shuts down, and with `error` when the key is
  * revoked. While the store is unavailable it waits.
  */
+// oxlint-disable-next-line max-lines-per-function -- One stream whose steps share its state.
 export async function streamChat(context: ApiContext, chat: ChatStream): Promise<void> {
   const { store, log, board } = context;
   const { request, response, project, ticketId, chatId, limits, durationMs = MAX_STREAM_MS } = chat;

@@ -44,6 +44,7 @@ const ROLES: readonly Role[] = ["any file", "small file", "page"];
  * small ones, and the others fetch pages and sitemaps, each for another project. A document and the end of its ingest
  * become real in one transaction that the lease fences.
  */
+// oxlint-disable-next-line max-lines-per-function -- One definition of work: data and its short functions.
 export function ingestDocuments(
   context: IngestContext,
   { sitemapDeadlineMs = SITEMAP_DEADLINE_MS }: { sitemapDeadlineMs?: number } = {},

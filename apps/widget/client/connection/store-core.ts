@@ -132,7 +132,7 @@ export function createStoreCore(options: StoreOptions) {
     contact,
     canTalk,
     viewOfItem,
-    changeMessage(key: string, values: Partial<VisitorEntry>) {
+    changeMessage: (key: string, values: Partial<VisitorEntry>) => {
       set({ entries: changeMessage(state.entries, key, values) });
     },
     /** Shows the stored conversation. */
@@ -142,7 +142,7 @@ export function createStoreCore(options: StoreOptions) {
       Object.assign(cursor, { chatId, sinceSeq, readSeq, pendingRating, oldSeq: sinceSeq });
       show(entries, { conversation, rating });
     },
-    saveSoon() {
+    saveSoon: () => {
       saveTimer ??= setTimeout(save, SAVE_AFTER_MS);
     },
     /** Stores what `saveSoon` has not stored yet. */

@@ -42,7 +42,7 @@ const EXCERPT_CHARS = 200;
 /** How a pull is followed and ended. */
 export interface PullOptions {
   /** Called with each news, of which there are many a second. */
-  onProgress(progress: ModelPullProgress): void;
+  onProgress: (progress: ModelPullProgress) => void;
   /** Ends the pull; what was downloaded is kept for the next one. */
   signal: AbortSignal;
   /** Silence after which the server is given up; 3 minutes by default, since it checks large files without a word. */

@@ -151,7 +151,7 @@ interface CallDeps {
   limits: ProjectLimits;
   watch: ModelWatch;
   log: Log;
-  record(project: ProjectId, call: ModelCall): void;
+  record: (project: ProjectId, call: ModelCall) => void;
 }
 
 /** Asks within the limits of the project and records the call, whatever becomes of it. */

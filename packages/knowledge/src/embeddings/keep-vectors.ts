@@ -165,7 +165,7 @@ interface ReadDeps {
   model: string;
   dimensions: number;
   signal: AbortSignal;
-  hasRoom(sizeBytes: number): boolean;
+  hasRoom: (sizeBytes: number) => boolean;
 }
 
 /** Reads the embeddings of a knowledge base that are not in memory, or none of them if there is no room. */

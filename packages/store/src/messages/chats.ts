@@ -76,6 +76,7 @@ export async function renewLeases(db: Db, leases: LeaseRef[]): Promise<Set<strin
 }
 
 /** Keeps what a run has found so far, if the lease is still held. */
+// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
 export async function saveProgress(
   db: Db,
   project: ProjectId,
@@ -121,6 +122,7 @@ const sql = statements("messages/chats", {
 });
 
 /** The last things said in a chat before a place in it, oldest first. */
+// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
 export async function listBefore(
   db: Db,
   project: ProjectId,

@@ -256,6 +256,7 @@ export async function reopenCall(
  * the replies to it that nobody has, which are taken for this call; by the same id they are had again.
  * `endAnsweredCall`, or `endCall` and `release`, follow. Null when there is no such message.
  */
+// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
 export async function takeForCall(
   context: Context,
   project: ProjectId,
@@ -324,6 +325,7 @@ export async function endResumedCall(
 }
 
 /** Takes the oldest buffered replies of a chat, for an answer that `confirm` or `release` follows. */
+// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
 export async function takeFromBuffer(
   context: Context,
   project: ProjectId,
@@ -346,6 +348,7 @@ export async function takeFromBuffer(
 }
 
 /** Reads the buffered replies of a chat after a place, and takes nothing. */
+// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
 export async function readBuffer(
   context: Context,
   project: ProjectId,

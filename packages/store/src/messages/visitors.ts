@@ -185,6 +185,7 @@ export async function look(db: Db, chats: readonly { project: ProjectId; ticketI
 }
 
 /** What was said in a chat after a place, oldest first, at most `limit`. */
+// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
 export async function listAfter(
   db: Db,
   project: ProjectId,

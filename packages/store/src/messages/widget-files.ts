@@ -125,6 +125,7 @@ export async function findKept(
  * Gives files of a chat to a message, in the given order; null, and nothing is given, when one of them is not there
  * or belongs to another message. Safe to repeat. The ids are all different.
  */
+// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
 export async function take(
   context: Context,
   project: ProjectId,

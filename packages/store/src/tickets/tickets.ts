@@ -165,6 +165,7 @@ const openBatched = batched<Context, OpenItem, Ticket>(async (context: Context, 
   });
 });
 
+// oxlint-disable-next-line max-lines-per-function -- One record of a column per line.
 async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | null)[]> {
   const sorted = runs.toSorted((a, b) => (a.message.ticketId < b.message.ticketId ? -1 : 1));
   const replies = sorted.flatMap(({ message, replies: made }) =>

@@ -102,10 +102,10 @@ function useQuestions(agentId: string) {
     setInput,
     context,
     answer,
-    ask() {
+    ask: () => {
       if (input.trim() !== "" && !answer.isPending) answer.mutate({ input: input.trim(), context });
     },
-    reset() {
+    reset: () => {
       setContext("");
       setInput("");
       answer.reset();

@@ -201,7 +201,7 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
     focus,
     send,
     signalTyping,
-    choose(next: ComposeMode) {
+    choose: (next: ComposeMode) => {
       if (isBegun) isOwn.current = true;
       draft.setMode(next);
       setOpen(true);
@@ -213,18 +213,18 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
       setSeen(seenOf(ticket));
       focus();
     },
-    addFiles(added: readonly File[]) {
+    addFiles: (added: readonly File[]) => {
       if (isSending) return;
       isOwn.current = true;
       setOpen(true);
       files.add(added);
     },
-    removeFile(key: number) {
+    removeFile: (key: number) => {
       isOwn.current = true;
       files.remove(key);
     },
     /** Inserts words at the caret, or in place of the text from `at` on. */
-    insert(words: string, at = mentions.caret) {
+    insert: (words: string, at = mentions.caret) => {
       write(text.slice(0, at) + words + text.slice(mentions.caret));
       const end = at + words.length;
       requestAnimationFrame(() => {

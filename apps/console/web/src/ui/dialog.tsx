@@ -47,15 +47,15 @@ function useModal(onClose: () => void, keepsText: boolean) {
     ref,
     keepWriting,
     isAsking,
-    onInput(target: EventTarget) {
+    onInput: (target: EventTarget) => {
       if (isOfForm(target)) isTyped.current = true;
     },
-    leave() {
+    leave: () => {
       if (!isTyped.current || keepsText) return onClose();
       if (!isAsking) writtenIn.current = document.activeElement;
       setAsking(true);
     },
-    goOn() {
+    goOn: () => {
       setAsking(false);
       if (writtenIn.current instanceof HTMLElement) writtenIn.current.focus();
     },
