@@ -235,6 +235,24 @@ test("a claim that opens the ticket does what opening it by itself does, and rea
   expect(row).toEqual({ channel_meta: { first: 1, both: 2 } });
 });
 
+test("a message whose ticket cannot be opened is claimed without it, next to others that are opened", async () => {
+  const { store } = db;
+  const project = await db.newProject();
+  await db.sql("ALTER TABLE tickets ADD CONSTRAINT no_poison CHECK (subject <> 'poison')");
+  try {
+    const claims = ["poison", "fine"].map(async (text) => {
+      const { ticketId } = await store.messages.accept(project, newMessage({ chatId: `claimed ${text}`, text }));
+      return store.messages.claimBeside(project, ticketId, 0);
+    });
+    expect(await Promise.all(claims)).toMatchObject([
+      { text: "poison", attempts: 1, opened: null },
+      { text: "fine", attempts: 1, opened: { ticket: { subject: "fine" } } },
+    ]);
+  } finally {
+    await db.sql("ALTER TABLE tickets DROP CONSTRAINT no_poison");
+  }
+});
+
 test("the subject of a ticket is the first line of its first message, trimmed as text is, without direction controls", async () => {
   const { store } = db;
   const project = await db.newProject();

@@ -10,7 +10,7 @@ import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
 import type { Context } from "../context.ts";
 import { batched } from "../batcher.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, history, lapseWait, leaseHistory } from "./chats.ts";
-import { isUniqueViolation } from "../db.ts";
+import { isUnavailable, isUniqueViolation } from "../db.ts";
 import type { LeaseHistory, Utterance } from "./chats.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
@@ -269,7 +269,11 @@ async function claimIn(
   group: number | null,
   { project, ticketId, historyLimit }: ClaimItem,
 ): Promise<ClaimedChat | Suspect | null> {
-  const fresh = await claimFresh(context, { project, ticketId, historyLimit });
+  const fresh = await claimFresh(context, { project, ticketId, historyLimit }).catch((error: unknown) => {
+    if (historyLimit === null || isUnavailable(error)) throw error;
+    // The ticket cannot be opened. Claimed without it, the message fails as its attempt, which counts.
+    return claimFresh(context, { project, ticketId, historyLimit: null });
+  });
   if (fresh !== "expired") return fresh;
   const row = await sql.claimExpired.one<ClaimedRow>(context.leases, {
     project,

@@ -155,6 +155,11 @@ function shown<Row extends object>(rows: (Row & Counted)[]): { rows: Row[]; hasM
   return { rows: rows.toReversed(), hasMore: newestRow !== undefined && rows.length < newestRow.found };
 }
 
+/** An event without the columns that count. */
+function asEvent({ id, at, actor, messageId, moves, data }: EventRow, project: ProjectId): EventRecord {
+  return { id, at, project, actor, messageId, moves, data };
+}
+
 async function findReceived(on: Db, project: ProjectId, ticketId: string): Promise<TicketRecord | null> {
   const row = await sql.findReceived.one<{
     id: string;
@@ -216,7 +221,7 @@ async function readContents(on: Db, home: ProjectId, ticketId: string): Promise<
   return {
     messages: messages.rows.map(asMessage),
     replies: replies.rows.map(asReply),
-    events: events.rows.map((row) => ({ ...row, project: projectAt(row.id) })),
+    events: events.rows.map((row) => asEvent(row, projectAt(row.id))),
     draft: draft === null ? null : { ...draft, confidence: asConfidence(draft.confidence) },
     more: { messages: messages.hasMore, replies: replies.hasMore, events: events.hasMore },
   };
@@ -274,7 +279,7 @@ export async function readOlder(
   return {
     messages: messages.rows.map(asMessage),
     replies: replies.rows.map(asReply),
-    events: events.rows.map((row) => ({ ...row, project: projectAt(row.id) })),
+    events: events.rows.map((row) => asEvent(row, projectAt(row.id))),
     more: { messages: messages.hasMore, replies: replies.hasMore, events: events.hasMore },
   };
 }

@@ -208,7 +208,7 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
       if (next === "edit" && !isBegun) write(agentText);
       focus();
     },
-    acceptChanges() {
+    acceptChanges: () => {
       isOwn.current = true;
       setSeen(seenOf(ticket));
       focus();
