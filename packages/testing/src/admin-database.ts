@@ -24,10 +24,14 @@ export async function runAsAdmin(adminUrl: string, text: string, values: unknown
   }
 }
 
-/** Runs a statement on a database that nobody may be connected to: connections to it are waited out. */
-async function runOnUnused(adminUrl: string, text: string): Promise<void> {
+/**
+ * Runs a statement on a database that nobody may be connected to: connections to it are waited out. `prepare` runs before
+ * each trial.
+ */
+async function runOnUnused(adminUrl: string, text: string, prepare?: () => Promise<unknown>): Promise<void> {
   for (let trial = 1; ; trial++) {
     try {
+      await prepare?.();
       await runAsAdmin(adminUrl, text);
       return;
     } catch (error) {
@@ -73,9 +77,15 @@ export async function ensureDatabase(
 }
 
 /**
- * Removes a database together with the connections to it. PostgreSQL ends them and gives up after five seconds, which is
- * too short for them to end on a busy machine.
+ * Removes a database together with the connections to it. It is not dropped `WITH (FORCE)`, which only a superuser may do
+ * while autovacuum works in it; a plain `DROP DATABASE` ends autovacuum.
  */
 export async function dropDatabase(adminUrl: string, name: string): Promise<void> {
-  await runOnUnused(adminUrl, `DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
+  const endConnections = () =>
+    runAsAdmin(
+      adminUrl,
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND usename = current_user",
+      [name],
+    );
+  await runOnUnused(adminUrl, `DROP DATABASE IF EXISTS ${escapeIdentifier(name)}`, endConnections);
 }
