@@ -94,7 +94,7 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
   }
 
   test("is followed by another one, which answers it once", async () => {
-    release = await holdTable(product.databaseUrl, "agents");
+    release = await holdTable(product.databaseUrl, "replies", "writers");
     const chatId = "killed-at-the-beginning";
     expect((await api.send("crash", { text: "hello", chatId, mode: "async" })).status).toBe(202);
     await isTried(chatId, 1);
@@ -126,7 +126,7 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
     const [first, second] = workers as [CompositionProcess, CompositionProcess];
     await second.kill("SIGKILL");
     const chatId = "frozen";
-    const release = await holdTable(product.databaseUrl, "agents");
+    const release = await holdTable(product.databaseUrl, "replies", "writers");
     expect((await api.send("crash", { text: "hello", chatId, mode: "async" })).status).toBe(202);
     await isTried(chatId, 1);
     process.kill(first.pid, "SIGSTOP");
@@ -153,7 +153,7 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
     // Few, since each holds a job, and a process that was paused takes fewer jobs at once for some seconds: 8 or 4 of the 16
     // that it takes on the PostgreSQL backend.
     const chats = ["paused-0", "paused-1"];
-    const release = await holdTable(product.databaseUrl, "agents");
+    const release = await holdTable(product.databaseUrl, "replies", "writers");
     let paused = first;
     try {
       for (const chatId of chats) await api.send("crash", { text: "hello", chatId, mode: "async" });

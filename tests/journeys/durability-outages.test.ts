@@ -154,7 +154,7 @@ describe("while the queues hang", () => {
 describe("while Postgres is away", () => {
   test("nothing is accepted by half, calls that wait go on or end as pending, health fails; back, no reply is lost or doubled", async () => {
     // Three messages are accepted and being worked on when it dies.
-    const hold = await holdTable(product.databaseUrl, "agents");
+    const hold = await holdTable(product.databaseUrl, "replies", "writers");
     const patient = api.send(PROJECT, { text: "hello", chatId: "patient", timeoutMs: 60_000 });
     const hurried = api.send(PROJECT, { text: "hello", chatId: "hurried", timeoutMs: 4_500 });
     expect((await sendAsync("later")).status).toBe(202);

@@ -115,7 +115,7 @@ describe("a pipeline that gets SIGTERM", () => {
 
   /** Lets it be in the middle of a message, until `release`. */
   async function beginMessage(chatId: string): Promise<void> {
-    release = await holdTable(product.databaseUrl, "agents");
+    release = await holdTable(product.databaseUrl, "replies", "writers");
     expect((await api.send("shutdown", { text: "hello", chatId, mode: "async" })).status).toBe(202);
     await waitFor(async () => (await readMessages(chatId))[0]?.attempts === 1, { what: "the message to be worked on" });
   }
