@@ -48,7 +48,7 @@ function recallPorts(file) {
 }
 
 /** Why a start would fail, in one line, or null. `env` is the environment that the start gets. */
-export async function findStartFault(env) {
+export async function findStartProblem(env) {
   const dataDir = resolve(env.SVC_DATA_DIR || ".svc");
   const isEmbedded = !env.DATABASE_URL && !env.DATABASE_URL_FILE;
   if (isEmbedded && existsSync(dataDir)) {

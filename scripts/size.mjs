@@ -89,7 +89,7 @@ print(
     ]),
   ],
 );
-for (const fault of checkBudget(sizes, budget)) {
-  process.stderr.write(`${fault}\n`);
+for (const error of checkBudget(sizes, budget)) {
+  process.stderr.write(`${error}\n`);
   process.exitCode = 1;
 }

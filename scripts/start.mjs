@@ -1,13 +1,13 @@
 // `npm start` and `npm run svc -- …`: prepares the checkout when needed, then runs the command line in this process.
-import { findStartFault } from "./check-start.mjs";
+import { findStartProblem } from "./check-start.mjs";
 import { prepare } from "./prepare.mjs";
 
 const isStart = process.argv[2] === "up" && !process.argv.includes("--help") && !process.argv.includes("-h");
-const fault = isStart ? await findStartFault(process.env) : null;
-if (fault !== null) {
-  console.error(fault);
+const error = isStart ? await findStartProblem(process.env) : null;
+if (error !== null) {
+  console.error(error);
   if (process.argv.includes("--json"))
-    console.log(JSON.stringify({ ok: false, error: { code: "not_started", message: fault } }));
+    console.log(JSON.stringify({ ok: false, error: { code: "not_started", message: error } }));
   process.exit(1);
 }
 try {

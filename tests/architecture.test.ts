@@ -309,7 +309,7 @@ describe("every workspace", () => {
       .filter((file) => !isTest(file))
       .filter((file) => /messenger/i.test(readFileSync(file, "utf8").replaceAll(table, "")))
       .map((file) => relative(ROOT, file));
-    expect(files.filter((file) => !named.some((place) => file.startsWith(place)))).toEqual([]);
+    expect(files.filter((file) => !named.some((folder) => file.startsWith(folder)))).toEqual([]);
   });
 
   test("keeps the main.ts of an app at 15 lines or fewer", () => {

@@ -5,15 +5,15 @@ import type { Way } from "../chaos/src/ledger.ts";
 /** A ledger of two messages in one chat that were both acknowledged, and what shows their answers. */
 function twoMessages() {
   const ledger = createLedger();
-  const [one, two] = [0, 1].map((place) => {
-    const entry = ledger.send({ id: `own-${place}`, channel: "api", chat: "chat", place, mode: "sync" });
-    ledger.acknowledge(entry, `m${place}`);
+  const [one, two] = [0, 1].map((position) => {
+    const entry = ledger.send({ id: `own-${position}`, channel: "api", chat: "chat", place: position, mode: "sync" });
+    ledger.acknowledge(entry, `m${position}`);
     return entry;
   });
   const show = (
-    place: number,
-    { reply = `r${place}`, seq = place + 1, by = "call" }: { reply?: string; seq?: number; by?: Way } = {},
-  ) => ledger.show({ messageId: `m${place}`, replyId: reply, seq, by });
+    position: number,
+    { reply = `r${position}`, seq = position + 1, by = "call" }: { reply?: string; seq?: number; by?: Way } = {},
+  ) => ledger.show({ messageId: `m${position}`, replyId: reply, seq, by });
   return { ledger, entries: [one, two], show };
 }
 

@@ -239,8 +239,8 @@ describe("the secrets of the containers", () => {
   });
   const run = async (what: string, env: Record<string, string> = {}) => {
     const script = repositoryPath("infra/docker/secrets.sh");
-    const places = { SECRETS_DIR: folder, SECRETS_OF: `${copies}/`, PATH: process.env.PATH ?? "" };
-    return (await promisify(execFile)("sh", [script, what], { env: { ...places, ...env } })).stdout;
+    const paths = { SECRETS_DIR: folder, SECRETS_OF: `${copies}/`, PATH: process.env.PATH ?? "" };
+    return (await promisify(execFile)("sh", [script, what], { env: { ...paths, ...env } })).stdout;
   };
   const read = (name: string) => readFileSync(join(folder, name), "utf8").trim();
 

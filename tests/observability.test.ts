@@ -45,7 +45,7 @@ function declarationOf(name: string): MetricDeclaration | undefined {
 }
 
 /** What is wrong with the figures that a query asks for. */
-function faultsOf(query: string): string[] {
+function errorsOf(query: string): string[] {
   const texts = query.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
   const selectors = [...texts.matchAll(/\b((?:svc|nodejs|process)_[a-z0-9_]+|up)\b(?:\{([^}]*)\})?/g)];
   if (selectors.length === 0) return [`no figure in: ${query}`];
@@ -66,7 +66,7 @@ describe("the alert rules", () => {
   });
 
   test.each(alerts)("ask with $alert for figures that there are, and lead to what to do", (alert) => {
-    expect(faultsOf(alert.expr)).toEqual([]);
+    expect(errorsOf(alert.expr)).toEqual([]);
     expect(["critical", "warning"]).toContain(alert.labels["severity"]);
     expect(alert.annotations["summary"]).toMatch(/\.$/);
     expect(alert.annotations["runbook"]).toBe(`docs/operate.md#${alert.alert.toLowerCase()}`);
@@ -81,7 +81,7 @@ describe("the alert rules", () => {
 
 describe("the dashboard", () => {
   test.each(panels)("asks with $title for figures that there are", ({ targets = [], description, datasource }) => {
-    expect(targets.flatMap(({ expr }) => faultsOf(expr))).toEqual([]);
+    expect(targets.flatMap(({ expr }) => errorsOf(expr))).toEqual([]);
     expect(targets.length).toBeGreaterThan(0);
     expect(description).toMatch(/\.$/);
     expect(datasource?.uid).toBe("prometheus");

@@ -11,9 +11,9 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
 
 type Environment = Record<string, string>;
-const { START_PORTS, findStartFault } = (await import(repositoryPath("scripts/check-start.mjs"))) as {
+const { START_PORTS, findStartProblem } = (await import(repositoryPath("scripts/check-start.mjs"))) as {
   START_PORTS: Record<string, number | null>;
-  findStartFault(env: Environment): Promise<string | null>;
+  findStartProblem(env: Environment): Promise<string | null>;
 };
 const { findHolder, takeLock } = (await import(repositoryPath("scripts/process-lock.mjs"))) as {
   findHolder(file: string): { pid: number } | null;
@@ -100,40 +100,40 @@ describe("what npm start checks before it builds", () => {
     const data = join(folder, "data");
     mkdirSync(data);
     const release = await takeLock(join(data, "instance.lock"), () => undefined);
-    expect(await findStartFault(env)).toMatch(
+    expect(await findStartProblem(env)).toMatch(
       new RegExp(
         `^The data folder \\S+ is in use by process ${process.pid}\\. Stop that process, or set SVC_DATA_DIR to another folder\\.$`,
       ),
     );
-    expect(await findStartFault({ ...env, DATABASE_URL: "postgres://svc@db/svc" })).toBeNull();
+    expect(await findStartProblem({ ...env, DATABASE_URL: "postgres://svc@db/svc" })).toBeNull();
     release();
-    expect(await findStartFault(env)).toBeNull();
+    expect(await findStartProblem(env)).toBeNull();
   });
 
   test("a port that is taken is one line with its setting; the widget's counts on the first start, and later if it was used", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const port = String((server.address() as AddressInfo).port);
-    expect(await findStartFault({ ...env, SVC_CONSOLE_PORT: port })).toBe(
+    expect(await findStartProblem({ ...env, SVC_CONSOLE_PORT: port })).toBe(
       `Port ${port} is already in use, possibly by another installation of this product. Stop that program, or choose another port with SVC_CONSOLE_PORT.`,
     );
-    expect(await findStartFault({ ...env, SVC_API_PORT: port, SVC_WIDGET_PORT: port })).toContain(
+    expect(await findStartProblem({ ...env, SVC_API_PORT: port, SVC_WIDGET_PORT: port })).toContain(
       `Ports ${port}, ${port} are already in use`,
     );
     mkdirSync(join(folder, "data", "postgres"), { recursive: true });
     writeFileSync(join(folder, "data", "postgres", "PG_VERSION"), "18\n");
-    expect(await findStartFault({ ...env, SVC_WIDGET_PORT: port })).toBeNull();
+    expect(await findStartProblem({ ...env, SVC_WIDGET_PORT: port })).toBeNull();
     await rememberPorts(join(folder, "data"), ["api", "console", "widget"]);
-    expect(await findStartFault({ ...env, SVC_WIDGET_PORT: port, SVC_TOOLS_PORT: port })).toBe(
+    expect(await findStartProblem({ ...env, SVC_WIDGET_PORT: port, SVC_TOOLS_PORT: port })).toBe(
       `Port ${port} is already in use, possibly by another installation of this product. Stop that program, or choose another port with SVC_WIDGET_PORT.`,
     );
     // Others change the settings of a server's database.
     const onServer = { ...env, DATABASE_URL: "postgres://svc@db/svc" };
-    expect(await findStartFault({ ...onServer, SVC_WIDGET_PORT: port })).toBeNull();
+    expect(await findStartProblem({ ...onServer, SVC_WIDGET_PORT: port })).toBeNull();
     // While it runs, and after it was killed, it is not known what listens but for the two that always do.
     await forgetPorts(join(folder, "data"));
-    expect(await findStartFault({ ...env, SVC_WIDGET_PORT: port, SVC_TOOLS_PORT: port })).toBeNull();
-    expect(await findStartFault({ ...env, SVC_API_PORT: port, SVC_CONSOLE_PORT: port })).toMatch(
+    expect(await findStartProblem({ ...env, SVC_WIDGET_PORT: port, SVC_TOOLS_PORT: port })).toBeNull();
+    expect(await findStartProblem({ ...env, SVC_API_PORT: port, SVC_CONSOLE_PORT: port })).toMatch(
       /SVC_API_PORT, SVC_CONSOLE_PORT\.$/,
     );
     await new Promise((resolve) => server.close(resolve));

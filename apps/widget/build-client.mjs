@@ -161,8 +161,8 @@ async function main() {
   process.stdout.write(
     `The widget gzipped, with English: launcher ${launcher} of ${budget.launcher} bytes, all together ${everything} of ${budget.everything} (with ${withLargest.language}, the largest language, ${withLargest.everything}).\n`,
   );
-  for (const fault of checkBudget(made.sizes, budget)) {
-    process.stderr.write(`${fault}\n`);
+  for (const error of checkBudget(made.sizes, budget)) {
+    process.stderr.write(`${error}\n`);
     process.exitCode = 1;
   }
 }

@@ -46,10 +46,10 @@ export function printFigure(
   text: string,
   { cpu, others = 0, bad = {} }: Partial<Cpu> & { bad?: Record<string, number> } = {},
 ) {
-  const faulty = Object.entries(bad).filter(([, count]) => count > 0);
-  const faults = faulty.length === 0 ? "" : ` UNEXPECTED ${JSON.stringify(Object.fromEntries(faulty))}`;
+  const invalid = Object.entries(bad).filter(([, count]) => count > 0);
+  const errors = invalid.length === 0 ? "" : ` UNEXPECTED ${JSON.stringify(Object.fromEntries(invalid))}`;
   const costs = cpu === undefined ? "" : `  CPU µs each ${JSON.stringify(cpu)}  others ${Math.round(others * 100)} %`;
-  console.log(`${name.padEnd(NAME_WIDTH)} ${text}${costs}${faults}`);
+  console.log(`${name.padEnd(NAME_WIDTH)} ${text}${costs}${errors}`);
 }
 
 /** The run with the median of its rate, with the slowest and fastest rate, and the faults of all runs. */
@@ -58,7 +58,7 @@ export function medianRun<Run extends { perSecond: number; bad: Record<string, n
   const run = sorted[(sorted.length - 1) >> 1];
   if (run === undefined) throw new Error("nothing was measured");
   const bad: Record<string, number> = {};
-  for (const [fault, count] of all.flatMap((one) => Object.entries(one.bad))) bad[fault] = (bad[fault] ?? 0) + count;
+  for (const [error, count] of all.flatMap((one) => Object.entries(one.bad))) bad[error] = (bad[error] ?? 0) + count;
   return { ...run, bad, min: sorted[0]?.perSecond ?? NaN, max: sorted.at(-1)?.perSecond ?? NaN };
 }
 

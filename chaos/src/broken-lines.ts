@@ -27,15 +27,21 @@ export const breakLines: Scenario<"cuts" | "silenceSeconds"> = {
       const pids = pidsOf();
       const state = { isOver: false };
       const talk = async (chat: string, index: number) => {
-        for (let place = 0; !state.isOver; place++) {
-          const mode = place % 2 === 0 ? "sync" : "async";
-          await sendUntilTaken(chaos, { chat, place, mode, fields: { timeoutMs: 5_000 }, replica: index + place });
+        for (let position = 0; !state.isOver; position++) {
+          const mode = position % 2 === 0 ? "sync" : "async";
+          await sendUntilTaken(chaos, {
+            chat,
+            place: position,
+            mode,
+            fields: { timeoutMs: 5_000 },
+            replica: index + position,
+          });
           await pause(BETWEEN_MS);
         }
       };
       const visit = async (visitor: Visitor) => {
-        for (let place = 0; !state.isOver; place++) {
-          await visitor.send(place);
+        for (let position = 0; !state.isOver; position++) {
+          await visitor.send(position);
           await pause(BETWEEN_MS);
         }
       };

@@ -79,17 +79,22 @@ interface Sending {
  */
 export async function sendUntilTaken(
   { ground, ledger }: Pick<Chaos, "ground" | "ledger">,
-  { chat, place, mode, fields = {}, replica = 0 }: Sending,
+  { chat, place: position, mode, fields = {}, replica = 0 }: Sending,
 ) {
   const id = randomUUID();
-  const entry = ledger.send({ id, channel: "api", chat, place, mode });
+  const entry = ledger.send({ id, channel: "api", chat, place: position, mode });
   for (let trial = 0; ; trial++) {
     if (trial > 0) ledger.tryAgain(entry);
     const answer = await call(`${replicaOf(ground, replica + trial)}/api/v1/messages`, {
       method: "POST",
       key: ground.key,
       headers: { "Idempotency-Key": id },
-      json: { text: `message ${place} of ${chat}`, chatId: chat, ...(mode === "webhook" ? {} : { mode }), ...fields },
+      json: {
+        text: `message ${position} of ${chat}`,
+        chatId: chat,
+        ...(mode === "webhook" ? {} : { mode }),
+        ...fields,
+      },
       timeoutMs: fields.timeoutMs ?? 30_000,
     });
     if (answer !== null && answer.status < 300) {

@@ -20,9 +20,15 @@ export const crashDatabase: Scenario<"kills" | "messages"> = {
     const talk = async (chat: string, index: number) => {
       const randomOfChat = randomFrom(seed + index + 1);
       // They go on until the last crash is over, and at least for as many as are asked for.
-      for (let place = 0; !state.hasCrashed || ledger.entries.length < messages; place++) {
+      for (let position = 0; !state.hasCrashed || ledger.entries.length < messages; position++) {
         const mode = randomOfChat() < 0.3 ? "sync" : "async";
-        await sendUntilTaken(chaos, { chat, place, mode, fields: { timeoutMs: 2_000 }, replica: index + place });
+        await sendUntilTaken(chaos, {
+          chat,
+          place: position,
+          mode,
+          fields: { timeoutMs: 2_000 },
+          replica: index + position,
+        });
       }
     };
     const backAfter: number[] = [];

@@ -62,16 +62,16 @@ export const killWorkers: Scenario<"messages" | "kills" | "redisKills"> = {
       const countOf = (index: number) => share + (index < messages % (CHATS + VISITORS) ? 1 : 0);
       const talk = async (chat: string, index: number) => {
         const randomOfChat = randomFrom(seed + index + 1);
-        for (let place = 0; place < countOf(index); place++) {
+        for (let position = 0; position < countOf(index); position++) {
           await gate();
           const mode = randomOfChat() < 0.5 ? "sync" : "async";
-          await sendUntilTaken(chaos, { chat, place, mode, fields: { timeoutMs: 2_000 }, replica: place });
+          await sendUntilTaken(chaos, { chat, place: position, mode, fields: { timeoutMs: 2_000 }, replica: position });
         }
       };
       const visit = async (visitor: Visitor, index: number) => {
-        for (let place = 0; place < countOf(CHATS + index); place++) {
+        for (let position = 0; position < countOf(CHATS + index); position++) {
           await gate();
-          await visitor.send(place);
+          await visitor.send(position);
         }
       };
       const havoc = async () => {

@@ -127,8 +127,8 @@ export function judge(
   const breaches: string[] = [];
   const chats = new Map<string, { answered: Rank[]; ways: Map<Way, Rank[]> }>();
   for (const entry of ledger.entries) {
-    const { acknowledgedAt, answers, id, chat, place } = entry;
-    const name = `message ${place} of ${chat} (${id})`;
+    const { acknowledgedAt, answers, id, chat, place: position } = entry;
+    const name = `message ${position} of ${chat} (${id})`;
     if (acknowledgedAt !== null && answers.length === 0) breaches.push(`lost: ${name}`);
     const replies = new Set(answers.map(({ replyId }) => replyId));
     if (replies.size > 1) breaches.push(`answered twice: ${name}`);
@@ -136,7 +136,7 @@ export function judge(
     const [first] = answers;
     const { answered, ways } = chats.get(chat) ?? { answered: [], ways: new Map<Way, Rank[]>() };
     chats.set(chat, { answered, ways });
-    if (first !== undefined) answered.push({ rank: place, seq: first.seq, name });
+    if (first !== undefined) answered.push({ rank: position, seq: first.seq, name });
     for (const { by, seq, turn } of answers) ways.set(by, [...(ways.get(by) ?? []), { rank: turn, seq, name }]);
   }
   for (const { answered, ways } of chats.values()) {

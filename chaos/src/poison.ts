@@ -78,10 +78,10 @@ async function sendAll(chaos: Chaos, messages: number): Promise<Set<string>> {
   const poisoned = new Set<string>();
   const talk = async (chat: string, index: number) => {
     const random = randomFrom(chaos.seed + index);
-    for (let place = 0; place < Math.ceil(messages / CHATS); place++) {
+    for (let position = 0; position < Math.ceil(messages / CHATS); position++) {
       const isPoison = random() < POISONED_SHARE;
-      const fields = isPoison ? { text: `${POISON} ${place} of ${chat}` } : {};
-      const { answer } = await sendUntilTaken(chaos, { chat, place, mode: "async", fields, replica: index });
+      const fields = isPoison ? { text: `${POISON} ${position} of ${chat}` } : {};
+      const { answer } = await sendUntilTaken(chaos, { chat, place: position, mode: "async", fields, replica: index });
       if (isPoison) poisoned.add(answer.body.messageId);
     }
   };

@@ -112,9 +112,15 @@ async function sendAll(chaos: Chaos, { name, receiver, sent }: Target, round: st
   const webhookUrl = receiver.url("/hook");
   const talk = async (index: number) => {
     const chat = `${round}-${name}-${index}`;
-    for (let place = 0; place < perChat; place++) {
-      const fields = { webhookUrl, timeoutMs: 120_000, meta: { place } };
-      const { entry, answer } = await sendUntilTaken(chaos, { chat, place, mode: "webhook", fields, replica: index });
+    for (let position = 0; position < perChat; position++) {
+      const fields = { webhookUrl, timeoutMs: 120_000, meta: { place: position } };
+      const { entry, answer } = await sendUntilTaken(chaos, {
+        chat,
+        place: position,
+        mode: "webhook",
+        fields,
+        replica: index,
+      });
       sent.push({ entry, deliveryId: answer.body.deliveryId, at: Date.now() });
     }
   };
@@ -177,9 +183,10 @@ function findDisorder({ name, sent, receiver }: Target): string[] {
   for (const { json } of receiver.requests) {
     const entry = entries.get(deliveryOf(json));
     if (entry === undefined) continue;
-    const { place, chat } = entry;
-    if (place < (latest.get(chat) ?? 0)) breaches.push(`${name}: message ${place} of ${chat} came after a later one`);
-    latest.set(chat, Math.max(place, latest.get(chat) ?? 0));
+    const { place: position, chat } = entry;
+    if (position < (latest.get(chat) ?? 0))
+      breaches.push(`${name}: message ${position} of ${chat} came after a later one`);
+    latest.set(chat, Math.max(position, latest.get(chat) ?? 0));
   }
   return breaches;
 }

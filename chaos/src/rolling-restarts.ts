@@ -100,7 +100,7 @@ function startLoad(chaos: Chaos, asker: Asker, visitors: readonly Visitor[], per
     }
   };
   /** Sends in a rhythm; a message of a chat waits for the one before. */
-  const beat = async (senders: ((place: number) => Promise<unknown>)[], rate: number) => {
+  const beat = async (senders: ((position: number) => Promise<unknown>)[], rate: number) => {
     const chats = senders.map((send) => ({ send, place: 0, last: Promise.resolve<unknown>(undefined) }));
     const startedAt = performance.now();
     for (let count = 0; !state.isOver; count++) {
@@ -108,17 +108,19 @@ function startLoad(chaos: Chaos, asker: Asker, visitors: readonly Visitor[], per
       if (at > performance.now()) await pause(at - performance.now());
       const chat = chats[count % chats.length];
       if (chat === undefined) return;
-      const place = chat.place++;
+      const position = chat.place++;
       // On a machine that is too slow for the rhythm, what waits to be sent when all is over is not sent.
-      chat.last = chat.last.then(() => (state.isOver ? undefined : chat.send(place)));
+      chat.last = chat.last.then(() => (state.isOver ? undefined : chat.send(position)));
     }
     await Promise.all(chats.map(({ last }) => last));
   };
-  const calls = chatNames(CHATS).map((chat, index) => (place: number) => sendOne(chaos, asker, { chat, place, index }));
+  const calls = chatNames(CHATS).map(
+    (chat, index) => (position: number) => sendOne(chaos, asker, { chat, place: position, index }),
+  );
   const load = Promise.all([
     beat(calls, perSecond * (1 - VISITORS_SHARE)),
     beat(
-      visitors.map((visitor) => (place) => visitor.send(place)),
+      visitors.map((visitor) => (position) => visitor.send(position)),
       perSecond * VISITORS_SHARE,
     ),
     useOthers(),
@@ -135,11 +137,11 @@ function startLoad(chaos: Chaos, asker: Asker, visitors: readonly Visitor[], per
 async function sendOne(
   { ground, ledger }: Chaos,
   asker: Asker,
-  { chat, place, index }: { chat: string; place: number; index: number },
+  { chat, place: position, index }: { chat: string; place: number; index: number },
 ) {
-  const turn = index + place;
+  const turn = index + position;
   const mode = turn % SYNC_EACH === 0 ? "sync" : "async";
-  const entry = ledger.send({ id: randomUUID(), channel: "api", chat, place, mode });
+  const entry = ledger.send({ id: randomUUID(), channel: "api", chat, place: position, mode });
   const timeout = mode === "sync" ? { timeoutMs: SYNC_TIMEOUT_MS } : {};
   const answer = await asker.ask(ground.composition.apiUrls, turn, {
     name: `message ${entry.id}, ${mode}`,
@@ -150,7 +152,7 @@ async function sendOne(
       "content-type": "application/json",
       "idempotency-key": entry.id,
     },
-    body: JSON.stringify({ text: `message ${place} of ${chat}`, chatId: chat, mode, ...timeout }),
+    body: JSON.stringify({ text: `message ${position} of ${chat}`, chatId: chat, mode, ...timeout }),
     onRetry: () => ledger.tryAgain(entry),
   });
   if (answer === null) return;

@@ -119,9 +119,9 @@ async function sendAll(chaos: Chaos, { messages, webhookUrl }: { messages: numbe
   const talk = async (chat: string, index: number) => {
     const mode = modeOf(index);
     const fields = { timeoutMs: 60_000, ...(mode === "webhook" ? { webhookUrl } : {}) };
-    for (let place = 0; place < messages / CHATS; place++) {
-      await pause((SENT_WITHIN_MS * (place * CHATS + index)) / messages);
-      const { entry, answer } = await sendUntilTaken(chaos, { chat, place, mode, fields, replica: index });
+    for (let position = 0; position < messages / CHATS; position++) {
+      await pause((SENT_WITHIN_MS * (position * CHATS + index)) / messages);
+      const { entry, answer } = await sendUntilTaken(chaos, { chat, place: position, mode, fields, replica: index });
       if (mode === "webhook") callbacks.push({ entry, deliveryId: answer.body.deliveryId });
     }
   };

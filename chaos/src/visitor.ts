@@ -96,20 +96,20 @@ export function startVisitor({ ledger, ground }: Pick<Chaos, "ground" | "ledger"
       return breaks;
     },
     /** Sends a message until it is acknowledged, or rejected for good. */
-    async send(place: number): Promise<Entry> {
+    async send(position: number): Promise<Entry> {
       const id = randomUUID();
-      const entry = ledger.send({ id, channel: "widget", chat: visitorId, place, mode: null });
+      const entry = ledger.send({ id, channel: "widget", chat: visitorId, place: position, mode: null });
       const acknowledged = new Promise<Ack>((resolve) => acks.set(id, resolve));
       for (;;) {
         if (isReady && socket.readyState === WebSocket.OPEN) {
-          const data = { text: `message ${place}`, clientMessageId: id };
+          const data = { text: `message ${position}`, clientMessageId: id };
           socket.send(JSON.stringify({ v: 1, type: "message", id: randomUUID(), data }));
         }
         const ack = await Promise.race([acknowledged, untilBroken(isReady ? ACK_WITHIN_MS : RETRY_MS)]);
         if (ack === null) continue;
         acks.delete(id);
         if (ack.code === undefined) ledger.acknowledge(entry, ack.messageId);
-        else failures.push(`message ${place} of ${visitorId}: ${ack.detail}`);
+        else failures.push(`message ${position} of ${visitorId}: ${ack.detail}`);
         return entry;
       }
     },

@@ -62,11 +62,11 @@ export async function evaluateClaims(): Promise<Evaluation> {
 }
 
 function readHalf(half: string): Claim[] {
-  type Place = Omit<Claim, "claim" | "quote" | "supported" | "kind" | "documentLanguage">;
-  type Line = Place & { claims: Omit<Claim, "documentLanguage">[] };
+  type Position = Omit<Claim, "claim" | "quote" | "supported" | "kind" | "documentLanguage">;
+  type Line = Position & { claims: Omit<Claim, "documentLanguage">[] };
   const lines = readJsonLines<Line>(repositoryPath(`packages/agents/evals/claims-${half}.jsonl`));
-  return lines.flatMap(({ claims, ...place }) =>
-    claims.map((claim) => ({ ...place, documentLanguage: place.language, ...claim })),
+  return lines.flatMap(({ claims, ...position }) =>
+    claims.map((claim) => ({ ...position, documentLanguage: position.language, ...claim })),
   );
 }
 

@@ -131,13 +131,13 @@ async function ask(product: EmbeddedProduct, message: Message, agentId: string |
     isRight,
     isRouted: agentId === null ? null : triage?.agentId === agentId,
     confidence: gate === undefined || answer === "" ? null : item.confidence,
-    place: isRight ? placeOf(answer, all[0] ?? "") : null,
+    place: isRight ? positionOf(answer, all[0] ?? "") : null,
     why: gate?.why ?? null,
     answer,
   };
 }
 
-const placeOf = (answer: string, pattern: string) =>
+const positionOf = (answer: string, pattern: string) =>
   answer.replace(/\s+/g, " ").replace(/[’‘]/g, "'").search(new RegExp(pattern, "i"));
 
 /** Shares of answerable messages, of what was sent, and of all messages, as docs/quality.md explains them. */
@@ -164,6 +164,6 @@ function scoresOf(rows: readonly Prediction[]) {
     ),
     calibrationError: calibrationOf(stated).error,
     chars: median(right.map(({ answer }) => answer.length)),
-    place: median(right.map(({ place }) => place ?? NaN)),
+    place: median(right.map(({ place: position }) => position ?? NaN)),
   };
 }

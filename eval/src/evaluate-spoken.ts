@@ -41,9 +41,9 @@ function readMarks(marked: string) {
   for (const { 0: mark, 1: isEnd, 2: number, index } of marked.matchAll(MARK)) {
     notes += marked.slice(from, index);
     from = index + mark.length;
-    const place = Number(number) - 1;
-    if (isEnd === "") spans[place] = { start: notes.length, end: notes.length };
-    else spans[place] = { start: spans[place]?.start ?? 0, end: notes.length };
+    const position = Number(number) - 1;
+    if (isEnd === "") spans[position] = { start: notes.length, end: notes.length };
+    else spans[position] = { start: spans[position]?.start ?? 0, end: notes.length };
   }
   return { notes: notes + marked.slice(from), spans };
 }
@@ -78,9 +78,9 @@ export async function evaluate({ queries }: SetOf<"spoken">): Promise<Evaluation
       const { notes, spans } = readMarks(marked);
       const { issues } = await summarizeNotes({ notes, locale: language, date: day });
       const found = issues.map((issue) => ({ ...issue, expected: expectedOf(issue, spans) }));
-      const rows = expected.map((wanted, place) => ({
+      const rows = expected.map((wanted, position) => ({
         wanted,
-        own: found.filter((issue) => issue.expected === place),
+        own: found.filter((issue) => issue.expected === position),
       }));
       return { id, part, found, rows };
     },

@@ -390,9 +390,9 @@ describe("a worker that is killed", () => {
     const held = await reviews.untilHeld(broken, 1);
     expect(held.toolCalls).toMatchObject([{ tool: "cancel_order", state: "unknown" }]);
     expect(held.draft?.why).toContain("It is unknown whether cancel_order");
-    const untold = await reviews.untilHeld(forgotten, 1);
-    expect(untold.toolCalls).toMatchObject([{ tool: "cancel_order", state: "unknown" }]);
-    expect(untold.draft?.why).toContain("It is unknown whether cancel_order");
+    const unreported = await reviews.untilHeld(forgotten, 1);
+    expect(unreported.toolCalls).toMatchObject([{ tool: "cancel_order", state: "unknown" }]);
+    expect(unreported.draft?.why).toContain("It is unknown whether cancel_order");
     const answered = await reviews.untilIn(done, "done");
     expect(answered.toolCalls).toMatchObject([{ tool: "cancel_order", state: "done" }]);
     expect(answered.replies).toMatchObject([{ text: CANCELLED }]);

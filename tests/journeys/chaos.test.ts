@@ -88,9 +88,9 @@ function noteReplies(ledger: Ledger, chatId: string, by: Given["by"], answer: Ap
 async function talk(chatId: string, random: () => number, ledger: Ledger, onSent: () => void): Promise<void> {
   const accepted: string[] = [];
   ledger.accepted.set(chatId, accepted);
-  for (let place = 0; place < MESSAGES_A_CHAT; place++) {
+  for (let position = 0; position < MESSAGES_A_CHAT; position++) {
     const mode = random() < 0.5 ? "sync" : "async";
-    const text = `${chatId} message ${place}`;
+    const text = `${chatId} message ${position}`;
     const replica = Math.floor(random() * 2);
     const answer = await orCut(api.send(project.name, { text, chatId, mode, timeoutMs: 2_000 }, { replica }));
     onSent();

@@ -231,8 +231,8 @@ describe("an agent", () => {
     ["nothing to change", 2, ["change", "assistant"], "Specify what to update"],
     ["a bad threshold", 2, ["create", "a", "--threshold", "2"], "Must be a number from 0 to 1."],
     ["a missing file", 1, ["create", "a", "--examples", "none.txt"], "Cannot read none.txt: no such file."],
-  ])("is refused with %s, and it is said why", async (_what, code, words, told) => {
+  ])("is refused with %s, and it is said why", async (_what, code, words, message) => {
     const answer = await svc("agents", ...words);
-    expect(answer).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(told) });
+    expect(answer).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(message) });
   });
 });

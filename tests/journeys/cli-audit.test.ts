@@ -74,8 +74,8 @@ describe("what the command line changes", () => {
     await svc("kb", "add", "one.md", "two.md", "--kb", "books", "--project", "shop");
     await svc("kb", "remove", "two.md", "--kb", "books", "--project", "shop");
     const { items } = await list("--actor", "command-line");
-    const told = items.map(({ action, project, result, count }) => `${project} ${action} ${result} ${count}`);
-    expect(told.toReversed()).toEqual([
+    const message = items.map(({ action, project, result, count }) => `${project} ${action} ${result} ${count}`);
+    expect(message.toReversed()).toEqual([
       "null keys.create ok 1",
       "null keys.create ok 1",
       "null keys.rotate ok 1",

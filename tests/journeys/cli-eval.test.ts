@@ -164,9 +164,9 @@ describe("svc eval", () => {
     const out = join(folder, "none.jsonl");
     const { stdout, stderr, code } = await evaluate(file, "--out", out);
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
-    const [head, ...faults] = stderr.trim().split("\n");
+    const [head, ...errors] = stderr.trim().split("\n");
     expect(head).toMatch(/bad\.jsonl has 4 invalid lines; nothing was evaluated\.$/);
-    expect(faults.map((fault) => fault.trim())).toEqual([
+    expect(errors.map((error) => error.trim())).toEqual([
       "line 2: is not valid JSON; each line must be one object",
       'line 3: agent: no agent is named "biling"; did you mean "billing"?',
       'line 4: document: no document is named "invoice.md"; did you mean "invoices.md" or "Invoices"?',

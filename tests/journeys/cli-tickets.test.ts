@@ -82,11 +82,11 @@ async function show(chatId: string): Promise<TicketDetail> {
 /** Waits until a ticket is so. */
 function until(named: string, isSo: (ticket: TicketDetail) => boolean, what: string): Promise<TicketDetail> {
   let seen: TicketDetail | undefined;
-  const look = async () => {
+  const check = async () => {
     seen = await show(named);
     return isSo(seen) ? seen : null;
   };
-  return waitFor(look, { what: () => `${named} to ${what}; it is ${JSON.stringify(seen)}` });
+  return waitFor(check, { what: () => `${named} to ${what}; it is ${JSON.stringify(seen)}` });
 }
 
 /** A message that waiting for an operator, with a draft. */
@@ -149,8 +149,12 @@ describe("svc projects", () => {
     ["a wrong confirmation", 1, ["delete", "desk", "--confirm", "dusk"], "This deletes the project desk"],
     ["nothing to change", 2, ["change", "desk"], "Specify what to update"],
     ["a bad retention", 2, ["change", "desk", "--retention", "0"], "Must be a number of days, or forever."],
-  ])("refuses %s, and says why", async (_what, code, words, told) => {
-    expect(await svc("projects", ...words)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(told) });
+  ])("refuses %s, and says why", async (_what, code, words, message) => {
+    expect(await svc("projects", ...words)).toMatchObject({
+      code,
+      stdout: "",
+      stderr: expect.stringContaining(message),
+    });
   });
 });
 
@@ -324,8 +328,8 @@ describe("svc tickets", () => {
     ["a text that is given twice", 2, ["note", "calm", "a", "--file", "b"], "not both"],
     ["nobody to take it from", 1, ["unassign", "calm"], "This ticket is not assigned."],
     ["what has not failed", 1, ["retry", "calm"], "failed"],
-  ])("refuses %s, and says why", async (_what, code, words, told) => {
-    expect(await tickets(...words)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(told) });
+  ])("refuses %s, and says why", async (_what, code, words, message) => {
+    expect(await tickets(...words)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(message) });
   });
 });
 

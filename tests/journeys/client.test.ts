@@ -84,13 +84,13 @@ describe("a message that is sent with the client", () => {
 
   test("is one message when the connection is cut before its answer comes", async () => {
     const chatId = randomUUID();
-    const faults: string[] = [];
+    const errors: string[] = [];
     const [proxy] = proxies;
-    proxy?.cutWhen(() => (faults.length < 2 ? 0 : null));
-    const client = connect({ isThroughProxy: true, onRetry: ({ code }) => void faults.push(code) });
+    proxy?.cutWhen(() => (errors.length < 2 ? 0 : null));
+    const client = connect({ isThroughProxy: true, onRetry: ({ code }) => void errors.push(code) });
     const sent = await client.send({ text: "hello", chatId });
     proxy?.cutWhen(() => null);
-    expect(faults).toEqual(["unreachable", "unreachable"]);
+    expect(errors).toEqual(["unreachable", "unreachable"]);
     const [row] = await queryDatabase<{ count: number }>(
       product.databaseUrl,
       "SELECT count(*)::integer AS count FROM messages m JOIN chats c USING (ticket_id) WHERE c.chat_id = $1",

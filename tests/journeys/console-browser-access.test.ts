@@ -113,32 +113,32 @@ describeInBrowser("everyone can use the console", () => {
       const visitor = await ground.enter(open, admin, { reducedMotion: "reduce" });
       const page = await visitor.openPath("/shop/inbox/review");
       const barriers: unknown[] = [];
-      const look = async (what: string) => barriers.push(...(await findBarriers(page, what, ["light", "dark"])));
+      const check = async (what: string) => barriers.push(...(await findBarriers(page, what, ["light", "dark"])));
       for (const path of [...PAGES, `knowledge/${kbId}`, `knowledge/${kbId}?tab=search`, `agents/${agentId}`]) {
         await page.goto(`${ground.line.url}/shop/${path}`);
         await settled(page);
-        await look(path);
+        await check(path);
       }
       await page.goto(`${ground.line.url}/shop/inbox/review/${ticketId}`);
       await draftOn(page).getByText("You can send it back").waitFor();
       await page.keyboard.press("d");
-      await look("a ticket with its details");
+      await check("a ticket with its details");
       await page.getByRole("tab", { name: "Trace" }).click();
-      await look("a ticket with its trace");
+      await check("a ticket with its trace");
       await page.keyboard.press("?");
       await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
-      await look("the list of keys");
+      await check("the list of keys");
       await page.keyboard.press("Escape");
       await page.keyboard.press("Control+k");
       await page.getByPlaceholder("Type a command…").waitFor();
-      await look("the palette");
+      await check("the palette");
       const stranger = await open({ reducedMotion: "reduce" });
       const entry = await stranger.openPage(`${ground.line.url}/sign-in?fault=unknown_operator`);
       await entry.getByLabel("Password").waitFor();
       await entry.getByText("No account here uses the email address from your identity provider.").waitFor();
       barriers.push(...(await findBarriers(entry, "signing in", ["light", "dark"])));
       expect(barriers).toEqual([]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test.each([1280, 1024])("the details of a ticket cover neither its draft nor its composer at %i pixels", (width) =>
@@ -154,7 +154,7 @@ describeInBrowser("everyone can use the console", () => {
         const { x, width: wide } = (await part.boundingBox()) ?? { x: left, width: width };
         expect(x + wide).toBeLessThanOrEqual(left);
       }
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }),
   );
 
@@ -190,7 +190,7 @@ describeInBrowser("everyone can use the console", () => {
       await page.keyboard.press("g");
       await page.keyboard.press("i");
       await page.waitForURL("**/shop/inbox/review");
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("viewers see everything of their project and are offered nothing that they may not do", () =>
@@ -419,7 +419,7 @@ describeInBrowser("everyone can use the console", () => {
       expect(dialogs).toBe(0);
       const own = [ground.line.url, `blob:${ground.line.url}`, "data:"];
       expect(asked.filter((url) => !own.some((start) => url.startsWith(start)))).toEqual([]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("is an app that can be installed", () =>

@@ -174,7 +174,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await page.waitForURL("**/fresh/inbox/review");
       const { body } = await admin("fresh", "/tickets");
       expect(body).toMatchObject({ items: [{ subject: "When do you open?", stage: "done" }] });
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a call of a tool that changes something waits with its arguments; approved it is made once, refused never", () =>
@@ -228,7 +228,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await calls.waitFor({ state: "hidden" });
       await ticketOn(page).getByText("Ann Able denied a tool call").waitFor();
       expect(paths()).toEqual(["/orders/A7/cancel"]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("an argument of a tool is bound to the conversation in the editor, is changed and unbound, and is saved with the agent", () =>
@@ -272,7 +272,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await page.getByText("helper saved").waitFor();
       expect(await savedTools()).toMatchObject([{ bind: { customerId: "customer.email" }, anonymous: "refuse" }]);
       expect((await savedTools())[0]).not.toHaveProperty("bind.note");
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a colleague is chosen with the keyboard, and finds the note among the mentions; no customer gets it", () =>
@@ -318,7 +318,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await createReviewClient(ground.product, "desk").untilIn(ticketId, "done");
       expect(await textsSentTo("desk", chatId)).toEqual([DRAFT]);
       expect((await api.drain("desk", chatId, "?peek=1")).text).not.toContain("4711");
-      for (const { faults } of [visitor, bystander, colleague]) expect(faults()).toEqual([]);
+      for (const { errors } of [visitor, bystander, colleague]) expect(errors()).toEqual([]);
     }));
 
   test("what happens while a page is not told of anything yet is on it, too, as soon as it is", () =>
@@ -345,7 +345,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       letGo();
       await button(page, "Mentions: 1 new").waitFor();
       await ticketOn(page).getByText(note.text).waitFor();
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("who resolves a ticket whose customer still waits is asked first, with the keyboard too", () =>
@@ -377,7 +377,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
          document.activeElement.tagName`,
       );
       expect(focused).toBe("TEXTAREA");
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("several tickets are resolved only after asking how many customers wait, and undo restores them", () =>
@@ -400,7 +400,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
         await waitFor(async () => (await desk.read(ticketId)).stage === "review", { what: "a ticket in review" });
         expect(await desk.read(ticketId)).toMatchObject({ status: "open", draft: { text: DRAFT } });
       }
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a page of the web is fetched anew, and is then found as it is now", () =>
@@ -424,7 +424,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
         await waitFor(async () => (await kbs.search(kbId, "open"))[0]?.text.includes("seven"), {
           what: "the new page",
         });
-        expect(visitor.faults()).toEqual([]);
+        expect(visitor.errors()).toEqual([]);
       } finally {
         site.close();
       }
@@ -461,7 +461,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect([await isKnown(OLD), await isKnown(NEW)]).toEqual([false, true]);
       const again = await ask("care", "Do you ship parcels to Iceland?");
       expect((await reviews.read(again.ticketId)).draft?.text).toContain(NEW);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a change of an agent is played on past tickets before it is saved, with both answers and a summary", () =>
@@ -508,7 +508,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(await sideOf("Do you sell bicycles?", "With changes")).toContain(CALL_US);
       // It was only played.
       expect(await agents()).toEqual(before);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a callback that was given up is shown with what was wrong, and is received when it is sent again", () =>
@@ -539,7 +539,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(posted[1]?.json).toMatchObject({ replies: [{ text: SENT }] });
       await page.getByRole("radio", { name: "Failed" }).check({ force: true });
       await page.getByText("No results").waitFor();
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("who opens the HTTP API to the network is warned before that is saved", () =>
@@ -574,7 +574,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await warning.waitFor({ state: "detached" });
       await save();
       expect([await bindHost(), await warning.count()]).toEqual(["127.0.0.1", 0]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a message to the bot is seen to arrive, and a test message to be delivered to its chat", () =>
@@ -591,9 +591,9 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await button(page, "Connect").click();
       await page.getByText("Running", { exact: true }).waitFor();
       // What is there when somebody begins to look is no news.
-      const looked = page.waitForResponse((response) => response.url().includes("channelId=messenger"));
+      const checked = page.waitForResponse((response) => response.url().includes("channelId=messenger"));
       await button(page, "Wait for a message").click();
-      await looked;
+      await checked;
       await page.getByText("Waiting for a message…").waitFor();
       bot.write({ chatId: 4242, text: "Where is my order?" });
       const arrival = page.getByRole("status").filter({ hasText: "Message received and answered. It works." });
@@ -610,7 +610,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
         ["4242", SENT],
         ["4242", expect.stringContaining("test message")],
       ]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a review is told by the system's notifications where that was asked for, and only while one looks elsewhere", () =>
@@ -641,12 +641,12 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await turnTo(page, "elsewhere");
       const second = await begin("And this, beside another window?");
       // What the customer has written is not for a locked screen.
-      const told = { title: "A ticket needs review", body: "desk" };
+      const message = { title: "A ticket needs review", body: "desk" };
       expect([await countAsked(page), await notificationsOf(page)]).toEqual([
         0,
         [
-          { ...told, tag: first },
-          { ...told, tag: second },
+          { ...message, tag: first },
+          { ...message, tag: second },
         ],
       ]);
       await pressNotification(page);
@@ -660,6 +660,6 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await turnTo(page, "hidden");
       await begin("Told to nobody any more");
       expect(await notificationsOf(page)).toHaveLength(2);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 });

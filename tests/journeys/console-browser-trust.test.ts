@@ -91,7 +91,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       expect(await draft.getByRole("button", { name: "Show draft" }).count()).toBe(0);
       await draft.getByRole("button", { name: "Approve and send" }).click();
       await page.getByText("Draft sent.").waitFor();
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("the first steps end with an answer that was confirmed: a wrong one is corrected by an article and by another agent", () =>
@@ -148,7 +148,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       );
       const gaps = (await admin("taught", "/gaps?status=open")).body as unknown as { items: { question: string }[] };
       expect(gaps.items.map(({ question }) => question)).not.toContain("Do you offer gift wrapping?");
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("the overview shows what became of answers, what thresholds would have sent, and sets the threshold", () =>
@@ -225,6 +225,6 @@ describeInBrowser("how the console helps to trust answers", () => {
       const shown = await viewer.openPath("/figures/overview");
       await shown.getByRole("slider", { name: "Confidence threshold" }).waitFor();
       expect(await shown.getByRole("button", { name: /^Set threshold/ }).count()).toBe(0);
-      expect([...visitor.faults(), ...viewer.faults()]).toEqual([]);
+      expect([...visitor.errors(), ...viewer.errors()]).toEqual([]);
     }));
 });

@@ -97,7 +97,7 @@ describeInBrowser("a day of operators", () => {
       await page.getByLabel("Password").fill(PASSWORD);
       await page.keyboard.press("Enter");
       await button(page, "Account: Ann Able").waitFor();
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
       const found = await ground.product.store.operators.findByEmail("ann@example.com");
       ann = { id: found?.id ?? "", name: "Ann Able", email: "ann@example.com", password: PASSWORD };
     }));
@@ -125,7 +125,7 @@ describeInBrowser("a day of operators", () => {
       await page.getByText("Ann Able edited and sent the draft").waitFor();
       await page.getByText("No tickets need review.").waitFor();
       expect(await page.evaluate("window.isTheSamePage")).toBe(true);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("of two who decide about the same, the second is told what has happened, and nothing is sent twice", () =>
@@ -156,7 +156,7 @@ describeInBrowser("a day of operators", () => {
       await ofBob.keyboard.press("Control+Enter");
       await waitFor(async () => (await textsSentTo(chatId)).length === 2, { what: "the second reply" });
       expect(await textsSentTo(chatId)).toEqual([DRAFT, "You get 10 %."]);
-      expect(second.faults()).toEqual([]);
+      expect(second.errors()).toEqual([]);
     }));
 
   test("who is told nothing and approves an older state sends nothing either", () =>
@@ -228,7 +228,7 @@ describeInBrowser("a day of operators", () => {
       await composerOn(page, "Reply").fill("Anything else?");
       await page.keyboard.press("Control+Enter");
       await waitFor(async () => (await textsSentTo(chatId)).includes("Anything else?"), { what: "the next reply" });
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("who reads further up keeps the place, and goes to a message that comes in when it suits", () =>
@@ -255,7 +255,7 @@ describeInBrowser("a day of operators", () => {
       await button(page, "New message").click();
       await waitFor(() => inSight("That was all."), { what: "the new message" });
       await button(page, "New message").waitFor({ state: "detached" });
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a ticket goes to a colleague, to another agent and to another project, with the keyboard", () =>
@@ -303,7 +303,7 @@ describeInBrowser("a day of operators", () => {
       await draftOn(page).getByText("The workshop looks at it.").waitFor();
       const other = await visitor.openPath("/workshop/inbox/review");
       await rowOf(other, "What happens now?").waitFor();
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("of tickets that are taken together, those that somebody was faster with stay theirs, and are named", () =>
@@ -366,7 +366,7 @@ describeInBrowser("a day of operators", () => {
       await waitFor(async () => (await composerOn(inbox, "Reply").inputValue()) === "We **ship** there. Fay Fell", {
         what: "the reply to be filled in",
       });
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a question without an answer becomes an article, and is answered from then on", () =>
@@ -393,7 +393,7 @@ describeInBrowser("a day of operators", () => {
         { what: "the question to be answered" },
       );
       expect(answer).toContain("three sizes");
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a key that is made is shown once, and works", () =>
@@ -427,7 +427,7 @@ describeInBrowser("a day of operators", () => {
           ).status === 401,
         { what: "the key to be refused" },
       );
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("each integration is set up on its page, and what is saved counts at once", () =>
@@ -512,7 +512,7 @@ describeInBrowser("a day of operators", () => {
         },
       });
       expect(tools.status).toBe(200);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a model is installed while its progress is shown, and one that is not there is told in words", () =>
@@ -539,7 +539,7 @@ describeInBrowser("a day of operators", () => {
       await name.fill("no-such-model:1b");
       await page.keyboard.press("Enter");
       await page.getByText("The model no-such-model:1b does not exist.").first().waitFor();
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("sign-out everywhere ends the other browser, too; who is removed is out at once", () =>

@@ -66,8 +66,8 @@ afterAll(async () => {
 describe("a link", () => {
   test("makes the first administrator once, and none any more when somebody can sign in", async () => {
     const { token } = await makeLink(product.store, null);
-    const look = () => callApi(`${urlOf()}/link/look`, { json: { token }, headers: elsewhere() });
-    expect((await look()).body).toMatchObject({ kind: "first-administrator", email: null });
+    const check = () => callApi(`${urlOf()}/link/look`, { json: { token }, headers: elsewhere() });
+    expect((await check()).body).toMatchObject({ kind: "first-administrator", email: null });
     const use = (input: object) => callApi(`${urlOf()}/link`, { json: { token, ...input }, headers: elsewhere() });
     expectProblem(await use({ password: PASSWORD }), "invalid_request", ["/email", "/name"]);
     expectProblem(await use({ password: "short", email: "x", name: "" }), "invalid_request");
@@ -79,7 +79,7 @@ describe("a link", () => {
     });
     expect((await client.call("/api/v1/admin/keys")).status).toBe(200);
     expectProblem(await use(first), "not_found");
-    expectProblem(await look(), "not_found");
+    expectProblem(await check(), "not_found");
     // A further one finds that there is somebody.
     const { token: second } = await makeLink(product.store, null);
     expectProblem(
@@ -380,12 +380,12 @@ describe("roles", () => {
         if (client === undefined) throw new Error(`nobody is signed in as ${name}`);
         const scopes = scopesOf(name, asked);
         const answer = await ask(client, endpoint, asked);
-        const told = { name, asked, code: answer.body.code };
-        if (scopes.length === 0) expect(told).toEqual({ name, asked, code: "project_mismatch" });
+        const message = { name, asked, code: answer.body.code };
+        if (scopes.length === 0) expect(message).toEqual({ name, asked, code: "project_mismatch" });
         else if (needed.every((scope) => grantsScope(scopes, scope))) {
-          expect(["insufficient_scope", "project_mismatch", "not_signed_in", "internal"]).not.toContain(told.code);
+          expect(["insufficient_scope", "project_mismatch", "not_signed_in", "internal"]).not.toContain(message.code);
         } else {
-          expect(told).toEqual({ name, asked, code: "insufficient_scope" });
+          expect(message).toEqual({ name, asked, code: "insufficient_scope" });
           expect(answer.body.detail).not.toMatch(/\bkey\b/i);
           expect(answer.headers.get("www-authenticate")).toBeNull();
         }
@@ -582,15 +582,15 @@ describe("what pages ask for", () => {
       const json = { text: `Look at this of ${project}`, mentions: [ofBoth.id, ofNorth.id] };
       expect((await author.call(path, { project, json })).status).toBe(200);
     }
-    const told = async (client: ConsoleClient) => {
+    const message = async (client: ConsoleClient) => {
       const { body } = await client.call("/session/mentions");
       const { items } = body as unknown as { items: { project: string; author: string; text: string }[] };
       return items.map(({ project, author: name, text }) => [project, name, text]);
     };
     const inNorth = ["north", "Ann", "Look at this of north"];
-    expect(await told(ofBoth)).toEqual([["south", "Ann", "Look at this of south"], inNorth]);
-    expect(await told(ofNorth)).toEqual([inNorth]);
-    expect(await told(author)).toEqual([]);
+    expect(await message(ofBoth)).toEqual([["south", "Ann", "Look at this of south"], inNorth]);
+    expect(await message(ofNorth)).toEqual([inNorth]);
+    expect(await message(author)).toEqual([]);
     expectProblem(await callApi(`${urlOf()}/session/mentions`, {}), "not_signed_in");
   });
 

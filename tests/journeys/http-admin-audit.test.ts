@@ -48,7 +48,7 @@ const keyFor = (project: Project | null, scopes: Scope[]) =>
   });
 
 /** The rows about one request, once there is any. */
-const untilTold = (requestId: string) =>
+const untilAudited = (requestId: string) =>
   waitFor(
     async () => {
       const rows = await queryDatabase<{ action: string; object: string | null; result: string }>(
@@ -67,7 +67,7 @@ async function untilAllIsWritten(): Promise<void> {
   // A route of its own each time: equal denials are counted.
   const { key } = await keyFor(north, ["models:execute"]);
   await call("/admin/keys", { key, headers: { "X-Request-Id": requestId } });
-  await untilTold(requestId);
+  await untilAudited(requestId);
 }
 
 describe("every endpoint of administration that is no GET", () => {
@@ -190,12 +190,12 @@ describe("what was done", () => {
     const headers = { "X-Request-Id": requestId };
     const secret = `svc_${"s".repeat(38)}`;
     await call(`/admin/agents/${secret}`, { method: "PATCH", json: { enabled: false }, headers });
-    expect(await untilTold(requestId)).toEqual([{ action: "agents.update", object: null, result: "not_found" }]);
+    expect(await untilAudited(requestId)).toEqual([{ action: "agents.update", object: null, result: "not_found" }]);
     const kb = await call("/admin/kb", { json: { name: `kb ${newId()}` } });
     const { id } = (kb.body as unknown as { item: { id: string } }).item;
     headers["X-Request-Id"] = newId();
     await call(`/admin/kb/${id}/documents/${secret}`, { method: "DELETE", headers });
-    expect(await untilTold(headers["X-Request-Id"])).toEqual([
+    expect(await untilAudited(headers["X-Request-Id"])).toEqual([
       { action: "documents.delete", object: null, result: "not_found" },
     ]);
   });
@@ -235,7 +235,7 @@ describe("a denial", () => {
       headers: { "X-Request-Id": requestId },
     });
     expectProblem(answer, code as "missing_key");
-    await untilTold(requestId);
+    await untilAudited(requestId);
     const [row] = rowsOf(await audit(`?result=${code}&limit=1`));
     const object = "GET /api/v1/admin/kb/{id}/documents";
     expect(row).toMatchObject({ ...who, action: "http.denied", object, project: null, requestId, count: 1 });
@@ -317,8 +317,8 @@ describe("the list of the audit trail", () => {
     expect(seen.filter(({ action }) => action !== "key.use")).toEqual([]);
     // The use of the key is noted a moment later, in its project.
     const rows = rowsOf(await audit(`?from=${since}`)).filter(({ action }) => action !== "key.use");
-    const told = rows.map(({ action, project }) => `${action} ${project}`);
-    expect(told.toReversed()).toEqual(
+    const message = rows.map(({ action, project }) => `${action} ${project}`);
+    expect(message.toReversed()).toEqual(
       ["keys.create", "projects.create", "operators.create", "channels.update"].map((action) => `${action} null`),
     );
   });
@@ -399,8 +399,8 @@ describe("the check of the audit trail", () => {
     expectProblem(await verify("?from=2026-02-30&to=x&expect=1"), "invalid_request", ["/expect", "/from", "/to"]);
     expectProblem(await verify("?from=2026-03-02&to=2026-03-01"), "invalid_request", ["/to"]);
     expectProblem(await verify("?from=2026-01-01&to=2026-02-01"), "invalid_request", ["/from"]);
-    const place = `2026-01-01:1:${"0".repeat(64)}`;
-    expectProblem(await verify(`?from=2026-01-01&after=${place}`), "invalid_request", ["/after"]);
+    const position = `2026-01-01:1:${"0".repeat(64)}`;
+    expectProblem(await verify(`?from=2026-01-01&after=${position}`), "invalid_request", ["/after"]);
     expect((await verify("?from=2026-01-01&to=2026-01-31")).status).toBe(200);
   });
 

@@ -126,9 +126,9 @@ describe("a hook", () => {
       "/filter/1/path",
     ]);
     const paths = { text: "{{$.a[}}", chatId: ["ok", "{{a}}"], meta: { "a/b": "{{$..*..*}}" } };
-    const faulty = { name: "paths", mapping: paths, filter: [{ path: "nothing" }] };
+    const invalid = { name: "paths", mapping: paths, filter: [{ path: "nothing" }] };
     const pointers = ["/mapping/text", "/mapping/chatId/1", "/mapping/meta/a~1b", "/filter/0/path"];
-    expectProblem(await hooks.admin("", { json: faulty }), "invalid_request", pointers);
+    expectProblem(await hooks.admin("", { json: invalid }), "invalid_request", pointers);
     expectProblem(await hooks.admin("", { json: { name: "no text" } }), "invalid_request", ["/mapping/text"]);
     expectProblem(await hooks.admin("", { body: "[" }), "invalid_json");
 
@@ -146,8 +146,8 @@ describe("a hook", () => {
     const standard = { name: "s", auth: { type: "standard-webhooks" }, secret: SECRET, mapping: { text: "a" } };
     expectProblem(await hooks.admin("", { json: standard }), "invalid_request", ["/secret"]);
     const rotation = { secret: "short", overlapSeconds: -1, overlap: 1 };
-    const told = ["/secret", "/overlapSeconds", "/overlap"];
-    expectProblem(await hooks.admin(`/${id}/rotate`, { json: rotation }), "invalid_request", told);
+    const allowed = ["/secret", "/overlapSeconds", "/overlap"];
+    expectProblem(await hooks.admin(`/${id}/rotate`, { json: rotation }), "invalid_request", allowed);
   });
 
   test("412: a change of another version is refused with the present one", async () => {

@@ -186,7 +186,7 @@ describe("a key that is imported", () => {
     const again = await create({ ...NEW, name: "again", key });
     expectProblem(again, "invalid_request", ["/key"]);
     expect(again.body.errors).toMatchObject([{ code: "taken" }]);
-    for (const told of [key, keyOf(imported).id, "shop"]) expect(again.text).not.toContain(told);
+    for (const message of [key, keyOf(imported).id, "shop"]) expect(again.text).not.toContain(message);
   });
 
   test("and revoked may be imported again", async () => {
@@ -490,7 +490,7 @@ describe("whatever is sent", () => {
         [...secrets].some(
           (secret) => secret !== "" && (line.includes(secret) || line.includes(encodeURIComponent(secret))),
         );
-      expect({ name, told: lines.filter(isTelling) }).toEqual({ name, told: [] });
+      expect({ name, message: lines.filter(isTelling) }).toEqual({ name, message: [] });
     }
     await expectHealthy(product);
   });

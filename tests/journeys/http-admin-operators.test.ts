@@ -76,8 +76,8 @@ describe("an operator", () => {
     const role = { project: "shop", role: "operator" };
     const bad = { email: "ann", name: "\n", roles: [{ project: "A B", role: "boss" }], password: "secret", x: 1 };
     const answer = await call("", { json: bad });
-    const faults = ["/email", "/name", "/roles/0/project", "/roles/0/role", "/password", "/x"];
-    expectProblem(answer, "invalid_request", faults);
+    const errors = ["/email", "/name", "/roles/0/project", "/roles/0/role", "/password", "/x"];
+    expectProblem(answer, "invalid_request", errors);
     expect(answer.text).not.toContain("secret");
     const { id } = await make();
     expectProblem(await patch(id, { roles: [role, role] }), "invalid_request", ["/roles/1/project"]);

@@ -295,8 +295,8 @@ describe("a ticket", () => {
     await call(`/${id}`, { project: "south", method: "PATCH", json: { tags: ["south's own"] } });
     expect((await reroute("south", "north")).status).toBe(200);
     const home = itemOf(await call(`/${id}`, { key: await keyOf(north, ["tickets:read"]) }));
-    const told = home.events.map(({ data }) => data["decision"] ?? Object.keys(data).length > 0);
-    expect(told).toEqual([true, "note", false, false, "reroute"]);
+    const message = home.events.map(({ data }) => data["decision"] ?? Object.keys(data).length > 0);
+    expect(message).toEqual([true, "note", false, false, "reroute"]);
   });
 });
 
@@ -566,8 +566,8 @@ describe("statistics", () => {
       unit: "hour",
       points: { length: 48, 0: { at: "2026-10-24T12:00:00.000Z", messages: 0, firstReplyMs: { p50: null } } },
     });
-    const places = (await seriesOf("?from=2026-10-23&to=2026-10-28&timeZone=Europe/Berlin")).points;
-    expect(places.map(({ at }) => at)).toEqual([
+    const positions = (await seriesOf("?from=2026-10-23&to=2026-10-28&timeZone=Europe/Berlin")).points;
+    expect(positions.map(({ at }) => at)).toEqual([
       "2026-10-22T22:00:00.000Z",
       "2026-10-23T22:00:00.000Z",
       "2026-10-24T22:00:00.000Z",
@@ -674,8 +674,8 @@ describe("statistics", () => {
   });
 
   test("400 and 403: at most 366 days, and its scope", async () => {
-    const faults = "?from=2024-01-01&to=2026-01-01";
-    expectProblem(await stats(faults), "invalid_request", ["/from"]);
+    const errors = "?from=2024-01-01&to=2026-01-01";
+    expectProblem(await stats(errors), "invalid_request", ["/from"]);
     expectProblem(await stats("?from=2026-01-02&to=2026-01-01"), "invalid_request", ["/from"]);
     expectProblem(await stats("?from=x&to=y&channelId=z&agentId='&timeZone=';--"), "invalid_request", [
       "/from",

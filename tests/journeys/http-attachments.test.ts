@@ -47,18 +47,18 @@ afterAll(async () => {
 function unzip(archive: Buffer): Map<string, string> {
   const files = new Map<string, string>();
   const end = archive.lastIndexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06]));
-  let place = archive.readUInt32LE(end + 16);
+  let position = archive.readUInt32LE(end + 16);
   for (let left = archive.readUInt16LE(end + 10); left > 0; left--) {
-    const method = archive.readUInt16LE(place + 10);
-    const size = archive.readUInt32LE(place + 20);
-    const nameLength = archive.readUInt16LE(place + 28);
-    const furtherLength = archive.readUInt16LE(place + 30) + archive.readUInt16LE(place + 32);
-    const start = archive.readUInt32LE(place + 42);
-    const name = archive.toString("utf8", place + 46, place + 46 + nameLength);
+    const method = archive.readUInt16LE(position + 10);
+    const size = archive.readUInt32LE(position + 20);
+    const nameLength = archive.readUInt16LE(position + 28);
+    const furtherLength = archive.readUInt16LE(position + 30) + archive.readUInt16LE(position + 32);
+    const start = archive.readUInt32LE(position + 42);
+    const name = archive.toString("utf8", position + 46, position + 46 + nameLength);
     const content = start + 30 + archive.readUInt16LE(start + 26) + archive.readUInt16LE(start + 28);
     const packed = archive.subarray(content, content + size);
     files.set(name, (method === 0 ? packed : inflateRawSync(packed)).toString("utf8"));
-    place += 46 + nameLength + furtherLength;
+    position += 46 + nameLength + furtherLength;
   }
   return files;
 }
@@ -108,9 +108,9 @@ describe("a Markdown table in an answer comes as an XLSX file too:", () => {
     await waitFor(async () => (await api.drain("table", chatId, "?peek=1")).replies.length === 2, {
       what: "message and attachment",
     });
-    const looks = ["?peek=1", "?after=0", "?after=0", ""].map((query, replica) => ({ query, replica }));
+    const reads = ["?peek=1", "?after=0", "?after=0", ""].map((query, replica) => ({ query, replica }));
     const files: Buffer[] = [];
-    for (const { query, replica } of looks) {
+    for (const { query, replica } of reads) {
       files.push(expectTable((await api.drain("table", chatId, query, { replica })).replies));
     }
     for (const file of files) expect(file.equals(files[0] ?? Buffer.alloc(0))).toBe(true);

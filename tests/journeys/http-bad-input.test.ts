@@ -448,9 +448,9 @@ describe("any request at all", () => {
   test("that has bad fields is refused with exactly these fields", async () => {
     const bad = fc.record(invalidFields, { requiredKeys: [] }).filter((fields) => Object.keys(fields).length > 0);
     await fc.assert(
-      fc.asyncProperty(valid, bad, async (request, faults) => {
-        const pointers = Object.keys(faults).map((field) => `/${field}`);
-        expectProblem(await post({ ...request, ...faults }), "invalid_request", pointers);
+      fc.asyncProperty(valid, bad, async (request, errors) => {
+        const pointers = Object.keys(errors).map((field) => `/${field}`);
+        expectProblem(await post({ ...request, ...errors }), "invalid_request", pointers);
       }),
       { numRuns: RUNS },
     );
@@ -513,10 +513,10 @@ describe("afterwards", () => {
     const { processes } = product.composition;
     for (const { name, apiUrl, output } of processes) {
       if (apiUrl !== undefined) expect((await callApi(`${apiUrl}/api/v1/health`)).body.status).toBe("pass");
-      const faults = output()
+      const errors = output()
         .split("\n")
         .filter((line) => /"level":"(?:error|fatal)"/.test(line));
-      expect({ name, faults }).toEqual({ name, faults: [] });
+      expect({ name, errors }).toEqual({ name, errors: [] });
     }
     expect((await post({ text: "still there?" })).texts).toEqual([HARD_TEXT]);
   });

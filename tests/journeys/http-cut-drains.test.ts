@@ -116,8 +116,8 @@ describe(`callers that acknowledge by cursor (SVC_SEED=${SEED})`, () => {
         );
         expect(new Set(replies.map(({ id }) => id)).size).toBe(MESSAGES_A_CHAT);
         expect(new Set(replies.map(({ inReplyTo }) => inReplyTo)).size).toBe(MESSAGES_A_CHAT);
-        const places = replies.map(({ seq }) => seq);
-        expect(places).toEqual(places.toSorted((a, b) => a - b));
+        const positions = replies.map(({ seq }) => seq);
+        expect(positions).toEqual(positions.toSorted((a, b) => a - b));
       });
       const cuts = proxies.reduce((sum, proxy) => sum + proxy.cuts, 0);
       expect(cuts).toBeGreaterThan(CHATS / 10);

@@ -140,8 +140,8 @@ describe("a plain GET", () => {
   test("returns replies in the order of the chat", async () => {
     const chatId = "ordered";
     await fillBuffer(chatId, 5);
-    const places = (await api.drain("fixed", chatId)).replies.map(({ seq }) => seq);
-    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    const positions = (await api.drain("fixed", chatId)).replies.map(({ seq }) => seq);
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b));
   });
 
   test("gives each reply to exactly one of several readers", async () => {
@@ -321,9 +321,9 @@ describe("looking without taking", () => {
   test("peek=1 takes nothing", async () => {
     const chatId = "peeked";
     await fillBuffer(chatId, 1);
-    const looked = await api.drain("fixed", chatId, "?peek=1");
-    expect(looked.texts).toEqual([FIXED]);
-    expect(idsOf((await api.drain("fixed", chatId)).replies)).toEqual(idsOf(looked.replies));
+    const checked = await api.drain("fixed", chatId, "?peek=1");
+    expect(checked.texts).toEqual([FIXED]);
+    expect(idsOf((await api.drain("fixed", chatId)).replies)).toEqual(idsOf(checked.replies));
   });
 
   test("peek=1 acknowledges nothing either", async () => {
@@ -433,9 +433,9 @@ describe("a reply that nobody collects", () => {
     ]);
   const inTable = async (chatId: string) =>
     (await sql("SELECT 1 FROM replies WHERE ticket_id = $1", [ticketIdOf(fixed.id, "api", chatId)])).length;
-  const looks = ["?peek=1", "?after=0", "?peek=1&after=1"];
+  const reads = ["?peek=1", "?after=0", "?peek=1&after=1"];
   const seen = async (chatId: string) =>
-    Promise.all(looks.map(async (query) => (await api.drain("fixed", chatId, query)).texts));
+    Promise.all(reads.map(async (query) => (await api.drain("fixed", chatId, query)).texts));
 
   test("leaves the drain after 7 days and no sooner, and stays in the ticket", async () => {
     for (const chatId of Object.values(chats)) await fillBuffer(chatId, 1);

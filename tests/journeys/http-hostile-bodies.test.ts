@@ -154,11 +154,11 @@ describe("keys that mean something to JavaScript", () => {
 /** Postgres keeps the keys of an object by length and then by bytes. */
 function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  const byPlace = ([one]: [string, unknown], [other]: [string, unknown]) =>
+  const byPosition = ([one]: [string, unknown], [other]: [string, unknown]) =>
     one.length - other.length || (one < other ? -1 : 1);
   return Object.fromEntries(
     Object.entries(value)
-      .sort(byPlace)
+      .sort(byPosition)
       .map(([key, child]) => [key, sorted(child)]),
   );
 }

@@ -33,8 +33,8 @@ afterAll(() => product.stop());
  * The naughty strings of a place in a request that is no field of a message: all of them in a soak, else every third, and
  * other ones in each place.
  */
-const sharedOut = (place: 0 | 1 | 2) =>
-  NAUGHTY_STRINGS.filter((_, index) => process.env["SVC_SOAK"] === "1" || index % 3 === place);
+const sharedOut = (position: 0 | 1 | 2) =>
+  NAUGHTY_STRINGS.filter((_, index) => process.env["SVC_SOAK"] === "1" || index % 3 === position);
 
 /** Runs a check for naughty strings, several at a time; a failure names its string. */
 async function forEachNaughty(
@@ -100,9 +100,9 @@ describe("each naughty string", () => {
   test("in every field of a message is refused with exactly the fields that may not have it, or taken", async () => {
     await forEachNaughty(async (naughty) => {
       const allowed = allowedFields(naughty);
-      const faulty = ALL_FIELDS.filter((field) => !allowed.includes(field));
-      if (faulty.length > 0) {
-        const pointers = faulty.map((field) => `/${field}`);
+      const invalid = ALL_FIELDS.filter((field) => !allowed.includes(field));
+      if (invalid.length > 0) {
+        const pointers = invalid.map((field) => `/${field}`);
         expectProblem(await post(messageWith(naughty, ALL_FIELDS)), "invalid_request", pointers);
       }
       const answer = await post(messageWith(naughty, allowed));

@@ -264,9 +264,9 @@ describe("a key that was used before", () => {
     const [key, text] = [randomUUID(), newText()];
     await send(key, { text, mode: "async" });
     await sql("UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 minute' WHERE key = $1", [key]);
-    const anew = await send(key, { text: `${text} anew`, mode: "async" });
-    expect([anew.status, isReplayed(anew)]).toEqual([202, null]);
-    expectReplayed(await send(key, { text: `${text} anew`, mode: "async" }), anew);
+    const again = await send(key, { text: `${text} anew`, mode: "async" });
+    expect([again.status, isReplayed(again)]).toEqual([202, null]);
+    expectReplayed(await send(key, { text: `${text} anew`, mode: "async" }), again);
     expect([await countMessages(text), await countMessages(`${text} anew`)]).toEqual([1, 1]);
   });
 

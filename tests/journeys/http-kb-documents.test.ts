@@ -166,7 +166,7 @@ describe("a text", () => {
   });
 
   test("400 and 413: with faults it is refused, and nothing is kept", async () => {
-    const faults: [object, string[]][] = [
+    const errors: [object, string[]][] = [
       [{ text: " " }, ["/text"]],
       [{ text: "a\u0000b" }, ["/text"]],
       [{ text: "a", titel: "x" }, ["/titel"]],
@@ -180,12 +180,12 @@ describe("a text", () => {
       [[], [""]],
       [{ text: 7 }, ["/text"]],
     ];
-    for (const [json, pointers] of faults) {
+    for (const [json, pointers] of errors) {
       const answer = await kbs.add(kbId, json);
-      const places = new Set(answer.body.errors?.map(({ pointer }) => pointer));
+      const positions = new Set(answer.body.errors?.map(({ pointer }) => pointer));
       expectProblem(answer, "invalid_request");
-      for (const place of places) expect(pointers).toContain(place);
-      expect(places.size).toBeGreaterThan(0);
+      for (const position of positions) expect(pointers).toContain(position);
+      expect(positions.size).toBeGreaterThan(0);
     }
     expectProblem(await kbs.add(kbId, { text: "x".repeat(11 * MB) }), "payload_too_large");
     expectProblem(await kbs.add(kbId, { text: "x".repeat(16 * MB) }), "payload_too_large");

@@ -188,8 +188,8 @@ describe("a key", () => {
     const { id } = await kbs.makeKb();
     const reader = await keyWith(["kb:read", "messages:*"]);
     const writer = await keyWith(["kb:write"]);
-    const looks = ["", `/${id}`, `/${id}/documents`, `/${id}/documents/${id}`, `/${id}/search?q=a`, `/${id}/imports`];
-    for (const path of looks) {
+    const paths = ["", `/${id}`, `/${id}/documents`, `/${id}/documents/${id}`, `/${id}/search?q=a`, `/${id}/imports`];
+    for (const path of paths) {
       const refused = await kbs.call(path, { key: writer });
       expectProblem(refused, "insufficient_scope");
       expect(refused.headers.get("www-authenticate")).toContain('scope="kb:read"');

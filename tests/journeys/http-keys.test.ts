@@ -330,8 +330,8 @@ function expectNoSecretInOutput(): void {
     const lines = output().split("\n");
     expect(lines.length).toBeGreaterThan(1);
     for (const secret of secrets) {
-      const told = lines.filter((line) => [secret, encodeURIComponent(secret)].some((form) => line.includes(form)));
-      expect({ name, told }).toEqual({ name, told: [] });
+      const message = lines.filter((line) => [secret, encodeURIComponent(secret)].some((form) => line.includes(form)));
+      expect({ name, message }).toEqual({ name, message: [] });
     }
   }
 }

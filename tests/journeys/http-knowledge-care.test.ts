@@ -160,8 +160,8 @@ describe("a gap", () => {
     expectProblem(await call("gaps/x"), "not_found");
     expectProblem(await call("gaps?status=x&sort=y&limit=0"), "invalid_request", ["/status", "/sort", "/limit"]);
     const article = { kbId: "x", title: "a\nb", text: " ", y: 1 };
-    const faults = ["/kbId", "/title", "/text", "/y"];
-    expectProblem(await call(`gaps/${id}/article`, { json: article }), "invalid_request", faults);
+    const errors = ["/kbId", "/title", "/text", "/y"];
+    expectProblem(await call(`gaps/${id}/article`, { json: article }), "invalid_request", errors);
     const elsewhere = { kbId: newId(), title: "Ladders", text: "Yes." };
     expectProblem(await call(`gaps/${id}/article`, { json: { kbId: kb.id, text: "Yes." } }), "invalid_request", [
       "/title",

@@ -196,8 +196,8 @@ describe("with secrets in every place of every kind of request", () => {
 
     receiver.answerWith(({ path: asked }) => {
       const status = Number(/status=(\d+)/.exec(asked)?.[1] ?? 200);
-      const told = plant("what a receiver answers");
-      return { status, headers: { Location: `http://127.0.0.1:1/${told}`, "X-Told": told }, body: told };
+      const message = plant("what a receiver answers");
+      return { status, headers: { Location: `http://127.0.0.1:1/${message}`, "X-Told": message }, body: message };
     });
     for (const status of [200, 302, 400, 410, 500]) {
       expect((await send(receiver.url(`${path()}&status=${status}`))).status).toBe(202);
@@ -285,7 +285,7 @@ describe("the log of all processes, from the first line to the last,", () => {
     const { processes } = product.composition;
     await Promise.all(processes.map((process) => process.kill("SIGTERM")));
     lines = processes.flatMap((process) => process.output().split("\n"));
-    for (const told of [
+    for (const message of [
       "request failed",
       "callback attempted",
       "callback permanently failed",
@@ -293,7 +293,7 @@ describe("the log of all processes, from the first line to the last,", () => {
       "service unavailable",
       "stopping",
     ]) {
-      expect({ told, isThere: lines.some((line) => line.includes(told)) }).toEqual({ told, isThere: true });
+      expect({ message, isThere: lines.some((line) => line.includes(message)) }).toEqual({ message, isThere: true });
     }
   });
 

@@ -71,15 +71,15 @@ async function ask(chatId: string) {
 }
 
 /** Asks until the model's call ends so: each process follows a project's limits some seconds later at most. */
-const askUntil = (fault: string) =>
+const askUntil = (error: string) =>
   waitFor(
     async () => {
       const before = model.requests().length;
       const { answer, ticket } = await ask(newId());
-      const isSo = ticket.modelCalls[0]?.fault === fault;
+      const isSo = ticket.modelCalls[0]?.fault === error;
       return isSo ? { answer, ticket, asked: model.requests().length - before } : null;
     },
-    { what: `a call that ends as ${fault}` },
+    { what: `a call that ends as ${error}` },
   );
 
 const answersWell = () =>

@@ -219,12 +219,12 @@ describe("an erased chat", () => {
     }
     // Nor can what was read of it pass for the conversation that begins anew: another draft is nobody's decision yet.
     await api.send("decided", { text: "hi again", chatId: "chat", mode: "async" });
-    const anew = await review.untilIn(sent.body.ticketId ?? "", "review");
+    const again = await review.untilIn(sent.body.ticketId ?? "", "review");
     for (let read = 1; read <= version; read++) {
       const approved = await review.decide(sent.body.ticketId ?? "", "approve", { ifMatch: read });
       expectProblem(approved, "version_conflict");
     }
-    const approved = await review.decide(sent.body.ticketId ?? "", "approve", { ifMatch: anew.version });
+    const approved = await review.decide(sent.body.ticketId ?? "", "approve", { ifMatch: again.version });
     expect(approved.status).toBe(200);
   });
 
@@ -299,7 +299,7 @@ describe("what a project has kept for longer than it wants", () => {
 });
 
 describe("whose data it is", () => {
-  const FAULTS: [what: string, json: unknown, pointers: string[]][] = [
+  const ERRORS: [what: string, json: unknown, pointers: string[]][] = [
     ["nobody's", {}, [""]],
     ["two people's", { userId: "a", chatId: "b" }, [""]],
     ["a channel's", { channelId: "api" }, ["", "/channelId"]],
@@ -315,7 +315,7 @@ describe("whose data it is", () => {
     ["no object", [], [""]],
   ];
 
-  test.each(FAULTS)("must be said as it should: %s is a clear 400", async (_, json, pointers) => {
+  test.each(ERRORS)("must be said as it should: %s is a clear 400", async (_, json, pointers) => {
     for (const action of ["export", "erase"] as const) {
       expectProblem(await ask(action, json), "invalid_request", pointers);
     }

@@ -378,7 +378,7 @@ describe("a project that is changed", () => {
     expectProblem(await change(id, { name: "default" }), "invalid_request", ["/name"]);
   });
 
-  const FAULTS: [field: string, values: unknown[]][] = [
+  const ERRORS: [field: string, values: unknown[]][] = [
     ["name", [null, 5, "", "A b", "n".repeat(64), "'; DROP TABLE projects; --"]],
     ["handoffText", [null, 5, "a\u0000", "x".repeat(5_001)]],
     ["greeting", [null, 5, "a\u0000", "x".repeat(4_001)]],
@@ -386,7 +386,7 @@ describe("a project that is changed", () => {
     ["retentionDays", [0, -1, 1.5, 36_501, "30"]],
     ["version", [2]],
   ];
-  test.each(FAULTS)("is not changed by a bad %s", async (field, values) => {
+  test.each(ERRORS)("is not changed by a bad %s", async (field, values) => {
     const { id } = projectOf(await create({ name: `bad-${field.toLowerCase()}` }));
     for (const value of values) expectProblem(await change(id, { [field]: value }), "invalid_request", [`/${field}`]);
     expect(projectOf(await projects(`/${id}`)).version).toBe(1);
@@ -438,8 +438,8 @@ describe("a project that is deleted", () => {
     await waitFor(async () => (await findInDatabase(product.databaseUrl, canary.name)).length === 0, {
       what: "the canary to be nowhere",
     });
-    const anew = await create({ name: "doomed" });
-    expect([anew.status, projectOf(anew).id === id]).toEqual([201, false]);
+    const again = await create({ name: "doomed" });
+    expect([again.status, projectOf(again).id === id]).toEqual([201, false]);
     expect((await api.drain("doomed", `sync ${canary.name}`, "", { key: admin })).replies).toEqual([]);
   });
 

@@ -266,13 +266,13 @@ describe("a replay that cannot be", () => {
         project: "shop",
         json: change,
       });
-      const faults = (patched.body.errors ?? []).map((fault) => ({ ...fault, pointer: `/against${fault.pointer}` }));
+      const errors = (patched.body.errors ?? []).map((error) => ({ ...error, pointer: `/against${error.pointer}` }));
       const refused = await replay({ against: change });
       expectProblem(refused, "invalid_request");
-      expect(refused.body.errors).toEqual(faults);
+      expect(refused.body.errors).toEqual(errors);
     }
-    const faulty = [{}, { against: {} }, { against: { agentId, name: "x" } }, { against: { name: "x" }, limit: 101 }];
-    for (const json of faulty) expectProblem(await replay(json), "invalid_request");
+    const invalid = [{}, { against: {} }, { against: { agentId, name: "x" } }, { against: { name: "x" }, limit: 101 }];
+    for (const json of invalid) expectProblem(await replay(json), "invalid_request");
   });
 
   test("finds nothing of another project: no agent on either side, and no ticket", async () => {

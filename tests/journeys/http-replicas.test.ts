@@ -509,8 +509,8 @@ describe("a store that breaks off", () => {
       { what: "an answer", timeoutMs: 30_000 },
     );
 
-  const look = <Row extends object>(text: string, values: unknown[]) => queryDatabase<Row>(databaseUrl, text, values);
-  const messagesWith = async (text: string) => (await look("SELECT 1 FROM messages WHERE text = $1", [text])).length;
+  const query = <Row extends object>(text: string, values: unknown[]) => queryDatabase<Row>(databaseUrl, text, values);
+  const messagesWith = async (text: string) => (await query("SELECT 1 FROM messages WHERE text = $1", [text])).length;
 
   test("answers 503, which is not kept: the same key works when it is back", async () => {
     const [key, text] = [randomUUID(), `hello ${randomUUID()}`];
@@ -529,7 +529,7 @@ describe("a store that breaks off", () => {
   test("when it has carried out the claim of a key but could not say so leaves the key to a repeat", async () => {
     const [key, text] = [randomUUID(), `hello ${randomUUID()}`];
     let call: Promise<ApiAnswer> | undefined;
-    const isClaimed = async () => (await look("SELECT 1 FROM idempotency_keys WHERE key = $1", [key])).length === 1;
+    const isClaimed = async () => (await query("SELECT 1 FROM idempotency_keys WHERE key = $1", [key])).length === 1;
     await waitFor(
       async () => {
         // What the request needs before the claim is remembered for a short time.
@@ -571,7 +571,7 @@ describe("a store that breaks off", () => {
       await waitFor(
         async () =>
           (
-            await look(
+            await query(
               "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
               [],
             )
@@ -598,7 +598,7 @@ describe("a store that breaks off", () => {
     waitFor(async () => (await repliesOf(chatId, "?peek=1")).length === 1, { what: "the reply to be in the drain" });
   const isTaken = async (text: string) =>
     (
-      await look(
+      await query(
         "SELECT 1 FROM replies r JOIN messages m ON m.id = r.in_reply_to WHERE m.text = $1 AND r.taken_by IS NOT NULL",
         [text],
       )

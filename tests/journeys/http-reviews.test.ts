@@ -212,8 +212,8 @@ const WAYS: Record<
       expect(receiver.requests.map((request) => callbackOf(request).type)).toEqual(["message.in_review", type]);
       for (const request of receiver.requests) expectSigned(request, SECRET);
       const messageId = messageIdOf(sent);
-      const [told] = receiver.requests.map((request) => callbackOf(request));
-      expect(told).toMatchObject({ messageId, replies: [{ author: "system", text: HANDOFF }] });
+      const [callback] = receiver.requests.map((request) => callbackOf(request));
+      expect(callback).toMatchObject({ messageId, replies: [{ author: "system", text: HANDOFF }] });
       expect(callbackOf(final)).toMatchObject({ messageId, deliveryId: deliveryIdOf(sent) });
       expect(callbackOf(final).replies).toEqual(reply === null ? [] : [expect.objectContaining(reply)]);
       expect(callbackOf(final)).not.toHaveProperty("coveredBy");

@@ -198,9 +198,9 @@ describe("threading", () => {
     expect(new Set(replies.map(({ id }) => id)).size).toBe(calls.length);
     expect(new Set(replies.map(({ inReplyTo }) => inReplyTo)).size).toBe(calls.length);
     // The messages' ids sort by the time of their acceptance, the replies' places by that of the answer.
-    const places = await messagePlaces(calls[0]?.body.ticketId ?? "");
-    const byPlace = replies.toSorted((a, b) => a.seq - b.seq).map(({ inReplyTo }) => places.get(inReplyTo ?? ""));
-    expect(byPlace).toEqual(byPlace.toSorted((a, b) => (a ?? 0) - (b ?? 0)));
+    const positions = await messagePositions(calls[0]?.body.ticketId ?? "");
+    const byPosition = replies.toSorted((a, b) => a.seq - b.seq).map(({ inReplyTo }) => positions.get(inReplyTo ?? ""));
+    expect(byPosition).toEqual(byPosition.toSorted((a, b) => (a ?? 0) - (b ?? 0)));
     expect((await api.drain("fixed", chatId)).replies).toEqual(nothing);
   });
 });
@@ -379,11 +379,13 @@ describe("what a caller sends along", () => {
 
 async function messagesOf(project: string, chatId: string, count: number): Promise<void> {
   const ticketId = ticketIdOf(projectOf(project).id, "api", chatId);
-  await waitFor(async () => (await messagePlaces(ticketId)).size === count, { what: `${count} messages in ${chatId}` });
+  await waitFor(async () => (await messagePositions(ticketId)).size === count, {
+    what: `${count} messages in ${chatId}`,
+  });
 }
 
 /** The place of each message of a conversation, by its id. */
-async function messagePlaces(ticketId: string): Promise<Map<string, number>> {
+async function messagePositions(ticketId: string): Promise<Map<string, number>> {
   const rows = await queryDatabase<{ id: string; seq: string }>(
     product.databaseUrl,
     "SELECT id, seq FROM messages WHERE ticket_id = $1",

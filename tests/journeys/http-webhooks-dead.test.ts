@@ -166,21 +166,21 @@ describe("the replies of a dead callback are in the drain", () => {
   test("and never before: not while it is tried, nor when it was received", async () => {
     receiver.answerWith({ status: 500 });
     const { chatId, id } = await send();
-    const look = async () => {
+    const check = async () => {
       const answers = [await drain(chatId), await drain(chatId, "?peek=1"), await drain(chatId, "?after=0", 1)];
       const head = await api.drain("dead", chatId, "", { method: "HEAD" });
       expect(head).toMatchObject({ status: 200, text: "" });
       return answers.flatMap(({ replies }) => replies);
     };
-    expect(await look()).toEqual([]);
+    expect(await check()).toEqual([]);
     for (const tries of [1, 2, 3]) {
       await callbacks.untilTried(id, tries);
-      expect(await look()).toEqual([]);
+      expect(await check()).toEqual([]);
       if (tries === 3) receiver.answerWith({ status: 204 });
       await callbacks.hurry(id);
     }
     await callbacks.untilIn(id, "delivered");
-    expect(await look()).toEqual([]);
+    expect(await check()).toEqual([]);
   });
 });
 

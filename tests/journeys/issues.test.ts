@@ -420,8 +420,8 @@ describe("whatever fails", () => {
     expect(ticketIdOf(projects.billing.id, "api", chatId)).toBe(ticketId);
     await erasePersonalData(deps(), admin.billing, { chatId });
     await expect(read(admin.printers, ticketId)).rejects.toMatchObject({ code: "not_found" });
-    const anew = await submit(admin.billing, { clientIssueId });
-    expect(anew).toMatchObject({ ticketId, project: "printers", stage: "review", created: true });
+    const again = await submit(admin.billing, { clientIssueId });
+    expect(again).toMatchObject({ ticketId, project: "printers", stage: "review", created: true });
     expect((await read(admin.printers, ticketId)).messages).toHaveLength(1);
   });
 });

@@ -86,10 +86,10 @@ describe(`${MESSAGES} updates in ${CHATS} chats, ${KILLS} kills of the process t
       const mention = { type: "mention", offset: 0, length: bot.username.length + 1 };
 
       /** One message at each of these places, chat after chat, as one batch. */
-      const write = (places: readonly number[]) => {
-        const updates = places.map((place) => {
-          const chatId = chatIds[place % CHATS] ?? 0;
-          const text = `@${bot.username} question ${Math.floor(place / CHATS)}`;
+      const write = (positions: readonly number[]) => {
+        const updates = positions.map((position) => {
+          const chatId = chatIds[position % CHATS] ?? 0;
+          const text = `@${bot.username} question ${Math.floor(position / CHATS)}`;
           const update = bot.message({ chatId, text, entities: [mention] });
           written.get(chatId)?.push(Number(update.message["message_id"]));
           return update;
@@ -145,12 +145,12 @@ describe(`${MESSAGES} updates in ${CHATS} chats, ${KILLS} kills of the process t
         const sent = bot.sentTo(chatId);
         repeats += sent.length - messageIds.length;
         if (chatId > 0) continue;
-        const isRepeated = (place: number) => sent[place]?.replyTo === sent[place - 1]?.replyTo;
-        const once = sent.filter((_, place) => !isRepeated(place));
+        const isRepeated = (position: number) => sent[position]?.replyTo === sent[position - 1]?.replyTo;
+        const once = sent.filter((_, position) => !isRepeated(position));
         expect(once.map(({ replyTo }) => replyTo)).toEqual(messageIds);
-        const unexplained = sent.filter(({ atMs }, place) => {
+        const unexplained = sent.filter(({ atMs }, position) => {
           const isCut = kills.some((at) => atMs < at + NOTED_WITHIN_MS && atMs > at - NOTED_WITHIN_MS);
-          return isRepeated(place + 1) && !isCut;
+          return isRepeated(position + 1) && !isCut;
         });
         expect(unexplained).toEqual([]);
       }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { readTestSettings, repositoryPath, waitFor } from "@svc/testing";
-import type { BotApiFault, FakeBot } from "@svc/testing";
+import type { BotApiFailure, FakeBot } from "@svc/testing";
 import { callApi } from "./support/call-api.ts";
 import { createKbClient, documentOf } from "./support/create-kb-client.ts";
 import { createReviewClient } from "./support/create-review-client.ts";
@@ -108,7 +108,7 @@ describe("a question", () => {
   test("of several in a chat is answered in their order, of several chats side by side", async () => {
     const chatIds = [104, 105, 106];
     const written = chatIds.map((chatId) =>
-      [1, 2].map((place) => bot.write({ chatId, text: `question ${place}` }).messageId),
+      [1, 2].map((position) => bot.write({ chatId, text: `question ${position}` }).messageId),
     );
     for (const chatId of chatIds) expect(await textsSent(chatId, 2)).toEqual([SHOWN, SHOWN]);
     for (const [index, chatId] of chatIds.entries()) {
@@ -347,39 +347,39 @@ describe("the Bot API", () => {
   const busy = { kind: "error", code: 429, description: "Too Many Requests: retry after 2", retryAfterS: 2 } as const;
   const refusal = { kind: "error", code: 400, description: "Bad Request: can't parse entities: whatever" } as const;
 
-  const FAULTS: readonly { what: string; chatId: number; faults: readonly BotApiFault[]; copies: number }[] = [
-    { what: "answers 502 to what is sent", chatId: 201, faults: [gateway, gateway], copies: 1 },
-    { what: "answers garbage", chatId: 202, faults: [garbage, { ...garbage, status: 500 }], copies: 1 },
-    { what: "rate limit", chatId: 203, faults: [busy, busy], copies: 1 },
-    { what: "is slow", chatId: 204, faults: [{ kind: "slow", delayMs: 2_000 }], copies: 1 },
-    { what: "cuts the line before it has sent", chatId: 205, faults: [{ kind: "cut" }], copies: 1 },
+  const ERRORS: readonly { what: string; chatId: number; failures: readonly BotApiFailure[]; copies: number }[] = [
+    { what: "answers 502 to what is sent", chatId: 201, failures: [gateway, gateway], copies: 1 },
+    { what: "answers garbage", chatId: 202, failures: [garbage, { ...garbage, status: 500 }], copies: 1 },
+    { what: "rate limit", chatId: 203, failures: [busy, busy], copies: 1 },
+    { what: "is slow", chatId: 204, failures: [{ kind: "slow", delayMs: 2_000 }], copies: 1 },
+    { what: "cuts the line before it has sent", chatId: 205, failures: [{ kind: "cut" }], copies: 1 },
     // Nobody can know that it arrived: it comes twice rather than not at all.
     {
       what: "cuts the line after it has sent",
       chatId: 206,
-      faults: [{ kind: "cut", hasEffect: true }],
+      failures: [{ kind: "cut", hasEffect: true }],
       copies: 2,
     },
-    { what: "takes no markup", chatId: 207, faults: [refusal], copies: 1 },
+    { what: "takes no markup", chatId: 207, failures: [refusal], copies: 1 },
     // A call is given up after 15 seconds.
     ...(isSoak
-      ? [{ what: "does not answer at all", chatId: 208, faults: [{ kind: "silent" } as const], copies: 1 }]
+      ? [{ what: "does not answer at all", chatId: 208, failures: [{ kind: "silent" } as const], copies: 1 }]
       : []),
   ];
 
   describe("fails in many ways at once: it", () => {
     beforeAll(() => {
-      const left = new Map(FAULTS.map(({ chatId, faults }) => [String(chatId), [...faults]]));
+      const left = new Map(ERRORS.map(({ chatId, failures: errors }) => [String(chatId), [...errors]]));
       messenger.telegram.failWith(({ method, chatId }) => {
         const isSend = method !== "sendChatAction" && chatId !== null;
         return isSend ? (left.get(chatId)?.shift() ?? null) : null;
       });
-      bot.pushAll(FAULTS.map(({ chatId }) => bot.message({ chatId, text: "hello" })));
+      bot.pushAll(ERRORS.map(({ chatId }) => bot.message({ chatId, text: "hello" })));
     });
 
     afterAll(() => messenger.telegram.failWith(null));
 
-    test.each(FAULTS)("$what, and the answer arrives", async ({ chatId, copies }) => {
+    test.each(ERRORS)("$what, and the answer arrives", async ({ chatId, copies }) => {
       expect(await textsSent(chatId, copies)).toEqual(Array.from({ length: copies }, () => SHOWN));
       await untilSettled(chatId);
       expect(bot.sentTo(chatId)).toHaveLength(copies);
@@ -388,26 +388,26 @@ describe("the Bot API", () => {
 
   test.each(["blocked", "deactivated", "kicked"] as const)(
     "says that a chat has %s the bot, and nobody minds",
-    async (fault) => {
-      const chatId = 211 + fault.length;
-      bot.setChatFault(chatId, fault);
+    async (error) => {
+      const chatId = 211 + error.length;
+      bot.setChatFailure(chatId, error);
       bot.write({ chatId, text: "hello" });
       await untilSettled(chatId);
       expect(bot.sentTo(chatId)).toEqual([]);
       expect(await messenger.readChannel()).toMatchObject({ state: "running" });
-      bot.setChatFault(chatId, null);
+      bot.setChatFailure(chatId, null);
       bot.write({ chatId, text: "I am back" });
       expect(await textsSent(chatId, 1)).toEqual([SHOWN]);
     },
   );
 
   test("says that a group has become a supergroup, and the answer arrives there", async () => {
-    bot.setChatFault(-231, { migratedTo: -100_231 });
+    bot.setChatFailure(-231, { migratedTo: -100_231 });
     bot.write({ chatId: -231, text: `@${bot.username} hello`, entities: [mention] });
     expect(await textsSent(-100_231, 1)).toEqual([SHOWN]);
   });
 
-  test.each<[string, BotApiFault, RegExp]>([
+  test.each<[string, BotApiFailure, RegExp]>([
     [
       "answers 500 to the poll",
       { kind: "error", code: 500, description: "Internal Server Error" },
@@ -420,9 +420,9 @@ describe("the Bot API", () => {
       { kind: "error", code: 409, description: "Conflict: terminated by other getUpdates request" },
       /conflict since/,
     ],
-  ])("%s, which the channel says; afterwards all is answered", async (what, fault, said) => {
+  ])("%s, which the channel says; afterwards all is answered", async (what, error, said) => {
     const chatId = 240 + what.length;
-    messenger.telegram.failWith(({ method }) => (method === "getUpdates" ? fault : null));
+    messenger.telegram.failWith(({ method }) => (method === "getUpdates" ? error : null));
     // The poll that waits is still a good one.
     bot.write({ chatId, text: "first" });
     bot.write({ chatId, text: "second" });

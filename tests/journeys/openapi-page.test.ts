@@ -48,7 +48,7 @@ describeInBrowser("the page of the API description", () => {
       await page.getByRole("heading", { name: "Collect the replies of a chat" }).waitFor();
       const origins = new Set(requested.map((url) => new URL(url).origin));
       expect([...origins].filter((origin) => origin !== "null")).toEqual([apiUrl()]);
-      expect([violations(visitor), visitor.faults()]).toEqual([[], []]);
+      expect([violations(visitor), visitor.errors()]).toEqual([[], []]);
 
       // A violation on purpose shows that violations are reported.
       await page.evaluate(`new Image().src = "https://elsewhere.example/x.png"`);

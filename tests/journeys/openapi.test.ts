@@ -157,10 +157,10 @@ describe("each endpoint", () => {
         examples.push({ schema: parameter.schema, value: parameter.example });
       }
     }
-    const faults = examples.flatMap(({ schema, value }) =>
-      api.faultsOf(schema, value).map((fault) => `${JSON.stringify(value)}: ${fault}`),
+    const errors = examples.flatMap(({ schema, value }) =>
+      api.faultsOf(schema, value).map((error) => `${JSON.stringify(value)}: ${error}`),
     );
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
   test.each(KEYED)("%s refuses as it is described", async (_title, name, endpoint) => {
@@ -370,18 +370,18 @@ describe("the description", () => {
 
   test("says of each text in a body how long it may be", () => {
     const unlimited: string[] = [];
-    const look = (schema: DescribedSchema, place: string): void => {
+    const check = (schema: DescribedSchema, position: string): void => {
       const says = ["maxLength", "pattern", "format", "enum", "const", "$ref"].some((word) => word in schema);
-      if (schema["type"] === "string" && !says) unlimited.push(place);
-      for (const [name, field] of Object.entries(schema.properties ?? {})) look(field, `${place}/${name}`);
+      if (schema["type"] === "string" && !says) unlimited.push(position);
+      for (const [name, field] of Object.entries(schema.properties ?? {})) check(field, `${position}/${name}`);
       for (const word of ["anyOf", "oneOf", "allOf", "items"]) {
-        for (const part of [schema[word] ?? []].flat() as DescribedSchema[]) look(part, place);
+        for (const part of [schema[word] ?? []].flat() as DescribedSchema[]) check(part, position);
       }
     };
     for (const [, name] of TITLED) {
       const schema = operationOf(name).requestBody?.content["application/json"]?.schema ?? {};
       const component = schema.$ref?.split("/").at(-1) ?? "";
-      look(api.document.components.schemas[component] ?? schema, name);
+      check(api.document.components.schemas[component] ?? schema, name);
     }
     expect(unlimited).toEqual([]);
   });

@@ -16,14 +16,14 @@ const REPLY =
 const NOTES = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("three drones") };
 
 const isSoak = process.env["SVC_SOAK"] === "1";
-const ALL_LOOKS = ["light", "dark", "forced colours"] as const;
+const ALL_THEMES = ["light", "dark", "forced colours"] as const;
 
 /** One look after the other, each time that it is asked; in a soak all of them every time. */
-function turnsOfLooks(): () => readonly (typeof ALL_LOOKS)[number][] {
+function turnsOfThemes(): () => readonly (typeof ALL_THEMES)[number][] {
   let turn = 0;
   return () => {
-    const next = turn++ % ALL_LOOKS.length;
-    return ALL_LOOKS.filter((_, place) => isSoak || place === next);
+    const next = turn++ % ALL_THEMES.length;
+    return ALL_THEMES.filter((_, position) => isSoak || position === next);
   };
 }
 
@@ -61,9 +61,9 @@ describeInBrowser("everyone can use the widget", () => {
         const visitor = await open();
         const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
         // Where most of the panel is seen, in every look; else by turns, since each takes a second.
-        const looksOf = turnsOfLooks();
-        const expectNone = async (what: string, looks = looksOf()) =>
-          expect(await findBarriers(widget.page, what, looks)).toEqual([]);
+        const looksOf = turnsOfThemes();
+        const expectNone = async (what: string, checks = looksOf()) =>
+          expect(await findBarriers(widget.page, what, checks)).toEqual([]);
         await widget.launcher.waitFor();
         await expectNone("closed");
         await widget.open();
@@ -71,7 +71,7 @@ describeInBrowser("everyone can use the widget", () => {
         await widget.attach([NOTES]);
         await expectNone("with a file");
         await converse(widget);
-        await expectNone("in a conversation", ALL_LOOKS);
+        await expectNone("in a conversation", ALL_THEMES);
         await widget.panel.getByRole("button", { name: "How was this conversation?" }).click();
         await widget.panel.getByRole("radio").first().waitFor();
         await expectNone("rating");
@@ -133,7 +133,7 @@ describeInBrowser("everyone can use the widget", () => {
         await converse(widget);
         // One that is chosen is the same whatever the system asks for, which is the other one here.
         const themes = { auto: undefined, light: ["dark"], dark: ["light"] } as const;
-        for (const [theme, looks] of Object.entries(themes)) {
+        for (const [theme, checks] of Object.entries(themes)) {
           await call(widget.page, `svcWidget.setTheme("${theme}")`);
           await waitFor(
             () => widget.page.evaluate(`!!document.querySelector("svc-widget").shadowRoot.querySelector(".${theme}")`),
@@ -141,7 +141,7 @@ describeInBrowser("everyone can use the widget", () => {
               what: `the theme ${theme}`,
             },
           );
-          expect(await findBarriers(widget.page, `accent ${accent} ${theme}`, looks)).toEqual([]);
+          expect(await findBarriers(widget.page, `accent ${accent} ${theme}`, checks)).toEqual([]);
         }
       }),
     );
@@ -155,7 +155,7 @@ describeInBrowser("everyone can use the widget", () => {
       const { keyboard } = widget.page;
       const focused = () =>
         widget.page.evaluate<string>(`${FOCUSED}?.getAttribute("data-part") ?? ${FOCUSED}?.id ?? ""`);
-      const look = () =>
+      const check = () =>
         // The ring of the text field is around the box in which its buttons stand, too.
         widget.page.evaluate<{ where: string; name: string; outlinePx: number }>(
           `(() => { const at = ${FOCUSED};
@@ -169,7 +169,7 @@ describeInBrowser("everyone can use the widget", () => {
         const names: string[] = [];
         for (let step = 0; step < 40; step++) {
           await keyboard.press(key);
-          names.push((await look()).name);
+          names.push((await check()).name);
           if (name.test(names.at(-1) ?? "")) return;
         }
         throw new Error(`${key} never came to ${String(name)}, but to ${names.join(" | ")}`);
@@ -196,7 +196,7 @@ describeInBrowser("everyone can use the widget", () => {
         const seen = new Set<string>();
         for (let step = 0; step < 25; step++) {
           await keyboard.press(key);
-          const { where, name, outlinePx } = await look();
+          const { where, name, outlinePx } = await check();
           seen.add(`${where}${outlinePx >= 2 ? "" : `: no outline around ${name}`}`);
         }
         expect([...seen]).toEqual(["panel"]);
@@ -217,7 +217,7 @@ describeInBrowser("everyone can use the widget", () => {
       await pressUntil("Shift+Tab", /^How was this conversation\?$/);
       await keyboard.press("Enter");
       await widget.panel.getByRole("radio").first().waitFor();
-      expect((await look()).where).toBe("panel");
+      expect((await check()).where).toBe("panel");
       await pressUntil("Tab", /^score$/);
       await keyboard.press("ArrowDown");
       await keyboard.press("ArrowDown");
@@ -232,7 +232,7 @@ describeInBrowser("everyone can use the widget", () => {
           await queryDatabase<{ score: number }>(databaseUrl, "SELECT score FROM visitors WHERE comment = 'Well done'")
         )[0];
       expect(await waitFor(rated, { what: "the rating to be stored" })).toEqual({ score: 3 });
-      expect((await look()).where).toBe("panel");
+      expect((await check()).where).toBe("panel");
 
       await keyboard.press("Escape");
       await waitFor(async () => (await focused()) === "launcher", { what: "the focus to be back" });
@@ -242,7 +242,7 @@ describeInBrowser("everyone can use the widget", () => {
       await pressUntil("Tab", /^Close chat$/);
       await keyboard.press("Enter");
       await waitFor(async () => (await focused()) === "launcher", { what: "the focus to be back again" });
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a screen reader hears each reply once, and nothing of what was said before", () =>
@@ -283,7 +283,7 @@ describeInBrowser("everyone can use the widget", () => {
       expect((await heard()).filter((text) => text.includes("Look at the shop"))).toHaveLength(1);
       // What goes on in the list itself is not read a second time.
       expect(await widget.part("log").getAttribute("aria-live")).toBe("off");
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test.each([
@@ -347,7 +347,7 @@ describeInBrowser("everyone can use the widget", () => {
       expect((field?.y ?? 0) + (field?.height ?? 0)).toBeLessThanOrEqual(400);
       await call(widget.page, "setKeyboard(667, 0)");
       expect(await widget.panel.boundingBox()).toEqual({ x: 0, y: 0, width: 375, height: 667 });
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("reduced motion is honoured", () =>

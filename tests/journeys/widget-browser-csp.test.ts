@@ -67,7 +67,7 @@ describeInBrowser("where little is allowed", () => {
       expect(
         visitor.log().filter((line) => line.includes("Content Security Policy") && !line.includes("elsewhere")),
       ).toEqual([]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   /** Follows what the browser asks for. */
@@ -92,7 +92,7 @@ describeInBrowser("where little is allowed", () => {
       // The browser reports the WebSocket, as the documentation says, and nothing else.
       const reports = ground.site.reports().slice(before);
       expect(reports.filter((report) => !report.includes('"blocked-uri":"ws:'))).toEqual([]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("a line that lets no WebSocket through carries the conversation over HTTP, and back", () =>
@@ -128,6 +128,6 @@ describeInBrowser("where little is allowed", () => {
       const ids = kept.match(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}/g) ?? [];
       expect(ids.length).toBeGreaterThan(0);
       expect(asked.filter((url) => ids.some((id) => url.includes(id)))).toEqual([]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 });

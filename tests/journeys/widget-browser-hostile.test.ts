@@ -85,7 +85,7 @@ describeInBrowser("hostile content", () => {
       expect(await widget.page.title()).toBe("Kestrel Drones");
       const ours = [ground.line.url, ground.site.origin, `blob:${ground.site.origin}`];
       expect(asked.filter((address) => !ours.some((own) => address.startsWith(own)))).toEqual([]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }
     return { ...widget, expectHarmless };
   }

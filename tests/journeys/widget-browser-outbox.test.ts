@@ -78,7 +78,7 @@ describeInBrowser("a visitor with a bad line", () => {
 
       ground.line.comeBack();
       await expectEqualLedgers(widget, ["away: with a line", ...kept]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("writes with the computer offline, and it is sent as soon as it is online", () =>
@@ -123,7 +123,7 @@ describeInBrowser("a visitor with a bad line", () => {
         }
         ground.line.comeBack();
         await expectEqualLedgers(widget, texts, 120_000);
-        expect(visitor.faults()).toEqual([]);
+        expect(visitor.errors()).toEqual([]);
       }),
     240_000,
   );
@@ -164,7 +164,7 @@ describeInBrowser("a visitor with a bad line", () => {
       await widget.untilShown((entries) => !entries.some(({ state }) => state === "failed"), "it to be gone");
       await widget.reload();
       await expectEqualLedgers(widget, ["refused: before", "refused: after", "refused: with a file"]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("cannot send a text that is too long, and is told so before", () =>

@@ -64,7 +64,7 @@ describeInBrowser("a page with the widget", () => {
         "early: by the page",
         "Noted.",
       ]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test.each([
@@ -77,7 +77,7 @@ describeInBrowser("a page with the widget", () => {
       const widget = widgetOn(await visitor.openPage(ground.site.addPage({ html, attributes })));
       await widget.open();
       expect(await widget.composer.getAttribute("aria-label")).toBe(label);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }),
   );
 
@@ -96,7 +96,7 @@ describeInBrowser("a page with the widget", () => {
         expect({ locale, isRightToLeft }).toEqual({ locale, isRightToLeft: ["ar", "he"].includes(locale) });
         await keepPicture(widget.page, `locale ${locale}`);
       }
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("changes language and look while it is open, and stops listening", () =>
@@ -130,7 +130,7 @@ describeInBrowser("a page with the widget", () => {
       );
       await widget.panel.waitFor({ state: "hidden" });
       expect(await widget.page.evaluate("window.heard")).toBe(1);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("has one widget, however many script elements it has and whenever they come", () =>
@@ -150,7 +150,7 @@ describeInBrowser("a page with the widget", () => {
       await widget.write("several: once");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
       expect((await readLedger(ground.product.databaseUrl, "several: once")).messages).toHaveLength(1);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("does not get it from a script element that was taken out before the script came, but from the next one", () =>
@@ -172,7 +172,7 @@ describeInBrowser("a page with the widget", () => {
       expect(await widget.page.locator("svc-widget").count()).toBe(0);
       expect(await add("")).toBe(1);
       await widget.open();
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("takes it away so that nothing is left, and puts it up again with the conversation", () =>
@@ -207,7 +207,7 @@ describeInBrowser("a page with the widget", () => {
       expect(textsOf(shown, "visitor")).toEqual(["destroy: before"]);
       await widget.write("destroy: after");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "an answer");
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("that replaces its body keeps the widget", () =>
@@ -225,7 +225,7 @@ describeInBrowser("a page with the widget", () => {
       await widget.write("single page: after");
       const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "an answer");
       expect(textsOf(shown, "visitor")).toEqual(["single page: before", "single page: after"]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("is asked for nothing but the launcher, the settings and a language until somebody opens it", () =>
@@ -273,7 +273,7 @@ describeInBrowser("a page with the widget", () => {
         text-transform: uppercase !important; padding: 30px !important; border: 9px solid !important; direction: rtl !important;
         opacity: 0.9; transform: none; } button { width: 7px !important } svc-widget { color: red }</style>`;
       /** The computed styles of what a locator finds. */
-      const look = (found: Locator) =>
+      const check = (found: Locator) =>
         found.evaluate((element) => {
           const styles = getComputedStyle(element);
           return Object.fromEntries([...styles].map((name) => [name, styles.getPropertyValue(name)]));
@@ -283,15 +283,15 @@ describeInBrowser("a page with the widget", () => {
       const loud = widgetOn(await visitor.openPage(ground.site.addPage({ head: styles })));
       for (const widget of [plain, loud]) await widget.open();
       for (const part of ["launcher", "panel", "composer", "text", "log", "send"]) {
-        expect({ part, ...(await look(loud.part(part).first())) }).toEqual({
+        expect({ part, ...(await check(loud.part(part).first())) }).toEqual({
           part,
-          ...(await look(plain.part(part).first())),
+          ...(await check(plain.part(part).first())),
         });
       }
       for (const selector of ["h1", "p", "#host", "body", "html"]) {
-        expect(await look(plain.page.locator(selector).first())).toEqual(await look(bare.locator(selector).first()));
+        expect(await check(plain.page.locator(selector).first())).toEqual(await check(bare.locator(selector).first()));
       }
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("may pass anything to any call: none throws", () =>
@@ -329,7 +329,7 @@ describeInBrowser("a page with the widget", () => {
       await waitFor(() => visitor.log().some((line) => /svc.*widget.*origin/i.test(line)), {
         what: () => `a word on the origin in the console; it says ${visitor.log().join("\n")}`,
       });
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   describe("where the settings ask for an identity", () => {
@@ -375,7 +375,7 @@ describeInBrowser("a page with the widget", () => {
         await again.write("identity: a third one");
         const third = await again.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
         expect(textsOf(third, "visitor")).toEqual(["identity: a third one"]);
-        expect([...stranger.faults(), ...forged.faults(), ...known.faults()]).toEqual([]);
+        expect([...stranger.errors(), ...forged.errors(), ...known.errors()]).toEqual([]);
       }));
   });
 });

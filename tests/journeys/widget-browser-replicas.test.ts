@@ -41,7 +41,7 @@ describeInBrowser("a visitor of several replicas", () => {
         const shown = await first.untilShown((entries) => textsOf(entries, "reply").length === 2, "the second answer");
         expect(textsOf(shown, "visitor")).toEqual(["replicas: from the first", "replicas: from the second"]);
         expect(other.sockets).toBeGreaterThan(0);
-        expect(visitor.faults()).toEqual([]);
+        expect(visitor.errors()).toEqual([]);
       } finally {
         await other.close();
       }
@@ -73,7 +73,7 @@ describeInBrowser("a visitor of several replicas", () => {
       const ledger = await readLedger(ground.product.databaseUrl, "killed: before");
       expect(ledger.messages).toEqual(texts);
       expect(ledger.replies).toEqual([FIXED, FIXED, FIXED]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
       await replica?.start();
     }));
 
@@ -92,6 +92,6 @@ describeInBrowser("a visitor of several replicas", () => {
       const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "the answer");
       expect(textsOf(shown, "visitor")).toEqual(["away: before", "away: meanwhile"]);
       expect((await readLedger(ground.product.databaseUrl, "away: before")).messages).toHaveLength(2);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 });

@@ -51,7 +51,7 @@ describeInBrowser("a visitor with a storage", () => {
       const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "two answers");
       expect(textsOf(shown, "visitor")).toEqual(texts);
       expect((await readLedger(ground.product.databaseUrl, texts[0] ?? "")).messages).toEqual(texts);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }),
   );
 
@@ -78,7 +78,7 @@ describeInBrowser("a visitor with a storage", () => {
           text,
         ]);
       }
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test.each([
@@ -104,7 +104,7 @@ describeInBrowser("a visitor with a storage", () => {
       await widget.reload();
       const again = await widget.untilShown((entries) => entries.length >= 6, "the conversation");
       expect(again.map(({ text }) => text)).toEqual(shown.map(({ text }) => text));
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }),
   );
 });

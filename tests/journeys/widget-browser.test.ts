@@ -60,7 +60,7 @@ describeInBrowser("a visitor", () => {
       const again = await widget.untilShown((entries) => entries.length === shown.length, "the conversation");
       expect(again.map(({ text }) => text)).toEqual(shown.map(({ text }) => text));
       expect((await readLedger(ground.product.databaseUrl, QUESTION)).messages).toEqual([QUESTION]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("sees one conversation in two tabs; another visitor sees nothing of it", () =>
@@ -89,7 +89,7 @@ describeInBrowser("a visitor", () => {
       await stranger.write("I am somebody else");
       const seen = await stranger.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
       expect(textsOf(seen, "visitor")).toEqual(["I am somebody else"]);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("is shown a table as a table, with a spreadsheet that opens", () =>
@@ -112,7 +112,7 @@ describeInBrowser("a visitor", () => {
       await book.xlsx.load((await readFile(await download.path())).buffer);
       expect(book.worksheets[0]?.getCell("A1").value).toBe("City");
       expect(book.worksheets[0]?.getCell("B3").value).toBe(2_748_109);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("sends a file, sees it go, and the operators get it", () =>
@@ -146,7 +146,7 @@ describeInBrowser("a visitor", () => {
       const download = await coming;
       expect(download.suggestedFilename()).toBe("notes.txt");
       expect(await readFile(await download.path(), "utf8")).toBe("three drones");
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("sees a file come, which is fetched once however often its button is pressed", () =>
@@ -169,7 +169,7 @@ describeInBrowser("a visitor", () => {
       expect(await readFile(await (await coming).path(), "utf8")).toBe("three drones");
       await button.locator("progress").waitFor({ state: "detached" });
       expect(await widget.page.evaluate("window.fetches")).toBe(1);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("finds the line above what is new in front of the whole answer, also where that has several parts", () =>
@@ -190,7 +190,7 @@ describeInBrowser("a visitor", () => {
         );
       expect(kinds.slice(0, 3)).toEqual(["visitor", "new", "reply"]);
       expect(await widget.part("file").count()).toBe(1);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("sees a reply that is taller than the panel from its beginning", () =>
@@ -205,7 +205,7 @@ describeInBrowser("a visitor", () => {
       const reply = await widget.part("entry").last().boundingBox();
       expect(reply?.height).toBeGreaterThan(log?.height ?? 0);
       expect(Math.abs((reply?.y ?? 0) - (log?.y ?? 0))).toBeLessThan(40);
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("who comes while the panel is closed, sees how many replies are unread", () =>
@@ -220,7 +220,7 @@ describeInBrowser("a visitor", () => {
       expect(await widget.launcher.getAttribute("aria-label")).toContain("1");
       await widget.open();
       await waitFor(async () => !(await widget.part("unread").isVisible()), { what: "nothing to be unread" });
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("sees that a reply is on its way until it is there", () =>
@@ -245,7 +245,7 @@ describeInBrowser("a visitor", () => {
       await letGo();
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "the second answer");
       await widget.part("typing").waitFor({ state: "detached" });
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("who asks for a person is told to wait, and then hears from one", () =>
@@ -272,7 +272,7 @@ describeInBrowser("a visitor", () => {
       });
       expect(answer.status).toBe(200);
       await widget.part("entry").and(widget.page.locator('[data-author="operator"]')).getByText("person").waitFor();
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("gives name and address before the first message, where that is asked for, and is asked once", () =>
@@ -302,7 +302,7 @@ describeInBrowser("a visitor", () => {
       await widget.write("prechat: again");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "another answer");
       await ground.configure({ features: { prechat: [] } });
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 
   test("hears a sound only after having switched it on, which is kept", () =>
@@ -333,6 +333,6 @@ describeInBrowser("a visitor", () => {
       await widget.page.evaluate(`svcWidget.send("Sound")`);
       await unread("1");
       await waitFor(async () => (await tones()) === 1, { what: "a tone" });
-      expect(visitor.faults()).toEqual([]);
+      expect(visitor.errors()).toEqual([]);
     }));
 });

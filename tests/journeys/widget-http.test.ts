@@ -140,8 +140,8 @@ describe("POST /api/widget/message", () => {
   });
 
   test("400: refuses what is no message, each fault at once, and ids that could be guessed", async () => {
-    const faulty = { text: "x".repeat(10_001), clientMessageId: "a b", attachments: [{ fileId: "1" }] };
-    const body = await expectProblem(await post(randomUUID(), faulty), 400, "invalid_request");
+    const invalid = { text: "x".repeat(10_001), clientMessageId: "a b", attachments: [{ fileId: "1" }] };
+    const body = await expectProblem(await post(randomUUID(), invalid), 400, "invalid_request");
     expect((body["errors"] as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual([
       "/text",
       "/clientMessageId",

@@ -4,7 +4,7 @@ import { visitorChatId } from "@svc/contracts";
 import { ticketIdOf } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import { callApi } from "./support/call-api.ts";
-import { createVisitorLines, faultsOf, say } from "./support/create-visitor-lines.ts";
+import { createVisitorLines, errorsOf, say } from "./support/create-visitor-lines.ts";
 import { findInDatabase } from "./support/find-in-database.ts";
 import { queryDatabase } from "./support/query-database.ts";
 import { startWidget } from "./support/start-widget.ts";
@@ -116,7 +116,7 @@ describe("with secrets in every place that visitors have", () => {
         line.send("rate", { score: 1, comment: plant("a comment") });
         line.send("hello", { sinceSeq: 0, visitorId: newVisitor("a further hello") });
         line.send(plant("a type"), { [plant("a field of a frame")]: plant("a value of a frame") });
-        await waitFor(() => faultsOf(line).length === 2, { what: "both refusals" });
+        await waitFor(() => errorsOf(line).length === 2, { what: "both refusals" });
       }
       const refused = [
         lines.plain({ apiKey: plant("a wrong key of a WebSocket"), visitorId: newVisitor("a refused address") }),
@@ -124,8 +124,8 @@ describe("with secrets in every place that visitors have", () => {
       ];
       refused[1]?.send(`${plant("no JSON")}"`, undefined);
       expect(await refused[0]?.closed).toBe(4401);
-      const { fault } = lines.socketIo({ apiKey: plant("a wrong key of socket.io"), replica });
-      await fault;
+      const { fault: error } = lines.socketIo({ apiKey: plant("a wrong key of socket.io"), replica });
+      await error;
     }
     for (const visitorId of visitorIds) await showTicket(visitorId);
   });
@@ -165,8 +165,8 @@ describe("afterwards", () => {
     lines.closeAll();
     await Promise.all(widget.composition.processes.map((process) => process.kill("SIGTERM")));
     const log = widget.composition.processes.flatMap((process) => process.output().split("\n"));
-    for (const told of ["request failed", "failed to process a visitor's frame", "stopping"]) {
-      expect({ told, isThere: log.some((line) => line.includes(told)) }).toEqual({ told, isThere: true });
+    for (const message of ["request failed", "failed to process a visitor's frame", "stopping"]) {
+      expect({ message, isThere: log.some((line) => line.includes(message)) }).toEqual({ message, isThere: true });
     }
     expect(planted.size).toBeGreaterThan(50);
     const found = [...planted].flatMap(([value, where]) => {

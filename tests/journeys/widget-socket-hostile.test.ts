@@ -10,9 +10,9 @@ import {
   OTHER,
   QUESTION,
   createVisitorLines,
-  faultsOf,
+  errorsOf,
   lastOf,
-  placesOf,
+  positionsOf,
   say,
 } from "./support/create-visitor-lines.ts";
 import type { LineOptions } from "./support/create-visitor-lines.ts";
@@ -184,7 +184,7 @@ describe("what socket.io lets through", () => {
     await visitor.next("ready");
     visitor.sendRaw("message", Buffer.from("a frame"));
     await visitor.closed;
-    expect(faultsOf(visitor)).toEqual(["invalid_request"]);
+    expect(errorsOf(visitor)).toEqual(["invalid_request"]);
   });
 
   test("events that are no frames are answered with an error, and the line stays", async () => {
@@ -202,8 +202,8 @@ describe("what socket.io lets through", () => {
       ["rate", { v: 2, data: { score: 5 } }],
     ];
     for (const [event, ...values] of events) visitor.sendRaw(event, ...values);
-    await waitFor(() => faultsOf(visitor).length === events.length, { what: "an error for each" });
-    expect(new Set(faultsOf(visitor))).toEqual(new Set(["invalid_request"]));
+    await waitFor(() => errorsOf(visitor).length === events.length, { what: "an error for each" });
+    expect(new Set(errorsOf(visitor))).toEqual(new Set(["invalid_request"]));
     await say(visitor);
   });
 
@@ -212,7 +212,7 @@ describe("what socket.io lets through", () => {
     await visitor.next("ready");
     for (let index = 0; index < 1_000; index++) visitor.send("typing", { on: true });
     await visitor.closed;
-    expect(faultsOf(visitor).at(-1)).toBe("rate_limited");
+    expect(errorsOf(visitor).at(-1)).toBe("rate_limited");
     expect(visitor.isOpen()).toBe(false);
   });
 
@@ -244,7 +244,7 @@ describe("visitors that cannot be", () => {
       for (const line of lines) {
         expect((await line.next("error")).data.detail).toContain("/data/visitorId");
         line.send("message", { text: QUESTION, clientMessageId: randomUUID() });
-        await waitFor(() => faultsOf(line).length === 2, { what: "nobody to be refused" });
+        await waitFor(() => errorsOf(line).length === 2, { what: "nobody to be refused" });
         expect(lastOf(line, "ready")).toBeUndefined();
       }
     }
@@ -315,8 +315,8 @@ describe("frames without end", () => {
     await say(visitor);
     await visitor.next("reply");
     for (let index = 0; index < 10; index++) visitor.send("rate", { score: 1 + (index % 2) });
-    await waitFor(() => faultsOf(visitor).length === 8, { what: "what is too much to be refused" });
-    expect(new Set(faultsOf(visitor))).toEqual(new Set(["rate_limited"]));
+    await waitFor(() => errorsOf(visitor).length === 8, { what: "what is too much to be refused" });
+    expect(new Set(errorsOf(visitor))).toEqual(new Set(["rate_limited"]));
     const [row] = await queryDatabase<{ count: string }>(
       widget.databaseUrl,
       "SELECT count(*) FROM ticket_events WHERE ticket_id = $1 AND actor = 'visitor'",
@@ -360,7 +360,7 @@ describe("a poll that comes twice", () => {
     }
     const next = openers["socket.io by HTTP alone"](visitorId, 0);
     await next.next("reply");
-    expect(placesOf(next)).toEqual([1, 2]);
+    expect(positionsOf(next)).toEqual([1, 2]);
   });
 });
 
@@ -401,8 +401,8 @@ describe("a reader that takes nothing", () => {
     socket.once("open", () => socket.send(JSON.stringify({ type: "hello", data: { visitorId } })));
     await waitFor(() => seen.length === 1, { what: "the first reply" });
     const other = openers["socket.io by WebSocket"](visitorId, 0, { replica: 0 });
-    await waitFor(() => placesOf(other).at(-1) === LAST, { what: "all of it in the other tab", timeoutMs: 60_000 });
-    expect(placesOf(other)).toEqual(Array.from({ length: LAST }, (_, index) => index + 1));
+    await waitFor(() => positionsOf(other).at(-1) === LAST, { what: "all of it in the other tab", timeoutMs: 60_000 });
+    expect(positionsOf(other)).toEqual(Array.from({ length: LAST }, (_, index) => index + 1));
     // Whoever reads nothing learns that the line is gone when it writes.
     let pingedAt = 0;
     await waitFor(
@@ -418,8 +418,8 @@ describe("a reader that takes nothing", () => {
     expect(seen.length).toBeLessThan(REPLIES);
 
     const again = hello(visitorId, seen.at(-1));
-    await waitFor(() => placesOf(again).at(-1) === LAST, { what: "the rest" });
-    expect([...seen, ...placesOf(again)]).toEqual(Array.from({ length: LAST - 1 }, (_, index) => index + 2));
+    await waitFor(() => positionsOf(again).at(-1) === LAST, { what: "the rest" });
+    expect([...seen, ...positionsOf(again)]).toEqual(Array.from({ length: LAST - 1 }, (_, index) => index + 2));
   });
 });
 
@@ -496,6 +496,6 @@ describe("while lines are open", () => {
     const again = hello(visitorId, 2, { replica: OTHER });
     const { seq } = await say(again);
     await again.next("reply", (reply) => reply.seq > seq);
-    expect(placesOf(again)).toEqual([seq + 1]);
+    expect(positionsOf(again)).toEqual([seq + 1]);
   });
 });

@@ -5,7 +5,7 @@ import { ticketIdOf } from "@svc/store";
 import type { ProjectId } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import { callApi } from "./support/call-api.ts";
-import { OTHER, QUESTION, createVisitorLines, lastOf, placesOf, say } from "./support/create-visitor-lines.ts";
+import { OTHER, QUESTION, createVisitorLines, lastOf, positionsOf, say } from "./support/create-visitor-lines.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { queryDatabase } from "./support/query-database.ts";
 import { startWidget } from "./support/start-widget.ts";
@@ -38,14 +38,14 @@ describe.each(Object.entries(openers))("%s", (_name, connect) => {
     expect(await visitor.next("reply")).toMatchObject({ seq: 2, data: { inReplyTo: ack.messageId } });
     await waitFor(() => JSON.stringify(lastOf(visitor, "typing")) === '{"on":false}', { what: "typing to end" });
     await waitFor(() => lastOf(visitor, "status"), { what: "the status" });
-    expect(placesOf(visitor)).toEqual([2]);
+    expect(positionsOf(visitor)).toEqual([2]);
     visitor.cut();
 
     const again = connect(visitorId, 2, { replica: OTHER });
     expect((await again.next("ready")).data.lastSeq).toBe(2);
     const next = await say(again);
     await again.next("reply", ({ data }) => data.inReplyTo === next.messageId);
-    expect(placesOf(again)).toEqual([next.seq + 1]);
+    expect(positionsOf(again)).toEqual([next.seq + 1]);
   });
 
   test("is sent its history, once and in order, from the place that it names", async () => {
@@ -57,14 +57,14 @@ describe.each(Object.entries(openers))("%s", (_name, connect) => {
     }
     const { lastSeq } = await waitForQuiet(visitorId);
     const all = connect(visitorId, 0, { replica: OTHER });
-    await waitFor(() => placesOf(all).length === lastSeq, { what: "the whole history" });
-    expect(placesOf(all)).toEqual(Array.from({ length: lastSeq }, (_, index) => index + 1));
+    await waitFor(() => positionsOf(all).length === lastSeq, { what: "the whole history" });
+    expect(positionsOf(all)).toEqual(Array.from({ length: lastSeq }, (_, index) => index + 1));
     expect(
       all.frames.filter(({ type }) => type === "message").map(({ data }) => (data as { text: string }).text),
     ).toEqual(["one", "two", "three"]);
     const rest = connect(visitorId, 3);
-    await waitFor(() => placesOf(rest).length === lastSeq - 3, { what: "the rest" });
-    expect(placesOf(rest)[0]).toBe(4);
+    await waitFor(() => positionsOf(rest).length === lastSeq - 3, { what: "the rest" });
+    expect(positionsOf(rest)[0]).toBe(4);
   });
 
   test("sends the same message again and it is one: both are acknowledged alike", async () => {
@@ -81,7 +81,7 @@ describe.each(Object.entries(openers))("%s", (_name, connect) => {
     );
     expect(acks[0]?.data).toEqual(acks[1]?.data);
     await visitor.next("reply");
-    expect(placesOf(visitor)).toEqual([2]);
+    expect(positionsOf(visitor)).toEqual([2]);
   });
 });
 
@@ -89,7 +89,7 @@ describe.each(Object.entries(openers))("%s", (_name, connect) => {
 async function waitForQuiet(visitorId: string): Promise<{ lastSeq: number }> {
   return waitFor(
     async () => {
-      const [view] = await widget.store.visitors.look([{ project, ticketId: ticketOf(visitorId) }]);
+      const [view] = await widget.store.visitors.readChatViews([{ project, ticketId: ticketOf(visitorId) }]);
       return view !== undefined && view.pending === null && view.lastSeq > 0 ? view : null;
     },
     { what: "everything to be answered" },
@@ -124,11 +124,11 @@ describe("a conversation in two tabs, on two replicas", () => {
     const sent = await Promise.all([say(tabs[0], "from the first"), say(tabs[1], "from the second")]);
     const { lastSeq } = await waitForQuiet(visitorId);
     for (const [index, tab] of tabs.entries()) {
-      const seen = () => [...new Set([...placesOf(tab), sent[index]?.seq ?? 0])].toSorted((a, b) => a - b);
+      const seen = () => [...new Set([...positionsOf(tab), sent[index]?.seq ?? 0])].toSorted((a, b) => a - b);
       await waitFor(() => seen().length === lastSeq, { what: "all of it in each tab" });
-      expect(seen()).toEqual(Array.from({ length: lastSeq }, (_, place) => place + 1));
-      const places = placesOf(tab);
-      expect(places).toEqual([...new Set(places)].toSorted((a, b) => a - b));
+      expect(seen()).toEqual(Array.from({ length: lastSeq }, (_, position) => position + 1));
+      const positions = positionsOf(tab);
+      expect(positions).toEqual([...new Set(positions)].toSorted((a, b) => a - b));
     }
   });
 });
@@ -143,16 +143,16 @@ describe("the same message over HTTP and over sockets of two replicas at once", 
       widget.call("/api/widget/message", { visitorId, json: message, replica }),
     );
     for (const line of lines) line.send("message", message);
-    const places = [
+    const positions = [
       ...(await Promise.all(responses)).map((response) => response.json() as Promise<{ messageId: string }>),
       ...lines.map(async (line) => (await line.next("ack")).data),
     ].map(async (answer) => (await answer).messageId);
-    expect(new Set(await Promise.all(places)).size).toBe(1);
+    expect(new Set(await Promise.all(positions)).size).toBe(1);
     expect(await waitForQuiet(visitorId)).toMatchObject({ lastSeq: 2 });
     for (const line of lines) {
       await line.next("reply");
       // A line may be shown the message that another way has brought in before its own frame was read.
-      expect(placesOf(line).filter((place) => place > 1)).toEqual([2]);
+      expect(positionsOf(line).filter((position) => position > 1)).toEqual([2]);
     }
   });
 });
@@ -164,12 +164,12 @@ describe("a further hello", () => {
     await say(visitor);
     await visitor.next("reply");
     visitor.send("hello", { sinceSeq: 0 });
-    await waitFor(() => placesOf(visitor).length === 3, { what: "all of it again" });
+    await waitFor(() => positionsOf(visitor).length === 3, { what: "all of it again" });
     visitor.send("hello", { sinceSeq: 1_000_000, visitorId });
     await waitFor(() => visitor.frames.filter(({ type }) => type === "ready").length === 3, { what: "a third ready" });
     const { messageId } = await say(visitor);
     await visitor.next("reply", ({ data }) => data.inReplyTo === messageId);
-    expect(placesOf(visitor)).toEqual([2, 1, 2, 4]);
+    expect(positionsOf(visitor)).toEqual([2, 1, 2, 4]);
   });
 });
 
@@ -261,6 +261,6 @@ describe("beside messages", () => {
     await visitor.next("reply", (reply) => reply.seq === 4);
     const again = hello(visitorId);
     await again.next("reply");
-    expect(placesOf(again)).toEqual([3, 4]);
+    expect(positionsOf(again)).toEqual([3, 4]);
   });
 });

@@ -28,7 +28,7 @@ export interface ApiChannelContext {
   log: Log;
   board: Pick<ReplyBoard, "notify">;
   /** The server, which also carries administration and is not stopped with the channel. */
-  binding: Pick<Binding, "findFault">;
+  binding: Pick<Binding, "findProblem">;
 }
 
 /**
@@ -83,6 +83,6 @@ export function createApiChannel({ store, queues, log, board, binding }: ApiChan
     sendMessage: (_chatId, _text, metadata) => announceOne(metadata),
     sendAttachment: (_chatId, _attachment, context) => announceOne(context),
     announce,
-    findFault: () => binding.findFault(),
+    findProblem: () => binding.findProblem(),
   };
 }

@@ -23,7 +23,7 @@ test("a server listens at another host when the settings change, once", async ()
   binding.attach(listening, "127.0.0.1");
   for (const host of ["127.0.0.1", "0.0.0.0", "0.0.0.0", "127.0.0.1"]) await binding.follow(host);
   expect(hosts).toEqual(["0.0.0.0", "127.0.0.1"]);
-  expect([binding.host(), binding.findFault()]).toEqual(["127.0.0.1", null]);
+  expect([binding.host(), binding.findProblem()]).toEqual(["127.0.0.1", null]);
 });
 
 test("a host that cannot be had leaves the former one and is the channel's error until the settings change", async () => {
@@ -36,7 +36,7 @@ test("a host that cannot be had leaves the former one and is the channel's error
   // Each attempt closes the port for a moment.
   expect(hosts).toEqual(["0.0.0.0"]);
   expect(binding.host()).toBe("127.0.0.1");
-  expect(binding.findFault()).toMatch(/Cannot listen on 0\.0\.0\.0; still listening on 127\.0\.0\.1\..*taken/);
+  expect(binding.findProblem()).toMatch(/Cannot listen on 0\.0\.0\.0; still listening on 127\.0\.0\.1\..*taken/);
   await binding.follow("127.0.0.1");
-  expect(binding.findFault()).toBeNull();
+  expect(binding.findProblem()).toBeNull();
 });

@@ -14,7 +14,7 @@ export interface Binding {
   /** Makes the server listen on this host. If that fails, it keeps the previous one, and later calls retry. */
   follow(host: string): Promise<void>;
   /** Returns why the server does not listen on the configured host, as a sentence; null if it does. */
-  findFault(): string | null;
+  findProblem(): string | null;
 }
 
 /** Creates a binding without a server. */
@@ -45,6 +45,6 @@ export function createBinding(log: Log): Binding {
         log.warn({ error, host }, "HTTP API cannot listen on the new host");
       }
     },
-    findFault: () => failed?.text ?? null,
+    findProblem: () => failed?.text ?? null,
   };
 }

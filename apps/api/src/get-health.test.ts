@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { checkModels } from "./get-health.ts";
 
-const modelsThat = (...faults: (string | null)[]) => ({
-  health: () => faults.map((fault, index) => ({ name: `provider-${index}`, fault })),
+const modelsThat = (...errors: (string | null)[]) => ({
+  health: () => errors.map((error, index) => ({ name: `provider-${index}`, fault: error })),
 });
 
 test("says nothing of models where none is configured", () => {

@@ -32,7 +32,7 @@ export function createHealthCheck(store: Store, queues: Queues): () => Promise<C
 }
 
 async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
-  const storeError = await store.findFault();
+  const storeError = await store.findProblem();
   if (storeError !== null) return { store: { status: "fail", detail: storeError } };
   const [waitingMs, dueMs] = await Promise.all([store.messages.oldestWaitingMs(), store.deliveries.oldestDueMs()]);
   return {
@@ -66,7 +66,7 @@ type CheckedModels = Pick<NonNullable<Resources["models"]>, "health">;
  */
 export function checkModels(models: CheckedModels | null): { models?: Check } {
   if (models === null) return {};
-  const failing = models.health().flatMap(({ name, fault }) => (fault === null ? [] : [`${name}: ${fault}`]));
+  const failing = models.health().flatMap(({ name, fault: error }) => (error === null ? [] : [`${name}: ${error}`]));
   return {
     models:
       failing.length === 0

@@ -120,9 +120,9 @@ async function open(resources: Resources, closers: Closers): Promise<RunningServ
   closers.push(unfollow);
   const check = createHealthCheck(store, queues);
   const closing = new AbortController();
-  async function findFault(): Promise<string | null> {
+  async function findProblem(): Promise<string | null> {
     const failed = Object.values(await check()).find(({ status }) => status === "fail");
-    return failed?.detail ?? (await callbacks.findFault());
+    return failed?.detail ?? (await callbacks.findProblem());
   }
   const sources: RouteSources = {
     check,
@@ -138,7 +138,7 @@ async function open(resources: Resources, closers: Closers): Promise<RunningServ
     store,
     log,
     config,
-    findFault,
+    findProblem,
     addRoutes: (routes) => addRoutes(routes, resources, context, sources),
     // An operation that denies a call records it itself.
     isRecorded: isAudited,
@@ -155,7 +155,7 @@ async function open(resources: Resources, closers: Closers): Promise<RunningServ
   }
   return {
     urls: { "HTTP API": localUrl(host, listening.port) },
-    findFault: server.findFault,
+    findProblem: server.findProblem,
     drain,
     async stop() {
       drain();

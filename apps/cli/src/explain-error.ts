@@ -1,4 +1,4 @@
-import { explainCertificateFault } from "@svc/contracts";
+import { explainCertificateError } from "@svc/contracts";
 import { redactText } from "@svc/log";
 import { CliError, EXIT } from "./cli-error.ts";
 import type { ExitCode } from "./cli-error.ts";
@@ -116,7 +116,7 @@ export function explainError(error: unknown): Explanation {
   if (name === "ServiceError" && code !== undefined) {
     return { code, message, exitCode: EXIT_OF_SERVICE_ERROR[code] ?? EXIT.failed };
   }
-  const certificate = explainCertificateFault(error);
+  const certificate = explainCertificateError(error);
   if (certificate !== null) {
     const text = `The server cannot be used: ${certificate}. (${message})`;
     return { code: code ?? "certificate", exitCode: EXIT.configuration, message: text };

@@ -12,10 +12,10 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-async function* pieces(fault?: Error) {
+async function* pieces(error?: Error) {
   yield "one ";
   yield await Promise.resolve("two");
-  if (fault !== undefined) throw fault;
+  if (error !== undefined) throw error;
 }
 
 test("a text becomes a file that only its owner can read", async () => {

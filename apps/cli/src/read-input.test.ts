@@ -99,8 +99,8 @@ describe("a secret is one line", () => {
     ["what is no UTF-8", Buffer.from([0x70, 0xff, 0xfe])],
     ["too much", "planted".repeat(1_000)],
   ])("and not %s; the fault names what was read for, and never shows it", async (_, input) => {
-    const fault = { code: "bad_input", message: expect.stringContaining("the key") };
-    await expect(read(input)).rejects.toMatchObject(fault);
+    const error = { code: "bad_input", message: expect.stringContaining("the key") };
+    await expect(read(input)).rejects.toMatchObject(error);
     await expect(read(input)).rejects.not.toMatchObject({ message: expect.stringContaining("planted") });
   });
 

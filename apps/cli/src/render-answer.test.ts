@@ -5,11 +5,11 @@ import { createTerminal } from "./terminal.ts";
 
 const silent = { write: () => true };
 const { paint } = createTerminal({ stdout: silent, stderr: silent, isJson: false, env: {} });
-const place = { id: "1", seq: 1, createdAt: "2026-01-01T00:00:00Z", inReplyTo: null };
+const reply = { id: "1", seq: 1, createdAt: "2026-01-01T00:00:00Z", inReplyTo: null };
 const source = { title: "Handbook", documentId: "d", chunkId: "c", quote: "Charge it\nfor 95 minutes." };
 
 function message(text: string, more: Partial<Extract<ReplyItem, { type: "message" }>> = {}): ReplyItem {
-  return { type: "message", text, markdown: true, author: "agent", ...place, ...more };
+  return { type: "message", text, markdown: true, author: "agent", ...reply, ...more };
 }
 
 describe("an answer", () => {
@@ -35,7 +35,7 @@ describe("an answer", () => {
       mime: "text/csv",
       base64: "AAAA",
       author: "agent",
-      ...place,
+      ...reply,
     };
     expect(renderReplies([message("Hello", { author: "operator" }), file], paint)).toBe(
       "From an operator: Hello\n\n[file table.xlsx, text/csv, 3 bytes]",
@@ -46,7 +46,7 @@ describe("an answer", () => {
     const evil = "\u001b[2Jx\u0007\u202e";
     const items: ReplyItem[] = [
       message(evil, { sources: [{ ...source, title: evil, url: evil, quote: evil }] }),
-      { type: "attachment", filename: evil, mime: evil, base64: "", author: "agent", ...place },
+      { type: "attachment", filename: evil, mime: evil, base64: "", author: "agent", ...reply },
     ];
     // oxlint-disable-next-line no-control-regex -- These are what must not come through.
     expect(renderReplies(items, paint)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);

@@ -162,7 +162,7 @@ export function consoleService(resources: Resources): Service {
       store,
       log,
       config,
-      findFault: () => store.findFault(),
+      findProblem: () => store.findProblem(),
       addRoutes,
       findRoute: (path) => (OWN_PATHS.includes(path) ? path : findRoute(path)),
       // Every page first asks whether someone is signed in. Sign-ins and operations that deny a call leave their own
@@ -177,7 +177,7 @@ export function consoleService(resources: Resources): Service {
     };
     return {
       urls: { Console: localUrl(host, listening.port) },
-      findFault: server.findFault,
+      findProblem: server.findProblem,
       drain,
       async stop() {
         drain();

@@ -89,7 +89,7 @@ describe("the bot of the settings", () => {
       return Promise.resolve({ messageId: "m", ticketId: "t", seq: 1 });
     });
     const says = (words: RegExp) =>
-      waitFor(() => words.test(channel.findFault?.() ?? "nothing"), { what: `the channel to say ${words.source}` });
+      waitFor(() => words.test(channel.findProblem?.() ?? "nothing"), { what: `the channel to say ${words.source}` });
     await channel.start();
     try {
       await says(/^No bot token is set/);
@@ -98,7 +98,7 @@ describe("the bot of the settings", () => {
       await setToken(one.token);
       one.write({ text: "to one" });
       await waitFor(() => texts.includes("to one"), { what: "a message to the first bot" });
-      expect(channel.findFault?.()).toBeNull();
+      expect(channel.findProblem?.()).toBeNull();
       await setToken(other.token);
       await waitFor(() => other.isPolled() && !one.isPolled(), { what: "the other bot to be followed" });
       one.write({ text: "too late" });

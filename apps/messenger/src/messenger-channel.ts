@@ -12,20 +12,20 @@ interface FollowedBot {
   /** The bot that runs; null while there is none. */
   find: () => RunningBot | null;
   /** Why none runs, or what is wrong with it; in words for operators. */
-  findFault: () => string | null;
+  findProblem: () => string | null;
   stop: () => Promise<void>;
 }
 
 const WATCH_MS = 1_000;
 const SET_TOKEN = "Get a token from @BotFather and set it: svc channels set messenger botToken=…";
-const FAULTS = {
+const ERRORS = {
   none: `No bot token is set. ${SET_TOKEN}`,
   sealed: `The bot token cannot be decrypted: SVC_SECRET_KEY has changed since it was set. ${SET_TOKEN}`,
   malformed: `The bot token is not valid: it must have the form 123456:ABC-DEF. ${SET_TOKEN}`,
 } as const;
 
 /** What the settings say of the bot. */
-type Wanted = { token: string; botId: number } | keyof typeof FAULTS;
+type Wanted = { token: string; botId: number } | keyof typeof ERRORS;
 
 const isSame = (one: Wanted | null, other: Wanted) =>
   typeof one === "object" && one !== null && typeof other === "object" ? one.token === other.token : one === other;
@@ -50,7 +50,7 @@ export function followBot(context: Omit<BotContext, "project">): FollowedBot {
   let project: ProjectId | null = null;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> = Promise.resolve();
+  let checking: Promise<void> = Promise.resolve();
 
   async function endBot(): Promise<void> {
     const former = bot;
@@ -58,7 +58,7 @@ export function followBot(context: Omit<BotContext, "project">): FollowedBot {
     await former?.stop();
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const next = await readWanted(store);
     if (isStopped || isSame(wanted, next)) return;
     project ??= (await store.projects.ensure(DEFAULT_PROJECT)).project.id;
@@ -67,25 +67,25 @@ export function followBot(context: Omit<BotContext, "project">): FollowedBot {
     if (typeof next === "object" && !isStopped) bot = runBot({ ...context, project }, next);
   }
 
-  const lookNow = () => {
-    looking = look()
+  const checkNow = () => {
+    checking = check()
       .catch((error: unknown) => note(log, error))
       .finally(() => {
-        if (!isStopped) timer = setTimeout(lookNow, WATCH_MS);
+        if (!isStopped) timer = setTimeout(checkNow, WATCH_MS);
       });
   };
-  lookNow();
+  checkNow();
 
   return {
     find: () => bot,
-    findFault() {
-      if (typeof wanted === "string") return FAULTS[wanted];
-      return bot?.findFault() ?? null;
+    findProblem() {
+      if (typeof wanted === "string") return ERRORS[wanted];
+      return bot?.findProblem() ?? null;
     },
     async stop() {
       isStopped = true;
       clearTimeout(timer);
-      await looking;
+      await checking;
       await endBot();
     },
   };
@@ -146,6 +146,6 @@ export function createMessengerChannel(follow: (receive: IncomingHandler) => Fol
       if (bot?.isActive() === true) await bot.sender.markTyping(chatId, context);
     },
     isActive: () => followed?.find()?.isActive() === true,
-    findFault: () => followed?.findFault() ?? null,
+    findProblem: () => followed?.findProblem() ?? null,
   };
 }

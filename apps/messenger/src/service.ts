@@ -36,10 +36,10 @@ export function messengerService(resources: Resources): Service {
     ]);
     const unfollow = await manager.follow();
     return {
-      async findFault() {
+      async findProblem() {
         if (isDraining) return "stopping";
-        const storeFault = await store.findFault();
-        if (storeFault !== null) return storeFault;
+        const storeError = await store.findProblem();
+        if (storeError !== null) return storeError;
         // One that only stands by sends nothing.
         const dueMs = channel.isActive?.() === true ? await store.outboxes.oldestDueMs("messenger") : 0;
         return dueMs < WAITING_TOO_LONG_MS ? null : `a reply has been waiting for ${Math.round(dueMs / 1_000)} s`;

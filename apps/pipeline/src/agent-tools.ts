@@ -143,7 +143,7 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
   const caller: ToolCaller = { home: message.project, ticketId, messageId, leaseId, agentId: agent.id };
   const held = new Map<string, string>();
   const written = new Set<string>();
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   const running = new Set<Promise<string>>();
 
   /** Records whether a call requires a review of the answer, and why, and whether it has written. */
@@ -205,7 +205,7 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
     } catch (error) {
       signal.throwIfAborted();
       // The whole run is retried: see `finish`.
-      faults.push(error);
+      errors.push(error);
       return TAKEN_OVER;
     } finally {
       running.delete(answering);
@@ -246,7 +246,7 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
     async finish(answer) {
       // An aborted model leaves its calls behind: how they end decides whether the answer may be sent.
       await Promise.allSettled(running);
-      if (faults.length > 0) throw faults[0];
+      if (errors.length > 0) throw errors[0];
       // An operator must learn what was done even if the model gave no answer in the end.
       const hasUnreportedWrites = written.size > 0 && answer.model?.fallback != null;
       if (held.size === 0 && !hasUnreportedWrites) return answer;

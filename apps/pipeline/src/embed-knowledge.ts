@@ -30,7 +30,7 @@ const BATCH = { first: 8, most: 32, shortMs: 1_000, longMs: 3_000 } as const;
 const OVERLAP_MS = 600_000;
 
 /** All passages are looked at so often, in case that one was missed. */
-const FULL_LOOK_MS = 600_000;
+const FULL_CHECK_MS = 600_000;
 
 const REPORT_MS = 30_000;
 
@@ -93,7 +93,7 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
   let batchSize: number = BATCH.first;
   /** A passage that failed alone; failing twice while others work, it is given up. */
   let suspect: string | null = null;
-  let lastFullLook = Number.NEGATIVE_INFINITY;
+  let lastFullCheck = Number.NEGATIVE_INFINITY;
   let lastReport = performance.now();
   let isOutvoted = false;
 
@@ -116,7 +116,7 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
   async function embed(chunks: readonly ClaimedChunk[]): Promise<ChunkEmbedding[]> {
     try {
       const embeddings = await embedder.embedTexts(chunks.map(textOf), signal);
-      return chunks.map(({ chunkId }, place) => ({ chunkId, embedding: embeddings[place] ?? null }));
+      return chunks.map(({ chunkId }, position) => ({ chunkId, embedding: embeddings[position] ?? null }));
     } catch (error) {
       const [only] = chunks;
       batchSize = 1;
@@ -191,14 +191,14 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
           await rest(pace.maxWaitMs, signal);
           continue;
         }
-        const isFullLook = performance.now() - lastFullLook > FULL_LOOK_MS;
+        const isFullCheck = performance.now() - lastFullCheck > FULL_CHECK_MS;
         const startedAt = performance.now();
-        const firstId = await table.findFirstMissing(model, isFullLook ? 0 : Date.now() - OVERLAP_MS);
+        const firstId = await table.findFirstMissing(model, isFullCheck ? 0 : Date.now() - OVERLAP_MS);
         if (firstId !== null && !(await isOutvotedNow(model))) {
           const count = await embedFrom(model, firstId, onProgress);
           if (count > 0) log.info({ model: embedder.model, count }, "passages embedded");
         }
-        if (isFullLook && !isOutvoted) lastFullLook = startedAt;
+        if (isFullCheck && !isOutvoted) lastFullCheck = startedAt;
         await rest(pace.pollMs, signal);
       }
     },

@@ -40,7 +40,7 @@ export function wordsOfTicket({
 const sizeOf = (word: string) => Buffer.byteLength(word) + 12;
 
 /** How often a replica looks for words that another one has left unread; its own it reads at once. */
-const LOOK_FOR_WORDS_MS = 10_000;
+const WORDS_POLL_MS = 10_000;
 
 /**
  * Twice a second in every replica: takes over what has changed in tickets, for their lists, and reads the words of those
@@ -86,5 +86,5 @@ export function startTicketIndex(
     if (hasNewWords) await readWords(isStopped);
   }
 
-  return startSweeps(log, "tickets", [follow, readNewWords, { everyMs: LOOK_FOR_WORDS_MS, run: readWords }]);
+  return startSweeps(log, "tickets", [follow, readNewWords, { everyMs: WORDS_POLL_MS, run: readWords }]);
 }

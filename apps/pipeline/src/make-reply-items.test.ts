@@ -74,9 +74,9 @@ describe("makeReplyItems", () => {
   });
 
   test("a table that cannot be written costs its file only, and is told", async () => {
-    const fault = new Error("no memory");
+    const error = new Error("no memory");
     jest.spyOn(ExcelJS.Workbook.prototype, "addWorksheet").mockImplementationOnce(() => {
-      throw fault;
+      throw error;
     });
     try {
       const { items, warnings } = await format(`${TABLE}\n# Second\n\n${TABLE}`);
@@ -84,7 +84,7 @@ describe("makeReplyItems", () => {
         "message",
         "second.xlsx",
       ]);
-      expect(warnings).toEqual([{ text: "failed to export table 1 to XLSX", error: fault }]);
+      expect(warnings).toEqual([{ text: "failed to export table 1 to XLSX", error: error }]);
     } finally {
       jest.restoreAllMocks();
     }

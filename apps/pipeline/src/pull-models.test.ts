@@ -78,11 +78,11 @@ test("a model that was asked for is pulled, and how far it is can be read", asyn
 test.each([
   ["disk_full", DISK_FULL, /Free disk space/],
   ["not_found", UNKNOWN_MODEL, /The model tiny:1b does not exist/],
-] as const)("%s ends a pull at its first try, with what to do", async (code, lines, told) => {
+] as const)("%s ends a pull at its first try, with what to do", async (code, lines, detail) => {
   ollama.pullWith(() => lines);
   await store.modelPulls.begin(MODEL);
   await work();
-  expect(await found()).toMatchObject({ state: "failed", failure: { code, detail: expect.stringMatching(told) } });
+  expect(await found()).toMatchObject({ state: "failed", failure: { code, detail: expect.stringMatching(detail) } });
   expect(ollama.pulls).toHaveLength(1);
 });
 

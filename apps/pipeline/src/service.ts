@@ -74,7 +74,7 @@ export function pipelineService(resources: Resources): Service {
     }
 
     return Promise.resolve({
-      findFault: async () => (draining.signal.aborted ? "stopping" : findFault(resources, messages, leases)),
+      findProblem: async () => (draining.signal.aborted ? "stopping" : findProblem(resources, messages, leases)),
       drain,
       async stop() {
         drain();
@@ -96,9 +96,9 @@ export function pipelineService(resources: Resources): Service {
 }
 
 /** Returns what keeps this process from its work, in words; null if nothing does. */
-async function findFault({ store }: Resources, messages: Work<Chat>, leases: ChatLeases): Promise<string | null> {
-  const storeFault = await store.findFault();
-  if (storeFault !== null) return storeFault;
+async function findProblem({ store }: Resources, messages: Work<Chat>, leases: ChatLeases): Promise<string | null> {
+  const storeError = await store.findProblem();
+  if (storeError !== null) return storeError;
   const [messageMs, decisionMs] = await Promise.all([
     store.messages.oldestWaitingMs(),
     store.reviews.oldestWaitingMs(),

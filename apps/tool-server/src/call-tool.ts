@@ -15,11 +15,11 @@ const ERROR_META_KEY = "svc/error";
  * schema, which an error does not.
  */
 function errorResult({ code, message, errors }: ServiceError): CallToolResult {
-  const faults = (errors ?? []).map(
+  const problems = (errors ?? []).map(
     ({ pointer, detail }) => `- ${pointer === "" ? "the arguments" : pointer}: ${detail}`,
   );
   return {
-    content: [{ type: "text", text: [`${code}: ${message}`, ...faults].join("\n") }],
+    content: [{ type: "text", text: [`${code}: ${message}`, ...problems].join("\n") }],
     isError: true,
     _meta: { [ERROR_META_KEY]: { code, detail: message, ...(errors === undefined ? {} : { errors }) } },
   };

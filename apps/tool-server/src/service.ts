@@ -115,7 +115,7 @@ async function startToolServer(resources: Resources, load: () => Promise<readonl
     store,
     log,
     config,
-    findFault: () => store.findFault(),
+    findProblem: () => store.findProblem(),
     addRoutes,
     findRoute: (path) => (path === PATH ? PATH : null),
     // An operation that denies a call leaves its own row.
@@ -150,7 +150,7 @@ async function startToolServer(resources: Resources, load: () => Promise<readonl
   };
   return {
     urls: listening === null ? {} : { "Tool server": `${localUrl(host, config.ports.tools)}${PATH}` },
-    findFault: server.findFault,
+    findProblem: server.findProblem,
     drain,
     async stop() {
       drain();

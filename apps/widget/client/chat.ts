@@ -9,7 +9,7 @@ import { mountPanel } from "./panel/mount-panel.tsx";
 import type { Storage } from "./storage.ts";
 
 /** How the panel looks and speaks. */
-export interface Look {
+export interface Appearance {
   texts: Texts;
   /** BCP 47. */
   locale: string;
@@ -29,7 +29,7 @@ export interface ChatOptions {
   identity: Identity | null;
   root: ShadowRoot;
   launcher: HTMLElement;
-  look: Look;
+  appearance: Appearance;
   /** Loads what makes a socket over HTTP; null where it cannot be loaded. */
   loadHttp: () => Promise<{ openSocket: OpenSocket } | null>;
   emit: <Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]) => void;
@@ -39,22 +39,22 @@ export interface ChatOptions {
 export interface Chat {
   store: ManagedStore;
   /** The site has chosen another language or theme. */
-  update: (look: Look) => void;
+  update: (appearance: Appearance) => void;
   /** Takes the panel away and the line down. */
   stop: () => void;
 }
 
 /** Begins the conversation of this page, behind a closed panel. This is what the launcher loads when it is needed. */
-export function startChat({ root, launcher, look: firstLook, ...options }: ChatOptions): Chat {
-  let look = firstLook;
+export function startChat({ root, launcher, appearance: firstAppearance, ...options }: ChatOptions): Chat {
+  let appearance = firstAppearance;
   const store = createWidgetStore({
     ...options,
     openSocket,
-    locale: () => look.locale,
+    locale: () => appearance.locale,
     page: () => ({ url: location.href, title: document.title }),
     locks: "locks" in navigator ? navigator.locks : null,
   });
-  const panel = mountPanel(store, { root, launcher, ...look });
+  const panel = mountPanel(store, { root, launcher, ...appearance });
 
   // A page that is left may come back as it was (bfcache), which an open line would prevent.
   const onShow = ({ persisted }: PageTransitionEvent) => {
@@ -73,7 +73,7 @@ export function startChat({ root, launcher, look: firstLook, ...options }: ChatO
   return {
     store,
     update(next) {
-      look = next;
+      appearance = next;
       panel.update(next);
     },
     stop() {

@@ -25,9 +25,9 @@ function findScript(): HTMLScriptElement | null {
 }
 
 function install(): Mounted {
-  const page = createPageApi((fault) => {
+  const page = createPageApi((error) => {
     // oxlint-disable-next-line no-console -- The page's own listener has failed, which its owner wants to see.
-    console.error(fault);
+    console.error(error);
   });
 
   function mount(script: HTMLScriptElement | null): void {
@@ -65,7 +65,7 @@ try {
     replay(api, there);
     api[MOUNT](findScript());
   }
-} catch (fault) {
+} catch (error) {
   // A browser too old for the widget, or a page that has changed what browsers have: the page itself must go on.
-  warn(String(fault));
+  warn(String(error));
 }

@@ -67,7 +67,7 @@ const SHOWN_HEADERS = "Content-Disposition, ETag, Retry-After, RateLimit, RateLi
 const REMEMBERED_SECONDS = 600;
 
 /** Whose refusals every page may read: the first call of a widget. */
-const TOLD_PATH = "/config/";
+const CONFIG_PATH = "/config/";
 
 /**
  * Lets pages of the allowed sites call the widget's endpoints (the Fetch standard's CORS protocol), and answers what
@@ -81,7 +81,7 @@ export function crossOrigin(readSite: SiteReader): RequestHandler {
     // An answer for one site must not be kept for another one, whether it is allowed or not.
     response.vary("Origin");
     // That a site is refused holds nothing secret, and its owner has to be able to see why the widget stays away.
-    if (request.path.startsWith(TOLD_PATH)) response.setHeader("Access-Control-Allow-Origin", "*");
+    if (request.path.startsWith(CONFIG_PATH)) response.setHeader("Access-Control-Allow-Origin", "*");
     checkOrigin(settings, origin);
     if (origin !== undefined) {
       response.setHeader("Access-Control-Allow-Origin", settings.allowedOrigins.length === 0 ? "*" : origin);

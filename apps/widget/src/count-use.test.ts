@@ -15,7 +15,7 @@ function createCountersInMemory(counts = new Map<string, number>()): Counters {
       counts.set(name, (counts.get(name) ?? 0) + 1);
       return Promise.resolve({ ...stateOf(name, limit), isOver: (counts.get(name) ?? 0) > limit });
     },
-    look: (name, { limit }) => Promise.resolve(stateOf(name, limit)),
+    peek: (name, { limit }) => Promise.resolve(stateOf(name, limit)),
   };
 }
 

@@ -144,25 +144,25 @@ async function sendDownload(response: Response, { filename, mime, sizeBytes, pie
 const isPrematureClose = (error: unknown) => errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE";
 
 /** Counts the files that are being sent, so that neither slow nor many senders fill the memory or keep all others out. */
-function createUploadPlaces() {
-  const places = new Map<string, number>();
+function createUploadSlots() {
+  const slots = new Map<string, number>();
   let total = 0;
   return {
     /** Takes a place; answers the function that gives it back. Throws rate_limited. */
     take(address: string): () => void {
-      const before = places.get(address) ?? 0;
+      const before = slots.get(address) ?? 0;
       if (total >= MAX_UPLOADS || before >= MAX_UPLOADS_OF_ADDRESS) {
         throw new ServiceError("rate_limited", "Too many files are being uploaded right now. Try again in 2 s.", {
           headers: { "Retry-After": "2" },
         });
       }
       total++;
-      places.set(address, before + 1);
+      slots.set(address, before + 1);
       return () => {
         total--;
-        const left = (places.get(address) ?? 1) - 1;
-        if (left === 0) places.delete(address);
-        else places.set(address, left);
+        const left = (slots.get(address) ?? 1) - 1;
+        if (left === 0) slots.delete(address);
+        else slots.set(address, left);
       };
     },
   };
@@ -170,7 +170,7 @@ function createUploadPlaces() {
 
 /** `POST /api/widget/files`. */
 export function postFile({ store, queues, readSite }: WidgetContext): RequestHandler {
-  const uploads = createUploadPlaces();
+  const uploads = createUploadSlots();
   return async (request, response) => {
     const site = await readSite();
     const key = await readKey(queues, request, site);

@@ -36,11 +36,11 @@ async function sweepFiles({ store }: Resources, isStopped: () => boolean): Promi
 async function openServer(
   { config, log }: Resources,
   context: WidgetContext,
-  findFault: () => Promise<string | null>,
+  findProblem: () => Promise<string | null>,
 ): Promise<{ listening: Listening; sockets: Sockets }> {
   const host = hostOf(config);
   const sockets = openSockets(context);
-  const app = createApp(log, (routes) => addWidgetRoutes(routes, { ...context, config, sockets, findFault }), {
+  const app = createApp(log, (routes) => addWidgetRoutes(routes, { ...context, config, sockets, findProblem }), {
     trustProxy: config.trustProxy,
     app: "widget",
     showsMetrics: config.ports.metrics === undefined,
@@ -74,13 +74,13 @@ async function startWidget(resources: Resources): Promise<RunningService> {
     // The visitor may be connected to another replica, with another tab too.
     queues.wakeUps.send(CHATS_TOPIC, ticketIds);
   };
-  async function findFault(): Promise<string | null> {
+  async function findProblem(): Promise<string | null> {
     if (isDraining) return "stopping";
-    return store.findFault();
+    return store.findProblem();
   }
 
   async function open(): Promise<void> {
-    ({ listening, sockets } = await openServer(resources, context, findFault));
+    ({ listening, sockets } = await openServer(resources, context, findProblem));
   }
 
   async function close(): Promise<void> {
@@ -113,7 +113,7 @@ async function startWidget(resources: Resources): Promise<RunningService> {
   return {
     ...(failure === null ? {} : { problems: { Widget: failure } }),
     urls: listening === null ? {} : { Widget: localUrl(hostOf(config), config.ports.widget) },
-    findFault,
+    findProblem,
     drain() {
       isDraining = true;
     },

@@ -10,7 +10,7 @@ import {
   checkKeyAgain,
   openEventStream,
   problemAnswer,
-  streamFault,
+  streamError,
 } from "@svc/http";
 import type { BodyMeter, EventStream } from "@svc/http";
 import {
@@ -251,7 +251,7 @@ async function stream(call: PullCall, first: ModelPullRecord): Promise<void> {
     await sendStates(call, events, first);
   } catch (error) {
     if (!(error instanceof ServiceError)) context.log.error({ error }, "pull progress stream failed");
-    events.send("error", streamFault(request, response, error));
+    events.send("error", streamError(request, response, error));
   } finally {
     events.end();
   }

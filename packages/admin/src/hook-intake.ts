@@ -4,7 +4,7 @@ import type {
   AcceptedMessage,
   ApiSettings,
   CallbackTarget,
-  FieldFault,
+  FieldError,
   IncomingContext,
   IncomingMessage,
   Sealed,
@@ -104,8 +104,8 @@ const idOrNull = (text: string | null) =>
   text === null || isMalformedText(text) || countChars(text) > LIMITS.chatIdMaxChars ? null : text;
 
 /** Texts that can be stored and sent, whatever of the body is in them. */
-const storable = (faults: readonly FieldFault[]): FieldFault[] =>
-  faults.map(({ pointer, code, detail }) => ({
+const storable = (errors: readonly FieldError[]): FieldError[] =>
+  errors.map(({ pointer, code, detail }) => ({
     pointer,
     code,
     detail: detail.replaceAll("\u0000", "\u{fffd}").toWellFormed(),
@@ -116,12 +116,12 @@ const userIdIn = (meta: Record<string, unknown> = {}) => (typeof meta["userId"] 
 
 /** What is told of a body that became no message; what was mapped of it is kept, to be found again. */
 function failed(error: ServiceError, mapped?: MappedBody): TakenBody {
-  const faults = error.errors ?? [{ pointer: "", code: error.code, detail: error.message }];
+  const errors = error.errors ?? [{ pointer: "", code: error.code, detail: error.message }];
   return {
     ...NOTHING,
     outcome: "failed",
     error,
-    faults: storable(faults),
+    faults: storable(errors),
     eventId: idOrNull(mapped?.eventId ?? null),
     chatId: idOrNull(mapped?.chatId ?? null),
     userId: idOrNull(mapped?.userId ?? userIdIn(mapped?.meta)),
@@ -138,9 +138,9 @@ function unmapped(mapped: MappedBody): TakenBody {
   const errors = storable(mapped.faults);
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
-  const told = first === undefined ? "" : `: ${first.pointer} ${first.detail}${more}`;
+  const explanation = first === undefined ? "" : `: ${first.pointer} ${first.detail}${more}`;
   return failed(
-    new ServiceError("invalid_request", `The hook's mapping cannot create a message from this body${told}.`, {
+    new ServiceError("invalid_request", `The hook's mapping cannot create a message from this body${explanation}.`, {
       errors,
     }),
     mapped,

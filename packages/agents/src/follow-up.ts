@@ -30,7 +30,7 @@ const MAX_OWN_WORDS = 2;
 const MAX_OWN_WORDS_GOING_ON = 4;
 
 /** Maximum number of earlier messages of the customer that are read. */
-const MAX_LOOK_BACK = 6;
+const MAX_MESSAGES_BACK = 6;
 
 /** Of an earlier message so much is read. */
 const MAX_EARLIER_CHARS = 4_000;
@@ -49,7 +49,7 @@ export function readFollowUp(text: string, history: readonly HistoryMessage[], l
     .filter(
       (message) => message.author === "customer" && classifyMessage(message.text, { language }).kind === "question",
     )
-    .slice(-MAX_LOOK_BACK)
+    .slice(-MAX_MESSAGES_BACK)
     .map((message) => questionOf(message.text.slice(0, MAX_EARLIER_CHARS)).slice(0, 1_000));
   const [first, ...later] = asked;
   if (first === undefined || text.length > MAX_CHARS) return null;
@@ -120,11 +120,11 @@ function goOn(text: string, topic: string, lexicon: Lexicon): FollowUp | null {
   const tokens = tokenize(text.slice(0, MAX_CHARS + 1));
   const terms = tokens.map(({ term }) => term);
   if (text.length > MAX_CHARS || terms.length === 0 || terms.length > MAX_WORDS) return null;
-  const phrase = lexicon.phrases.find((words) => words.every((word, place) => terms[place] === word)) ?? [];
+  const phrase = lexicon.phrases.find((words) => words.every((word, position) => terms[position] === word)) ?? [];
   const more = terms.filter((term) => lexicon.more.has(term));
   const isRequest = (term: string): boolean => more.length > 0 && lexicon.requests.has(term);
-  const isOwn = ({ term }: Token, place: number): boolean =>
-    place >= phrase.length && lexicon.isTopic(term) && !lexicon.more.has(term) && !isRequest(term);
+  const isOwn = ({ term }: Token, position: number): boolean =>
+    position >= phrase.length && lexicon.isTopic(term) && !lexicon.more.has(term) && !isRequest(term);
   const own = tokens.filter(isOwn);
   const wanted = own.length === 0 ? more : [];
   const asks = wanted.length > 0 || terms.some((term) => lexicon.questionWords.has(term));
@@ -140,12 +140,12 @@ function goOn(text: string, topic: string, lexicon: Lexicon): FollowUp | null {
 function hasPronoun(terms: readonly string[], lexicon: Lexicon): boolean {
   const text = ` ${terms.join(" ")} `;
   if ((sharedTalk().emptyPronouns ?? []).some((phrase) => text.includes(` ${phrase} `))) return false;
-  return terms.some((_, place) => isPronoun(terms, place, lexicon));
+  return terms.some((_, position) => isPronoun(terms, position, lexicon));
 }
 
-function isPronoun(terms: readonly string[], place: number, lexicon: Lexicon): boolean {
-  const term = terms[place] ?? "";
-  const next = terms[place + 1];
+function isPronoun(terms: readonly string[], position: number, lexicon: Lexicon): boolean {
+  const term = terms[position] ?? "";
+  const next = terms[position + 1];
   if (lexicon.articles.has(term)) return next === undefined || !lexicon.isTopic(next);
   return lexicon.pronouns.has(term);
 }
@@ -159,7 +159,7 @@ function merge(text: string, own: readonly Token[], topic: string, lexicon: Lexi
   return `${topic.slice(0, start)}${added}${topic.slice(end)}`;
 }
 
-interface Place {
+interface NamedPlace {
   start: number;
   end: number;
 }
@@ -169,7 +169,7 @@ interface Place {
  * Windows"), beside the same word ("Basic plan", "Pro plan"), or is the only name in it when the new one is a name.
  * Only when there is one such place.
  */
-function findReplaced(text: string, own: readonly Token[], topic: string, lexicon: Lexicon): Place | null {
+function findReplaced(text: string, own: readonly Token[], topic: string, lexicon: Lexicon): NamedPlace | null {
   if (!lexicon.hasStopWords) return null;
   const before = tokenize(topic);
   const found = [
@@ -177,7 +177,7 @@ function findReplaced(text: string, own: readonly Token[], topic: string, lexico
     behindSameWord(tokenize(text), own, before, lexicon),
     lexicon.hasCapitalNouns || !own.every((token) => isName(text, token)) ? [] : namesIn(topic, before, lexicon),
   ];
-  return found.find((places) => places.length === 1)?.[0] ?? null;
+  return found.find((positions) => positions.length === 1)?.[0] ?? null;
 }
 
 function behindSameWord(
@@ -185,7 +185,7 @@ function behindSameWord(
   own: readonly Token[],
   before: readonly Token[],
   lexicon: Lexicon,
-): Place[] {
+): NamedPlace[] {
   const first = own[0];
   const marker = tokens[tokens.findIndex((token) => token.start === first?.start) - 1]?.term;
   if (marker === undefined || lexicon.isTopic(marker) || lexicon.beginnings.has(marker)) return [];
@@ -195,14 +195,14 @@ function behindSameWord(
 }
 
 /** The words with a topic that these begin with. */
-function runAt(tokens: readonly Token[], { isTopic }: Lexicon): Place[] {
+function runAt(tokens: readonly Token[], { isTopic }: Lexicon): NamedPlace[] {
   const end = tokens.findIndex(({ term }) => !isTopic(term));
   const run = end === -1 ? tokens : tokens.slice(0, end);
   const [first, last] = [run[0], run.at(-1)];
   return first === undefined || last === undefined ? [] : [{ start: first.start, end: last.end }];
 }
 
-function besideSameWord(own: readonly Token[], before: readonly Token[], { isTopic }: Lexicon): Place[] {
+function besideSameWord(own: readonly Token[], before: readonly Token[], { isTopic }: Lexicon): NamedPlace[] {
   const shared = own.findIndex(({ term }) => before.some((token) => isSameWord(token.term, term)));
   const head = own[shared];
   if (head === undefined || own.length === 1) return [];
@@ -217,7 +217,7 @@ function besideSameWord(own: readonly Token[], before: readonly Token[], { isTop
 
 const isName = (text: string, { start, end }: Token): boolean => /\p{Lu}/u.test(text.slice(start, end));
 
-function namesIn(topic: string, tokens: readonly Token[], { isTopic }: Lexicon): Place[] {
+function namesIn(topic: string, tokens: readonly Token[], { isTopic }: Lexicon): NamedPlace[] {
   const startsSentence = ({ start }: Token): boolean => /(?:^|[.?!¿¡]\s*|\n)$/.test(topic.slice(0, start).slice(-4));
   return tokens
     .filter((token) => isTopic(token.term) && isName(topic, token) && !startsSentence(token))

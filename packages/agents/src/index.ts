@@ -44,7 +44,7 @@ export {
 } from "./talk/reply-to-talk.ts";
 export type { AutomaticText } from "./talk/reply-to-talk.ts";
 export type { CallableTool, OpenedTool, ToolOutcome } from "./tools/callable-tool.ts";
-export { findSchemaFault } from "./tools/check-arguments.ts";
+export { findSchemaProblem } from "./tools/check-arguments.ts";
 export { createToolOpener, openHeaders } from "./tools/create-tool-opener.ts";
 export type { ToolOpener } from "./tools/create-tool-opener.ts";
 export { isMarkOf, markOfTool } from "./tools/callable-tool.ts";

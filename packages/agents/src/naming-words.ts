@@ -57,8 +57,8 @@ export function readNaming(question: string): Naming {
   const { before = NOTHING_BEFORE, auxiliaries = NOTHING_BEFORE } = namingOf(language) ?? {};
   const runs = runsOf(tokens, (term) => empty.has(term) || before.has(term));
   const hasAuxiliary = tokens.some(({ term }) => auxiliaries.has(term)) || COPULAS.has(tokens[0]?.term ?? "");
-  const found = runs.flatMap((run, place) => {
-    const isLast = place === runs.length - 1;
+  const found = runs.flatMap((run, position) => {
+    const isLast = position === runs.length - 1;
     if (before.has(run.behind)) {
       const named = isLast && hasAuxiliary && run.tokens.length > 1 ? run.tokens.slice(0, -1) : run.tokens;
       return named.filter(

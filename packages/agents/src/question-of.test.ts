@@ -86,8 +86,8 @@ describe("withoutCourtesies", () => {
     ["Hello!", ""],
     ["Thank you!", ""],
     ["", ""],
-  ])("leaves of %j what it says", (text, told) => {
-    expect(withoutCourtesies(text)).toBe(told);
+  ])("leaves of %j what it says", (text, stated) => {
+    expect(withoutCourtesies(text)).toBe(stated);
   });
 
   test("a text of 50,000 characters is read whole", () => {

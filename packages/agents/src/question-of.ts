@@ -56,9 +56,9 @@ function readQuestion(text: string): { question: string; written: string } {
   );
   const letter = withoutClosing(sentences.map((sentence) => ({ text: sentence, asks: isQuestion(sentence) })));
   const body = letter.flatMap(({ text: sentence, asks }, index) => {
-    const told = index < 3 ? withoutSalutation(sentence) : sentence;
-    const { rest, isLed } = withoutLeadIns(told.replace(CALL_FOR_HELP, ""));
-    return isSmallTalk(rest) ? [] : [{ text: rest, written: told, asks: asks || isLed }];
+    const stripped = index < 3 ? withoutSalutation(sentence) : sentence;
+    const { rest, isLed } = withoutLeadIns(stripped.replace(CALL_FOR_HELP, ""));
+    return isSmallTalk(rest) ? [] : [{ text: rest, written: stripped, asks: asks || isLed }];
   });
   if (body.length === 0) return { question: text.trim(), written: text.trim() };
   const kept = sentences.length === 1 ? body : keepWhatAsks(body);
@@ -74,9 +74,9 @@ function readQuestion(text: string): { question: string; written: string } {
  */
 export function withoutCourtesies(text: string): string {
   const parts = withoutClosing(sentencesOf(text).map((sentence) => ({ text: sentence, asks: isQuestion(sentence) })));
-  const told = parts.map((part, index) => (index < 3 ? withoutSalutation(part.text) : part.text).trim());
-  const first = told.slice(0, EDGE_SENTENCES).find(saysSomething);
-  const last = told.slice(-EDGE_SENTENCES).findLast(saysSomething);
+  const stripped = parts.map((part, index) => (index < 3 ? withoutSalutation(part.text) : part.text).trim());
+  const first = stripped.slice(0, EDGE_SENTENCES).find(saysSomething);
+  const last = stripped.slice(-EDGE_SENTENCES).findLast(saysSomething);
   if (first === undefined || last === undefined) return "";
   // What lies between the two stays letter for letter, blank lines and all.
   const start = text.indexOf(first);
@@ -202,8 +202,8 @@ function withoutLeadIns(sentence: string): { rest: string; isLed: boolean } {
     at += Math.max(length, 1);
   }
   if (from === 0) return { rest: sentence, isLed };
-  const told = `${rest}${sentence.slice(from)}`.replace(/^[\s,:;.!–—-]+/, "").replace(/\s+/g, " ");
-  return { rest: told, isLed };
+  const stripped = `${rest}${sentence.slice(from)}`.replace(/^[\s,:;.!–—-]+/, "").replace(/\s+/g, " ");
+  return { rest: stripped, isLed };
 }
 
 /** The sentences that ask, those that say what it is about, and names with digits of the others. */
@@ -218,19 +218,19 @@ function keepWhatAsks(parts: readonly WrittenPart[]): WrittenPart[] {
   const empty = stopWords(language);
   const read = parts.map((part) => {
     const terms = tokenize(part.text).map(({ term }) => term);
-    const told = terms.filter((term) => !empty.has(term) && !asking.has(term));
-    return { ...part, asks: part.asks || asking.has(terms[0] ?? ""), told: new Set(told) };
+    const stripped = terms.filter((term) => !empty.has(term) && !asking.has(term));
+    return { ...part, asks: part.asks || asking.has(terms[0] ?? ""), stated: new Set(stripped) };
   });
   if (read.every(({ asks }) => asks) || read.every(({ asks }) => !asks)) return [...parts];
   const kept = new Set(read.flatMap((part, index) => (part.asks ? [index] : [])));
   const first = Math.min(...kept);
   // What a question refers to was said just before it, or else is said behind it.
   const nearest = read.map((_, index) => index).sort((a, b) => distance(a, first) - distance(b, first));
-  const telling = new Set([...kept].flatMap((index) => [...(read[index]?.told ?? [])]));
+  const telling = new Set([...kept].flatMap((index) => [...(read[index]?.stated ?? [])]));
   for (const index of nearest) {
     if (telling.size >= MIN_TELLING_WORDS) break;
     kept.add(index);
-    for (const term of read[index]?.told ?? []) telling.add(term);
+    for (const term of read[index]?.stated ?? []) telling.add(term);
   }
   return read.flatMap((part, index): WrittenPart[] => {
     if (kept.has(index)) return [part];

@@ -77,7 +77,7 @@ export async function quoteAnswer({
     markdown: passage.markdown,
     sources: [sourceOf(passage, quote)],
     confidence,
-    why: `Quotes "${placeOf(passage)}", confidence ${percentOf(confidence)}.${followUp === null ? "" : " The message follows up on an earlier one."}${caveat}`,
+    why: `Quotes "${headingOf(passage)}", confidence ${percentOf(confidence)}.${followUp === null ? "" : " The message follows up on an earlier one."}${caveat}`,
   };
 }
 
@@ -153,7 +153,7 @@ function lastSources(history: readonly HistoryMessage[]): readonly Source[] {
 }
 
 /** Title and headings of a passage; a first heading that is the title is not said twice. */
-function placeOf({ title, headingPath }: Passage): string {
+function headingOf({ title, headingPath }: Passage): string {
   return [title, ...(headingPath[0] === title ? headingPath.slice(1) : headingPath)].join(" › ");
 }
 

@@ -15,12 +15,12 @@ const FILE_ENDING = /\.(?:pdf|docx?|xlsx?|pptx?|odt|ods|epub|zip|csv|tsv|json|pn
  * with a text fragment (`#:~:text=start,end`, WICG's Scroll to Text Fragment) for a page of the web. An address that
  * has a fragment of its own, is no http(s) address or is that of a file stays as it is.
  */
-export function sourceUrl(url: string, place: { quote: string; page?: number | null }): string {
+export function sourceUrl(url: string, position: { quote: string; page?: number | null }): string {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || url.includes("#")) return url;
-  if (typeof place.page === "number") return `${url}#page=${place.page}`;
+  if (typeof position.page === "number") return `${url}#page=${position.page}`;
   if (FILE_ENDING.test(parsed.pathname)) return url;
-  const fragment = textFragment(place.quote);
+  const fragment = textFragment(position.quote);
   return fragment === "" ? url : `${url}#:~:text=${fragment}`;
 }
 

@@ -35,7 +35,7 @@ describe("a generated key", () => {
   });
 
   test("has every character at every place of its random part", () => {
-    for (let place = 4; place < 36; place++) expect(new Set(keys.map((key) => key[place])).size).toBe(62);
+    for (let position = 4; position < 36; position++) expect(new Set(keys.map((key) => key[position])).size).toBe(62);
   });
 
   test("shows svc_ and four of its characters, which keys can be told apart by", () => {
@@ -136,10 +136,10 @@ describe("a key from elsewhere", () => {
 
   test("that is live already is refused, without the key or its owner", async () => {
     const { key, record } = await bring(newValue());
-    const error: unknown = await bring(key).catch((fault: unknown) => fault);
+    const error: unknown = await bring(key).catch((problem: unknown) => problem);
     expect(error).toMatchObject({ code: "invalid_request", errors: [{ pointer: "/key", code: "taken" }] });
-    const told = `${String(error)} ${JSON.stringify(error)}`;
-    for (const secret of [key, record.id, "brought", "somebody"]) expect(told).not.toContain(secret);
+    const text = `${String(error)} ${JSON.stringify(error)}`;
+    for (const secret of [key, record.id, "brought", "somebody"]) expect(text).not.toContain(secret);
     expect(await find(key)).toEqual(record);
   });
 

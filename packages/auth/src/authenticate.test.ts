@@ -69,7 +69,7 @@ function ask(credentials: Partial<Credentials>, check = authenticate): Promise<P
 
 /** What a caller is told who is refused. */
 async function refusal(credentials: Partial<Credentials>, check = authenticate) {
-  const error: unknown = await ask(credentials, check).catch((fault: unknown) => fault);
+  const error: unknown = await ask(credentials, check).catch((problem: unknown) => problem);
   if (!(error instanceof ServiceError)) throw new Error("there was no refusal", { cause: error });
   const { code, message, headers } = error;
   return { code, message, headers };
@@ -156,7 +156,7 @@ describe("a request is refused", () => {
     const unknown = "svc_this_key_was_never_made";
     const refusals = [];
     for (const apiKey of [unknown, revoked.key, expired.key]) refusals.push(await refusal({ apiKey }));
-    for (const told of refusals) expect(told).toEqual(refusals[0]);
+    for (const response of refusals) expect(response).toEqual(refusals[0]);
     expect(refusals[0]).toMatchObject({ code: "invalid_key", headers: INVALID });
     expect(JSON.stringify(refusals)).not.toContain("svc_");
   });
@@ -164,9 +164,9 @@ describe("a request is refused", () => {
   test("with two different keys: ambiguous_credentials, even when both are valid", async () => {
     const [one, other] = [await makeKey("north"), await makeKey("north")];
     for (const apiKey of [other.key, "", "unknown"]) {
-      const told = await refusal({ authorization: `Bearer ${one.key}`, apiKey });
-      expect(told).toMatchObject({ code: "ambiguous_credentials", headers: {} });
-      expect(told.message).not.toContain("svc_");
+      const response = await refusal({ authorization: `Bearer ${one.key}`, apiKey });
+      expect(response).toMatchObject({ code: "ambiguous_credentials", headers: {} });
+      expect(response.message).not.toContain("svc_");
     }
   });
 });
@@ -284,7 +284,7 @@ describe("the project of a request", () => {
       }
     }
     expect(refusals[0]).toMatchObject({ code: "project_mismatch" });
-    for (const told of refusals) expect(told).toEqual(refusals[0]);
+    for (const response of refusals) expect(response).toEqual(refusals[0]);
   });
 });
 
@@ -312,10 +312,10 @@ describe("while the store is away", () => {
 
   test("nothing of it is remembered: the next request after it goes through", async () => {
     const { key } = await makeKey("north");
-    const fault = new ServiceError("unavailable", "away");
-    jest.spyOn(store.apiKeys, "findLiveByHash").mockRejectedValueOnce(fault);
+    const error = new ServiceError("unavailable", "away");
+    jest.spyOn(store.apiKeys, "findLiveByHash").mockRejectedValueOnce(error);
     expect(await refusal({ apiKey: key })).toMatchObject({ code: "unavailable" });
-    jest.spyOn(store.projects, "find").mockRejectedValueOnce(fault);
+    jest.spyOn(store.projects, "find").mockRejectedValueOnce(error);
     passTime(1_000);
     expect(await refusal({ apiKey: key })).toMatchObject({ code: "unavailable" });
     expect((await ask({ apiKey: key })).projectName).toBe("north");
@@ -324,12 +324,12 @@ describe("while the store is away", () => {
 
 describe("the use of a key", () => {
   /** What the audit trail tells of a key, oldest first, once there are so many rows. */
-  async function untilTold(keyId: string, count: number) {
-    const look = async () => {
+  async function untilAudited(keyId: string, count: number) {
+    const check = async () => {
       const rows = await store.audit.listPage({ action: "key.use", object: keyId }, { limit: 9 });
       return rows.length >= count ? rows.toReversed() : null;
     };
-    return waitFor(look, { what: `${count} rows about the key` });
+    return waitFor(check, { what: `${count} rows about the key` });
   }
 
   test("is in the audit trail once an hour, with the network that is asked for only then", async () => {
@@ -347,7 +347,7 @@ describe("the use of a key", () => {
     clock.mockReturnValue(start + 1_800_000);
     await check(credentials);
     const said = { actor: `key:${record.id}`, object: record.id, project: "north", result: "ok", requestId: null };
-    expect(await untilTold(record.id, 2)).toEqual([
+    expect(await untilAudited(record.id, 2)).toEqual([
       expect.objectContaining({ ...said, network: "203.0.113.0/24" }),
       expect.objectContaining({ ...said, network: null }),
     ]);
@@ -357,7 +357,7 @@ describe("the use of a key", () => {
     const { key, record } = await makeKey("north");
     await refusal({ apiKey: key, project: "south" });
     await ask({ apiKey: key });
-    expect(await untilTold(record.id, 1)).toHaveLength(1);
+    expect(await untilAudited(record.id, 1)).toHaveLength(1);
   });
 
   test("goes on while it cannot be noted, and is not waited for", async () => {
@@ -373,6 +373,6 @@ describe("the use of a key", () => {
     // The next use is noted in its place.
     jest.restoreAllMocks();
     await ask({ apiKey: key }, check);
-    expect(await untilTold(record.id, 1)).toHaveLength(1);
+    expect(await untilAudited(record.id, 1)).toHaveLength(1);
   });
 });

@@ -31,4 +31,4 @@ export {
   signIn,
   useLink,
 } from "./sign-in.ts";
-export type { SignInPlace } from "./sign-in.ts";
+export type { SignInOrigin } from "./sign-in.ts";

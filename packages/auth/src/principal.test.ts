@@ -25,8 +25,8 @@ describe("a scope that is required", () => {
     let error: unknown;
     try {
       requireScope({ scopes }, required);
-    } catch (fault) {
-      error = fault;
+    } catch (problem) {
+      error = problem;
     }
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({

@@ -5,7 +5,7 @@ import { hashPassword, verifyPassword } from "./password.ts";
 import { generateToken, hashToken } from "./operator-session.ts";
 
 /** Origin of a sign-in, for the audit trail. */
-export interface SignInPlace {
+export interface SignInOrigin {
   network: string | null;
   requestId: string | null;
 }
@@ -22,7 +22,7 @@ const linkGone = () =>
 export async function auditSession(
   store: Store,
   { action, operatorId, result }: { action: SessionAction; operatorId: string | null; result: string },
-  { network, requestId }: SignInPlace,
+  { network, requestId }: SignInOrigin,
 ): Promise<void> {
   // A caller that could not prove an operator's identity is anonymous.
   const actor = operatorId === null || result !== "ok" ? "anonymous" : `operator:${operatorId}`;
@@ -33,13 +33,13 @@ export async function auditSession(
  * Starts a session of an operator whose identity is proven, and returns its token. Throws sign_in_failed if the operator
  * is disabled.
  */
-export async function beginSession(store: Store, operatorId: string, place: SignInPlace): Promise<string> {
+export async function beginSession(store: Store, operatorId: string, position: SignInOrigin): Promise<string> {
   const token = generateToken();
   const session = await store.operatorSessions.insert(operatorId, hashToken(token), SESSION_LIMITS);
   await auditSession(
     store,
     { action: "session.sign_in", operatorId, result: session === null ? "sign_in_failed" : "ok" },
-    place,
+    position,
   );
   if (session === null) throw signInFailed();
   return token;
@@ -52,16 +52,16 @@ export async function beginSession(store: Store, operatorId: string, place: Sign
 export async function signIn(
   store: Store,
   { email, password }: { email: string; password: string },
-  place: SignInPlace,
+  position: SignInOrigin,
 ): Promise<string> {
   const known = await store.operators.findPassword(email);
   if (await verifyPassword(password, known?.passwordHash ?? null)) {
-    if (known !== null) return beginSession(store, known.id, place);
+    if (known !== null) return beginSession(store, known.id, position);
   }
   await auditSession(
     store,
     { action: "session.sign_in", operatorId: known?.id ?? null, result: "sign_in_failed" },
-    place,
+    position,
   );
   throw signInFailed();
 }
@@ -74,17 +74,17 @@ export async function changePassword(
   store: Store,
   { id, email }: { id: string; email: string },
   { currentPassword, newPassword }: { currentPassword: string; newPassword: string },
-  place: SignInPlace,
+  position: SignInOrigin,
 ): Promise<string> {
   const known = await store.operators.findPassword(email);
   const isRight = await verifyPassword(currentPassword, known?.id === id ? known.passwordHash : null);
   if (!isRight) {
-    await auditSession(store, { action: "session.password", operatorId: id, result: "sign_in_failed" }, place);
+    await auditSession(store, { action: "session.password", operatorId: id, result: "sign_in_failed" }, position);
     throw new ServiceError("sign_in_failed", "Incorrect current password.");
   }
   await store.operators.update(id, { passwordHash: await hashPassword(newPassword) }, null);
-  await auditSession(store, { action: "session.password", operatorId: id, result: "ok" }, place);
-  return beginSession(store, id, place);
+  await auditSession(store, { action: "session.password", operatorId: id, result: "ok" }, position);
+  return beginSession(store, id, position);
 }
 
 /** Ends the session of this token, if there is one. */
@@ -121,7 +121,7 @@ export async function getLink(
 export async function useLink(
   store: Store,
   input: { token: string; password: string; email?: string | undefined; name?: string | undefined },
-  place: SignInPlace,
+  position: SignInOrigin,
 ): Promise<string> {
   const hash = hashToken(input.token);
   const { operatorId } = await getLink(store, input.token);
@@ -139,6 +139,6 @@ export async function useLink(
       ? await store.operatorLinks.useFirst(hash, { email, emailKey: emailKeyOf(email), name, passwordHash })
       : await store.operatorLinks.usePassword(hash, passwordHash);
   if (id === null) throw linkGone();
-  await auditSession(store, { action: "session.password", operatorId: id, result: "ok" }, place);
-  return beginSession(store, id, place);
+  await auditSession(store, { action: "session.password", operatorId: id, result: "ok" }, position);
+  return beginSession(store, id, position);
 }

@@ -110,9 +110,9 @@ describe("a message that is accepted", () => {
 
   test("has the next place of its chat", async () => {
     const chatId = newId();
-    const places = [];
-    for (let round = 0; round < 3; round++) places.push((await accept(newMessage({ chatId }))).seq);
-    expect(places).toEqual([1, 2, 3]);
+    const positions = [];
+    for (let round = 0; round < 3; round++) positions.push((await accept(newMessage({ chatId }))).seq);
+    expect(positions).toEqual([1, 2, 3]);
   });
 
   test("is announced to the pipeline once, by ids only", async () => {

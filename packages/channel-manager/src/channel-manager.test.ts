@@ -76,7 +76,7 @@ function recording(id: ChannelId, change: Partial<Channel> = {}): RecordingChann
       return Promise.resolve();
     },
     isActive: () => change.isActive?.() ?? true,
-    findFault: () => change.findFault?.() ?? null,
+    findProblem: () => change.findProblem?.() ?? null,
   };
   return channel;
 }
@@ -91,7 +91,7 @@ function register(id: ChannelId, change: Partial<Channel> = {}): RecordingChanne
 const states = () => Object.fromEntries(manager.states().map(({ id, state, error }) => [id, error ?? state]));
 
 /** Waits for what comes of the settings. */
-function waitForLooks(check: () => boolean, what: string): Promise<boolean> {
+function waitForPolls(check: () => boolean, what: string): Promise<boolean> {
   return waitFor(check, { what });
 }
 
@@ -125,14 +125,14 @@ describe("a channel", () => {
   });
 
   test("that has started is failing as long as it says what keeps it from its work, and is not started again", async () => {
-    let fault: string | null = "unauthorized: the bot token is not valid";
-    const channel = register("messenger", { findFault: () => fault });
+    let error: string | null = "unauthorized: the bot token is not valid";
+    const channel = register("messenger", { findProblem: () => error });
     await manager.reconcile(["messenger"]);
     const [before] = manager.states();
-    expect(before).toMatchObject({ state: "failing", error: fault });
+    expect(before).toMatchObject({ state: "failing", error: error });
     await manager.reconcile(["messenger"]);
     expect(manager.states()[0]?.since).toBe(before?.since);
-    fault = null;
+    error = null;
     await manager.reconcile(["messenger"]);
     expect(states()).toEqual({ messenger: "running" });
     await manager.reconcile([]);
@@ -291,7 +291,7 @@ describe("following the settings", () => {
     await waitFor(() => states()["widget"] === "running", { what: "the widget to run, though nobody was told" });
     await store.channelsConfig.setEnabled("messenger", true);
     await store.channelsConfig.setEnabled("widget", false);
-    await waitForLooks(
+    await waitForPolls(
       () => states()["widget"] === "stopped" && states()["messenger"] === "running",
       "the widget to stop and the messenger to run",
     );
@@ -304,11 +304,11 @@ describe("following the settings", () => {
     const unfollow = await manager.follow();
     const read = jest.spyOn(store.channelsConfig, "read");
     read.mockRejectedValue(new ServiceError("unavailable", "away"));
-    await waitForLooks(() => read.mock.calls.length >= 2, "the settings to be looked for in vain");
+    await waitForPolls(() => read.mock.calls.length >= 2, "the settings to be looked for in vain");
     expect(states()).toEqual({ widget: "running" });
     read.mockRestore();
     await store.channelsConfig.setEnabled("widget", false);
-    await waitForLooks(() => states()["widget"] === "stopped", "the widget to stop");
+    await waitForPolls(() => states()["widget"] === "stopped", "the widget to stop");
     expect(channel.calls).toEqual(["start", "stop"]);
     await unfollow();
   });
@@ -330,7 +330,7 @@ describe("following the settings", () => {
       await reading.opened;
       return settings;
     });
-    await waitForLooks(() => read.mock.calls.length > 0, "a look to be under way");
+    await waitForPolls(() => read.mock.calls.length > 0, "a look to be under way");
     await unfollow();
     reading.open();
     // Once a further reconciliation is through, so is everything that was begun before it.

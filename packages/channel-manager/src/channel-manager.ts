@@ -2,7 +2,7 @@ import { REPLY_QUEUES, ServiceError } from "@svc/contracts";
 import type { Channel, ChannelsConfig, IntegrationId } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { errorMessage } from "@svc/primitives";
-import { newsOf } from "@svc/queue";
+import { jobsOf } from "@svc/queue";
 import { newId } from "@svc/store";
 import type { ReplicaState } from "@svc/store";
 import { acceptMessage } from "./accept-message.ts";
@@ -13,7 +13,7 @@ import { deliverReplies } from "./deliver-replies.ts";
 export type ChannelState = ReplicaState;
 
 /** A server that is only started and stopped, and receives no replies. */
-export type SwitchedServer = Pick<Channel, "start" | "stop" | "findFault"> & { readonly id: IntegrationId };
+export type SwitchedServer = Pick<Channel, "start" | "stop" | "findProblem"> & { readonly id: IntegrationId };
 
 /** Passes announced replies to a channel until it is stopped. */
 interface ReplyConsumer {
@@ -75,13 +75,13 @@ function consumeReplies(resources: ChannelResources, channel: Channel): ReplyCon
     work.start();
     return work;
   }
-  const consumer = resources.queues.consume(REPLY_QUEUES[channel.id], async (job) => channel.announce?.(newsOf(job)));
+  const consumer = resources.queues.consume(REPLY_QUEUES[channel.id], async (job) => channel.announce?.(jobsOf(job)));
   return { stop: () => consumer.close(REPLIES_DEADLINE_MS) };
 }
 
 /** Updates the state of a started channel: running, or failing with what its channel reports. */
 function updateState(log: Log, entry: Registered): void {
-  const problem = entry.channel.findFault?.() ?? null;
+  const problem = entry.channel.findProblem?.() ?? null;
   if (problem === null) setState(log, entry, "running");
   else setFailing(log, entry, new ServiceError("unavailable", problem), problem);
 }

@@ -121,8 +121,8 @@ async function deliver(
 const textsSent = () => sent.map((item) => item["text"] ?? item["filename"]);
 const later = () => new DeliveryError("later", "too much was sent", { retryAfterMs: 0 });
 /** Fails until it is told otherwise. */
-const failAt = (failing: string, fault: () => Error) => {
-  beforeSend = (what) => (what === failing ? Promise.reject(fault()) : Promise.resolve());
+const failAt = (failing: string, error: () => Error) => {
+  beforeSend = (what) => (what === failing ? Promise.reject(error()) : Promise.resolve());
 };
 const undeliveredOf = async ({ ticketId }: ReplyJob) =>
   (await store.ticketDetails.read(project, ticketId))?.contents.events.flatMap(({ data }) => data["undelivered"] ?? []);
@@ -271,7 +271,7 @@ describe("replies of a channel that pushes", () => {
 
   test("are sent no further by a process that has lost its lease", async () => {
     const job = await answer([text("one"), text("two")]);
-    const faults: unknown[] = [];
+    const errors: unknown[] = [];
     const slow: Channel = {
       ...pushing,
       async sendMessage(_chatId, value, metadata) {
@@ -279,13 +279,13 @@ describe("replies of a channel that pushes", () => {
         // Another process took over while this one did not get on.
         await outside.query("UPDATE outboxes SET lease_id = gen_random_uuid() WHERE ticket_id = $1", [job.ticketId]);
         await metadata?.noteSent?.(1).catch((error: unknown) => {
-          faults.push(error);
+          errors.push(error);
           throw error;
         });
       },
     };
     await deliver(job, slow);
-    expect(faults).toEqual([expect.any(DeliveryError)]);
+    expect(errors).toEqual([expect.any(DeliveryError)]);
     expect(textsSent()).toEqual(["one"]);
   });
 

@@ -22,15 +22,15 @@ function wakeUpsOf(maxIdChars: number) {
   };
 }
 
-const place = { ticketId: "t-1", inReplyTo: "m-1", author: "agent", createdAt: new Date(1_234) } as const;
+const position = { ticketId: "t-1", inReplyTo: "m-1", author: "agent", createdAt: new Date(1_234) } as const;
 const finished: FinishedMessage = {
   messageId: "m-1",
   state: "answered",
   coveredBy: null,
   replies: [
-    { ...place, id: "r-1", seq: 2, type: "message", text: "Grüße = 1 €", markdown: true, sources: null },
+    { ...position, id: "r-1", seq: 2, type: "message", text: "Grüße = 1 €", markdown: true, sources: null },
     {
-      ...place,
+      ...position,
       id: "r-2",
       seq: 3,
       type: "attachment",

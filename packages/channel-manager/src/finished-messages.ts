@@ -44,10 +44,10 @@ function carry(reply: StoredReply): CarriedReply {
 function restore(ticketId: string, inReplyTo: string, carried: CarriedReply): StoredReply {
   const { id, seq, author, createdAt, text, markdown = false, sources = null } = carried;
   const { filename = "", mime = "", content = "" } = carried;
-  const place = { id, ticketId, seq, inReplyTo, author, createdAt: new Date(createdAt) };
+  const position = { id, ticketId, seq, inReplyTo, author, createdAt: new Date(createdAt) };
   return text === undefined
-    ? { ...place, type: "attachment", filename, mime, content: Buffer.from(content, "base64") }
-    : { ...place, type: "message", text, markdown, sources };
+    ? { ...position, type: "attachment", filename, mime, content: Buffer.from(content, "base64") }
+    : { ...position, type: "message", text, markdown, sources };
 }
 
 function encode({ messageId, state, replies }: FinishedMessage): string {

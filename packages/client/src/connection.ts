@@ -21,7 +21,7 @@ export interface ClientOptions {
   /** Maximum number of retries after temporary failures. Defaults to 5; 0 disables retries. */
   maxRetries?: number | undefined;
   /** Called for each failure that will be retried. */
-  onRetry?: ((fault: ServiceError, delayMs: number) => void) | undefined;
+  onRetry?: ((error: ServiceError, delayMs: number) => void) | undefined;
 }
 
 /** Validated options, with defaults. */
@@ -32,7 +32,7 @@ export interface Connection {
   fetch: Fetch;
   timeoutMs: number;
   maxRetries: number;
-  onRetry: (fault: ServiceError, delayMs: number) => void;
+  onRetry: (error: ServiceError, delayMs: number) => void;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;

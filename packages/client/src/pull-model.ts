@@ -7,7 +7,7 @@ import { readEvents } from "./read-events.ts";
 import type { ServerEvent } from "./read-events.ts";
 import { delayAfter, isPassing } from "./retry.ts";
 import { ServiceError } from "./service-error.ts";
-import { faultOf, openLine, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
+import { errorOf, openLine, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
 
 export interface PullOptions {
   /** Stops reading, but not the pull; the reader then throws the signal's reason. */
@@ -22,7 +22,7 @@ const PATH = "/api/v1/admin/models/{catalogId}/pull";
 const SILENCE_MS = 45_000;
 
 /** State of an interrupted stream. */
-interface Place {
+interface StreamPosition {
   lastEventId: string | undefined;
   /** Number of consecutive requests without progress. */
   failures: number;
@@ -40,23 +40,23 @@ function progressOf(body: unknown): PullProgress | null {
 }
 
 /** Returns the progress in an event. Throws the error of a failed pull. */
-function newsOf({ type, data }: ServerEvent): PullProgress | null {
+function eventOf({ type, data }: ServerEvent): PullProgress | null {
   const body = parseJson(data);
   if (type !== "error") return progressOf(body);
   const status = isRecord(body) && typeof body["status"] === "number" ? body["status"] : 500;
-  throw faultOf(status, body);
+  throw errorOf(status, body);
 }
 
 /** Reads one response. Returns true if the model is installed, or false if the connection dropped before. */
 async function* readOnce(
   connection: Connection,
   catalogId: string,
-  place: Place,
+  position: StreamPosition,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<PullProgress, boolean, undefined> {
   const line = openLine(signal);
   try {
-    const { lastEventId } = place;
+    const { lastEventId } = position;
     const call = { method: "POST" as const, path: fillPath(PATH, { catalogId }), accept: "text/event-stream" };
     const response = await request(
       connection,
@@ -70,10 +70,10 @@ async function* readOnce(
       throw unexpected(response.status);
     }
     for await (const event of readEvents(response, line.within(SILENCE_MS))) {
-      const news = newsOf(event);
-      if (event.id !== undefined) place.lastEventId = event.id;
-      place.failures = 0;
-      if (news !== null) yield news;
+      const progress = eventOf(event);
+      if (event.id !== undefined) position.lastEventId = event.id;
+      position.failures = 0;
+      if (progress !== null) yield progress;
       if (event.type === "done") return true;
     }
     return false;
@@ -90,16 +90,17 @@ export async function* pullModel(
   catalogId: string,
   { signal }: PullOptions = {},
 ): AsyncGenerator<PullProgress, void, undefined> {
-  const place: Place = { lastEventId: undefined, failures: 0 };
+  const position: StreamPosition = { lastEventId: undefined, failures: 0 };
   for (;;) {
     try {
-      if (yield* readOnce(connection, catalogId, place, signal)) return;
+      if (yield* readOnce(connection, catalogId, position, signal)) return;
       throw new ServiceError("unreachable", "The connection was lost.");
-    } catch (fault) {
-      if (!(fault instanceof ServiceError) || !isPassing(fault) || place.failures >= connection.maxRetries) throw fault;
-      const delayMs = delayAfter(fault, place.failures);
-      place.failures += 1;
-      connection.onRetry(fault, delayMs);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || !isPassing(error) || position.failures >= connection.maxRetries)
+        throw error;
+      const delayMs = delayAfter(error, position.failures);
+      position.failures += 1;
+      connection.onRetry(error, delayMs);
       await pause(delayMs, signal);
     }
   }

@@ -44,10 +44,10 @@ function takesReplies({ method, path, query = {} }: CallRequest): boolean {
 }
 
 /** Returns true if the request can be retried without side effects. */
-function mayRepeat(request: CallRequest, fault: ServiceError): boolean {
+function mayRepeat(request: CallRequest, error: ServiceError): boolean {
   const { method, idempotencyKey } = request;
   const isRead = (method === "GET" || method === "HEAD") && !takesReplies(request);
-  return isRead || idempotencyKey !== undefined || hasDoneNothing(fault);
+  return isRead || idempotencyKey !== undefined || hasDoneNothing(error);
 }
 
 /** Returns the delay after this many consecutive failures: `Retry-After`, or exponential backoff. */
@@ -62,12 +62,12 @@ export async function callWithRetries(connection: Connection, request: CallReque
   for (let failures = 0; ; failures++) {
     try {
       return await tryCall(connection, request);
-    } catch (fault) {
-      const isOver = failures >= connection.maxRetries || !(fault instanceof ServiceError);
-      if (isOver || !isPassing(fault) || !mayRepeat(request, fault)) throw fault;
-      if ((fault.retryAfterSeconds ?? 0) > MAX_RETRY_AFTER_SECONDS) throw fault;
-      const delayMs = delayAfter(fault, failures);
-      connection.onRetry(fault, delayMs);
+    } catch (error) {
+      const isOver = failures >= connection.maxRetries || !(error instanceof ServiceError);
+      if (isOver || !isPassing(error) || !mayRepeat(request, error)) throw error;
+      if ((error.retryAfterSeconds ?? 0) > MAX_RETRY_AFTER_SECONDS) throw error;
+      const delayMs = delayAfter(error, failures);
+      connection.onRetry(error, delayMs);
       await pause(delayMs, request.signal);
     }
   }

@@ -1,10 +1,10 @@
-import type { FieldFault } from "@svc/contracts";
+import type { FieldError } from "@svc/contracts";
 
 /** Details of a failed request. */
 export interface ErrorDetails {
   /** HTTP status. Null if there was no response. */
   status?: number | null;
-  errors?: readonly FieldFault[];
+  errors?: readonly FieldError[];
   requestId?: string | null;
   retryAfterSeconds?: number | null;
   cause?: unknown;
@@ -23,7 +23,7 @@ export class ServiceError extends Error {
   /** HTTP status. Null if there was no response. */
   readonly status: number | null;
   /** All validation errors, each with a JSON Pointer. Empty for other errors. */
-  readonly errors: readonly FieldFault[];
+  readonly errors: readonly FieldError[];
   /** Identifies the request in the service's log. Null if unknown. */
   readonly requestId: string | null;
   /** Delay before the request can be retried. Null if unknown. */

@@ -6,7 +6,7 @@ import { pause } from "./retry.ts";
 import { readEvents } from "./read-events.ts";
 import { delayAfter, isPassing } from "./retry.ts";
 import { ServiceError } from "./service-error.ts";
-import { faultOf, openLine, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
+import { errorOf, openLine, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
 
 /**
  * Partial text of a reply that is being written: replaces everything after `offset` with `text`. `messageId` is the
@@ -86,7 +86,7 @@ async function* readOnce(
 function replyOf({ type, data }: StreamEvent): ReplyItem | null {
   if (type === "reply" && isReply(data)) return data;
   if (type === "reply") throw unexpected(OK);
-  if (type === "error") throw faultOf(isRecord(data) ? Number(data["status"]) : OK, data);
+  if (type === "error") throw errorOf(isRecord(data) ? Number(data["status"]) : OK, data);
   return null;
 }
 
@@ -94,14 +94,14 @@ function replyOf({ type, data }: StreamEvent): ReplyItem | null {
  * Returns a function that returns the delay before the next request: null after a request that waited or returned
  * replies, and a growing delay after failures and after empty responses that did not wait.
  */
-function createBackoff(): (fault: ServiceError | null, isFirst: boolean) => number | null {
+function createBackoff(): (error: ServiceError | null, isFirst: boolean) => number | null {
   let failures = 0;
   let idle = 0;
-  return (fault, isFirst) => {
-    failures = fault === null ? 0 : isFirst ? 1 : failures + 1;
-    idle = fault !== null || isFirst ? 0 : idle + 1;
+  return (error, isFirst) => {
+    failures = error === null ? 0 : isFirst ? 1 : failures + 1;
+    idle = error !== null || isFirst ? 0 : idle + 1;
     if (failures + idle === 0) return null;
-    return fault === null ? delayAfter(WITHOUT_ADVICE, idle) : delayAfter(fault, failures - 1);
+    return error === null ? delayAfter(WITHOUT_ADVICE, idle) : delayAfter(error, failures - 1);
   };
 }
 
@@ -134,7 +134,7 @@ export function streamReplies(
     try {
       for (;;) {
         const begunAtMs = performance.now();
-        let fault: ServiceError | null = null;
+        let problem: ServiceError | null = null;
         let isIdle = true;
         try {
           const call = { after: cursor, waitMs, signal, isFirst: !isBegun };
@@ -149,12 +149,12 @@ export function streamReplies(
           }
         } catch (error) {
           if (!(error instanceof ServiceError) || !isPassing(error)) throw error;
-          fault = error;
+          problem = error;
         }
         const isFirst = !isIdle || performance.now() - begunAtMs >= SHORT_WAIT_MS;
-        const delayMs = nextDelayMs(fault, isFirst);
+        const delayMs = nextDelayMs(problem, isFirst);
         if (delayMs === null) continue;
-        if (fault !== null) connection.onRetry(fault, delayMs);
+        if (problem !== null) connection.onRetry(problem, delayMs);
         await pause(delayMs, signal);
       }
     } finally {

@@ -1,4 +1,4 @@
-import type { FieldFault, HttpMethod } from "@svc/contracts";
+import type { FieldError, HttpMethod } from "@svc/contracts";
 import { sendable } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 import { isRecord } from "./is-record.ts";
@@ -85,18 +85,18 @@ export function parseJson(text: string): unknown {
   }
 }
 
-function isFieldFault(value: unknown): value is FieldFault {
+function isFieldError(value: unknown): value is FieldError {
   return isRecord(value) && typeof value["pointer"] === "string" && typeof value["detail"] === "string";
 }
 
 /** Returns the error for a problem body of a response whose status is not 2xx. */
-export function faultOf(status: number, body: unknown, headers = new Headers()): ServiceError {
+export function errorOf(status: number, body: unknown, headers = new Headers()): ServiceError {
   const retryAfterSeconds = retryAfterOf(headers);
   const requestId = headers.get("x-request-id");
   if (!isRecord(body) || typeof body["code"] !== "string" || typeof body["detail"] !== "string") {
     return unexpected(status, { retryAfterSeconds, requestId });
   }
-  const errors = Array.isArray(body["errors"]) ? body["errors"].filter(isFieldFault) : [];
+  const errors = Array.isArray(body["errors"]) ? body["errors"].filter(isFieldError) : [];
   const named = typeof body["requestId"] === "string" ? body["requestId"] : requestId;
   return new ServiceError(body["code"], body["detail"], { status, errors, requestId: named, retryAfterSeconds });
 }
@@ -192,7 +192,7 @@ export async function readAnswer(response: Response): Promise<CallAnswer> {
   const { ok, status, headers } = response;
   const text = await response.text();
   const json = text === "" ? null : parseJson(text);
-  if (!ok) throw faultOf(status, json, headers);
+  if (!ok) throw errorOf(status, json, headers);
   if (json === undefined) throw unexpected(status);
   return { status, headers, body: json };
 }

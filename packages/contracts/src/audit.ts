@@ -76,20 +76,22 @@ export interface AuditListInput extends ListInput {
   to?: string | undefined;
 }
 
-const PLACE = /^(\d{4}-\d{2}-\d{2}):(\d{1,9}):([0-9a-f]{64})$/;
+const POSITION = /^(\d{4}-\d{2}-\d{2}):(\d{1,9}):([0-9a-f]{64})$/;
 
 /** Position in the chain, as returned by a check: date, number and SHA-256. */
-export const auditPlaceSchema = z
+export const auditPositionSchema = z
   .string()
-  .regex(PLACE, { error: "must be a head as returned by a check: date, number and 64 hex digits, separated by colons" })
+  .regex(POSITION, {
+    error: "must be a head as returned by a check: date, number and 64 hex digits, separated by colons",
+  })
   .transform((text) => {
-    const [, day = "", number = "", hash = ""] = PLACE.exec(text) ?? [];
+    const [, day = "", number = "", hash = ""] = POSITION.exec(text) ?? [];
     return { day, number: Number(number), hash };
   })
   .refine(({ day }) => z.iso.date().safeParse(day).success, { error: "must start with a valid date" });
 
 /** Returns a position as text. */
-export function writeAuditPlace({ day, number, hash }: { day: string; number: number; hash: string }): string {
+export function writeAuditPosition({ day, number, hash }: { day: string; number: number; hash: string }): string {
   return `${day}:${number}:${hash}`;
 }
 
@@ -100,8 +102,8 @@ export const auditCheckInputSchema = z
   .object({
     from: dayParameter.optional(),
     to: dayParameter.optional(),
-    after: auditPlaceSchema.optional(),
-    expect: auditPlaceSchema.optional(),
+    after: auditPositionSchema.optional(),
+    expect: auditPositionSchema.optional(),
   })
   .refine(({ from, after }) => from === undefined || after === undefined, {
     path: ["after"],

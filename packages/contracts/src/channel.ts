@@ -28,17 +28,21 @@ export interface ReplyContext {
  * accepts replies. `refused`: counts as an attempt; after five attempts the reply becomes a dead letter, as with any
  * other error.
  */
-export type DeliveryFault = "later" | "closed" | "refused";
+export type DeliveryErrorKind = "later" | "closed" | "refused";
 
 /** Thrown when a channel cannot send a reply. The message is shown to operators and contains no secrets. */
 export class DeliveryError extends Error {
-  readonly fault: DeliveryFault;
+  readonly fault: DeliveryErrorKind;
   readonly retryAfterMs: number | null;
 
-  constructor(fault: DeliveryFault, message: string, options: { retryAfterMs?: number | null; cause?: unknown } = {}) {
+  constructor(
+    error: DeliveryErrorKind,
+    message: string,
+    options: { retryAfterMs?: number | null; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = "DeliveryError";
-    this.fault = fault;
+    this.fault = error;
     this.retryAfterMs = options.retryAfterMs ?? null;
   }
 }
@@ -130,6 +134,6 @@ export interface Channel {
   /** False while another replica is active instead of this one: nothing is sent here. */
   isActive?(): boolean;
   /** Problem of a started channel, in words for an operator. Null while it works. */
-  findFault?(): string | null;
+  findProblem?(): string | null;
   markTyping?(chatId: string, context?: Pick<ReplyContext, "project" | "ticketId">): Promise<void>;
 }

@@ -5,18 +5,18 @@ import { ServiceError } from "./errors.ts";
 import { keyInputSchema } from "./key.ts";
 import { projectInputSchema } from "./project.ts";
 
-const told = (schema: z.ZodType, value: unknown) =>
+const explain = (schema: z.ZodType, value: unknown) =>
   schema.safeParse(value).error?.issues.map((issue) => ({ path: issue.path, ...describeIssue(issue) }));
 
 test("a missing field is reported as required", () => {
-  expect(told(z.object({ text: z.string() }), {})).toEqual([
+  expect(explain(z.object({ text: z.string() }), {})).toEqual([
     { path: ["text"], code: "required", detail: "is required" },
   ]);
 });
 
 test("a field of another type is reported with the type that it must have", () => {
   const schema = z.object({ text: z.string(), meta: z.array(z.number()) });
-  expect(told(schema, { text: 42, meta: null })).toEqual([
+  expect(explain(schema, { text: 42, meta: null })).toEqual([
     { path: ["text"], code: "invalid_type", detail: "must be a string" },
     { path: ["meta"], code: "invalid_type", detail: "must be an array" },
   ]);
@@ -26,9 +26,9 @@ test("an error that a schema of the project has named keeps its code and text", 
   const schema = z
     .string()
     .refine(() => false, { error: "must have at most 3 characters", params: { code: "too_long" } });
-  expect(told(schema, "text")).toEqual([{ path: [], code: "too_long", detail: "must have at most 3 characters" }]);
+  expect(explain(schema, "text")).toEqual([{ path: [], code: "too_long", detail: "must have at most 3 characters" }]);
   expect(
-    told(
+    explain(
       z.string().refine(() => false, { error: "no" }),
       "text",
     ),
@@ -37,7 +37,7 @@ test("an error that a schema of the project has named keeps its code and text", 
 
 test("an invalid name of a record is reported with what a name must be", () => {
   const language = z.string().regex(/^[a-z]{2}$/, { error: "must be a language, such as de" });
-  expect(told(z.record(language, z.string()), { "x-y": "" })).toEqual([
+  expect(explain(z.record(language, z.string()), { "x-y": "" })).toEqual([
     { path: ["x-y"], code: "invalid_key", detail: "is not a valid name: it must be a language, such as de" },
   ]);
 });
@@ -51,7 +51,7 @@ test("the detail of an invalid request names the first error by its pointer, and
 });
 
 test("zod's default messages are reworded for callers who do not know zod", () => {
-  const texts = (schema: z.ZodType, value: unknown) => told(schema, value)?.map(({ detail }) => detail);
+  const texts = (schema: z.ZodType, value: unknown) => explain(schema, value)?.map(({ detail }) => detail);
   expect(texts(z.enum(["low", "high"]), "none")).toEqual(["must be one of low, high"]);
   expect(texts(z.literal("on"), "off")).toEqual(['must be "on"']);
   expect(texts(z.string().max(3), "text")).toEqual(["must have at most 3 characters"]);

@@ -1,5 +1,5 @@
 import { ServiceError } from "./errors.ts";
-import type { FieldFault } from "./errors.ts";
+import type { FieldError } from "./errors.ts";
 
 /** An issue reported by a schema; zod's issues fit. */
 export interface SchemaIssue {
@@ -91,7 +91,7 @@ function pointerTo(path: readonly PropertyKey[]): string {
     .join("");
 }
 
-function asFaults(issue: Issue): FieldFault[] {
+function asErrors(issue: Issue): FieldError[] {
   if (issue.code === "unrecognized_keys") {
     return (issue.keys ?? []).map((key) => ({
       pointer: pointerTo([...issue.path, key]),
@@ -103,13 +103,13 @@ function asFaults(issue: Issue): FieldFault[] {
 }
 
 /** Returns the errors of one parameter, at this JSON Pointer. */
-export function faultsOf(schema: Schema<unknown>, input: unknown, pointer: string): FieldFault[] {
+export function errorsOf(schema: Schema<unknown>, input: unknown, pointer: string): FieldError[] {
   const parsed = schema.safeParse(input);
   return parsed.success ? [] : parsed.error.issues.map((issue) => ({ pointer, ...describeIssue(issue) }));
 }
 
 /** Returns an `invalid_request` with these errors. Its text starts with `what`. */
-export function invalidInput(errors: readonly FieldFault[], what: string): ServiceError {
+export function invalidInput(errors: readonly FieldError[], what: string): ServiceError {
   return new ServiceError("invalid_request", describeInvalid(what, errors), {
     errors: errors.slice(0, MAX_ERRORS),
   });
@@ -123,9 +123,9 @@ export function checkInput<Output>(
   schema: Schema<Output>,
   input: unknown,
   what: string,
-  found: readonly FieldFault[] = [],
+  found: readonly FieldError[] = [],
 ): Output {
   const parsed = schema.safeParse(input);
   if (parsed.success && found.length === 0) return parsed.data;
-  throw invalidInput([...found, ...(parsed.success ? [] : parsed.error.issues.flatMap(asFaults))], what);
+  throw invalidInput([...found, ...(parsed.success ? [] : parsed.error.issues.flatMap(asErrors))], what);
 }

@@ -37,8 +37,8 @@ export function safeLine(text: string, maxChars: number): string {
 
 const textOf = (value: unknown) => (typeof value === "string" ? value.slice(0, READ_MAX_UNITS) : "");
 
-function readName(place: Record<string, unknown>): string | null {
-  const { name, username } = place;
+function readName(position: Record<string, unknown>): string | null {
+  const { name, username } = position;
   const written = safeLine(textOf(name), CUSTOMER_LIMITS.nameMaxChars);
   if (VISIBLE.test(written)) return written;
   const handle = safeLine(textOf(username), CUSTOMER_LIMITS.nameMaxChars - 1);
@@ -50,13 +50,14 @@ function readEmail({ email }: Record<string, unknown>): string | null {
   return address.length <= CUSTOMER_LIMITS.emailMaxChars && EMAIL.test(address) ? address : null;
 }
 
-function placeAt(meta: Record<string, unknown>, path: readonly string[]): Record<string, unknown> | null {
-  let place: unknown = meta;
+function valueAt(meta: Record<string, unknown>, path: readonly string[]): Record<string, unknown> | null {
+  let position: unknown = meta;
   for (const key of path) {
-    place = typeof place === "object" && place !== null ? Object.getOwnPropertyDescriptor(place, key)?.value : null;
+    position =
+      typeof position === "object" && position !== null ? Object.getOwnPropertyDescriptor(position, key)?.value : null;
   }
-  return typeof place === "object" && place !== null && !Array.isArray(place)
-    ? (place as Record<string, unknown>)
+  return typeof position === "object" && position !== null && !Array.isArray(position)
+    ? (position as Record<string, unknown>)
     : null;
 }
 
@@ -69,10 +70,10 @@ export function customerOf(channelMeta: Record<string, unknown>): Customer | nul
   let name: string | null = null;
   let email: string | null = null;
   for (const path of CUSTOMER_PATHS) {
-    const place = placeAt(channelMeta, path);
-    if (place === null) continue;
-    name ??= readName(place);
-    email ??= readEmail(place);
+    const position = valueAt(channelMeta, path);
+    if (position === null) continue;
+    name ??= readName(position);
+    email ??= readEmail(position);
   }
   return name === null && email === null ? null : { name, email };
 }

@@ -6,7 +6,7 @@ export const fieldFaultSchema = z.object({
   code: z.string().describe("Kind of error, such as `required`."),
   detail: z.string().describe("What the value must be."),
 });
-export type FieldFault = z.infer<typeof fieldFaultSchema>;
+export type FieldError = z.infer<typeof fieldFaultSchema>;
 
 interface CatalogueEntry {
   status: number;
@@ -228,14 +228,14 @@ export type Problem = z.infer<typeof problemSchema>;
 /** An error that is safe to show to callers: an error code, and a text that explains how to fix the request. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
-  readonly errors: FieldFault[] | undefined;
+  readonly errors: FieldError[] | undefined;
   /** Response headers that belong to this error. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { errors?: FieldFault[]; headers?: Record<string, string>; cause?: unknown } = {},
+    options: { errors?: FieldError[]; headers?: Record<string, string>; cause?: unknown } = {},
   ) {
     super(detail, { cause: options.cause });
     this.name = "ServiceError";

@@ -3,7 +3,7 @@ import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./en
 import type { Endpoint } from "./endpoint.ts";
 import { KB_LIMITS } from "./kb.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields } from "./list-query.ts";
-import type { KeyPlace } from "./list-query.ts";
+import type { KeyPosition } from "./list-query.ts";
 import { messageText } from "./well-formed.ts";
 
 /** Limits of gaps. */
@@ -31,8 +31,8 @@ export type GapSort = z.infer<typeof gapSortSchema>;
 const listName = (sort: string) => `gaps ${sort}`;
 
 /** Returns the cursor of the page after a gap in the list with this sort order. */
-export function encodeGapCursor(sort: GapSort, place: KeyPlace): string {
-  return encodeKeyCursor(listName(sort), place);
+export function encodeGapCursor(sort: GapSort, position: KeyPosition): string {
+  return encodeKeyCursor(listName(sort), position);
 }
 
 /**

@@ -142,7 +142,7 @@ export type HookTemplate = z.infer<typeof hookTemplateSchema>;
 /** Names in `meta` that the service sets itself. */
 const RESERVED_META = new Set(["origin", "hookId"]);
 
-const metaNameFault = (name: string): string | null => {
+const metaNameError = (name: string): string | null => {
   if (RESERVED_META.has(name)) return "is set by the service; choose another name";
   if (name === "" || countChars(name) > HOOK_LIMITS.metaNameMaxChars || hasControlCharacters(name))
     return `must have 1 to ${HOOK_LIMITS.metaNameMaxChars} characters and no control characters`;
@@ -151,13 +151,13 @@ const metaNameFault = (name: string): string | null => {
 
 const hookMetaSchema = z.record(z.string(), hookTemplateSchema).check((context) => {
   const names = Object.keys(context.value);
-  const fault = (path: PropertyKey[], message: string) =>
+  const error = (path: PropertyKey[], message: string) =>
     context.issues.push({ code: "custom", message, path, input: context.value });
   if (names.length > HOOK_LIMITS.metaFieldsMaxCount)
-    fault([], `must have at most ${HOOK_LIMITS.metaFieldsMaxCount} fields`);
+    error([], `must have at most ${HOOK_LIMITS.metaFieldsMaxCount} fields`);
   for (const name of names) {
-    const found = metaNameFault(name);
-    if (found !== null) fault([name], found);
+    const found = metaNameError(name);
+    if (found !== null) error([name], found);
   }
 });
 
@@ -309,7 +309,7 @@ export type HookSecretItem = z.infer<typeof hookSecretItem>;
 const hookOutcomeSchema = z.enum(["queued", "ignored", "failed"]);
 export type HookOutcome = z.infer<typeof hookOutcomeSchema>;
 
-const faultSchema = z.object({ pointer: z.string(), code: z.string(), detail: z.string() });
+const errorSchema = z.object({ pointer: z.string(), code: z.string(), detail: z.string() });
 
 /** One of the most recent bodies of a hook. */
 export const hookBodySchema = z.object({
@@ -321,7 +321,7 @@ export const hookBodySchema = z.object({
   body: z.string().describe("The body as text, truncated if long."),
   isCut: z.boolean(),
   outcome: hookOutcomeSchema,
-  errors: z.array(faultSchema),
+  errors: z.array(errorSchema),
   eventId: z.string().nullable(),
   messageId: z.uuid().nullable().describe("ID of the created message. Null if none was created."),
   ticketId: z.uuid().nullable(),
@@ -340,7 +340,7 @@ export const hookTestResultSchema = z.object({
   meta: z.record(z.string(), z.unknown()),
   webhookUrl: z.string().nullable(),
   eventId: z.string().nullable(),
-  errors: z.array(faultSchema),
+  errors: z.array(errorSchema),
 });
 export type HookTestResult = z.infer<typeof hookTestResultSchema>;
 

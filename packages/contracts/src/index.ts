@@ -11,7 +11,7 @@ export * from "./customer.ts";
 export * from "./endpoint.ts";
 export * from "./endpoints.ts";
 export * from "./errors.ts";
-export * from "./explain-certificate-fault.ts";
+export * from "./explain-certificate-error.ts";
 export * from "./gap.ts";
 export * from "./hook-endpoints.ts";
 export * from "./hook-presets.ts";

@@ -31,7 +31,7 @@ export const notesInputSchema = z.object({
 export type NotesInput = z.infer<typeof notesInputSchema>;
 
 /** A passage in the given notes. */
-export const notePlaceSchema = z.object({
+export const notePositionSchema = z.object({
   start: z.int().describe("Start offset in the notes, in UTF-16 code units."),
   end: z.int().describe("End offset (exclusive)."),
 });
@@ -47,7 +47,7 @@ export const noteIssueSchema = z.object({
   severity: ticketPrioritySchema,
   person: z.string().optional().describe("Person responsible, if the notes name one."),
   dueDate: z.iso.date().optional().describe("Due date, if the notes name one."),
-  quotes: z.array(notePlaceSchema).describe("The passages that mention it, in reading order."),
+  quotes: z.array(notePositionSchema).describe("The passages that mention it, in reading order."),
 });
 
 /** Result of processing dictated notes. */
@@ -56,7 +56,7 @@ export const notesSummarySchema = z.object({
   summary: z.string().describe("Summary of the notes."),
   issues: z.array(noteIssueSchema),
   passages: z
-    .array(notePlaceSchema)
+    .array(notePositionSchema)
     .optional()
     .describe("If a question was asked, the most relevant passages, best first."),
 });

@@ -248,16 +248,16 @@ export const documentInputSchema = z
   .check((context) => {
     const given = context.value;
     const kind = (["text", "sitemap", "url"] as const).find((name) => given[name] !== undefined);
-    const fault = (path: string[], message: string, code: string) =>
+    const error = (path: string[], message: string, code: string) =>
       context.issues.push({ code: "custom", message, input: given, path, params: { code } });
     if (kind === undefined) {
-      fault([], "must have a text, a url to fetch, or a sitemap", "required");
+      error([], "must have a text, a url to fetch, or a sitemap", "required");
       return;
     }
     const allowed: readonly string[] = FIELDS_OF[kind];
     for (const [name, value] of Object.entries(given)) {
       if (value !== undefined && !allowed.includes(name))
-        fault([name], `cannot be combined with ${kind}`, "not_allowed");
+        error([name], `cannot be combined with ${kind}`, "not_allowed");
     }
   });
 export type DocumentRequest = z.infer<typeof documentInputSchema>;

@@ -7,10 +7,10 @@ import { countChars } from "./well-formed.ts";
 const SMILE = "\u{1f600}";
 const KEY = { name: "shop", scopes: ["messages:write"] };
 
-const faultsOf = (input: unknown) =>
+const errorsOf = (input: unknown) =>
   keyInputSchema.safeParse(input).error?.issues.map(({ path }) => path.join(".")) ?? [];
 /** Returns the fields with errors of a key with this field changed. */
-const faultsWith = (field: string, value: unknown) => [...new Set(faultsOf({ ...KEY, [field]: value }))];
+const errorsWith = (field: string, value: unknown) => [...new Set(errorsOf({ ...KEY, [field]: value }))];
 
 /** Values of every type that JSON has. */
 const WRONG: Record<"string" | "number" | "boolean" | "null" | "array" | "object", unknown[]> = {
@@ -46,19 +46,19 @@ describe("a new key", () => {
     ["key", allBut("string")],
   ])("has one wrong %s for each value of another type", (field, values) => {
     for (const value of values) {
-      expect({ value, faults: faultsWith(field, value) }).toEqual({ value, faults: [field] });
+      expect({ value, errors: errorsWith(field, value) }).toEqual({ value, errors: [field] });
     }
   });
 
   test.each([null, [], "a", 1, [KEY]])("is no %j", (input) => {
-    expect(faultsOf(input)).toEqual([""]);
+    expect(errorsOf(input)).toEqual([""]);
   });
 
   test("reports the errors of every field, and unknown fields", () => {
     const input: unknown = JSON.parse(
       '{"name":"","scopes":["kb:read","kb:all"],"project":"A","expiresAt":"soon","rateLimit":0,"key":"short","__proto__":{},"hasOwnProperty":1}',
     );
-    expect(faultsOf(input)).toEqual(["name", "scopes.1", "project", "expiresAt", "rateLimit", "key", ""]);
+    expect(errorsOf(input)).toEqual(["name", "scopes.1", "project", "expiresAt", "rateLimit", "key", ""]);
     expect(keyInputSchema.safeParse(input).error?.issues.at(-1)).toMatchObject({
       keys: ["__proto__", "hasOwnProperty"],
     });
@@ -76,7 +76,7 @@ describe("the name of a key", () => {
   test.each(["", " ", "\u00a0\u2003", "a\nb", "a\tb", "\u0000", "\u001b[31m", "\u0085", "\ud800", "x".repeat(101)])(
     "is not %j",
     (name) => {
-      expect(faultsWith("name", name)).toEqual(["name"]);
+      expect(errorsWith("name", name)).toEqual(["name"]);
     },
   );
 });
@@ -92,19 +92,19 @@ describe("the scopes of a key", () => {
   test.each(["", "admin", "admin:read", "messages", "messages:", "*", "*:*", "Messages:read", "kb:read ", "kb:delete"])(
     "do not include %j",
     (scope) => {
-      expect(faultsOf({ ...KEY, scopes: [scope] })).toEqual(["scopes.0"]);
+      expect(errorsOf({ ...KEY, scopes: [scope] })).toEqual(["scopes.0"]);
     },
   );
 
   test("are reported one by one if they are wrong", () => {
     const scopes = ["kb:read", 1, null, ["kb:read"], { scope: "kb:read" }, "kb:write", "kb:all"];
-    expect(faultsOf({ ...KEY, scopes })).toEqual(["scopes.1", "scopes.2", "scopes.3", "scopes.4", "scopes.6"]);
+    expect(errorsOf({ ...KEY, scopes })).toEqual(["scopes.1", "scopes.2", "scopes.3", "scopes.4", "scopes.6"]);
   });
 
   test("are at most 100, and 10,000 of them are one error", () => {
-    expect(faultsOf({ ...KEY, scopes: Array.from({ length: 100 }, () => "kb:read") })).toEqual([]);
+    expect(errorsOf({ ...KEY, scopes: Array.from({ length: 100 }, () => "kb:read") })).toEqual([]);
     for (const scope of ["kb:read", "nonsense", 1]) {
-      expect(faultsOf({ ...KEY, scopes: Array.from({ length: 10_000 }, () => scope) })).toEqual(["scopes"]);
+      expect(errorsOf({ ...KEY, scopes: Array.from({ length: 10_000 }, () => scope) })).toEqual(["scopes"]);
     }
   });
 });
@@ -133,14 +133,14 @@ describe("the expiry of a key", () => {
     "2099-12-31T23:59:59Z\n",
     "",
   ])("is not %j", (expiresAt) => {
-    expect(faultsWith("expiresAt", expiresAt)).toEqual(["expiresAt"]);
+    expect(errorsWith("expiresAt", expiresAt)).toEqual(["expiresAt"]);
   });
 
   test("is not in the past, to the moment", () => {
     const at = (offsetMs: number) => new Date(Date.now() + offsetMs).toISOString();
-    expect(faultsWith("expiresAt", at(60_000))).toEqual([]);
+    expect(errorsWith("expiresAt", at(60_000))).toEqual([]);
     for (const expiresAt of [at(0), at(-1), at(-60_000), "0000-01-01T00:00:00Z", "1970-01-01T00:00:00Z"]) {
-      expect(faultsWith("expiresAt", expiresAt)).toEqual(["expiresAt"]);
+      expect(errorsWith("expiresAt", expiresAt)).toEqual(["expiresAt"]);
     }
   });
 });
@@ -151,7 +151,7 @@ describe("the rate limit of a key", () => {
   });
 
   test.each([0, -1, 1_000_001, 1.5, Number.NaN, JSON.parse("1e309"), "120"])("is not %p", (rateLimit) => {
-    expect(faultsWith("rateLimit", rateLimit)).toEqual(["rateLimit"]);
+    expect(errorsWith("rateLimit", rateLimit)).toEqual(["rateLimit"]);
   });
 });
 
@@ -185,7 +185,7 @@ describe("a key from elsewhere", () => {
   test("that is accepted can be sent in a header, in UTF-8", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 16, maxLength: 600 }), (key) => {
-        if (faultsWith("key", key).length > 0) return;
+        if (errorsWith("key", key).length > 0) return;
         expect(countChars(key)).toBeLessThanOrEqual(512);
         const sent = Buffer.from(key, "utf8").toString("latin1");
         const received = new Headers({ "X-Api-Key": sent }).get("x-api-key") ?? "";

@@ -13,7 +13,7 @@ import {
 const ID = "0190b5a0-9e8f-7c1d-8000-0123456789ab";
 const schema = listInputSchema("keys");
 
-const faultsOf = (input: unknown) => schema.safeParse(input).error?.issues.map(({ path }) => path.join(".")) ?? [];
+const errorsOf = (input: unknown) => schema.safeParse(input).error?.issues.map(({ path }) => path.join(".")) ?? [];
 
 describe("a cursor", () => {
   test("stands for the id that it was made from, and is safe in a URL", () => {
@@ -52,7 +52,7 @@ describe("a cursor", () => {
 });
 
 describe("a cursor of a place in a sorted list", () => {
-  const PLACE = { value: 1_763_766_000_123_456, id: ID };
+  const POSITION = { value: 1_763_766_000_123_456, id: ID };
 
   test("stands for the value and id that it was made from, and is safe in a URL", () => {
     fc.assert(
@@ -68,7 +68,7 @@ describe("a cursor of a place in a sorted list", () => {
   });
 
   test("with any one character changed, added or taken away is none", () => {
-    const cursor = encodeKeyCursor("tickets", PLACE);
+    const cursor = encodeKeyCursor("tickets", POSITION);
     for (let index = 0; index < cursor.length; index++) {
       for (const character of ["A", "b", "_", "", "=", " ", "%"]) {
         const changed = cursor.slice(0, index) + character + cursor.slice(index + 1);
@@ -84,7 +84,7 @@ describe("a cursor of a place in a sorted list", () => {
         expect(decodeKeyCursor("tickets", text)).toBeNull();
       }),
     );
-    const large = encodeKeyCursor("tickets", { ...PLACE, value: 2 ** 60 });
+    const large = encodeKeyCursor("tickets", { ...POSITION, value: 2 ** 60 });
     expect(decodeKeyCursor("tickets", large)).toBeNull();
   });
 });
@@ -127,19 +127,19 @@ describe("the query of a list", () => {
   test.each([0, -1, 201, 1.5, Number.NaN, Infinity, "50", "", null, [1], {}])(
     "is no limit of %p, never a clamped one",
     (limit) => {
-      expect(new Set(faultsOf({ limit }))).toEqual(new Set(["limit"]));
+      expect(new Set(errorsOf({ limit }))).toEqual(new Set(["limit"]));
     },
   );
 
   test("has at most 200 characters to look for, emoji counted as one", () => {
-    expect(faultsOf({ q: "\u{1f600}".repeat(200) })).toEqual([]);
-    expect(faultsOf({ q: "\u{1f600}".repeat(201) })).toEqual(["q"]);
-    for (const q of ["a\u0000", "\ud800", ["a", "b"], null, 1]) expect(faultsOf({ q })).toEqual(["q"]);
+    expect(errorsOf({ q: "\u{1f600}".repeat(200) })).toEqual([]);
+    expect(errorsOf({ q: "\u{1f600}".repeat(201) })).toEqual(["q"]);
+    for (const q of ["a\u0000", "\ud800", ["a", "b"], null, 1]) expect(errorsOf({ q })).toEqual(["q"]);
   });
 
   test("reports all its errors at once", () => {
-    expect(faultsOf({ limit: "x", cursor: "x", q: "\u0000" })).toEqual(["limit", "cursor", "q"]);
-    expect(faultsOf({ limit: 1, cursor: ["x"] })).toEqual(["cursor"]);
+    expect(errorsOf({ limit: "x", cursor: "x", q: "\u0000" })).toEqual(["limit", "cursor", "q"]);
+    expect(errorsOf({ limit: 1, cursor: ["x"] })).toEqual(["cursor"]);
   });
 
   test("is accepted or rejected, whatever the input, and never throws", () => {

@@ -33,23 +33,23 @@ const VALUE_BYTES = 8;
 const CHECKSUM_BYTES = 4;
 
 /** Binds a position to its list, so that cursors of other lists and modified cursors are detected. */
-function checksumOf(list: string, place: Buffer): Buffer {
+function checksumOf(list: string, position: Buffer): Buffer {
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
-  checksum.writeUInt32BE(crc32(Buffer.concat([Buffer.from(list, "utf8"), place])));
+  checksum.writeUInt32BE(crc32(Buffer.concat([Buffer.from(list, "utf8"), position])));
   return checksum;
 }
 
-function encodePlace(list: string, place: Buffer): string {
-  return Buffer.concat([place, checksumOf(list, place)]).toString("base64url");
+function encodePosition(list: string, position: Buffer): string {
+  return Buffer.concat([position, checksumOf(list, position)]).toString("base64url");
 }
 
-/** Returns the bytes of a position that `encodePlace` encoded for this list, or null. */
-function decodePlace(list: string, cursor: string, sizeBytes: number): Buffer | null {
+/** Returns the bytes of a position that `encodePosition` encoded for this list, or null. */
+function decodePosition(list: string, cursor: string, sizeBytes: number): Buffer | null {
   const bytes = Buffer.from(cursor, "base64url");
-  const place = bytes.subarray(0, sizeBytes);
+  const position = bytes.subarray(0, sizeBytes);
   // Decoding is lenient: only what is encoded again as it came is the cursor that was given.
   if (bytes.length !== sizeBytes + CHECKSUM_BYTES || bytes.toString("base64url") !== cursor) return null;
-  return checksumOf(list, place).equals(bytes.subarray(sizeBytes)) ? place : null;
+  return checksumOf(list, position).equals(bytes.subarray(sizeBytes)) ? position : null;
 }
 
 const bytesOfId = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex");
@@ -61,17 +61,17 @@ const idOfBytes = (bytes: Buffer) =>
  * name.
  */
 export function encodeCursor(list: string, id: string): string {
-  return encodePlace(list, bytesOfId(id));
+  return encodePosition(list, bytesOfId(id));
 }
 
 /** Returns the UUID in a cursor of this list, or null if it is not a cursor of this list. */
 export function decodeCursor(list: string, cursor: string): string | null {
-  const place = decodePlace(list, cursor, ID_BYTES);
-  return place === null ? null : idOfBytes(place);
+  const position = decodePosition(list, cursor, ID_BYTES);
+  return position === null ? null : idOfBytes(position);
 }
 
 /** A position in a list sorted by a value, and by ID (UUID) among equal values. */
-export interface KeyPlace {
+export interface KeyPosition {
   /** A safe integer. */
   value: number;
   id: string;
@@ -81,38 +81,38 @@ export interface KeyPlace {
  * Returns the opaque cursor (38 characters of base64url) of the page after this position in the list of this name. The
  * name includes the sort order.
  */
-export function encodeKeyCursor(list: string, { value, id }: KeyPlace): string {
+export function encodeKeyCursor(list: string, { value, id }: KeyPosition): string {
   const bytes = Buffer.alloc(VALUE_BYTES);
   bytes.writeBigInt64BE(BigInt(value));
-  return encodePlace(list, Buffer.concat([bytes, bytesOfId(id)]));
+  return encodePosition(list, Buffer.concat([bytes, bytesOfId(id)]));
 }
 
 /** Returns the position in a cursor of this list, or null if it is not a cursor of this list. */
-export function decodeKeyCursor(list: string, cursor: string): KeyPlace | null {
-  const place = decodePlace(list, cursor, VALUE_BYTES + ID_BYTES);
-  if (place === null) return null;
-  const value = Number(place.readBigInt64BE());
+export function decodeKeyCursor(list: string, cursor: string): KeyPosition | null {
+  const position = decodePosition(list, cursor, VALUE_BYTES + ID_BYTES);
+  if (position === null) return null;
+  const value = Number(position.readBigInt64BE());
   // Whoever knows how cursors are made can make one up; it must not get any further than any other.
-  return Number.isSafeInteger(value) ? { value, id: idOfBytes(place.subarray(VALUE_BYTES)) } : null;
+  return Number.isSafeInteger(value) ? { value, id: idOfBytes(position.subarray(VALUE_BYTES)) } : null;
 }
 
 /** Returns the opaque cursor of the page after the item with this name, in a list sorted by name. */
 export function encodeTextCursor(list: string, text: string): string {
-  return encodePlace(list, Buffer.from(text, "utf8"));
+  return encodePosition(list, Buffer.from(text, "utf8"));
 }
 
 /** Returns the name in a cursor of this list, or null if it is not a cursor of this list. */
 export function decodeTextCursor(list: string, cursor: string): string | null {
   const sizeBytes = Buffer.from(cursor, "base64url").length - CHECKSUM_BYTES;
-  const place = sizeBytes > 0 ? decodePlace(list, cursor, sizeBytes) : null;
-  return place === null ? null : place.toString("utf8");
+  const position = sizeBytes > 0 ? decodePosition(list, cursor, sizeBytes) : null;
+  return position === null ? null : position.toString("utf8");
 }
 
 /** Returns the schema of a list's cursor, decoded with `decode`. */
-export function cursorSchema<Place>(decode: (cursor: string) => Place | null) {
-  return z.string({ error: "must be a single nextCursor value" }).transform((cursor, context): Place => {
-    const place = decode(cursor);
-    if (place !== null) return place;
+export function cursorSchema<Position>(decode: (cursor: string) => Position | null) {
+  return z.string({ error: "must be a single nextCursor value" }).transform((cursor, context): Position => {
+    const position = decode(cursor);
+    if (position !== null) return position;
     context.issues.push({
       code: "custom",
       message: "must be the nextCursor of an earlier page of this list",

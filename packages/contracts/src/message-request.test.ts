@@ -9,7 +9,7 @@ const isValid = (schema: { safeParse(value: unknown): { success: boolean } }, va
   schema.safeParse(value).success;
 
 /** Returns the paths of the errors of a message request. */
-function faultsOf(value: unknown): string[] {
+function errorsOf(value: unknown): string[] {
   const issues = messageRequestSchema.safeParse(value).error?.issues ?? [];
   return issues.map((issue) => issue.path.join("."));
 }
@@ -130,7 +130,7 @@ describe("a message request", () => {
   });
 
   test("reports the errors of every field, not only the first", () => {
-    const faults = faultsOf({
+    const errors = errorsOf({
       text: " ",
       chatId: "..",
       userId: "",
@@ -139,18 +139,18 @@ describe("a message request", () => {
       webhookUrl: 1,
       timeoutMs: 0,
     });
-    expect(faults).toEqual(["text", "chatId", "userId", "meta", "mode", "webhookUrl", "timeoutMs"]);
+    expect(errors).toEqual(["text", "chatId", "userId", "meta", "mode", "webhookUrl", "timeoutMs"]);
   });
 
   test.each([null, [], "text", 1])("that is %j is not an object", (value) => {
-    expect(faultsOf(value)).toEqual([""]);
+    expect(errorsOf(value)).toEqual([""]);
   });
 
   test("has at most 50,000 characters of text, emoji counted as one", () => {
-    expect(faultsOf({ text: "a".repeat(50_000) })).toEqual([]);
-    expect(faultsOf({ text: SMILE.repeat(50_000) })).toEqual([]);
-    expect(faultsOf({ text: "a".repeat(50_001) })).toEqual(["text"]);
-    expect(faultsOf({ text: SMILE.repeat(50_001) })).toEqual(["text"]);
+    expect(errorsOf({ text: "a".repeat(50_000) })).toEqual([]);
+    expect(errorsOf({ text: SMILE.repeat(50_000) })).toEqual([]);
+    expect(errorsOf({ text: "a".repeat(50_001) })).toEqual(["text"]);
+    expect(errorsOf({ text: SMILE.repeat(50_001) })).toEqual(["text"]);
   });
 
   test.each([1, 30_000, 120_000])("may wait for %i ms", (timeoutMs) => {
@@ -160,7 +160,7 @@ describe("a message request", () => {
   test.each([0, -1, 120_001, 1.5, Number.NaN, JSON.parse("1e309"), "5000", "", null, true, [5_000]])(
     "that would wait for %p is rejected, never clamped",
     (timeoutMs) => {
-      expect(faultsOf({ text: "a", timeoutMs })).toEqual(["timeoutMs"]);
+      expect(errorsOf({ text: "a", timeoutMs })).toEqual(["timeoutMs"]);
     },
   );
 
@@ -169,12 +169,12 @@ describe("a message request", () => {
   });
 
   test.each(["Sync", "", null, 1, ["sync"]])("of mode %j is rejected", (mode) => {
-    expect(faultsOf({ text: "a", mode })).toEqual(["mode"]);
+    expect(errorsOf({ text: "a", mode })).toEqual(["mode"]);
   });
 
   test.each(["text", "chatId", "userId", "webhookUrl"])("with NUL or a lone surrogate in %s is rejected", (field) => {
     for (const bad of ["a\u0000", "a\ud800"]) {
-      expect(new Set(faultsOf({ text: "a", [field]: bad }))).toEqual(new Set([field]));
+      expect(new Set(errorsOf({ text: "a", [field]: bad }))).toEqual(new Set([field]));
     }
   });
 });
@@ -200,7 +200,7 @@ describe("the query of a drain", () => {
   ])("has one error for each invalid %s", (name, values) => {
     for (const value of values) {
       const issues = drainQuerySchema.safeParse({ [name]: value }).error?.issues ?? [];
-      expect({ value, faults: issues.map(({ path }) => path) }).toEqual({ value, faults: [[name]] });
+      expect({ value, errors: issues.map(({ path }) => path) }).toEqual({ value, errors: [[name]] });
     }
   });
 

@@ -29,7 +29,7 @@ export const chatIdSchema = wellFormedString
  * Returns what is wrong with a `meta` object, or null. Iterates instead of recursing, so that depth cannot exhaust the
  * stack.
  */
-function metaFault(meta: object): string | null {
+function metaError(meta: object): string | null {
   const open: [value: unknown, depth: number][] = [[meta, 1]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [value, depth] = next;
@@ -51,13 +51,13 @@ export const metaSchema = z
   .custom<Record<string, unknown>>()
   .check((context) => {
     const meta: unknown = context.value;
-    const fault = (message: string) => context.issues.push({ code: "custom", message, input: meta });
+    const error = (message: string) => context.issues.push({ code: "custom", message, input: meta });
     if (typeof meta !== "object" || meta === null || Array.isArray(meta)) {
-      fault("must be an object");
+      error("must be an object");
       return;
     }
-    const found = metaFault(meta);
-    if (found !== null) fault(found);
+    const found = metaError(meta);
+    if (found !== null) error(found);
   })
   .meta({
     type: "object",

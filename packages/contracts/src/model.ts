@@ -62,12 +62,12 @@ export type ModelList = z.infer<typeof modelListSchema>;
 const LIST = "models";
 
 /** Returns the sort key of a model in the list: installed models first, then by ID. */
-export function placeOfModel({ catalogId, installed }: Pick<Model, "catalogId" | "installed">): string {
+export function rankOfModel({ catalogId, installed }: Pick<Model, "catalogId" | "installed">): string {
   return `${installed ? 0 : 1}${catalogId}`;
 }
 
 /** Returns the cursor of the page after this position in the list of models. */
-export const encodeModelCursor = (place: string): string => encodeTextCursor(LIST, place);
+export const encodeModelCursor = (position: string): string => encodeTextCursor(LIST, position);
 
 /** Schema of a query for models. The result has `after`, the decoded position, instead of the cursor. */
 export const modelListInputSchema = z
@@ -134,7 +134,7 @@ const streamed = {
   events: { progress: modelPullProgressSchema, done: modelPullSchema, error: problemSchema },
 } as const;
 
-const alreadyTold = {
+const replayedAnswer = {
   status: 204,
   when: "`Last-Event-ID` is the end of the pull: there are no more events, and no new pull is started.",
   schema: null,
@@ -158,7 +158,7 @@ export const modelEndpoints = {
     description: `Starts the pull, or joins a running one. ${pullDescription}`,
     params,
     requestHeaders,
-    answers: [installed, pulling, streamed, alreadyTold],
+    answers: [installed, pulling, streamed, replayedAnswer],
     errors: ["pull_cancelled", "pull_failed", "disk_full"],
   },
   pullModel: {
@@ -166,7 +166,7 @@ export const modelEndpoints = {
     description: `Same as GET. ${pullDescription}`,
     params,
     requestHeaders,
-    answers: [installed, pulling, streamed, alreadyTold],
+    answers: [installed, pulling, streamed, replayedAnswer],
     errors: ["pull_cancelled", "pull_failed", "disk_full"],
   },
   cancelPull: {

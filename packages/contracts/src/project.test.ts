@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { projectInputSchema, projectNameSchema } from "./project.ts";
 
-const faultsOf = (input: unknown) =>
+const errorsOf = (input: unknown) =>
   projectInputSchema.safeParse(input).error?.issues.map(({ path }) => path.join(".")) ?? [];
 
 describe("the name of a project", () => {
@@ -65,7 +65,7 @@ describe("a new project", () => {
     ["retentionDays", [0, -1, 1.5, 36_501, "7", true, [], Number.NaN, JSON.parse("1e309")]],
   ])("is rejected for an invalid %s", (field, values) => {
     for (const value of values) {
-      expect({ value, faults: faultsOf({ name: "a", [field]: value }) }).toEqual({ value, faults: [field] });
+      expect({ value, errors: errorsOf({ name: "a", [field]: value }) }).toEqual({ value, errors: [field] });
     }
   });
 
@@ -73,7 +73,7 @@ describe("a new project", () => {
     "is rejected for the handoff texts %#, with the language that is wrong",
     (handoffTexts) => {
       const [language = ""] = Object.keys(handoffTexts);
-      expect(faultsOf({ name: "a", handoffTexts })).toEqual([`handoffTexts.${language}`]);
+      expect(errorsOf({ name: "a", handoffTexts })).toEqual([`handoffTexts.${language}`]);
     },
   );
 
@@ -82,17 +82,17 @@ describe("a new project", () => {
       expect(projectInputSchema.parse({ name: "a", modelLimits })).toEqual({ name: "a", modelLimits });
     }
     for (const bad of [0, -1, 1.5, "8", true, {}, 1_000_000_000_001]) {
-      expect(faultsOf({ name: "a", modelLimits: { concurrency: bad, tokensPerDay: bad } })).toEqual([
+      expect(errorsOf({ name: "a", modelLimits: { concurrency: bad, tokensPerDay: bad } })).toEqual([
         "modelLimits.concurrency",
         "modelLimits.tokensPerDay",
       ]);
     }
-    expect(faultsOf({ name: "a", modelLimits: { calls: 1 } })).toEqual(["modelLimits"]);
-    expect(faultsOf({ name: "a", modelLimits: null })).toEqual(["modelLimits"]);
+    expect(errorsOf({ name: "a", modelLimits: { calls: 1 } })).toEqual(["modelLimits"]);
+    expect(errorsOf({ name: "a", modelLimits: null })).toEqual(["modelLimits"]);
   });
 
   test.each([null, [], "a", 1, [{ name: "a" }]])("is no %j", (input) => {
-    expect(faultsOf(input)).toEqual([""]);
+    expect(errorsOf(input)).toEqual([""]);
   });
 
   test("with unknown fields is rejected, __proto__ and constructor among them", () => {

@@ -65,15 +65,15 @@ export const proposalInputSchema = z
     ticketId: z.uuid({ error: "must be the ID of a ticket" }).optional(),
   })
   .superRefine((input, context) => {
-    const fault = (field: string, code: string, message: string) =>
+    const error = (field: string, code: string, message: string) =>
       context.addIssue({ code: "custom", path: [field], message, params: { code } });
     const isOfTicket = input.ticketId !== undefined && input.text === undefined && input.kbId === undefined;
     if (!isOfTicket && input.text === undefined)
-      fault("text", "required", "is required, unless only ticketId is given");
+      error("text", "required", "is required, unless only ticketId is given");
     if (!isOfTicket && input.kbId === undefined)
-      fault("kbId", "required", "is required, unless only ticketId is given");
+      error("kbId", "required", "is required, unless only ticketId is given");
     if (input.replaces !== undefined && input.documentId === undefined)
-      fault("replaces", "not_allowed", "requires documentId");
+      error("replaces", "not_allowed", "requires documentId");
   });
 export type ProposalInput = z.infer<typeof proposalInputSchema>;
 

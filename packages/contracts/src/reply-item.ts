@@ -38,7 +38,7 @@ export interface AttachmentDraft {
 export type ReplyDraft = MessageDraft | AttachmentDraft;
 
 /** Fields of every reply item in addition to those in the service document, section 2.2. */
-const placeSchema = z.object({
+const positionSchema = z.object({
   id: z.string(),
   seq: z.number().describe("Position in the chat. Always increasing."),
   createdAt: z.string(),
@@ -48,13 +48,13 @@ const placeSchema = z.object({
 
 /** Element of the `replies` array (service document, section 2.2). */
 export const replyItemSchema = z.discriminatedUnion("type", [
-  placeSchema.extend({
+  positionSchema.extend({
     type: z.literal("message"),
     text: z.string(),
     markdown: z.boolean(),
     sources: z.array(sourceSchema).optional(),
   }),
-  placeSchema.extend({
+  positionSchema.extend({
     type: z.literal("attachment"),
     filename: z.string(),
     mime: z.string(),

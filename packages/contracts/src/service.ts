@@ -19,7 +19,7 @@ export interface Service {
 export interface RunningService {
   stop: Stop;
   /** Returns why the service is not ready, in words, or null if it is ready. */
-  findFault?(): Promise<string | null>;
+  findProblem?(): Promise<string | null>;
   /** Called first during shutdown, before any `stop`: from now on the service reports that it is not ready. */
   drain?(): void;
   /** URLs to show to people, by name. */

@@ -164,7 +164,7 @@ export interface ConsoleEvents {
 }
 
 /** A public component of the service. */
-export interface ServicePlace {
+export interface ServiceAddress {
   id: "api" | "widget" | "tool-server";
   port: number;
   /** Whether it responds on the console's machine. One that does not may run on another machine. */
@@ -214,7 +214,7 @@ export interface ColleaguesAnswer {
 }
 
 /** Response of `GET /session/places`: URLs of the service's components, for display. */
-export interface PlacesAnswer {
+export interface ServiceAddressesAnswer {
   ok: true;
-  items: ServicePlace[];
+  items: ServiceAddress[];
 }

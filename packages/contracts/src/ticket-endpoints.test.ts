@@ -6,7 +6,7 @@ import { TICKET_SORTS, encodeTicketCursor, ticketListSchema } from "./ticket-end
 const ID = "0190b5a0-9e8f-7c1d-8000-0123456789ab";
 
 /** Returns the fields of a query for tickets that have errors. */
-function faultsOf(input: Record<string, unknown>): string[] {
+function errorsOf(input: Record<string, unknown>): string[] {
   const parsed = ticketListSchema(input["sort"]).safeParse(input);
   return [...new Set(parsed.error?.issues.map(({ path }) => path.join(".")) ?? [])];
 }
@@ -27,7 +27,7 @@ describe("the query of the list of tickets", () => {
       expect({ text, time: createdFrom?.toISOString() }).toEqual({ text, time });
     }
     for (const updatedTo of ["", "now", "2026-02-30", "2026-11-21T01:00:00", "1", 5, ["2026-11-21"]]) {
-      expect({ updatedTo, faults: faultsOf({ updatedTo }) }).toEqual({ updatedTo, faults: ["updatedTo"] });
+      expect({ updatedTo, errors: errorsOf({ updatedTo }) }).toEqual({ updatedTo, errors: ["updatedTo"] });
     }
   });
 
@@ -36,7 +36,7 @@ describe("the query of the list of tickets", () => {
       const cursor = encodeTicketCursor(sort, { value: 5, id: ID });
       expect(ticketListSchema(sort).parse({ sort, cursor }).after).toEqual({ value: 5, id: ID });
       for (const other of TICKET_SORTS) {
-        expect(faultsOf({ sort: other, cursor })).toEqual(other === sort ? [] : ["cursor"]);
+        expect(errorsOf({ sort: other, cursor })).toEqual(other === sort ? [] : ["cursor"]);
       }
     }
   });
@@ -45,7 +45,7 @@ describe("the query of the list of tickets", () => {
     const names = ["sort", "q", "limit", "cursor", "status", "agentId", "tag", "createdFrom", "needsReview"];
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.anything(), (name, value) => {
-        expect(faultsOf({ [name]: value }).every((fault) => [name, "cursor"].includes(fault))).toBe(true);
+        expect(errorsOf({ [name]: value }).every((error) => [name, "cursor"].includes(error))).toBe(true);
       }),
     );
   });

@@ -16,7 +16,7 @@ import { channelIdSchema } from "./incoming-message.ts";
 import { ISSUE_ORIGIN } from "./issue.ts";
 import { LIMITS } from "./limits.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields, timeParameter } from "./list-query.ts";
-import type { KeyPlace, ListInput } from "./list-query.ts";
+import type { KeyPosition, ListInput } from "./list-query.ts";
 import { REVIEW_LIMITS } from "./review.ts";
 
 /**
@@ -115,7 +115,7 @@ export type TestMessageInput = z.infer<typeof testMessageSchema>;
 const sentTestMessageSchema = z.object({ ticketId: z.string(), messageId: z.string(), chatId: z.string() });
 export type SentTestMessage = z.infer<typeof sentTestMessageSchema>;
 
-const placeSchema = z
+const positionSchema = z
   .string()
   .regex(/^\d{1,15}$/, { error: "must be an integer" })
   .transform(Number)
@@ -123,9 +123,9 @@ const placeSchema = z
 
 /** Positions before which older entries are returned. A list without a position is not returned. */
 export const ticketHistoryInputSchema = z.object({
-  messagesBefore: placeSchema,
-  repliesBefore: placeSchema,
-  eventsBefore: placeSchema,
+  messagesBefore: positionSchema,
+  repliesBefore: positionSchema,
+  eventsBefore: positionSchema,
 });
 export type TicketHistoryInput = z.input<typeof ticketHistoryInputSchema>;
 
@@ -239,8 +239,8 @@ export const ticketEndpoints = {
 } as const satisfies Record<string, Endpoint>;
 
 /** Returns the cursor of the page after a ticket in the list with this sort order. */
-export function encodeTicketCursor(sort: TicketSort, place: KeyPlace): string {
-  return encodeKeyCursor(listName(sort), place);
+export function encodeTicketCursor(sort: TicketSort, position: KeyPosition): string {
+  return encodeKeyCursor(listName(sort), position);
 }
 
 /**

@@ -158,7 +158,7 @@ const ticketMessageSchema = z.object({
 });
 export type TicketMessage = z.infer<typeof ticketMessageSchema>;
 
-const replyPlace = z.object({
+const replyPosition = z.object({
   id: z.string(),
   seq: z.int(),
   inReplyTo: z.string().nullable().describe("The message that it answers."),
@@ -169,13 +169,13 @@ const replyPlace = z.object({
 
 /** A reply item of a ticket. Files are listed without their content. */
 const ticketReplySchema = z.discriminatedUnion("type", [
-  replyPlace.extend({
+  replyPosition.extend({
     type: z.literal("message"),
     text: z.string(),
     markdown: z.boolean(),
     sources: z.array(sourceSchema),
   }),
-  replyPlace.extend({
+  replyPosition.extend({
     type: z.literal("attachment"),
     filename: z.string(),
     mime: z.string(),

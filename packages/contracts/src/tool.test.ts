@@ -13,7 +13,7 @@ const HTTP = {
 const MCP = { type: "mcp", name: "shop", url: "https://shop.example/mcp" };
 
 /** Returns the paths of the errors of a tool, each with its code. */
-function faultsOf(...tools: unknown[]): [string, unknown][] {
+function errorsOf(...tools: unknown[]): [string, unknown][] {
   const parsed = agentInputSchema.safeParse({ name: "a", tools });
   if (parsed.success) return [];
   return parsed.error.issues.map((issue) => [
@@ -82,13 +82,13 @@ describe("a tool that is given", () => {
     ["one header twice", { ...HTTP, headers: { "X-Key": "a", "x-key": "b" } }, "/tools/0/headers/x-key", "taken"],
     ["a server at no address", { ...MCP, url: "shop" }, "/tools/0/url", "invalid_url"],
     ["an unknown access rule", { ...MCP, rules: { a: { access: "all" } } }, "/tools/0/rules/a/access", "invalid_value"],
-  ])("is rejected with the path of its error: %s", (_what, tool, place, code) => {
-    expect(faultsOf(tool)).toEqual([[place, code]]);
+  ])("is rejected with the path of its error: %s", (_what, tool, position, code) => {
+    expect(errorsOf(tool)).toEqual([[position, code]]);
   });
 
   test("is one of twenty at most, and has a name of its own", () => {
-    expect(faultsOf(HTTP, { ...MCP, name: HTTP.name })).toEqual([["/tools/1/name", "taken"]]);
+    expect(errorsOf(HTTP, { ...MCP, name: HTTP.name })).toEqual([["/tools/1/name", "taken"]]);
     const many = Array.from({ length: 21 }, (_, index) => ({ ...MCP, name: `s${index}` }));
-    expect(faultsOf(...many)).toEqual([["/tools", "too_big"]]);
+    expect(errorsOf(...many)).toEqual([["/tools", "too_big"]]);
   });
 });

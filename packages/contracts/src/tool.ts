@@ -81,23 +81,23 @@ const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 const headersSchema = z
   .record(z.string(), z.string())
   .superRefine((headers, context) => {
-    const fault = (path: string[], code: string, message: string) =>
+    const error = (path: string[], code: string, message: string) =>
       context.addIssue({ code: "custom", path, message, params: { code } });
     const names = Object.keys(headers);
     if (names.length > TOOL_LIMITS.headersMaxCount) {
-      fault([], "too_many", `must have at most ${TOOL_LIMITS.headersMaxCount} headers`);
+      error([], "too_many", `must have at most ${TOOL_LIMITS.headersMaxCount} headers`);
     }
     const known = new Set<string>();
     for (const [name, value] of Object.entries(headers)) {
       const lower = name.toLowerCase();
-      if (!HEADER_NAME.test(name)) fault([name], "invalid_name", "is not a valid HTTP header name");
-      else if (OWN_HEADERS.has(lower)) fault([name], "not_allowed", "is set by the service itself");
-      if (known.has(lower)) fault([name], "taken", "is repeated");
+      if (!HEADER_NAME.test(name)) error([name], "invalid_name", "is not a valid HTTP header name");
+      else if (OWN_HEADERS.has(lower)) error([name], "not_allowed", "is set by the service itself");
+      if (known.has(lower)) error([name], "taken", "is repeated");
       known.add(lower);
       if (value.length > TOOL_LIMITS.headerValueMaxChars) {
-        fault([name], "too_long", `must have at most ${TOOL_LIMITS.headerValueMaxChars} characters`);
+        error([name], "too_long", `must have at most ${TOOL_LIMITS.headerValueMaxChars} characters`);
       } else if (!HEADER_VALUE.test(value))
-        fault([name], "invalid", "contains characters that are not allowed in an HTTP header");
+        error([name], "invalid", "contains characters that are not allowed in an HTTP header");
     }
   })
   .describe(
@@ -114,7 +114,7 @@ export function placeholdersOf(template: string): string[] {
 }
 
 /** Returns why a URL with these values for its placeholders is not valid, or null. */
-function urlFaultOf(url: string): string | null {
+function urlErrorOf(url: string): string | null {
   if (isMalformedText(url) || /[\s\\]/.test(url)) return "must be a URL without whitespace and backslashes";
   const parsed = parseUrl(url);
   if (parsed === null || !/^https?:\/\/[^/]/i.test(url))
@@ -124,12 +124,12 @@ function urlFaultOf(url: string): string | null {
   return null;
 }
 
-const lengthFault = (url: string) =>
+const lengthError = (url: string) =>
   url.length > TOOL_LIMITS.urlMaxChars ? `must have at most ${TOOL_LIMITS.urlMaxChars} characters` : null;
 
 /** Returns why a URL template is not valid, or null. */
-function templateFaultOf(template: string): string | null {
-  const tooLong = lengthFault(template);
+function templateErrorOf(template: string): string | null {
+  const tooLong = lengthError(template);
   if (tooLong !== null) return tooLong;
   const [, origin = ""] = /^([a-z]+:\/\/[^/?#]*)/i.exec(template) ?? [];
   if (/[{}]/.test(origin)) return "must not have placeholders in the host";
@@ -137,13 +137,13 @@ function templateFaultOf(template: string): string | null {
   if (names.some((name) => !PLACEHOLDER_NAME.test(name))) return "contains a placeholder that is not an argument name";
   const filled = template.replaceAll(PLACEHOLDER, "x");
   if (/[{}]/.test(filled)) return "contains an unmatched brace";
-  return urlFaultOf(filled);
+  return urlErrorOf(filled);
 }
 
 const urlSchema = z
   .string()
   .superRefine((url, context) => {
-    const message = lengthFault(url) ?? urlFaultOf(url);
+    const message = lengthError(url) ?? urlErrorOf(url);
     if (message !== null) context.addIssue({ code: "custom", message, params: { code: "invalid_url" } });
   })
   .meta({ maxLength: TOOL_LIMITS.urlMaxChars });
@@ -151,7 +151,7 @@ const urlSchema = z
 const templateSchema = z
   .string()
   .superRefine((template, context) => {
-    const message = templateFaultOf(template);
+    const message = templateErrorOf(template);
     if (message !== null) context.addIssue({ code: "custom", message, params: { code: "invalid_url" } });
   })
   .meta({ maxLength: TOOL_LIMITS.urlMaxChars })
@@ -171,14 +171,14 @@ const LEADING_WORDS: ReadonlySet<string> = new Set([
   "$data",
 ]);
 
-interface SchemaFault {
+interface SchemaProblem {
   path: string[];
   code: string;
   message: string;
 }
 
 /** Returns the first unsupported part of a JSON Schema: too deep, a reference, or text that cannot be stored. */
-function findDeepFault(parameters: Record<string, unknown>): SchemaFault | null {
+function findDeepProblem(parameters: Record<string, unknown>): SchemaProblem | null {
   const open: { value: unknown; path: string[] }[] = [{ value: parameters, path: [] }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, path } = next;
@@ -207,8 +207,8 @@ function argumentsOf({ properties }: Record<string, unknown>): string[] {
   return typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
 }
 
-function findParametersFault(parameters: Record<string, unknown>): SchemaFault | null {
-  const deep = findDeepFault(parameters);
+function findParametersProblem(parameters: Record<string, unknown>): SchemaProblem | null {
+  const deep = findDeepProblem(parameters);
   if (deep !== null) return deep;
   const sizeBytes = new TextEncoder().encode(JSON.stringify(parameters)).length;
   if (sizeBytes > TOOL_LIMITS.parametersMaxBytes) {
@@ -229,9 +229,9 @@ function findParametersFault(parameters: Record<string, unknown>): SchemaFault |
 const parametersSchema = z
   .record(z.string(), z.unknown())
   .superRefine((parameters, context) => {
-    const fault = findParametersFault(parameters);
-    if (fault === null) return;
-    const { path, message, code } = fault;
+    const error = findParametersProblem(parameters);
+    if (error === null) return;
+    const { path, message, code } = error;
     context.addIssue({ code: "custom", path, message, params: { code } });
   })
   .describe("JSON Schema of the arguments: an object, without references.");
@@ -267,20 +267,20 @@ const httpToolInputSchema = z
     return { ...tool, headers, body, access, approval } as const;
   })
   .superRefine((tool, context) => {
-    const fault = (path: string[], code: string, message: string) =>
+    const error = (path: string[], code: string, message: string) =>
       context.addIssue({ code: "custom", path, message, params: { code } });
-    if (tool.method === "GET" && tool.body === "json") fault(["body"], "not_allowed", "must be none with GET");
+    if (tool.method === "GET" && tool.body === "json") error(["body"], "not_allowed", "must be none with GET");
     const named = argumentsOf(tool.parameters);
     for (const name of Object.keys(tool.bind ?? {}).filter((one) => !named.includes(one))) {
-      fault(["bind", name], "unknown_argument", "is not an argument in parameters");
+      error(["bind", name], "unknown_argument", "is not an argument in parameters");
     }
-    const placed = placeholdersOf(tool.url);
-    for (const name of placed.filter((one) => !named.includes(one))) {
-      fault(["url"], "unknown_argument", `{${name}} is not an argument in parameters`);
+    const used = placeholdersOf(tool.url);
+    for (const name of used.filter((one) => !named.includes(one))) {
+      error(["url"], "unknown_argument", `{${name}} is not an argument in parameters`);
     }
     if (tool.body === "json") return;
-    for (const name of named.filter((one) => !placed.includes(one))) {
-      fault(["parameters", "properties", name], "not_sent", "is not in the url, and the request has no body");
+    for (const name of named.filter((one) => !used.includes(one))) {
+      error(["parameters", "properties", name], "not_sent", "is not in the url, and the request has no body");
     }
   });
 

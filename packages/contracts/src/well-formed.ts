@@ -71,12 +71,12 @@ export function messageText(maxChars: number) {
     .string()
     .check((context) => {
       const text = context.value;
-      const fault = (code: string, message: string) =>
+      const error = (code: string, message: string) =>
         context.issues.push({ code: "custom", message, input: text, params: { code } });
-      if (isMalformedText(text)) fault("malformed_text", "must not contain NUL characters or unpaired surrogates");
-      else if (text.trim() === "") fault("too_short", "must not be empty or only whitespace");
+      if (isMalformedText(text)) error("malformed_text", "must not contain NUL characters or unpaired surrogates");
+      else if (text.trim() === "") error("too_short", "must not be empty or only whitespace");
       else if (text.length > maxChars && countChars(text) > maxChars)
-        fault("too_long", `must have at most ${maxChars} characters`);
+        error("too_long", `must have at most ${maxChars} characters`);
     })
     .meta({ minLength: 1, maxLength: maxChars, pattern: "\\S" });
 }

@@ -76,9 +76,9 @@ describe("makeUsable", () => {
     await chmod(join(folder, "home"), 0o700);
     const first = await newParent("shared");
     const second = await newParent("fallback");
-    const place = join(first, `svc-postgres-${secluded.version}`);
-    await mkdir(place);
-    await chown(place, NOBODY.uid, NOBODY.gid);
+    const position = join(first, `svc-postgres-${secluded.version}`);
+    await mkdir(position);
+    await chown(position, NOBODY.uid, NOBODY.gid);
     const copy = await makeUsable(secluded, NOBODY, quiet, [first, second]);
     expect(copy.nativeDir.startsWith(second)).toBe(true);
     await expect(makeUsable(secluded, NOBODY, quiet, [first])).rejects.toMatchObject({ code: "binaries_unusable" });

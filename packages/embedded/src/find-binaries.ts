@@ -180,15 +180,15 @@ async function tryProvide(
   onProgress: (text: string) => void,
 ): Promise<string | null> {
   return problemOf(async () => {
-    const place = dirname(copy.nativeDir);
+    const folder = dirname(copy.nativeDir);
     const files = await listFiles(installed.nativeDir);
-    const existing = await nullIfMissing(lstat(place));
+    const existing = await nullIfMissing(lstat(folder));
     if (existing !== null) {
       const problem = await problemOf(() => verifyCopy(copy.nativeDir, files));
       if (problem === null) return completeInstall(copy.nativeDir, programsOf(copy));
       // What another user put there is left alone; a copy of ours that a crash or a cleaner damaged is made again.
       if (!existing.isDirectory() || !isRootsAlone(existing)) throw new Error(problem);
-      await rm(place, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
     }
     onProgress("Copying PostgreSQL to a folder that its user can read");
     await makeCopy(installed, copy, files);
@@ -238,8 +238,8 @@ async function listFiles(nativeDir: string): Promise<PackedFile[]> {
 
 /** Copies beside the final place and renames, so that the final place is either complete or absent. */
 async function makeCopy(installed: PostgresBinaries, copy: PostgresBinaries, files: PackedFile[]): Promise<void> {
-  const place = dirname(copy.nativeDir);
-  const draft = relocate(installed, join(dirname(place), `${basename(place)}.${randomUUID()}`, "native"));
+  const folder = dirname(copy.nativeDir);
+  const draft = relocate(installed, join(dirname(folder), `${basename(folder)}.${randomUUID()}`, "native"));
   try {
     for (const folder of foldersOf(files)) {
       const target = join(draft.nativeDir, folder);
@@ -255,7 +255,7 @@ async function makeCopy(installed: PostgresBinaries, copy: PostgresBinaries, fil
     }
     for (const program of programsOf(draft)) await chmod(program, 0o755);
     await completeInstall(draft.nativeDir, programsOf(draft));
-    await rename(dirname(draft.nativeDir), place);
+    await rename(dirname(draft.nativeDir), folder);
   } catch (error) {
     // Another process was faster; its copy is verified like any other.
     if (!["EEXIST", "ENOTEMPTY"].includes(errorCode(error) ?? "")) throw error;

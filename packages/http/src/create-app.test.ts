@@ -28,7 +28,7 @@ function newLines(): LogLine[] {
 }
 
 /** Everything that is no ServiceError and that a handler may throw all the same. */
-const FAULTS: Record<string, () => unknown> = {
+const PROBLEMS: Record<string, () => unknown> = {
   sync: () => {
     throw new TypeError(INNER);
   },
@@ -55,7 +55,7 @@ beforeAll(async () => {
         cause: new Error(INNER),
       });
     });
-    routes.get("/fault/:name", (request) => FAULTS[request.params["name"] ?? ""]?.());
+    routes.get("/fault/:name", (request) => PROBLEMS[request.params["name"] ?? ""]?.());
     routes.get("/half", (_request, response) => {
       response.write("half an answer");
       throw new Error(INNER);
@@ -172,7 +172,7 @@ describe("an address", () => {
 });
 
 describe("what nobody foresaw", () => {
-  test.each(Object.keys(FAULTS))("is 500 without any detail, and the log has it all: %s", async (name) => {
+  test.each(Object.keys(PROBLEMS))("is 500 without any detail, and the log has it all: %s", async (name) => {
     const response = await fetch(`${base}/fault/${name}`, { headers: { "X-Request-Id": `id-${name}` } });
     expect(response.status).toBe(500);
     const text = await response.text();

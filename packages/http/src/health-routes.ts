@@ -11,7 +11,7 @@ export const isMonitorPath = (path: string): boolean => MONITOR_PATHS.has(path);
 /** What the health routes ask the process. */
 export interface HealthSource {
   /** What keeps the process from its work right now, in words; null when it is ready. */
-  findFault(): Promise<string | null>;
+  findProblem(): Promise<string | null>;
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {
@@ -26,9 +26,9 @@ export function answerHealth(path: string, response: ServerResponse, source: Hea
     return true;
   }
   if (path !== "/readyz") return false;
-  source.findFault().then(
-    (fault) =>
-      answer(response, fault === null ? 200 : 503, fault === null ? { ok: true } : { ok: false, detail: fault }),
+  source.findProblem().then(
+    (error) =>
+      answer(response, error === null ? 200 : 503, error === null ? { ok: true } : { ok: false, detail: error }),
     () => answer(response, 503, { ok: false, detail: "health check failed unexpectedly; see the log" }),
   );
   return true;

@@ -18,7 +18,7 @@ export { CannotListenError, PortTakenError, listen, writeProblem } from "./liste
 export type { Listening } from "./listen.ts";
 export { createOpenLimit } from "./open-count.ts";
 export type { OpenLimit } from "./open-count.ts";
-export { openEventStream, streamFault, wantsEventStream } from "./open-event-stream.ts";
+export { openEventStream, streamError, wantsEventStream } from "./open-event-stream.ts";
 export type { EventStream } from "./open-event-stream.ts";
 export type { ProblemAnswer } from "./problem.ts";
 export { invalidRequest, methodNotAllowed, notFound, problemAnswer, problemHandler, sendProblem } from "./problem.ts";

@@ -258,7 +258,7 @@ describe("the limit of a body", () => {
   test("cuts off whoever never ends", async () => {
     const { request, answer } = begin({ ...JSON_TYPE, "Transfer-Encoding": "chunked" });
     // Told first, or cut at once: what counts is that the server does not take it all.
-    const told = answer.then(
+    const outcome = answer.then(
       () => "told",
       () => "cut",
     );
@@ -271,7 +271,7 @@ describe("the limit of a body", () => {
       },
       { what: "the server to cut the connection" },
     );
-    await told;
+    await outcome;
     expect(outcomes).toEqual(["payload_too_large"]);
   });
 });

@@ -119,10 +119,10 @@ export async function readJsonBytes(request: Request, maxBytes: number, meter?: 
 /** What is wrong with a body that is no JSON: where, and nothing of what it says. */
 function notJson(bytes: Buffer, error: SyntaxError): string {
   if (bytes.length === 0) return "The body is empty. Send a JSON object.";
-  const place = /position (\d+)/.exec(error.message)?.[1];
-  return place === undefined
+  const position = /position (\d+)/.exec(error.message)?.[1];
+  return position === undefined
     ? "The body is not valid JSON."
-    : `The body is not valid JSON: error at character ${Number(place) + 1}.`;
+    : `The body is not valid JSON: error at character ${Number(position) + 1}.`;
 }
 
 /** What JSON in UTF-8 says. Throws invalid_json. */

@@ -57,7 +57,7 @@ async function startWaiting() {
 describe("a port", () => {
   test("that is taken is an error that names it and the setting that chooses it", async () => {
     const { port } = await start((_request, response) => response.end());
-    const error: unknown = await start(() => undefined, port).catch((fault: unknown) => fault);
+    const error: unknown = await start(() => undefined, port).catch((problem: unknown) => problem);
     expect(error).toBeInstanceOf(PortTakenError);
     expect((error as PortTakenError).message).toMatch(new RegExp(`^Port ${port} is already in use.*SVC_API_PORT`));
   });
@@ -291,10 +291,10 @@ describe("closing", () => {
 });
 
 describe("the health of a process", () => {
-  let fault: () => Promise<string | null> = () => Promise.resolve(null);
-  const source = { findFault: () => fault() };
+  let error: () => Promise<string | null> = () => Promise.resolve(null);
+  const source = { findProblem: () => error() };
 
-  const FAULTS = {
+  const ERRORS = {
     "it can work": { find: () => Promise.resolve(null), status: 200, body: { ok: true } },
     "something keeps it from its work": {
       find: () => Promise.resolve("stopping"),
@@ -308,8 +308,8 @@ describe("the health of a process", () => {
     },
   };
 
-  test.each(Object.entries(FAULTS))("is told when %s", async (_what, { find, status, body }) => {
-    fault = find;
+  test.each(Object.entries(ERRORS))("is told when %s", async (_what, { find, status, body }) => {
+    error = find;
     const { port } = await start(monitorListener(source));
     const ready = await fetch(`http://127.0.0.1:${port}/readyz?x=1`);
     expect({ status: ready.status, body: await ready.json() }).toEqual({ status, body });

@@ -119,7 +119,7 @@ export function openEventStream(
 }
 
 /** Returns the data of an event `error`: the problem of a response. Unexpected errors reveal no details. */
-export function streamFault(request: Request, response: Response, error: unknown): unknown {
+export function streamError(request: Request, response: Response, error: unknown): unknown {
   const known =
     error instanceof ServiceError
       ? error

@@ -1,5 +1,5 @@
 import { ERRORS, ServiceError, describeInvalid, describeIssue } from "@svc/contracts";
-import type { FieldFault, Problem, SchemaIssue } from "@svc/contracts";
+import type { FieldError, Problem, SchemaIssue } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { traceIdOf } from "@svc/telemetry";
 import type { ErrorRequestHandler, Request, Response } from "express";
@@ -132,7 +132,7 @@ interface Issue extends SchemaIssue {
 
 /** The faults that a schema found, as JSON Pointers into what was checked. */
 export function invalidRequest(issues: readonly Issue[], what = "The request"): ServiceError {
-  const errors = issues.map((issue): FieldFault => ({
+  const errors = issues.map((issue): FieldError => ({
     pointer: issue.path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
     ...describeIssue(issue),
   }));

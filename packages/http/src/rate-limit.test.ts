@@ -63,7 +63,7 @@ beforeAll(async () => {
     prefix: backend.prefix,
     log: testLog(),
   });
-  await waitFor(() => queues.findPolicyFault(1_000).then(() => queues.isUp()), { what: "the queues to be up" });
+  await waitFor(() => queues.findPolicyProblem(1_000).then(() => queues.isUp()), { what: "the queues to be up" });
   const rateLimit = createRateLimit(queues.counters);
   const addRoutes: Parameters<typeof createApp>[1] = (routes) => {
     routes.get("/health", answerHealth(rateLimit));

@@ -72,7 +72,7 @@ export function createRateLimit(counters: Counters): RateLimit {
     async refuse(request, response, error) {
       const name = nameOfFailures(request);
       if (!isFailure(error)) {
-        setFields(response, "auth", FAILED_AUTHS, await counters.look(name, FAILED_AUTHS));
+        setFields(response, "auth", FAILED_AUTHS, await counters.peek(name, FAILED_AUTHS));
         return error;
       }
       const counted = await counters.count(name, FAILED_AUTHS);
@@ -86,7 +86,7 @@ export function createRateLimit(counters: Counters): RateLimit {
     },
 
     async hasUsedUpFailures(request) {
-      const { remaining } = await counters.look(nameOfFailures(request), FAILED_AUTHS);
+      const { remaining } = await counters.peek(nameOfFailures(request), FAILED_AUTHS);
       return remaining === 0;
     },
   };

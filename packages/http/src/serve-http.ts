@@ -22,7 +22,7 @@ export interface HttpServerOptions {
   log: Log;
   config: { trustProxy: readonly string[]; ports: { metrics?: number | undefined } };
   /** Returns why the service cannot work right now, or null. */
-  findFault: () => Promise<string | null>;
+  findProblem: () => Promise<string | null>;
   addRoutes: (routes: Express) => void;
   /** Returns the route of a path for the audit log, without values from the caller, or null if it is none. */
   findRoute?: (path: string) => string | null;
@@ -33,7 +33,7 @@ export interface HttpServerOptions {
 /** A server with the health routes, the audit of denied requests, and a shutdown without lost requests. */
 export interface HttpServer {
   /** Returns why the service is not ready, or null. "stopping" after `drain`. */
-  findFault: () => Promise<string | null>;
+  findProblem: () => Promise<string | null>;
   /** Listens until `close`. Throws as `listen`. */
   listen: (address: ListenAddress) => Promise<Listening>;
   /** Makes the service unready. From now on responses close their connections. */
@@ -47,11 +47,11 @@ export function serveHttp({ app: name, title, store, log, config, ...options }: 
   const denials = createDenialAudit({ store, log, findRoute: options.findRoute ?? findApiRoute });
   let isDraining = false;
   let listening: Listening | null = null;
-  const findFault = async () => (isDraining ? "stopping" : options.findFault());
+  const findProblem = async () => (isDraining ? "stopping" : options.findProblem());
   const addRoutes = (routes: Express) => {
     routes.use((request, response, next) => {
       if (isDraining) response.setHeader("Connection", "close");
-      if (!answerHealth(request.path, response, { findFault })) next();
+      if (!answerHealth(request.path, response, { findProblem })) next();
     });
     options.addRoutes(routes);
   };
@@ -64,7 +64,7 @@ export function serveHttp({ app: name, title, store, log, config, ...options }: 
     },
   });
   return {
-    findFault,
+    findProblem,
     async listen(address) {
       listening = await listen(app, address);
       log.info({ host: address.host, port: listening.port }, `${title} listening`);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ServiceError, withoutBidiControls, KB_LIMITS, isMalformedText, parseUrl } from "@svc/contracts";
-import type { FieldFault } from "@svc/contracts";
+import type { FieldError } from "@svc/contracts";
 import { cutText, detectLanguage, postgresConfigOf } from "@svc/text";
 import type { Log } from "@svc/log";
 import type { IndexedChunks, NewDocument, ProjectId, PutDocument, Store } from "@svc/store";
@@ -193,36 +193,36 @@ export function checkDocument(input: DocumentInput): { mime: "text/markdown" | "
     );
   }
   const errors = [
-    ...faultsOfText(input.text),
-    ...faultsOfString("/key", input.key, KEY_MAX_BYTES),
-    ...(input.title === undefined ? [] : faultsOfString("/title", input.title, TITLE_MAX_BYTES)),
-    ...(input.url === undefined ? [] : faultsOfUrl(input.url)),
+    ...errorsOfText(input.text),
+    ...errorsOfString("/key", input.key, KEY_MAX_BYTES),
+    ...(input.title === undefined ? [] : errorsOfString("/title", input.title, TITLE_MAX_BYTES)),
+    ...(input.url === undefined ? [] : errorsOfUrl(input.url)),
   ];
   if (errors.length > 0) {
-    const detail = errors.map((fault) => `${fault.pointer}: ${fault.detail}`).join("; ");
+    const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join("; ");
     throw new ServiceError("invalid_request", `The document cannot be added. ${detail}.`, { errors });
   }
   return { mime, sizeBytes };
 }
 
-function faultsOfText(text: string): FieldFault[] {
-  const fault = (code: string, detail: string): FieldFault[] => [{ pointer: "/text", code, detail }];
-  if (looksBinary(text)) return fault("binary", "is binary data, not UTF-8 text; convert it to text first");
+function errorsOfText(text: string): FieldError[] {
+  const error = (code: string, detail: string): FieldError[] => [{ pointer: "/text", code, detail }];
+  if (looksBinary(text)) return error("binary", "is binary data, not UTF-8 text; convert it to text first");
   if (isMalformedText(text))
-    return fault("malformed_text", "must not contain NUL characters or unpaired surrogates; save it as UTF-8");
-  if (text.trim() === "") return fault("too_short", "the document is empty");
+    return error("malformed_text", "must not contain NUL characters or unpaired surrogates; save it as UTF-8");
+  if (text.trim() === "") return error("too_short", "the document is empty");
   return [];
 }
 
-function faultsOfString(pointer: string, value: string, maxBytes: number): FieldFault[] {
-  const fault = (code: string, detail: string): FieldFault[] => [{ pointer, code, detail }];
-  if (isMalformedText(value)) return fault("malformed_text", "must not contain NUL characters or unpaired surrogates");
-  if (value.trim() === "") return fault("too_short", "must not be empty or only whitespace");
-  if (Buffer.byteLength(value) > maxBytes) return fault("too_long", `must have at most ${maxBytes} bytes in UTF-8`);
+function errorsOfString(pointer: string, value: string, maxBytes: number): FieldError[] {
+  const error = (code: string, detail: string): FieldError[] => [{ pointer, code, detail }];
+  if (isMalformedText(value)) return error("malformed_text", "must not contain NUL characters or unpaired surrogates");
+  if (value.trim() === "") return error("too_short", "must not be empty or only whitespace");
+  if (Buffer.byteLength(value) > maxBytes) return error("too_long", `must have at most ${maxBytes} bytes in UTF-8`);
   return [];
 }
 
-function faultsOfUrl(url: string): FieldFault[] {
+function errorsOfUrl(url: string): FieldError[] {
   const isWeb = ["http:", "https:"].includes(parseUrl(url)?.protocol ?? "") && !isMalformedText(url);
   return isWeb && url.length <= URL_MAX_CHARS
     ? []

@@ -4,7 +4,7 @@ import { foldAccents } from "@svc/text";
 const MIN_CHARS = 5;
 
 /** From this length on a word may have two faults. */
-const MIN_CHARS_OF_TWO_FAULTS = 10;
+const MIN_CHARS_OF_TWO_ERRORS = 10;
 
 /** No longer word is corrected: what is tried grows with its length. */
 const MAX_CHARS = 24;
@@ -47,13 +47,13 @@ export function readMisspelling(word: string): Misspelling | null {
 
 /** Of the words found, those that are nearest to the misspelt one, and near enough to have been meant. */
 export function nearestWords(misspelt: string, found: readonly string[]): string[] {
-  const maxFaults = misspelt.length >= MIN_CHARS_OF_TWO_FAULTS ? 2 : 1;
+  const maxErrors = misspelt.length >= MIN_CHARS_OF_TWO_ERRORS ? 2 : 1;
   const distances = found
-    .filter((word) => Math.abs(word.length - misspelt.length) <= maxFaults)
-    .map((word) => ({ word, faults: countFaults(misspelt, word) }))
-    .filter(({ word, faults }) => faults <= maxFaults && beginsAlike(word, misspelt));
-  const least = Math.min(...distances.map(({ faults }) => faults));
-  return distances.filter(({ faults }) => faults === least).map(({ word }) => word);
+    .filter((word) => Math.abs(word.length - misspelt.length) <= maxErrors)
+    .map((word) => ({ word, faults: countErrors(misspelt, word) }))
+    .filter(({ word, faults: errors }) => errors <= maxErrors && beginsAlike(word, misspelt));
+  const least = Math.min(...distances.map(({ faults: errors }) => errors));
+  return distances.filter(({ faults: errors }) => errors === least).map(({ word }) => word);
 }
 
 /** Words with another first letter are other words ("bread", "read"), unless the first two changed places. */
@@ -63,7 +63,7 @@ function beginsAlike(one: string, other: string): boolean {
 }
 
 /** Letters to put in, leave out, change or swap with their neighbour (optimal string alignment). */
-function countFaults(one: string, other: string): number {
+function countErrors(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {

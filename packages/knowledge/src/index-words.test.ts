@@ -43,8 +43,8 @@ const count = async (
     await countChunks([{ ...chunk, startOffset: 0, endOffset: chunk.text.length }], { title, language }),
   );
   const { terms, units } = await indexed.post(async (words) => words.map((word) => stems[word] ?? word));
-  const fields = terms.flatMap(unpackWords).map((term, place) => {
-    const counts = units[place * POSTING_UNITS + 2] ?? 0;
+  const fields = terms.flatMap(unpackWords).map((term, position) => {
+    const counts = units[position * POSTING_UNITS + 2] ?? 0;
     return [term, [titleCountOf(counts), headingCountOf(counts), bodyCountOf(counts)]];
   });
   return { fields: Object.fromEntries(fields) as Record<string, number[]>, indexed };

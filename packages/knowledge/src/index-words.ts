@@ -169,7 +169,7 @@ export async function postWords(counted: CountedWords, stems: readonly string[])
   const postings: number[] = [];
   const counts = createFieldCounts();
   const forms = new Uint16Array(termCount);
-  const places = new Uint32Array(termCount + 1);
+  const positions = new Uint32Array(termCount + 1);
   let at = 0;
   for (const [ordinal, end] of ends.entries()) {
     for (; at < end; at += COUNTED_UNITS) {
@@ -183,23 +183,23 @@ export async function postWords(counted: CountedWords, stems: readonly string[])
     const length = packLength(lengths[ordinal] ?? 0);
     counts.drain((id, title, heading, body) => {
       postings.push(id, ordinal, length, packCounts({ title, heading, body }), forms[id] ?? 0);
-      places[id + 1] = (places[id + 1] ?? 0) + POSTING_UNITS;
+      positions[id + 1] = (positions[id + 1] ?? 0) + POSTING_UNITS;
       forms[id] = 0;
     });
     if (ordinal % SLICE_CHUNKS === 0) await yieldNow();
   }
-  for (let id = 0; id < termCount; id += 1) places[id + 1] = (places[id + 1] ?? 0) + (places[id] ?? 0);
+  for (let id = 0; id < termCount; id += 1) positions[id + 1] = (positions[id + 1] ?? 0) + (positions[id] ?? 0);
   const sorted = new Uint32Array((postings.length / (POSTING_UNITS + 1)) * POSTING_UNITS);
   for (let from = 0; from < postings.length; from += POSTING_UNITS + 1) {
     const id = postings[from] ?? 0;
-    const to = places[id] ?? 0;
+    const to = positions[id] ?? 0;
     for (let unit = 0; unit < POSTING_UNITS; unit += 1) sorted[to + unit] = postings[from + 1 + unit] ?? 0;
-    places[id] = to + POSTING_UNITS;
+    positions[id] = to + POSTING_UNITS;
   }
   return {
     terms: packWords(words.terms.keys()),
     // Each place has moved on from where the term's postings begin to where they end.
-    ends: places.subarray(0, termCount),
+    ends: positions.subarray(0, termCount),
     units: sorted,
     // Stems too: if a word occurs in the plural only, its singular may be misspelled.
     words: packWords(new Set([...words.plain, ...words.terms.keys()])),
@@ -224,8 +224,8 @@ async function findTerms(forms: readonly string[], stems: readonly string[]) {
   const second: number[] = [];
   const bits: number[] = [];
   let accented: string | null = null;
-  for (const [place, piece] of forms.entries()) {
-    const stemsOfPiece = unpackWords(stems[place] ?? "");
+  for (const [position, piece] of forms.entries()) {
+    const stemsOfPiece = unpackWords(stems[position] ?? "");
     for (const [index, form] of unpackWords(piece).entries()) {
       const term = foldAccents(stemsOfPiece[index] ?? form);
       if (accented !== null) {
@@ -260,7 +260,7 @@ function createFieldCounts(): {
       if (isTouched[id] !== true) {
         isTouched[id] = true;
         touched.push(id);
-        for (let place = 3 * id; place < 3 * id + 3; place += 1) sums[place] = 0;
+        for (let position = 3 * id; position < 3 * id + 3; position += 1) sums[position] = 0;
       }
       sums[3 * id + field] = (sums[3 * id + field] ?? 0) + count;
     },

@@ -28,7 +28,7 @@ const block = (
   ...more,
 });
 
-const place = (...terms: number[]) => ({ terms, form: 1, factor: 1 });
+const position = (...terms: number[]) => ({ terms, form: 1, factor: 1 });
 
 const numbersOf = (ranking: ReturnType<typeof rankPassages>) => ranking.candidates.map(({ number }) => number);
 
@@ -42,15 +42,15 @@ describe("rankPassages", () => {
       [7, 1],
       [70, 1],
     ]);
-    const ranking = rankPassages({ kbs: [kb(1)], blocks: [common, rare] }, [place(0), place(1)], 5);
+    const ranking = rankPassages({ kbs: [kb(1)], blocks: [common, rare] }, [position(0), position(1)], 5);
     expect(numbersOf(ranking)).toEqual([7, 70, 0, 1, 2]);
     expect(ranking.weights[1]?.weight).toBeGreaterThan(ranking.weights[0]?.weight ?? Infinity);
   });
 
   test("keeps the best, however many there are, as sorting all of them would", () => {
     const counts = Array.from({ length: 4_000 }, (_, slot) => [slot, ((slot * 7_919) % 255) + 1] as const);
-    const all = rankPassages({ kbs: [kb(1)], blocks: [block(0, counts)] }, [place(0)], 4_000);
-    const best = rankPassages({ kbs: [kb(1)], blocks: [block(0, counts)] }, [place(0)], 100);
+    const all = rankPassages({ kbs: [kb(1)], blocks: [block(0, counts)] }, [position(0)], 4_000);
+    const best = rankPassages({ kbs: [kb(1)], blocks: [block(0, counts)] }, [position(0)], 100);
     expect(best.candidates).toEqual(all.candidates.slice(0, 100));
     expect(all.candidates.map(({ score }) => score)).toEqual(
       all.candidates.map(({ score }) => score).toSorted((a, b) => b - a),
@@ -65,8 +65,8 @@ describe("rankPassages", () => {
         [3, 1],
       ]),
     ];
-    const whole = rankPassages({ kbs: [kb(1)], blocks }, [place(0)], 5);
-    const ranking = rankPassages({ kbs: [kb(1, { deadNumbers: [0, 2, 3, 9_000] })], blocks }, [place(0)], 5);
+    const whole = rankPassages({ kbs: [kb(1)], blocks }, [position(0)], 5);
+    const ranking = rankPassages({ kbs: [kb(1, { deadNumbers: [0, 2, 3, 9_000] })], blocks }, [position(0)], 5);
     expect(numbersOf(ranking)).toEqual([2]);
     expect(ranking.weights[0]?.weight).toBeGreaterThan(whole.weights[0]?.weight ?? Infinity);
   });
@@ -77,7 +77,7 @@ describe("rankPassages", () => {
       block(0, [[5, 2]], { kbNumber: 2 }),
       block(0, [[5, 3]], { kbNumber: 2, block: 3 }),
     ];
-    const { candidates } = rankPassages({ kbs: [kb(1), kb(2)], blocks }, [place(0)], 5);
+    const { candidates } = rankPassages({ kbs: [kb(1), kb(2)], blocks }, [position(0)], 5);
     expect(candidates.map(({ kbNumber, number }) => [kbNumber, number])).toEqual([
       [2, 3 * 4_096 + 5],
       [2, 5],
@@ -87,14 +87,14 @@ describe("rankPassages", () => {
 
   test("a word with several terms counts a passage once", () => {
     const blocks = [block(0, [[1, 2]]), block(1, [[1, 2]])];
-    const twice = rankPassages({ kbs: [kb(1)], blocks }, [place(0, 1)], 5);
-    const once = rankPassages({ kbs: [kb(1)], blocks: blocks.slice(0, 1) }, [place(0)], 5);
+    const twice = rankPassages({ kbs: [kb(1)], blocks }, [position(0, 1)], 5);
+    const once = rankPassages({ kbs: [kb(1)], blocks: blocks.slice(0, 1) }, [position(0)], 5);
     expect(twice.candidates).toEqual(once.candidates);
   });
 
   test("a word that is too common to be read weighs what it weighs, and the others find", () => {
     const blocks = [block(0, [[1, 1]]), block(1, [], { count: 90, postings: null })];
-    const ranking = rankPassages({ kbs: [kb(1)], blocks }, [place(0), place(1)], 5);
+    const ranking = rankPassages({ kbs: [kb(1)], blocks }, [position(0), position(1)], 5);
     expect(numbersOf(ranking)).toEqual([1]);
     expect(ranking.weights[1]?.weight).toBeGreaterThan(0);
     expect(ranking.weights[1]?.weight).toBeLessThan(ranking.weights[0]?.weight ?? 0);
@@ -108,7 +108,7 @@ describe("rankPassages", () => {
       ]),
       block(1, [[11, 255]]),
     ];
-    const ranking = rankPassages({ kbs: [kb(1)], blocks }, [place(0), place(1)], 5);
+    const ranking = rankPassages({ kbs: [kb(1)], blocks }, [position(0), position(1)], 5);
     const documentOf = (firstChunkNumber: number) => ({
       id: "d",
       kbNumber: 1,
@@ -129,6 +129,6 @@ describe("rankPassages", () => {
 
   test("nothing is found for no words and in no knowledge base", () => {
     expect(rankPassages({ kbs: [], blocks: [] }, [], 5).candidates).toEqual([]);
-    expect(rankPassages({ kbs: [kb(1)], blocks: [] }, [place(0)], 5).weights[0]?.weight).toBeGreaterThan(0);
+    expect(rankPassages({ kbs: [kb(1)], blocks: [] }, [position(0)], 5).weights[0]?.weight).toBeGreaterThan(0);
   });
 });

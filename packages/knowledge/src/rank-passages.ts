@@ -2,7 +2,7 @@ import { BLOCK_CHUNKS, POSTING_UNITS, bodyCountOf, headingCountOf, titleCountOf 
 import type { NumberedDocument, PostingBlock, SearchedKb } from "@svc/store";
 
 /** A word of a query with the terms that it is searched as, in all languages of the knowledge bases. */
-export interface QueryPlace {
+export interface QueryPosition {
   /** Indexes of its terms among those of the search. */
   terms: number[];
   /** The bit of its form: see `formBit`. 0 where no form is the very one that was asked for. */
@@ -14,7 +14,7 @@ export interface QueryPlace {
 }
 
 /** How much a word of a query weighs. */
-export interface PlaceWeight {
+export interface PositionWeight {
   /** Inverse document frequency of the word in all its forms: the higher the rarer. */
   weight: number;
   /** Bonus of a passage that has the word in the form that was asked for. */
@@ -33,7 +33,7 @@ export interface Candidate {
 export interface PassageRanking {
   /** Best first. */
   candidates: Candidate[];
-  weights: PlaceWeight[];
+  weights: PositionWeight[];
   /** The score of a passage together with its document as a whole. */
   scoreInDocument(candidate: Candidate, document: NumberedDocument): number;
 }
@@ -49,7 +49,7 @@ const RANKING = { titleWeight: 3, headingWeight: 2, k1: 1.2, b: 0.6, formShare: 
 export const MAX_SATURATION = RANKING.k1 + 1;
 
 /** Words of a query that are scored, rarest first. */
-export const MAX_SCORED_PLACES = 32;
+export const MAX_SCORED_POSITIONS = 32;
 
 /**
  * Ranks passages by BM25 over weighted fields (BM25F), from postings in memory: as many of the best as `depth`. Words
@@ -58,7 +58,7 @@ export const MAX_SCORED_PLACES = 32;
  */
 export function rankPassages(
   found: { kbs: readonly SearchedKb[]; blocks: readonly PostingBlock[] },
-  places: readonly QueryPlace[],
+  positions: readonly QueryPosition[],
   depth: number,
 ): PassageRanking {
   const space = layOut(found);
@@ -74,15 +74,15 @@ export function rankPassages(
         sum((kb) => kb.documentCount),
       ),
   );
-  const scored = rarestPlaces(places, space.byTerm);
+  const scored = rarestPositions(positions, space.byTerm);
   const scores = new Float64Array(space.size);
   const touched: number[] = [];
-  const weights = places.map((place, index): PlaceWeight => {
-    const matches = scored.has(index) ? matchPlace(place, space, meanLength) : null;
-    const { count, formCount } = matches ?? countPlace(place, space.byTerm);
+  const weights = positions.map((position, index): PositionWeight => {
+    const matches = scored.has(index) ? matchPosition(position, space, meanLength) : null;
+    const { count, formCount } = matches ?? countPosition(position, space.byTerm);
     const weight = rarity(chunkCount, count);
-    const formWeight = RANKING.formShare * (place.form === 0 ? weight : rarity(chunkCount, formCount));
-    if (matches !== null) addScores(scores, touched, matches, { weight, formWeight, factor: place.factor });
+    const formWeight = RANKING.formShare * (position.form === 0 ? weight : rarity(chunkCount, formCount));
+    if (matches !== null) addScores(scores, touched, matches, { weight, formWeight, factor: position.factor });
     return { weight, formWeight };
   });
   return {
@@ -94,11 +94,11 @@ export function rankPassages(
     scoreInDocument(candidate, document) {
       let score = 0;
       for (const index of scored) {
-        const place = places[index];
+        const position = positions[index];
         const weight = weights[index];
-        if (place === undefined || weight === undefined) continue;
-        const { frequency, hasForm } = frequencyInDocument(place, document, space.byTerm, meanDocumentLength);
-        score += place.factor * saturate(frequency) * (weight.weight + (hasForm ? weight.formWeight : 0));
+        if (position === undefined || weight === undefined) continue;
+        const { frequency, hasForm } = frequencyInDocument(position, document, space.byTerm, meanDocumentLength);
+        score += position.factor * saturate(frequency) * (weight.weight + (hasForm ? weight.formWeight : 0));
       }
       return (1 - RANKING.documentShare) * candidate.score + RANKING.documentShare * score;
     },
@@ -115,13 +115,13 @@ const lengthFactor = (length: number, mean: number): number => 1 - RANKING.b + (
 /** The numbers of all blocks in one row, so that a passage has one place in an array. */
 interface Space {
   size: number;
-  byTerm: Map<number, PlacedBlock[]>;
+  byTerm: Map<number, BlockWithBase[]>;
   /** 1 where a number has no passage any more; null when all have one. */
   dead: Uint8Array | null;
   numberAt(index: number): { kbNumber: number; number: number };
 }
 
-interface PlacedBlock {
+interface BlockWithBase {
   kbNumber: number;
   block: number;
   /** Place of the block's first number. */
@@ -137,12 +137,12 @@ function layOut({ kbs, blocks }: { kbs: readonly SearchedKb[]; blocks: readonly 
     (a, b) => (order.get(a.kbNumber) ?? 0) - (order.get(b.kbNumber) ?? 0) || a.block - b.block,
   );
   const bases = new Map(sorted.map(({ kbNumber, block }, index) => [`${kbNumber} ${block}`, index * BLOCK_CHUNKS]));
-  const byTerm = new Map<number, PlacedBlock[]>();
+  const byTerm = new Map<number, BlockWithBase[]>();
   for (const { term, ...block } of blocks) {
-    const placed = { ...block, base: bases.get(`${block.kbNumber} ${block.block}`) ?? 0 };
+    const withBase = { ...block, base: bases.get(`${block.kbNumber} ${block.block}`) ?? 0 };
     const ofTerm = byTerm.get(term);
-    if (ofTerm === undefined) byTerm.set(term, [placed]);
-    else ofTerm.push(placed);
+    if (ofTerm === undefined) byTerm.set(term, [withBase]);
+    else ofTerm.push(withBase);
   }
   const size = sorted.length * BLOCK_CHUNKS;
   return {
@@ -176,22 +176,22 @@ function markDead(kbs: readonly SearchedKb[], bases: ReadonlyMap<string, number>
 }
 
 /** Words that stand somewhere and can be scored, the rarest first. */
-function rarestPlaces(places: readonly QueryPlace[], byTerm: Space["byTerm"]): ReadonlySet<number> {
-  const counts = places.map((place, index) => ({ index, ...countPlace(place, byTerm) }));
+function rarestPositions(positions: readonly QueryPosition[], byTerm: Space["byTerm"]): ReadonlySet<number> {
+  const counts = positions.map((position, index) => ({ index, ...countPosition(position, byTerm) }));
   const usable = counts.filter(({ count, isWhole }) => count > 0 && isWhole).sort((a, b) => a.count - b.count);
   return new Set(
     usable
-      .slice(0, MAX_SCORED_PLACES)
+      .slice(0, MAX_SCORED_POSITIONS)
       .map(({ index }) => index)
       .sort((a, b) => a - b),
   );
 }
 
-function countPlace(
-  place: QueryPlace,
+function countPosition(
+  position: QueryPosition,
   byTerm: Space["byTerm"],
 ): { count: number; formCount: number; isWhole: boolean } {
-  const blocks = place.terms.flatMap((term) => byTerm.get(term) ?? []);
+  const blocks = position.terms.flatMap((term) => byTerm.get(term) ?? []);
   const count = blocks.reduce((total, block) => total + block.count, 0);
   return { count, formCount: count, isWhole: blocks.every(({ postings }) => postings !== null) };
 }
@@ -208,8 +208,8 @@ interface Matches {
 /**
  * The passages that have a word. Where it has several terms, a passage counts once, by the term that it has most of.
  */
-function matchPlace(place: QueryPlace, { size, byTerm, dead }: Space, meanLength: number): Matches {
-  const terms = place.terms.map((term) => byTerm.get(term) ?? []).filter((list) => list.length > 0);
+function matchPosition(position: QueryPosition, { size, byTerm, dead }: Space, meanLength: number): Matches {
+  const terms = position.terms.map((term) => byTerm.get(term) ?? []).filter((list) => list.length > 0);
   const blocks = terms.flat();
   const most = blocks.reduce((total, block) => total + block.count, 0);
   const indexes = new Int32Array(most);
@@ -227,8 +227,8 @@ function matchPlace(place: QueryPlace, { size, byTerm, dead }: Space, meanLength
       const frequency =
         titleCountOf(counts) * RANKING.titleWeight +
         headingCountOf(counts) * RANKING.headingWeight +
-        bodyCountOf(counts) / (place.isExact === true ? 1 : lengthFactor(postings[at + 2] ?? 0, meanLength));
-      const hasForm = ((postings[at + 3] ?? 0) & place.form) !== 0;
+        bodyCountOf(counts) / (position.isExact === true ? 1 : lengthFactor(postings[at + 2] ?? 0, meanLength));
+      const hasForm = ((postings[at + 3] ?? 0) & position.form) !== 0;
       let spot = seenAt === null ? -1 : (seenAt[index] ?? 0) - 1;
       if (spot === -1) {
         spot = count;
@@ -250,7 +250,7 @@ function addScores(
   scores: Float64Array,
   touched: number[],
   { count, indexes, frequencies, hasForm }: Matches,
-  { weight, formWeight, factor }: PlaceWeight & { factor: number },
+  { weight, formWeight, factor }: PositionWeight & { factor: number },
 ): void {
   for (let at = 0; at < count; at += 1) {
     const index = indexes[at] ?? 0;
@@ -299,17 +299,17 @@ function bestOf(scores: Float64Array, touched: readonly number[], depth: number)
 
 /** How often a word occurs in a document, its title and headings counted once. */
 function frequencyInDocument(
-  place: QueryPlace,
+  position: QueryPosition,
   document: NumberedDocument,
   byTerm: Space["byTerm"],
   meanLength: number,
 ): { frequency: number; hasForm: boolean } {
   const first = document.firstChunkNumber;
   const end = first + document.chunkCount;
-  const norm = place.isExact === true ? 1 : lengthFactor(document.termCount, meanLength);
+  const norm = position.isExact === true ? 1 : lengthFactor(document.termCount, meanLength);
   let frequency = 0;
   let hasForm = false;
-  for (const term of place.terms) {
+  for (const term of position.terms) {
     let titleCount = 0;
     let headingCount = 0;
     let bodyCount = 0;
@@ -323,7 +323,7 @@ function frequencyInDocument(
         titleCount = Math.max(titleCount, titleCountOf(counts));
         headingCount = Math.max(headingCount, headingCountOf(counts));
         bodyCount += bodyCountOf(counts);
-        if (((postings[at + 3] ?? 0) & place.form) !== 0) hasForm = true;
+        if (((postings[at + 3] ?? 0) & position.form) !== 0) hasForm = true;
       }
     }
     const found = titleCount * RANKING.titleWeight + headingCount * RANKING.headingWeight + bodyCount / norm;

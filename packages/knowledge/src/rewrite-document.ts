@@ -37,9 +37,9 @@ export function rewriteDocument(
       return kept !== undefined && chunk.text === kept.text && isSamePath(chunk.headingPath, kept.headingPath);
     });
   if (!isSame) return null;
-  const place = text.indexOf(before);
-  if (place === -1 || text.includes(before, place + 1)) return null;
-  const changed = `${text.slice(0, place)}${after}${text.slice(place + before.length)}`;
+  const position = text.indexOf(before);
+  if (position === -1 || text.includes(before, position + 1)) return null;
+  const changed = `${text.slice(0, position)}${after}${text.slice(position + before.length)}`;
   return { key, title, text: changed, mime, ...(url === null ? {} : { url }) };
 }
 

@@ -7,8 +7,8 @@ import { formsToStem, termsOf } from "./index-words.ts";
 import { areCurrent, knownBasesOf } from "./known-bases.ts";
 import type { KnownBase } from "./known-bases.ts";
 import { queryWords } from "./query-words.ts";
-import { MAX_SATURATION, MAX_SCORED_PLACES, rankPassages } from "./rank-passages.ts";
-import type { Candidate, PassageRanking, QueryPlace } from "./rank-passages.ts";
+import { MAX_SATURATION, MAX_SCORED_POSITIONS, rankPassages } from "./rank-passages.ts";
+import type { Candidate, PassageRanking, QueryPosition } from "./rank-passages.ts";
 
 /** A passage that a search found. */
 export interface SearchHit {
@@ -240,11 +240,11 @@ async function findPassages(
     candidates.map((candidate) => ({ kbId: kbIdOf(candidate), number: candidate.number })),
   );
   const documentOf = createDocumentFinder(documents);
-  const placed = candidates.flatMap((candidate) => {
+  const ranked = candidates.flatMap((candidate) => {
     const document = documentOf(candidate);
     return document === null ? [] : [{ candidate, document, score: ranking.scoreInDocument(candidate, document) }];
   });
-  const best = placed.sort((a, b) => b.score - a.score).slice(0, query.limit);
+  const best = ranked.sort((a, b) => b.score - a.score).slice(0, query.limit);
   const chunks = await store.chunks.read(
     project,
     best.map(({ candidate, document }) => ({ document, ordinal: candidate.number - document.firstChunkNumber })),
@@ -255,7 +255,7 @@ async function findPassages(
   });
   return {
     hits,
-    isWhole: placed.length === candidates.length && hits.length === best.length,
+    isWhole: ranked.length === candidates.length && hits.length === best.length,
     words: [...(words ?? query.searched)],
     weights: first.ranking.weights,
     passageCount: kbs.reduce((sum, kb) => sum + kb.chunkCount, 0),
@@ -271,15 +271,15 @@ async function readAndRank(
   const terms = [...new Set(query.searched.flatMap((word) => word.terms))];
   const indexOf = new Map(terms.map((term, index) => [term, index]));
   const found = await store.chunks.readPostings(project, { kbIds: query.kbIds, terms });
-  const places = query.searched.map((word): QueryPlace => ({
+  const positions = query.searched.map((word): QueryPosition => ({
     terms: word.terms.map((term) => indexOf.get(term) ?? -1),
     form: word.form,
     factor: word.factor,
     isExact: CODE.test(word.word),
   }));
-  const ranking = rankPassages(found, places, Math.max(MIN_CANDIDATES, 2 * query.limit));
+  const ranking = rankPassages(found, positions, Math.max(MIN_CANDIDATES, 2 * query.limit));
   const known = new Set(found.blocks.map(({ term }) => term));
-  const isKnown = places.map((place) => place.terms.some((term) => known.has(term)));
+  const isKnown = positions.map((position) => position.terms.some((term) => known.has(term)));
   return { ranking, kbs: found.kbs, isKnown };
 }
 
@@ -336,7 +336,9 @@ function asResult({ hits, words, weights, passageCount }: FoundPassages): Omit<S
     return { word, weight: weight + formWeight };
   });
   const heaviest = weighed.map(({ weight }) => weight).sort((a, b) => b - a);
-  const bestPossible = heaviest.slice(0, MAX_SCORED_PLACES).reduce((sum, weight) => sum + weight * MAX_SATURATION, 0);
+  const bestPossible = heaviest
+    .slice(0, MAX_SCORED_POSITIONS)
+    .reduce((sum, weight) => sum + weight * MAX_SATURATION, 0);
   return {
     hits: hits.map(({ chunk: { url, mime, page, ...chunk }, score }) => ({
       ...chunk,

@@ -53,7 +53,7 @@ const TEXTS: Record<string, string> = {
 };
 
 /** The places of a line that a text can stand in. */
-const PLACES: Record<string, (log: Log, text: string) => void> = {
+const PATHS: Record<string, (log: Log, text: string) => void> = {
   "the message": (log, text) => log.info(text),
   "a field": (log, text) => log.info({ url: text }, "called"),
   "a field far down": (log, text) => log.info({ a: { b: [{ c: { url: text } }] } }, "called"),
@@ -68,7 +68,7 @@ const PLACES: Record<string, (log: Log, text: string) => void> = {
   "a cause that is a string": (log, text) => log.error({ error: new Error("outer", { cause: text }) }, "failed"),
 };
 
-describe.each(Object.entries(PLACES))("%s", (_place, write) => {
+describe.each(Object.entries(PATHS))("%s", (_place, write) => {
   test.each(Object.entries(TEXTS))("never shows %s", (_what, text) => {
     const output = written((log) => write(log, text));
     expect(output).not.toContain(PLANTED);

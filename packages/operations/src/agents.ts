@@ -2,7 +2,7 @@ import {
   HISTORY_LIMIT,
   NO_CONVERSATION,
   answerQuestion,
-  findSchemaFault,
+  findSchemaProblem,
   offerTools,
   openHeaders,
   readOnlyDesk,
@@ -19,7 +19,7 @@ import {
   invalidInput,
   parseUrl,
 } from "@svc/contracts";
-import type { Agent, AgentChange, AgentResult, AgentTool, FieldFault, Sealed } from "@svc/contracts";
+import type { Agent, AgentChange, AgentResult, AgentTool, FieldError, Sealed } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { AddressGuard } from "@svc/outbound";
@@ -49,14 +49,14 @@ const pointerPart = (name: string) => name.replaceAll("~", "~0").replaceAll("/",
 function sealHeaders(
   tool: AgentTool,
   at: string,
-  { sealer, present, faults }: { sealer: Sealer; present: readonly StoredTool[]; faults: FieldFault[] },
+  { sealer, present, faults: errors }: { sealer: Sealer; present: readonly StoredTool[]; faults: FieldError[] },
 ): StoredTool {
   const headers: Record<string, Sealed> = {};
   for (const [name, value] of Object.entries(tool.headers)) {
     const sealed = value === MASKED_SECRET ? presentSecret(tool, name, present) : sealer.seal(value);
     if (sealed === null) {
       const detail = "refers to a stored secret that this tool does not have for this host; send the value itself";
-      faults.push({ pointer: `${at}/headers/${pointerPart(name)}`, code: "no_secret", detail });
+      errors.push({ pointer: `${at}/headers/${pointerPart(name)}`, code: "no_secret", detail });
     } else headers[name] = sealed;
   }
   return { ...tool, headers };
@@ -72,17 +72,17 @@ export async function sealTools(
   given: readonly AgentTool[],
   present: readonly StoredTool[],
 ): Promise<StoredTool[]> {
-  const faults: FieldFault[] = [];
+  const errors: FieldError[] = [];
   const sealed: StoredTool[] = [];
   for (const [index, tool] of given.entries()) {
     const at = `/tools/${index}`;
     const check = fetchGuard?.checkUrl(tool.url.replaceAll(/\{[^{}]*\}/g, "x"));
-    if (check?.ok === false) faults.push({ pointer: `${at}/url`, code: "blocked_address", detail: check.reason });
-    const schemaFault = tool.type === "http" ? await findSchemaFault(tool.parameters) : null;
-    if (schemaFault !== null) faults.push({ pointer: `${at}/parameters`, code: "invalid", detail: schemaFault });
-    sealed.push(sealHeaders(tool, at, { sealer: store.sealer, present, faults }));
+    if (check?.ok === false) errors.push({ pointer: `${at}/url`, code: "blocked_address", detail: check.reason });
+    const schemaProblem = tool.type === "http" ? await findSchemaProblem(tool.parameters) : null;
+    if (schemaProblem !== null) errors.push({ pointer: `${at}/parameters`, code: "invalid", detail: schemaProblem });
+    sealed.push(sealHeaders(tool, at, { sealer: store.sealer, present, faults: errors }));
   }
-  if (faults.length > 0) throw invalidInput(faults, "The agent");
+  if (errors.length > 0) throw invalidInput(errors, "The agent");
   return sealed;
 }
 
@@ -98,20 +98,20 @@ export async function readAgent(store: Store, { project }: Principal, id: string
 const NO_KB = { code: "not_found", detail: "is not the ID of a knowledge base in this project" };
 
 /** The faults of those of these knowledge bases that the project does not have; `at` is where the agent's fields stand. */
-export async function faultsOfKbs(
+export async function errorsOfKbs(
   store: Store,
   { project }: Principal,
   kbIds: readonly string[],
   at = "",
-): Promise<FieldFault[]> {
+): Promise<FieldError[]> {
   const found = new Set((await store.kbs.findAll(project, [...kbIds])).map(({ id }) => id));
   return kbIds.flatMap((id, index) => (found.has(id) ? [] : [{ pointer: `${at}/kbIds/${index}`, ...NO_KB }]));
 }
 
 /** The fault that says which of these knowledge bases the project does not have. */
 async function unknownKbs(store: Store, principal: Principal, kbIds: readonly string[]): Promise<ServiceError> {
-  const faults = await faultsOfKbs(store, principal, kbIds);
-  return invalidInput(faults.length > 0 ? faults : [{ pointer: "/kbIds", ...NO_KB }], "The agent");
+  const errors = await errorsOfKbs(store, principal, kbIds);
+  return invalidInput(errors.length > 0 ? errors : [{ pointer: "/kbIds", ...NO_KB }], "The agent");
 }
 
 /** The agent as it was changed. Throws the error that an outcome stands for. */

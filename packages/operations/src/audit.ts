@@ -7,12 +7,12 @@ import {
   checkInput,
   describeIssue,
   invalidInput,
-  writeAuditPlace,
+  writeAuditPosition,
 } from "@svc/contracts";
-import type { AuditCheckItem, AuditItem, FieldFault, ListPage } from "@svc/contracts";
+import type { AuditCheckItem, AuditItem, FieldError, ListPage } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
-import type { AuditEvent, AuditFaultKind, AuditFilter, AuditRange, Store } from "@svc/store";
-import { readPage, searchFaults, operation } from "./operation.ts";
+import type { AuditEvent, AuditProblemKind, AuditFilter, AuditRange, Store } from "@svc/store";
+import { readPage, searchErrors, operation } from "./operation.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -69,21 +69,21 @@ export const listAuditEvents = operation(
   async ({ store }, principal, { limit, cursor, q, ...input }): Promise<ListPage<AuditItem>> => {
     const parsed = auditFilterSchema.safeParse(input);
     const issues = parsed.success ? [] : parsed.error.issues;
-    const found = issues.map((issue): FieldFault => ({ pointer: `/${issue.path.join("/")}`, ...describeIssue(issue) }));
-    const faults = [...found, ...searchFaults(q)];
+    const found = issues.map((issue): FieldError => ({ pointer: `/${issue.path.join("/")}`, ...describeIssue(issue) }));
+    const errors = [...found, ...searchErrors(q)];
     const { project: name, ...filter } = parsed.data ?? {};
     const project = await chooseProject(store, principal, name);
     const { items, nextCursor } = await readPage(
       "audit",
       { limit, cursor },
-      { read: (query) => store.audit.listPage({ ...filter, project }, query), found: faults },
+      { read: (query) => store.audit.listPage({ ...filter, project }, query), found: errors },
     );
     return { items: await nameRows({ store }, principal, items), nextCursor };
   },
 );
 
 /** What each fault means, and what to think of it. */
-const FAULTS: Record<AuditFaultKind, string> = {
+const ERRORS: Record<AuditProblemKind, string> = {
   changed: "This row or the previous one was changed after it was written.",
   missing: "The row with this number is missing, although later rows exist.",
   unlinked: "This row does not follow the last row of the previous day: rows were deleted, or a row was changed.",
@@ -121,16 +121,16 @@ export const verifyAudit = operation(
   async ({ store, isUnlimited = false }: VerifyDeps, _principal, input): Promise<AuditCheckItem> => {
     const asked = checkInput(auditCheckInputSchema, input, "The query");
     const range = { ...asked, ...(isUnlimited ? {} : limitRange(asked)) };
-    const { fault, rows, head: last, isPartial } = await store.audit.check(range);
-    const head = last === null ? null : writeAuditPlace(last);
+    const { fault: error, rows, head: last, isPartial } = await store.audit.check(range);
+    const head = last === null ? null : writeAuditPosition(last);
     return {
-      isIntact: fault === null,
+      isIntact: error === null,
       rows,
       from: range.from ?? null,
       to: range.to ?? null,
       head,
       next: isPartial ? head : null,
-      fault: fault === null ? null : { ...fault, detail: FAULTS[fault.kind] },
+      fault: error === null ? null : { ...error, detail: ERRORS[error.kind] },
     };
   },
 );

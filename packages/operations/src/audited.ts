@@ -70,11 +70,11 @@ function resultOf(error: unknown, args: readonly unknown[]): string {
 }
 
 /** Errors that a row of the audit log tells of. */
-const told = new WeakSet<object>();
+const recorded = new WeakSet<object>();
 
 /** True when an error comes from an operation that has left its row: who answers it need not leave another one. */
 export function isAudited(error: object): boolean {
-  return told.has(error);
+  return recorded.has(error);
 }
 
 /**
@@ -108,7 +108,7 @@ export function audited<Deps extends AuditDeps, Args extends readonly unknown[],
       result = await operation(deps, principal, ...args);
     } catch (error) {
       await note(resultOf(error, args), objectOf(args, null, principal), 1);
-      if (error instanceof ServiceError) told.add(error);
+      if (error instanceof ServiceError) recorded.add(error);
       throw error;
     }
     const count = notesOnlyFailures ? 0 : countOf(args, result);

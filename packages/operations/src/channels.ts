@@ -112,8 +112,8 @@ async function changeWidget(
   const { identitySecret, features, ...rest } = given(change);
   const { project } = rest;
   if (project !== undefined && (await store.projects.findByName(project)) === null) {
-    const fault = { pointer: "/config/project", code: "unknown", detail: `is not the name of a project: ${project}` };
-    throw invalidInput([fault], "The channel");
+    const error = { pointer: "/config/project", code: "unknown", detail: `is not the name of a project: ${project}` };
+    throw invalidInput([error], "The channel");
   }
   const sealed = identitySecret == null ? identitySecret : store.sealer.seal(identitySecret);
   const changed = {

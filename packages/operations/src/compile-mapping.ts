@@ -1,7 +1,7 @@
 import { JSONPathEnvironment } from "json-p3";
 import type { JSONPathQuery, JSONValue } from "json-p3";
 import { HOOK_LIMITS, countChars } from "@svc/contracts";
-import type { FieldFault, HookCondition, HookMapping, HookTemplate } from "@svc/contracts";
+import type { FieldError, HookCondition, HookMapping, HookTemplate } from "@svc/contracts";
 
 /** A text with places that are filled from a body. */
 interface Alternative {
@@ -15,7 +15,7 @@ export interface CompiledTemplate {
 }
 
 /** What is wrong with a template, and where in it: `/1` for the second one of a list. */
-interface TemplateFault {
+interface TemplateError {
   pointer: string;
   detail: string;
 }
@@ -88,7 +88,7 @@ export const escapeName = (name: string): string => name.replaceAll("~", "~0").r
 /** A mapping with its filter, and what is wrong with them. */
 export interface ReadMapping {
   compiled: CompiledMapping;
-  faults: FieldFault[];
+  faults: FieldError[];
 }
 
 /** There are more paths than a mapping may have. */
@@ -117,17 +117,17 @@ export function compileMapping(mapping: HookMapping, filter: readonly HookCondit
 }
 
 function readMapping(mapping: HookMapping, filter: readonly HookCondition[]): ReadMapping {
-  const faults: FieldFault[] = [];
+  const errors: FieldError[] = [];
   let total = 0;
   const count = () => {
     total += 1;
     if (total > HOOK_LIMITS.pathsMaxCount) throw new TooManyPathsError();
   };
-  const note = (pointer: string, detail: string) => faults.push({ pointer, code: "invalid_path", detail });
+  const note = (pointer: string, detail: string) => errors.push({ pointer, code: "invalid_path", detail });
   const read = (pointer: string, template: HookTemplate): CompiledTemplate | null => {
-    const found: TemplateFault[] = [];
+    const found: TemplateError[] = [];
     const compiled = compileTemplate(template, found, count);
-    for (const fault of found) note(`${pointer}${fault.pointer}`, fault.detail);
+    for (const error of found) note(`${pointer}${error.pointer}`, error.detail);
     return compiled;
   };
 
@@ -149,11 +149,11 @@ function readMapping(mapping: HookMapping, filter: readonly HookCondition[]): Re
     if (typeof path === "string") note(`/filter/${index}/path`, path);
     else conditions.push({ path, condition });
   }
-  return { compiled: { fields, meta, filter: conditions }, faults };
+  return { compiled: { fields, meta, filter: conditions }, faults: errors };
 }
 
 /** What no path of ours needs and what takes more than one walk over the body. */
-function costFault(path: string): string | null {
+function costError(path: string): string | null {
   const bare = path.replace(QUOTED, "''");
   if ((bare.match(/\.\./g)?.length ?? 0) > 1)
     return "must not contain .. more than once; spell out the fields in between";
@@ -180,7 +180,7 @@ export function compilePath(path: string): CompiledPath | string {
   const isOfHeaders = HEADERS.test(path);
   const own = isOfHeaders ? path.replace(HEADERS, "$") : path;
   if (!own.startsWith("$")) return `${path} is not a JSONPath: it must start with $ or $headers`;
-  const cost = costFault(own);
+  const cost = costError(own);
   if (cost !== null) return `${path} ${cost}`;
   const query = compileQuery(own);
   if (typeof query === "string") return `${path} is not a valid JSONPath (RFC 9535): ${query}`;
@@ -222,12 +222,12 @@ function compileAlternative(text: string, count: () => void): Alternative | stri
  * Reads a template. What is wrong with it is added to `faults`; null then. `count` is called for each path before it is
  * read, and may throw.
  */
-function compileTemplate(template: HookTemplate, faults: TemplateFault[], count: () => void): CompiledTemplate | null {
+function compileTemplate(template: HookTemplate, errors: TemplateError[], count: () => void): CompiledTemplate | null {
   const isList = Array.isArray(template);
   const read = (isList ? template : [template]).map((text) => compileAlternative(text, count));
   const alternatives = read.filter((alternative) => typeof alternative !== "string");
   for (const [index, detail] of read.entries()) {
-    if (typeof detail === "string") faults.push({ pointer: isList ? `/${index}` : "", detail });
+    if (typeof detail === "string") errors.push({ pointer: isList ? `/${index}` : "", detail });
   }
   return alternatives.length === read.length ? { alternatives } : null;
 }

@@ -6,7 +6,7 @@ import { isUuid } from "@svc/primitives";
 import { announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { ProjectId, Store } from "@svc/store";
-import { leaveToSweeper, readPage, searchFaults, operation } from "./operation.ts";
+import { leaveToSweeper, readPage, searchErrors, operation } from "./operation.ts";
 
 /** Stands for a value that is not shown. */
 const MASK = "***";
@@ -44,7 +44,7 @@ export const listDeliveries = operation("listDeliveries", async ({ store }, prin
   return readPage("deliveries", input, {
     read: ({ limit, before }) => store.deliveries.listPage(principal.project, { limit, before, state: known.data }),
     asItem: (item) => shownTo(principal, item),
-    found: [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchFaults(q)],
+    found: [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchErrors(q)],
   });
 });
 

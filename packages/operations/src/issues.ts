@@ -27,8 +27,8 @@ export interface IssueWait {
 }
 
 /** So often is looked for the outcome: mostly it is there after some hundredths of a second. */
-const LOOK_MS = [10, 20, 30, 50, 100, 150, 200] as const;
-const LAST_LOOK_MS = 500;
+const POLL_MS = [10, 20, 30, 50, 100, 150, 200] as const;
+const LAST_POLL_MS = 500;
 
 /** What an operator reads: the title is the ticket's subject, and the first line of its message. */
 const textOf = ({ title, description }: IssueInput) => `${title.trim()}\n\n${description}`;
@@ -53,12 +53,12 @@ async function waitForTriage(
   { signal, waitMs = ISSUE_LIMITS.waitMs }: IssueWait,
 ): Promise<boolean> {
   const startedAt = performance.now();
-  for (let look = 0; ; look += 1) {
+  for (let attempt = 0; ; attempt += 1) {
     if ((await store.messages.findState(project, messageId)) !== "received") return true;
     const leftMs = waitMs - (performance.now() - startedAt);
     if (leftMs <= 0) return false;
     await setTimeout(
-      Math.min(leftMs, LOOK_MS[look] ?? LAST_LOOK_MS),
+      Math.min(leftMs, POLL_MS[attempt] ?? LAST_POLL_MS),
       undefined,
       signal === undefined ? {} : { signal },
     );

@@ -139,11 +139,11 @@ async function searchedKbs(store: Store, { project }: Principal, kbIds: readonly
   if (kbIds === undefined) return (await store.kbs.list(project)).map(({ id }) => id);
   const ids = kbIds.map((id) => id.toLowerCase());
   const found = new Set((await store.kbs.findAll(project, ids.filter(isUuid))).map(({ id }) => id));
-  const faults = ids.flatMap((id, index) =>
+  const errors = ids.flatMap((id, index) =>
     found.has(id) ? [] : [{ pointer: `/kbIds/${index}`, code: "not_found", detail: "does not exist in this project" }],
   );
-  if (faults.length === 0) return ids;
-  throw new ServiceError("not_found", "No knowledge base with this ID exists in this project.", { errors: faults });
+  if (errors.length === 0) return ids;
+  throw new ServiceError("not_found", "No knowledge base with this ID exists in this project.", { errors: errors });
 }
 
 /**

@@ -69,7 +69,7 @@ function withoutKey({ key: _key, ...item }: KeyItem & { key?: string }): KeyItem
 }
 
 /** A faulty request's places. */
-const faults = (...pointers: string[]) => ({
+const errors = (...pointers: string[]) => ({
   code: "invalid_request",
   errors: pointers.map((pointer) => expect.objectContaining({ pointer })),
 });
@@ -146,24 +146,24 @@ describe("a key that is made", () => {
 
   test("with admin:* and a project is refused, whether that project exists or not", async () => {
     for (const project of ["north", "nowhere"]) {
-      await expect(create({ scopes: ["admin:*"], project })).rejects.toMatchObject(faults("/project"));
+      await expect(create({ scopes: ["admin:*"], project })).rejects.toMatchObject(errors("/project"));
     }
   });
 
   test.each(["nowhere", "North", "", "'; DROP TABLE projects", "a\u0000"])(
     "for the project %j, which does not exist, is refused",
     async (project) => {
-      await expect(create({ project })).rejects.toMatchObject(faults("/project"));
+      await expect(create({ project })).rejects.toMatchObject(errors("/project"));
     },
   );
 
   test("with faults is refused with all of them, and nothing is made", async () => {
     const input = { name: `${mark}\n`, scopes: ["kb:all"], rateLimit: "5", colour: "red" };
     await expect(create(input as unknown as KeyInput)).rejects.toMatchObject(
-      faults("/name", "/scopes/0", "/rateLimit", "/colour"),
+      errors("/name", "/scopes/0", "/rateLimit", "/colour"),
     );
-    await expect(create({ scopes: [] })).rejects.toMatchObject(faults("/scopes"));
-    await expect(create({ expiresAt: inSeconds(-1).toISOString() })).rejects.toMatchObject(faults("/expiresAt"));
+    await expect(create({ scopes: [] })).rejects.toMatchObject(errors("/scopes"));
+    await expect(create({ expiresAt: inSeconds(-1).toISOString() })).rejects.toMatchObject(errors("/expiresAt"));
     expect((await list()).items).toEqual([]);
   });
 });
@@ -181,13 +181,13 @@ describe("a key that is imported", () => {
   test("and is live already is refused, without a word about whose it is", async () => {
     const key = `imported ${mark}`;
     const { id, name } = await create({ key, project: "north" });
-    const error: unknown = await create({ key, name: "again" }).catch((fault: unknown) => fault);
+    const error: unknown = await create({ key, name: "again" }).catch((problem: unknown) => problem);
     expect(error).toMatchObject({
       code: "invalid_request",
       errors: [{ pointer: "/key", code: "taken", detail: expect.any(String) }],
     });
-    const told = `${String(error)}${JSON.stringify(error)}`;
-    for (const secret of [key, id, name, "north"]) expect(told).not.toContain(secret);
+    const message = `${String(error)}${JSON.stringify(error)}`;
+    for (const secret of [key, id, name, "north"]) expect(message).not.toContain(secret);
   });
 
   test("is there once, however many import it at once on several replicas", async () => {
@@ -198,7 +198,7 @@ describe("a key that is imported", () => {
     const made = outcomes.filter(({ status }) => status === "fulfilled");
     expect(made).toHaveLength(1);
     for (const outcome of outcomes) {
-      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject(faults("/key"));
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject(errors("/key"));
     }
   });
 
@@ -250,7 +250,7 @@ describe("the list of keys", () => {
 
   test("has faults for a bad limit, cursor and search, all at once", async () => {
     await expect(list({ limit: 201, cursor: "nonsense", q: "\ud800" })).rejects.toMatchObject(
-      faults("/limit", "/cursor", "/q"),
+      errors("/limit", "/cursor", "/q"),
     );
   });
 });
@@ -359,7 +359,7 @@ describe("a key that is rotated", () => {
     const old = await create();
     for (const overlapSeconds of [-1, 604_801, 0.5, "0", null]) {
       await expect(rotate(old.id, { overlapSeconds } as { overlapSeconds: number })).rejects.toMatchObject(
-        faults("/overlapSeconds"),
+        errors("/overlapSeconds"),
       );
     }
     expect(await get(old.id)).toEqual(withoutKey(old));

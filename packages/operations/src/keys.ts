@@ -50,14 +50,14 @@ async function readKey(store: Store, id: string): Promise<NamedApiKey> {
 
 /** The project that a new key is bound to: null for an administrator's key, and for no other. */
 async function chooseProject(store: Store, scopes: Scope[], name: string | undefined): Promise<Project | null> {
-  const fault = (code: string, detail: string) => invalidInput([{ pointer: "/project", code, detail }], "The key");
+  const error = (code: string, detail: string) => invalidInput([{ pointer: "/project", code, detail }], "The key");
   if (scopes.includes("admin:*")) {
     if (name === undefined) return null;
-    throw fault("not_allowed", "must be omitted: a key with admin:* selects the project in each request");
+    throw error("not_allowed", "must be omitted: a key with admin:* selects the project in each request");
   }
   const project = await store.projects.findByName(name ?? DEFAULT_PROJECT);
   if (project === null)
-    throw fault("unknown", `must be the name of a project; ${name ?? DEFAULT_PROJECT} does not exist`);
+    throw error("unknown", `must be the name of a project; ${name ?? DEFAULT_PROJECT} does not exist`);
   return project;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import type { HookCondition, HookMapping } from "@svc/contracts";
-import { createMappingCache, findMappingFaults, mapBody } from "./map-body.ts";
+import { createMappingCache, findMappingErrors, mapBody } from "./map-body.ts";
 
 const guard = {
   checkUrl: (url: string | URL) =>
@@ -13,8 +13,8 @@ const map = (
   body: unknown,
   { headers = {}, filter = [] }: { headers?: Record<string, string>; filter?: HookCondition[] } = {},
 ) => mapBody({ mapping, filter }, { body, headers }, { guard, hasWebhookSecret: true });
-const codesOf = ({ faults }: { faults: { pointer: string; code: string }[] }) =>
-  faults.map(({ pointer, code }) => `${pointer} ${code}`);
+const codesOf = ({ faults: errors }: { faults: { pointer: string; code: string }[] }) =>
+  errors.map(({ pointer, code }) => `${pointer} ${code}`);
 
 const ISSUE = { issue: { title: "It rings", body: null, number: 7, labels: [{ name: "bug" }, { name: "sound" }] } };
 
@@ -166,11 +166,11 @@ describe("paths", () => {
     const many = `${"{{$.a}}".repeat(100)}{{a}}`;
     expect(codesOf(map({ text: many }, {}))).toEqual(["/mapping too_many"]);
     const braces = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`m${n}`, "{{".repeat(5_000)]));
-    const faults = findMappingFaults({ text: "a", meta: braces }, []);
-    expect(new Set(faults.map(({ code, detail }) => `${code}: ${detail}`))).toEqual(
+    const errors = findMappingErrors({ text: "a", meta: braces }, []);
+    expect(new Set(errors.map(({ code, detail }) => `${code}: ${detail}`))).toEqual(
       new Set(["invalid_path: contains {{ without a matching }}"]),
     );
-    expect(faults).toHaveLength(50);
+    expect(errors).toHaveLength(50);
   });
 
   const wide = { a: Array.from({ length: 2_000 }, (_, index) => [index]) };

@@ -1,6 +1,6 @@
 import { Script, createContext } from "node:vm";
 import { HOOK_LIMITS, countChars, describeIssue, isMalformedText, messageRequestSchema } from "@svc/contracts";
-import type { FieldFault, HookCondition, HookMapping } from "@svc/contracts";
+import type { FieldError, HookCondition, HookMapping } from "@svc/contracts";
 import { errorCode } from "@svc/primitives";
 import type { AddressGuard } from "@svc/outbound";
 import type { Hook } from "@svc/store";
@@ -56,7 +56,7 @@ export interface MappedBody {
   meta: Record<string, unknown>;
   webhookUrl: string | null;
   eventId: string | null;
-  faults: FieldFault[];
+  faults: FieldError[];
 }
 
 /** What decides whether a callback can be promised. */
@@ -88,7 +88,7 @@ const REQUIRED: ReadonlySet<TextField> = new Set(["text", "chatId", "eventId"]);
 /** What stands for a mapping that has been read, or reads it. */
 export type ReadHookMapping = (mapping: HookMapping, filter: readonly HookCondition[]) => ReadMapping;
 
-export const WEBHOOK_SECRET_FAULT: FieldFault = {
+export const WEBHOOK_SECRET_ERROR: FieldError = {
   pointer: "/mapping/webhookUrl",
   code: "no_webhook_secret",
   detail:
@@ -106,16 +106,16 @@ function isMet({ path, condition: { equals, not } }: CompiledCondition, document
 }
 
 /** What an error of one field's values is called; other errors are ours. */
-function valueFault(pointer: string, error: unknown): FieldFault {
+function valueError(pointer: string, error: unknown): FieldError {
   if (error instanceof TooManyValuesError) return { pointer, code: "too_many", detail: error.message };
   if (error instanceof TooLongError) return { pointer, code: "too_long", detail: error.message };
   throw error;
 }
 
-const nothingFound = (field: string, template: CompiledTemplate): FieldFault => {
+const nothingFound = (field: string, template: CompiledTemplate): FieldError => {
   const paths = template.alternatives.flatMap((alternative) => alternative.paths.map(({ path }) => path));
-  const told = [...new Set(paths)].slice(0, HOOK_LIMITS.alternativesMaxCount).join(", ");
-  return { pointer: `/mapping/${field}`, code: "nothing_found", detail: `no value found in this body at ${told}` };
+  const pathList = [...new Set(paths)].slice(0, HOOK_LIMITS.alternativesMaxCount).join(", ");
+  return { pointer: `/mapping/${field}`, code: "nothing_found", detail: `no value found in this body at ${pathList}` };
 };
 
 /** Fills every template; each fault keeps its field out. */
@@ -126,7 +126,7 @@ function fill({ fields, meta }: CompiledMapping, document: HookDocument): Mapped
       mapped[field] = fillText(template, document, field === "text" ? "all" : "first");
       if (mapped[field] === null && REQUIRED.has(field)) mapped.faults.push(nothingFound(field, template));
     } catch (error) {
-      mapped.faults.push(valueFault(`/mapping/${field}`, error));
+      mapped.faults.push(valueError(`/mapping/${field}`, error));
     }
   }
   const entries: [string, unknown][] = [];
@@ -135,7 +135,7 @@ function fill({ fields, meta }: CompiledMapping, document: HookDocument): Mapped
       const value = fillValue(template, document);
       if (value !== undefined) entries.push([name, value]);
     } catch (error) {
-      mapped.faults.push(valueFault(`/mapping/meta/${escapeName(name)}`, error));
+      mapped.faults.push(valueError(`/mapping/meta/${escapeName(name)}`, error));
     }
   }
   mapped.meta = Object.fromEntries(entries);
@@ -143,13 +143,13 @@ function fill({ fields, meta }: CompiledMapping, document: HookDocument): Mapped
 }
 
 /** What a message cannot take of what was mapped. */
-function requestFaults(
+function requestErrors(
   { text, chatId, userId, meta, webhookUrl, eventId }: MappedBody,
   { guard, hasWebhookSecret }: CallbackRules,
-): FieldFault[] {
+): FieldError[] {
   const given = Object.entries({ text, chatId, userId, meta, webhookUrl }).filter(([, value]) => value !== null);
   const parsed = messageRequestSchema.safeParse(Object.fromEntries(given));
-  const faults = (parsed.error?.issues ?? []).map((issue) => ({
+  const errors = (parsed.error?.issues ?? []).map((issue) => ({
     pointer: `/mapping/${issue.path.map(String).join("/")}`,
     ...describeIssue(issue),
   }));
@@ -157,22 +157,22 @@ function requestFaults(
     const check = guard.checkUrl(webhookUrl);
     if (!check.ok) {
       const detail = `is not allowed. ${check.reason.replace(/\.$/, "")}`;
-      faults.push({ pointer: "/mapping/webhookUrl", code: "forbidden_address", detail });
+      errors.push({ pointer: "/mapping/webhookUrl", code: "forbidden_address", detail });
     } else if (!hasWebhookSecret) {
-      faults.push(WEBHOOK_SECRET_FAULT);
+      errors.push(WEBHOOK_SECRET_ERROR);
     }
   }
   if (eventId !== null && (isMalformedText(eventId) || countChars(eventId) > HOOK_LIMITS.eventIdMaxChars)) {
     const detail = `must have at most ${HOOK_LIMITS.eventIdMaxChars} characters, without NUL characters or unpaired surrogates`;
-    faults.push({ pointer: "/mapping/eventId", code: "invalid", detail });
+    errors.push({ pointer: "/mapping/eventId", code: "invalid", detail });
   }
-  return faults;
+  return errors;
 }
 
-const tooSlow = (detail: string): FieldFault => ({ pointer: "/mapping", code: "too_slow", detail });
+const tooSlow = (detail: string): FieldError => ({ pointer: "/mapping", code: "too_slow", detail });
 
 /** What is wrong with a mapping and its filter, found within a quarter of a second whatever they are. */
-export function findMappingFaults(mapping: HookMapping, filter: readonly HookCondition[]): FieldFault[] {
+export function findMappingErrors(mapping: HookMapping, filter: readonly HookCondition[]): FieldError[] {
   try {
     return withinTime(LIMIT_MS, () => compileMapping(mapping, filter).faults);
   } catch (error) {
@@ -194,18 +194,18 @@ export function mapBody(
 ): MappedBody {
   try {
     return withinTime(LIMIT_MS, () => {
-      const { compiled, faults } = read(hook.mapping, hook.filter);
-      if (faults.length > 0) return { ...NOTHING, outcome: "failed", faults };
+      const { compiled, faults: errors } = read(hook.mapping, hook.filter);
+      if (errors.length > 0) return { ...NOTHING, outcome: "failed", faults: errors };
       if (!compiled.filter.every((condition) => isMet(condition, document))) return { ...NOTHING, outcome: "ignored" };
       const mapped = fill(compiled, document);
       const known = new Set(mapped.faults.map(({ pointer }) => pointer));
-      mapped.faults.push(...requestFaults(mapped, rules).filter(({ pointer }) => !known.has(pointer)));
+      mapped.faults.push(...requestErrors(mapped, rules).filter(({ pointer }) => !known.has(pointer)));
       return mapped.faults.length === 0 ? mapped : { ...mapped, outcome: "failed" };
     });
   } catch (error) {
     if (error instanceof TookTooLongError) {
-      const fault = tooSlow(`takes longer than ${LIMIT_MS} ms on this body; use more specific paths`);
-      return { ...NOTHING, outcome: "failed", faults: [fault] };
+      const problem = tooSlow(`takes longer than ${LIMIT_MS} ms on this body; use more specific paths`);
+      return { ...NOTHING, outcome: "failed", faults: [problem] };
     }
     if (error instanceof TooManyValuesError) {
       return {

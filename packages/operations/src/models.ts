@@ -1,7 +1,7 @@
 import type { ModelCatalogue } from "@svc/agents";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, checkInput, encodeModelCursor, modelListInputSchema, placeOfModel } from "@svc/contracts";
+import { ServiceError, checkInput, encodeModelCursor, modelListInputSchema, rankOfModel } from "@svc/contracts";
 import type { Model, ModelPull, ModelPullProgress, UnreachableProvider } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { announceWork } from "@svc/queue";
@@ -77,10 +77,10 @@ export const listModels = operation(
     ];
     const wanted = q?.toLowerCase() ?? "";
     const found = all
-      .map((model) => ({ model, place: placeOfModel(model) }))
+      .map((model) => ({ model, place: rankOfModel(model) }))
       .filter(({ model }) => model.catalogId.toLowerCase().includes(wanted))
       .toSorted((one, other) => (one.place < other.place ? -1 : 1))
-      .filter(({ place }) => after === undefined || place > after);
+      .filter(({ place: position }) => after === undefined || position > after);
     const page = found.slice(0, limit);
     const last = page.at(-1);
     return {

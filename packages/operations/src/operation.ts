@@ -1,7 +1,7 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ADMIN_ENDPOINTS, ServiceError, checkInput, encodeCursor, invalidInput, listInputSchema } from "@svc/contracts";
-import type { AdminOperation, Endpoint, FieldFault, ListInput, ListPage } from "@svc/contracts";
+import type { AdminOperation, Endpoint, FieldError, ListInput, ListPage } from "@svc/contracts";
 import { QueueDownError } from "@svc/queue";
 import type { Log } from "@svc/log";
 import type { PageQuery } from "@svc/store";
@@ -150,7 +150,7 @@ export function operation<Name extends AdminOperation, Deps extends AuditDeps, R
 }
 
 /** Returns the error of a search in a list without a search, whose page would look like a result of the search. */
-export function searchFaults(q: string | undefined): FieldFault[] {
+export function searchErrors(q: string | undefined): FieldError[] {
   return q === undefined ? [] : [{ pointer: "/q", code: "unknown_field", detail: "is not a known field" }];
 }
 
@@ -160,7 +160,7 @@ interface PageSource<Row, Item> {
   /** Returns the item of a row; by default the row itself. */
   asItem?: (row: Row) => Item;
   /** Errors of the input that were found before. */
-  found?: readonly FieldFault[];
+  found?: readonly FieldError[];
 }
 
 /**

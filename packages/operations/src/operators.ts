@@ -43,12 +43,12 @@ async function rolesOf(store: Store, roles: OperatorInput["roles"]): Promise<New
   if (roles === undefined) return undefined;
   const idOf = new Map((await store.projects.list()).map(({ id, name }) => [name, id]));
   const found = roles.map(({ project, role }) => ({ project: project === "*" ? null : idOf.get(project), role }));
-  const faults = found.flatMap(({ project }, index) =>
+  const errors = found.flatMap(({ project }, index) =>
     project === undefined
       ? [{ pointer: `/roles/${index}/project`, code: "not_found", detail: "is not the name of a project" }]
       : [],
   );
-  if (faults.length > 0) throw invalidInput(faults, "The operator");
+  if (errors.length > 0) throw invalidInput(errors, "The operator");
   return found.map(({ project = null, role }) => ({ project, role }));
 }
 

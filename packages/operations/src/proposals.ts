@@ -6,7 +6,7 @@ import {
   ServiceError,
   checkInput,
   countChars,
-  faultsOf,
+  errorsOf,
   grantsScope,
   invalidInput,
   proposalInputSchema,
@@ -157,7 +157,7 @@ async function rewrite(
  */
 export const listProposals = operation("listProposals", async ({ store }, principal, { status, kbId, ...input }) => {
   const known = proposalStatusSchema.optional().safeParse(status);
-  const found = faultsOf(proposalStatusSchema.optional(), status, "/status");
+  const found = errorsOf(proposalStatusSchema.optional(), status, "/status");
   if (kbId !== undefined && !isUuid(kbId)) {
     found.push({ pointer: "/kbId", code: "invalid_value", detail: "must be the ID of a knowledge base" });
   }
@@ -269,16 +269,16 @@ async function fromTicket(
   { project }: Principal,
   ticketId: string,
 ): Promise<Omit<NewProposal, "ticketId" | "createdBy">> {
-  const fault = (code: string, detail: string) =>
+  const error = (code: string, detail: string) =>
     invalidInput([{ pointer: "/ticketId", code, detail }], "The proposal");
   const answer = await store.proposals.findOperatorAnswer(project, ticketId);
   if (answer === null)
-    throw fault("not_found", "no ticket with this ID in this project has an answer from an operator");
+    throw error("not_found", "no ticket with this ID in this project has an answer from an operator");
   const text = withoutCourtesies(answer.text);
-  if (text === "") throw fault("no_answer", "the operator's last answer contains only greetings and thanks");
+  if (text === "") throw error("no_answer", "the operator's last answer contains only greetings and thanks");
   const proposal = await proposalOf(store, project, { ...answer, text });
   if (proposal !== null) return proposal;
-  throw fault("no_kb", "its agent has no knowledge base; send kbId and text");
+  throw error("no_kb", "its agent has no knowledge base; send kbId and text");
 }
 
 /** Of a text that somebody has written. */
@@ -290,10 +290,10 @@ async function fromText(
   const { project } = principal;
   const { kbId, documentId, text, replaces = "", ticketId } = input;
   await requireKb(store, principal, kbId);
-  const fault = (pointer: string, code: string, detail: string) =>
+  const error = (pointer: string, code: string, detail: string) =>
     invalidInput([{ pointer, code, detail }], "The proposal");
   const asked = ticketId === undefined ? null : await store.proposals.findQuestion(project, ticketId);
-  if (ticketId !== undefined && asked === null) throw fault("/ticketId", "not_found", "is not the ID of a ticket");
+  if (ticketId !== undefined && asked === null) throw error("/ticketId", "not_found", "is not the ID of a ticket");
   const question = asked?.question == null ? null : questionOf(asked.question);
   const made = { kbId, question, after: replaces === "" ? articleText(question, text) : text };
   if (documentId === undefined) {
@@ -302,14 +302,14 @@ async function fromText(
   }
   const target = await store.proposals.findTarget(project, documentId);
   if (target === null || target.kbId !== kbId) {
-    throw fault(
+    throw error(
       "/documentId",
       "not_found",
       "no document with this ID exists in this knowledge base, or it is not processed yet",
     );
   }
   if (replaces !== "" && (await rewrite(store, project, target, { before: replaces, after: text })) === null) {
-    throw fault("/replaces", "not_found", "must occur exactly once in the document, which must be text or Markdown");
+    throw error("/replaces", "not_found", "must occur exactly once in the document, which must be text or Markdown");
   }
   return {
     ...made,

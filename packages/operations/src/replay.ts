@@ -2,13 +2,13 @@ import { HISTORY_LIMIT, answerQuestion, sendsAnswer } from "@svc/agents";
 import type { Answer, HistoryMessage, LanguageModels } from "@svc/agents";
 import type { Principal } from "@svc/auth";
 import { REPLAY_LIMITS, checkInput, invalidInput, replayInputSchema } from "@svc/contracts";
-import type { Agent, FieldFault, ReplayItem, ReplayQuery, ReplayResult, ReplaySide } from "@svc/contracts";
+import type { Agent, FieldError, ReplayItem, ReplayQuery, ReplayResult, ReplaySide } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import { isUnavailable } from "@svc/store";
 import type { OperatorReply, Store } from "@svc/store";
-import { faultsOfKbs, readAgent } from "./agents.ts";
+import { errorsOfKbs, readAgent } from "./agents.ts";
 import { operation } from "./operation.ts";
 import { beginningOf, scoreAnswer, summarizeReplay, verdictOf } from "./compare-answers.ts";
 import type { SideUsage } from "./compare-answers.ts";
@@ -47,16 +47,16 @@ async function findAgainst(
     const detail = "is not the ID of an agent in this project";
     throw invalidInput([{ pointer: "/against/agentId", code: "not_found", detail }], WHAT);
   }
-  const faults = await faultsOfKbs(store, principal, change.kbIds ?? [], "/against");
+  const errors = await errorsOfKbs(store, principal, change.kbIds ?? [], "/against");
   const agents = await store.agents.list(principal.project);
   if (agents.some(({ id, name }) => id !== agent.id && name === change.name)) {
-    faults.push({
+    errors.push({
       pointer: "/against/name",
       code: "taken",
       detail: `is already used by another agent: ${change.name}`,
     });
   }
-  if (faults.length > 0) throw invalidInput(faults, WHAT);
+  if (errors.length > 0) throw invalidInput(errors, WHAT);
   // Nobody calls tools here, so what the change says of them makes no difference.
   const { tools: _tools, ...fields } = change;
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
@@ -75,10 +75,10 @@ function changedFields(one: Agent, other: Agent): string[] {
 async function requireTickets(store: Store, { project }: Principal, ticketIds: readonly string[]): Promise<void> {
   const found = await store.operatorReplies.findTickets(project, ticketIds);
   const detail = "is not the ID of a ticket in this project";
-  const faults = ticketIds.flatMap((id, index): FieldFault[] =>
+  const errors = ticketIds.flatMap((id, index): FieldError[] =>
     found.has(id.toLowerCase()) ? [] : [{ pointer: `/ticketIds/${index}`, code: "not_found", detail }],
   );
-  if (faults.length > 0) throw invalidInput(faults, WHAT);
+  if (errors.length > 0) throw invalidInput(errors, WHAT);
 }
 
 interface Played {
@@ -209,8 +209,8 @@ export const replayAgent = operation(
 
     const timeLimit = AbortSignal.timeout(timeLimitMs);
     // An error of the store ends what else is on its way.
-    const fault = new AbortController();
-    const signal = AbortSignal.any([timeLimit, fault.signal, ...(cancelled === undefined ? [] : [cancelled])]);
+    const problem = new AbortController();
+    const signal = AbortSignal.any([timeLimit, problem.signal, ...(cancelled === undefined ? [] : [cancelled])]);
     const played: (ItemPlayed | undefined)[] = replies.map(() => undefined);
     await forEach(replies, signal, async (reply, index) => {
       try {
@@ -218,7 +218,7 @@ export const replayAgent = operation(
       } catch (error) {
         // What was on its way when the time was up is left out as what was not begun.
         if (signal.aborted) return;
-        fault.abort();
+        problem.abort();
         throw error;
       }
     });

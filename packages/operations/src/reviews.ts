@@ -111,13 +111,13 @@ async function requireAssignable(
 
 /** Tells the pipeline, and whoever waits for callbacks. What the queue does not take, the sweepers announce. */
 export async function announce({ queues, log }: ReviewDeps, decided: Decided): Promise<void> {
-  const { ticket, hasWork, toldMessageId: messageId } = decided;
+  const { ticket, hasWork, notifiedMessageId: messageId } = decided;
   const { id: ticketId, homeProject: project, channelId, version } = ticket;
   await leaveToSweeper(log, { ticketId }, async () => {
     if (hasWork) await announceWork(queues, "review-decisions", [{ project, ticketId, mark: `v${version}` }]);
     if (messageId === null) return;
-    const news = { project, ticketId, messageId, mode: "webhook", fromSeq: 0, toSeq: 0 } as const;
-    await announceReply(queues, channelId, news);
+    const announcement = { project, ticketId, messageId, mode: "webhook", fromSeq: 0, toSeq: 0 } as const;
+    await announceReply(queues, channelId, announcement);
   });
 }
 
@@ -125,7 +125,7 @@ export async function announce({ queues, log }: ReviewDeps, decided: Decided): P
  * An earlier decision takes some hundredths of a second to be carried out: so often is looked again before a decision
  * that is about no version is refused.
  */
-const LOOK_AGAIN_MS = [20, 50, 100, 200, 400];
+const POLL_MS = [20, 50, 100, 200, 400];
 
 /** Decides; while an earlier decision is being carried out, again a few times. Null when there is no such ticket. */
 export async function decidePatiently(
@@ -135,13 +135,13 @@ export async function decidePatiently(
   plan: (state: ReviewState) => Decision,
 ): Promise<Decided | null> {
   let isUnderWay = false;
-  const look = (state: ReviewState) => {
+  const check = (state: ReviewState) => {
     ({ isUnderWay } = state);
     return plan(state);
   };
-  for (const pauseMs of LOOK_AGAIN_MS) {
+  for (const pauseMs of POLL_MS) {
     try {
-      return await store.reviews.decide(project, ticketId, look);
+      return await store.reviews.decide(project, ticketId, check);
     } catch (error) {
       const isConflict = error instanceof ServiceError && error.code === "version_conflict";
       if (!isUnderWay || !isConflict) throw error;

@@ -68,7 +68,7 @@ const deps = {
   embeddings: untouchable("the embeddings"),
 };
 
-async function faultOf(operation: Operation, args: unknown[]): Promise<unknown> {
+async function errorOf(operation: Operation, args: unknown[]): Promise<unknown> {
   try {
     await operation(deps, nobody, ...args);
   } catch (error) {
@@ -83,9 +83,9 @@ describe("without a scope", () => {
     // Over HTTP the same scope is asked for as here.
     const needed = endpoints[name]?.scope ?? "";
     for (const input of [{}, newId()]) {
-      const fault = await faultOf(operation, [input, {}, {}, null]);
-      expect(fault).toBeInstanceOf(ServiceError);
-      expect(fault).toMatchObject({ code: "insufficient_scope", message: expect.stringContaining(needed) });
+      const error = await errorOf(operation, [input, {}, {}, null]);
+      expect(error).toBeInstanceOf(ServiceError);
+      expect(error).toMatchObject({ code: "insufficient_scope", message: expect.stringContaining(needed) });
     }
   });
 });

@@ -60,7 +60,7 @@ export const sendTestMessage = operation(
 const TEST_TEXT = "This is a test message: your bot can write to this chat.";
 /** So long is waited for the Bot API, in milliseconds, and so often is looked. */
 const WAIT_MS = 10_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 const noChat = (chatId: string | undefined) =>
   new ServiceError(
@@ -118,7 +118,7 @@ export const testChannel = operation(
       if (isDelivered) return { chatId, ticketId, state: "delivered", failure: null };
       if (failure !== null) return { chatId, ticketId, state: "failed", failure };
       if (performance.now() >= endsAt) return { chatId, ticketId, state: "waiting", failure: null };
-      await setTimeout(LOOK_MS);
+      await setTimeout(POLL_MS);
     }
   },
   { audit: "channels.test", objectOf: (_args, result) => result?.ticketId ?? null },

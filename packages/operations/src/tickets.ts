@@ -11,7 +11,7 @@ import {
   OPERATOR_FILE_LIMITS,
 } from "@svc/contracts";
 import type {
-  FieldFault,
+  FieldError,
   ListPage,
   PossibleDuplicateItem,
   TicketCount,
@@ -75,7 +75,7 @@ export async function readTicket(store: Store, { project }: Principal, id: strin
 /** What belongs to one project, and is not looked for in all of them. */
 const OF_ONE_PROJECT = ["q", "chatId"] as const;
 
-const ofOneProject = (input: TicketListInput): FieldFault[] =>
+const ofOneProject = (input: TicketListInput): FieldError[] =>
   input.allProjects === "1"
     ? OF_ONE_PROJECT.filter((name) => input[name] !== undefined).map((name) => ({
         pointer: `/${name}`,
@@ -149,9 +149,9 @@ export const countTickets = operation(
     const ofAll = input.allProjects === "1";
     const owners = await listOwners(store, principal, ofAll);
     const { q: words, ...rest } = input;
-    const faults = ofOneProject(rest);
-    if (words !== undefined) faults.push({ pointer: "/q", code: "invalid", detail: "cannot be counted" });
-    const { q: _q, allProjects: _all, ...query } = checkInput(ticketListSchema(undefined), input, "The query", faults);
+    const errors = ofOneProject(rest);
+    if (words !== undefined) errors.push({ pointer: "/q", code: "invalid", detail: "cannot be counted" });
+    const { q: _q, allProjects: _all, ...query } = checkInput(ticketListSchema(undefined), input, "The query", errors);
     const count = await store.ticketList.count(spanOf(owners, ofAll, principal), { ...query, words: null }, COUNT_MAX);
     return { count, isMore: count >= COUNT_MAX };
   },

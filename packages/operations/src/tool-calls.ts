@@ -9,7 +9,7 @@ import type { Decision, ReviewState, Store, TicketRecord, ToolCallRecord } from 
 import { asToolCall } from "./ticket-items.ts";
 import { audited } from "./audited.ts";
 import { UNREAD, UNDER_WAY, conflict } from "./decision-rules.ts";
-import { operation, readPage, searchFaults } from "./operation.ts";
+import { operation, readPage, searchErrors } from "./operation.ts";
 import type { ExpectedVersions, VersionedId } from "./operation.ts";
 import { announce, decidePatiently } from "./reviews.ts";
 import type { ReviewDeps } from "./reviews.ts";
@@ -32,7 +32,7 @@ export const listToolCalls = operation("listToolCalls", async ({ store }, princi
   return readPage("tool-calls", input, {
     read: ({ limit, before }) => store.toolCalls.listPage(principal.project, { limit, before, state: known.data }),
     asItem: (call) => asToolCall(call, principal.projectName),
-    found: [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchFaults(q)],
+    found: [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchErrors(q)],
   });
 });
 

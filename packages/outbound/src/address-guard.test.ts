@@ -13,17 +13,17 @@ function lookupOf(...addresses: string[]): LookupFunction {
   return (_name, _options, callback) => callback(null, answer);
 }
 
-type Looked = { readonly error: Error | null; readonly addresses: string | LookupAddress[] };
+type CheckResult = { readonly error: Error | null; readonly addresses: string | LookupAddress[] };
 
 /** What a connection to this URL would be told. */
-function look(policy: AddressPolicy, url: string, addresses: string[], own: string[] = []): Looked {
+function check(policy: AddressPolicy, url: string, addresses: string[], own: string[] = []): CheckResult {
   const guard = createAddressGuard(policy, { lookup: lookupOf(...addresses), ownAddresses: () => own });
-  let looked: Looked | undefined;
+  let checked: CheckResult | undefined;
   guard.lookupFor(new URL(url))(new URL(url).hostname, { all: true }, (error, found) => {
-    looked = { error, addresses: found };
+    checked = { error, addresses: found };
   });
-  if (looked === undefined) throw new Error("The look-up did not answer.");
-  return looked;
+  if (checked === undefined) throw new Error("The look-up did not answer.");
+  return checked;
 }
 
 describe("checkUrl lets through what may be public", () => {
@@ -145,7 +145,7 @@ describe("every spelling of a refused IPv4 address is refused", () => {
 
 describe("lookupFor", () => {
   test("hands on the addresses of a public name", () => {
-    expect(look(STRICT, "https://example.com/", ["1.1.1.1", "2606:4700::1111"])).toEqual({
+    expect(check(STRICT, "https://example.com/", ["1.1.1.1", "2606:4700::1111"])).toEqual({
       error: null,
       addresses: [
         { address: "1.1.1.1", family: 4 },
@@ -164,7 +164,7 @@ describe("lookupFor", () => {
   test.each(["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::a00:1"])(
     "refuses a name that resolves to %s, without telling so",
     (address) => {
-      const { error, addresses } = look(STRICT, "https://rebound.example.com/", [address]);
+      const { error, addresses } = check(STRICT, "https://rebound.example.com/", [address]);
       expect(error).toBeInstanceOf(BlockedAddressError);
       expect(error?.message).not.toContain(address);
       expect(addresses).toEqual([]);
@@ -172,13 +172,13 @@ describe("lookupFor", () => {
   );
 
   test("refuses a name when only one of its addresses is not public", () => {
-    expect(look(STRICT, "https://mixed.example.com/", ["1.1.1.1", "10.0.0.1"]).error).toBeInstanceOf(
+    expect(check(STRICT, "https://mixed.example.com/", ["1.1.1.1", "10.0.0.1"]).error).toBeInstanceOf(
       BlockedAddressError,
     );
   });
 
   test("a name without an address is ENOTFOUND", () => {
-    expect(look(STRICT, "https://empty.example.com/", []).error).toMatchObject({ code: "ENOTFOUND" });
+    expect(check(STRICT, "https://empty.example.com/", []).error).toMatchObject({ code: "ENOTFOUND" });
   });
 
   test("passes on the resolver's error", () => {
@@ -220,12 +220,12 @@ describe("policy.allow", () => {
   ])("%s is not named, so it does not pass", (url) => expect(guard.checkUrl(url).ok).toBe(false));
 
   test("a named host may resolve to a private address, another one may not", () => {
-    expect(look(policy, "http://hooks.internal/", ["172.16.0.9"]).error).toBeNull();
-    expect(look(policy, "http://hooks.example.com/", ["172.16.0.9"]).error).toBeInstanceOf(BlockedAddressError);
+    expect(check(policy, "http://hooks.internal/", ["172.16.0.9"]).error).toBeNull();
+    expect(check(policy, "http://hooks.example.com/", ["172.16.0.9"]).error).toBeInstanceOf(BlockedAddressError);
   });
 
   test("a named network holds for names that resolve into it", () => {
-    expect(look(policy, "http://hooks.example.com/", ["10.1.9.9"]).error).toBeNull();
+    expect(check(policy, "http://hooks.example.com/", ["10.1.9.9"]).error).toBeNull();
   });
 
   test("not even a network of everything allows addresses in disguise", () => {
@@ -258,7 +258,7 @@ describe("policy.allowLoopback", () => {
 
   test("holds for names that resolve to loopback", () => {
     const policy = { ...STRICT, allowLoopback: true };
-    expect(look(policy, "http://dev.example.com/", ["127.0.0.1"]).error).toBeNull();
+    expect(check(policy, "http://dev.example.com/", ["127.0.0.1"]).error).toBeNull();
   });
 });
 
@@ -287,15 +287,15 @@ describe("policy.ownPorts", () => {
   });
 
   test("the same port of a public host is not refused", () => {
-    expect(look(policy, "http://example.com:5432/", ["1.1.1.1"]).error).toBeNull();
+    expect(check(policy, "http://example.com:5432/", ["1.1.1.1"]).error).toBeNull();
   });
 
   test("a name that resolves to this machine is refused, even at a public address of it", () => {
-    expect(look(policy, "http://db.internal:5432/", ["10.0.0.5"]).error).toBeInstanceOf(BlockedAddressError);
-    expect(look(policy, "http://example.com:5432/", ["1.1.1.1"], ["1.1.1.1"]).error).toBeInstanceOf(
+    expect(check(policy, "http://db.internal:5432/", ["10.0.0.5"]).error).toBeInstanceOf(BlockedAddressError);
+    expect(check(policy, "http://example.com:5432/", ["1.1.1.1"], ["1.1.1.1"]).error).toBeInstanceOf(
       BlockedAddressError,
     );
-    expect(look(policy, "http://example.com:443/", ["1.1.1.1"], ["1.1.1.1"]).error).toBeNull();
+    expect(check(policy, "http://example.com:443/", ["1.1.1.1"], ["1.1.1.1"]).error).toBeNull();
   });
 });
 

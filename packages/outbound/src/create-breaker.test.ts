@@ -2,14 +2,14 @@ import { describe, expect, test } from "@jest/globals";
 import { createBreaker } from "./create-breaker.ts";
 
 function open(restMs: number) {
-  const told: string[] = [];
-  const onOpen = (reason: string) => told.push(`open: ${reason}`);
-  return { told, breaker: createBreaker({ maxFailures: 2, restMs, onOpen, onClose: () => told.push("closed") }) };
+  const events: string[] = [];
+  const onOpen = (reason: string) => events.push(`open: ${reason}`);
+  return { events, breaker: createBreaker({ maxFailures: 2, restMs, onOpen, onClose: () => events.push("closed") }) };
 }
 
 describe("a breaker", () => {
   test("rests after so many failures in a row, and says so once", () => {
-    const { told, breaker } = open(60_000);
+    const { events, breaker } = open(60_000);
     breaker.fail("one");
     breaker.succeed();
     breaker.fail("two");
@@ -17,16 +17,16 @@ describe("a breaker", () => {
     breaker.fail("three");
     breaker.fail("four");
     expect([breaker.allows(), breaker.restReason()]).toEqual([false, "four"]);
-    expect(told).toEqual(["open: three"]);
+    expect(events).toEqual(["open: three"]);
   });
 
   test("lets a call through after its rest, and ends with a success", () => {
-    const { told, breaker } = open(0);
+    const { events, breaker } = open(0);
     breaker.fail("one");
     breaker.fail("two");
     expect(breaker.allows()).toBe(true);
     breaker.succeed();
     expect([breaker.allows(), breaker.restReason()]).toEqual([true, null]);
-    expect(told).toEqual(["open: two", "closed"]);
+    expect(events).toEqual(["open: two", "closed"]);
   });
 });

@@ -25,12 +25,12 @@ const asked: string[] = [];
 /** Reads the one question of a DNS message (RFC 1035, section 4.1). */
 function readQuestion(message: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = [];
-  let place = 12;
-  for (let length = message.readUInt8(place); length > 0; length = message.readUInt8(place)) {
-    labels.push(message.toString("ascii", place + 1, place + 1 + length));
-    place += 1 + length;
+  let position = 12;
+  for (let length = message.readUInt8(position); length > 0; length = message.readUInt8(position)) {
+    labels.push(message.toString("ascii", position + 1, position + 1 + length));
+    position += 1 + length;
   }
-  return { name: labels.join(".").toLowerCase(), type: message.readUInt16BE(place + 1), end: place + 5 };
+  return { name: labels.join(".").toLowerCase(), type: message.readUInt16BE(position + 1), end: position + 5 };
 }
 
 function answerTo(message: Buffer): Buffer | null {
@@ -70,7 +70,7 @@ function makeResolver(): Resolver {
 const fromSystem: LookupAddress[] = [{ address: "192.0.2.99", family: 4 }];
 
 /** What a connection is told, and whether the system was asked. */
-async function look(
+async function check(
   name: string,
   { allow = [], family }: { allow?: string[]; family?: number | "IPv4" | "IPv6" } = {},
 ) {
@@ -95,7 +95,7 @@ const six = { address: "2001:db8::1", family: 6 };
 
 describe("the name of a receiver", () => {
   test("is asked of the name servers, for both families", async () => {
-    expect(await look("both.example.com")).toEqual({ code: undefined, addresses: [four, six], isSystem: false });
+    expect(await check("both.example.com")).toEqual({ code: undefined, addresses: [four, six], isSystem: false });
   });
 
   test.each([
@@ -105,22 +105,22 @@ describe("the name of a receiver", () => {
     ["IPv6", [six]],
     [0, [four, six]],
   ] as const)("is asked for family %s alone where that is wanted", async (family, addresses) => {
-    expect((await look("both.example.com", { family })).addresses).toEqual(addresses);
+    expect((await check("both.example.com", { family })).addresses).toEqual(addresses);
   });
 
   test("is found when it has an address of one family", async () => {
-    expect((await look("four.example.com")).addresses).toEqual([{ address: "192.0.2.4", family: 4 }]);
+    expect((await check("four.example.com")).addresses).toEqual([{ address: "192.0.2.4", family: 4 }]);
   });
 
   test("that does not exist or has no address is not found, and the system is not asked either", async () => {
     const unknown = { code: "ENOTFOUND", addresses: [], isSystem: false };
-    expect(await look("none.example.com")).toEqual(unknown);
-    expect(await look("empty.example.com")).toEqual(unknown);
-    expect(await look("four.example.com", { family: 6 })).toEqual(unknown);
+    expect(await check("none.example.com")).toEqual(unknown);
+    expect(await check("empty.example.com")).toEqual(unknown);
+    expect(await check("four.example.com", { family: 6 })).toEqual(unknown);
   });
 
   test("whose name server does not answer ends in the fault that the system would tell", async () => {
-    expect(await look("one.silent.example")).toEqual({ code: "EAI_AGAIN", addresses: [], isSystem: false });
+    expect(await check("one.silent.example")).toEqual({ code: "EAI_AGAIN", addresses: [], isSystem: false });
   });
 });
 
@@ -128,7 +128,7 @@ describe("the system is asked for", () => {
   test.each(["localhost", "a.localhost", "localhost.localdomain", "receiver"])(
     "a name of this machine: %s",
     async (name) => {
-      expect(await look(name)).toEqual({ code: undefined, addresses: fromSystem, isSystem: true });
+      expect(await check(name)).toEqual({ code: undefined, addresses: fromSystem, isSystem: true });
       expect(asked).not.toContain(name);
     },
   );
@@ -136,21 +136,21 @@ describe("the system is asked for", () => {
   test.each(["hooks.internal.example", "bücher.example"])("a name that the operator has named: %s", async (entry) => {
     const { hostname } = new URL(`http://${entry}`);
     for (const allow of [[entry], [` ${entry.toUpperCase()}. `, "10.0.0.0/8"]]) {
-      expect((await look(hostname, { allow })).isSystem).toBe(true);
+      expect((await check(hostname, { allow })).isSystem).toBe(true);
     }
-    expect((await look(`other.${hostname}`, { allow: [entry] })).isSystem).toBe(false);
+    expect((await check(`other.${hostname}`, { allow: [entry] })).isSystem).toBe(false);
   });
 });
 
 test("a hundred receivers whose name servers do not answer keep no other one waiting, nor the rest of the process", async () => {
   let isOver = false;
-  const silent = Promise.all(Array.from({ length: 100 }, (_, index) => look(`n${index}.silent.example`))).then(
+  const silent = Promise.all(Array.from({ length: 100 }, (_, index) => check(`n${index}.silent.example`))).then(
     (all) => {
       isOver = true;
       return all;
     },
   );
-  expect((await look("both.example.com")).addresses).toEqual([four, six]);
+  expect((await check("both.example.com")).addresses).toEqual([four, six]);
   // The system's own look-up, with the threads that everything else of the process needs.
   const found = await new Promise((resolve) => {
     createReceiverLookup([])("localhost", { all: true }, (error) => resolve(error));

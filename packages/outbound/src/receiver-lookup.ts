@@ -49,10 +49,10 @@ function familiesOf(family: number | string | undefined): (4 | 6)[] {
 const NO_ADDRESS: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA"]);
 
 /** Returns the error that the system's resolver would return. */
-function asSystemFault(name: string, faults: NodeJS.ErrnoException[]): Error {
-  const isUnknown = faults.every(({ code }) => NO_ADDRESS.has(code));
+function asSystemError(name: string, errors: NodeJS.ErrnoException[]): Error {
+  const isUnknown = errors.every(({ code }) => NO_ADDRESS.has(code));
   const text = isUnknown ? "has no address" : "could not be resolved";
-  return Object.assign(new Error(`The host name ${name} ${text}.`, { cause: faults[0] }), {
+  return Object.assign(new Error(`The host name ${name} ${text}.`, { cause: errors[0] }), {
     code: isUnknown ? "ENOTFOUND" : "EAI_AGAIN",
   });
 }
@@ -62,10 +62,10 @@ async function resolveAll(resolver: Resolver, name: string, families: (4 | 6)[])
   const answers = await Promise.allSettled(families.map((family) => resolve(resolver, name, family)));
   const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   if (addresses.length > 0) return addresses;
-  const faults = answers.flatMap((answer) =>
+  const errors = answers.flatMap((answer) =>
     answer.status === "rejected" ? [answer.reason as NodeJS.ErrnoException] : [],
   );
-  throw asSystemFault(name, faults);
+  throw asSystemError(name, errors);
 }
 
 const resolveAny = callbackify(resolveAll);

@@ -39,7 +39,7 @@ export interface WakeUps {
   /** Tells every process that listens on the topic to look at these ids. Never throws; a lost wake-up is made good. */
   send(topic: string, ids: string[]): void;
   /** Calls `look` with the ids of every wake-up on the topic, from this process too, until the answer is called. */
-  listen(topic: string, look: (ids: string[]) => void): () => void;
+  listen(topic: string, check: (ids: string[]) => void): () => void;
 }
 
 /** Options of a limiter on the server of the queues. */
@@ -70,7 +70,7 @@ export interface QueueBackend extends CounterBackend {
   readonly defaultConcurrency: number;
   readonly wakeUps: WakeUps;
   /** What is wrong with the server's settings, in words, or null. */
-  findPolicyFault(): Promise<string | null>;
+  findPolicyProblem(): Promise<string | null>;
   close(): Promise<void>;
 }
 

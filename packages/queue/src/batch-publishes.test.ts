@@ -4,10 +4,10 @@ import { batchPublishes } from "./batch-publishes.ts";
 /** What was sent, and a send that fails when the test says so. */
 function recorder() {
   const sent: [string, string[]][] = [];
-  const state = { fault: null as Error | null };
+  const state = { error: null as Error | null };
   const publish = batchPublishes<string>((name, jobs) => {
     sent.push([name, jobs]);
-    return state.fault === null ? Promise.resolve() : Promise.reject(state.fault);
+    return state.error === null ? Promise.resolve() : Promise.reject(state.error);
   });
   return { sent, state, publish };
 }
@@ -41,9 +41,9 @@ test("what is published later goes out by itself, also while the first call is u
 
 test("a call that fails fails for everyone in it, and not for the next", async () => {
   const { state, publish } = recorder();
-  state.fault = new Error("planted");
+  state.error = new Error("planted");
   const failing = [publish("incoming-messages", ["a"]), publish("incoming-messages", ["b"])];
   expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  state.fault = null;
+  state.error = null;
   await publish("incoming-messages", ["c"]);
 });

@@ -39,7 +39,7 @@ export interface Counters {
    */
   count(name: string, limit: CountLimit): Promise<Counted>;
   /** Where the counter stands, without counting. */
-  look(name: string, limit: CountLimit): Promise<CounterState>;
+  peek(name: string, limit: CountLimit): Promise<CounterState>;
 }
 
 /** How long a response of the server is waited for. */
@@ -115,14 +115,14 @@ export function createCounters(backend: CounterBackend, { prefix, log }: { prefi
   return {
     async count(name, limit) {
       // A burst on one counter costs two round trips, and does not queue up at its row.
-      const { result, size, place } = await shareAdd(`${limit.limit}/${limit.windowSeconds}/${name}`, (times) =>
+      const { result, size, position } = await shareAdd(`${limit.limit}/${limit.windowSeconds}/${name}`, (times) =>
         add(name, limit, times),
       );
-      const remaining = limit.limit - (result.total - size + place);
+      const remaining = limit.limit - (result.total - size + position);
       return { isOver: remaining < 0, remaining: Math.max(remaining, 0), resetMs: result.resetMs };
     },
 
-    async look(name, limit) {
+    async peek(name, limit) {
       const over = await recall(name, limit);
       if (over !== null) return { remaining: 0, resetMs: over.resetMs };
       const found = await ask(limit, (limiter) => limiter.get(name));

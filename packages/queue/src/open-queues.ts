@@ -170,17 +170,17 @@ export function openQueues(options: {
       return { waiting, active, delayed };
     },
 
-    async findPolicyFault(limitMs) {
+    async findPolicyProblem(limitMs) {
       let isLate = false;
-      const looking = backend.whenReachable().then(() => backend.findPolicyFault());
-      looking.then(
+      const checking = backend.whenReachable().then(() => backend.findPolicyProblem());
+      checking.then(
         // The start went on without the answer.
-        (fault) => isLate && fault !== null && log.error({}, fault),
+        (error) => isLate && error !== null && log.error({}, error),
         (error: unknown) => log.debug({ error }, "failed to read the queue server's settings"),
       );
-      const fault = await Promise.race([looking, delay(limitMs)]);
-      isLate = fault === undefined;
-      return fault ?? null;
+      const error = await Promise.race([checking, delay(limitMs)]);
+      isLate = error === undefined;
+      return error ?? null;
     },
 
     async close() {

@@ -52,18 +52,18 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
 
   let up = false;
   let closed = false;
-  const reportFault = (error: Error) => {
+  const reportError = (error: Error) => {
     if (up && !closed)
       log.warn({ error }, "lost the queues' database connection; messages are accepted and processed later");
     up = false;
   };
-  pool.on("error", reportFault);
+  pool.on("error", reportError);
   // BullMQ checks clients out without listening to them: a connection that is lost between two of its statements would
   // end the process.
-  pool.on("connect", (client) => client.on("error", reportFault));
+  pool.on("connect", (client) => client.on("error", reportError));
   /** What BullMQ reports: a lost connection, or a fault of one job (such as a lock that another worker has taken). */
-  const reportQueueFault = (error: Error) => {
-    if (isConnectionError(error)) reportFault(error);
+  const reportQueueError = (error: Error) => {
+    if (isConnectionError(error)) reportError(error);
     else log.warn({ error }, "queue error");
   };
 
@@ -74,7 +74,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
    * Lets every worker listen for jobs anew. A connection that is lost in the moment in which a worker begins to listen
    * on it leaves BullMQ waiting on the dead one, for up to an hour.
    */
-  async function listenAnew(): Promise<void> {
+  async function listenAgain(): Promise<void> {
     await Promise.all(
       [...waiting].map(async (side) => {
         await side.disconnectBlocking();
@@ -90,9 +90,9 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       if (up || closed) return;
       log.debug({}, "queues available");
       up = true;
-      await listenAnew();
+      await listenAgain();
     } catch (error) {
-      reportFault(toError(error));
+      reportError(toError(error));
     }
   }
   const prober = setInterval(() => {
@@ -124,7 +124,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       application_name: "svc-wake-ups",
     });
     listener = client;
-    client.on("error", reportFault);
+    client.on("error", reportError);
     client.on("end", reconnectLater);
     client.on("notification", ({ payload = "" }) => {
       const [space = "", topic = "", ...ids] = payload.split(" ");
@@ -134,16 +134,16 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       .connect()
       .then(() => client.query(`LISTEN ${WAKE_CHANNEL}`))
       .catch(async (error: Error) => {
-        reportFault(error);
+        reportError(error);
         // A client that never connected emits no "end".
-        await client.end().catch(reportFault);
+        await client.end().catch(reportError);
         if (listener === client) reconnectLater();
       });
   }
 
   const sendBatch = createWakeUpBatch((topic, ids) => {
     if (closed) return;
-    pool.query("SELECT pg_notify($1, $2)", [WAKE_CHANNEL, [prefix, topic, ...ids].join(" ")]).catch(reportFault);
+    pool.query("SELECT pg_notify($1, $2)", [WAKE_CHANNEL, [prefix, topic, ...ids].join(" ")]).catch(reportError);
   }, NOTIFICATION_LIMITS);
 
   // Begins with the first limiter: most processes count nothing.
@@ -175,7 +175,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
 
     makeQueue(name) {
       const queue = new Queue(`${prefix}-${name}`, { connection, ...QUEUE_OPTIONS });
-      queue.on("error", reportQueueFault);
+      queue.on("error", reportQueueError);
       return queue;
     },
 
@@ -188,7 +188,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
         drainDelay: 30,
         ...WORKER_OPTIONS,
       });
-      worker.on("error", reportQueueFault);
+      worker.on("error", reportQueueError);
       const side = worker.getBackend();
       waiting.add(side);
       worker.once("closing", () => waiting.delete(side));
@@ -201,9 +201,9 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     wakeUps: {
       maxIdChars: NOTIFICATION_LIMITS.maxChars - 1,
       send: sendBatch,
-      listen(topic, look) {
+      listen(topic, check) {
         if (!isListening) listen();
-        return listeners.add(topic, look);
+        return listeners.add(topic, check);
       },
     },
 
@@ -220,7 +220,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       });
     },
 
-    findPolicyFault: () => Promise.resolve(null),
+    findPolicyProblem: () => Promise.resolve(null),
 
     async close() {
       closed = true;

@@ -45,6 +45,6 @@ export interface Queues {
   /** Counts jobs that wait, are processed, or are delayed. */
   countJobs(name: QueueName): Promise<{ waiting: number; active: number; delayed: number }>;
   /** What is wrong with the server's settings, in words; null if nothing is, or if it does not respond within `limitMs`. */
-  findPolicyFault(limitMs: number): Promise<string | null>;
+  findPolicyProblem(limitMs: number): Promise<string | null>;
   close(): Promise<void>;
 }

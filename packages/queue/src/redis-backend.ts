@@ -107,15 +107,15 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
 
   let reported = false;
   let closed = false;
-  const reportFault = (error: Error) => {
+  const reportError = (error: Error) => {
     if (reported || closed) return;
     reported = true;
     log.warn({ error }, "Redis unavailable; messages are accepted and processed later");
   };
-  for (const client of [producer, consumer, subscriber]) client.on("error", reportFault);
+  for (const client of [producer, consumer, subscriber]) client.on("error", reportError);
   /** What was said of the policy; undefined before it was asked for. */
-  let toldPolicy: string | null | undefined;
-  async function readPolicyFault(): Promise<string | null> {
+  let reportedPolicy: string | null | undefined;
+  async function readPolicyProblem(): Promise<string | null> {
     const info = await producer.info("memory");
     const policy = /maxmemory_policy:(\S+)/.exec(info)?.[1];
     return policy === undefined || policy === "noeviction"
@@ -126,17 +126,17 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     if (reported) log.info({}, "Redis available again");
     reported = false;
     // It may have come back with other settings.
-    if (toldPolicy === undefined) return;
-    readPolicyFault().then((fault) => {
-      if (fault !== null && fault !== toldPolicy) log.error({}, fault);
-      toldPolicy = fault;
-    }, reportFault);
+    if (reportedPolicy === undefined) return;
+    readPolicyProblem().then((error) => {
+      if (error !== null && error !== reportedPolicy) log.error({}, error);
+      reportedPolicy = error;
+    }, reportError);
   });
 
   const pinger = setInterval(() => {
     for (const client of [producer, subscriber])
       // Without an answer the line is made again, and says why.
-      if (client.status === "ready") client.ping().catch(reportFault);
+      if (client.status === "ready") client.ping().catch(reportError);
   }, PING_MS);
   pinger.unref();
   const prober = setInterval(() => {
@@ -153,12 +153,12 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   const subscribed = new Set<string>();
 
   const sendBatch = createWakeUpBatch((topic, ids) => {
-    producer.publish(prefix + TOPIC_SEPARATOR + topic, ids.join(" ")).catch(reportFault);
+    producer.publish(prefix + TOPIC_SEPARATOR + topic, ids.join(" ")).catch(reportError);
   }, MESSAGE_LIMITS);
 
   const listenTo = (emitter: { on(event: "error", listener: (error: Error) => void): unknown }) =>
     emitter.on("error", (error) => {
-      if (isConnectionError(error)) reportFault(error);
+      if (isConnectionError(error)) reportError(error);
       else log.warn({ error }, "queue error");
     });
 
@@ -227,22 +227,22 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     wakeUps: {
       maxIdChars: MESSAGE_LIMITS.maxChars - 1,
       send: sendBatch,
-      listen(topic, look) {
+      listen(topic, check) {
         if (!subscribed.has(topic)) {
           subscribed.add(topic);
           // ioredis subscribes again by itself after each reconnect.
-          subscriber.subscribe(prefix + TOPIC_SEPARATOR + topic).catch(reportFault);
+          subscriber.subscribe(prefix + TOPIC_SEPARATOR + topic).catch(reportError);
         }
-        return listeners.add(topic, look);
+        return listeners.add(topic, check);
       },
     },
 
     // One script a count: one round trip.
     makeLimiter: (limiter) => new RateLimiterRedis({ ...limiter, storeClient: producer }),
 
-    async findPolicyFault() {
-      toldPolicy = await readPolicyFault();
-      return toldPolicy;
+    async findPolicyProblem() {
+      reportedPolicy = await readPolicyProblem();
+      return reportedPolicy;
     },
 
     async close() {

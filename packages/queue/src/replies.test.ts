@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import type { ReplyJob } from "@svc/contracts";
-import { bundleReplies, newsOf } from "./replies.ts";
+import { bundleReplies, jobsOf } from "./replies.ts";
 
-const newsOfTicket = (number: number): ReplyJob => ({
+const eventOfTicket = (number: number): ReplyJob => ({
   project: "project",
   ticketId: `ticket-${number}`,
   messageId: `message-${number}`,
@@ -11,7 +11,7 @@ const newsOfTicket = (number: number): ReplyJob => ({
   toSeq: 2,
 });
 const jobsFor = (count: number) =>
-  Array.from({ length: count }, (_, number) => ({ id: `job-${number}`, data: newsOfTicket(number) }));
+  Array.from({ length: count }, (_, number) => ({ id: `job-${number}`, data: eventOfTicket(number) }));
 
 test.each(["replies-api", "replies-widget"] as const)(
   "news for %s is bundled, all of it is found again, and a version that knows no bundles reads the first",
@@ -20,8 +20,8 @@ test.each(["replies-api", "replies-widget"] as const)(
     const bundles = bundleReplies(name, jobs);
     expect(bundles).toHaveLength(3);
     expect(new Set(bundles.map(({ id }) => id)).size).toBe(3);
-    expect(bundles[0]?.data).toMatchObject(newsOfTicket(0));
-    expect(bundles.flatMap(({ data }) => newsOf(data as ReplyJob))).toEqual(jobs.map(({ data }) => data));
+    expect(bundles[0]?.data).toMatchObject(eventOfTicket(0));
+    expect(bundles.flatMap(({ data }) => jobsOf(data as ReplyJob))).toEqual(jobs.map(({ data }) => data));
   },
 );
 

@@ -40,6 +40,6 @@ export function bundleReplies(name: QueueName, jobs: JobToPublish<QueueName>[]):
 }
 
 /** Returns all announcements that a job carries. */
-export function newsOf({ others = [], ...first }: ReplyJob): ReplyJob[] {
+export function jobsOf({ others = [], ...first }: ReplyJob): ReplyJob[] {
   return [first, ...others];
 }

@@ -25,7 +25,7 @@ describe("callers who share calls", () => {
     for (const result of ["one", "two"]) {
       const calling = call("a");
       begun.at(-1)?.end(result);
-      expect(await calling).toEqual({ result, size: 1, place: 1 });
+      expect(await calling).toEqual({ result, size: 1, position: 1 });
     }
     expect(sizes()).toEqual(["a 1", "a 1"]);
   });
@@ -37,13 +37,13 @@ describe("callers who share calls", () => {
     await settle();
     expect(sizes()).toEqual(["a 1"]);
     begun[0]?.end("one");
-    expect(await first).toEqual({ result: "one", size: 1, place: 1 });
+    expect(await first).toEqual({ result: "one", size: 1, position: 1 });
     expect(sizes()).toEqual(["a 1", "a 3"]);
     const last = call("a");
     begun[1]?.end("two");
-    expect(await Promise.all(later)).toEqual([1, 2, 3].map((place) => ({ result: "two", size: 3, place })));
+    expect(await Promise.all(later)).toEqual([1, 2, 3].map((position) => ({ result: "two", size: 3, position })));
     begun[2]?.end("three");
-    expect(await last).toEqual({ result: "three", size: 1, place: 1 });
+    expect(await last).toEqual({ result: "three", size: 1, position: 1 });
   });
 
   test("of different names do not wait for each other", async () => {

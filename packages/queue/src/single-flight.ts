@@ -4,7 +4,7 @@ export interface Share<Result> {
   /** How many share the call. */
   size: number;
   /** The caller's place among them, in the order in which they came, from 1. */
-  place: number;
+  position: number;
 }
 
 /**
@@ -29,7 +29,7 @@ export function singleFlight<Result>(): (
       const size = callers.length;
       try {
         const result = await callers[0].run(size);
-        for (const [index, { resolve }] of callers.entries()) resolve({ result, size, place: index + 1 });
+        for (const [index, { resolve }] of callers.entries()) resolve({ result, size, position: index + 1 });
       } catch (error) {
         for (const { reject } of callers) reject(error);
       }

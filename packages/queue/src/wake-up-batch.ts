@@ -50,14 +50,14 @@ export function createWakeUpBatch(flush: (topic: string, ids: string[]) => void,
 export function createListeners() {
   const byTopic = new Map<string, Set<(ids: string[]) => void>>();
   return {
-    add(topic: string, look: (ids: string[]) => void): () => void {
+    add(topic: string, wake: (ids: string[]) => void): () => void {
       const own = byTopic.get(topic) ?? new Set();
-      own.add(look);
+      own.add(wake);
       byTopic.set(topic, own);
-      return () => own.delete(look);
+      return () => own.delete(wake);
     },
     call(topic: string, ids: string[]): void {
-      for (const look of byTopic.get(topic) ?? []) look(ids);
+      for (const wake of byTopic.get(topic) ?? []) wake(ids);
     },
   };
 }

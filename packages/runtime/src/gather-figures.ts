@@ -54,7 +54,7 @@ function hideStorage(): void {
 export function gatherFigures(
   app: string,
   { store, queues }: Pick<Resources, "store" | "queues">,
-  findFault: () => Promise<string | null>,
+  findProblem: () => Promise<string | null>,
 ): () => void {
   setGauge("svc_build_info", { app, version: VERSION }, 1);
   const cache = createBriefCache<QueueDepth[]>(DEPTHS_EVERY_MS);
@@ -83,9 +83,9 @@ export function gatherFigures(
     setGauge("svc_queue_backend_up", {}, queues.isUp() ? 1 : 0);
     setGauge("svc_store_up", {}, 0);
     setGauge("svc_ready", {}, 0);
-    const [isUp, fault] = await Promise.all([store.ping(), findFault()]);
+    const [isUp, error] = await Promise.all([store.ping(), findProblem()]);
     setGauge("svc_store_up", {}, isUp ? 1 : 0);
-    setGauge("svc_ready", {}, fault === null ? 1 : 0);
+    setGauge("svc_ready", {}, error === null ? 1 : 0);
   }
 
   const forget = [beforeShown(gatherDepths), beforeShown(gatherStorage), beforeShown(gatherState)];

@@ -8,7 +8,7 @@ export type { Config, EarlyConfig, EmbeddingsConfig, OidcConfig } from "./load-c
 export {
   StartError,
   closeResources,
-  findClockFault,
+  findClockProblem,
   migrateAll,
   openResources,
   waitForStore,

@@ -43,11 +43,11 @@ async function fileWith(text: string): Promise<string> {
 }
 
 /** The faults that a reader finds. */
-function faultsOf(read: () => unknown): string[] {
+function errorsOf(read: () => unknown): string[] {
   try {
     read();
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.problems;
     throw error;
   }
   return [];
@@ -76,14 +76,14 @@ describe("an empty environment", () => {
   });
 
   test("is not enough for a single app: both missing settings are named, with what to do", () => {
-    expect(faultsOf(() => loadConfig({}))).toEqual([
+    expect(errorsOf(() => loadConfig({}))).toEqual([
       expect.stringMatching(/^DATABASE_URL is required .*npm start/),
       expect.stringMatching(/^SVC_SECRET_KEY is required .*openssl rand -base64 48$/),
     ]);
-    expect(faultsOf(() => loadConfig({ DATABASE_URL: NEEDED.DATABASE_URL }))).toEqual([
+    expect(errorsOf(() => loadConfig({ DATABASE_URL: NEEDED.DATABASE_URL }))).toEqual([
       expect.stringMatching(/^SVC_SECRET_KEY is required/),
     ]);
-    expect(faultsOf(() => loadConfig({ SVC_SECRET_KEY: NEEDED.SVC_SECRET_KEY }))).toEqual([
+    expect(errorsOf(() => loadConfig({ SVC_SECRET_KEY: NEEDED.SVC_SECRET_KEY }))).toEqual([
       expect.stringMatching(/^DATABASE_URL is required/),
     ]);
   });
@@ -122,8 +122,8 @@ describe("values", () => {
   });
 
   test("that are bad are all named at once, and none is shown", () => {
-    const faults = faultsOf(() => readEnvironment(BAD));
-    expect(faults.map((fault) => fault.split(" ")[0]).toSorted()).toEqual(Object.keys(BAD).toSorted());
+    const errors = errorsOf(() => readEnvironment(BAD));
+    expect(errors.map((error) => error.split(" ")[0]).toSorted()).toEqual(Object.keys(BAD).toSorted());
     let shown = "";
     try {
       loadConfig(BAD);
@@ -131,19 +131,19 @@ describe("values", () => {
       shown = String(error) + JSON.stringify(error);
     }
     expect(shown).toContain("docs/configuration.md");
-    for (const fault of faults) expect(shown).toContain(fault);
+    for (const error of errors) expect(shown).toContain(error);
     for (const value of [PLANTED, "mysql", "65536", "9464.5"]) expect(shown).not.toContain(value);
   });
 
   test.each(Object.entries(BAD))("of %s that are bad are told as what would be right", (name, value) => {
-    expect(faultsOf(() => readEnvironment({ [name]: value }))).toEqual([
+    expect(errorsOf(() => readEnvironment({ [name]: value }))).toEqual([
       expect.stringMatching(new RegExp(`^${name} must be (a|at|one|1) [^:]+`)),
     ]);
   });
 });
 
 test.each(["0.0.0.0/0", "::/0", "10.0.0.0/33", "proxy"])("%s is no proxy that can be trusted", (text) => {
-  expect(faultsOf(() => readEnvironment({ SVC_TRUST_PROXY: text }))).toEqual([
+  expect(errorsOf(() => readEnvironment({ SVC_TRUST_PROXY: text }))).toEqual([
     expect.stringContaining("SVC_TRUST_PROXY"),
   ]);
 });
@@ -151,7 +151,7 @@ test.each(["0.0.0.0/0", "::/0", "10.0.0.0/33", "proxy"])("%s is no proxy that ca
 test.each(["https://hooks.internal", "hooks.internal:8080", "*.internal", "10.0.0.1/8/8", "1.2.3"])(
   "%s is no host or network that callbacks or fetches may be allowed to",
   (text) => {
-    expect(faultsOf(() => readEnvironment({ SVC_WEBHOOK_ALLOW: text, SVC_FETCH_ALLOW: text }))).toEqual([
+    expect(errorsOf(() => readEnvironment({ SVC_WEBHOOK_ALLOW: text, SVC_FETCH_ALLOW: text }))).toEqual([
       expect.stringContaining("SVC_WEBHOOK_ALLOW"),
       expect.stringContaining("SVC_FETCH_ALLOW"),
     ]);
@@ -169,7 +169,7 @@ test.each([
   "app://obsidian.md/",
   "javascript:alert(1)",
 ])("%s is no origin of a web site", (text) => {
-  expect(faultsOf(() => readEnvironment({ SVC_CORS_ORIGINS: text }))).toEqual([
+  expect(errorsOf(() => readEnvironment({ SVC_CORS_ORIGINS: text }))).toEqual([
     expect.stringContaining("SVC_CORS_ORIGINS"),
   ]);
 });
@@ -257,7 +257,7 @@ describe("a value in a file", () => {
 
   test("is checked like any other, and not shown", async () => {
     const path = await fileWith(`${PLANTED}\n`);
-    expect(faultsOf(() => readEnvironment({ SVC_SECRET_KEY_FILE: path }))).toEqual([
+    expect(errorsOf(() => readEnvironment({ SVC_SECRET_KEY_FILE: path }))).toEqual([
       `SVC_SECRET_KEY must be at least 32 characters (read from ${path})`,
     ]);
   });
@@ -265,17 +265,17 @@ describe("a value in a file", () => {
   test("that is empty is a fault, not a setting that is left out", async () => {
     const empty = await fileWith("\n");
     for (const name of ["DATABASE_URL", "SVC_SECRET_KEY", "SVC_DATA_DIR", "SVC_BIND_HOST"]) {
-      expect(faultsOf(() => readEnvironment({ [`${name}_FILE`]: empty }))).toEqual([
+      expect(errorsOf(() => readEnvironment({ [`${name}_FILE`]: empty }))).toEqual([
         expect.stringMatching(new RegExp(`^${name} must be (a|an|at) [^:]+`)),
       ]);
     }
   });
 
   test("that is not there, or is a folder, is one fault with its reason", () => {
-    expect(faultsOf(() => readEnvironment({ SVC_ADMIN_KEY_FILE: join(folder, "nowhere") }))).toEqual([
+    expect(errorsOf(() => readEnvironment({ SVC_ADMIN_KEY_FILE: join(folder, "nowhere") }))).toEqual([
       "SVC_ADMIN_KEY_FILE is the path of a file that cannot be read (ENOENT)",
     ]);
-    expect(faultsOf(() => readEnvironment({ SVC_API_PORT_FILE: folder }))).toEqual([
+    expect(errorsOf(() => readEnvironment({ SVC_API_PORT_FILE: folder }))).toEqual([
       "SVC_API_PORT_FILE is the path of a file that cannot be read (EISDIR)",
     ]);
   });
@@ -283,7 +283,7 @@ describe("a value in a file", () => {
   test("beside the value itself is one fault, even when they agree", async () => {
     const value = "a key of 16 and more";
     const path = await fileWith(value);
-    expect(faultsOf(() => readEnvironment({ SVC_ADMIN_KEY: value, SVC_ADMIN_KEY_FILE: path }))).toEqual([
+    expect(errorsOf(() => readEnvironment({ SVC_ADMIN_KEY: value, SVC_ADMIN_KEY_FILE: path }))).toEqual([
       "SVC_ADMIN_KEY and SVC_ADMIN_KEY_FILE are both set; remove one of them",
     ]);
   });
@@ -342,13 +342,13 @@ describe("the embedding endpoint", () => {
   test("can be a folder with a model, which then is the only one", () => {
     const env = { ...NEEDED, SVC_EMBEDDINGS_DIR: "/models/e5" };
     expect(loadConfig(env).embeddings).toEqual({ dir: "/models/e5" });
-    expect(faultsOf(() => loadConfig({ ...env, ...BASE, SVC_EMBEDDINGS_MODEL: "m" }))).toEqual([
+    expect(errorsOf(() => loadConfig({ ...env, ...BASE, SVC_EMBEDDINGS_MODEL: "m" }))).toEqual([
       "SVC_EMBEDDINGS_DIR and SVC_EMBEDDINGS_BASE_URL are both set; remove one of them",
     ]);
   });
 
   test("needs a model", () => {
-    expect(faultsOf(() => readEnvironment(BASE))).toEqual([
+    expect(errorsOf(() => readEnvironment(BASE))).toEqual([
       expect.stringContaining("SVC_EMBEDDINGS_MODEL is required"),
     ]);
   });
@@ -362,7 +362,7 @@ describe("the embedding endpoint", () => {
     ["SVC_EMBEDDINGS_API_KEY", "with a\nline break"],
   ])("%s cannot be %j", (name, text) => {
     const model = name === "SVC_EMBEDDINGS_BASE_URL" ? { SVC_EMBEDDINGS_MODEL: "m" } : {};
-    expect(faultsOf(() => readEnvironment({ ...model, [name]: text }))).toEqual([expect.stringContaining(name)]);
+    expect(errorsOf(() => readEnvironment({ ...model, [name]: text }))).toEqual([expect.stringContaining(name)]);
   });
 });
 
@@ -402,7 +402,7 @@ describe("traces", () => {
     ["OTEL_TRACES_SAMPLER_ARG", "1.5"],
     ["OTEL_TRACES_SAMPLER_ARG", "half"],
   ])("%s cannot be %j", (name, text) => {
-    expect(faultsOf(() => readEnvironment({ [name]: text }))).toEqual([expect.stringContaining(name)]);
+    expect(errorsOf(() => readEnvironment({ [name]: text }))).toEqual([expect.stringContaining(name)]);
   });
 });
 
@@ -429,7 +429,7 @@ describe("single sign-on", () => {
   });
 
   test("needs an id and a secret", () => {
-    expect(faultsOf(() => readEnvironment({ SVC_OIDC_ISSUER: OIDC.SVC_OIDC_ISSUER }))).toEqual([
+    expect(errorsOf(() => readEnvironment({ SVC_OIDC_ISSUER: OIDC.SVC_OIDC_ISSUER }))).toEqual([
       expect.stringContaining("SVC_OIDC_CLIENT_ID is required"),
       expect.stringContaining("SVC_OIDC_CLIENT_SECRET is required"),
     ]);
@@ -442,6 +442,6 @@ describe("single sign-on", () => {
     ["SVC_OIDC_CREATE_ROLE", "operator"],
     ["SVC_OIDC_CREATE_ROLE", "shop:owner"],
   ])("%s cannot be %j", (name, text) => {
-    expect(faultsOf(() => readEnvironment({ ...OIDC, [name]: text }))).toEqual([expect.stringContaining(name)]);
+    expect(errorsOf(() => readEnvironment({ ...OIDC, [name]: text }))).toEqual([expect.stringContaining(name)]);
   });
 });

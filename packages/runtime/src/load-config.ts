@@ -88,33 +88,33 @@ export interface Config extends EarlyConfig {
 
 /** Bad configuration: names every bad value, and never shows one. */
 export class ConfigError extends Error {
-  readonly faults: string[];
+  readonly problems: string[];
 
-  constructor(faults: string[]) {
+  constructor(errors: string[]) {
     super(
-      `The configuration is not valid:\n${faults.map((fault) => `  - ${fault}`).join("\n")}\nSee docs/configuration.md.`,
+      `The configuration is not valid:\n${errors.map((error) => `  - ${error}`).join("\n")}\nSee docs/configuration.md.`,
     );
     this.name = "ConfigError";
-    this.faults = faults;
+    this.problems = errors;
   }
 }
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
 
 /** The text of a setting: from its variable, or from the file that `NAME_FILE` names. */
-function readText(env: Environment, name: SettingName, faults: string[]): string | undefined {
+function readText(env: Environment, name: SettingName, errors: string[]): string | undefined {
   const direct = env[name] === "" ? undefined : env[name];
   const file = env[`${name}_FILE`];
   if (file === undefined || file === "") return direct;
   if (direct !== undefined) {
-    faults.push(`${name} and ${name}_FILE are both set; remove one of them`);
+    errors.push(`${name} and ${name}_FILE are both set; remove one of them`);
     return undefined;
   }
   try {
     return readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
     const code = errorCode(error);
-    faults.push(`${name}_FILE is the path of a file that cannot be read (${code ?? "unknown error"})`);
+    errors.push(`${name}_FILE is the path of a file that cannot be read (${code ?? "unknown error"})`);
     return undefined;
   }
 }
@@ -122,30 +122,30 @@ function readText(env: Environment, name: SettingName, faults: string[]): string
 /** Reads the environment. Throws ConfigError with all faults at once. */
 // oxlint-disable-next-line max-lines-per-function -- One setting per line.
 export function readEnvironment(env: Environment): EarlyConfig {
-  const faults: string[] = [];
+  const errors: string[] = [];
   const values: Partial<Record<SettingName, unknown>> = {};
   for (const name of NAMES) {
-    const text = readText(env, name, faults);
+    const text = readText(env, name, errors);
     const parsed = SETTINGS[name].schema.safeParse(text);
     if (parsed.success) values[name] = parsed.data;
     else {
       const file = env[`${name}_FILE`] ? ` (read from ${env[`${name}_FILE`]})` : "";
-      faults.push(`${name} must be ${parsed.error.issues.map((issue) => issue.message).join(", ")}${file}`);
+      errors.push(`${name} must be ${parsed.error.issues.map((issue) => issue.message).join(", ")}${file}`);
     }
   }
   const namesModel =
-    values.SVC_EMBEDDINGS_MODEL !== undefined || faults.some((f) => f.startsWith("SVC_EMBEDDINGS_MODEL"));
+    values.SVC_EMBEDDINGS_MODEL !== undefined || errors.some((f) => f.startsWith("SVC_EMBEDDINGS_MODEL"));
   if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && !namesModel) {
-    faults.push("SVC_EMBEDDINGS_MODEL is required with SVC_EMBEDDINGS_BASE_URL; set it to a model of this server");
+    errors.push("SVC_EMBEDDINGS_MODEL is required with SVC_EMBEDDINGS_BASE_URL; set it to a model of this server");
   }
   if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && values.SVC_EMBEDDINGS_DIR !== undefined) {
-    faults.push("SVC_EMBEDDINGS_DIR and SVC_EMBEDDINGS_BASE_URL are both set; remove one of them");
+    errors.push("SVC_EMBEDDINGS_DIR and SVC_EMBEDDINGS_BASE_URL are both set; remove one of them");
   }
   for (const name of ["SVC_OIDC_CLIENT_ID", "SVC_OIDC_CLIENT_SECRET"] as const) {
-    const isThere = values[name] !== undefined || faults.some((fault) => fault.startsWith(name));
-    if (values.SVC_OIDC_ISSUER !== undefined && !isThere) faults.push(`${name} is required with SVC_OIDC_ISSUER`);
+    const isThere = values[name] !== undefined || errors.some((error) => error.startsWith(name));
+    if (values.SVC_OIDC_ISSUER !== undefined && !isThere) errors.push(`${name} is required with SVC_OIDC_ISSUER`);
   }
-  if (faults.length > 0) throw new ConfigError(faults);
+  if (errors.length > 0) throw new ConfigError(errors);
   // Every name was parsed by its own schema just above.
   const parsed = values as Values;
   return {

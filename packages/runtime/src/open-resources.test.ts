@@ -19,8 +19,8 @@ import type { Config } from "./load-config.ts";
 import {
   StartError,
   closeResources,
-  explainStoreFault,
-  findClockFault,
+  explainStoreError,
+  findClockProblem,
   migrateAll,
   openResources,
 } from "./open-resources.ts";
@@ -109,7 +109,7 @@ describe("resources", () => {
 describe("a process does not start", () => {
   /** Opens in vain and answers what a person is told; nothing stays open. */
   async function refusal(config: Config): Promise<string> {
-    const error: unknown = await open(config).catch((fault: unknown) => fault);
+    const error: unknown = await open(config).catch((problem: unknown) => problem);
     expect(error).toBeInstanceOf(StartError);
     return (error as StartError).message;
   }
@@ -269,7 +269,7 @@ test("a newer schema is no reason not to start, but is warned of", async () => {
   }
 });
 
-const faultWith = (code: string) => Object.assign(new Error("planted"), { code });
+const errorWith = (code: string) => Object.assign(new Error("planted"), { code });
 
 describe("why PostgreSQL is not reached", () => {
   test.each([
@@ -282,17 +282,17 @@ describe("why PostgreSQL is not reached", () => {
     ["SELF_SIGNED_CERT_IN_CHAIN", /not trusted/, true],
     ["XX000", /see the attached error/, false],
   ])("%s is told in words, and whether waiting helps", (code, words, isLasting) => {
-    expect(explainStoreFault(faultWith(code))).toEqual({ words: expect.stringMatching(words), isLasting });
+    expect(explainStoreError(errorWith(code))).toEqual({ words: expect.stringMatching(words), isLasting });
   });
 
   test("a pooler that rejects settings is named, and waiting does not help", () => {
     const error = Object.assign(new Error("unsupported startup parameter: options"), { code: "08P01" });
-    expect(explainStoreFault(error)).toEqual({ words: expect.stringMatching(/connection pooler/), isLasting: true });
+    expect(explainStoreError(error)).toEqual({ words: expect.stringMatching(/connection pooler/), isLasting: true });
   });
 
   test("of several addresses of one host is told by the first", () => {
-    const error = new AggregateError([faultWith("ECONNREFUSED"), faultWith("ENETUNREACH")]);
-    expect(explainStoreFault(error).words).toMatch(/no server is listening/);
+    const error = new AggregateError([errorWith("ECONNREFUSED"), errorWith("ENETUNREACH")]);
+    expect(explainStoreError(error).words).toMatch(/no server is listening/);
   });
 });
 
@@ -301,11 +301,11 @@ const storeAt = (apartMs: number) => ({ readTimeMs: () => Promise.resolve(Date.n
 
 describe("the clock of a process", () => {
   test.each([0, 20_000, -20_000])("%i ms from the database's clock is right", async (apartMs) => {
-    expect(await findClockFault(storeAt(apartMs))).toBeNull();
+    expect(await findClockProblem(storeAt(apartMs))).toBeNull();
   });
 
   test("an hour off is told in words, either way", async () => {
-    expect(await findClockFault(storeAt(HOUR_MS))).toMatch(/60 minutes ahead of the database's clock.*NTP/);
-    expect(await findClockFault(storeAt(-HOUR_MS))).toMatch(/60 minutes behind the database's clock/);
+    expect(await findClockProblem(storeAt(HOUR_MS))).toMatch(/60 minutes ahead of the database's clock.*NTP/);
+    expect(await findClockProblem(storeAt(-HOUR_MS))).toMatch(/60 minutes behind the database's clock/);
   });
 });

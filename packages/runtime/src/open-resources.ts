@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createToolOpener, openLanguageModels, openModelCatalogue } from "@svc/agents";
 import type { LanguageModels, ModelCatalogue, ToolOpener } from "@svc/agents";
-import { explainCertificateFault } from "@svc/contracts";
+import { explainCertificateError } from "@svc/contracts";
 import { EmbeddingError, openEmbeddings, readModelFolder } from "@svc/knowledge";
 import type { EmbeddingSource, Embeddings } from "@svc/knowledge";
 import { createLog } from "@svc/log";
@@ -21,7 +21,7 @@ export async function migrateAll(databaseUrl: string, log: Log): Promise<void> {
 }
 
 /** Why a start did not reach PostgreSQL. */
-interface StoreFault {
+interface StoreProblem {
   /** In words, without addresses and passwords. */
   words: string;
   /** True: waiting does not mend it, somebody has to. */
@@ -36,7 +36,7 @@ const POOLER = {
 };
 
 /** By SQLSTATE or by the code of the system. */
-const FAULTS: Readonly<Record<string, StoreFault>> = {
+const ERRORS: Readonly<Record<string, StoreProblem>> = {
   "28P01": CREDENTIALS,
   "28000": CREDENTIALS,
   "3D000": CREDENTIALS,
@@ -55,12 +55,12 @@ const FAULTS: Readonly<Record<string, StoreFault>> = {
 };
 
 /** Says in words why PostgreSQL was not reached, and whether waiting for it can help. */
-export function explainStoreFault(error: unknown): StoreFault {
-  const certificate = explainCertificateFault(error);
+export function explainStoreError(error: unknown): StoreProblem {
+  const certificate = explainCertificateError(error);
   if (certificate !== null) return { words: certificate, isLasting: true };
   if (isRejectedSetting(error)) return POOLER;
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  const known = FAULTS[errorCode(error) ?? errorCode(first) ?? ""];
+  const known = ERRORS[errorCode(error) ?? errorCode(first) ?? ""];
   return known ?? { words: "see the attached error", isLasting: false };
 }
 
@@ -71,7 +71,7 @@ const TOLERANCE_MS = 30_000;
  * Compares the clock of this process with that of the database, which all processes share. Answers in words when they
  * are more than 30 s apart, and null otherwise. Rejects as the store does.
  */
-export async function findClockFault(store: Pick<Store, "readTimeMs">): Promise<string | null> {
+export async function findClockProblem(store: Pick<Store, "readTimeMs">): Promise<string | null> {
   const before = Date.now();
   const there = await store.readTimeMs();
   // The answer is from between the two moments.
@@ -128,7 +128,7 @@ export async function waitForStore(
     try {
       return await readSchemaState(url);
     } catch (error) {
-      const { words, isLasting } = explainStoreFault(error);
+      const { words, isLasting } = explainStoreError(error);
       // A wrong password or certificate does not mend itself by waiting.
       if (isLasting) throw new StartError(`PostgreSQL rejected the connection${codeIn(error)}: ${words}`);
       if (round % REPORT_EVERY === 0) log.warn({ error }, `PostgreSQL is not reachable yet (${words}); waiting`);
@@ -176,8 +176,8 @@ export async function openResources(config: Config, options: { app: string; log?
         : `SVC_SECRET_KEY (read from ${config.secretKeyFile}) ${WRONG_KEY} Restore this file from your backup of the key.`,
     );
   }
-  const clockFault = await findClockFault(store);
-  if (clockFault !== null) log.warn({}, clockFault);
+  const clockProblem = await findClockProblem(store);
+  if (clockProblem !== null) log.warn({}, clockProblem);
   const queues = openQueues({
     databaseUrl: config.databaseUrl,
     redisUrl: config.redisUrl,
@@ -186,12 +186,12 @@ export async function openResources(config: Config, options: { app: string; log?
   });
   const embeddings = source === null ? null : openEmbeddings({ ...source, store, log });
   const models = config.models === undefined ? null : openLanguageModels(config.models, { log, store });
-  const policyFault = await queues.findPolicyFault(POLICY_WAIT_MS);
-  if (policyFault !== null && config.isProduction) {
+  const policyProblem = await queues.findPolicyProblem(POLICY_WAIT_MS);
+  if (policyProblem !== null && config.isProduction) {
     await closeResources({ store, queues, embeddings, models });
-    throw new StartError(policyFault);
+    throw new StartError(policyProblem);
   }
-  if (policyFault !== null) log.warn({}, policyFault);
+  if (policyProblem !== null) log.warn({}, policyProblem);
   const openTools = createToolOpener({ guard: createFetchGuard(config), log });
   return { config, store, queues, embeddings, models, catalogue: openModelCatalogue(config.models), openTools, log };
 }

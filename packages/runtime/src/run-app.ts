@@ -46,7 +46,7 @@ export async function runApp(
   } catch (error) {
     const log = createLog({ level: "error", name: app });
     if (error instanceof ConfigError) {
-      log.error({ faults: error.faults }, "invalid configuration; see docs/configuration.md");
+      log.error({ problems: error.problems }, "invalid configuration; see docs/configuration.md");
       process.exitCode = 78;
     } else if (error instanceof StartError || error instanceof PortTakenError || error instanceof CannotListenError) {
       log.error({}, error.message);

@@ -117,9 +117,9 @@ describe("stopping", () => {
 
   test("is told to whoever waits for it, and not before its end", async () => {
     const running = await runServices([fake("a")], resources, { afterStop });
-    const told = running.stopped.then(() => note("told"));
+    const stopped = running.stopped.then(() => note("told"));
     await running.stop();
-    await told;
+    await stopped;
     expect(events.at(-1)).toBe("told");
   });
 
@@ -181,10 +181,10 @@ describe("a service that does not start", () => {
 describe("the port for health checks", () => {
   test("says that the process lives, and whether each of its services can work", async () => {
     const port = await freePort();
-    let fault: string | null = null;
+    let error: string | null = null;
     resources = makeResources({ SVC_METRICS_PORT: String(port) });
     const running = await runServices(
-      [fake("a"), fake("b", { findFault: () => Promise.resolve(fault) }), fake("c")],
+      [fake("a"), fake("b", { findProblem: () => Promise.resolve(error) }), fake("c")],
       resources,
     );
     const ask = async (path: string) => {
@@ -193,9 +193,9 @@ describe("the port for health checks", () => {
     };
     expect(await ask("/healthz")).toEqual({ status: 200, body: { ok: true } });
     expect(await ask("/readyz?x=1")).toEqual({ status: 200, body: { ok: true } });
-    fault = "the disk is full";
+    error = "the disk is full";
     expect(await ask("/healthz")).toEqual({ status: 200, body: { ok: true } });
-    expect(await ask("/readyz")).toEqual({ status: 503, body: { ok: false, detail: fault } });
+    expect(await ask("/readyz")).toEqual({ status: 503, body: { ok: false, detail: error } });
     await running.stop();
     await expect(ask("/healthz")).rejects.toThrow();
   });

@@ -24,7 +24,7 @@ const STOP_DEADLINE_MS = 9_500;
 const HEALTH_CLOSE_MS = 500;
 
 /** Says in words what kind of fault ends the process; the details are in the log. */
-function watchForFaults(resources: Resources, stop: () => Promise<void>): () => void {
+function watchHealth(resources: Resources, stop: () => Promise<void>): () => void {
   const fail = (error: unknown) => {
     resources.log.fatal({ error }, "unexpected error; the process exits");
     process.exitCode = 1;
@@ -119,7 +119,7 @@ export async function runServices(
       process.exit(1);
     });
   };
-  const unwatch = watchForFaults(resources, () => {
+  const unwatch = watchHealth(resources, () => {
     hasCrashed = true;
     return stop();
   });
@@ -131,7 +131,7 @@ export async function runServices(
   let endWatching: (() => Promise<void>) | undefined;
   let tellStop: ReturnType<typeof watchProcesses> | undefined;
   async function watch(): Promise<void> {
-    const forget = gatherFigures(app, resources, () => findFault(isDraining, started));
+    const forget = gatherFigures(app, resources, () => findProblem(isDraining, started));
     const tracing =
       config.tracing === undefined
         ? null
@@ -158,7 +158,7 @@ export async function runServices(
       Object.assign(problems, running.problems);
     }
     if (config.ports.metrics === undefined || isDraining) return;
-    const health = await listen(monitorListener({ findFault: () => findFault(isDraining, started) }), {
+    const health = await listen(monitorListener({ findProblem: () => findProblem(isDraining, started) }), {
       host: config.bindHost ?? "127.0.0.1",
       port: config.ports.metrics,
       setting: "SVC_METRICS_PORT",
@@ -177,11 +177,11 @@ export async function runServices(
 }
 
 /** The first thing that keeps one of the services from its work, or null. */
-async function findFault(isDraining: boolean, services: readonly RunningService[]): Promise<string | null> {
+async function findProblem(isDraining: boolean, services: readonly RunningService[]): Promise<string | null> {
   if (isDraining) return "stopping";
   for (const service of services) {
-    const fault = await service.findFault?.();
-    if (fault != null) return fault;
+    const error = await service.findProblem?.();
+    if (error != null) return error;
   }
   return null;
 }

@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import type { ProcessFacts, VanishedProcess } from "@svc/store";
 import { collectLog } from "@svc/testing";
-import { describeVanished, findMemoryFault, parseOwnMemory, readOwnMemory, watchProcesses } from "./watch-processes.ts";
+import {
+  describeVanished,
+  findMemoryProblem,
+  parseOwnMemory,
+  readOwnMemory,
+  watchProcesses,
+} from "./watch-processes.ts";
 
 const GONE: VanishedProcess = {
   app: "api",
@@ -46,7 +52,7 @@ describe("processes", () => {
   let processes: ReturnType<typeof fakeProcesses>;
   let log: ReturnType<typeof collectLog>;
   let stop: ReturnType<typeof watchProcesses>;
-  const told = () => log.lines().flatMap(({ level, msg }) => (level === "warn" ? [msg] : []));
+  const warnings = () => log.lines().flatMap(({ level, msg }) => (level === "warn" ? [msg] : []));
 
   beforeEach(() => {
     jest.useFakeTimers();
@@ -62,9 +68,9 @@ describe("processes", () => {
 
   test("that have vanished are told of once, by one that has known for half a minute that the database hears it", async () => {
     await jest.advanceTimersByTimeAsync(25_000);
-    expect(told()).toEqual([]);
+    expect(warnings()).toEqual([]);
     await jest.advanceTimersByTimeAsync(60_000);
-    expect(told()).toEqual([expect.stringContaining("The api on a-host (process 7) last reported at 1970-01-01")]);
+    expect(warnings()).toEqual([expect.stringContaining("The api on a-host (process 7) last reported at 1970-01-01")]);
   });
 
   test("are told of by nobody who was cut off from the database just now", async () => {
@@ -73,15 +79,15 @@ describe("processes", () => {
     await jest.advanceTimersByTimeAsync(20_000);
     processes.setAway(false);
     await jest.advanceTimersByTimeAsync(25_000);
-    expect(told()).toEqual([]);
+    expect(warnings()).toEqual([]);
     await jest.advanceTimersByTimeAsync(20_000);
-    expect(told()).toHaveLength(1);
+    expect(warnings()).toHaveLength(1);
   });
 
   test("are recorded as vanished within a beat if their host does not know their id any more", async () => {
     processes.missing.push({ ...GONE, pid: DEAD_PID }, { ...GONE, pid: DEAD_PID + 1 });
     await jest.advanceTimersByTimeAsync(5_000);
-    expect(told()).toEqual([expect.stringContaining(`(process ${DEAD_PID})`)]);
+    expect(warnings()).toEqual([expect.stringContaining(`(process ${DEAD_PID})`)]);
   });
 
   test("are known while they run, and not any more once they stop", async () => {
@@ -107,7 +113,7 @@ const MB = 1_000_000;
 
 describe("the memory of a process", () => {
   test("is warned of when it nears the limit of its container", () => {
-    expect(findMemoryFault(900 * MB, 1_000 * MB)).toMatch(/uses 900 of 1000 MB.*exit code 137/);
+    expect(findMemoryProblem(900 * MB, 1_000 * MB)).toMatch(/uses 900 of 1000 MB.*exit code 137/);
   });
 
   test.each([
@@ -115,7 +121,7 @@ describe("the memory of a process", () => {
     ["without one", 900 * MB, 0],
     ["with one that no machine has", 900 * MB, 2 ** 63],
   ])("is nothing to tell %s", (_what, used, limit) => {
-    expect(findMemoryFault(used, limit)).toBeNull();
+    expect(findMemoryProblem(used, limit)).toBeNull();
   });
 
   test("is what the system cannot take back: not the files that a process has mapped", () => {

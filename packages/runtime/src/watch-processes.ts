@@ -25,7 +25,7 @@ export function readOwnMemory(): number {
   return own ?? process.memoryUsage.rss();
 }
 
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 /** From this share of its limit on a process is warned of, and again once it has been below the lower one. */
 const HIGH = 0.85;
 const CALM = 0.7;
@@ -42,7 +42,7 @@ function findMemoryLimit(): number | null {
 }
 
 /** Says in words that a process nears the limit of its container; null while it does not, or where there is none. */
-export function findMemoryFault(usedBytes: number, limitBytes: number): string | null {
+export function findMemoryProblem(usedBytes: number, limitBytes: number): string | null {
   if (!isLimit(limitBytes) || usedBytes < limitBytes * HIGH) return null;
   const used = Math.round(usedBytes / MB);
   const limit = Math.round(limitBytes / MB);
@@ -55,11 +55,11 @@ export function watchMemory(log: Log): () => void {
   const timer = setInterval(() => {
     const limit = process.constrainedMemory();
     const used = readOwnMemory();
-    const fault = findMemoryFault(used, limit);
-    if (fault !== null && !isWarned) log.warn({}, fault);
-    if (fault !== null) isWarned = true;
+    const error = findMemoryProblem(used, limit);
+    if (error !== null && !isWarned) log.warn({}, error);
+    if (error !== null) isWarned = true;
     else if (used < limit * CALM) isWarned = false;
-  }, LOOK_MS);
+  }, POLL_MS);
   timer.unref();
   return () => clearInterval(timer);
 }

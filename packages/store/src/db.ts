@@ -32,7 +32,7 @@ export interface PooledDb extends Db {
   close(): Promise<void>;
 }
 
-const CONNECTION_FAULTS = new Set([
+const CONNECTION_ERRORS = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
@@ -74,7 +74,7 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   if (!(error instanceof Error)) return false;
   const code = errorCode(error);
-  if (code !== undefined && (CONNECTION_FAULTS.has(code) || code.startsWith("08"))) return true;
+  if (code !== undefined && (CONNECTION_ERRORS.has(code) || code.startsWith("08"))) return true;
   return error instanceof PoolBusyError || POOL_TIMEOUT.test(error.message) || CONNECTION_MESSAGES.test(error.message);
 }
 
@@ -288,7 +288,7 @@ function trackConnections(pool: pg.Pool, watch: ConnectionWatchdog, log: Log): S
     watch.remove(client);
   });
   pool.on("acquire", (client) => watch.begin(client));
-  pool.on("release", (fault: unknown, client) => watch.end(client, fault));
+  pool.on("release", (error: unknown, client) => watch.end(client, error));
   return connected;
 }
 

@@ -4,10 +4,10 @@ export type { ApiKeyRecord, NewApiKey } from "./people/api-keys.ts";
 export type {
   AuditCheck,
   AuditEvent,
-  AuditFault,
-  AuditFaultKind,
+  AuditProblem,
+  AuditProblemKind,
   AuditFilter,
-  AuditPlace,
+  AuditPosition,
   AuditRange,
   NewAuditEvent,
 } from "./people/audit.ts";
@@ -94,7 +94,7 @@ export type {
 export { openStore } from "./open-store.ts";
 export type { Store } from "./open-store.ts";
 export type { LinkRecord } from "./people/operator-sign-in.ts";
-export type { PresencePlace, ViewerRecord } from "./people/operator-views.ts";
+export type { PresenceTab, ViewerRecord } from "./people/operator-views.ts";
 export type { SessionLimits, SessionRecord } from "./people/operator-sign-in.ts";
 export { emailKeyOf } from "./people/operators.ts";
 export type { NewRole, OperatorFields, OperatorOutcome, OperatorRecord } from "./people/operators.ts";
@@ -151,7 +151,7 @@ export { countStoreRows } from "./platform/store-copy.ts";
 export { putStoreCopy } from "./platform/put-store-copy.ts";
 export type { PutOptions, PutResult } from "./platform/put-store-copy.ts";
 export { StoreCopyError } from "./platform/store-copy.ts";
-export type { StoreCopyFault } from "./platform/store-copy.ts";
+export type { StoreCopyErrorKind } from "./platform/store-copy.ts";
 export { takeStoreCopy } from "./platform/store-copy.ts";
 export type { StoreCopy, StoreCopyHead } from "./platform/store-copy.ts";
 export { findPooler, isRejectedSetting } from "./platform/find-pooler.ts";
@@ -172,7 +172,7 @@ export type { ListedTicket, TicketPageQuery } from "./tickets/ticket-list.ts";
 export type { TicketRecord } from "./tickets/ticket-record.ts";
 export type { TicketText, WordQuery } from "./tickets/ticket-index.ts";
 export type { UnfinishedReply, UnfinishedText } from "./messages/unfinished-replies.ts";
-export type { ChatEntry, ChatView, PlaceRange, ReservedMessage } from "./messages/visitors.ts";
+export type { ChatEntry, ChatView, SeqRange, ReservedMessage } from "./messages/visitors.ts";
 export {
   STORAGE_LIMITS,
   STORAGE_WARNING_SHARE,

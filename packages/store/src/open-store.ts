@@ -85,7 +85,7 @@ export function openStore(options: {
   const storedBytes = storedBytesTable(db, { limits: storageLimits, log, isDiskFull: disk.isFull });
   const context: Context = { db, hot, leases, notes, reports, processId, storedBytes };
 
-  async function findFault(): Promise<string | null> {
+  async function findProblem(): Promise<string | null> {
     try {
       // A pool that is full says nothing about PostgreSQL: another one is asked.
       await db.query("SELECT 1").catch((error: unknown) => {
@@ -213,11 +213,11 @@ export function openStore(options: {
 
     /** True when the store answers and could write a moment ago. */
     async ping(): Promise<boolean> {
-      return (await findFault()) === null;
+      return (await findProblem()) === null;
     },
 
     /** In words why nothing can be accepted now; null when the store answers and could write a moment ago. */
-    findFault,
+    findProblem,
 
     /** Writes something that goes away again. Rejects as a statement does that finds the disk full. */
     async checkWrites(): Promise<void> {

@@ -50,8 +50,8 @@ test("without a collector, what comes in is handed on and nothing else happens",
 
 test("a collector is sent the spans as protobuf, the last ones at the close, and no text of an error", async () => {
   const collector = await startCollector();
-  const faults: string[] = [];
-  const tracing = await openTracing(config(collector.url), (text) => faults.push(text));
+  const errors: string[] = [];
+  const tracing = await openTracing(config(collector.url), (text) => errors.push(text));
   expect(isTracing()).toBe(true);
   const span = startSpan("outer", { parent: PARENT, kind: "server", attributes: { "svc.channel": "api" } });
   expect(span.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
@@ -73,15 +73,15 @@ test("a collector is sent the spans as protobuf, the last ones at the close, and
   }
   expect(body.includes(Buffer.from(TRACE, "hex"))).toBe(true);
   expect(body.includes("customer wrote")).toBe(false);
-  expect(faults).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
 test("a collector that is away is told once, and keeps nobody waiting", async () => {
   const collector = await startCollector();
   await collector.close();
-  const faults: string[] = [];
-  const tracing = await openTracing(config(collector.url), (text) => faults.push(text));
+  const errors: string[] = [];
+  const tracing = await openTracing(config(collector.url), (text) => errors.push(text));
   for (const name of ["a", "b", "c"]) startSpan(name, { parent: null }).end();
   await tracing.close();
-  expect(faults.length).toBeLessThanOrEqual(1);
+  expect(errors.length).toBeLessThanOrEqual(1);
 });

@@ -29,13 +29,13 @@ const EXPORTERS = {
 } as const;
 
 /**
- * Sends the spans of this process to a collector by OTLP over HTTP, until the answer is called; `onFault` hears at most
+ * Sends the spans of this process to a collector by OTLP over HTTP, until the answer is called; `onError` hears at most
  * once a minute that it does not take them. Nothing waits for a collector: spans that it does not take are dropped. The
  * libraries are loaded here, so that a process that traces nothing does not pay for them.
  */
 export async function openTracing(
   config: TracingConfig,
-  onFault: (text: string) => void,
+  onError: (text: string) => void,
 ): Promise<{ close(): Promise<void> }> {
   const [{ DiagLogLevel, diag }, sdk, { resourceFromAttributes }, OTLPTraceExporter] = await Promise.all([
     import("@opentelemetry/api"),
@@ -47,7 +47,7 @@ export async function openTracing(
   const report = (text: string) => {
     if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
     reportedAt = performance.now();
-    onFault(text);
+    onError(text);
   };
   const ignore = () => undefined;
   diag.setLogger(

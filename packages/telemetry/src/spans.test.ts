@@ -8,9 +8,9 @@ describe("a traceparent", () => {
   test("is read, and written as it was", () => {
     for (const flags of ["00", "01"]) {
       const text = `00-${TRACE}-${SPAN}-${flags}`;
-      const place = parseTraceparent(text);
-      expect(place).toEqual({ traceId: TRACE, spanId: SPAN, isSampled: flags === "01" });
-      expect(place === null ? null : formatTraceparent(place)).toBe(text);
+      const position = parseTraceparent(text);
+      expect(position).toEqual({ traceId: TRACE, spanId: SPAN, isSampled: flags === "01" });
+      expect(position === null ? null : formatTraceparent(position)).toBe(text);
       expect(traceIdOf(text)).toBe(TRACE);
     }
   });

@@ -2,7 +2,7 @@ import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from "@open
 import type { Context, Tracer } from "@opentelemetry/api";
 
 /** A place in a trace. */
-interface TracePlace {
+interface TraceParent {
   /** 32 digits. */
   traceId: string;
   /** 16 digits: the span that comes next is its child. */
@@ -20,7 +20,7 @@ const SAMPLED: number = TraceFlags.SAMPLED;
  * Reads the header `traceparent` (W3C Trace Context, section 3.2); null for what is none: it is then as if it was not
  * there. A later version is read as far as this one goes.
  */
-export function parseTraceparent(text: string | undefined): TracePlace | null {
+export function parseTraceparent(text: string | undefined): TraceParent | null {
   const [, version, traceId, spanId, flags, rest] = FORM.exec(text ?? "") ?? [];
   if (version === undefined || traceId === undefined || spanId === undefined || flags === undefined) return null;
   if (version === NO_VERSION || (version === "00" && rest !== undefined)) return null;
@@ -29,7 +29,7 @@ export function parseTraceparent(text: string | undefined): TracePlace | null {
 }
 
 /** A place as the header `traceparent` says it. */
-export function formatTraceparent({ traceId, spanId, isSampled }: TracePlace): string {
+export function formatTraceparent({ traceId, spanId, isSampled }: TraceParent): string {
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }
 
@@ -81,9 +81,9 @@ export function setTracer(next: Tracer | null): void {
 export const isTracing = (): boolean => tracer !== null;
 
 function contextOf(traceparent: string | null | undefined): Context {
-  const place = parseTraceparent(traceparent ?? undefined);
-  if (place === null) return ROOT_CONTEXT;
-  const { traceId, spanId, isSampled } = place;
+  const position = parseTraceparent(traceparent ?? undefined);
+  if (position === null) return ROOT_CONTEXT;
+  const { traceId, spanId, isSampled } = position;
   const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }

@@ -278,7 +278,7 @@ function subjectOf(world: ChannelUnderTest, timeoutMs: number): Subject {
   const chatIdOf = (sender: string) => world.chatIdOf?.(sender) ?? sender;
   const handed: IncomingMessage[] = [];
   const contexts: IncomingContext[] = [];
-  const looked = { messages: 0, message: 0, attachment: 0, typing: 0 };
+  const checked = { messages: 0, message: 0, attachment: 0, typing: 0 };
   const openChats = new Map<string, AcceptedMessage>();
   let seq = 0;
   let isToRefuse = false;
@@ -308,7 +308,7 @@ function subjectOf(world: ChannelUnderTest, timeoutMs: number): Subject {
   });
 
   async function nextMessage(): Promise<IncomingMessage> {
-    const index = looked.messages++;
+    const index = checked.messages++;
     return waitFor(() => handed[index], { what: `message ${index + 1} to reach the handler`, timeoutMs });
   }
   const sentOf = async (kind: SentItem["kind"]) => (await world.sent()).filter((item) => item.kind === kind);
@@ -352,7 +352,7 @@ function subjectOf(world: ChannelUnderTest, timeoutMs: number): Subject {
     },
     sentOf,
     nextSent(kind) {
-      const index = looked[kind]++;
+      const index = checked[kind]++;
       return waitFor(async () => (await sentOf(kind))[index], {
         what: `${kind} ${index + 1} to reach the receiver`,
         timeoutMs,

@@ -2,7 +2,7 @@
 export { channelConformance } from "./channel-conformance.ts";
 export type { ChannelUnderTest, ItemToSend, SentItem } from "./channel-conformance.ts";
 export type {
-  ChatFault,
+  ChatFailure,
   FakeBot,
   FileFields,
   OfferedFile,
@@ -46,11 +46,11 @@ export type { EmbeddedProduct } from "./start-embedded-product.ts";
 export { startFakeBotApi } from "./start-fake-bot-api.ts";
 export type {
   BotApiCall,
-  BotApiFault,
+  BotApiFailure,
   BotApiOutcome,
   BotApiServerKind,
   FakeBotApi,
-  FaultScript,
+  FailureScript,
 } from "./start-fake-bot-api.ts";
 export { startFakeModel } from "./start-fake-model.ts";
 export type { FakeModel, ModelManners, ModelRequest, ModelScript } from "./start-fake-model.ts";

@@ -50,8 +50,8 @@ export async function startEmbeddingServer(options: EmbeddingServerOptions = {})
   function embed(text: string): number[] {
     const numbers = Array.from({ length: dimensions }, () => 0);
     for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
-      const place = hash(meanings.get(word) ?? word) % dimensions;
-      numbers[place] = (numbers[place] ?? 0) + 1;
+      const position = hash(meanings.get(word) ?? word) % dimensions;
+      numbers[position] = (numbers[position] ?? 0) + 1;
     }
     return numbers;
   }
@@ -99,7 +99,7 @@ function toJson(status: number, body: object): FullAnswer {
 function write(numbers: readonly number[], format: "float" | "base64"): readonly number[] | string {
   if (format === "float") return numbers;
   const bytes = Buffer.alloc(numbers.length * 4);
-  for (const [place, number] of numbers.entries()) bytes.writeFloatLE(number, place * 4);
+  for (const [position, number] of numbers.entries()) bytes.writeFloatLE(number, position * 4);
   return bytes.toString("base64");
 }
 

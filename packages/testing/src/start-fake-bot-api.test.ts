@@ -175,8 +175,8 @@ describe("what is sent", () => {
 
   test("reaches no chat that is closed", async () => {
     const bot = api.addBot();
-    bot.setChatFault(5, "blocked");
-    bot.setChatFault(-6, { migratedTo: -1_006 });
+    bot.setChatFailure(5, "blocked");
+    bot.setChatFailure(-6, { migratedTo: -1_006 });
     const fields = { text: "x", action: "typing" };
     for (const method of ["sendMessage", "sendChatAction"]) {
       expect(await call(bot, method, { ...fields, chat_id: 5 })).toEqual(
@@ -186,7 +186,7 @@ describe("what is sent", () => {
     expect((await call(bot, "sendMessage", { ...fields, chat_id: -6 })).body.parameters).toEqual({
       migrate_to_chat_id: -1_006,
     });
-    bot.setChatFault(5, null);
+    bot.setChatFailure(5, null);
     expect((await call(bot, "sendChatAction", { ...fields, chat_id: 5 })).status).toBe(200);
     expect(bot.actions).toMatchObject([{ chatId: "5", action: "typing" }]);
   });

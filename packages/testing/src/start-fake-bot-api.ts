@@ -17,7 +17,7 @@ import { makeTemporaryFolder } from "./temporary-folder.ts";
  * What goes wrong with a call. `error` is answered so, with no effect. `garbage` is no answer of the Bot API. `slow` is
  * done late. `silent` is never answered and `cut` is cut off: before it was done, or after where `hasEffect` is true.
  */
-export type BotApiFault =
+export type BotApiFailure =
   | { kind: "error"; code: number; description: string; retryAfterS?: number }
   | { kind: "garbage"; status?: number; body?: string }
   | { kind: "slow"; delayMs: number }
@@ -45,7 +45,7 @@ export interface BotApiOutcome {
 }
 
 /** Chooses what goes wrong with a call; null lets it live. */
-export type FaultScript = (call: BotApiCall) => BotApiFault | null;
+export type FailureScript = (call: BotApiCall) => BotApiFailure | null;
 
 /** Who serves the API: Telegram; or a self-hosted server with `--local`, whose files lie on this disk or on its own. */
 export type BotApiServerKind = "cloud" | "local" | "local-elsewhere";
@@ -57,7 +57,7 @@ export interface FakeBotApi {
   /** Registers a bot, as @BotFather does. */
   addBot: (options?: { id?: number; username?: string; token?: string }) => FakeBot;
   /** Every further call goes wrong as the script says; null heals it. Calls that are held in silence stay so. */
-  failWith: (script: FaultScript | BotApiFault | null) => void;
+  failWith: (script: FailureScript | BotApiFailure | null) => void;
   /** Whether `sendRichMessage` is known here; it is. */
   setRichMessages: (isKnown: boolean) => void;
   /** Whether more than a message a second to a chat, or 30 to all, is refused with 429; it is not. */
@@ -104,7 +104,7 @@ export async function startFakeBotApi(options: { server?: BotApiServerKind } = {
   const states = new Map<string, BotState>();
   const outcomes: BotApiOutcome[] = [];
   const delays = new Set<() => void>();
-  let script: FaultScript = () => null;
+  let script: FailureScript = () => null;
   let hasRichMessages = true;
   let hasFloodControl = false;
   let nextBotId = FIRST_BOT_ID;
@@ -177,30 +177,30 @@ export async function startFakeBotApi(options: { server?: BotApiServerKind } = {
     response.once("close", () => gone.abort());
     const run = () => perform({ ...payload, bot, method, signal: gone.signal });
 
-    const fault = script(call);
+    const error = script(call);
     try {
-      if (fault?.kind === "error") {
-        const { code, description, retryAfterS } = fault;
+      if (error?.kind === "error") {
+        const { code, description, retryAfterS } = error;
         throw new BotApiRefusal(
           code,
           description,
           retryAfterS === undefined ? undefined : { retry_after: retryAfterS },
         );
       }
-      if (fault?.kind === "garbage") {
-        const { status = 200, body = "<html><title>Service unavailable" } = fault;
+      if (error?.kind === "garbage") {
+        const { status = 200, body = "<html><title>Service unavailable" } = error;
         note(status, "garbage");
         response.writeHead(status, { "Content-Type": "text/html" }).end(body);
         return;
       }
-      if (fault?.kind === "silent" || fault?.kind === "cut") {
-        if (fault.hasEffect === true) await run();
-        note(null, fault.kind);
-        if (fault.kind === "cut") response.destroy();
+      if (error?.kind === "silent" || error?.kind === "cut") {
+        if (error.hasEffect === true) await run();
+        note(null, error.kind);
+        if (error.kind === "cut") response.destroy();
         return;
       }
-      if (fault?.kind === "slow") {
-        await wait(fault.delayMs);
+      if (error?.kind === "slow") {
+        await wait(error.delayMs);
         if (response.destroyed) {
           note(null, "given up by the caller");
           return;

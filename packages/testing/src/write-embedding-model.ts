@@ -28,7 +28,7 @@ export function writeEmbeddingModel(dir: string, options: EmbeddingModelOptions)
     ...words.map((word) => [meanings.findIndex((meaning) => meaning.includes(word)), 1] as const),
   ];
   const table = new Float32Array(rows.length * dimensions);
-  for (const [row, [place, number]] of rows.entries()) table[row * dimensions + place] = number;
+  for (const [row, [position, number]] of rows.entries()) table[row * dimensions + position] = number;
   const files: Record<string, object | string | null> = {
     "config.json": { model_type: "bert", max_position_embeddings: 512 },
     "tokenizer.json": tokenizerOf(vocabulary),

@@ -59,8 +59,9 @@ function longestCommon(one: readonly string[], other: readonly string[]): number
   let row = new Uint32Array(other.length + 1);
   let next = new Uint32Array(other.length + 1);
   for (const token of one) {
-    for (const [place, wanted] of other.entries()) {
-      next[place + 1] = token === wanted ? (row[place] ?? 0) + 1 : Math.max(row[place + 1] ?? 0, next[place] ?? 0);
+    for (const [position, wanted] of other.entries()) {
+      next[position + 1] =
+        token === wanted ? (row[position] ?? 0) + 1 : Math.max(row[position + 1] ?? 0, next[position] ?? 0);
     }
     [row, next] = [next, row];
   }

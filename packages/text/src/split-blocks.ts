@@ -87,9 +87,9 @@ function continueOrOpen(open: OpenBlock | undefined, line: Line, close: () => vo
   const { content } = line;
   const endsHard = content.endsWith("  ") || content.endsWith("\\");
   const isQuotation = QUOTATION.test(content);
-  const startsAnew =
+  const startsAgain =
     open === undefined || open.endsHard || startsItem(content, open) || (isQuotation && open.container !== "quotation");
-  if (open !== undefined && !startsAnew) {
+  if (open !== undefined && !startsAgain) {
     open.end = line.end;
     open.endsHard = endsHard;
     return open;

@@ -20,8 +20,8 @@ export interface BodyIds {
 /** Makes what bodies can name, in a project whose agent asks for reviews. */
 export async function makeBodyIds(product: Product, project: Project): Promise<BodyIds> {
   const find = async (text: string, value: string) => {
-    const look = async () => (await queryDatabase<{ id: string }>(product.databaseUrl, text, [value]))[0]?.id;
-    return waitFor(look, { what: `a row of ${text}` });
+    const check = async () => (await queryDatabase<{ id: string }>(product.databaseUrl, text, [value]))[0]?.id;
+    return waitFor(check, { what: `a row of ${text}` });
   };
   const change = async (method: string, path: string, json: object) => {
     const [url] = product.composition.apiUrls;

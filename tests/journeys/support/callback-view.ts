@@ -27,11 +27,14 @@ export function callbackView({ store, databaseUrl }: Product, project: ProjectId
     timeoutMs = 30_000,
   ): Promise<DeliveryItem> {
     let seen: DeliveryItem | null = null;
-    const look = async () => {
+    const check = async () => {
       seen = await store.deliveries.find(project, deliveryId);
       return seen !== null && isReached(seen) ? seen : null;
     };
-    return waitFor(look, { what: () => `callback ${deliveryId} to ${what}; it is ${JSON.stringify(seen)}`, timeoutMs });
+    return waitFor(check, {
+      what: () => `callback ${deliveryId} to ${what}; it is ${JSON.stringify(seen)}`,
+      timeoutMs,
+    });
   }
 
   return {

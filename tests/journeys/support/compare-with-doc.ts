@@ -31,8 +31,8 @@ export function createDocComparison(measured: readonly string[] = []): DocCompar
   const known = new Map<string, string>();
   const varies = new Set([...MEASURED, ...measured]);
 
-  function compareText(shown: string, actual: string, place: string, found: Map<string, string>): string[] {
-    const differs = [`${place}: ${JSON.stringify(actual)} where the page shows ${JSON.stringify(shown)}`];
+  function compareText(shown: string, actual: string, position: string, found: Map<string, string>): string[] {
+    const differs = [`${position}: ${JSON.stringify(actual)} where the page shows ${JSON.stringify(shown)}`];
     if (shown.endsWith(CUT)) return actual.startsWith(shown.slice(0, -1).trimEnd()) ? [] : differs;
     if (skeletonOf(shown) !== skeletonOf(actual)) return differs;
     const actualIds = actual.match(VARYING.id) ?? [];
@@ -42,29 +42,30 @@ export function createDocComparison(measured: readonly string[] = []): DocCompar
       found.set(id, actualId);
       return before === undefined || before === actualId
         ? []
-        : [`${place}: ${id} stood for ${before}, not ${actualId}`];
+        : [`${position}: ${id} stood for ${before}, not ${actualId}`];
     });
   }
 
-  function compareValue(shown: unknown, actual: unknown, place: string, found: Map<string, string>): string[] {
-    if (typeof shown === "string" && typeof actual === "string") return compareText(shown, actual, place, found);
+  function compareValue(shown: unknown, actual: unknown, position: string, found: Map<string, string>): string[] {
+    if (typeof shown === "string" && typeof actual === "string") return compareText(shown, actual, position, found);
     if (Array.isArray(shown) && Array.isArray(actual)) {
-      if (shown.length !== actual.length) return [`${place}: ${actual.length} elements where it has ${shown.length}`];
-      return shown.flatMap((element, index) => compareValue(element, actual[index], `${place}/${index}`, found));
+      if (shown.length !== actual.length)
+        return [`${position}: ${actual.length} elements where it has ${shown.length}`];
+      return shown.flatMap((element, index) => compareValue(element, actual[index], `${position}/${index}`, found));
     }
     if (isRecord(shown) && isRecord(actual)) {
       const names = [...new Set([...Object.keys(shown), ...Object.keys(actual)])];
       return names.flatMap((name) => {
-        if (!(name in actual)) return [`${place}/${name}: is not there`];
-        if (!(name in shown)) return [`${place}/${name}: is there and not on the page`];
+        if (!(name in actual)) return [`${position}/${name}: is not there`];
+        if (!(name in shown)) return [`${position}/${name}: is there and not on the page`];
         if (NOTED_LATER.includes(name) && [shown[name], actual[name]].every(isTimeOrNull)) return [];
         if (varies.has(name) && typeof shown[name] === typeof actual[name]) return [];
-        return compareValue(shown[name], actual[name], `${place}/${name}`, found);
+        return compareValue(shown[name], actual[name], `${position}/${name}`, found);
       });
     }
     return Object.is(shown, actual)
       ? []
-      : [`${place}: ${JSON.stringify(actual)} where it has ${JSON.stringify(shown)}`];
+      : [`${position}: ${JSON.stringify(actual)} where it has ${JSON.stringify(shown)}`];
   }
 
   return {

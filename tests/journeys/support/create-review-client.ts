@@ -84,11 +84,11 @@ export function createReviewClient(product: Product, ofProject: string): ReviewC
 
     async until(ticketId, isReached, what) {
       let seen: TicketDetail | null = null;
-      const look = async () => {
+      const check = async () => {
         seen = await client.read(ticketId);
         return isReached(seen) ? seen : null;
       };
-      return waitFor(look, { what: () => `the ticket to ${what}; it is ${JSON.stringify(seen)}` });
+      return waitFor(check, { what: () => `the ticket to ${what}; it is ${JSON.stringify(seen)}` });
     },
 
     untilIn: (ticketId, stage) =>

@@ -69,7 +69,7 @@ export async function say(visitor: VisitorSocket, text = QUESTION, more: object 
 }
 
 /** Places of what was said, in the order in which it came. */
-export const placesOf = ({ frames }: VisitorSocket) =>
+export const positionsOf = ({ frames }: VisitorSocket) =>
   frames.flatMap(({ type, seq }) => (type === "reply" || type === "message" ? [seq] : []));
 
 /** The data of the last frame of a type. */
@@ -77,5 +77,5 @@ export const lastOf = (visitor: VisitorSocket, type: string) =>
   visitor.frames.findLast((frame) => frame.type === type)?.data;
 
 /** The codes of all errors that a line was told. */
-export const faultsOf = ({ frames }: VisitorSocket) =>
+export const errorsOf = ({ frames }: VisitorSocket) =>
   frames.flatMap((frame) => (frame.type === "error" ? [frame.data.code] : []));

@@ -9,7 +9,7 @@ export interface DocProxy {
   /** The word after the fence of its block. */
   language: string;
   /** What the block becomes on this machine: without certificates, on `port` of loopback, with its files in `folder`. */
-  adapt: (text: string, place: { port: number; folder: string }) => string;
+  adapt: (text: string, position: { port: number; folder: string }) => string;
   args: (file: string, folder: string) => string[];
 }
 

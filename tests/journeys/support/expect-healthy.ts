@@ -11,10 +11,10 @@ export async function expectHealthy({ composition }: Product): Promise<void> {
     // Signal 0 only asks whether the process is there, and throws when it is not.
     process.kill(part.pid, 0);
     if (part.apiUrl !== undefined) expect((await callApi(`${part.apiUrl}/api/v1/health`)).body.status).toBe("pass");
-    const faults = part
+    const errors = part
       .output()
       .split("\n")
       .filter((line) => /"level":"(?:error|fatal)"/.test(line));
-    expect({ name: part.name, faults }).toEqual({ name: part.name, faults: [] });
+    expect({ name: part.name, errors }).toEqual({ name: part.name, errors: [] });
   }
 }

@@ -30,10 +30,10 @@ export function expectProblem(answer: ApiAnswer, code: ErrorCode, pointers?: rea
   expect(answer.text).not.toMatch(INTERNALS);
   if (pointers === undefined) return;
   // One field may have several faults.
-  const places = new Set(errors?.map(({ pointer }) => pointer));
-  expect([...places].sort()).toEqual([...pointers].sort());
-  for (const fault of errors ?? []) {
-    expect(fault).toEqual({
+  const positions = new Set(errors?.map(({ pointer }) => pointer));
+  expect([...positions].sort()).toEqual([...pointers].sort());
+  for (const error of errors ?? []) {
+    expect(error).toEqual({
       pointer: expect.stringMatching(/^(\/|$)/),
       code: expect.stringMatching(/^[a-z_]+$/),
       detail: expect.stringMatching(/\S/),

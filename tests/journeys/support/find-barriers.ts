@@ -4,13 +4,13 @@ import { keepPicture } from "./open-browser.ts";
 
 /** A rule that a page breaks, and where. */
 export interface Barrier {
-  look: string;
+  theme: string;
   rule: string;
   where: string;
 }
 
 /** What visitors may have asked their system for. */
-const LOOKS = {
+const THEMES = {
   light: { media: { colorScheme: "light", forcedColors: "none" }, rules: {} },
   dark: { media: { colorScheme: "dark", forcedColors: "none" }, rules: {} },
   // The system chooses these colours, and Chromium goes on telling pages those that it has replaced.
@@ -19,7 +19,7 @@ const LOOKS = {
     rules: { "color-contrast": { enabled: false } },
   },
 } as const;
-type Look = keyof typeof LOOKS;
+type Theme = keyof typeof THEMES;
 
 /**
  * Checks a page as it is now, in light, dark and forced colours where `looks` names no fewer, by every rule of axe-core
@@ -29,20 +29,20 @@ type Look = keyof typeof LOOKS;
 export async function findBarriers(
   page: Page,
   what: string,
-  looks: readonly Look[] = Object.keys(LOOKS) as Look[],
+  themes: readonly Theme[] = Object.keys(THEMES) as Theme[],
 ): Promise<Barrier[]> {
   if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(axe.source);
   const barriers: Barrier[] = [];
-  for (const look of looks) {
-    const { media, rules } = LOOKS[look];
+  for (const theme of themes) {
+    const { media, rules } = THEMES[theme];
     await page.emulateMedia(media);
-    await keepPicture(page, `${what}, ${look}`);
+    await keepPicture(page, `${what}, ${theme}`);
     const results = await page.evaluate<axe.AxeResults>(
       `axe.run({ resultTypes: ["violations"], rules: ${JSON.stringify(rules)} })`,
     );
     for (const { id, nodes } of results.violations) {
       for (const { target, failureSummary = "" } of nodes) {
-        barriers.push({ look, rule: id, where: `${target.flat().join(" ")}: ${failureSummary}` });
+        barriers.push({ theme, rule: id, where: `${target.flat().join(" ")}: ${failureSummary}` });
       }
     }
   }

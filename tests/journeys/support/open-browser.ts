@@ -19,7 +19,7 @@ export interface VisitorBrowser {
   /** Lines of the consoles of all tabs, and errors that nobody caught. */
   log(): string[];
   /** Errors that nobody caught, in any tab. */
-  faults(): string[];
+  errors(): string[];
 }
 
 /** A Chromium that runs for a test file. */
@@ -74,14 +74,14 @@ async function openVisitor(browser: Browser, options: BrowserContextOptions = {}
   const context = await browser.newContext({ locale: "en-US", ...options });
   context.setDefaultTimeout(PAGE_TIMEOUT_MS);
   const lines: string[] = [];
-  const faults: string[] = [];
+  const errors: string[] = [];
   context.on("console", (message) => {
     lines.push(`${message.type()}: ${message.text()}`);
   });
-  context.on("weberror", (fault) => {
-    const text = fault.error().stack ?? fault.error().message;
+  context.on("weberror", (error) => {
+    const text = error.error().stack ?? error.error().message;
     lines.push(`uncaught: ${text}`);
-    faults.push(text);
+    errors.push(text);
   });
   return {
     context,
@@ -91,7 +91,7 @@ async function openVisitor(browser: Browser, options: BrowserContextOptions = {}
       return page;
     },
     log: () => [...lines],
-    faults: () => [...faults],
+    errors: () => [...errors],
   };
 }
 

@@ -27,16 +27,16 @@ export async function openRawConnection(baseUrl: string): Promise<RawConnection>
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   await once(socket, "connect");
   const parts: Buffer[] = [];
-  const news = new EventEmitter();
+  const events = new EventEmitter();
   let isClosed = false;
   const close = () => {
     isClosed = true;
     socket.destroy();
-    news.emit("news");
+    events.emit("news");
   };
   socket.on("data", (part: Buffer) => {
     parts.push(part);
-    news.emit("news");
+    events.emit("news");
   });
   // A connection that is reset was closed, too.
   socket.on("end", close).on("error", close);
@@ -46,7 +46,7 @@ export async function openRawConnection(baseUrl: string): Promise<RawConnection>
     const signal = AbortSignal.timeout(timeoutMs);
     while (!isThere()) {
       try {
-        await once(news, "news", { signal });
+        await once(events, "news", { signal });
       } catch (error) {
         const state = `it is ${isClosed ? "closed" : "open"} and has carried: ${Buffer.concat(parts).toString()}`;
         throw new Error(`Waited ${timeoutMs} ms in vain for ${what} of a connection; ${state}`, { cause: error });

@@ -116,14 +116,14 @@ export function openIoSocket(url: string, options: VisitorOptions): IoSocket {
   const closed = new Promise<number>((resolve) => {
     socket.on("disconnect", () => resolve(0));
   });
-  const fault = new Promise<Error>((resolve) => {
+  const error = new Promise<Error>((resolve) => {
     socket.on("connect_error", resolve);
   });
   return {
     frames,
     next,
     closed,
-    fault,
+    fault: error,
     sendRaw: (event, ...values) => socket.emit(event, ...values),
     send: (type, data) => socket.emit(type, { v: 1, type, id: randomUUID(), data }),
     cut: () => socket.io.engine.close(),

@@ -64,16 +64,16 @@ function takeBody(text: string, headers: Headers, isClosed: boolean): { content:
 
 function takeChunks(text: string): { content: string; length: number } | null {
   let content = "";
-  let place = 0;
+  let position = 0;
   for (;;) {
-    const line = /^([0-9a-f]+)\r\n/i.exec(text.slice(place));
+    const line = /^([0-9a-f]+)\r\n/i.exec(text.slice(position));
     if (line === null) return null;
     const [head, size = ""] = line;
-    const begin = place + head.length;
+    const begin = position + head.length;
     const end = begin + Number.parseInt(size, 16);
     if (text.length < end + 2) return null;
     content += text.slice(begin, end);
-    place = end + 2;
-    if (end === begin) return { content, length: place };
+    position = end + 2;
+    if (end === begin) return { content, length: position };
   }
 }

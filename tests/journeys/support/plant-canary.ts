@@ -67,34 +67,34 @@ export async function plantCanary(product: Product, projectName: string): Promis
   const calledId = called.body.ticketId ?? "";
 
   // A person looks after a conversation: a note, a reply, a draft for what came in since, and what triage learns.
-  const looked = await call("/messages", { json: message({ chatId: `review ${name}`, mode: "async" }) });
-  const lookedId = looked.body.ticketId ?? "";
-  await review.untilIn(lookedId, "done");
+  const checked = await call("/messages", { json: message({ chatId: `review ${name}`, mode: "async" }) });
+  const checkedId = checked.body.ticketId ?? "";
+  await review.untilIn(checkedId, "done");
   for (const [action, json] of [
     ["takeover", {}],
     ["note", { text: `Note on ${name}.` }],
     ["reply", { text: `Reply to ${name}.` }],
   ] as const) {
-    const decided = await review.decide(lookedId, action, { json });
+    const decided = await review.decide(checkedId, action, { json });
     if (decided.status !== 200) throw new Error(`${action}: ${decided.text}`);
   }
   await call("/messages", { json: message({ chatId: `review ${name}`, mode: "async" }) });
-  await review.until(lookedId, ({ draft }) => draft !== null, "have a draft");
+  await review.until(checkedId, ({ draft }) => draft !== null, "have a draft");
   const [heard] = await queryDatabase<{ id: string }>(
     databaseUrl,
     "SELECT id FROM messages WHERE ticket_id = $1 ORDER BY seq LIMIT 1",
-    [lookedId],
+    [checkedId],
   );
-  const about = { messageId: heard?.id ?? "", ticketId: lookedId, agentId: null, text: `I am ${name}.` };
+  const about = { messageId: heard?.id ?? "", ticketId: checkedId, agentId: null, text: `I am ${name}.` };
   await store.triageMessages.note(project, about);
   await store.gaps.note(project, { ...about, question: `Who is ${name}?`, terms: [name], language: "en" });
   await sql(
     `INSERT INTO proposals (id, project_id, kb_id, ticket_id, action, title, question, before, after, created_by)
      VALUES ($1, $2, $1, $3, 'add', $4, $4, $4, $4, 'test')`,
-    [newId(), project, lookedId, name],
+    [newId(), project, checkedId, name],
   );
   await sql("UPDATE drafts SET text = $2, sources = jsonb_build_array($2::text), why = $2 WHERE ticket_id = $1", [
-    lookedId,
+    checkedId,
     name,
   ]);
 
@@ -196,5 +196,5 @@ export async function plantCanary(product: Product, projectName: string): Promis
       ).length > 0,
     { what: "a callback to be tried in vain", timeoutMs: 20_000 },
   );
-  return { name, project, projectName, key, userId, ticketIds: [ticketId, calledId, lookedId, hookedId] };
+  return { name, project, projectName, key, userId, ticketIds: [ticketId, calledId, checkedId, hookedId] };
 }

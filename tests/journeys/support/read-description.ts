@@ -81,7 +81,7 @@ export async function readDescription(baseUrl: string) {
   const compiled = new WeakMap<object, ValidateFunction>();
 
   /** The faults that a value has by a schema of the document; none where it has its shape and no other fields. */
-  function faultsOf(schema: DescribedSchema, value: unknown): string[] {
+  function errorsOf(schema: DescribedSchema, value: unknown): string[] {
     const validate = compiled.get(schema) ?? ajv.compile(strict(schema) as object);
     compiled.set(schema, validate);
     if (validate(value)) return [];
@@ -106,9 +106,9 @@ export async function readDescription(baseUrl: string) {
     const { headers = {}, content } = response;
     const missing = Object.entries(headers).filter(([name, header]) => isRequired(header) && !answer.headers.has(name));
     expect({ what, missing: missing.map(([name]) => name) }).toEqual({ what, missing: [] });
-    const told = ["etag", "location", "retry-after", "idempotent-replayed", "www-authenticate", "ratelimit"];
+    const documented = ["etag", "location", "retry-after", "idempotent-replayed", "www-authenticate", "ratelimit"];
     const known = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
-    const strange = told.filter((name) => answer.headers.has(name) && !known.has(name));
+    const strange = documented.filter((name) => answer.headers.has(name) && !known.has(name));
     expect({ what, strange }).toEqual({ what, strange: [] });
     const [type = ""] = (answer.headers.get("content-type") ?? "").split(";");
     if (content === undefined) {
@@ -118,13 +118,13 @@ export async function readDescription(baseUrl: string) {
     const media = content[type];
     if (media === undefined) throw new Error(`${type} is not described: ${what}`);
     const body: unknown = type.endsWith("json") ? answer.body : answer.text;
-    expect({ what, faults: faultsOf(media.schema, body) }).toEqual({ what, faults: [] });
+    expect({ what, errors: errorsOf(media.schema, body) }).toEqual({ what, errors: [] });
     if (type === PROBLEM) {
       const codes = Object.keys(media.examples ?? {});
       expect({ what, codes }).toEqual({ what, codes: expect.arrayContaining([answer.body.code]) });
     }
   }
 
-  return { document, served, faultsOf, responseOf, expectDescribed };
+  return { document, served, faultsOf: errorsOf, responseOf, expectDescribed };
 }
 export type Description = Awaited<ReturnType<typeof readDescription>>;

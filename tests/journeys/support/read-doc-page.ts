@@ -33,8 +33,8 @@ export function readDocPage(path: string): DocPage {
     if (open === null && language !== undefined) open = { language, line: index + 1, lines: [] };
     else if (open === null) before.push(line);
     else if (line === "```") {
-      const { lines, ...place } = open;
-      blocks.push({ ...place, text: lines.join("\n"), before: before.join("\n").trim() });
+      const { lines, ...position } = open;
+      blocks.push({ ...position, text: lines.join("\n"), before: before.join("\n").trim() });
       before = [];
       open = null;
     } else open.lines.push(line);

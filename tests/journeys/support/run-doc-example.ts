@@ -14,7 +14,7 @@ const SHOWN_RECEIVER = "http://127.0.0.1:8787";
 const SHOWN_SITE = "https://shop.example";
 /** How long an example that only looks may take to see what the one before it has caused, and how often it looks. */
 const SETTLE_MS = 20_000;
-const LOOK_AGAIN_MS = 250;
+const POLL_MS = 250;
 
 /** Runs the examples of one page, in their order. */
 export interface DocRunner {
@@ -87,15 +87,15 @@ export async function createDocRunner(options: {
   return {
     async check(example) {
       let differences = await runOnce(example);
-      const onlyLooks = !/ -d '| -X /.test(example.command);
-      if (onlyLooks && differences.length > 0) {
-        const look = async () => {
+      const onlyReads = !/ -d '| -X /.test(example.command);
+      if (onlyReads && differences.length > 0) {
+        const check = async () => {
           // Slowly: the key has the rate limit that the page shows.
-          await delay(LOOK_AGAIN_MS);
+          await delay(POLL_MS);
           differences = await runOnce(example);
           return differences.length === 0;
         };
-        await waitFor(look, { what: "the answer of the page", timeoutMs: SETTLE_MS }).catch(() => undefined);
+        await waitFor(check, { what: "the answer of the page", timeoutMs: SETTLE_MS }).catch(() => undefined);
       }
       if (differences.length > 0 || example.callback === null) return differences;
       return findCallback(example.callback);

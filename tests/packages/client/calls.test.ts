@@ -32,13 +32,13 @@ function connect(options: Partial<ClientOptions> = {}): Client {
 }
 
 /** What a call throws. */
-async function faultOf(call: Promise<unknown>): Promise<ServiceError> {
-  const fault: unknown = await call.then(
+async function errorOf(call: Promise<unknown>): Promise<ServiceError> {
+  const error: unknown = await call.then(
     () => "nothing",
     (error: unknown) => error,
   );
-  expect(fault).toBeInstanceOf(ServiceError);
-  return fault as ServiceError;
+  expect(error).toBeInstanceOf(ServiceError);
+  return error as ServiceError;
 }
 
 describe("a message", () => {
@@ -79,20 +79,20 @@ describe("a message", () => {
     const errors = [{ pointer: "/text", code: "too_long", detail: "must have at most 50000 characters" }];
     const body = { code: "invalid_request", detail: "The message is not valid.", errors, requestId: "r-9" };
     server.answerWith(json(400, body));
-    const fault = await faultOf(connect().send({ text: "hello" }));
-    expect(fault).toMatchObject({ ...body, message: body.detail, name: "ServiceError", status: 400 });
+    const error = await errorOf(connect().send({ text: "hello" }));
+    expect(error).toMatchObject({ ...body, message: body.detail, name: "ServiceError", status: 400 });
     expect(server.requests).toHaveLength(1);
   });
 
   test("fails after the maximum number of attempts", async () => {
     server.answerWith(problem(503, "unavailable", NOW));
-    expect(await faultOf(connect({ maxRetries: 2 }).send({ text: "hello" }))).toMatchObject({ code: "unavailable" });
+    expect(await errorOf(connect({ maxRetries: 2 }).send({ text: "hello" }))).toMatchObject({ code: "unavailable" });
     expect(server.requests).toHaveLength(3);
   });
 
   test("fails immediately if it would have to wait for long", async () => {
     server.answerWith(problem(429, "rate_limited", { "Retry-After": "121" }));
-    expect(await faultOf(connect().send({ text: "hello" }))).toMatchObject({ retryAfterSeconds: 121, status: 429 });
+    expect(await errorOf(connect().send({ text: "hello" }))).toMatchObject({ retryAfterSeconds: 121, status: 429 });
     expect(server.requests).toHaveLength(1);
   });
 });
@@ -104,7 +104,7 @@ describe("any other call", () => {
     expect(server.requests.map(({ path }) => path)).toEqual(Array(2).fill("/api/v1/admin/agents?limit=2"));
     server.answerWith("cut");
     const create = () => connect().call("createAgent", { body: { name: "a" } });
-    expect(await faultOf(create())).toMatchObject({ code: "unreachable", status: null });
+    expect(await errorOf(create())).toMatchObject({ code: "unreachable", status: null });
     expect(server.requests).toHaveLength(3);
     server.answerWith((_, index) => (index === 3 ? problem(429, "rate_limited", NOW) : json(201, { ok: true })));
     await create();
@@ -120,7 +120,7 @@ describe("any other call", () => {
     ];
     for (const [index, take] of takes.entries()) {
       server.answerWith(index === 0 ? "cut-midway" : problem(503, "unavailable", NOW));
-      expect(await faultOf(take())).toMatchObject({ code: index === 0 ? "unreachable" : "unavailable" });
+      expect(await errorOf(take())).toMatchObject({ code: index === 0 ? "unreachable" : "unavailable" });
       expect(server.requests).toHaveLength(index + 1);
     }
     const asked = server.requests.length;
@@ -154,9 +154,9 @@ describe("any other call", () => {
     });
     for (const id of ["", ".", "..", "\ud800"]) {
       const call = client.call("deleteAgent", { params: { id } });
-      expect(await faultOf(call)).toMatchObject({ code: "invalid_options" });
+      expect(await errorOf(call)).toMatchObject({ code: "invalid_options" });
     }
-    expect(await faultOf(client.drain(".."))).toMatchObject({ code: "invalid_options" });
+    expect(await errorOf(client.drain(".."))).toMatchObject({ code: "invalid_options" });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -172,7 +172,7 @@ describe("any other call", () => {
   test("that is not answered in time ends as timeout", async () => {
     server.answerWith("hang");
     const client = connect({ timeoutMs: 20, maxRetries: 1 });
-    expect(await faultOf(client.drain("c", { after: "0", waitMs: 10 }))).toMatchObject({ code: "timeout" });
+    expect(await errorOf(client.drain("c", { after: "0", waitMs: 10 }))).toMatchObject({ code: "timeout" });
     expect(server.requests.map(({ path }) => path)).toEqual(Array(2).fill("/api/v1/messages/c?wait=10&after=0"));
   });
 
@@ -201,21 +201,21 @@ describe("any other call", () => {
     ["an error of another program", { status: 404, body: "no" }],
   ])("that %s answers ends as unexpected_answer", async (_what, answer) => {
     server.answerWith(answer);
-    expect(await faultOf(connect().drain("c"))).toMatchObject({ code: "unexpected_answer", status: answer.status });
-    expect(await faultOf(connect().send({ text: "hello" }))).toMatchObject({ code: "unexpected_answer" });
+    expect(await errorOf(connect().drain("c"))).toMatchObject({ code: "unexpected_answer", status: answer.status });
+    expect(await errorOf(connect().send({ text: "hello" }))).toMatchObject({ code: "unexpected_answer" });
   });
 
   test("follows no redirect, so that the key stays where it was meant to be", async () => {
     const other = await startWebhookReceiver();
     server.answerWith({ status: 307, headers: { Location: other.url("/api/v1/messages/c") } });
-    expect(await faultOf(connect({ maxRetries: 0 }).drain("c"))).toMatchObject({ code: "unreachable" });
+    expect(await errorOf(connect({ maxRetries: 0 }).drain("c"))).toMatchObject({ code: "unreachable" });
     expect(other.requests).toEqual([]);
     await other.close();
   });
 
   test("of nothing that listens ends as unreachable", async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
-    expect(await faultOf(connect({ url, maxRetries: 0 }).drain("c"))).toMatchObject({ code: "unreachable" });
+    expect(await errorOf(connect({ url, maxRetries: 0 }).drain("c"))).toMatchObject({ code: "unreachable" });
   });
 });
 
@@ -237,15 +237,15 @@ describe("what cannot be sent is refused before anything is, and never shown", (
 
   test("an Idempotency-Key with a line break", async () => {
     const call = connect().send({ text: "hello" }, { idempotencyKey: "a\nb" });
-    expect(await faultOf(call)).toMatchObject({ code: "invalid_options" });
+    expect(await errorOf(call)).toMatchObject({ code: "invalid_options" });
   });
 
   test("the key is in no error, whatever happens", async () => {
     const answers = ["cut", problem(401, "invalid_key"), { status: 200, body: "x" }] as const;
     for (const answer of answers) {
       server.answerWith(answer);
-      const fault = await faultOf(connect({ maxRetries: 0 }).drain("c"));
-      expect(`${fault.stack} ${JSON.stringify(fault)} ${String(fault.cause)}`).not.toContain(KEY);
+      const error = await errorOf(connect({ maxRetries: 0 }).drain("c"));
+      expect(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`).not.toContain(KEY);
     }
   });
 });
@@ -326,7 +326,7 @@ describe("a stream", () => {
     const read = async () => {
       for await (const { seq } of stream) seen.push(seq);
     };
-    expect(await faultOf(read())).toMatchObject({ code: "invalid_key", status: 401, detail: "gone" });
+    expect(await errorOf(read())).toMatchObject({ code: "invalid_key", status: 401, detail: "gone" });
     expect(seen).toEqual([2, 3, 4]);
     expect(heard).toEqual([typing[0], ...deltas, typing[1]]);
     const asked = server.requests.map(({ path, headers }) => [path.split("after=")[1], headers["last-event-id"]]);
@@ -349,7 +349,7 @@ describe("a stream", () => {
     });
     await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow("mine");
     server.answerWith(events(["reply", "no reply"]));
-    expect(await faultOf(connect().stream("c")[Symbol.asyncIterator]().next())).toMatchObject({
+    expect(await errorOf(connect().stream("c")[Symbol.asyncIterator]().next())).toMatchObject({
       code: "unexpected_answer",
     });
   });
@@ -368,7 +368,7 @@ describe("a stream", () => {
   test("ends with an error that no retry fixes", async () => {
     server.answerWith(problem(403, "insufficient_scope"));
     const reader = connect().stream("c")[Symbol.asyncIterator]();
-    expect(await faultOf(reader.next())).toMatchObject({ code: "insufficient_scope" });
+    expect(await errorOf(reader.next())).toMatchObject({ code: "insufficient_scope" });
     expect(server.requests).toHaveLength(1);
   });
 

@@ -28,39 +28,39 @@ const problem = (status: number, code: string): FullAnswer => ({
 /** Pulls a model from a service that answers so, one answer a call; answers what was said of it. */
 async function pull(
   ...answers: (FullAnswer | "cut")[]
-): Promise<{ news: PullProgress[]; lastIds: (string | undefined)[] }> {
+): Promise<{ progress: PullProgress[]; lastIds: (string | undefined)[] }> {
   const before = service.requests.length;
   service.answerWith((_request, index) => answers[index - before] ?? { status: 500 });
   const client = createClient({ url: service.url("").replace(/\/$/, ""), key: "a-key-of-a-test", maxRetries: 2 });
-  const news: PullProgress[] = [];
-  for await (const one of client.pullModel("ollama:tiny:1b")) news.push(one);
+  const progress: PullProgress[] = [];
+  for await (const one of client.pullModel("ollama:tiny:1b")) progress.push(one);
   const asked = service.requests.slice(before);
   expect(new Set(asked.map(({ method, path }) => `${method} ${path}`))).toEqual(
     new Set(["POST /api/v1/admin/models/ollama%3Atiny%3A1b/pull"]),
   );
-  return { news, lastIds: asked.map(({ headers }) => headers["last-event-id"]) };
+  return { progress, lastIds: asked.map(({ headers }) => headers["last-event-id"]) };
 }
 
 test("the progress of a pull is reported as it arrives, and at its end the id of the model", async () => {
-  const { news } = await pull(stream(event("progress", "p.1", PROGRESS), event("done", "p.2", DONE)));
+  const { progress } = await pull(stream(event("progress", "p.1", PROGRESS), event("done", "p.2", DONE)));
   const { ok: _ok, ...last } = DONE;
-  expect(news).toEqual([PROGRESS, last]);
+  expect(progress).toEqual([PROGRESS, last]);
 });
 
 test("a stream that is interrupted continues after the last event", async () => {
-  const { news, lastIds } = await pull(
+  const { progress, lastIds } = await pull(
     "cut",
     stream(event("progress", "p.1", PROGRESS)),
     { status: 503, headers: { "Retry-After": "0" } },
     stream(event("done", "p.7", DONE)),
   );
-  expect(news.map(({ status }) => status)).toEqual(["pulling", "success"]);
+  expect(progress.map(({ status }) => status)).toEqual(["pulling", "success"]);
   expect(lastIds).toEqual([undefined, undefined, "p.1", "p.1"]);
 });
 
 test("a pull whose end was already reported has ended", async () => {
-  const { news } = await pull(stream(event("progress", "p.1", PROGRESS)), { status: 204 });
-  expect(news).toEqual([PROGRESS]);
+  const { progress } = await pull(stream(event("progress", "p.1", PROGRESS)), { status: 204 });
+  expect(progress).toEqual([PROGRESS]);
 });
 
 test.each([

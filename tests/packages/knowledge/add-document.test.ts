@@ -3,7 +3,7 @@ import { addDocument, ensureKb } from "@svc/knowledge";
 import { testLog } from "@svc/testing";
 import { Client } from "pg";
 import { openTestKnowledge } from "./open-test-knowledge.ts";
-import { readIndexFaults } from "./read-index-faults.ts";
+import { readIndexErrors } from "./read-index-errors.ts";
 import type { TestKnowledge } from "./open-test-knowledge.ts";
 
 const LONG = Array.from(
@@ -41,7 +41,7 @@ async function bookkeeping() {
 async function expectTrueBooks(): Promise<void> {
   const books = await bookkeeping();
   expect(books["stated"]).toEqual(books["counted"]);
-  expect(await readIndexFaults(client, knowledge.kbId)).toEqual([]);
+  expect(await readIndexErrors(client, knowledge.kbId)).toEqual([]);
 }
 
 describe("addDocument", () => {

@@ -6,7 +6,7 @@ import type { Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
 import { Client } from "pg";
-import { readIndexFaults } from "./read-index-faults.ts";
+import { readIndexErrors } from "./read-index-errors.ts";
 
 /** The migrations of the version that kept one row for each word of each passage. */
 const FORMER = ["0001_core", "0002_knowledge", "0003_http_api"];
@@ -66,7 +66,7 @@ test("what a former version had indexed is found after the update, without anybo
   expect(await reindexOutdated(deps)).toEqual({ documents: 1 });
   expect(await textsOf("restore")).toEqual(["Restoring takes minutes."]);
   expect(await textsOf("bakcup")).toEqual(["Backups are made each night."]);
-  expect(await readIndexFaults(client, row.kb)).toEqual([]);
+  expect(await readIndexErrors(client, row.kb)).toEqual([]);
   expect((await client.query("SELECT FROM chunk_terms")).rowCount).toBe(0);
 
   const put = await addDocument(deps, project, row.kb, { key: "a.md", text: "Restored.", mime: "text/markdown" });

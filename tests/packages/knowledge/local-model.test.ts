@@ -36,7 +36,7 @@ function open(dir: string, options: { firstRestMs?: number } = {}): { embedder: 
 
 function cosine(a: Float32Array | null | undefined, b: Float32Array | null | undefined): number {
   if (a == null || b == null) throw new Error("there is no embedding");
-  return a.reduce((sum, number, place) => sum + number * (b[place] ?? 0), 0);
+  return a.reduce((sum, number, position) => sum + number * (b[position] ?? 0), 0);
 }
 
 describe("a model in a folder", () => {
@@ -93,16 +93,16 @@ describe("a model in a folder", () => {
   });
 
   test("that lacks something says what, and what to do", async () => {
-    const faultOf = (dir: string) => () => readModelFolder(dir);
-    expect(faultOf("/nowhere/at-all")).toThrow("/nowhere/at-all is not a readable folder");
+    const errorOf = (dir: string) => () => readModelFolder(dir);
+    expect(errorOf("/nowhere/at-all")).toThrow("/nowhere/at-all is not a readable folder");
     const empty = { "onnx/model.onnx": null, "tokenizer.json": null, "tokenizer_config.json": null };
-    expect(faultOf(await makeFolder({ files: empty }))).toThrow(
+    expect(errorOf(await makeFolder({ files: empty }))).toThrow(
       /lacks onnx\/model_quantized\.onnx or onnx\/model\.onnx, tokenizer\.json, tokenizer_config\.json; copy all files/,
     );
-    expect(faultOf(await makeFolder({ files: { "config.json": "<html>" } }))).toThrow("config.json is not JSON");
-    expect(faultOf(await makeFolder({ files: { "onnx/model.onnx_data": "" } }))).toThrow("second file");
+    expect(errorOf(await makeFolder({ files: { "config.json": "<html>" } }))).toThrow("config.json is not JSON");
+    expect(errorOf(await makeFolder({ files: { "onnx/model.onnx_data": "" } }))).toThrow("second file");
     const weighted = { "1_Pooling/config.json": { pooling_mode_weightedmean_tokens: true } };
-    expect(faultOf(await makeFolder({ files: weighted }))).toThrow("pooling_mode_weightedmean_tokens");
+    expect(errorOf(await makeFolder({ files: weighted }))).toThrow("pooling_mode_weightedmean_tokens");
   });
 
   test.each([

@@ -38,12 +38,12 @@ export function makeDocx(body: string, extra: Record<string, string | Uint8Array
 }
 
 /** A paragraph of a DOCX: `style` is `H1` to `H3`, `list` is 1 for bullets and 2 for numbers. */
-export function docxParagraph(text: string, look: { style?: string; list?: 1 | 2; level?: number } = {}): string {
-  const style = look.style === undefined ? "" : `<w:pStyle w:val="${look.style}"/>`;
+export function docxParagraph(text: string, check: { style?: string; list?: 1 | 2; level?: number } = {}): string {
+  const style = check.style === undefined ? "" : `<w:pStyle w:val="${check.style}"/>`;
   const list =
-    look.list === undefined
+    check.list === undefined
       ? ""
-      : `<w:numPr><w:ilvl w:val="${look.level ?? 0}"/><w:numId w:val="${look.list}"/></w:numPr>`;
+      : `<w:numPr><w:ilvl w:val="${check.level ?? 0}"/><w:numId w:val="${check.list}"/></w:numPr>`;
   return `<w:p><w:pPr>${style}${list}</w:pPr>${docxRun(text)}</w:p>`;
 }
 

@@ -37,9 +37,9 @@ async function refusalOf(name: string, content: string | Uint8Array, by: FileRea
   );
   if (!(error instanceof ServiceError)) throw error;
   expect(error.message.startsWith(`"${name}" `)).toBe(true);
-  const [fault] = error.errors ?? [];
-  if (fault !== undefined) expect(fault.pointer).toBe("/file");
-  return [error.code, fault?.code ?? null, error.message] as const;
+  const [problem] = error.errors ?? [];
+  if (problem !== undefined) expect(problem.pointer).toBe("/file");
+  return [error.code, problem?.code ?? null, error.message] as const;
 }
 
 describe("a file that is no text is refused by its name, with what to do", () => {
@@ -74,8 +74,8 @@ describe("a file that is no text is refused by its name, with what to do", () =>
     ],
   ];
 
-  test.each(cases)("%s", async (name, content, code, fault, says) => {
-    expect(await refusalOf(name, content)).toEqual([code, fault, expect.stringMatching(says)]);
+  test.each(cases)("%s", async (name, content, code, error, says) => {
+    expect(await refusalOf(name, content)).toEqual([code, error, expect.stringMatching(says)]);
   });
 });
 

@@ -5,7 +5,7 @@ import { testLog } from "@svc/testing";
 import { Client } from "pg";
 import { openTestKnowledge } from "./open-test-knowledge.ts";
 import type { TestKnowledge } from "./open-test-knowledge.ts";
-import { readIndexFaults } from "./read-index-faults.ts";
+import { readIndexErrors } from "./read-index-errors.ts";
 
 let knowledge: TestKnowledge;
 let client: Client;
@@ -68,7 +68,7 @@ describe("addDocuments", () => {
     ]);
     expect(twice.map(({ status }) => status)).toEqual(["added", "changed"]);
     expect(await find("second")).toHaveLength(1);
-    expect(await readIndexFaults(client, kb.id)).toEqual([]);
+    expect(await readIndexErrors(client, kb.id)).toEqual([]);
   });
 
   test("a knowledge base of another project is not found", async () => {
@@ -91,7 +91,7 @@ describe("the index of a knowledge base", () => {
         [`${round}.md`]: "small",
       });
     }
-    expect(await readIndexFaults(client, kb.id)).toEqual([]);
+    expect(await readIndexErrors(client, kb.id)).toEqual([]);
     const { rows } = await client.query<{ next: number; blocks: number }>(
       "SELECT next_chunk_number AS next, cardinality(blocks) AS blocks FROM kbs WHERE id = $1",
       [kb.id],
@@ -110,7 +110,7 @@ describe("the index of a knowledge base", () => {
     if (first === undefined || first.status === "refused") throw new Error("the document was refused");
     await deps.store.documents.remove(project, kb.id, first.documentId);
     expect(await find("tapir", 100)).toHaveLength(20);
-    expect(await readIndexFaults(client, kb.id)).toEqual([]);
+    expect(await readIndexErrors(client, kb.id)).toEqual([]);
   });
 });
 
@@ -206,7 +206,7 @@ describe("reindexOutdated", () => {
       await replica.close();
     }
     expect(await find("okapi69x", 100)).toEqual(found);
-    expect(await readIndexFaults(client, kb.id)).toEqual([]);
+    expect(await readIndexErrors(client, kb.id)).toEqual([]);
     expect(await reindexOutdated(deps)).toEqual({ documents: 0 });
   });
 

@@ -66,7 +66,7 @@ async function embedAll({ embedder }: Embeddings): Promise<number> {
   );
   return chunkEmbeddings.save(
     embedder.model,
-    chunks.map(({ chunkId }, place) => ({ chunkId, embedding: found[place] ?? null })),
+    chunks.map(({ chunkId }, position) => ({ chunkId, embedding: found[position] ?? null })),
   );
 }
 

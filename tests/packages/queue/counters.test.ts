@@ -38,7 +38,7 @@ async function openReady(prefix?: string): Promise<Queues> {
 async function isShared(one: Counters, other: Counters): Promise<boolean> {
   const name = newName();
   await one.count(name, MINUTE);
-  return (await other.look(name, MINUTE)).remaining === MINUTE.limit - 1;
+  return (await other.peek(name, MINUTE)).remaining === MINUTE.limit - 1;
 }
 
 describe("a counter", () => {
@@ -70,7 +70,7 @@ describe("a counter", () => {
       Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? here : there).count(name, limit)),
     );
     expect(counted.filter(({ isOver }) => !isOver)).toHaveLength(50);
-    expect((await there.look(name, limit)).remaining).toBe(0);
+    expect((await there.peek(name, limit)).remaining).toBe(0);
   });
 
   test("begins anew when its window has ended", async () => {
@@ -78,7 +78,7 @@ describe("a counter", () => {
     const second = { limit: 2, windowSeconds: 1 };
     for (const isOver of [false, false, true]) expect(await here.count(name, second)).toMatchObject({ isOver });
     for (const counters of [here, there]) {
-      await waitFor(async () => (await counters.look(name, second)).remaining === 2, { what: "the window to end" });
+      await waitFor(async () => (await counters.peek(name, second)).remaining === 2, { what: "the window to end" });
     }
     expect(await here.count(name, second)).toMatchObject({ isOver: false, remaining: 1 });
   });
@@ -86,11 +86,11 @@ describe("a counter", () => {
   test("is looked at without counting, by every process", async () => {
     const name = newName();
     for (const counters of [here, there, here]) {
-      expect(await counters.look(name, MINUTE)).toEqual({ remaining: 5, resetMs: 60_000 });
+      expect(await counters.peek(name, MINUTE)).toEqual({ remaining: 5, resetMs: 60_000 });
     }
     await here.count(name, MINUTE);
     for (const counters of [there, here, there]) {
-      expect(await counters.look(name, MINUTE)).toMatchObject({ remaining: 4 });
+      expect(await counters.peek(name, MINUTE)).toMatchObject({ remaining: 4 });
     }
   });
 
@@ -106,7 +106,7 @@ describe("a counter", () => {
     const name = newName();
     for (let time = 0; time < 6; time++) await here.count(name, MINUTE);
     expect(await here.count(`${name}0`, MINUTE)).toMatchObject({ remaining: 4 });
-    expect(await strangers.look(name, MINUTE)).toMatchObject({ remaining: 5 });
+    expect(await strangers.peek(name, MINUTE)).toMatchObject({ remaining: 5 });
   });
 
   test("takes any name as it is", async () => {
@@ -137,7 +137,7 @@ describe("a counter", () => {
     await queues.counters.count(ended, second);
     await queues.counters.count(open, MINUTE);
     expect(await listRows()).toEqual(expect.arrayContaining([ended, open]));
-    await waitFor(async () => (await queues.counters.look(ended, second)).remaining === 2, {
+    await waitFor(async () => (await queues.counters.peek(ended, second)).remaining === 2, {
       what: "the window to end",
     });
     // What is done once a minute is done now.
@@ -156,7 +156,7 @@ describe("a counter", () => {
     const { log, lines } = collectLog();
     const queues = openQueues({ databaseUrl: database.url, redisUrl: undefined, log });
     try {
-      await queues.findPolicyFault(5_000);
+      await queues.findPolicyProblem(5_000);
       const client = new Client({ connectionString: database.url });
       await client.connect();
       await client.query("DROP TABLE bullmq.svc_counters");
@@ -197,7 +197,7 @@ describe("a server that is silent", () => {
         expect(await behind.counters.count(name, MINUTE)).toMatchObject({ isOver: false, remaining });
       }
       expect(await behind.counters.count(name, MINUTE)).toMatchObject({ isOver: true });
-      expect(await behind.counters.look(name, MINUTE)).toMatchObject({ remaining: 0 });
+      expect(await behind.counters.peek(name, MINUTE)).toMatchObject({ remaining: 0 });
       expect(lines().filter(({ level }) => level === "warn")).toEqual([]);
       relay.release();
       await waitFor(shared, { what: "the processes to count together again", timeoutMs: 30_000 });
@@ -253,7 +253,7 @@ describe("a server that is silent", () => {
     const many = { limit: 1_000_000, windowSeconds: 60 };
     await waitFor(
       () => {
-        for (const counters of both()) calls.push(counters.count(newName(), many), counters.look("any", many));
+        for (const counters of both()) calls.push(counters.count(newName(), many), counters.peek("any", many));
         return isDead;
       },
       { what: "the server to be dead" },

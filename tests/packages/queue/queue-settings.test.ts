@@ -66,12 +66,12 @@ test("migrating the queues again, also several at once, changes nothing and fail
     const queues = backend.open();
     try {
       await waitFor(() => queues.isUp(), { what: "the queues to be up" });
-      expect(await queues.findPolicyFault(5_000)).toBeNull();
+      expect(await queues.findPolicyProblem(5_000)).toBeNull();
       expect(await tellRedis(backend.port, "CONFIG SET maxmemory-policy allkeys-lru")).toMatch(/^\+OK/);
-      expect(await queues.findPolicyFault(5_000)).toMatch(/allkeys-lru.*noeviction/);
+      expect(await queues.findPolicyProblem(5_000)).toMatch(/allkeys-lru.*noeviction/);
       await backend.kill();
       await waitFor(() => !queues.isUp(), { what: "the loss to be noticed" });
-      expect(await queues.findPolicyFault(1)).toBeNull();
+      expect(await queues.findPolicyProblem(1)).toBeNull();
     } finally {
       await queues.close();
       await backend.stop();
@@ -85,7 +85,7 @@ test("migrating the queues again, also several at once, changes nothing and fail
     const backend = await startPrivateBackend();
     const queues = backend.open();
     try {
-      expect(await queues.findPolicyFault(5_000)).toBeNull();
+      expect(await queues.findPolicyProblem(5_000)).toBeNull();
     } finally {
       await queues.close();
       await backend.stop();

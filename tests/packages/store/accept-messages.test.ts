@@ -92,8 +92,8 @@ test("concurrent messages of many chats, from two processes, are each committed 
   }
   for (const chatId of chats) {
     const ticketId = ticketIdOf(project, "api", chatId);
-    const places = rows.filter((row) => row.ticket_id === ticketId).map(({ seq }) => seq);
-    expect(places.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+    const positions = rows.filter((row) => row.ticket_id === ticketId).map(({ seq }) => seq);
+    expect(positions.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
   }
 });
 
@@ -104,8 +104,8 @@ test("messages of one chat that are accepted in a row keep the order of the call
     const accepted = await Promise.all(
       Array.from({ length: 500 }, () => db.store.messages.accept(project, newMessage({ chatId: `chat ${round}` }))),
     );
-    const outOfPlace = accepted.filter(({ seq }, index) => seq !== index + 1);
-    expect(outOfPlace.length).toBe(0);
+    const outOfOrder = accepted.filter(({ seq }, index) => seq !== index + 1);
+    expect(outOfOrder.length).toBe(0);
   }
 });
 
@@ -123,7 +123,7 @@ test("a message that cannot be stored harms no other of its batch", async () => 
     [project],
   );
   // The bad one has left no gap in its chat.
-  expect(rows.map(({ places }) => places).toSorted((a, b) => a.length - b.length)).toEqual([
+  expect(rows.map(({ places: positions }) => positions).toSorted((a, b) => a.length - b.length)).toEqual([
     [1, 2, 3, 4],
     [1, 2, 3, 4, 5],
     [1, 2, 3, 4, 5],

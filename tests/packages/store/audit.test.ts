@@ -36,13 +36,13 @@ async function tamper(...statements: string[]): Promise<void> {
   }
 }
 
-interface Place {
+interface Position {
   day: string;
   number: number;
 }
 
-const places = () =>
-  opened.sql<Place>("SELECT to_char(day, 'YYYY-MM-DD') AS day, number FROM audit_events e ORDER BY e.day, e.number");
+const positions = () =>
+  opened.sql<Position>("SELECT to_char(day, 'YYYY-MM-DD') AS day, number FROM audit_events e ORDER BY e.day, e.number");
 
 /** Lets so many days go by: the time of the whole chain is set back, so that its end lies in the past. */
 async function passDays(days: number): Promise<void> {
@@ -125,9 +125,11 @@ describe("the audit trail", () => {
     await Promise.all(
       Array.from({ length: 300 }, (_, index) => stores[index % 3]?.audit.append(eventOf({ actor: `key:${index}` }))),
     );
-    expect((await places()).map(({ number }) => number)).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
+    expect((await positions()).map(({ number }) => number)).toEqual(
+      Array.from({ length: 300 }, (_, index) => index + 1),
+    );
     expect(await store.audit.check()).toMatchObject(whole(300));
-    const byId = await opened.sql<Place>("SELECT number FROM audit_events ORDER BY id");
+    const byId = await opened.sql<Position>("SELECT number FROM audit_events ORDER BY id");
     expect(byId.map(({ number }) => number)).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
   });
 
@@ -154,7 +156,7 @@ describe("the audit trail", () => {
     await tamper("UPDATE audit_head SET day = day + 2, at = at + interval '2 days', number = 0");
     // The row before it lies two days ahead now.
     await store.audit.append(eventOf());
-    const [earlier, later] = await places();
+    const [earlier, later] = await positions();
     expect((later?.day ?? "") > (earlier?.day ?? "")).toBe(true);
     const times = (await store.audit.listPage({}, { limit: 2 })).map(({ at }) => at.getTime());
     expect((times[0] ?? 0) - (times[1] ?? 0)).toBeGreaterThan(86_400_000);
@@ -251,7 +253,7 @@ describe("a check of the chain", () => {
   });
   afterEach(reset);
 
-  const days = async () => [...new Set((await places()).map(({ day }) => day))];
+  const days = async () => [...new Set((await positions()).map(({ day }) => day))];
   const rowAt = (day: string | undefined, number: number) => `day = '${day}' AND number = ${number}`;
 
   test("finds nothing wrong in a whole one, also in parts, and says where it ends", async () => {
@@ -340,10 +342,10 @@ describe("a check of the chain", () => {
       ],
       { kind: "changed", number: 2 },
     ],
-  ])("finds %s", async (_what, statements, fault) => {
+  ])("finds %s", async (_what, statements, error) => {
     const [first, second] = await days();
     await tamper(...statements(second ?? ""));
-    expect((await store.audit.check()).fault).toMatchObject({ day: second, ...fault });
+    expect((await store.audit.check()).fault).toMatchObject({ day: second, ...error });
     // What comes before is still whole, but for what has to follow from it.
     const { fault: before, rows } = await store.audit.check({ to: first });
     expect([rows, before === null || before.number === 1]).toEqual([3, true]);
@@ -352,10 +354,10 @@ describe("a check of the chain", () => {
   test("finds that the end of an earlier day was cut off, by the day after it", async () => {
     const [, second, third] = await days();
     await tamper(`DELETE FROM audit_events WHERE ${rowAt(second, 3)}`);
-    const fault = { kind: "unlinked", day: third, number: 1 };
-    expect((await store.audit.check()).fault).toMatchObject(fault);
-    expect((await store.audit.check({ to: second })).fault).toMatchObject(fault);
-    expect((await store.audit.check({ from: third })).fault).toMatchObject(fault);
+    const error = { kind: "unlinked", day: third, number: 1 };
+    expect((await store.audit.check()).fault).toMatchObject(error);
+    expect((await store.audit.check({ to: second })).fault).toMatchObject(error);
+    expect((await store.audit.check({ from: third })).fault).toMatchObject(error);
   });
 
   test("finds that a whole day is gone", async () => {
@@ -394,8 +396,8 @@ describe("a check of the chain", () => {
     );
     for (let number = 1; number <= 3; number++) await store.audit.append(eventOf());
     expect((await store.audit.check()).fault).toBeNull();
-    const fault = { kind: "unexpected", day: third, number: 3, id: null };
-    expect((await store.audit.check({ expect: kept })).fault).toEqual(fault);
+    const error = { kind: "unexpected", day: third, number: 3, id: null };
+    expect((await store.audit.check({ expect: kept })).fault).toEqual(error);
     expect((await store.audit.check({ expect: earlier })).fault).toBeNull();
     expect((await store.audit.check({ expect: { ...kept, number: 99 } })).fault).toMatchObject({ number: 99 });
   });

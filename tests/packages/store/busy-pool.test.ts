@@ -44,10 +44,14 @@ const untilWaiting = (count: number) =>
   );
 
 test("a call that finds all connections in use is told that the service is busy, and readiness does not change", async () => {
-  const { stuck, error, fault } = await whileLocked("kbs", async () => {
+  const {
+    stuck,
+    error,
+    fault: problem,
+  } = await whileLocked("kbs", async () => {
     const waiting = Array.from({ length: 5 }, () => store.kbs.list(project));
     await untilWaiting(5);
-    const [listed, found] = await Promise.allSettled([store.projects.list(), store.findFault()]);
+    const [listed, found] = await Promise.allSettled([store.projects.list(), store.findProblem()]);
     return { stuck: waiting, error: listed.status === "rejected" ? (listed.reason as unknown) : null, fault: found };
   });
   await Promise.all(stuck);
@@ -57,7 +61,7 @@ test("a call that finds all connections in use is told that the service is busy,
     headers: { "Retry-After": "2" },
   });
   expect([isUnavailable(error), isBusy(error)]).toEqual([true, true]);
-  expect(fault).toEqual({ status: "fulfilled", value: null });
+  expect(problem).toEqual({ status: "fulfilled", value: null });
 });
 
 test("a call that waits for a connection to a server that does not respond is told that it cannot be reached", async () => {

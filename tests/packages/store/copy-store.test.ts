@@ -56,7 +56,7 @@ function put(url: string, change: Partial<PutOptions> = {}, tables = replay(copi
 }
 
 /** A new connection for each look, since nobody may be at work on the database. */
-async function look<Row extends object>(text: string, url = target.url): Promise<Row[]> {
+async function query<Row extends object>(text: string, url = target.url): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -173,32 +173,32 @@ describe("what is put back", () => {
     for (const name of moved) expect(now[name]).toHaveLength(then[name]?.length ?? -1);
     for (const name of moved) for (const side of [now, then]) side[name] = [];
     expect(now).toEqual(then);
-    expect(await look("SELECT 1 FROM chats WHERE lease_until > now()")).toEqual([]);
-    expect(await look("SELECT 1 FROM instances")).toEqual([]);
-    const texts = await look<{ text: string }>("SELECT text FROM messages");
+    expect(await query("SELECT 1 FROM chats WHERE lease_until > now()")).toEqual([]);
+    expect(await query("SELECT 1 FROM instances")).toEqual([]);
+    const texts = await query<{ text: string }>("SELECT text FROM messages");
     for (const text of HOSTILE) expect(texts).toContainEqual({ text });
   });
 
   test("gives out numbers after those that were given out", async () => {
-    const [next] = await look<{ id: string; top: string }>(
+    const [next] = await query<{ id: string; top: string }>(
       `SELECT nextval(pg_get_serial_sequence('ticket_events', 'id')) AS id, (SELECT max(id) FROM ticket_events) AS top`,
     );
     expect(Number(next?.id)).toBe(Number(next?.top) + 1);
   });
 
   test("keeps the audit trail append-only", async () => {
-    await expect(look("DELETE FROM audit_events")).rejects.toThrow("append-only");
-    await expect(look("UPDATE audit_head SET number = 0")).rejects.toThrow("append-only");
+    await expect(query("DELETE FROM audit_events")).rejects.toThrow("append-only");
+    await expect(query("UPDATE audit_head SET number = 0")).rejects.toThrow("append-only");
   });
 
   test("is refused where there is data, and replaces it where that is wanted; somebody else's table stays", async () => {
     await expect(put(target.url)).rejects.toMatchObject({ fault: "not_empty" });
-    await look("CREATE TABLE somebody_elses (id integer)");
-    await look("INSERT INTO projects (id, name, handoff_text) VALUES (gen_random_uuid(), 'to be removed', '')");
+    await query("CREATE TABLE somebody_elses (id integer)");
+    await query("INSERT INTO projects (id, name, handoff_text) VALUES (gen_random_uuid(), 'to be removed', '')");
     await put(target.url, { mayReplace: true });
-    expect(await look("SELECT 1 FROM projects WHERE name = 'to be removed'")).toEqual([]);
-    expect(await look("SELECT 1 FROM somebody_elses")).toEqual([]);
-    await look("DROP TABLE somebody_elses");
+    expect(await query("SELECT 1 FROM projects WHERE name = 'to be removed'")).toEqual([]);
+    expect(await query("SELECT 1 FROM somebody_elses")).toEqual([]);
+    await query("DROP TABLE somebody_elses");
   });
 
   test("is refused while processes are at work, unless they may be interrupted", async () => {
@@ -207,9 +207,9 @@ describe("what is put back", () => {
     await expect(put(target.url, { mayReplace: true })).rejects.toMatchObject({ fault: "in_use" });
     await put(target.url, { mayReplace: true, mayInterrupt: true });
     await client.end();
-    await look("INSERT INTO instances VALUES (gen_random_uuid(), 'pipeline', now() + interval '1 minute')");
+    await query("INSERT INTO instances VALUES (gen_random_uuid(), 'pipeline', now() + interval '1 minute')");
     await expect(put(target.url, { mayReplace: true })).rejects.toThrow("svc-pipeline");
-    await look("DELETE FROM instances");
+    await query("DELETE FROM instances");
   });
 });
 
@@ -222,10 +222,10 @@ describe("a copy that cannot be put back changes nothing", () => {
     ["of an older schema than its tables", "bad_copy", ({ migrations }) => ({ migrations: migrations.slice(0, 3) })],
   ];
 
-  test.each(brokenHeads)("%s", async (_, fault, change) => {
+  test.each(brokenHeads)("%s", async (_, error, change) => {
     const before = await contents(target.url);
     const head = { ...copied.head, ...change(copied.head) };
-    await expect(put(target.url, { head, mayReplace: true })).rejects.toMatchObject({ fault });
+    await expect(put(target.url, { head, mayReplace: true })).rejects.toMatchObject({ fault: error });
     expect(await contents(target.url)).toEqual(before);
   });
 
@@ -312,7 +312,7 @@ test("what was worked on when the copy was made is taken up again, and what was 
   const store = openStore({ url: target.url, secretKey: SECRET_KEY, log: testLog() });
   try {
     expect(await store.installation.checkSecretKey(store.sealer)).toBe(true);
-    const due = await look<{ id: string; text: string; ticket_id: string; project_id: string }>(
+    const due = await query<{ id: string; text: string; ticket_id: string; project_id: string }>(
       "SELECT id, text, ticket_id, project_id FROM messages WHERE state = 'received' ORDER BY text",
     );
     expect(due.map(({ text }) => text)).toEqual(["is worked on", "still waits"]);
@@ -325,7 +325,7 @@ test("what was worked on when the copy was made is taken up again, and what was 
     }
     while (await store.ticketIndex.follow());
     expect(
-      await look("SELECT 1 FROM tickets t LEFT JOIN ticket_list l ON l.ticket_id = t.id WHERE l.ticket_id IS NULL"),
+      await query("SELECT 1 FROM tickets t LEFT JOIN ticket_list l ON l.ticket_id = t.id WHERE l.ticket_id IS NULL"),
     ).toEqual([]);
   } finally {
     await store.close();

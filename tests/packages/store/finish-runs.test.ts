@@ -74,7 +74,7 @@ test("a finished run makes message, ticket, event and replies true together and 
   });
   expect(await db.store.tickets.listMoves(project, message.ticketId)).toEqual([MOVE]);
   const page = await db.store.replies.readBuffer(project, message.ticketId, 0, LIMITS);
-  const place = {
+  const position = {
     id: expect.any(String),
     ticketId: message.ticketId,
     inReplyTo: message.messageId,
@@ -82,9 +82,9 @@ test("a finished run makes message, ticket, event and replies true together and 
     createdAt: expect.any(Date),
   };
   expect(page.replies).toEqual([
-    { ...place, seq: 2, type: "message", text: "**yes**", markdown: true, sources: [source] },
+    { ...position, seq: 2, type: "message", text: "**yes**", markdown: true, sources: [source] },
     {
-      ...place,
+      ...position,
       seq: 3,
       type: "attachment",
       filename: "t.xlsx",

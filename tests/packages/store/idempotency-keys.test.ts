@@ -375,15 +375,15 @@ describe(`a key that is older than ${IDEMPOTENCY_HOURS} hours`, () => {
     const call = newCall();
     await keys().claim(call);
     await makeOld(call, 1);
-    const anew = repeatOf(call, { bodyHash: hashOf("another body") });
-    expect(await keys().claim(anew)).toEqual(MINE(anew, false));
-    expect(await keys().claim(repeatOf(anew))).toEqual({ kind: "busy" });
+    const again = repeatOf(call, { bodyHash: hashOf("another body") });
+    expect(await keys().claim(again)).toEqual(MINE(again, false));
+    expect(await keys().claim(repeatOf(again))).toEqual({ kind: "busy" });
     // The old call has lost it.
     await keys().answer(call, ANSWER);
     await keys().release(call);
-    expect(await keys().claim(repeatOf(anew))).toEqual({ kind: "busy" });
-    await keys().answer(anew, ANSWER);
-    expect(await keys().claim(repeatOf(anew))).toEqual(ANSWERED(anew, ANSWER));
+    expect(await keys().claim(repeatOf(again))).toEqual({ kind: "busy" });
+    await keys().answer(again, ANSWER);
+    expect(await keys().claim(repeatOf(again))).toEqual(ANSWERED(again, ANSWER));
   });
 
   test("forgets its answer", async () => {
@@ -393,11 +393,11 @@ describe(`a key that is older than ${IDEMPOTENCY_HOURS} hours`, () => {
     await makeOld(call, -1);
     expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
     await makeOld(call, 1);
-    const anew = repeatOf(call);
-    expect(await keys().claim(anew)).toEqual(MINE(anew, false));
+    const again = repeatOf(call);
+    expect(await keys().claim(again)).toEqual(MINE(again, false));
     // Its 24 hours begin anew too.
     expect(await keys().deleteExpired(1_000)).toBe(0);
-    expect(await keys().claim(repeatOf(anew))).toEqual({ kind: "busy" });
+    expect(await keys().claim(repeatOf(again))).toEqual({ kind: "busy" });
   });
 
   test("begins anew for exactly one of many that ask at once", async () => {

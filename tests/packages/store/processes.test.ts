@@ -30,8 +30,8 @@ async function heardAgo(app: string, seconds: number) {
 
 /** What several replicas of an app are told together: app, and seconds ago. */
 async function tellReplicas(app: string) {
-  const told = await Promise.all([1, 2, 3].map(() => db.store.processes.takeVanished(app)));
-  return told.flat().map(({ app, heardAt }) => [app, Math.round((Date.now() - heardAt.getTime()) / 1_000)]);
+  const reported = await Promise.all([1, 2, 3].map(() => db.store.processes.takeVanished(app)));
+  return reported.flat().map(({ app, heardAt }) => [app, Math.round((Date.now() - heardAt.getTime()) / 1_000)]);
 }
 
 test("a process that has vanished is listed for a day, and a stop takes it away", async () => {
@@ -67,8 +67,8 @@ test("one that is silent is listed on its own host, and recorded as missing once
   const { ownId } = silent.processes;
   expect(await own.processes.listSilent("another-host")).toEqual([]);
   expect(await own.processes.listSilent("a-host")).toEqual([{ id: ownId, pid: 7 }]);
-  const told = await Promise.all([1, 2].map(() => own.processes.takeMissing([ownId])));
-  expect(told.flat()).toMatchObject([{ app: "pipeline", pid: 7 }]);
+  const reported = await Promise.all([1, 2].map(() => own.processes.takeMissing([ownId])));
+  expect(reported.flat()).toMatchObject([{ app: "pipeline", pid: 7 }]);
   expect(await own.processes.listSilent("a-host")).toEqual([]);
 });
 
@@ -77,8 +77,8 @@ test("one that has vanished is told to one process, to a replica of its own app 
   await heardAgo("api", 40);
   await heardAgo("pipeline", 40);
   await heardAgo("widget", 130);
-  const told = await tellReplicas("api");
-  expect(told.toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
+  const reported = await tellReplicas("api");
+  expect(reported.toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
     ["api", 40],
     ["widget", 130],
   ]);

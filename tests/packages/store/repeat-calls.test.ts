@@ -213,9 +213,9 @@ describe("a process that was counted as dead, and lives again when another one h
         return another.replies.takeForCall(project, call.messageId, other);
       };
       await Promise.all([db.store.instances.beat(call.instance, "api"), takeOver(), answer(call, ["answer"])]);
-      const looks = await Promise.all([seenByFirst(call), take(call, other).then((outcome) => found(outcome).texts)]);
+      const checks = await Promise.all([seenByFirst(call), take(call, other).then((outcome) => found(outcome).texts)]);
       // The first call takes nothing, so that what it sees must be nobody else's; the other one may have had it before.
-      expect(looks.flat().length).toBeLessThanOrEqual(1);
+      expect(checks.flat().length).toBeLessThanOrEqual(1);
     }
   });
 });

@@ -156,7 +156,7 @@ describe("a decision", () => {
   test("knows of a message that was accepted while it waited for the chat", async () => {
     const { ticketId } = await heldChat({ chatId: "close" });
     const seen: boolean[] = [];
-    const look = () =>
+    const check = () =>
       db.store.reviews.decide(project, ticketId, (state) => {
         seen.push(state.hasReceived);
         return decision(state, {});
@@ -167,11 +167,11 @@ describe("a decision", () => {
     try {
       await holder.query("BEGIN");
       await holder.query("SELECT FROM chats WHERE ticket_id = $1 FOR UPDATE", [ticketId]);
-      const before = look();
+      const before = check();
       await untilWaiting(1);
       const accepting = db.openAnother().messages.accept(project, newMessage({ chatId: "close" }));
       await untilWaiting(2);
-      const after = look();
+      const after = check();
       await untilWaiting(3);
       await holder.query("COMMIT");
       await Promise.all([before, accepting, after]);
@@ -188,7 +188,7 @@ describe("a decision", () => {
     const run = await claimNow(store, project, ticketId);
     await store.tickets.open(project, run);
     await store.tickets.finish(project, answeredRun(run, [], { state: "failed", stage: "review", failure: "broken" }));
-    const look = async () => {
+    const check = async () => {
       const states: ReviewState[] = [];
       await store.reviews.decide(project, ticketId, (state) => {
         states.push(state);
@@ -196,7 +196,7 @@ describe("a decision", () => {
       });
       return states[0];
     };
-    expect(await look()).toMatchObject({
+    expect(await check()).toMatchObject({
       draft: { covers: [messageId] },
       waiting: [
         { id: messageId, state: "held" },
@@ -210,7 +210,7 @@ describe("a decision", () => {
        VALUES (gen_random_uuid(), $1, $2, 99, $3, 'system', 'message', 'A person comes.', false)`,
       [project, ticketId, messageId],
     );
-    expect(await look()).toMatchObject({ isPersonPromised: true });
+    expect(await check()).toMatchObject({ isPersonPromised: true });
   });
 });
 

@@ -98,14 +98,14 @@ test("what waits on a line that was cut silently is told so as soon as the serve
     const before = await sidesOf();
     expect(before).toHaveLength(2);
     line.silence();
-    let fault: unknown;
+    let problem: unknown;
     far.projects.list().catch((error: unknown) => {
-      fault = error;
+      problem = error;
     });
     line.restore("forgotten");
     // Sooner than the statement's own time of 30 s would end it.
-    await waitFor(() => fault !== undefined, { what: "the statement to fail", timeoutMs: 20_000 });
-    expect(isUnavailable(fault)).toBe(true);
+    await waitFor(() => problem !== undefined, { what: "the statement to fail", timeoutMs: 20_000 });
+    expect(isUnavailable(problem)).toBe(true);
     expect(await far.projects.list()).not.toEqual([]);
     const isGone = async () => {
       const sides = await sidesOf();

@@ -251,7 +251,7 @@ describe("a storage limit", () => {
     const reason = { code: "storage_full", message: "The disk of the database is full. Retry later." };
     await expect(insertFile(project, ticketId, 1, store)).rejects.toMatchObject(reason);
     await expect(store.storedBytes.checkRoom(project, "documents", 1)).rejects.toMatchObject(reason);
-    expect(await store.findFault()).toMatch(/disk/);
+    expect(await store.findProblem()).toMatch(/disk/);
     await insertFile(project, ticketId, 1);
   });
 

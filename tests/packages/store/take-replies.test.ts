@@ -53,17 +53,17 @@ test("a waiting call sees its message's state and then the replies to it, in ord
     project,
     newMessage({ mode: "sync", callInstance: instance }),
   );
-  const look = () => db.store.replies.readForCall(project, messageId, instance);
-  expect(await look()).toEqual({ state: "received", coveredBy: null, replies: [] });
+  const check = () => db.store.replies.readForCall(project, messageId, instance);
+  expect(await check()).toEqual({ state: "received", coveredBy: null, replies: [] });
   const claimed = await claimNow(db.store, project, ticketId);
   await db.store.tickets.open(project, claimed);
   await db.store.tickets.finish(project, answeredRun(claimed, ["one", "two"]));
-  const outcome = await look();
+  const outcome = await check();
   expect(outcome?.state).toBe("answered");
   expect(textsOf(outcome?.replies ?? [])).toEqual(["one", "two"]);
   expect(outcome?.replies.map(({ inReplyTo }) => inReplyTo)).toEqual([messageId, messageId]);
   // Looking is no taking: a call that looks twice at once, or again, misses nothing.
-  expect(await Promise.all([look(), look()])).toEqual([outcome, outcome]);
+  expect(await Promise.all([check(), check()])).toEqual([outcome, outcome]);
   expect(await db.store.replies.readForCall(project, newId(), instance)).toBeNull();
 });
 
@@ -218,8 +218,8 @@ test("plain readers of two processes that read a chat at once get each reply exa
       ),
     );
     for (const { replies } of pages) {
-      const places = replies.map(({ seq }) => seq);
-      expect(places).toEqual(places.toSorted((a, b) => a - b));
+      const positions = replies.map(({ seq }) => seq);
+      expect(positions).toEqual(positions.toSorted((a, b) => a - b));
       expect(replies.length).toBeLessThanOrEqual(3);
       got.push(...replies);
     }

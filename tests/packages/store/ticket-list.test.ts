@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { TICKET_SORTS } from "@svc/contracts";
-import type { KeyPlace, TicketSort } from "@svc/contracts";
+import type { KeyPosition, TicketSort } from "@svc/contracts";
 import { newId, ticketIdOf } from "@svc/store";
 import type { NewMessage, NewReply, ProjectId, TicketPageQuery, TicketRecord } from "@svc/store";
 import { waitFor } from "@svc/testing";
@@ -155,7 +155,7 @@ function compare(sort: TicketSort, a: TicketRecord, b: TicketRecord): number {
 /** Every page of a list, one after the other. */
 async function readPages(query: Query): Promise<TicketRecord[]> {
   const all: TicketRecord[] = [];
-  let after: KeyPlace | undefined;
+  let after: KeyPosition | undefined;
   do {
     const page = await db.store.ticketList.listPage(project, asked({ ...query, after }));
     expect(page.tickets.length).toBeLessThanOrEqual(query.limit);
@@ -494,7 +494,7 @@ describe("the search in tickets", () => {
 
   test("finds every ticket once, in order, of words that are rare, frequent, or frequent in one place", async () => {
     const ids = (await insertTickets(5_100)).toSorted();
-    const places: Record<string, (row: number) => boolean> = {
+    const positions: Record<string, (row: number) => boolean> = {
       subject: () => true,
       third: (row) => row % 3 === 0,
       hundredth: (row) => row % 100 === 0,
@@ -502,7 +502,7 @@ describe("the search in tickets", () => {
       late: (row) => row > 4_000 && row % 20 === 0,
     };
     const subjects = ids.map((_, row) =>
-      Object.entries(places).flatMap(([word, isThere]) => (isThere(row) ? [word] : [])),
+      Object.entries(positions).flatMap(([word, isThere]) => (isThere(row) ? [word] : [])),
     );
     const isSpam = (row: number) => row % 7 === 0;
     await db.sql(
@@ -512,11 +512,11 @@ describe("the search in tickets", () => {
       [ids, subjects.map((words) => words.join(" "))],
     );
     await settle();
-    for (const [word, isThere] of Object.entries(places)) {
+    for (const [word, isThere] of Object.entries(positions)) {
       for (const status of [undefined, "spam"] as const) {
         const meant = ids.filter((_, row) => isThere(row) && (status === undefined || isSpam(row)));
         const read: string[] = [];
-        let after: KeyPlace | undefined;
+        let after: KeyPosition | undefined;
         do {
           const words = { words: [word], beginning: null };
           const query = asked({ words, status, sort: "createdAt", limit: 50, after });

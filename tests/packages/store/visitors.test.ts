@@ -87,7 +87,7 @@ describe("how a chat stands", () => {
     const { ticketId: waiting, messageId } = await db.store.messages.accept(owner, ofWidget());
     const nothing = { lastSeq: 0, pending: null, state: "open", rating: null };
     expect(
-      await db.store.visitors.look([
+      await db.store.visitors.readChatViews([
         { project: owner, ticketId: waiting },
         { project: owner, ticketId: empty },
         { project: stranger, ticketId: answered },
@@ -99,7 +99,7 @@ describe("how a chat stands", () => {
       nothing,
       { lastSeq: 3, pending: null, state: "open", rating: null },
     ]);
-    expect(await db.store.visitors.look([])).toEqual([]);
+    expect(await db.store.visitors.readChatViews([])).toEqual([]);
   });
 
   test("names the oldest message that is not answered, with what its answer says so far", async () => {
@@ -108,12 +108,12 @@ describe("how a chat stands", () => {
     await db.store.tickets.open(owner, claimed);
     const { leaseId } = claimed;
     await db.store.unfinishedReplies.write(owner, { ticketId, messageId, leaseId, text: "So far" });
-    const look = async () => (await db.store.visitors.look([{ project: owner, ticketId }]))[0];
-    expect(await look()).toMatchObject({ pending: { messageId, text: "So far" } });
+    const check = async () => (await db.store.visitors.readChatViews([{ project: owner, ticketId }]))[0];
+    expect(await check()).toMatchObject({ pending: { messageId, text: "So far" } });
     await db.store.tickets.finish(owner, answeredRun(claimed, ["done"], { stage: "review" }));
-    expect(await look()).toMatchObject({ lastSeq: 2, pending: null, state: "waiting" });
+    expect(await check()).toMatchObject({ lastSeq: 2, pending: null, state: "waiting" });
     await db.sql("UPDATE tickets SET stage = 'done', status = 'resolved' WHERE id = $1", [ticketId]);
-    expect(await look()).toMatchObject({ state: "done" });
+    expect(await check()).toMatchObject({ state: "done" });
   });
 });
 
@@ -157,7 +157,7 @@ describe("what was said", () => {
     const [first, second] = await delivered();
     expect([first, second]).toEqual([null, expect.any(Date)]);
     const all = { after: 0, upTo: 3 };
-    await Promise.all([all, all].map((places) => db.store.visitors.confirm(owner, ticketId, places)));
+    await Promise.all([all, all].map((positions) => db.store.visitors.confirm(owner, ticketId, positions)));
     expect(await delivered()).toEqual([expect.any(Date), second]);
   });
 });
@@ -188,7 +188,7 @@ describe("what a visitor says beside its messages", () => {
     expect(await db.store.visitors.rate(stranger, ticketId, { score: 1, comment: null })).toBe(false);
     expect(await db.store.visitors.rate(owner, newId(), { score: 1, comment: null })).toBe(false);
     expect([await rate(2, "slow"), await rate(4), await rate(4)]).toEqual([true, true, true]);
-    expect(await db.store.visitors.look([{ project: owner, ticketId }])).toMatchObject([{ rating: 4 }]);
+    expect(await db.store.visitors.readChatViews([{ project: owner, ticketId }])).toMatchObject([{ rating: 4 }]);
     const events = await db.sql<{ data: object }>(
       "SELECT data FROM ticket_events WHERE ticket_id = $1 AND actor = 'visitor' ORDER BY id",
       [ticketId],

@@ -232,7 +232,7 @@ describe("a request", () => {
   test("says that it cannot work while the store cannot be reached", async () => {
     const { resources } = tools;
     const config = { ...resources.config, ports: { ...resources.config.ports, tools: await freePort() } };
-    const store = { ...resources.store, findFault: () => Promise.resolve("PostgreSQL is unreachable") };
+    const store = { ...resources.store, findProblem: () => Promise.resolve("PostgreSQL is unreachable") };
     const { stop } = await toolServerService({ ...resources, config, store }).start();
     try {
       const origin = `http://127.0.0.1:${config.ports.tools}`;

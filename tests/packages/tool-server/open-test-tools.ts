@@ -146,8 +146,8 @@ export async function openTestTools({
     },
     askModern(key, method, params = {}, { id = 1, headers = {}, meta = ENVELOPE } = {}) {
       const name = "name" in params && typeof params.name === "string" ? { "Mcp-Name": params.name } : {};
-      const told = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, ...name, ...headers };
-      return exchange(key, told, { id, method, params: { ...params, _meta: meta } });
+      const sentHeaders = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, ...name, ...headers };
+      return exchange(key, sentHeaders, { id, method, params: { ...params, _meta: meta } });
     },
     close() {
       closing ??= closeAll();

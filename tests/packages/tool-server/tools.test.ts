@@ -359,9 +359,9 @@ describe("a slow call", () => {
     const response = await tools.send({ key, headers, body, signal: line.signal });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
-    const told = (): RpcMessage[] => parseEvents(text.slice(0, text.lastIndexOf("\n\n") + 1));
-    while (told().length < 2) text += (await reader?.read())?.value ?? "";
-    expect(told().map(({ method, params }) => [method, params?.["progressToken"], params?.["progress"]])).toEqual([
+    const messages = (): RpcMessage[] => parseEvents(text.slice(0, text.lastIndexOf("\n\n") + 1));
+    while (messages().length < 2) text += (await reader?.read())?.value ?? "";
+    expect(messages().map(({ method, params }) => [method, params?.["progressToken"], params?.["progress"]])).toEqual([
       ["notifications/progress", "how far?", 0],
       ["notifications/progress", "how far?", 1],
     ]);

@@ -4,13 +4,13 @@ import type { DeliveryRequest } from "@svc/store";
 import { callbackBody } from "./callback-body.ts";
 
 const createdAt = new Date("2026-11-21T12:00:00.123Z");
-const place = { id: newId(), ticketId: newId(), inReplyTo: newId(), author: "agent" as const, createdAt };
+const reply = { id: newId(), ticketId: newId(), inReplyTo: newId(), author: "agent" as const, createdAt };
 const delivery: DeliveryRequest = {
   project: asProjectId(newId()),
   id: newId(),
   leaseId: newId(),
-  ticketId: place.ticketId,
-  messageId: place.inReplyTo,
+  ticketId: reply.ticketId,
+  messageId: reply.inReplyTo,
   type: "message.completed",
   url: "https://example.com/hook",
   createdAt,
@@ -21,9 +21,9 @@ const delivery: DeliveryRequest = {
   chatId: "chat 1",
   meta: { userId: "u-1", nested: { list: [1, "ä"] } },
   replies: [
-    { ...place, type: "message", seq: 2, text: "Hello\u2028 <b>", markdown: true, sources: null },
+    { ...reply, type: "message", seq: 2, text: "Hello\u2028 <b>", markdown: true, sources: null },
     {
-      ...place,
+      ...reply,
       type: "attachment",
       seq: 3,
       filename: "table.xlsx",
@@ -38,7 +38,7 @@ const delivery: DeliveryRequest = {
 };
 
 test("the body is that of a sync answer, with type, ids, time and meta, and with no word of secrets or tries", () => {
-  const item = { id: place.id, createdAt: createdAt.toISOString(), inReplyTo: place.inReplyTo, author: "agent" };
+  const item = { id: reply.id, createdAt: createdAt.toISOString(), inReplyTo: reply.inReplyTo, author: "agent" };
   expect(JSON.parse(callbackBody(delivery))).toEqual({
     ok: true,
     mode: "webhook",

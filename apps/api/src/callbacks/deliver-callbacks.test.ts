@@ -43,7 +43,7 @@ const withDeliveries = (change: Partial<Store["deliveries"]>): Store => ({
 const away = () => Promise.reject(new ServiceError("unavailable", "service unavailable"));
 
 function startWorker(change: Partial<DeliveryContext> = {}) {
-  const told: string[] = [];
+  const notifications: string[] = [];
   const context = {
     store,
     // Only sweeps use the queues.
@@ -51,10 +51,10 @@ function startWorker(change: Partial<DeliveryContext> = {}) {
     log: testLog(),
     guard: createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] }),
     readSecrets: () => Promise.resolve(secrets),
-    tell: (ticketId: string) => void told.push(ticketId),
+    tell: (ticketId: string) => void notifications.push(ticketId),
     ...change,
   };
-  return { ...deliverCallbacks(context, { abortAfterMs: 0, deadlineMs: 30_000 }), told };
+  return { ...deliverCallbacks(context, { abortAfterMs: 0, deadlineMs: 30_000 }), notifications };
 }
 
 /** Lets so many webhook messages of a chat be answered; answers the ids of their callbacks, in order. */
@@ -147,7 +147,7 @@ test("whoever waits for replies is told of a dead callback, and of no other", as
   await worker.process({ project, ticketId });
   await untilIt(ids[2], ({ state }) => state === "delivered", "the last one to be received");
   expect(await find(ids[1])).toMatchObject({ state: "dead" });
-  expect(worker.told).toEqual([ticketId]);
+  expect(worker.notifications).toEqual([ticketId]);
   await worker.stop();
 });
 

@@ -78,7 +78,7 @@ const inSeconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
 /** The delivery of callbacks in this process. */
 export interface CallbackWork extends Work<Chat> {
   /** Returns what keeps this process from delivering callbacks, in words; null if it delivers them, or none is due. */
-  findFault(): Promise<string | null>;
+  findProblem(): Promise<string | null>;
 }
 
 /**
@@ -117,7 +117,7 @@ export function deliverCallbacks(
 
   return {
     ...work,
-    async findFault() {
+    async findProblem() {
       const sweepMs = work.sinceSweepMs();
       if (sweepMs >= SWEEP_TOO_LONG_MS) return `the last check for due callbacks was ${inSeconds(sweepMs)} ago`;
       const idleMs = performance.now() - claimedAt;

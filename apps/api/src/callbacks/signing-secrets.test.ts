@@ -40,7 +40,7 @@ describe("where a webhook secret is set", () => {
   test("and cannot be opened or used, nothing is signed with anything else, and the operator is told", () => {
     for (const webhookSecret of [stranger.seal("the secret"), sealer.seal("whsec_no base64"), sealer.seal("")]) {
       expect(find({ ...set, webhookSecret }, byKey("the key"))).toEqual({
-        fault: expect.stringMatching(/set a new secret/),
+        problem: expect.stringMatching(/set a new secret/),
       });
     }
   });
@@ -65,14 +65,14 @@ describe("where none is set", () => {
 
   test("a revoked key signs nothing", () => {
     expect(find(unset, { ...byKey("the key"), isKeyRevoked: true })).toEqual({
-      fault: expect.stringMatching(/revoked/),
+      problem: expect.stringMatching(/revoked/),
     });
   });
 
   test("a key that is not kept any more, or cannot be opened or used, signs nothing, and the operator is told", () => {
     for (const sealedSecret of [null, stranger.seal("the key"), sealer.seal("whsec_no base64")]) {
       expect(find(unset, { sealedSecret, isKeyRevoked: false })).toEqual({
-        fault: expect.stringMatching(/svc webhook secret --project NAME --generate/),
+        problem: expect.stringMatching(/svc webhook secret --project NAME --generate/),
       });
     }
   });

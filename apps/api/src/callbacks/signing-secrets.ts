@@ -3,7 +3,7 @@ import { isWebhookSecret } from "@svc/outbound";
 import type { DeliveryRequest, Sealer } from "@svc/store";
 
 /** The secrets that sign a callback, the current one first; or why there is none, for the operator. */
-export type SigningSecrets = { secrets: string[] } | { fault: string };
+export type SigningSecrets = { secrets: string[] } | { problem: string };
 
 const NO_KEY =
   "the API key of the sender is no longer stored; set a project secret with: svc webhook secret --project NAME --generate, then replay this delivery";
@@ -21,13 +21,14 @@ export function findSigningSecrets(
   if (webhookSecret !== null) {
     const current = sealer.open(webhookSecret);
     if (current === null)
-      return { fault: "cannot decrypt the webhook secret with this SVC_SECRET_KEY; set a new secret" };
-    if (!isWebhookSecret(current)) return { fault: "the webhook secret is not usable; set a new secret" };
+      return { problem: "cannot decrypt the webhook secret with this SVC_SECRET_KEY; set a new secret" };
+    if (!isWebhookSecret(current)) return { problem: "the webhook secret is not usable; set a new secret" };
     const older = previous !== null && Date.parse(previous.until) > now ? sealer.open(previous) : null;
     return { secrets: older === null || !isWebhookSecret(older) ? [current] : [current, older] };
   }
-  if (delivery.isKeyRevoked) return { fault: "the API key that sent the message is revoked and cannot sign callbacks" };
+  if (delivery.isKeyRevoked)
+    return { problem: "the API key that sent the message is revoked and cannot sign callbacks" };
   const key = delivery.sealedSecret === null ? null : sealer.open(delivery.sealedSecret);
-  if (key === null || !isWebhookSecret(key)) return { fault: NO_KEY };
+  if (key === null || !isWebhookSecret(key)) return { problem: NO_KEY };
   return { secrets: [key] };
 }

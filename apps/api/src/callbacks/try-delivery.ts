@@ -41,7 +41,7 @@ function judge(status: number, retryAfter: string | undefined): Outcome {
 }
 
 /** What went wrong before there was an answer, in words for an operator that name no address. */
-function judgeFault(error: unknown): Outcome {
+function judgeError(error: unknown): Outcome {
   // One text for both: the reader must not learn which names exist in a private network.
   if (error instanceof BlockedAddressError) return { status: null, error: UNKNOWN_OR_PRIVATE };
   if (error instanceof OutboundTimeoutError)
@@ -81,7 +81,7 @@ async function request(
     return judge(status, headers["retry-after"]);
   } catch (error) {
     if (signal.aborted) throw error;
-    return judgeFault(error);
+    return judgeError(error);
   }
 }
 
@@ -122,7 +122,7 @@ export async function tryDelivery(
 ): Promise<TryResult> {
   const startedAt = performance.now();
   const signing = findSigningSecrets(secrets, delivery, sealer, Date.now());
-  if ("fault" in signing) return { durationMs: 0, status: null, error: signing.fault, next: "dead" };
+  if ("problem" in signing) return { durationMs: 0, status: null, error: signing.problem, next: "dead" };
   const { status, error, retryAfter } = await inSpan("deliver callback", spanOf(delivery), async (span) => {
     const outcome = await request(delivery, signing.secrets, guard, { signal, trace: span.traceparent });
     if (outcome.status !== null) span.annotate({ "http.response.status_code": outcome.status });

@@ -181,8 +181,8 @@ export function receiveHook(context: ApiContext, { rateLimit, take }: HookTools)
     } catch (error) {
       // Not every sender retries: the hook's owner can replay bodies that arrived while the channel was disabled.
       if (error instanceof ServiceError && error.code === "channel_disabled") {
-        const faults = [{ pointer: "", code: error.code, detail: error.message }];
-        await storeBody(context, hook, body, { ...NO_MESSAGE, outcome: "failed", faults });
+        const errors = [{ pointer: "", code: error.code, detail: error.message }];
+        await storeBody(context, hook, body, { ...NO_MESSAGE, outcome: "failed", faults: errors });
       }
       throw error;
     }

@@ -1,5 +1,5 @@
 import type { AcceptedEvent, DeltaEvent, PendingAnswer, SyncAnswer } from "@svc/contracts";
-import { openEventStream, streamFault } from "@svc/http";
+import { openEventStream, streamError } from "@svc/http";
 import type { EventStream } from "@svc/http";
 import { isUnavailable } from "@svc/store";
 import type { KeptAnswer, ProjectId } from "@svc/store";
@@ -142,7 +142,7 @@ export function eventWriter(
 
     fail(error) {
       if (stream === null) return false;
-      emit("error", streamFault(request, response, error));
+      emit("error", streamError(request, response, error));
       stream.end();
       return true;
     },

@@ -2,7 +2,7 @@ import { ServiceError } from "@svc/contracts";
 import type { DrainAnswer } from "@svc/contracts";
 import { requireScope } from "@svc/auth";
 import { beginDelivery } from "@svc/channel-manager";
-import { checkKeyAgain, openEventStream, streamFault, traceOf } from "@svc/http";
+import { checkKeyAgain, openEventStream, streamError, traceOf } from "@svc/http";
 import type { EventStream } from "@svc/http";
 import { isUnavailable } from "@svc/store";
 import type { DrainLimits, DrainPage, ProjectId, StoredReply, UnfinishedReply } from "@svc/store";
@@ -154,7 +154,7 @@ export async function streamChat(context: ApiContext, chat: ChatStream): Promise
     stream.send("done", end, String(cursor));
   } catch (error) {
     if (!(error instanceof ServiceError)) log.error({ error, ticketId }, "reply stream failed");
-    stream.send("error", streamFault(request, response, error), String(cursor));
+    stream.send("error", streamError(request, response, error), String(cursor));
   } finally {
     watch.end();
     stream.end();

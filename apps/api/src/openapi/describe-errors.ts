@@ -21,7 +21,7 @@ const HEADERS_OF: Partial<Record<ErrorCode, HeaderName[]>> = {
   unavailable: ["Retry-After"],
 };
 
-const FAULTS = [{ pointer: "/text", code: "too_short", detail: "must not be empty or only whitespace" }];
+const PROBLEMS = [{ pointer: "/text", code: "too_short", detail: "must not be empty or only whitespace" }];
 
 function exampleOf(code: ErrorCode): Problem {
   const { title, status, when } = ERRORS[code];
@@ -34,7 +34,7 @@ function exampleOf(code: ErrorCode): Problem {
     detail: when,
     instance: "/api/v1/messages",
     requestId: "01a1fe7b-4312-7362-b590-0b7f11541fa3",
-    ...(code === "invalid_request" ? { errors: FAULTS } : {}),
+    ...(code === "invalid_request" ? { errors: PROBLEMS } : {}),
   };
 }
 

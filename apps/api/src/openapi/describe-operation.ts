@@ -46,17 +46,17 @@ function nounBefore(path: string, name: string): string {
  * description send parameters that have one.
  */
 function parametersIn(
-  place: "path" | "query" | "header",
+  position: "path" | "query" | "header",
   schema: JsonSchema | undefined,
   examples: Record<string, string> = {},
 ): Parameter[] {
   return Object.entries(schema?.properties ?? {})
     .filter(([, { not }]) => JSON.stringify(not) !== "{}")
     .map(([name, { description, examples: generated, ...rest }]) => {
-      const required = place === "path" || (schema?.required ?? []).includes(name);
+      const required = position === "path" || (schema?.required ?? []).includes(name);
       return {
         name,
-        in: place,
+        in: position,
         required,
         ...(description === undefined ? {} : { description }),
         schema: required && generated !== undefined ? { ...rest, examples: generated } : rest,
@@ -172,8 +172,8 @@ function contentOf(
     .map(([index]) => output[schemaKeys.answer(name, index)] ?? {});
   const [only] = schemas;
   const isFirst = answers.some(([index]) => index === 0);
-  const told = isFirst ? endpoint.example?.answer : undefined;
-  const answer = told ?? (only === undefined ? undefined : makeExample(only, components));
+  const example = isFirst ? endpoint.example?.answer : undefined;
+  const answer = example ?? (only === undefined ? undefined : makeExample(only, components));
   const texts: Record<string, MediaType> = Object.fromEntries(
     answers.flatMap(([, answered]) =>
       answered.mediaType === undefined

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { errorCode } from "@svc/primitives";
 import { createSealer, openStore, takeStoreCopy } from "@svc/store";
-import type { Sealer, StoreCopy, StoreCopyFault } from "@svc/store";
+import type { Sealer, StoreCopy, StoreCopyErrorKind } from "@svc/store";
 import { BACKUP_FORMAT, END_OF_ROWS, MARKS, countLines, sealedText } from "./read-backup.ts";
 import type { BackupHead, BackupTotal } from "./read-backup.ts";
 import { STANDARD_STREAM } from "./read-backup.ts";
@@ -78,7 +78,7 @@ const KEY_ADVICE =
   "the file secret-key in its data folder: copy that file into this data folder.";
 
 /** What to do about each error. */
-const ADVICE: Record<StoreCopyFault, (cli: Cli) => string> = {
+const ADVICE: Record<StoreCopyErrorKind, (cli: Cli) => string> = {
   busy: () => "Retry when it is complete.",
   newer_database: () => "Nothing was changed.",
   no_schema: ({ startWith }) => `Start the service once with: ${startWith}`,
@@ -93,8 +93,8 @@ const ADVICE: Record<StoreCopyFault, (cli: Cli) => string> = {
 /** Returns an error of a copy with what to do about it; any other error as it is. */
 export function explainCopyError(cli: Cli, error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== "StoreCopyError" || !("fault" in error)) return error;
-  const fault = error.fault as StoreCopyFault;
-  return failure(fault, `${error.message}\n${ADVICE[fault](cli)}`, { cause: error });
+  const problem = error.fault as StoreCopyErrorKind;
+  return failure(problem, `${error.message}\n${ADVICE[problem](cli)}`, { cause: error });
 }
 
 /** Somebody at the machine, as everything that the command line does is noted. */
@@ -166,10 +166,10 @@ export async function makeBackup(cli: Cli, database: Database, target: BackupTar
   const counts = new Map<string, number>();
   const note = watchTables(cli);
   let total: BackupTotal | undefined;
-  const place = { url: config.databaseUrl, secretKey: config.secretKey, log, signal };
+  const position = { url: config.databaseUrl, secretKey: config.secretKey, log, signal };
   cli.terminal.note("Copying …");
   try {
-    const takenAt = await takeStoreCopy(place, async (copy) => {
+    const takenAt = await takeStoreCopy(position, async (copy) => {
       const lines = writeBackup(copy, {
         program: readVersion(),
         sealer: createSealer(config.secretKey),

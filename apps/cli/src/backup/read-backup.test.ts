@@ -61,7 +61,7 @@ async function read(pieces: AsyncIterable<Buffer>): Promise<Record<string, strin
   return tables;
 }
 
-const faultOf = (reading: Promise<unknown>): Promise<string> =>
+const errorOf = (reading: Promise<unknown>): Promise<string> =>
   reading.then(
     () => "none",
     (error: unknown) => (error instanceof BackupFileError ? error.code : `another: ${String(error)}`),
@@ -93,13 +93,13 @@ describe("a backup", () => {
 
   test("is refused when it is cut off anywhere, packed or not", async () => {
     const bytes = await write({ one: [Buffer.from("1\n2\n")], two: [], three: [Buffer.from("\\\\.\n\\N\n")] });
-    const faults = new Set<string>();
-    for (let end = 0; end < bytes.length; end++) faults.add(await faultOf(read(cut(bytes.subarray(0, end), 64))));
-    expect([...faults].sort()).toEqual(["cut_off", "no_backup"]);
+    const errors = new Set<string>();
+    for (let end = 0; end < bytes.length; end++) errors.add(await errorOf(read(cut(bytes.subarray(0, end), 64))));
+    expect([...errors].sort()).toEqual(["cut_off", "no_backup"]);
     const packed = gzipSync(bytes);
     const packedErrors = new Set<string>();
     for (let end = 0; end < packed.length; end++) {
-      packedErrors.add(await faultOf(read(unpackBackup(Readable.from([packed.subarray(0, end)])))));
+      packedErrors.add(await errorOf(read(unpackBackup(Readable.from([packed.subarray(0, end)])))));
     }
     expect([...packedErrors]).toEqual(["cut_off"]);
   });
@@ -112,7 +112,7 @@ describe("a backup", () => {
       if (at >= seal) break;
       const changed = Buffer.from(bytes);
       changed[at] = (changed[at] ?? 0) ^ 1;
-      expect([at, await faultOf(read(cut(changed, 1_000)))]).not.toEqual([at, "none"]);
+      expect([at, await errorOf(read(cut(changed, 1_000)))]).not.toEqual([at, "none"]);
     }
   });
 
@@ -126,14 +126,14 @@ describe("a backup", () => {
       text.replace("3\n", "3\n4\n"),
       `${text}\n`,
     ]) {
-      expect(await faultOf(read(cut(Buffer.from(changed), 1_000)))).toBe("damaged");
+      expect(await errorOf(read(cut(Buffer.from(changed), 1_000)))).toBe("damaged");
     }
     // Even with hashes that fit: the number of tables and rows is in the last line too.
     const lines = text.replace(one, "");
     const body = lines.slice(0, lines.indexOf("#total"));
     const sha256 = createHash("sha256").update(body).digest("hex");
     const total = { tables: 2, rows: 3, sha256, seal: "" };
-    expect(await faultOf(read(cut(Buffer.from(`${body}#total ${JSON.stringify(total)}\n`), 99)))).toBe("damaged");
+    expect(await errorOf(read(cut(Buffer.from(`${body}#total ${JSON.stringify(total)}\n`), 99)))).toBe("damaged");
   });
 
   test.each([
@@ -141,8 +141,8 @@ describe("a backup", () => {
     ["a text", Buffer.from("hello\n")],
     ["a large binary file", Buffer.alloc(3_000_000, 7)],
   ])("is told from %s", async (_, bytes) => {
-    expect(await faultOf(read(cut(bytes, 65_536)))).toBe("no_backup");
-    expect(["no_backup", "cut_off"]).toContain(await faultOf(read(unpackBackup(Readable.from([bytes])))));
+    expect(await errorOf(read(cut(bytes, 65_536)))).toBe("no_backup");
+    expect(["no_backup", "cut_off"]).toContain(await errorOf(read(unpackBackup(Readable.from([bytes])))));
   });
 
   test("of a later format is said to need a newer program", async () => {

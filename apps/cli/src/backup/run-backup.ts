@@ -188,8 +188,8 @@ async function requireUpgradable(cli: Cli, database: Database): Promise<"older" 
 
 /** Returns the tables that have fewer rows than the backup, in words. */
 async function findLosses({ config, log, signal }: Database, { counts }: MadeBackup): Promise<string[]> {
-  const place = { url: config.databaseUrl, log, signal };
-  const now = await countStoreRows(place, KEPT);
+  const position = { url: config.databaseUrl, log, signal };
+  const now = await countStoreRows(position, KEPT);
   return KEPT.flatMap((name) => {
     const [before = 0, after = 0] = [counts.get(name), now.get(name)];
     return after < before ? [`${name} had ${before} rows and has ${after}`] : [];

@@ -70,16 +70,16 @@ all events. The exit code is 1 if the chain is broken.`,
       const { verifyAudit } = await import("@svc/operations");
       return verifyAudit({ store, isUnlimited: true }, principal, { from, to, expect });
     });
-    const { isIntact, rows, head, fault } = item;
+    const { isIntact, rows, head, fault: error } = item;
     if (!isIntact) cli.setExitCode(EXIT.failed);
     cli.terminal.show({ ok: isIntact, item }, () => {
       const { red, green } = cli.terminal.paint;
       const found = `${rows} ${rows === 1 ? "row" : "rows"}`;
       const lines =
-        fault === null
+        error === null
           ? [`${green("intact")}: ${found}`]
           : [
-              `${red("broken")} at number ${fault.number} of ${fault.day}${fault.id === null ? "" : ` (row ${fault.id})`}: ${fault.detail}`,
+              `${red("broken")} at number ${error.number} of ${error.day}${error.id === null ? "" : ` (row ${error.id})`}: ${error.detail}`,
               `Before that: ${found}`,
             ];
       return [...lines, ...(head === null ? [] : [`Head: ${head}`])].join("\n");

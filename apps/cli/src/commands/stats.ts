@@ -67,10 +67,10 @@ function renderStats(stats: Stats, { width }: Terminal): string {
     ),
     ...table(
       ["LANGUAGE MODEL", "CALLS", "FAILED", "INPUT TOKENS", "OUTPUT TOKENS", "COST"],
-      stats.models.map(({ model, calls, faults, inputTokens, outputTokens, costUsd }) => [
+      stats.models.map(({ model, calls, faults: errors, inputTokens, outputTokens, costUsd }) => [
         safeLine(model, NAME_CHARS),
         String(calls),
-        `${faults}${share(faults, calls)}`,
+        `${errors}${share(errors, calls)}`,
         String(inputTokens),
         String(outputTokens),
         costUsd === null ? "-" : `$${costUsd.toFixed(2)}`,

@@ -11,7 +11,7 @@ const gone = {
   memoryLimitBytes: 128_000_000,
 };
 
-const look = (apps: [string, number][], vanished: (typeof gone)[]) =>
+const run = (apps: [string, number][], vanished: (typeof gone)[]) =>
   checkProcesses(
     { listVanished: () => Promise.resolve(vanished) },
     new Map(apps.map(([app, count]) => [app, { count, elsewhere: 0 }])),
@@ -19,16 +19,16 @@ const look = (apps: [string, number][], vanished: (typeof gone)[]) =>
 
 describe("the look at processes", () => {
   test("says which run", async () => {
-    expect(await look([["api", 2]], [])).toEqual({
+    expect(await run([["api", 2]], [])).toEqual({
       name: "Processes",
       status: "ok",
       detail: "running: api 2",
     });
-    expect(await look([], [])).toMatchObject({ status: "ok", detail: "none running" });
+    expect(await run([], [])).toMatchObject({ status: "ok", detail: "none running" });
   });
 
   test("warns of those that were killed for their memory, and counts what it does not show", async () => {
-    const { status, detail, advice } = await look([], [gone, gone, gone, gone, gone]);
+    const { status, detail, advice } = await run([], [gone, gone, gone, gone, gone]);
     expect(status).toBe("warn");
     expect(detail.split("\n")).toEqual([
       "none running",

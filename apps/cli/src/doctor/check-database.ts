@@ -1,5 +1,5 @@
 import { hashApiKey } from "@svc/auth";
-import { describeVanished, findClockFault } from "@svc/runtime";
+import { describeVanished, findClockProblem } from "@svc/runtime";
 import { describeBytes, findPooler, readPostgresVersion, readSchemaState, storageWarnings } from "@svc/store";
 import type { PoolerProblem, Project, SchemaState, Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
@@ -63,7 +63,7 @@ export async function checkDatabase(
 
 /** Checks that this machine and the database agree about the time. */
 export async function checkClock(store: Pick<Store, "readTimeMs">): Promise<Check> {
-  const problem = await findClockFault(store);
+  const problem = await findClockProblem(store);
   if (problem === null) return ok("Clock", "matches the database's clock");
   return warn("Clock", problem, "Synchronize it: timedatectl set-ntp true");
 }

@@ -35,7 +35,7 @@ function problemsOf(read: () => unknown): string[] {
     read();
     return [];
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.problems;
     throw error;
   }
 }

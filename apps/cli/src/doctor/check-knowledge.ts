@@ -105,10 +105,10 @@ const MODEL_ADVICE =
   "Agents quote their knowledge bases until it responds. Correct SVC_LLM_BASE_URL, SVC_LLM_MODEL or SVC_LLM_API_KEY (SVC_ANTHROPIC_API_KEY for Anthropic models), or start the server.";
 
 /** Why the model of the configuration gives no answer to a tiny question; null when it gives one. */
-async function findFault(models: LanguageModels): Promise<string | null> {
+async function findProblem(models: LanguageModels): Promise<string | null> {
   const deadline = AbortSignal.timeout(MODEL_DEADLINE_MS);
   try {
-    return (await models.findFault(deadline))?.message ?? null;
+    return (await models.findProblem(deadline))?.message ?? null;
   } catch (error) {
     if (deadline.aborted) return `it did not respond within ${MODEL_DEADLINE_MS} ms`;
     throw error;
@@ -140,7 +140,7 @@ export async function checkModels(models: LanguageModels | null, probe: () => Pr
     const detail = "SVC_LLM_MODEL is not set, so only agents with their own model use one";
     return [ok(MODELS, detail)];
   }
-  const problem = await findFault(models);
+  const problem = await findProblem(models);
   if (problem === null) return [ok(MODELS, `${model.id} responds`)];
   return [warn(MODELS, `${model.id} is not usable: ${problem}`, MODEL_ADVICE)];
 }

@@ -1,6 +1,6 @@
 import { createServer, connect } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { CHANNELS, localUrl, REPLY_QUEUES, explainCertificateFault } from "@svc/contracts";
+import { CHANNELS, localUrl, REPLY_QUEUES, explainCertificateError } from "@svc/contracts";
 import type { ChannelDescriptor, ChannelId, WidgetSettings, QueueName } from "@svc/contracts";
 import { isValidHeaderValue } from "@svc/client";
 import { localAdministrator } from "@svc/auth";
@@ -44,7 +44,7 @@ const OLDEST_REDIS = { major: 6, minor: 2 };
 type Addresses = Pick<EarlyConfig, "bindHost" | "ports">;
 
 /** Returns the code of the error of listening there, as in "EADDRINUSE", or null if listening is possible. */
-function findListenFault(port: number, host: string): Promise<string | null> {
+function findListenProblem(port: number, host: string): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
@@ -78,7 +78,7 @@ export async function checkApi(
   running: RunningApps,
 ): Promise<Check[]> {
   const { api: port } = config.ports;
-  const code = await findListenFault(port, config.bindHost ?? "127.0.0.1");
+  const code = await findListenProblem(port, config.bindHost ?? "127.0.0.1");
   if (code === "EADDRINUSE") {
     const url = apiUrlOf(config);
     const state = await probeApi(url, key);
@@ -341,7 +341,7 @@ export async function checkRedis(redisUrl: string, isProduction: boolean): Promi
   try {
     return judgeRedis(await readRedisInfo(redisUrl), isProduction);
   } catch (error) {
-    const certificate = explainCertificateFault(error);
+    const certificate = explainCertificateError(error);
     if (certificate !== null) {
       const detail = `cannot be used: ${certificate}; messages are accepted and processed later`;
       return fail(REDIS, detail, "For TLS, see docs/recipes/managed.md.");

@@ -3,11 +3,11 @@ import type { AddressInfo, Socket } from "node:net";
 import { expect, test } from "@jest/globals";
 import { judgeAbsence, judgeFailedProbe } from "./check.ts";
 
-const look = { name: "Console", app: "console", where: "at http://127.0.0.1:1" };
+const part = { name: "Console", app: "console", where: "at http://127.0.0.1:1" };
 
 /** What is said while so many processes of an app run, and so many of them elsewhere. */
 const judge = (app: string, count: number, elsewhere: number) =>
-  judgeAbsence(look, new Map([[app, { count, elsewhere }]]), { startWith: "npm start" });
+  judgeAbsence(part, new Map([[app, { count, elsewhere }]]), { startWith: "npm start" });
 
 test("an app that does not answer here is warned of, unless it runs in a container of its own", () => {
   for (const absence of [judge("api", 1, 1), judge("console", 1, 0)]) {

@@ -8,7 +8,7 @@ import { runCli } from "../run-cli.ts";
 import { createTerminal } from "../terminal.ts";
 
 const parseOne = (line: object) => parseEvalLines(JSON.stringify(line));
-const faultsOf = (line: unknown) => parseEvalLines(JSON.stringify(line)).errors.map(({ error }) => error);
+const errorsOf = (line: unknown) => parseEvalLines(JSON.stringify(line)).errors.map(({ error }) => error);
 
 describe("a line", () => {
   test("may say only what is asked; the rest stays unsaid", () => {
@@ -51,7 +51,7 @@ describe("a line", () => {
     [{ text: "x", chat: [{ author: "bot", text: "y" }] }, /chat\.0: must be a string or/],
     [{ text: "x", id: {} }, /id: must be a string or a number/],
   ])("that is wrong is reported with what is needed: %j", (line, error) => {
-    expect(faultsOf(line)).toEqual([expect.stringMatching(error)]);
+    expect(errorsOf(line)).toEqual([expect.stringMatching(error)]);
   });
 });
 

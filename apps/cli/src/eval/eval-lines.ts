@@ -157,7 +157,7 @@ async function readText(cli: Cli, file: string, name: string): Promise<string> {
 
 const pairsOf = (name: string): Set<string> => {
   const text = ` ${name.toLowerCase()} `;
-  return new Set(Array.from({ length: text.length - 1 }, (_, place) => text.slice(place, place + 2)));
+  return new Set(Array.from({ length: text.length - 1 }, (_, position) => text.slice(position, position + 2)));
 };
 
 /** Names below this likeness have nothing to do with what was written, nor has one that is much less like it than another. */

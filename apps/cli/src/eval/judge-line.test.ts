@@ -254,11 +254,11 @@ describe("an answer", () => {
 
 test("a sure wrong answer is worse than a wrong agent, that worse than a document that is far down", () => {
   const wrong = (confidence: number) => badnessOf(judge({ answers: ["six"] }, askedOf({}, { confidence })));
-  const down = (place: number) =>
+  const down = (position: number) =>
     badnessOf(
       judge(
         { documents: [{ name: "d", ids: ["d"] }] },
-        askedOf({ ranked: [...Array.from({ length: place - 1 }, (_, index) => `x${index}`), "d"] }),
+        askedOf({ ranked: [...Array.from({ length: position - 1 }, (_, index) => `x${index}`), "d"] }),
       ),
     );
   const order = [wrong(0.9), wrong(0.6), badnessOf(judge({ agentId: "tech" })), down(9), down(4), down(3)];

@@ -87,7 +87,7 @@ export interface JudgedLine {
 }
 
 /** A wanted document among so many is where the line wants it. */
-const GOOD_PLACE = 3;
+const GOOD_RANK = 3;
 
 /** Compares what came out of a line with what it says. With `hasTriage` false its agent is not looked at. */
 export function judgeLine(line: ResolvedLine, asked: Asked, hasTriage: boolean): JudgedLine {
@@ -96,7 +96,7 @@ export function judgeLine(line: ResolvedLine, asked: Asked, hasTriage: boolean):
   const answer = judgeAnswer(line, asked);
   const verdicts = [
     ...(agent === null ? [] : [agent.isRight]),
-    ...(retrieval === null ? [] : [retrieval.place !== null && retrieval.place <= GOOD_PLACE]),
+    ...(retrieval === null ? [] : [retrieval.place !== null && retrieval.place <= GOOD_RANK]),
     ...(answer === null ? [] : [answer.isRight]),
   ];
   return {
@@ -140,8 +140,8 @@ export function badnessOf({ asked, agent, retrieval, answer }: JudgedLine): numb
   const ofAnswer =
     answer === null || answer.isRight ? 0 : isHeld ? 1 + (1 - asked.answer.confidence) : 3 + asked.answer.confidence;
   const ofAgent = agent === null || agent.isRight ? 0 : 2 + asked.triage.confidence;
-  const place = retrieval === null ? 1 : (retrieval.place ?? 11);
-  const ofRetrieval = place <= GOOD_PLACE ? 0 : 1 + place / 11;
+  const position = retrieval === null ? 1 : (retrieval.place ?? 11);
+  const ofRetrieval = position <= GOOD_RANK ? 0 : 1 + position / 11;
   return Math.max(ofAnswer, ofAgent, ofRetrieval);
 }
 

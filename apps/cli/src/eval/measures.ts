@@ -98,13 +98,13 @@ export function rankingScores(rows: readonly RankedRow[]): RankingScores {
 
 function ndcg10({ grades, ranked }: CountedRow): number {
   const gain = (list: readonly number[]) =>
-    list.slice(0, 10).reduce((sum, grade, place) => sum + grade / Math.log2(place + 2), 0);
+    list.slice(0, 10).reduce((sum, grade, position) => sum + grade / Math.log2(position + 2), 0);
   return gain(ranked.map((id) => grades.get(id) ?? 0)) / gain([...grades.values()].sort((a, b) => b - a));
 }
 
 function averagePrecision({ grades, ranked }: CountedRow): number {
   let hits = 0;
-  const precisions = ranked.map((id, place) => (grades.has(id) ? (hits += 1) / (place + 1) : 0));
+  const precisions = ranked.map((id, position) => (grades.has(id) ? (hits += 1) / (position + 1) : 0));
   return precisions.reduce((sum, precision) => sum + precision, 0) / grades.size;
 }
 

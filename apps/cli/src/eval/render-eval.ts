@@ -153,10 +153,10 @@ function expectedOf({ expected: { agent, document, answer } }: LinePrediction): 
 }
 
 function gotOf(prediction: LinePrediction): string {
-  const { expected, agent, agentConfidence, documents, place, answer, answerConfidence, isSent } = prediction;
+  const { expected, agent, agentConfidence, documents, place: position, answer, answerConfidence, isSent } = prediction;
   const first = documents.slice(0, SHOWN_NAMES).map((key) => safeLine(key, NAME_CHARS));
   const found = first.length === 0 ? "no document" : `documents ${first.join(", ")}`;
-  const where = place === null ? "not in the top ten" : `rank ${place}`;
+  const where = position === null ? "not in the top ten" : `rank ${position}`;
   const hasDocument = expected.document !== undefined && expected.document !== null;
   const said =
     answer === null

@@ -84,7 +84,7 @@ export async function walkFolder(folder: string): Promise<FolderContent> {
   const seen = new Set<string>();
   const linkedFolders: string[] = [];
 
-  async function look(path: string, name: string, root: string): Promise<void> {
+  async function visit(path: string, name: string, root: string): Promise<void> {
     const isLink = (await lstat(path)).isSymbolicLink();
     if (isLink && !isInside(await realpath(path), root)) {
       content.linksOut.push(path);
@@ -107,7 +107,7 @@ export async function walkFolder(folder: string): Promise<FolderContent> {
     if (seen.has(real)) return;
     seen.add(real);
     const names = (await readdir(path)).filter((name) => !name.startsWith(".")).toSorted();
-    for (const name of names) await note(join(path, name), (inside) => look(inside, name, root));
+    for (const name of names) await note(join(path, name), (inside) => visit(inside, name, root));
   }
 
   async function note(path: string, work: (path: string) => Promise<void>): Promise<void> {

@@ -114,10 +114,10 @@ const LINE_CHARS = 200;
 function renderHit(hit: FoundPassage, index: number, { paint }: Terminal): string {
   // The title of a document is mostly its first heading.
   const headings = hit.headingPath[0] === hit.title ? hit.headingPath : [hit.title, ...hit.headingPath];
-  const place = headings.map((part) => safeLine(part, LINE_CHARS)).join(" › ");
+  const path = headings.map((part) => safeLine(part, LINE_CHARS)).join(" › ");
   const origin = [safeLine(hit.kb, LINE_CHARS), ...(hit.url === undefined ? [] : [safeLine(hit.url, LINE_CHARS)])];
   return [
-    `${index + 1}. ${paint.bold(place)}`,
+    `${index + 1}. ${paint.bold(path)}`,
     `   score ${hit.score.toFixed(2)}, ${origin.join(", ")}`,
     `   ${safeLine(hit.text, SNIPPET_CHARS)}`,
   ].join("\n");

@@ -34,7 +34,7 @@ export interface EventHub {
 
 /** Topic of the wake-ups that say at which tickets operators have come or gone. */
 const PRESENCE_TOPIC = "console-presence";
-const LOOK_MS = 400;
+const POLL_MS = 400;
 /** An event of a transaction that has lasted longer is told with the next one of its ticket. */
 const LATE_MS = 5_000;
 const SWEEP_MS = 5_000;
@@ -46,7 +46,7 @@ const MAX_TYPING = 200;
 const MAX_BEHIND = 5_000;
 
 /** What was told already, of the last seconds: a transaction may end after one that has begun later. */
-function createTold(newest: number) {
+function createSentEvents(newest: number) {
   const times = new Map<number, number>();
   let floor = newest;
   return {
@@ -78,7 +78,7 @@ function createTold(newest: number) {
 export function createEventHub({ store, queues, log }: { store: Store; queues: Queues; log: Log }): EventHub {
   const listeners = new Set<(event: HubEvent) => void>();
   const names = createBriefCache<{ name: string }>(NAMES_MS);
-  let told: ReturnType<typeof createTold> | null = null;
+  let sent: ReturnType<typeof createSentEvents> | null = null;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let sweptAt = 0;
@@ -89,25 +89,25 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
   };
 
   async function readChanges(): Promise<void> {
-    if (told === null) {
-      told = createTold(await store.ticketChanges.findNewest());
+    if (sent === null) {
+      sent = createSentEvents(await store.ticketChanges.findNewest());
       return;
     }
     for (let count = 0; ;) {
-      const changes = await store.ticketChanges.listAfter(told.floor(), told.known(), PAGE);
+      const changes = await store.ticketChanges.listAfter(sent.floor(), sent.known(), PAGE);
       for (const change of changes) {
-        told.add(change.id);
+        sent.add(change.id);
         tellAll({ kind: "change", change });
       }
       count += changes.length;
       if (changes.length < PAGE) break;
       if (count >= MAX_BEHIND) {
-        told.jumpTo(await store.ticketChanges.findNewest());
+        sent.jumpTo(await store.ticketChanges.findNewest());
         tellAll({ kind: "lost" });
         break;
       }
     }
-    told.trim();
+    sent.trim();
   }
 
   async function tellPresence(ticketIds: readonly string[]): Promise<void> {
@@ -138,7 +138,7 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
     for (const id of ticketIds) if (typing.size < MAX_TYPING) typing.add(id);
     typingTimer ??= setTimeout(() => {
       tellTyping().catch((error: unknown) => note(error, "failed to read who is viewing a ticket"));
-    }, LOOK_MS);
+    }, POLL_MS);
   }
 
   const note = (error: unknown, what: string) => {
@@ -150,7 +150,7 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
     if (ticketIds.length > 0) queues.wakeUps.send(PRESENCE_TOPIC, [...ticketIds]);
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     try {
       await readChanges();
       if (performance.now() - sweptAt > SWEEP_MS) {
@@ -164,10 +164,10 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
       if (!isBusy(error)) isAway = true;
       note(error, "failed to read ticket events; retrying");
     }
-    if (listeners.size > 0 && !isClosed) timer = setTimeout(() => void look(), LOOK_MS);
+    if (listeners.size > 0 && !isClosed) timer = setTimeout(() => void check(), POLL_MS);
     else {
       timer = undefined;
-      told = null;
+      sent = null;
     }
   }
 
@@ -181,7 +181,7 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
   return {
     subscribe(tell) {
       listeners.add(tell);
-      if (timer === undefined && !isClosed) timer = setTimeout(() => void look(), 0);
+      if (timer === undefined && !isClosed) timer = setTimeout(() => void check(), 0);
       return () => listeners.delete(tell);
     },
     notePresence,

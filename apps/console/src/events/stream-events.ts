@@ -21,15 +21,15 @@ export function postPresence({ store, hub }: Pick<ConsoleContext, "store" | "hub
     const { id: sessionId, operatorId } = sessionOf(response);
     const input = checkInput(presenceSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The presence");
     const { ticketId, isTyping, tab } = input;
-    const place = { sessionId, tab };
+    const source = { sessionId, tab };
     if (ticketId === null) {
-      const before = await store.operatorPresence.remove(place);
+      const before = await store.operatorPresence.remove(source);
       if (before !== null) hub.notePresence([before]);
     } else {
       // One that is accepted and not opened yet has nobody to look at it.
       const ticket = await store.ticketDetails.find(principal.project, ticketId);
       if (ticket === null) throw new ServiceError("not_found", "No ticket with this ID exists in this project.");
-      const before = await store.operatorPresence.put(principal.project, place, { operatorId, ticketId, isTyping });
+      const before = await store.operatorPresence.put(principal.project, source, { operatorId, ticketId, isTyping });
       hub.notePresence(before === null ? [ticketId] : [before, ticketId]);
     }
     response.status(204).set("Cache-Control", "no-store").end();
@@ -43,7 +43,7 @@ const MAX_STREAM_MS = 900_000;
 /** Streams of one operator in this process: each tab has one. */
 const MAX_STREAMS = 30;
 /** Tickets of which it is remembered that their viewers were told. */
-const MAX_TOLD = 500;
+const MAX_ANNOUNCED = 500;
 
 /** Whether an operator may look at the tickets of a project, by its name. */
 const maySee = ({ roles }: OperatorRecord, projectName: string): boolean =>
@@ -51,7 +51,7 @@ const maySee = ({ roles }: OperatorRecord, projectName: string): boolean =>
 
 /** Sends what of an event an operator may see. */
 function createTeller({ hub }: Pick<ConsoleContext, "hub">, stream: EventStream, whose: () => OperatorRecord) {
-  const told = new Set<string>();
+  const announced = new Set<string>();
   const send = <Name extends keyof ConsoleEvents>(name: Name, data: ConsoleEvents[Name]) => stream.send(name, data);
   const sees = async (project: string): Promise<string | null> => {
     const name = await hub.findProjectName(project);
@@ -88,10 +88,10 @@ function createTeller({ hub }: Pick<ConsoleContext, "hub">, stream: EventStream,
       );
       const viewers = seen.flat().map(({ operatorId, name, isTyping }) => ({ operatorId, name, isTyping }));
       // An empty list goes only to connections that had a viewer before.
-      if (viewers.length === 0 && !told.delete(ticketId)) return;
+      if (viewers.length === 0 && !announced.delete(ticketId)) return;
       if (viewers.length > 0) {
-        if (told.size >= MAX_TOLD) told.clear();
-        told.add(ticketId);
+        if (announced.size >= MAX_ANNOUNCED) announced.clear();
+        announced.add(ticketId);
       }
       send("presence", { ticketId, viewers });
     },
@@ -118,7 +118,7 @@ export function streamEvents(context: ConsoleContext): RequestHandler {
       });
     }
     const given = tabSchema.safeParse(request.query["tab"]);
-    const place = { sessionId: session.id, tab: given.success ? given.data : "main" };
+    const source = { sessionId: session.id, tab: given.success ? given.data : "main" };
     open.set(operatorId, count + 1);
 
     let operator = session.operator;
@@ -156,7 +156,7 @@ export function streamEvents(context: ConsoleContext): RequestHandler {
     if (left > 0) open.set(operatorId, left);
     else open.delete(operatorId);
     try {
-      const ticketId = await store.operatorPresence.remove(place);
+      const ticketId = await store.operatorPresence.remove(source);
       if (ticketId !== null) hub.notePresence([ticketId]);
     } catch (error) {
       // Whoever says nothing more is forgotten soon.

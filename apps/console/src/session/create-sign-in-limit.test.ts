@@ -22,7 +22,7 @@ function createCounters() {
       }
       return Promise.resolve({ isOver: count > limit, remaining: Math.max(limit - count, 0), resetMs: 1 });
     },
-    look: () => Promise.reject(new Error("not used")),
+    peek: () => Promise.reject(new Error("not used")),
   };
   return { counters, waits };
 }

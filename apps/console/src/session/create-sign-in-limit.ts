@@ -31,7 +31,7 @@ interface WaitingEntry extends QueueEntry {
 }
 
 /** Makes a queue with this many waiting places in all, and for one source. */
-function createFairQueue({ places, perSource }: { places: number; perSource: number }): FairQueue {
+function createFairQueue({ slots, perSource }: { slots: number; perSource: number }): FairQueue {
   let isRunning = false;
   const waiting: WaitingEntry[] = [];
 
@@ -54,7 +54,7 @@ function createFairQueue({ places, perSource }: { places: number; perSource: num
   function insert(entry: WaitingEntry): void {
     const at = waiting.findIndex(({ rank }) => rank >= entry.rank);
     waiting.splice(at === -1 ? waiting.length : at, 0, entry);
-    if (waiting.length > places) waiting.pop()?.resolve(null);
+    if (waiting.length > slots) waiting.pop()?.resolve(null);
   }
 
   return {
@@ -84,9 +84,9 @@ export interface SignInLimit {
 }
 
 /** Attempts that wait for their password check in this process, in all and from one address. A check takes 0.1 to 0.3 s. */
-const CHECK_PLACES = { places: 20, perSource: 4 };
+const CHECK_SLOTS = { slots: 20, perSource: 4 };
 /** Attempts that wait for their turn at one account in this process. */
-const ACCOUNT_PLACES = { places: 20, perSource: 1 };
+const ACCOUNT_SLOTS = { slots: 20, perSource: 1 };
 /** Rank of an attempt from a known device: before all others. */
 const KNOWN_RANK = -1;
 /** An attempt that has waited longer than this for its turn at an account is rejected, in milliseconds. */
@@ -121,7 +121,7 @@ export const accountOf = (email: string): string =>
 /** Makes the limits of signing in. Nothing here depends on whether an account exists. */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createSignInLimit(counters: Counters): SignInLimit {
-  const checks = createFairQueue(CHECK_PLACES);
+  const checks = createFairQueue(CHECK_SLOTS);
   /** Accounts whose attempts are slowed down, while some wait. */
   const slowed = new Map<string, FairQueue>();
 
@@ -145,7 +145,7 @@ export function createSignInLimit(counters: Counters): SignInLimit {
   }
 
   async function slowDown(account: string, seconds: number, entry: { source: string; rank: number }): Promise<void> {
-    const queue = slowed.get(account) ?? createFairQueue(ACCOUNT_PLACES);
+    const queue = slowed.get(account) ?? createFairQueue(ACCOUNT_SLOTS);
     slowed.set(account, queue);
     const end = await queue.enter(entry);
     try {

@@ -31,7 +31,7 @@ const checkSchema = z.object({
 });
 
 /** Why somebody is sent back to the sign-in page, which says it in their language. */
-type Fault = "refused" | "unknown_operator" | "unavailable" | "rate_limited";
+type SignInProblem = "refused" | "unknown_operator" | "unavailable" | "rate_limited";
 
 /** What no name of a person has. */
 const CONTROLS = /[\p{C}]+/gu;
@@ -64,8 +64,8 @@ export function addOidcRoutes(
     return `${known === undefined ? `${scheme}://${host}` : new URL(known).origin}${PATH}/callback`;
   }
 
-  const sendBack = (response: Response, fault: Fault) =>
-    response.set("Cache-Control", "no-store").redirect(303, `/sign-in?fault=${fault}`);
+  const sendBack = (response: Response, error: SignInProblem) =>
+    response.set("Cache-Control", "no-store").redirect(303, `/sign-in?fault=${error}`);
 
   /** The operator with this e-mail address; a new one where the settings say which role that has. */
   async function findOperator(person: OidcPerson): Promise<OperatorRecord | null> {
@@ -89,7 +89,7 @@ export function addOidcRoutes(
     return made;
   }
 
-  function faultOf(error: unknown): Fault {
+  function errorOf(error: unknown): SignInProblem {
     if (!(error instanceof ServiceError)) throw error;
     log.info({ error }, "single sign-on failed");
     if (error.code === "unavailable" || error.code === "rate_limited") return error.code;
@@ -106,7 +106,7 @@ export function addOidcRoutes(
       response.cookie(COOKIE, sealed, { ...options(request), maxAge: LIFETIME_MS });
       response.set("Cache-Control", "no-store").redirect(303, url.href);
     } catch (error) {
-      sendBack(response, faultOf(error));
+      sendBack(response, errorOf(error));
     }
   };
 
@@ -117,7 +117,7 @@ export function addOidcRoutes(
   }
 
   const callback = (): RequestHandler => async (request, response) => {
-    const place = signInOriginOf(request, response);
+    const origin = signInOriginOf(request, response);
     try {
       const check = readCheck(request);
       response.clearCookie(COOKIE, options(request));
@@ -125,17 +125,17 @@ export function addOidcRoutes(
       const person = await oidc.finish(new URL(request.originalUrl, "http://localhost"), check);
       const operator = await findOperator(person);
       if (operator === null) {
-        await auditSession(store, { action: "session.sign_in", operatorId: null, result: "sign_in_failed" }, place);
+        await auditSession(store, { action: "session.sign_in", operatorId: null, result: "sign_in_failed" }, origin);
         return sendBack(response, "unknown_operator");
       }
-      const token = await beginSession(store, operator.id, place);
+      const token = await beginSession(store, operator.id, origin);
       await endFormer(context, request);
       if (check.former !== undefined) await endSession(store, check.former);
       cookie.set(request, response, token);
       devices.add(request, response, accountOf(operator.email));
       response.set("Cache-Control", "no-store").redirect(303, "/");
     } catch (error) {
-      sendBack(response, faultOf(error));
+      sendBack(response, errorOf(error));
     }
   };
 

@@ -94,15 +94,15 @@ export function openOidc({ issuer, clientId, clientSecret, name, createRole }: O
         const claims = tokens.claims();
         const subject = claims?.sub ?? "";
         // Some providers say the e-mail address only there.
-        const told =
+        const reason =
           typeof claims?.["email"] === "string" || config.serverMetadata().userinfo_endpoint === undefined
             ? claims
             : await library.fetchUserInfo(config, tokens.access_token, subject);
-        const email: unknown = told?.["email"];
-        if (typeof email !== "string" || told?.["email_verified"] !== true) {
+        const email: unknown = reason?.["email"];
+        if (typeof email !== "string" || reason?.["email_verified"] !== true) {
           throw new ServiceError("sign_in_failed", "The single sign-on provider has not verified your email address.");
         }
-        const called: unknown = told["name"];
+        const called: unknown = reason["name"];
         return { email, name: typeof called === "string" && called.trim() !== "" ? called : email };
       } catch (error) {
         if (error instanceof ServiceError) throw error;

@@ -9,7 +9,13 @@ import {
   savedViewNameSchema,
   savedViewSchema,
 } from "@svc/contracts";
-import type { ColleaguesAnswer, MentionsAnswer, PlacesAnswer, ServicePlace, SavedViewsAnswer } from "@svc/contracts";
+import type {
+  ColleaguesAnswer,
+  MentionsAnswer,
+  ServiceAddressesAnswer,
+  ServiceAddress,
+  SavedViewsAnswer,
+} from "@svc/contracts";
 import { principalOf, readJsonBody } from "@svc/http";
 import type { RequestHandler, Response } from "express";
 import type { Config } from "@svc/runtime";
@@ -86,16 +92,20 @@ async function isAlive(host: string, port: number): Promise<boolean> {
 /** `GET /session/places`: the ports of the parts of the service that others call, and whether they answer here. */
 export function getServicePorts({ bindHost, ports }: Pick<Config, "bindHost" | "ports">): RequestHandler {
   const host = bindHost === undefined || WILDCARDS.has(bindHost) ? "127.0.0.1" : bindHost;
-  const places: readonly Pick<ServicePlace, "id" | "port">[] = [
+  const addresses: readonly Pick<ServiceAddress, "id" | "port">[] = [
     { id: "api", port: ports.api },
     { id: "widget", port: ports.widget },
     { id: "tool-server", port: ports.tools },
   ];
   return async (_request, response) => {
     const items = await Promise.all(
-      places.map(async ({ id, port }): Promise<ServicePlace> => ({ id, port, isReachable: await isAlive(host, port) })),
+      addresses.map(async ({ id, port }): Promise<ServiceAddress> => ({
+        id,
+        port,
+        isReachable: await isAlive(host, port),
+      })),
     );
-    const answer: PlacesAnswer = { ok: true, items };
+    const answer: ServiceAddressesAnswer = { ok: true, items };
     response.set("Cache-Control", "no-store").json(answer);
   };
 }

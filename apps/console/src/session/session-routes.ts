@@ -1,5 +1,5 @@
 import { auditSession, changePassword, csrfTokenOf, endSession, getLink, signIn, useLink } from "@svc/auth";
-import type { SignInPlace } from "@svc/auth";
+import type { SignInOrigin } from "@svc/auth";
 import { LIMITS, SESSION_LIMITS, checkInput, linkUseSchema, passwordChangeSchema, signInSchema } from "@svc/contracts";
 import type { LinkAnswer, SessionAnswer } from "@svc/contracts";
 import { clientNetwork, methodNotAllowed, readJsonBody } from "@svc/http";
@@ -8,10 +8,10 @@ import type { ConsoleContext } from "../console-context.ts";
 import { accountOf } from "./create-sign-in-limit.ts";
 import { sessionOf, signedIn } from "./signed-in.ts";
 
-const linkLookSchema = linkUseSchema.pick({ token: true });
+const linkTokenSchema = linkUseSchema.pick({ token: true });
 
 /** From where a request comes, as the audit trail keeps it. */
-export function signInOriginOf(request: Request, response: Response): SignInPlace {
+export function signInOriginOf(request: Request, response: Response): SignInOrigin {
   return { network: clientNetwork(request), requestId: String(response.getHeader("X-Request-Id")) };
 }
 
@@ -103,8 +103,8 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
       end();
     }
   };
-  const lookAtLink = (): RequestHandler => async (request, response) => {
-    const { token } = checkInput(linkLookSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The link");
+  const readLink = (): RequestHandler => async (request, response) => {
+    const { token } = checkInput(linkTokenSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The link");
     await signInLimit.count(request, "link");
     const { operatorId, email, expiresAt } = await getLink(store, token);
     const kind = operatorId === null ? "first-administrator" : "password";
@@ -127,7 +127,7 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     .all(methodNotAllowed("GET", "HEAD", "POST", "DELETE"));
   routes.route("/sessions").delete(check, deleteSessions()).all(methodNotAllowed("DELETE"));
   routes.route("/session/password").post(check, postPassword()).all(methodNotAllowed("POST"));
-  routes.route("/link/look").post(lookAtLink()).all(methodNotAllowed("POST"));
+  routes.route("/link/look").post(readLink()).all(methodNotAllowed("POST"));
   // The page itself is read at the same address.
   routes.route("/link").post(postLink());
   routes

@@ -30,7 +30,7 @@ async function getSession({ sessions, cookie, queues }: CheckContext, request: R
   const token = cookie.read(request);
   if (token === undefined) throw notSignedIn();
   const name = `session-misses:${clientAddress(request)}`;
-  const { remaining, resetMs } = await queues.counters.look(name, MISSES);
+  const { remaining, resetMs } = await queues.counters.peek(name, MISSES);
   try {
     return await sessions.getSession(token);
   } catch (error) {

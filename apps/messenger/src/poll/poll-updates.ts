@@ -8,7 +8,7 @@ import type { BotApi } from "../telegram/bot-api.ts";
 import { backoffMs, waitMs } from "./wait-ms.ts";
 
 /** Reason why a bot cannot work. */
-interface BotFault {
+interface BotProblem {
   kind: BotApiErrorKind;
   /** For operators, without secrets. */
   text: string;
@@ -31,12 +31,12 @@ const EXPLANATIONS: Readonly<Record<BotApiErrorKind, (since: string, description
 const PASSING: readonly BotApiErrorKind[] = ["conflict", "unreachable", "too_many"];
 
 /** Tracks the error of a bot over consecutive calls. */
-export function createFaultKeeper() {
-  let fault: BotFault | null = null;
+export function createErrorKeeper() {
+  let error: BotProblem | null = null;
   let failures = 0;
   let since = new Date();
   return {
-    find: (): BotFault | null => fault,
+    find: (): BotProblem | null => error,
 
     /** Number of consecutive failed calls. */
     failures: (): number => failures,
@@ -46,19 +46,19 @@ export function createFaultKeeper() {
       failures++;
       if (failures === 1) since = new Date();
       if (failures === 1 && PASSING.includes(kind)) return;
-      if (fault?.kind === kind) return;
-      const at = (fault === null ? since : new Date()).toISOString().slice(0, 19);
-      fault = { kind, text: EXPLANATIONS[kind](`${at}Z`, description) };
+      if (error?.kind === kind) return;
+      const at = (error === null ? since : new Date()).toISOString().slice(0, 19);
+      error = { kind, text: EXPLANATIONS[kind](`${at}Z`, description) };
     },
 
     succeed(): void {
-      fault = null;
+      error = null;
       failures = 0;
     },
   };
 }
 
-type FaultKeeper = ReturnType<typeof createFaultKeeper>;
+type ErrorKeeper = ReturnType<typeof createErrorKeeper>;
 
 /** What the poller works with. */
 interface PollContext {
@@ -67,7 +67,7 @@ interface PollContext {
   log: Log;
   project: ProjectId;
   botId: number;
-  faults: FaultKeeper;
+  errors: ErrorKeeper;
   /** Called when updates were stored. */
   onStored: () => void;
 }
@@ -118,16 +118,16 @@ function pauseAfter({ kind, retryAfterMs }: BotApiError, failures: number): numb
 
 /** Records a failed call and waits as long as its error requires. Rejects with errors that are not of the Bot API. */
 export async function sitOut(
-  { faults, log }: Pick<PollContext, "faults" | "log">,
+  { errors, log }: Pick<PollContext, "errors" | "log">,
   error: unknown,
   signal: AbortSignal,
 ): Promise<void> {
   if (!(error instanceof BotApiError)) throw error;
   if (signal.aborted) return;
-  faults.fail(error);
+  errors.fail(error);
   const { kind, code, description } = error;
-  log[faults.failures() === 1 ? "warn" : "debug"]({ kind, code, description }, "Bot API request failed");
-  await waitMs(pauseAfter(error, faults.failures()), signal);
+  log[errors.failures() === 1 ? "warn" : "debug"]({ kind, code, description }, "Bot API request failed");
+  await waitMs(pauseAfter(error, errors.failures()), signal);
 }
 
 /** An update as Telegram sent it, with its number. */
@@ -190,7 +190,7 @@ async function storeBatch(
  * numbers after a quiet week, and an old offset would then confirm updates that were never received.
  */
 export async function pollUpdates(context: PollContext, signal: AbortSignal): Promise<void> {
-  const { api, log, faults, onStored } = context;
+  const { api, log, errors, onStored } = context;
   let offset: number | undefined;
 
   async function fetchBatch(): Promise<FetchedUpdate[]> {
@@ -217,7 +217,7 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
     try {
       const askedAt = performance.now();
       const batch = await fetchBatch();
-      faults.succeed();
+      errors.succeed();
       if (batch.length === 0) {
         offset = undefined;
         await waitMs(Math.max(0, askedAt + EMPTY_PAUSE_MS - performance.now()), signal);

@@ -228,10 +228,10 @@ describe("a bot", () => {
     const bot = api.addBot();
     bot.setRevoked(true);
     const { running: started } = start(bot);
-    await until(() => started.findFault() !== null, "the fault");
-    expect(started.findFault()).toMatch(/rejects the bot token \(unauthorized since 20.+Z\)/);
+    await until(() => started.findProblem() !== null, "the fault");
+    expect(started.findProblem()).toMatch(/rejects the bot token \(unauthorized since 20.+Z\)/);
     expect(started.isActive()).toBe(false);
-    expect(started.findFault()).not.toContain(bot.token);
+    expect(started.findProblem()).not.toContain(bot.token);
   });
 
   test.each([
@@ -239,17 +239,17 @@ describe("a bot", () => {
     ["answers garbage", { kind: "garbage" }],
     ["cuts connections", { kind: "cut" }],
     ["answers that it holds no updates", { kind: "garbage", body: '{"ok":true,"result":[{}]}' }],
-  ] as const)("says so when the Bot API %s, and goes on when it does no more", async (_what, fault) => {
+  ] as const)("says so when the Bot API %s, and goes on when it does no more", async (_what, error) => {
     const bot = api.addBot();
     const { running: started, texts } = start(bot);
     await until(() => bot.isPolled(), "the poll");
-    api.failWith((call) => (call.method === "getUpdates" ? fault : null));
+    api.failWith((call) => (call.method === "getUpdates" ? error : null));
     bot.write({ chatId: 581, text: "before" });
-    await until(() => started.findFault() !== null, "the fault");
-    expect(started.findFault()).toMatch(/has been unreachable since/);
+    await until(() => started.findProblem() !== null, "the fault");
+    expect(started.findProblem()).toMatch(/has been unreachable since/);
     api.failWith(null);
     bot.write({ chatId: 581, text: "after" });
-    await until(() => texts().length === 2 && started.findFault() === null, "the messages");
+    await until(() => texts().length === 2 && started.findProblem() === null, "the messages");
   });
 
   test("tells of another program that fetches its messages", async () => {
@@ -260,8 +260,8 @@ describe("a bot", () => {
       method === "getUpdates" ? { kind: "error", code: 409, description: conflict } : null,
     );
     const { running: started } = start(bot);
-    await until(() => started.findFault() !== null, "the fault");
-    expect(started.findFault()).toMatch(/Another program also receives/);
+    await until(() => started.findProblem() !== null, "the fault");
+    expect(started.findProblem()).toMatch(/Another program also receives/);
   });
 });
 
@@ -274,7 +274,7 @@ describe("of several replicas", () => {
     bot.write({ chatId: 591, text: "first" });
     await until(() => one.taken.length === 1, "the first message");
     expect(other.running.isActive()).toBe(false);
-    expect(other.running.findFault()).toBeNull();
+    expect(other.running.findProblem()).toBeNull();
     await one.running.stop();
     bot.write({ chatId: 591, text: "second" });
     await until(() => other.texts().includes("second"), "the other to take over");

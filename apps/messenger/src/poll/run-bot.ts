@@ -10,7 +10,7 @@ import { BotApiError } from "../telegram/bot-api-error.ts";
 import { createBotApi } from "../telegram/bot-api.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
 import { holdLease } from "./hold-lease.ts";
-import { createFaultKeeper, pollUpdates, sitOut } from "./poll-updates.ts";
+import { createErrorKeeper, pollUpdates, sitOut } from "./poll-updates.ts";
 import { takeUpdate, takeUpdates } from "./take-updates.ts";
 
 /** Files that are fetched at once: each of up to 20 MB is held in memory until it is kept. */
@@ -34,7 +34,7 @@ export interface RunningBot {
   /** True while this replica is the one that fetches and sends. */
   isActive: () => boolean;
   /** What keeps it from its work, in words for operators; null when nothing does, or another replica works. */
-  findFault: () => string | null;
+  findProblem: () => string | null;
   /** Resolves within three seconds, when nothing is fetched, taken or sent any more. */
   stop: () => Promise<void>;
 }
@@ -48,14 +48,14 @@ export function botIdOf(token: string): number | null {
 
 /** Asks who the bot is, until that is answered; null when the signal is aborted before. */
 async function introduce(
-  context: { api: BotApi; log: Log; faults: ReturnType<typeof createFaultKeeper> },
+  context: { api: BotApi; log: Log; errors: ReturnType<typeof createErrorKeeper> },
   signal: AbortSignal,
 ): Promise<Bot | null> {
   while (!signal.aborted) {
     try {
       const bot = botSchema.safeParse(await context.api.call<unknown>("getMe", {}, { signal }));
       if (bot.success) {
-        context.faults.succeed();
+        context.errors.succeed();
         return bot.data;
       }
       throw new BotApiError({ kind: "unreachable", code: null, description: "The response contains no bot" });
@@ -68,20 +68,20 @@ async function introduce(
 
 /**
  * Runs the bot of a token: of all replicas the one with the lease fetches its updates, makes messages of them and sends
- * replies; the others stand by. A token that is refused, or a Bot API that is away, is a fault that `findFault` tells, and
+ * replies; the others stand by. A token that is refused, or a Bot API that is away, is a fault that `findProblem` tells, and
  * asked again in growing pauses.
  */
 export function runBot(context: BotContext, { token, botId }: { token: string; botId: number }): RunningBot {
   const { store, log, apiRoot, project, receive } = context;
   const api = createBotApi({ token, apiRoot });
-  const faults = createFaultKeeper();
+  const errors = createErrorKeeper();
   const sender = createSender({ api, store, log });
   const gate = createGate(FILES_AT_ONCE);
   let isKnown = false;
 
   async function work(signal: AbortSignal): Promise<void> {
     try {
-      const bot = await introduce({ api, log, faults }, signal);
+      const bot = await introduce({ api, log, errors }, signal);
       if (bot === null) return;
       isKnown = true;
       const taking = takeUpdates(
@@ -105,19 +105,19 @@ export function runBot(context: BotContext, { token, botId }: { token: string; b
         },
         signal,
       );
-      await pollUpdates({ api, store, log, project, botId, faults, onStored: taking.wake }, signal);
+      await pollUpdates({ api, store, log, project, botId, errors, onStored: taking.wake }, signal);
       await taking.done;
     } finally {
       isKnown = false;
-      faults.succeed();
+      errors.succeed();
     }
   }
 
   const lease = holdLease({ store, log }, `messenger/${botId}`, work);
   return {
     sender,
-    isActive: () => lease.isHeld() && isKnown && faults.find()?.kind !== "unauthorized",
-    findFault: () => faults.find()?.text ?? null,
+    isActive: () => lease.isHeld() && isKnown && errors.find()?.kind !== "unauthorized",
+    findProblem: () => errors.find()?.text ?? null,
     async stop() {
       // What the bot itself is saying would wait for its turn otherwise.
       await Promise.all([sender.stop(), lease.stop()]);

@@ -9,7 +9,7 @@ import type { Gate } from "../read/keep-files.ts";
 import { ownTexts } from "../read/own-texts.ts";
 import { cleanLine, cleanText } from "../read/clean-text.ts";
 import { readUpdate } from "../read/read-update.ts";
-import type { AnswerPlace, Reading } from "../read/read-update.ts";
+import type { AnswerTarget, Reading } from "../read/read-update.ts";
 import type { Bot } from "../read/update-schema.ts";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
@@ -25,7 +25,7 @@ interface TakeContext {
   /** Commits a message. */
   receive: IncomingHandler;
   /** Sends what the bot itself says. */
-  say: (place: AnswerPlace, text: string, signal: AbortSignal) => Promise<void>;
+  say: (target: AnswerTarget, text: string, signal: AbortSignal) => Promise<void>;
 }
 
 /** How long a file download is retried. After that, the message is processed without the file. */
@@ -68,13 +68,13 @@ function fileIdsOf(channelMeta: Record<string, unknown>): string[] {
 async function answerCommand(
   { store, say }: TakeContext,
   { project }: WaitingUpdate,
-  { command, place, languageCode }: CommandReading,
+  { command, target, languageCode }: CommandReading,
   signal: AbortSignal,
 ): Promise<SettledState> {
   const own = ownTexts(languageCode);
   const greeting = command === "start" ? ((await store.projects.find(project))?.greeting ?? "") : "";
   const texts = { start: greeting.trim() === "" ? own.greeting : greeting, help: own.help };
-  await say(place, texts[command], signal);
+  await say(target, texts[command], signal);
   return "answered";
 }
 
@@ -147,7 +147,7 @@ interface Taking {
 /** Number of chats processed concurrently, each in order. Many, since a chat may wait for a file. */
 const AT_ONCE = 48;
 /** Number of first updates of conversations that are read at once, so that a long backlog is not scanned for each. */
-const LOOK_AHEAD = 64;
+const READ_AHEAD = 64;
 /** Polling interval for updates that were deferred, or retried by an operator. */
 const POLL_MS = 500;
 const PAUSES = { firstMs: 500, maxMs: 5_000 } as const;
@@ -259,7 +259,7 @@ export function takeUpdates(context: TakingContext, signal: AbortSignal): Taking
     while (!signal.aborted) {
       wakeUp = new AbortController();
       try {
-        if (ahead.length === 0) ahead = await channelUpdates.listHeads(botId, [...busy.keys()], LOOK_AHEAD);
+        if (ahead.length === 0) ahead = await channelUpdates.listHeads(botId, [...busy.keys()], READ_AHEAD);
         while (ahead.length > 0 && busy.size < AT_ONCE && !signal.aborted) {
           const [head] = ahead.splice(0, 1);
           if (head !== undefined && !busy.has(head.ticketId)) begin(head);

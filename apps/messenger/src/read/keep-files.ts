@@ -65,9 +65,9 @@ export function listFiles(content: Content): WantedFile[] {
 export type Gate = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Makes a gate that lets so many pieces of work run at once. */
-export function createGate(places: number): Gate {
+export function createGate(positions: number): Gate {
   const waiting: (() => void)[] = [];
-  let free = places;
+  let free = positions;
   return async (work) => {
     if (free > 0) free -= 1;
     else await new Promise<void>((resolve) => void waiting.push(resolve));

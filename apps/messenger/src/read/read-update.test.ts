@@ -147,17 +147,17 @@ describe("the bot's own commands", () => {
     expect(read(more)).toEqual({
       kind: "command",
       command: own,
-      place: { chatId: "7", threadId: null, replyToMessageId: null },
+      target: { chatId: "7", threadId: null, replyToMessageId: null },
       languageCode: "de",
     });
   });
 
   test("in a group only when they name the bot, and its name alone asks for help", () => {
-    const place = { chatId: "-100", threadId: null, replyToMessageId: 9 };
+    const target = { chatId: "-100", threadId: null, replyToMessageId: 9 };
     expect(inGroup(command("/help"))).toEqual({ kind: "ignored" });
     expect(inGroup(command("/help@OtherBot"))).toEqual({ kind: "ignored" });
-    expect(inGroup(command("/help@HelpBot"))).toMatchObject({ command: "help", place });
-    expect(inGroup(mention("@helpbot", "@helpbot"))).toMatchObject({ command: "help", place });
+    expect(inGroup(command("/help@HelpBot"))).toMatchObject({ command: "help", target });
+    expect(inGroup(mention("@helpbot", "@helpbot"))).toMatchObject({ command: "help", target });
   });
 
   test("are no corrections", () => {

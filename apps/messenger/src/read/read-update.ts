@@ -16,13 +16,13 @@ function line(kind: string, ...parts: (string | undefined)[]): string {
 }
 
 const nameOf = (first = "", last = "") => `${first} ${last}`.trim();
-const placeOf = ({ latitude, longitude }: { latitude: number; longitude: number }) => `${latitude} ${longitude}`;
+const coordinatesOf = ({ latitude, longitude }: { latitude: number; longitude: number }) => `${latitude} ${longitude}`;
 
 /** What else a message can be than text and files, as a line of text. The first that says something counts. */
 const DESCRIPTIONS: readonly ((content: Content) => string | undefined)[] = [
   // A venue comes with its location besides.
-  ({ venue }) => venue && line("Place", venue.title, venue.address, placeOf(venue.location)),
-  ({ location }) => location && line("Location", placeOf(location)),
+  ({ venue }) => venue && line("Place", venue.title, venue.address, coordinatesOf(venue.location)),
+  ({ location }) => location && line("Location", coordinatesOf(location)),
   ({ contact }) => contact && line("Contact", nameOf(contact.first_name, contact.last_name), contact.phone_number),
   ({ sticker }) => sticker && line("Sticker", sticker.emoji),
   ({ poll }) => poll && line("Poll", poll.question, ...poll.options.slice(0, MAX_OPTIONS).map(({ text }) => text)),
@@ -120,7 +120,7 @@ interface TelegramMeta {
 }
 
 /** Where an answer of the bot itself goes. */
-export interface AnswerPlace {
+export interface AnswerTarget {
   chatId: string;
   threadId: number | null;
   /** Set only in groups, where a reply must name its recipient. */
@@ -130,7 +130,7 @@ export interface AnswerPlace {
 /** What an update is to the service. */
 export type Reading =
   | { kind: "ignored" }
-  | { kind: "command"; command: "start" | "help"; place: AnswerPlace; languageCode: string | undefined }
+  | { kind: "command"; command: "start" | "help"; target: AnswerTarget; languageCode: string | undefined }
   | {
       kind: "message";
       userId: string | null;
@@ -265,7 +265,7 @@ export function readUpdate(updates: readonly unknown[], { bot, receivedAt }: { b
   if (!isAddressed) return IGNORED;
 
   const telegram = metaOf(messages, first);
-  const place: AnswerPlace = {
+  const target: AnswerTarget = {
     chatId: String(first.chat.id),
     threadId: telegram.threadId ?? null,
     replyToMessageId: isGroup ? first.message_id : null,
@@ -273,7 +273,7 @@ export function readUpdate(updates: readonly unknown[], { bot, receivedAt }: { b
   const languageCode = first.from?.language_code;
   const command = isEdit ? null : readCommand(markedText(first), bot);
   const own = OWN_COMMANDS.find((known) => known === command);
-  if (own !== undefined) return { kind: "command", command: own, place, languageCode };
+  if (own !== undefined) return { kind: "command", command: own, target, languageCode };
 
   const files = messages.flatMap(listFiles);
   const words = cleanText(
@@ -287,7 +287,7 @@ export function readUpdate(updates: readonly unknown[], { bot, receivedAt }: { b
   if (words === "" && files.length === 0 && quote === "") {
     // The bot's name alone asks what it is there for. All else are services: a new member, a new title.
     const saysName = marked.some((text) => mentionsBot(text, bot));
-    return saysName && !isEdit ? { kind: "command", command: "help", place, languageCode } : IGNORED;
+    return saysName && !isEdit ? { kind: "command", command: "help", target, languageCode } : IGNORED;
   }
   // A place that is shared live changes every few seconds.
   if (isEdit && first.location !== undefined) return IGNORED;

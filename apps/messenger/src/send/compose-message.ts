@@ -39,7 +39,7 @@ function findEnd(styled: StyledText, start: number, { maxChars, maxFormats }: ty
   const limit = Math.min(start + maxChars, findFormatLimit(styled.runs, start, maxFormats));
   if (limit >= text.length) return text.length;
   const size = limit - start;
-  const block = boundaries.findLast((place) => place <= limit && place > start);
+  const block = boundaries.findLast((position) => position <= limit && position > start);
   if (block !== undefined && block - start > size * 0.3) return block;
   const head = text.slice(start, limit);
   const line = head.lastIndexOf("\n") + 1;
@@ -73,8 +73,8 @@ const CHARACTERS = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /** The last end at or before `limit` of what is seen as one character, or, where there is none, of a code point. */
 function findCharacterEnd(text: string, start: number, limit: number): number {
-  const place = limit - start;
-  const character = CHARACTERS.segment(text.slice(start, limit + 64)).containing(place);
+  const position = limit - start;
+  const character = CHARACTERS.segment(text.slice(start, limit + 64)).containing(position);
   if (character !== undefined && character.index > 0) return start + character.index;
   const isWithinPair = /[\uDC00-\uDFFF]/.test(text.charAt(limit)) && /[\uD800-\uDBFF]/.test(text.charAt(limit - 1));
   return isWithinPair ? limit - 1 : limit;

@@ -1,11 +1,11 @@
 import { DeliveryError } from "@svc/contracts";
-import type { DeliveryFault } from "@svc/contracts";
+import type { DeliveryErrorKind } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
 import type { Pace } from "./create-pace.ts";
-import type { Place } from "./find-place.ts";
+import type { Position } from "./find-target.ts";
 
 /** A message that is on its way gets so long after the end was asked for: broken off, it would be sent again. */
 const GRACE_MS = 2_000;
@@ -33,7 +33,7 @@ export async function cutAfterGrace<Result>(
   }
 }
 
-const FAULTS = {
+const ERRORS = {
   unauthorized: "later",
   conflict: "later",
   too_many: "later",
@@ -41,7 +41,7 @@ const FAULTS = {
   forbidden: "closed",
   bad_request: "refused",
   too_large: "refused",
-} as const satisfies Record<BotApiErrorKind, DeliveryFault>;
+} as const satisfies Record<BotApiErrorKind, DeliveryErrorKind>;
 
 /** What Telegram says of chats that are gone, where it does not answer 403. */
 const GONE =
@@ -53,8 +53,11 @@ const isGone = (error: BotApiError): boolean =>
 
 /** What becomes of a reply by why a call failed. */
 export function deliveryErrorOf(error: BotApiError): DeliveryError {
-  const fault = isGone(error) ? "closed" : FAULTS[error.kind];
-  return new DeliveryError(fault, `Telegram: ${error.description}`, { retryAfterMs: error.retryAfterMs, cause: error });
+  const problem = isGone(error) ? "closed" : ERRORS[error.kind];
+  return new DeliveryError(problem, `Telegram: ${error.description}`, {
+    retryAfterMs: error.retryAfterMs,
+    cause: error,
+  });
 }
 
 /** One message, as a method of the Bot API and what it takes besides where it goes. */
@@ -71,7 +74,7 @@ export interface Sending {
  * @throws BotApiError when Telegram refused what was sent, so that it may be sent in another form.
  * @throws DeliveryError for all else that can go wrong.
  */
-export type SendInChat = (place: Place, sending: Sending, call?: SendCall) => Promise<void>;
+export type SendInChat = (position: Position, sending: Sending, call?: SendCall) => Promise<void>;
 
 /** What goes with the sending of a message. */
 export interface SendCall {
@@ -98,9 +101,9 @@ export function createChatCaller(
   /** Groups that have become supergroups. Lost with the process: it costs one call then. */
   const moved = new Map<string, string>();
 
-  async function sendOnce(place: Place, sending: Sending, { signal, note }: SendCall): Promise<void> {
-    const chatId = moved.get(place.chatId) ?? place.chatId;
-    const payload = { chat_id: chatId, ...sending.payload, ...placing(place) };
+  async function sendOnce(position: Position, sending: Sending, { signal, note }: SendCall): Promise<void> {
+    const chatId = moved.get(position.chatId) ?? position.chatId;
+    const payload = { chat_id: chatId, ...sending.payload, ...placing(position) };
     const options = sending.timeoutMs === undefined ? {} : { timeoutMs: sending.timeoutMs };
     try {
       await pace.run(
@@ -118,8 +121,8 @@ export function createChatCaller(
     }
   }
 
-  return async function sendInChat(place, sending, call = {}) {
-    const tries: Place[] = [place];
+  return async function sendInChat(position, sending, call = {}) {
+    const tries: Position[] = [position];
     for (let next = tries.pop(); next !== undefined; next = tries.pop()) {
       try {
         await sendOnce(next, sending, call);
@@ -136,7 +139,7 @@ export function createChatCaller(
   };
 }
 
-function placing({ threadId, replyToMessageId }: Place): object {
+function placing({ threadId, replyToMessageId }: Position): object {
   return {
     ...(threadId === null ? {} : { message_thread_id: threadId }),
     ...(replyToMessageId === null
@@ -146,16 +149,16 @@ function placing({ threadId, replyToMessageId }: Place): object {
 }
 
 /** The place without what Telegram has complained about; null where the failure is about something else. */
-function adapt(place: Place, error: BotApiError, moved: Map<string, string>): Place | null {
-  if (error.migrateToChatId !== undefined && !moved.has(place.chatId)) {
-    moved.set(place.chatId, error.migrateToChatId);
+function adapt(position: Position, error: BotApiError, moved: Map<string, string>): Position | null {
+  if (error.migrateToChatId !== undefined && !moved.has(position.chatId)) {
+    moved.set(position.chatId, error.migrateToChatId);
     // Messages of the group have other numbers there.
-    return { ...place, replyToMessageId: null };
+    return { ...position, replyToMessageId: null };
   }
   if (error.kind !== "bad_request") return null;
-  if (place.threadId !== null && GONE_TOPIC.test(error.description)) return { ...place, threadId: null };
-  if (place.replyToMessageId !== null && GONE_QUOTE.test(error.description)) {
-    return { ...place, replyToMessageId: null };
+  if (position.threadId !== null && GONE_TOPIC.test(error.description)) return { ...position, threadId: null };
+  if (position.replyToMessageId !== null && GONE_QUOTE.test(error.description)) {
+    return { ...position, replyToMessageId: null };
   }
   return null;
 }

@@ -13,7 +13,7 @@ function held() {
   return { done, release };
 }
 
-const faultOf = async (work: Promise<unknown>) =>
+const errorOf = async (work: Promise<unknown>) =>
   await work.then(
     () => null,
     (error: unknown) => (error instanceof DeliveryError ? error : Promise.reject(error)),
@@ -41,7 +41,7 @@ describe("messages leave at the pace that Telegram allows", () => {
   test("and a chat that has to wait for its turn takes none of the others'", async () => {
     const pace = createPace({ limits: { ...limits, chatGapMs: 60_000, waitMaxMs: 90_000 } });
     await pace.run("1", () => Promise.resolve());
-    const waiting = faultOf(pace.run("1", () => Promise.resolve()));
+    const waiting = errorOf(pace.run("1", () => Promise.resolve()));
     await expect(pace.run("2", () => Promise.resolve("sent"))).resolves.toBe("sent");
     await pace.stop();
     expect((await waiting)?.fault).toBe("later");
@@ -98,7 +98,7 @@ describe("messages leave at the pace that Telegram allows", () => {
     const first = held();
     const onItsWay = pace.run("1", () => first.done);
     const controller = new AbortController();
-    const waiting = faultOf(pace.run("2", () => Promise.resolve(), controller.signal));
+    const waiting = errorOf(pace.run("2", () => Promise.resolve(), controller.signal));
     const last = pace.run("3", () => Promise.resolve("sent"));
     await new Promise((resolve) => setImmediate(resolve));
     controller.abort();
@@ -132,10 +132,10 @@ describe("messages leave at the pace that Telegram allows", () => {
   test("a message that would wait too long is put off by what it would wait", async () => {
     const pace = createPace({ limits: { ...limits, waitMaxMs: 50 } });
     pace.pause("1", 9_000);
-    const fault = await faultOf(pace.run("1", () => Promise.resolve()));
-    expect(fault?.fault).toBe("later");
-    expect(fault?.retryAfterMs).toBeGreaterThan(8_000);
-    expect(fault?.retryAfterMs).toBeLessThanOrEqual(9_000);
+    const error = await errorOf(pace.run("1", () => Promise.resolve()));
+    expect(error?.fault).toBe("later");
+    expect(error?.retryAfterMs).toBeGreaterThan(8_000);
+    expect(error?.retryAfterMs).toBeLessThanOrEqual(9_000);
     // A message that was put off holds up none of another chat.
     await expect(pace.run("2", () => Promise.resolve("sent"))).resolves.toBe("sent");
   });
@@ -148,7 +148,7 @@ describe("a pause that Telegram wants", () => {
     expect([pace.isPaused("1"), pace.isPaused("2")]).toEqual([true, false]);
     pace.pause("2", 30_000);
     expect(pace.isPaused("3")).toBe(true);
-    expect((await faultOf(pace.run("3", () => Promise.resolve())))?.fault).toBe("later");
+    expect((await errorOf(pace.run("3", () => Promise.resolve())))?.fault).toBe("later");
   });
 
   test("of groups is theirs alone, however many want one", async () => {
@@ -160,7 +160,7 @@ describe("a pause that Telegram wants", () => {
   test("that is asked for while a message waits holds that message too", async () => {
     const pace = createPace({ limits: { ...limits, chatGapMs: 40, waitMaxMs: 1_000 } });
     await pace.run("1", () => Promise.resolve());
-    const waiting = faultOf(pace.run("1", () => Promise.resolve()));
+    const waiting = errorOf(pace.run("1", () => Promise.resolve()));
     await Promise.resolve();
     pace.pause("1", 60_000);
     expect((await waiting)?.fault).toBe("later");
@@ -176,20 +176,20 @@ describe("at the end", () => {
       await first.done;
     });
     await begun.done;
-    const waiting = faultOf(pace.run("1", () => Promise.resolve()));
+    const waiting = errorOf(pace.run("1", () => Promise.resolve()));
     const stopped = pace.stop();
     first.release();
     await onItsWay;
     await stopped;
     expect((await waiting)?.fault).toBe("later");
-    expect((await faultOf(pace.run("2", () => Promise.resolve())))?.fault).toBe("later");
+    expect((await errorOf(pace.run("2", () => Promise.resolve())))?.fault).toBe("later");
   });
 
   test("a message whose signal is aborted does not wait any longer", async () => {
     const pace = createPace({ limits: { ...limits, chatGapMs: 60_000, waitMaxMs: 90_000 } });
     await pace.run("1", () => Promise.resolve());
     const controller = new AbortController();
-    const waiting = faultOf(pace.run("1", () => Promise.resolve(), controller.signal));
+    const waiting = errorOf(pace.run("1", () => Promise.resolve(), controller.signal));
     controller.abort();
     expect((await waiting)?.fault).toBe("later");
   });

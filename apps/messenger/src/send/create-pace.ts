@@ -1,5 +1,5 @@
 import { DeliveryError } from "@svc/contracts";
-import { isGroup } from "./find-place.ts";
+import { isGroup } from "./find-target.ts";
 
 /** What Telegram allows (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this). */
 const TELEGRAM_PACE = {

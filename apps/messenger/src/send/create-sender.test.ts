@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { DeliveryError } from "@svc/contracts";
 import { collectLog, startFakeBotApi, waitFor } from "@svc/testing";
-import type { BotApiFault, FakeBot, FakeBotApi } from "@svc/testing";
+import type { BotApiFailure, FakeBot, FakeBotApi } from "@svc/testing";
 import { createBotApi } from "../telegram/bot-api.ts";
 import { createPace } from "./create-pace.ts";
 import { createSender } from "./create-sender.ts";
@@ -48,14 +48,14 @@ afterAll(async () => {
   await server.close();
 });
 
-const error = (code: number, description: string, retryAfterS?: number): BotApiFault => ({
+const error = (code: number, description: string, retryAfterS?: number): BotApiFailure => ({
   kind: "error",
   code,
   description,
   ...(retryAfterS === undefined ? {} : { retryAfterS }),
 });
 
-async function faultOf(work: Promise<unknown>): Promise<DeliveryError> {
+async function errorOf(work: Promise<unknown>): Promise<DeliveryError> {
   const reason: unknown = await work.then(
     () => null,
     (each: unknown) => each,
@@ -143,7 +143,7 @@ describe("a reply is sent", () => {
   test("no further than what could be noted", async () => {
     const text = `${"a".repeat(4_096)}\n\nb`;
     const noteSent = () => Promise.reject(new DeliveryError("later", "another process is sending"));
-    await expect(faultOf(sender.sendMessage(String(CHAT), text, { ...IDS, noteSent }))).resolves.toMatchObject({
+    await expect(errorOf(sender.sendMessage(String(CHAT), text, { ...IDS, noteSent }))).resolves.toMatchObject({
       fault: "later",
     });
     expect(bot.sent).toHaveLength(1);
@@ -195,7 +195,7 @@ describe("in a group", () => {
   });
 
   test("that has become a supergroup, replies go there", async () => {
-    bot.setChatFault(-55, { migratedTo: -100_055 });
+    bot.setChatFailure(-55, { migratedTo: -100_055 });
     await sender.sendMessage("-55", "a", IDS);
     await sender.sendMessage("-55", "b", IDS);
     expect(bot.sent.map(({ chatId, text }) => [chatId, text])).toEqual([
@@ -207,7 +207,7 @@ describe("in a group", () => {
 });
 
 describe("what goes wrong becomes", () => {
-  test.each<[string, BotApiFault, Partial<DeliveryError>]>([
+  test.each<[string, BotApiFailure, Partial<DeliveryError>]>([
     [
       "closed, when the user has blocked the bot",
       error(403, "Forbidden: bot was blocked by the user"),
@@ -230,9 +230,9 @@ describe("what goes wrong becomes", () => {
       error(429, "Too Many Requests: retry after 3", 3),
       { fault: "later", retryAfterMs: 3_000 },
     ],
-  ])("%s", async (_, fault, expected) => {
-    server.failWith(fault);
-    const failure = await faultOf(sender.sendMessage(String(CHAT), "# secret words", { ...IDS, markdown: true }));
+  ])("%s", async (_, problem, expected) => {
+    server.failWith(problem);
+    const failure = await errorOf(sender.sendMessage(String(CHAT), "# secret words", { ...IDS, markdown: true }));
     expect(failure).toMatchObject(expected);
     expect(failure.message).not.toContain(bot.token);
     const lines = JSON.stringify(log.lines());
@@ -242,9 +242,9 @@ describe("what goes wrong becomes", () => {
 
   test("a pause that Telegram wants is kept: nothing is sent in it", async () => {
     server.failWith(error(429, "Too Many Requests: retry after 60", 60));
-    await faultOf(sender.sendMessage(String(CHAT), "a", IDS));
+    await errorOf(sender.sendMessage(String(CHAT), "a", IDS));
     server.failWith(null);
-    const failure = await faultOf(sender.sendMessage(String(CHAT), "a", IDS));
+    const failure = await errorOf(sender.sendMessage(String(CHAT), "a", IDS));
     expect(failure.retryAfterMs).toBeGreaterThan(50_000);
     expect(methods()).toHaveLength(1);
   });
@@ -328,6 +328,6 @@ test("no chat gets more than Telegram allows, and a stopped sender sends nothing
     server.setFloodControl(false);
     await paced.stop();
   }
-  await expect(faultOf(paced.sendMessage(String(CHAT), "a", IDS))).resolves.toMatchObject({ fault: "later" });
+  await expect(errorOf(paced.sendMessage(String(CHAT), "a", IDS))).resolves.toMatchObject({ fault: "later" });
   expect(bot.sent).toHaveLength(37);
 });

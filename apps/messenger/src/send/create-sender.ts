@@ -9,8 +9,8 @@ import type { SendCall, SendInChat, Sending } from "./create-chat-caller.ts";
 import { createPace } from "./create-pace.ts";
 import type { Pace } from "./create-pace.ts";
 import { createTyping } from "./create-typing.ts";
-import { findPlace, isGroup } from "./find-place.ts";
-import type { Place, PlaceStore } from "./find-place.ts";
+import { findTarget, isGroup } from "./find-target.ts";
+import type { Position, TargetStore } from "./find-target.ts";
 import { renderHtml } from "./render-html.ts";
 import type { StyledText } from "./styled-text.ts";
 
@@ -78,10 +78,14 @@ type Context = Partial<Pick<ReplyContext, "inReplyTo" | "sentParts" | "noteSent"
 function createFormSender(sendInChat: SendInChat, log: Log) {
   let lacksRichUntil = 0;
 
-  async function sendRich(place: Place, rich: NonNullable<ComposedMessage["rich"]>, call: SendCall): Promise<boolean> {
+  async function sendRich(
+    target: Position,
+    rich: NonNullable<ComposedMessage["rich"]>,
+    call: SendCall,
+  ): Promise<boolean> {
     if (performance.now() < lacksRichUntil) return false;
     try {
-      await sendInChat(place, { method: "sendRichMessage", payload: { rich_message: rich } }, call);
+      await sendInChat(target, { method: "sendRichMessage", payload: { rich_message: rich } }, call);
       return true;
     } catch (error) {
       if (!(error instanceof BotApiError)) throw error;
@@ -92,11 +96,11 @@ function createFormSender(sendInChat: SendInChat, log: Log) {
   }
 
   /** Sends the first form that Telegram accepts. Returns the last error if it accepts none, else null. */
-  async function sendAny(place: Place, sendings: readonly Sending[], call: SendCall): Promise<BotApiError | null> {
+  async function sendAny(target: Position, sendings: readonly Sending[], call: SendCall): Promise<BotApiError | null> {
     let refusal: BotApiError | null = null;
     for (const sending of sendings) {
       try {
-        await sendInChat(place, sending, call);
+        await sendInChat(target, sending, call);
         return null;
       } catch (error) {
         if (!(error instanceof BotApiError)) throw error;
@@ -110,18 +114,18 @@ function createFormSender(sendInChat: SendInChat, log: Log) {
     return refusal;
   }
 
-  async function sendText(place: Place, text: string, isMarkdown: boolean, context: Context): Promise<void> {
+  async function sendText(target: Position, text: string, isMarkdown: boolean, context: Context): Promise<void> {
     const { rich, parts } = composeMessage(text, isMarkdown, log);
     const { sentParts = 0, signal } = context;
     const callFor = (sent: number): SendCall => ({ signal, note: () => context.noteSent?.(sent) ?? Promise.resolve() });
     // Parts are counted as ordinary messages: what began as such goes on as such.
     const all = callFor(Math.max(1, parts.length));
-    if (sentParts === 0 && rich !== null && (await sendRich(place, rich, all))) return;
+    if (sentParts === 0 && rich !== null && (await sendRich(target, rich, all))) return;
     for (const [index, part] of parts.entries()) {
       if (index < sentParts) continue;
       // One message quotes what it answers; the others follow it.
-      const partPlace = index === 0 ? place : { ...place, replyToMessageId: null };
-      const refusal = await sendAny(partPlace, textSendings(part), callFor(index + 1));
+      const partTarget = index === 0 ? target : { ...target, replyToMessageId: null };
+      const refusal = await sendAny(partTarget, textSendings(part), callFor(index + 1));
       if (refusal !== null) throw deliveryErrorOf(refusal);
     }
     if (parts.length === 0) log.debug("a reply has no visible content and is not sent");
@@ -142,7 +146,7 @@ export function createSender({
   pace = createPace(),
 }: {
   api: BotApi;
-  store: PlaceStore;
+  store: TargetStore;
   log: Log;
   pace?: Pace;
 }): Sender {
@@ -153,25 +157,25 @@ export function createSender({
 
   return {
     async sendMessage(chatId, text, metadata = {}) {
-      const place = await findPlace(store, chatId, metadata);
-      await sendText(place, text, metadata.markdown ?? false, metadata);
+      const target = await findTarget(store, chatId, metadata);
+      await sendText(target, text, metadata.markdown ?? false, metadata);
       typing.end(chatId, metadata.inReplyTo ?? null);
     },
     async sendAttachment(chatId, attachment, context) {
       if ((context?.sentParts ?? 0) > 0) return;
       // The text before it has quoted what they answer.
-      const place = { ...(await findPlace(store, chatId, context ?? {})), replyToMessageId: null };
+      const target = { ...(await findTarget(store, chatId, context ?? {})), replyToMessageId: null };
       const sendings = fileSendings(attachment);
-      const refusal = await sendAny(place, sendings, {
+      const refusal = await sendAny(target, sendings, {
         signal: context?.signal,
         note: () => context?.noteSent?.(1) ?? Promise.resolve(),
       });
       if (refusal !== null && refusal.kind !== "too_large") throw deliveryErrorOf(refusal);
       if (refusal === null && sendings.length > 0) return;
-      await sendText(place, explainRefusedFile(attachment), false, context ?? {});
+      await sendText(target, explainRefusedFile(attachment), false, context ?? {});
     },
     async markTyping(chatId, context) {
-      const threadId = isGroup(chatId) ? (await findPlace(store, chatId, context ?? {})).threadId : null;
+      const threadId = isGroup(chatId) ? (await findTarget(store, chatId, context ?? {})).threadId : null;
       typing.begin(chatId, threadId);
     },
     async say(chatId, text, { threadId, replyToMessageId, signal }) {

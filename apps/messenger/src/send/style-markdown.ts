@@ -173,9 +173,9 @@ function writeTable(context: Context, table: Table, style: Style): void {
   const shown = rows.length === 0 ? [header] : rows;
   for (const [index, row] of shown.entries()) {
     if (index > 0) writer.breakLines(2);
-    for (const [place, cell] of row.children.entries()) {
-      if (place > 0) writer.breakLines(1);
-      const name = row === header ? undefined : header.children[place];
+    for (const [position, cell] of row.children.entries()) {
+      if (position > 0) writer.breakLines(1);
+      const name = row === header ? undefined : header.children[position];
       if (name !== undefined && name.children.length > 0) {
         writeInlines(context, name.children, { ...style, isBold: true });
         writer.write(": ", { ...style, isBold: true });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { startFakeBotApi, waitFor } from "@svc/testing";
-import type { BotApiFault, FakeBot, FakeBotApi } from "@svc/testing";
+import type { BotApiFailure, FakeBot, FakeBotApi } from "@svc/testing";
 import { BotApiError } from "./bot-api-error.ts";
 import { createBotApi } from "./bot-api.ts";
 import type { BotApi } from "./bot-api.ts";
@@ -36,13 +36,13 @@ test("a call resolves with the answer's result", async () => {
 });
 
 describe("a failed call says what kind of failure it is", () => {
-  const error = (code: number, description: string, retryAfterS?: number): BotApiFault => ({
+  const error = (code: number, description: string, retryAfterS?: number): BotApiFailure => ({
     kind: "error",
     code,
     description,
     ...(retryAfterS === undefined ? {} : { retryAfterS }),
   });
-  test.each<[string, BotApiFault, Partial<BotApiError>]>([
+  test.each<[string, BotApiFailure, Partial<BotApiError>]>([
     ["401", error(401, "Unauthorized"), { kind: "unauthorized", code: 401 }],
     ["403", error(403, "Forbidden: bot was blocked by the user"), { kind: "forbidden", code: 403 }],
     ["409", error(409, "Conflict: terminated by other getUpdates request"), { kind: "conflict", code: 409 }],
@@ -57,13 +57,13 @@ describe("a failed call says what kind of failure it is", () => {
     ["a refusal without a code", { kind: "garbage", body: '{"ok":false}' }, { kind: "unreachable", code: null }],
     ["a proxy's 502", { kind: "garbage", status: 502 }, { kind: "unreachable", code: 502 }],
     ["a cut connection", { kind: "cut" }, { kind: "unreachable", code: null }],
-  ])("%s", async (_, fault, expected) => {
-    server.failWith(fault);
+  ])("%s", async (_, problem, expected) => {
+    server.failWith(problem);
     const failure = await failureOf(send());
     expect(failure).toMatchObject(expected);
-    for (const told of [failure.message, failure.description, failure.stack, JSON.stringify(failure)]) {
-      expect(told).not.toContain(bot.token);
-      expect(told).not.toContain("secret words");
+    for (const message of [failure.message, failure.description, failure.stack, JSON.stringify(failure)]) {
+      expect(message).not.toContain(bot.token);
+      expect(message).not.toContain("secret words");
     }
   });
 
@@ -112,7 +112,7 @@ describe("a failed call says what kind of failure it is", () => {
   });
 
   test("a group that has become a supergroup", async () => {
-    bot.setChatFault(-77, { migratedTo: -100_077 });
+    bot.setChatFailure(-77, { migratedTo: -100_077 });
     const failure = await failureOf(api.call("sendMessage", { chat_id: "-77", text: "x" }));
     expect(failure).toMatchObject({ kind: "bad_request", migrateToChatId: "-100077" });
   });

@@ -45,9 +45,9 @@ function readFileAnswer(file: unknown): { path: string; sizeBytes: number | null
 /** A local server keeps each bot's files in a folder that is named by its token. Other paths are none of ours. */
 function pathBelowToken(path: string, token: string): string | null {
   const parts = path.split("/");
-  const place = parts.indexOf(token);
-  if (place === -1 || parts.includes("..")) return null;
-  return parts.slice(place + 1).join("/");
+  const index = parts.indexOf(token);
+  if (index === -1 || parts.includes("..")) return null;
+  return parts.slice(index + 1).join("/");
 }
 
 async function fetchFile(path: string, { root, token, maxBytes, signal }: DownloadOptions): Promise<Buffer> {

@@ -7,7 +7,7 @@ import { beginRun, move } from "../run.ts";
 import type { ReviewRun, Run, StageContext, Stages } from "../run.ts";
 import { answer } from "./answer.ts";
 import { retrieve } from "./retrieve.ts";
-import { announceNews, draftOf, isCountedAnswer, traceOf, whyOf } from "./send-reply.ts";
+import { announceReplyJob, draftOf, isCountedAnswer, traceOf, whyOf } from "./send-reply.ts";
 import { triage } from "./triage.ts";
 
 /**
@@ -78,10 +78,17 @@ export async function sendReview(context: StageContext, run: ReviewRun): Promise
     return;
   }
   const mode = review.message?.mode ?? null;
-  announceNews(context, channelId, { project, ticketId, messageId: work.answers, mode, ...finished.replies });
-  if (finished.toldMessageId === null || mode === "webhook") return;
-  const news = { project, ticketId, messageId: finished.toldMessageId, mode: "webhook", fromSeq: 0, toSeq: 0 } as const;
-  announceNews(context, channelId, news);
+  announceReplyJob(context, channelId, { project, ticketId, messageId: work.answers, mode, ...finished.replies });
+  if (finished.notifiedMessageId === null || mode === "webhook") return;
+  const announcement = {
+    project,
+    ticketId,
+    messageId: finished.notifiedMessageId,
+    mode: "webhook",
+    fromSeq: 0,
+    toSeq: 0,
+  } as const;
+  announceReplyJob(context, channelId, announcement);
 }
 
 /** The stages of an operator's decision, in order: a reply is sent, or a draft is regenerated. */

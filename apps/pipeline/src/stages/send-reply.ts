@@ -154,10 +154,10 @@ export async function commitOutcome(
     return false;
   }
   noteFinished(channelId, outcome);
-  const places = finished.replies ?? { fromSeq: 0, toSeq: 0 };
+  const positions = finished.replies ?? { fromSeq: 0, toSeq: 0 };
   // Without replies there is still news: a waiting caller learns that a person has to look, has decided, or need not reply.
-  const news = { project, ticketId, messageId, mode, ...places };
-  announceNews(context, channelId, news, {
+  const announcement = { project, ticketId, messageId, mode, ...positions };
+  announceReplyJob(context, channelId, announcement, {
     messageId,
     state: outcome.state,
     coveredBy: null,
@@ -171,19 +171,19 @@ export async function commitOutcome(
  * replies poll, so that a wake-up is enough for them; what has to be sent somewhere gets a job. A sync call gets the
  * finished message with its wake-up.
  */
-export function announceNews(
+export function announceReplyJob(
   { queues, log }: StageContext,
   channelId: ChannelId,
-  news: ReplyJob,
+  announcement: ReplyJob,
   finished?: FinishedMessage,
 ): void {
-  if (news.mode === "sync" || news.mode === "async") {
-    announceReplies(queues, news.ticketId, news.mode === "sync" ? finished : undefined);
+  if (announcement.mode === "sync" || announcement.mode === "async") {
+    announceReplies(queues, announcement.ticketId, announcement.mode === "sync" ? finished : undefined);
     return;
   }
-  announceReply(queues, channelId, news).catch((error: unknown) => {
+  announceReply(queues, channelId, announcement).catch((error: unknown) => {
     const text = "replies committed but not announced; waiting callers find them by polling";
-    if (error instanceof QueueDownError) log.debug({ ticketId: news.ticketId }, text);
-    else log.warn({ error, ticketId: news.ticketId }, text);
+    if (error instanceof QueueDownError) log.debug({ ticketId: announcement.ticketId }, text);
+    else log.warn({ error, ticketId: announcement.ticketId }, text);
   });
 }

@@ -62,14 +62,14 @@ type Styles = ReturnType<typeof createStyles>;
 /** Writes one row of text cells. They are strings whatever they hold: nothing given here can become a formula. */
 function writeTextRow(
   sheet: Worksheet,
-  place: { row: number; align: ColumnAlign[]; weight: "bold" | "italic" },
+  position: { row: number; align: ColumnAlign[]; weight: "bold" | "italic" },
   texts: string[],
   styles: Styles,
 ): void {
-  const row = sheet.getRow(place.row);
+  const row = sheet.getRow(position.row);
   for (const [column, text] of texts.entries()) {
     const cell = row.getCell(column + 1);
-    cell.style = styles(TEXT_FORMAT, place.align[column] ?? null, place.weight, isLong(text));
+    cell.style = styles(TEXT_FORMAT, position.align[column] ?? null, position.weight, isLong(text));
     if (text !== "") cell.value = escapeCellText(guardFormulaStart(text));
   }
 }
@@ -77,16 +77,16 @@ function writeTextRow(
 /** Writes one row of the table's body: numbers as numbers, anything else as strings, empty cells not at all. */
 function writeBodyRow(
   sheet: Worksheet,
-  place: { row: number; align: ColumnAlign[]; decimalMark: DecimalMark },
+  position: { row: number; align: ColumnAlign[]; decimalMark: DecimalMark },
   texts: string[],
   styles: Styles,
 ): void {
-  const row = sheet.getRow(place.row);
+  const row = sheet.getRow(position.row);
   for (const [column, text] of texts.entries()) {
     if (text === "") continue;
     const cell = row.getCell(column + 1);
-    const align = place.align[column] ?? null;
-    const number = readNumber(text, place.decimalMark);
+    const align = position.align[column] ?? null;
+    const number = readNumber(text, position.decimalMark);
     cell.style = styles(number?.numFmt ?? TEXT_FORMAT, align, "normal", number === null && isLong(text));
     cell.value = number?.value ?? escapeCellText(guardFormulaStart(text));
   }

@@ -6,14 +6,14 @@ import type { Storage } from "../storage.ts";
 export const MOST_ENTRIES = 300;
 
 /** A reply frame without its envelope. */
-export interface PlacedReply {
+export interface ReplyWithSeq {
   id: string;
   seq: number;
   data: ServerFrameData<"reply">;
 }
 
 /** A message frame without its envelope. */
-export interface PlacedMessage {
+export interface MessageWithSeq {
   seq: number;
   data: ServerFrameData<"message">;
 }
@@ -21,7 +21,7 @@ export interface PlacedMessage {
 /**
  * The conversation with a reply in its place. A reply that is there already changes nothing: the same entries come back.
  */
-export function addReply(entries: Entry[], { id, seq, data }: PlacedReply): Entry[] {
+export function addReply(entries: Entry[], { id, seq, data }: ReplyWithSeq): Entry[] {
   if (entries.some((entry) => entry.kind === "reply" && entry.seq === seq)) return entries;
   const added = data.items.map((item, index): ReplyEntry => ({
     kind: "reply",
@@ -38,7 +38,7 @@ export function addReply(entries: Entry[], { id, seq, data }: PlacedReply): Entr
  * The conversation with a message of the visitor that the server has. It takes the place of the entry with the same
  * `clientMessageId`, which this tab or an earlier page has written.
  */
-export function addMessage(entries: Entry[], { seq, data }: PlacedMessage): Entry[] {
+export function addMessage(entries: Entry[], { seq, data }: MessageWithSeq): Entry[] {
   const key = data.clientMessageId ?? data.messageId;
   const before = entries.find((entry) => entry.key === key);
   if (before?.seq === seq && before.kind === "visitor" && before.state === "sent") return entries;
@@ -64,9 +64,9 @@ export function changeMessage(entries: Entry[], key: string, values: Partial<Vis
 
 /** Entries by their place; those without one stay last, in the order in which they were written. */
 export function inOrder(entries: Entry[]): Entry[] {
-  const placed = entries.filter((entry) => entry.seq !== null);
-  placed.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
-  return [...placed.slice(-MOST_ENTRIES), ...entries.filter((entry) => entry.seq === null)];
+  const withSeq = entries.filter((entry) => entry.seq !== null);
+  withSeq.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
+  return [...withSeq.slice(-MOST_ENTRIES), ...entries.filter((entry) => entry.seq === null)];
 }
 
 /** True where nothing is known of a place between two others: what stands there has not come, or was erased. */
@@ -165,8 +165,8 @@ export function dropHistory(storage: Storage): void {
 function isHistory(value: unknown): value is History {
   if (!isRecord(value) || !Array.isArray(value["entries"])) return false;
   return (
-    isPlace(value["sinceSeq"]) &&
-    isPlace(value["readSeq"]) &&
+    hasPosition(value["sinceSeq"]) &&
+    hasPosition(value["readSeq"]) &&
     ["open", "waiting", "done"].includes(String(value["conversation"])) &&
     (value["pendingRating"] === null || isRecord(value["pendingRating"])) &&
     value["entries"].every(isEntry)
@@ -175,7 +175,7 @@ function isHistory(value: unknown): value is History {
 
 /** Enough of the shape that nothing that shows an entry can fail. */
 function isEntry(value: unknown): value is Entry {
-  if (!isRecord(value) || typeof value["key"] !== "string" || !isPlace(value["seq"])) return false;
+  if (!isRecord(value) || typeof value["key"] !== "string" || !hasPosition(value["seq"])) return false;
   const item = value["item"];
   if (value["kind"] === "visitor") return typeof value["text"] === "string" && isFiles(value["files"]);
   if (value["kind"] !== "reply" || !isRecord(item)) return false;
@@ -185,6 +185,6 @@ function isEntry(value: unknown): value is Entry {
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
-const isPlace = (value: unknown): boolean => typeof value === "number" && value >= 0;
+const hasPosition = (value: unknown): boolean => typeof value === "number" && value >= 0;
 const isFile = (value: unknown): boolean => isRecord(value) && typeof value["filename"] === "string";
 const isFiles = (value: unknown): boolean => Array.isArray(value) && value.every(isFile);

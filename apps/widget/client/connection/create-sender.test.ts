@@ -38,7 +38,7 @@ function start() {
       put: (changed) => void (items = items.map((other) => (idOf(other) === idOf(changed) ? changed : other))),
       remove: (id) => void (items = items.filter((other) => idOf(other) !== id)),
     },
-    (key, fault) => failed.push(`${key}: ${fault}`),
+    (key, error) => failed.push(`${key}: ${error}`),
   );
   return {
     sender,

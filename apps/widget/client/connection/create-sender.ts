@@ -63,7 +63,7 @@ export interface Sender {
   /** The server has this message, which leaves the outbox. True when it was this tab that waited for it. */
   settle: (key: string) => boolean;
   /** The server has refused this message: for good with `fault`, or until `retryAfterSeconds` are over. */
-  refuse: (key: string, fault: string, retryAfterSeconds?: number) => void;
+  refuse: (key: string, error: string, retryAfterSeconds?: number) => void;
   /** The line is away: what was under way is sent again when it is back. */
   hold: () => void;
 }
@@ -76,7 +76,7 @@ const MOST_TRIES = 5;
 export function createSender(
   line: Pick<ServerConnection, "isOnline" | "send" | "restart">,
   outbox: Pick<Outbox, "list" | "put" | "remove">,
-  onFailed: (key: string, fault: string) => void,
+  onFailed: (key: string, error: string) => void,
 ): Sender {
   /** The message that waits for its `ack`. */
   let underWay: string | null = null;
@@ -98,7 +98,7 @@ export function createSender(
 
   function flush(): void {
     if (underWay !== null || !line.isOnline()) return;
-    const next = outbox.list().find(({ fault }) => fault === null);
+    const next = outbox.list().find(({ fault: error }) => error === null);
     if (next === undefined) return;
     const key = next.message.clientMessageId;
     underWay = key;
@@ -110,20 +110,20 @@ export function createSender(
     }, ACK_TIMEOUT_MS);
   }
 
-  function fail(key: string, fault: string): void {
+  function fail(key: string, error: string): void {
     const item = outbox.list().find(({ message }) => message.clientMessageId === key);
     settle(key);
-    if (item !== undefined) outbox.put({ ...item, fault });
-    onFailed(key, fault);
+    if (item !== undefined) outbox.put({ ...item, fault: error });
+    onFailed(key, error);
     flush();
   }
 
   return {
     flush,
     settle,
-    refuse(key, fault, retryAfterSeconds) {
+    refuse(key, error, retryAfterSeconds) {
       if (key !== underWay) return;
-      if (retryAfterSeconds === undefined) return fail(key, fault);
+      if (retryAfterSeconds === undefined) return fail(key, error);
       // Nothing is wrong with the message: it goes again, before those after it.
       clearTimeout(timer);
       timer = setTimeout(() => {

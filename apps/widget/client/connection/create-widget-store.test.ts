@@ -47,7 +47,7 @@ async function startServer() {
   /** From which place on each line has asked for what it missed, the first message of a line left out. */
   const hellos: number[] = [];
   const heard: { type: string; data: unknown }[] = [];
-  const faults = new Map<string, { code: string; retryAfterSeconds?: number }>();
+  const errors = new Map<string, { code: string; retryAfterSeconds?: number }>();
   let lets: "everything" | "http" = "everything";
   let refusal: { status: number; code: string } | null = null;
   let canAck = true;
@@ -93,10 +93,10 @@ async function startServer() {
     socket.on("message", ({ data }: { data: VisitorMessage }) => {
       const { clientMessageId } = data;
       frames.push(clientMessageId);
-      const fault = faults.get(data.text);
-      if (fault !== undefined) {
-        faults.delete(data.text);
-        return send(socket, "error", 0, { ...fault, detail: "", clientMessageId });
+      const error = errors.get(data.text);
+      if (error !== undefined) {
+        errors.delete(data.text);
+        return send(socket, "error", 0, { ...error, detail: "", clientMessageId });
       }
       let row = own().find(({ message }) => message?.clientMessageId === clientMessageId);
       if (row === undefined) {
@@ -140,7 +140,7 @@ async function startServer() {
     urls,
     hellos,
     heard,
-    faults,
+    faults: errors,
     listen,
     close,
     refuse(status: number, code: string) {

@@ -93,9 +93,9 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       else hold();
     },
     onRefused: refuse,
-    onFault: (error) => emit("error", { code: error instanceof Error ? error.message : "unknown" }),
+    onError: (error) => emit("error", { code: error instanceof Error ? error.message : "unknown" }),
   });
-  const sender = createSender(line, outbox, (key, fault) => changeMessage(key, { state: "failed", fault }));
+  const sender = createSender(line, outbox, (key, error) => changeMessage(key, { state: "failed", fault: error }));
   const takeFrame = createFrameHandler(core, line, sender);
 
   function refreshSending(): void {

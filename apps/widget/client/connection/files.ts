@@ -9,7 +9,7 @@ export interface FileAccess {
 }
 
 /** What a refused file is told, by HTTP status; anything else is a fault of the transfer. */
-const FAULTS: Record<number, string> = {
+const ERRORS: Record<number, string> = {
   409: "faultFileCount",
   413: "faultFileTooLarge",
   415: "faultFileType",
@@ -31,9 +31,9 @@ export function uploadFile(
   signal: AbortSignal,
 ): Promise<FileView> {
   return new Promise((resolve, reject) => {
-    const fault = (name: string) => reject(new Error(name));
-    if (file.size === 0) return fault("faultFileEmpty");
-    if (file.size > LIMITS.fileMaxBytes) return fault("faultFileTooLarge");
+    const error = (name: string) => reject(new Error(name));
+    if (file.size === 0) return error("faultFileEmpty");
+    if (file.size > LIMITS.fileMaxBytes) return error("faultFileTooLarge");
     // fetch cannot tell how much of a body is sent.
     const request = new XMLHttpRequest();
     request.open("POST", base + PATH);
@@ -42,11 +42,11 @@ export function uploadFile(
     // Comes whatever has become of it; where there was no answer, the status is 0.
     request.addEventListener("loadend", () => {
       const stored = request.status < 300 ? parseStored(request.responseText) : null;
-      if (stored === null) return fault(FAULTS[request.status] ?? "faultUpload");
+      if (stored === null) return error(ERRORS[request.status] ?? "faultUpload");
       resolve({ filename: file.name, mime: file.type, sizeBytes: file.size, ...stored, progress: null });
     });
     signal.addEventListener("abort", () => request.abort());
-    if (signal.aborted) return fault("faultUpload");
+    if (signal.aborted) return error("faultUpload");
     const form = new FormData();
     form.append("file", file, file.name);
     request.send(form);

@@ -2,8 +2,8 @@
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(36));
   // Each x is a random digit; y is one of 8, 9, a and b, as the version demands.
-  return "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx".replace(/[xy]/g, (place, at: number) => {
+  return "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx".replace(/[xy]/g, (position, at: number) => {
     const digit = (bytes[at] ?? 0) & 15;
-    return (place === "x" ? digit : (digit & 3) | 8).toString(16);
+    return (position === "x" ? digit : (digit & 3) | 8).toString(16);
   });
 }

@@ -46,7 +46,7 @@ export interface ConnectionOptions {
   /** The server does not take this key, site or visitor: the line stays down. Gets its code. */
   onRefused: (code: string) => void;
   /** A frame could not be understood; the line goes on. */
-  onFault: (fault: unknown) => void;
+  onError: (error: unknown) => void;
   /** Makes a WebSocket. */
   openSocket: OpenSocket;
   /** Loads what makes a socket over HTTP, for where WebSockets do not get through; null where it cannot be loaded. */
@@ -91,7 +91,7 @@ const FAILURES_BEFORE_HTTP = 2;
  */
 // oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function openConnection(options: ConnectionOptions): ServerConnection {
-  const { base, apiKey, onState, onFault } = options;
+  const { base, apiKey, onState, onError } = options;
   const backoff = createBackoff(options.random ?? Math.random);
   let socket: Socket | null = null;
   let http: OpenSocket | null = null;
@@ -152,7 +152,7 @@ export function openConnection(options: ConnectionOptions): ServerConnection {
       options.onFrame(frame);
       if (frame.type === "ready") onState("online");
     } catch (error) {
-      onFault(error);
+      onError(error);
     }
   }
 

@@ -91,9 +91,9 @@ export function openSocket(
       const query = new URLSearchParams({ apiKey, EIO: "4", transport: "websocket" });
       try {
         socket = create(`${base.replace(/^http/, "ws")}api/widget/ws?${query}`);
-      } catch (fault) {
+      } catch (error) {
         // A page's policy may forbid the address, which some browsers say at once.
-        queueMicrotask(() => listeners["error"]?.(fault));
+        queueMicrotask(() => listeners["error"]?.(error));
         return;
       }
       socket.addEventListener("message", ({ data }) => {

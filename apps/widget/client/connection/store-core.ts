@@ -55,8 +55,8 @@ const initialState = ({ config, storage }: StoreOptions): WidgetState => ({
 });
 
 /** Returns the state of a visitor's message that the server does not have yet. */
-export function sendStateOf(line: WidgetState["line"], fault: string | null): VisitorEntry["state"] {
-  if (fault !== null) return "failed";
+export function sendStateOf(line: WidgetState["line"], error: string | null): VisitorEntry["state"] {
+  if (error !== null) return "failed";
   return line === "offline" || line === "refused" ? "waiting" : "sending";
 }
 
@@ -94,15 +94,15 @@ export function createStoreCore(options: StoreOptions) {
 
   const canTalk = () => !config.features.identity || visitor.hasProof();
 
-  const viewOfItem = ({ message, files, at, fault }: OutboxItem): VisitorEntry => ({
+  const viewOfItem = ({ message, files, at, fault: error }: OutboxItem): VisitorEntry => ({
     kind: "visitor",
     key: message.clientMessageId,
     seq: null,
     at,
     text: message.text,
     files,
-    state: sendStateOf(state.line, fault),
-    fault,
+    state: sendStateOf(state.line, error),
+    fault: error,
   });
 
   /** Shows these entries, and the messages that are not sent yet. */

@@ -27,7 +27,7 @@ export function createFrameHandler(
   const { emit, storage } = options;
 
   /** Adds what arrived at `seq`, and notes that everything up to there has arrived. */
-  function place(entries: Entry[], seq: number, change: Partial<WidgetState>): void {
+  function position(entries: Entry[], seq: number, change: Partial<WidgetState>): void {
     if (seq > cursor.askedSeq && hasGap(entries, cursor.sinceSeq, seq)) {
       // Lost on a connection that is up: a browser repeats a request over HTTP by itself, and gets what came after the
       // response that was lost. It is requested once; what is missing then too was erased.
@@ -64,14 +64,14 @@ export function createFrameHandler(
     reply({ id, seq, data }) {
       const { entries: before } = get();
       const entries = addReply(before, { id, seq, data });
-      place(entries, seq, { partial: null });
+      position(entries, seq, { partial: null });
       if (entries === before || seq <= cursor.oldSeq) return;
       for (const item of data.items)
         emit("message", { id, role: data.author, text: item.type === "message" ? item.text : item.filename });
     },
     message({ seq, data }) {
       if (data.clientMessageId !== null) sender.settle(data.clientMessageId);
-      place(addMessage(get().entries, { seq, data }), seq, {});
+      position(addMessage(get().entries, { seq, data }), seq, {});
     },
     ack({ data: { clientMessageId, seq } }) {
       const isOurs = sender.settle(clientMessageId);

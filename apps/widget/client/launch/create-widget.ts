@@ -1,4 +1,4 @@
-import type { Chat, ChatOptions, Look } from "../chat.ts";
+import type { Chat, ChatOptions, Appearance } from "../chat.ts";
 import type { Identity } from "../launch/page-settings.ts";
 import { createTexts } from "../locales/create-texts.ts";
 import { pickLocale } from "../locales/pick-locale.ts";
@@ -136,8 +136,8 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
 
   /** What stands on the page. */
   interface Parts {
-    options: Omit<ChatOptions, "look" | "identity">;
-    look: Look;
+    options: Omit<ChatOptions, "appearance" | "identity">;
+    appearance: Appearance;
     show: () => void;
     takeAway: () => void;
   }
@@ -166,7 +166,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     return null;
   }
 
-  async function chooseLook(config: ChatOptions["config"]): Promise<Look | null> {
+  async function chooseAppearance(config: ChatOptions["config"]): Promise<Appearance | null> {
     const { language, tag } = pickLocale([locale, document.documentElement.lang, config.locale]);
     const file = await load<{ default: Locale }>(language);
     if (file === null) return null;
@@ -186,18 +186,18 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     if (loaded === null) return;
     if ("advice" in loaded) return advise(loaded.advice);
     if (document.body === null) await new Promise((go) => addEventListener("DOMContentLoaded", go, { once: true }));
-    const look = await chooseLook(loaded.config);
-    if (look === null || signal.aborted) return;
-    parts = mount(loaded.config, look);
+    const appearance = await chooseAppearance(loaded.config);
+    if (appearance === null || signal.aborted) return;
+    parts = mount(loaded.config, appearance);
     listeners.emit("ready");
     if (waiting.length > 0) loadChat();
     // Somebody who has written before may have replies waiting.
     else if (storage.read("visitor") !== null || storage.names("out:").length > 0) whenIdle(loadChat);
   }
 
-  function mount(config: ChatOptions["config"], look: Look): Parts {
+  function mount(config: ChatOptions["config"], appearance: Appearance): Parts {
     const host = document.createElement("svc-widget");
-    const { accent, onAccent, inLight, inDark } = accentColors(look.accent);
+    const { accent, onAccent, inLight, inDark } = accentColors(appearance.accent);
     const colors = { accent, "on-accent": onAccent, "accent-in-light": inLight, "accent-in-dark": inDark };
     for (const [name, color] of Object.entries(colors)) host.style.setProperty(`--${name}`, color);
     const root = host.attachShadow({ mode: "open" });
@@ -218,10 +218,10 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
         loadHttp: () => tryLoad("polling"),
         emit: listeners.emit,
       },
-      look,
+      appearance,
       show() {
         const { isOpen = false, unread = 0 } = chat?.store.get() ?? {};
-        const { texts, position } = own.look;
+        const { texts, position } = own.appearance;
         const name = texts.text(isOpen ? "closeChat" : "openChat");
         const label = !isOpen && unread > 0 ? `${name}, ${texts.text("unread", { count: unread })}` : name;
         button.update({ isOpen, unread, label, position });
@@ -233,13 +233,13 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
   }
 
   function loadChat(): void {
-    loading ??= startChat().catch((fault: unknown) => advise(String(fault)));
+    loading ??= startChat().catch((error: unknown) => advise(String(error)));
   }
 
   async function startChat(): Promise<void> {
     const file = await load<{ startChat(options: ChatOptions): Chat }>("panel");
     if (file === null || parts === null) return;
-    const started = file.startChat({ ...parts.options, look: parts.look, identity });
+    const started = file.startChat({ ...parts.options, appearance: parts.appearance, identity });
     chat = started;
     let wasOpen = false;
     started.store.subscribe(() => {
@@ -266,20 +266,20 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     withChat(toggleChat);
   }
 
-  async function changeLook(): Promise<void> {
+  async function changeAppearance(): Promise<void> {
     const shown = parts;
     if (shown === null) return;
     const wish = locale;
-    const look = await chooseLook(shown.options.config);
+    const appearance = await chooseAppearance(shown.options.config);
     // A language may come late, when another one has been wished for.
-    if (look === null || parts === null || wish !== locale) return;
-    parts.look = look;
+    if (appearance === null || parts === null || wish !== locale) return;
+    parts.appearance = appearance;
     parts.show();
-    chat?.update(look);
+    chat?.update(appearance);
   }
 
   // A browser that lacks what the widget needs must not make the page report a fault of its own.
-  begin().catch((fault: unknown) => advise(String(fault)));
+  begin().catch((error: unknown) => advise(String(error)));
   return {
     settings,
     open: () => withChat(({ store }) => store.actions.open()),
@@ -301,11 +301,11 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     },
     setLocale(wish) {
       locale = wish;
-      void changeLook();
+      void changeAppearance();
     },
     setTheme(wish) {
       theme = wish;
-      void changeLook();
+      void changeAppearance();
     },
     send: (text) => withChat(({ store }) => store.actions.send(text)),
     destroy() {

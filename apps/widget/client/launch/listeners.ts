@@ -14,7 +14,7 @@ export interface Listeners {
 }
 
 /** No listeners yet. `report` gets what a listener throws. */
-export function createListeners(report: (fault: unknown) => void): Listeners {
+export function createListeners(report: (error: unknown) => void): Listeners {
   const byName = new Map<unknown, Set<PageListener>>();
   return {
     on(name, listener) {
@@ -30,8 +30,8 @@ export function createListeners(report: (fault: unknown) => void): Listeners {
       for (const listener of Array.from(byName.get(name) ?? [])) {
         try {
           listener(detail);
-        } catch (fault) {
-          report(fault);
+        } catch (error) {
+          report(error);
         }
       }
     },

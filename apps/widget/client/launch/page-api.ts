@@ -38,7 +38,7 @@ const MOST_KEPT = 100;
  * The object of the page, with no widget yet: calls are kept until there is one. `report` gets what the page's own
  * listeners throw.
  */
-export function createPageApi(report: (fault: unknown) => void): PageHandle {
+export function createPageApi(report: (error: unknown) => void): PageHandle {
   const listeners = createListeners(report);
   let widget: Widget | null = null;
   let isReady = false;

@@ -1,5 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import { faultText, viewFileName, IconButton } from "./entry-view.tsx";
+import { errorText, viewFileName, IconButton } from "./entry-view.tsx";
 import type { DraftFile, PanelContext } from "./panel-context.ts";
 
 /** From how many characters before the bound on the visitor is told. */
@@ -13,7 +13,7 @@ export const canSend = ({ state, ui }: Pick<PanelContext, "state" | "ui">) =>
   state.line !== "refused" &&
   charactersLeft(ui.text) >= 0 &&
   ui.files.every(({ view }) => view.progress === null) &&
-  (ui.text.trim() !== "" || ui.files.some(({ fault }) => fault === null));
+  (ui.text.trim() !== "" || ui.files.some(({ fault: error }) => error === null));
 
 /** A file of the message that is being written. */
 const viewDraft = (file: DraftFile, { texts, removeFile }: PanelContext) => {
@@ -24,7 +24,7 @@ const viewDraft = (file: DraftFile, { texts, removeFile }: PanelContext) => {
       {progress !== null && (
         <progress value={progress} aria-label={texts.text("uploading", { name, percent: texts.percent(progress) })} />
       )}
-      {file.fault !== null && <span class="fault">{faultText(texts, file.fault)}</span>}
+      {file.fault !== null && <span class="fault">{errorText(texts, file.fault)}</span>}
       <IconButton icon="close" name={texts.text("removeFile", { name })} onPress={() => removeFile(file)} />
     </div>
   );
@@ -47,7 +47,7 @@ export function Composer({ context }: { context: PanelContext }) {
       {ui.files.map((file) => viewDraft(file, context))}
       <p id="hint" class={ui.fault === null && left >= 0 ? "" : "fault"}>
         {ui.fault !== null
-          ? faultText(texts, ui.fault)
+          ? errorText(texts, ui.fault)
           : left <= COUNTED_FROM && texts.text("charactersLeft", { count: left })}
       </p>
       <div class="row field">

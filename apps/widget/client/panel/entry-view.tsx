@@ -71,7 +71,7 @@ const viewMarkdown = (nodes: readonly MarkdownNode[], texts: Texts): ComponentCh
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** The text of a fault, with the bounds that it may name. */
-export const faultText = (texts: Texts, name: string) =>
+export const errorText = (texts: Texts, name: string) =>
   texts.text(name, { size: texts.size(LIMITS.fileMaxBytes), count: LIMITS.attachmentsMaxCount });
 
 /** A file's name, which is foreign and can neither turn nor cover what stands around it, and its size. */
@@ -147,7 +147,7 @@ function viewMessage(entry: Entry, context: PanelContext) {
     entry.files.map((file) => viewFile(file, entry, context)),
     state === "failed" ? (
       <div class="fault">
-        {texts.text("failed")}: {faultText(texts, entry.fault ?? "faultOther")}
+        {texts.text("failed")}: {errorText(texts, entry.fault ?? "faultOther")}
         <br />
         <button type="button" onClick={() => actions.retry(key)}>
           {texts.text("retry")}

@@ -3,7 +3,7 @@ import { LIMITS } from "../limits.ts";
 import type { Texts } from "../locales/create-texts.ts";
 import type { ReplyEntry, WidgetState, Entry, FileView, WidgetStore } from "../state.ts";
 import { canSend } from "./composer.tsx";
-import { faultText } from "./entry-view.tsx";
+import { errorText } from "./entry-view.tsx";
 import type { DraftFile, PanelContext, PanelUi } from "./panel-context.ts";
 import { noticeOf, PanelView } from "./panel-view.tsx";
 import styles from "./panel.css";
@@ -46,8 +46,8 @@ const REACHABLE = "button,a[href],textarea,input:not([hidden]),[tabindex='0']";
  * begins and ends with buttons, so that groups of radio buttons do not matter here.
  */
 function keepFocus(event: KeyboardEvent, panel: HTMLElement, active: Element | null): void {
-  const places = Array.from(panel.querySelectorAll<HTMLElement>(REACHABLE));
-  const [from, to] = event.shiftKey ? [places[0], places.at(-1)] : [places.at(-1), places[0]];
+  const focusable = Array.from(panel.querySelectorAll<HTMLElement>(REACHABLE));
+  const [from, to] = event.shiftKey ? [focusable[0], focusable.at(-1)] : [focusable.at(-1), focusable[0]];
   if (active !== from) return;
   event.preventDefault();
   to?.focus();
@@ -81,7 +81,7 @@ const END_PX = 40;
 const FULL_SCREEN = "(max-width: 479px), (max-height: 399px)";
 
 /** The name of the string with which an action has rejected. */
-const faultOf = (error: unknown) => (error instanceof Error ? error.message : "faultOther");
+const errorOf = (error: unknown) => (error instanceof Error ? error.message : "faultOther");
 
 /** Puts the panel into the shadow root, and shows the store in it until it is unmounted. */
 // oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
@@ -134,12 +134,12 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
       if (!canSend(context)) return;
       const { text, files } = ui;
       ui.text = "";
-      ui.files = files.filter(({ fault }) => fault !== null);
+      ui.files = files.filter(({ fault: error }) => error !== null);
       ui.fault = null;
       ui.newFrom = undefined;
       actions.send(
         text,
-        files.filter(({ fault }) => fault === null).map(({ view }) => view),
+        files.filter(({ fault: error }) => error === null).map(({ view }) => view),
       );
       focusField();
       scrollToEnd();
@@ -162,7 +162,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
 
   function change(part: Partial<PanelUi>): void {
     Object.assign(ui, part);
-    if (part.fault != null) say(faultText(context.texts, part.fault));
+    if (part.fault != null) say(errorText(context.texts, part.fault));
     show();
   }
 
@@ -184,9 +184,9 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
       draft.view = await actions.upload(file, onProgress, controller.signal);
     } catch (error) {
       draft.view.progress = null;
-      draft.fault = faultOf(error);
+      draft.fault = errorOf(error);
       // Who has taken it out knows.
-      if (ui.files.includes(draft)) say(`${file.name}: ${faultText(context.texts, draft.fault)}`);
+      if (ui.files.includes(draft)) say(`${file.name}: ${errorText(context.texts, draft.fault)}`);
     }
     show();
   }
@@ -200,10 +200,10 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
       timer ??= setTimeout(show, RENDER_MS);
     };
     onProgress(0);
-    const fault = await actions.download(file, onProgress).then(() => null, faultOf);
+    const error = await actions.download(file, onProgress).then(() => null, errorOf);
     ui.coming.delete(fileId);
     context.shown = new WeakMap();
-    change({ fault });
+    change({ fault: error });
   }
 
   function isAtEnd(): boolean {
@@ -224,13 +224,13 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   /** Says what has come and how the line is, and sounds where nobody sees it. */
   function tell(): void {
     const { state, texts } = context;
-    const news = announce(state, texts);
+    const newest = announce(state, texts);
     const current = noticeOf(state);
     const failed = state.entries.filter((entry) => entry.kind === "visitor" && entry.state === "failed").length;
     if (failed > failedCount) say(texts.text("failed"));
     failedCount = failed;
-    if (news !== null) {
-      say(news);
+    if (newest !== null) {
+      say(newest);
       if (state.hasSound && (document.hidden || !state.isOpen)) playTone();
     } else if (current !== notice && current !== "connecting") {
       const name = notice === "offline" ? "backOnline" : current;
@@ -262,8 +262,8 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     }
     tell();
     const last = entries.at(-1);
-    const news = last !== lastEntry && last?.kind === "reply" ? last : null;
-    ui.hasMore = !isFollowing && (ui.hasMore || news !== null);
+    const newest = last !== lastEntry && last?.kind === "reply" ? last : null;
+    ui.hasMore = !isFollowing && (ui.hasMore || newest !== null);
     lastEntry = last;
 
     host.dir = options.dir;
@@ -293,7 +293,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     else if (isFollowing) {
       // To the end, but not beyond the beginning of what has just come.
       const log = find(".log");
-      const first = find(`[data-part=partial],[data-seq="${news?.seq}"]`);
+      const first = find(`[data-part=partial],[data-seq="${newest?.seq}"]`);
       log?.scrollTo(0, first === null ? 1e9 : first.offsetTop - log.offsetTop);
     }
     isFollowing = isAtEnd();

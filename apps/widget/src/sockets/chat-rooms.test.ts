@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { widgetSettingsSchema } from "@svc/contracts";
 import type { ServerFrame } from "@svc/contracts";
 import { createLog } from "@svc/log";
-import type { ChatEntry, ChatView, PlaceRange, ProjectId, Store } from "@svc/store";
+import type { ChatEntry, ChatView, SeqRange, ProjectId, Store } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import { createChatRooms } from "./chat-rooms.ts";
 import { sayHello } from "./handle-frame.ts";
@@ -17,7 +17,7 @@ const MUCH = 1024 * 1024;
 
 /** A conversation that a test writes, in place of the store: only so can something happen while it is being read. */
 function createChat() {
-  const confirmed: PlaceRange[] = [];
+  const confirmed: SeqRange[] = [];
   let lastSeq = 0;
   let beforeRead = () => {};
   const entryAt = (seq: number): ChatEntry => ({
@@ -30,20 +30,20 @@ function createChat() {
     item: { type: "message", text: `reply ${seq}`, markdown: false, sources: [] },
   });
   const visitors = {
-    look: (chats: unknown[]): Promise<ChatView[]> =>
+    readChatViews: (chats: unknown[]): Promise<ChatView[]> =>
       Promise.resolve(chats.map(() => ({ lastSeq, pending: null, state: "open", rating: null }))),
     listAfter: (_project: ProjectId, _ticketId: string, seq: number, limit: number): Promise<ChatEntry[]> => {
       beforeRead();
-      const places = Array.from({ length: lastSeq }, (_, index) => index + 1);
+      const positions = Array.from({ length: lastSeq }, (_, index) => index + 1);
       return Promise.resolve(
-        places
-          .filter((place) => place > seq)
+        positions
+          .filter((position) => position > seq)
           .slice(0, limit)
           .map(entryAt),
       );
     },
-    confirm: (_project: ProjectId, _ticketId: string, places: PlaceRange) => {
-      confirmed.push(places);
+    confirm: (_project: ProjectId, _ticketId: string, positions: SeqRange) => {
+      confirmed.push(positions);
       return Promise.resolve();
     },
   };
@@ -175,12 +175,12 @@ test("a line that has gone joins no conversation, whatever it has said before", 
   await tickUntil(chat.rooms, "ready", () => gone.sent.length > 0);
   gone.state.isOpen = false;
   chat.rooms.leave(gone.session);
-  const told = gone.sent.length;
+  const sentBefore = gone.sent.length;
   // What it had still sent is worked on after it has gone, with its name and without.
   await chat.greet(gone.session, 0);
   await chat.greetAgain(gone.session);
   await chat.greet(other.session, 0);
   chat.growTo(2);
   await tickUntil(chat.rooms, "the other line to be told", () => other.places().length === 2);
-  expect(gone.sent).toHaveLength(told);
+  expect(gone.sent).toHaveLength(sentBefore);
 });

@@ -17,14 +17,14 @@ function itemOf({ item }: Extract<ChatEntry, { kind: "reply" }>): WidgetReplyIte
 
 /** What was said, as a frame. */
 function frameOf(entry: ChatEntry): ServerFrame {
-  const place = { id: entry.id, seq: entry.seq };
+  const position = { id: entry.id, seq: entry.seq };
   const createdAt = entry.createdAt.toISOString();
   if (entry.kind === "reply") {
     const { author, inReplyTo } = entry;
-    return makeFrame("reply", { items: [itemOf(entry)], author, inReplyTo, createdAt }, place);
+    return makeFrame("reply", { items: [itemOf(entry)], author, inReplyTo, createdAt }, position);
   }
   const { id: messageId, clientMessageId, text, attachments } = entry;
-  return makeFrame("message", { messageId, clientMessageId, text, attachments, createdAt }, place);
+  return makeFrame("message", { messageId, clientMessageId, text, attachments, createdAt }, position);
 }
 
 /** True when the reader of a session is so slow that it has to wait; remembers since when. */
@@ -36,7 +36,7 @@ function isSlow(session: Session): boolean {
 
 /** Answers a hello that waits: from where everything is sent is settled by it. */
 function answerHello(session: Session, chatId: string, { lastSeq }: ChatView): void {
-  if (session.helloSeq === null || !session.isLookedFor) return;
+  if (session.helloSeq === null || !session.isReadPending) return;
   // A place that the chat does not have yet is one of another installation: nothing of this one must be passed over.
   session.sentSeq = Math.min(session.helloSeq, lastSeq);
   // Whoever names a place has what comes before it. Whoever wants news alone has not been sent that by anybody.
@@ -102,7 +102,7 @@ interface Room {
 }
 
 /** Chats that one statement looks at. */
-const LOOK_PAGE = 500;
+const READ_PAGE = 500;
 /** Messages and replies that one statement reads. */
 const ENTRY_PAGE = 50;
 /** Pages that one look sends at most, so that a long history keeps nobody waiting for long. */
@@ -148,12 +148,12 @@ async function showRoom(store: Store, room: Room, view: ChatView): Promise<boole
 /** Records the replies that a session has received,. */
 function confirmDelivery({ store, log }: RoomsContext, session: Session, { project, ticketId }: Room): void {
   if (session.unconfirmedSeq === 0 || session.line.waitingBytes() > 0) return;
-  const places = { after: session.confirmedSeq, upTo: session.unconfirmedSeq };
+  const positions = { after: session.confirmedSeq, upTo: session.unconfirmedSeq };
   session.confirmedSeq = session.unconfirmedSeq;
   session.unconfirmedSeq = 0;
   // Not noted, it says nothing wrong: the visitor is sent by its own place in the chat.
   store.visitors
-    .confirm(project, ticketId, places)
+    .confirm(project, ticketId, positions)
     .then((replies) => beginDelivery(store, project, replies, { way: "socket" }).end(true))
     .catch((error: unknown) => {
       log.debug({ error, ticketId }, "failed to record that replies were delivered");
@@ -169,12 +169,12 @@ function createPump({ store, log }: RoomsContext, rooms: ReadonlyMap<string, Roo
     isPumping = true;
     try {
       while (dirty.size > 0) {
-        const batch = [...dirty].slice(0, LOOK_PAGE);
+        const batch = [...dirty].slice(0, READ_PAGE);
         for (const room of batch) {
           dirty.delete(room);
-          for (const session of room.sessions) session.isLookedFor = true;
+          for (const session of room.sessions) session.isReadPending = true;
         }
-        const views = await store.visitors.look(batch);
+        const views = await store.visitors.readChatViews(batch);
         await Promise.all(
           batch.map(async (room, index) => {
             const view = views[index];
@@ -207,7 +207,7 @@ export function createChatRooms(context: RoomsContext) {
   let isClosed = false;
   const pump = createPump(context, rooms, dirty);
 
-  function look(room: Room): void {
+  function check(room: Room): void {
     dirty.add(room);
     void pump();
   }
@@ -226,7 +226,7 @@ export function createChatRooms(context: RoomsContext) {
       rooms.set(ticketId, room);
       room.sessions.add(session);
       room.livelyUntil = performance.now() + LIVELY_MS;
-      look(room);
+      check(room);
     },
 
     leave(session: Session): void {
@@ -245,7 +245,7 @@ export function createChatRooms(context: RoomsContext) {
         const room = rooms.get(ticketId);
         if (room === undefined) continue;
         room.livelyUntil = performance.now() + LIVELY_MS;
-        look(room);
+        check(room);
       }
     },
 

@@ -34,12 +34,12 @@ const CLOSE_CODES: Readonly<Record<CloseReason, number>> = {
 const CLOSE_MS = 1_000;
 
 /** Codes with which the library closes for a frame that breaks the protocol, is no UTF-8, or is too large (RFC 6455). */
-const FRAME_FAULTS = new Set([1002, 1007, 1009]);
+const FRAME_ERRORS = new Set([1002, 1007, 1009]);
 
 /** A plain WebSocket of the server. What the library closes for a bad frame has the contract's code for it. */
 export class PlainSocket extends WebSocket {
   override close(code?: number, data?: string | Buffer): void {
-    super.close(code !== undefined && FRAME_FAULTS.has(code) ? CLOSE_CODES.badFrame : code, data);
+    super.close(code !== undefined && FRAME_ERRORS.has(code) ? CLOSE_CODES.badFrame : code, data);
   }
 }
 

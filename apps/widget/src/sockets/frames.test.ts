@@ -22,15 +22,15 @@ describe("a frame of a visitor", () => {
     ["an id that could be guessed", { type: "hello", data: { visitorId: "1" } }, "/data/visitorId"],
   ])("that is %s is a fault that says what", (_what, sent, detail) => {
     expect(readFrame(sent)).toEqual({
-      fault: { code: "invalid_request", detail: expect.stringContaining(detail), clientMessageId: null },
+      error: { code: "invalid_request", detail: expect.stringContaining(detail), clientMessageId: null },
     });
   });
 
   test("that is a faulty message names it by its id, if that is one", () => {
-    const faultOf = (clientMessageId: unknown) => readFrame({ type: "message", data: { text: "", clientMessageId } });
-    expect(faultOf("m-1")).toMatchObject({ fault: { clientMessageId: "m-1" } });
+    const errorOf = (clientMessageId: unknown) => readFrame({ type: "message", data: { text: "", clientMessageId } });
+    expect(errorOf("m-1")).toMatchObject({ error: { clientMessageId: "m-1" } });
     for (const id of ["", " ", "x".repeat(101), 1, null, "\n"]) {
-      expect(faultOf(id)).toMatchObject({ fault: { clientMessageId: null } });
+      expect(errorOf(id)).toMatchObject({ error: { clientMessageId: null } });
     }
   });
 
@@ -39,7 +39,7 @@ describe("a frame of a visitor", () => {
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.record({ type, data: fc.anything() })), (sent) => {
         const read = readFrame(sent);
-        expect("frame" in read || read.fault.detail !== "").toBe(true);
+        expect("frame" in read || read.error.detail !== "").toBe(true);
       }),
     );
   });

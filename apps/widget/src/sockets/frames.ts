@@ -19,16 +19,16 @@ export type VisitorFrame = {
 }[VisitorFrameType];
 
 /** What is wrong with a frame: a code and words for its sender. */
-export interface FrameFault {
+export interface FrameError {
   code: "invalid_request";
   detail: string;
   /** Of the message that the frame would have been; null for other frames. */
   clientMessageId: string | null;
 }
 
-function fault(detail: string, data?: unknown): { fault: FrameFault } {
+function error(detail: string, data?: unknown): { error: FrameError } {
   const id = clientMessageIdSchema.safeParse(isRecord(data) ? data["clientMessageId"] : null);
-  return { fault: { code: "invalid_request", detail, clientMessageId: id.success ? id.data : null } };
+  return { error: { code: "invalid_request", detail, clientMessageId: id.success ? id.data : null } };
 }
 
 function isVisitorType(type: unknown): type is VisitorFrameType {
@@ -36,18 +36,18 @@ function isVisitorType(type: unknown): type is VisitorFrameType {
 }
 
 /** Reads what a visitor has sent, of which nothing is certain. Fields that are not known are ignored. Never throws. */
-export function readFrame(sent: unknown): { frame: VisitorFrame } | { fault: FrameFault } {
-  if (!isRecord(sent)) return fault("A frame must be a JSON object with type and data.");
+export function readFrame(sent: unknown): { frame: VisitorFrame } | { error: FrameError } {
+  if (!isRecord(sent)) return error("A frame must be a JSON object with type and data.");
   const { v = WIDGET_FRAME_VERSION, type, data = {} } = sent;
   if (v !== WIDGET_FRAME_VERSION)
-    return fault(`This server supports version ${WIDGET_FRAME_VERSION} of the frame protocol.`);
+    return error(`This server supports version ${WIDGET_FRAME_VERSION} of the frame protocol.`);
   if (!isVisitorType(type)) {
-    return fault(`Unknown frame type. Known types: ${Object.keys(VISITOR_FRAMES).join(", ")}.`);
+    return error(`Unknown frame type. Known types: ${Object.keys(VISITOR_FRAMES).join(", ")}.`);
   }
   const parsed = VISITOR_FRAMES[type].safeParse(data);
   if (parsed.success) return { frame: { type, data: parsed.data } as VisitorFrame };
   const [issue] = parsed.error.issues;
-  if (issue === undefined) return fault("The frame is not valid.", data);
+  if (issue === undefined) return error("The frame is not valid.", data);
   const pointer = ["", "data", ...issue.path].map(String).join("/");
-  return fault(`The frame is not valid: ${pointer} ${describeIssue(issue).detail}.`, data);
+  return error(`The frame is not valid: ${pointer} ${describeIssue(issue).detail}.`, data);
 }

@@ -38,7 +38,7 @@ export async function sayHello(context: FrameContext, session: Session, hello: H
     session.visitor = visitor;
   }
   session.helloSeq = hello.sinceSeq;
-  session.isLookedFor = false;
+  session.isReadPending = false;
   session.own.clear();
   session.shown = { ...session.shown, status: null, partial: null };
   context.rooms.join(session);
@@ -87,8 +87,8 @@ const HANDLERS: Handlers = {
   // The operators who look at the conversation see it; they stop seeing it when nothing more comes.
   typing({ queues }, session, { ticketId }, { on }) {
     const now = performance.now();
-    if (on && now >= session.typingToldUntil) {
-      session.typingToldUntil = now + TYPING_EVERY_MS;
+    if (on && now >= session.typingSentUntil) {
+      session.typingSentUntil = now + TYPING_EVERY_MS;
       announceVisitorTyping(queues, ticketId);
     }
     return Promise.resolve();
@@ -120,11 +120,11 @@ async function act(context: FrameContext, session: Session, { type, data }: Visi
 }
 
 /** True for what its sender has not caused. */
-export const isFaultOfService = (error: unknown) =>
+export const isServiceFailure = (error: unknown) =>
   !(error instanceof ServiceError) || ERRORS[error.code].status >= 500;
 
 /** Tells a line what went wrong, in words that it may see. */
-export function sendFault(
+export function sendError(
   { log }: Pick<WidgetContext, "log">,
   session: Session,
   error: unknown,
@@ -150,8 +150,8 @@ export async function handleFrame(context: FrameContext, session: Session, frame
   try {
     await act(context, session, frame);
   } catch (error) {
-    sendFault(context, session, error, frame.type === "message" ? frame.data.clientMessageId : null);
+    sendError(context, session, error, frame.type === "message" ? frame.data.clientMessageId : null);
     // Whoever could not be greeted for a fault of the service would wait for ever: it comes again.
-    if (frame.type === "hello" && isFaultOfService(error)) session.line.end("restart");
+    if (frame.type === "hello" && isServiceFailure(error)) session.line.end("restart");
   }
 }

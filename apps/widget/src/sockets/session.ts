@@ -34,7 +34,7 @@ export interface Session {
   /** From where a hello wants to be sent what it missed; null when it was answered. Infinity: nothing, only news. */
   helloSeq: number | null;
   /** True once a look that answers the hello has begun: one that had begun before may not know what the client has. */
-  isLookedFor: boolean;
+  isReadPending: boolean;
   /** The client's ids of messages that it has sent and is told of by an `ack`: it needs no other frame of them. */
   readonly own: Set<string>;
   /** What comes after this place and was sent is not yet noted as delivered, up to `unconfirmedSeq`. */
@@ -45,7 +45,7 @@ export interface Session {
   slowSince: number | null;
   shown: Shown;
   /** Until when it need not be announced again that the visitor is writing, in milliseconds of the process's clock. */
-  typingToldUntil: number;
+  typingSentUntil: number;
   /** Frames in the present window of time. */
   frames: number;
   windowEndsAt: number;
@@ -66,13 +66,13 @@ export function createSession(line: VisitorConnection, admission: Admission): Se
     visitor: null,
     sentSeq: 0,
     helloSeq: null,
-    isLookedFor: false,
+    isReadPending: false,
     own: new Set(),
     confirmedSeq: 0,
     unconfirmedSeq: 0,
     slowSince: null,
     shown: nothingShown(),
-    typingToldUntil: 0,
+    typingSentUntil: 0,
     frames: 0,
     windowEndsAt: 0,
     work: Promise.resolve(),

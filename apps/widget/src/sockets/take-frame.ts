@@ -1,6 +1,6 @@
 import { ServiceError } from "@svc/contracts";
 import { makeFrame, readFrame } from "./frames.ts";
-import { handleFrame, isFaultOfService, sayHello, sendFault } from "./handle-frame.ts";
+import { handleFrame, isServiceFailure, sayHello, sendError } from "./handle-frame.ts";
 import type { FrameContext } from "./handle-frame.ts";
 import type { Session } from "./session.ts";
 
@@ -35,8 +35,8 @@ export function takeFrame(context: FrameContext, session: Session, sent: unknown
   if (!session.line.isOpen()) return;
   const isInTime = countFrame(session);
   const read = readFrame(sent);
-  if ("fault" in read) {
-    session.line.send(makeFrame("error", read.fault));
+  if ("error" in read) {
+    session.line.send(makeFrame("error", read.error));
   } else if (isInTime) {
     enqueue(session, () => handleFrame(context, session, read.frame));
   } else {
@@ -44,30 +44,30 @@ export function takeFrame(context: FrameContext, session: Session, sent: unknown
       headers: { "Retry-After": String(FRAME_WINDOW_MS / 1_000) },
     });
     const { frame } = read;
-    sendFault(context, session, error, frame.type === "message" ? frame.data.clientMessageId : null);
+    sendError(context, session, error, frame.type === "message" ? frame.data.clientMessageId : null);
   }
 }
 
 /** Says hello for a connection whose visitor is in the auth payload of socket.io. */
 export function greet(context: FrameContext, session: Session, hello: unknown): void {
   const read = readFrame({ type: "hello", data: hello });
-  if ("fault" in read) session.line.send(makeFrame("error", read.fault));
+  if ("error" in read) session.line.send(makeFrame("error", read.error));
   else enqueue(session, () => handleFrame(context, session, read.frame));
 }
 
 /** Says hello for a connection whose visitor is in its URL: it gets what is new, until it says hello itself. */
 export function greetByAddress(context: FrameContext, session: Session, visitorId: string): void {
   const read = readFrame({ type: "hello", data: { visitorId } });
-  if ("fault" in read) {
-    session.line.send(makeFrame("error", read.fault));
+  if ("error" in read) {
+    session.line.send(makeFrame("error", read.error));
     return;
   }
   if (read.frame.type !== "hello") return;
   const hello = { ...read.frame.data, sinceSeq: Number.POSITIVE_INFINITY };
   enqueue(session, () =>
     sayHello(context, session, hello).catch((error: unknown) => {
-      sendFault(context, session, error, null);
-      if (isFaultOfService(error)) session.line.end("restart");
+      sendError(context, session, error, null);
+      if (isServiceFailure(error)) session.line.end("restart");
     }),
   );
 }

@@ -251,9 +251,9 @@ export function isInOtherLanguage({ language }: ReadQuestion, { languages }: Sea
 
 function missingWords(question: ReadQuestion, { headingTerms, titleTerms, parts }: ReadPassage): string[] {
   const terms = [...headingTerms, ...titleTerms, ...parts.flatMap((part) => [...part.terms])];
-  const held = new Set(terms.flatMap((term) => [...question.placesOf(term), ...question.synonymPlacesOf(term)]));
+  const held = new Set(terms.flatMap((term) => [...question.positionsOf(term), ...question.synonymPositionsOf(term)]));
   return question.words
-    .filter(({ rarity }, place) => rarity >= LEAST_MISSED_RARITY && !held.has(place))
+    .filter(({ rarity }, position) => rarity >= LEAST_MISSED_RARITY && !held.has(position))
     .sort((a, b) => b.rarity * b.weight - a.rarity * a.weight)
     .map(({ term }) => term);
 }

@@ -25,7 +25,7 @@ const SENTENCE = { k1: 1.2, b: 0.75, words: 20 } as const;
 /** Words of a question that stand at most this many words apart in a text belong together there. */
 const MAX_PAIR_DISTANCE = 3;
 
-type Places = ReadonlySet<number>;
+type Positions = ReadonlySet<number>;
 
 /**
  * Rates the passages that a search found for a question, and their parts: how much of the question each holds, by itself,
@@ -58,34 +58,34 @@ export function ratePassages(question: ReadQuestion, found: SearchResult): Rated
 }
 
 /** How much of a question words of a text hold. */
-function createMeasures({ words, placesOf, synonymPlacesOf, likenessTo }: ReadQuestion) {
+function createMeasures({ words, positionsOf, synonymPositionsOf, likenessTo }: ReadQuestion) {
   const totalWeight = sum(words, ({ weight }) => weight) || 1;
   const totalRarity = sum(words, ({ rarity }) => rarity) || 1;
   return {
     totalRarity,
     likenessTo: likenessTo ?? (() => 0),
-    weightOf: (places: Places): number => sum([...places], (at) => words[at]?.weight ?? 0) / totalWeight,
-    rarityOf: (places: Places): number => sum([...places], (at) => words[at]?.rarity ?? 0) / totalRarity,
-    missingRarity: (places: Places, isCounted: (word: QuestionWord) => boolean): number =>
-      sum(words, (word, at) => (isCounted(word) && !places.has(at) ? word.rarity : 0)) / totalRarity,
-    heldBy: (terms: readonly string[]): Set<number> => new Set(terms.flatMap(placesOf)),
+    weightOf: (positions: Positions): number => sum([...positions], (at) => words[at]?.weight ?? 0) / totalWeight,
+    rarityOf: (positions: Positions): number => sum([...positions], (at) => words[at]?.rarity ?? 0) / totalRarity,
+    missingRarity: (positions: Positions, isCounted: (word: QuestionWord) => boolean): number =>
+      sum(words, (word, at) => (isCounted(word) && !positions.has(at) ? word.rarity : 0)) / totalRarity,
+    heldBy: (terms: readonly string[]): Set<number> => new Set(terms.flatMap(positionsOf)),
     withSynonyms: (terms: readonly string[]): Set<number> =>
-      new Set(terms.flatMap((term) => [...placesOf(term), ...synonymPlacesOf(term)])),
+      new Set(terms.flatMap((term) => [...positionsOf(term), ...synonymPositionsOf(term)])),
     shareHeld: (terms: readonly string[]): number =>
-      terms.length === 0 ? 0 : terms.filter((term) => placesOf(term).length > 0).length / terms.length,
-    pairs: (terms: readonly string[]): number => pairShare(words.length, placesOf, terms),
+      terms.length === 0 ? 0 : terms.filter((term) => positionsOf(term).length > 0).length / terms.length,
+    pairs: (terms: readonly string[]): number => pairShare(words.length, positionsOf, terms),
   };
 }
 
 /** What the title, the headings and each part of a passage hold of a question. */
 interface HeldPlaces {
   headTerms: readonly string[];
-  title: Places;
-  heading: Places;
-  head: Places;
-  headAlso: Places;
-  held: readonly Places[];
-  heldAlso: readonly Places[];
+  title: Positions;
+  heading: Positions;
+  head: Positions;
+  headAlso: Positions;
+  held: readonly Positions[];
+  heldAlso: readonly Positions[];
 }
 
 function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures; parts: RatedPart[] } {
@@ -93,7 +93,7 @@ function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures;
   const headTerms = [...read.headingTerms, ...read.titleTerms];
   const title = measures.heldBy(read.titleTerms);
   const heading = measures.heldBy(read.headingTerms);
-  const places: HeldPlaces = {
+  const positions: HeldPlaces = {
     headTerms,
     title,
     heading,
@@ -103,10 +103,10 @@ function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures;
     heldAlso: read.parts.map(({ terms }) => measures.withSynonyms(terms)),
   };
   const parts = read.parts.map((part, at): RatedPart => {
-    const ofWords = heldFigures({ question, read, places, measures }, part, at);
+    const ofWords = heldFigures({ question, read, places: positions, measures }, part, at);
     return { part, figures: { ...ofWords, ...kindFigures(question, read, part, at) } };
   });
-  return { parts, figures: passageFigures({ question, read, places, measures }, parts) };
+  return { parts, figures: passageFigures({ question, read, places: positions, measures }, parts) };
 }
 
 interface Rating {
@@ -117,15 +117,19 @@ interface Rating {
 }
 
 /** How much of the question a part holds, by itself, with its neighbours and with its headings. */
-function heldFigures({ question: { words }, read, places, measures }: Rating, part: AnswerPart, at: number): Figures {
-  const { headTerms, head, headAlso, held, heldAlso } = places;
+function heldFigures(
+  { question: { words }, read, places: positions, measures }: Rating,
+  part: AnswerPart,
+  at: number,
+): Figures {
+  const { headTerms, head, headAlso, held, heldAlso } = positions;
   const { totalRarity, weightOf, rarityOf, missingRarity, likenessTo, pairs, shareHeld } = measures;
   const own = held[at] ?? new Set();
   const ownAlso = heldAlso[at] ?? new Set();
-  const lead = read.parts.findLastIndex((other, place) => place < at && other.unit < part.unit);
+  const lead = read.parts.findLastIndex((other, position) => position < at && other.unit < part.unit);
   const near = union(own, head, held[at - 1], held[at + 1], held[lead]);
   const nearAlso = union(ownAlso, headAlso, heldAlso[at - 1], heldAlso[at + 1]);
-  const missing = words.filter((_, place) => !nearAlso.has(place));
+  const missing = words.filter((_, position) => !nearAlso.has(position));
   const lengthNorm = 1 - SENTENCE.b + (SENTENCE.b * part.terms.length) / SENTENCE.words;
   const exact = new Set(part.terms);
   return {
@@ -168,9 +172,9 @@ function kindFigures({ kind, holdsKind }: ReadQuestion, read: ReadPassage, part:
   };
 }
 
-function passageFigures({ question, read, places, measures }: Rating, parts: readonly RatedPart[]): Figures {
+function passageFigures({ question, read, places: positions, measures }: Rating, parts: readonly RatedPart[]): Figures {
   const { words, kind } = question;
-  const { headTerms, title, heading, head, headAlso, held, heldAlso } = places;
+  const { headTerms, title, heading, head, headAlso, held, heldAlso } = positions;
   const { weightOf, rarityOf, missingRarity, likenessTo, pairs, shareHeld } = measures;
   const inPassage = union(head, ...held);
   const inPassageAlso = union(headAlso, ...heldAlso);
@@ -220,24 +224,24 @@ function passageFigures({ question, read, places, measures }: Rating, parts: rea
 }
 
 /** The share of a question's neighbouring words that stand near each other in a text. */
-function pairShare(count: number, placesOf: (term: string) => readonly number[], terms: readonly string[]): number {
+function pairShare(count: number, positionsOf: (term: string) => readonly number[], terms: readonly string[]): number {
   if (count < 2) return 0;
   const found = new Set<string>();
   let last = -1;
   let lastAt = -1;
   for (const [at, term] of terms.entries()) {
-    const place = placesOf(term)[0];
-    if (place === undefined) continue;
-    if (last !== -1 && last !== place && at - lastAt <= MAX_PAIR_DISTANCE) {
-      found.add(`${Math.min(last, place)} ${Math.max(last, place)}`);
+    const position = positionsOf(term)[0];
+    if (position === undefined) continue;
+    if (last !== -1 && last !== position && at - lastAt <= MAX_PAIR_DISTANCE) {
+      found.add(`${Math.min(last, position)} ${Math.max(last, position)}`);
     }
-    last = place;
+    last = position;
     lastAt = at;
   }
   return Math.min(1, found.size / (count - 1));
 }
 
-function union(...sets: readonly (Places | undefined)[]): Set<number> {
+function union(...sets: readonly (Positions | undefined)[]): Set<number> {
   return new Set(sets.flatMap((set) => [...(set ?? [])]));
 }
 

@@ -77,9 +77,9 @@ export interface ReadQuestion {
   /** How alike the question and words of a text are in meaning, -1 to 1; null for a language without word vectors. */
   likenessTo: ((terms: readonly string[]) => number) | null;
   /** For a term of a text, the places of the words that it is a form of; empty for none. */
-  placesOf: (term: string) => readonly number[];
-  /** As `placesOf`, for terms that mean the same as a word. */
-  synonymPlacesOf: (term: string) => readonly number[];
+  positionsOf: (term: string) => readonly number[];
+  /** As `positionsOf`, for terms that mean the same as a word. */
+  synonymPositionsOf: (term: string) => readonly number[];
 }
 
 /** Of a long question the rarest words say what it is about. */
@@ -121,9 +121,9 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
     });
   const synonyms = new Map<string, number[]>();
   for (const [word, ofWord] of findSynonyms(asked, language)) {
-    const place = read.findIndex(({ term }) => isForm(term, word));
-    if (place === -1) continue;
-    for (const synonym of ofWord) synonyms.set(synonym, [...(synonyms.get(synonym) ?? []), place]);
+    const position = read.findIndex(({ term }) => isForm(term, word));
+    if (position === -1) continue;
+    for (const synonym of ofWord) synonyms.set(synonym, [...(synonyms.get(synonym) ?? []), position]);
   }
   const meaning = meaningOf(
     tokenize(asked).map(({ term }) => term),
@@ -135,15 +135,15 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
     language: isClear ? detected.language : null,
     kind,
     holdsKind: (text, terms) => kind !== null && holdsKind(kind, { text, terms, languages: spoken }),
-    placesOf: remembered((term) => {
+    positionsOf: remembered((term) => {
       const same = read.findIndex((word) => word.term === term);
-      const place = same === -1 ? read.findIndex((word) => isForm(word.term, term)) : same;
-      return place === -1 ? [] : [place];
+      const position = same === -1 ? read.findIndex((word) => isForm(word.term, term)) : same;
+      return position === -1 ? [] : [position];
     }),
-    synonymPlacesOf: remembered((term) => {
+    synonymPositionsOf: remembered((term) => {
       const own = synonyms.get(term);
       if (own !== undefined) return own;
-      for (const [synonym, places] of synonyms) if (isForm(synonym, term)) return places;
+      for (const [synonym, positions] of synonyms) if (isForm(synonym, term)) return positions;
       return [];
     }),
   };

@@ -50,7 +50,7 @@ interface JsonRequest {
 }
 
 /** The code of the system where a request could not be made at all. */
-function faultCode(error: unknown): string {
+function problemCode(error: unknown): string {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   const code = errorCode(cause);
   return code !== undefined && /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : "";
@@ -60,7 +60,7 @@ function faultCode(error: unknown): string {
 export function asProviderError(error: unknown, signal: AbortSignal): ProviderError {
   if (error instanceof ProviderError) return error;
   if (signal.aborted) return new ProviderError("did not respond in time", { cause: error });
-  return new ProviderError(`is unreachable${faultCode(error)}`, { cause: error });
+  return new ProviderError(`is unreachable${problemCode(error)}`, { cause: error });
 }
 
 async function readText(response: Response): Promise<string> {

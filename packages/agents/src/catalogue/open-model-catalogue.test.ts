@@ -143,12 +143,12 @@ test.each<[string, Parameters<WebhookReceiver["answerWith"]>[0], RegExp]>([
   ["cuts the line", "cut-midway", /is unreachable/],
   ["says nothing", "hang", /did not respond in time/],
   ["answers too much", { status: 200, body: Buffer.alloc(9 * 1024 * 1024, "[") }, /more than 8 MB/],
-])("a provider that %s is told beside the models of the others, without a secret", async (_what, answer, told) => {
+])("a provider that %s is told beside the models of the others, without a secret", async (_what, answer, detail) => {
   hosted.answerWith(answer);
   const answerMs = answer === "hang" ? 2_000 : ANSWER_MS;
   const { models, unreachable } = await openFor(answerMs, hostedProvider(), ollamaProvider()).list();
   expect(models.some(({ catalogId }) => catalogId === "ollama:llama3.2:3b")).toBe(true);
-  expect(unreachable).toEqual([{ provider: "openai", detail: expect.stringMatching(told) }]);
+  expect(unreachable).toEqual([{ provider: "openai", detail: expect.stringMatching(detail) }]);
   expect(JSON.stringify(unreachable)).not.toContain(KEY);
 });
 
@@ -194,10 +194,10 @@ test.each<[string, string, string, RegExp]>([
   ["without a provider", "llama", "invalid_request", /provider, a colon/],
   ["of a stranger's registry", "ollama:evil.example/a/b", "invalid_request", /not a valid model name/],
   ["that climbs", "ollama:../../x", "invalid_request", /not a valid model name/],
-])("an id %s is refused with what to do", async (_what, id, code, told) => {
+])("an id %s is refused with what to do", async (_what, id, code, detail) => {
   answerModels([]);
   const catalogue = open(hostedProvider(), ollamaProvider());
-  await expect(catalogue.findPullable(id)).rejects.toMatchObject({ code, message: expect.stringMatching(told) });
+  await expect(catalogue.findPullable(id)).rejects.toMatchObject({ code, message: expect.stringMatching(detail) });
 });
 
 test("what may be an Ollama and does not answer is away, and is not called anything else", async () => {

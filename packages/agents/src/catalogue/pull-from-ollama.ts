@@ -4,7 +4,7 @@ import { authorizationOf } from "./create-ollama.ts";
 import type { OllamaTarget } from "./create-ollama.ts";
 import { asProviderError, PullError, countOf, fieldsOf } from "./fetch-json.ts";
 
-interface KnownFault {
+interface KnownError {
   /** What Ollama says. */
   said: RegExp;
   code: ErrorCode;
@@ -12,7 +12,7 @@ interface KnownFault {
 }
 
 /** What Ollama says of pulls that another try would not help. */
-const KNOWN_FAULTS: readonly KnownFault[] = [
+const KNOWN_ERRORS: readonly KnownError[] = [
   {
     said: /no space left|not enough (?:disk )?space|disk (?:is )?full|enospc/i,
     code: "disk_full",
@@ -149,7 +149,7 @@ export async function pullFromOllama(target: OllamaTarget, name: string, options
   // Some proxies repeat the key that they refuse.
   const { apiKey } = target;
   const explain = (said: string) =>
-    explainPullFault(name, apiKey === undefined ? said : said.replaceAll(apiKey, "[key]"));
+    explainPullError(name, apiKey === undefined ? said : said.replaceAll(apiKey, "[key]"));
   const { signal, silenceMs = SILENCE_MS } = options;
   const silence = new AbortController();
   const ending = AbortSignal.any([signal, silence.signal]);
@@ -192,8 +192,8 @@ function excerptOf(text: string): string {
 }
 
 /** The error that Ollama means by what it says of a pull. What is not known may pass by itself. */
-function explainPullFault(name: string, said: string): PullError {
-  const known = KNOWN_FAULTS.find((fault) => fault.said.test(said));
+function explainPullError(name: string, said: string): PullError {
+  const known = KNOWN_ERRORS.find((error) => error.said.test(said));
   if (known !== undefined) return new PullError(known.code, known.explain(name), { isFinal: true });
   const words = excerptOf(said);
   return new PullError(

@@ -12,7 +12,7 @@ import {
 } from "./compare-statements.ts";
 import type { Comparison } from "./compare-statements.ts";
 import { numbersIn, numberWordsIn } from "./find-foreign-parts.ts";
-import { findQuote, findQuotePlace } from "./find-quote.ts";
+import { findQuote, findQuotePosition } from "./find-quote.ts";
 import { lexiconFor } from "./claim-lexicon.ts";
 import { readStatements } from "./read-statement.ts";
 import type { Amount } from "./read-amounts.ts";
@@ -111,15 +111,15 @@ interface Source {
 
 /** Returns the sentences of the passage in which the quote stands, from the beginning of the first to the end of the last. */
 export function quotedSentences({ quote, text }: Pick<QuotedText, "quote" | "text">): string {
-  const place = findQuotePlace(quote, text);
-  if (place === null) return quote;
-  const sentences = splitSentences(text).filter(({ start, end }) => start < place.end && end > place.start);
-  const found = text.slice(place.start, place.end);
+  const position = findQuotePosition(quote, text);
+  if (position === null) return quote;
+  const sentences = splitSentences(text).filter(({ start, end }) => start < position.end && end > position.start);
+  const found = text.slice(position.start, position.end);
   // "… at 2:00. They are …" is not always cut: what begins and ends as a sentence is one.
   const isWhole =
-    sentences[0]?.start === place.start &&
+    sentences[0]?.start === position.start &&
     /[.!?]["”»)]?$/u.test(found) &&
-    /^\s+\p{Lu}|^\s*$/u.test(text.slice(place.end, place.end + 20));
+    /^\s+\p{Lu}|^\s*$/u.test(text.slice(position.end, position.end + 20));
   return isWhole ? found : sentences.map((sentence) => sentence.text).join(" ");
 }
 

@@ -34,7 +34,7 @@ export function collectEvidence(
   const texts: CitableText[] = [];
   const leftOut: string[] = [];
   for (const passage of hits) {
-    const title = placeOf(passage);
+    const title = headingOf(passage);
     if (givesOrders(`${title}\n${passage.text}`)) leftOut.push(passage.title);
     else texts.push({ title, text: passage.text, passage });
   }
@@ -55,6 +55,6 @@ export function collectEvidence(
 }
 
 /** Title and headings of a passage; a first heading that is the title is not said twice. */
-function placeOf({ title, headingPath }: Passage): string {
+function headingOf({ title, headingPath }: Passage): string {
   return [title, ...(headingPath[0] === title ? headingPath.slice(1) : headingPath)].join(" › ");
 }

@@ -27,18 +27,18 @@ interface Folded {
  * next to nothing.
  */
 export function findQuote(quote: string, text: string): string | null {
-  const place = findQuotePlace(quote, text);
-  return place === null ? null : text.slice(place.start, place.end);
+  const position = findQuotePosition(quote, text);
+  return position === null ? null : text.slice(position.start, position.end);
 }
 
 /** A place in a text: UTF-16 offsets. */
-export interface QuotePlace {
+export interface QuotePosition {
   start: number;
   end: number;
 }
 
 /** As `findQuote`: where it stands, at the earliest from an offset on. */
-export function findQuotePlace(quote: string, text: string, from = 0): QuotePlace | null {
+export function findQuotePosition(quote: string, text: string, from = 0): QuotePosition | null {
   const parts = quote
     .split(/…|\[?\.\.\.\]?/)
     .map((part) => foldQuote(part))
@@ -46,8 +46,8 @@ export function findQuotePlace(quote: string, text: string, from = 0): QuotePlac
   const isTelling = parts.length > 0 && parts.every(saysSomething);
   if (!isTelling) return null;
   for (const skipsTargets of [true, false]) {
-    const place = findParts(parts, fold(text, skipsTargets), from);
-    if (place !== null) return withMarks(text, place);
+    const position = findParts(parts, fold(text, skipsTargets), from);
+    if (position !== null) return withMarks(text, position);
   }
   return null;
 }
@@ -57,8 +57,8 @@ function saysSomething(folded: string): boolean {
 }
 
 /** All parts in their order, close to each other. */
-function findParts(parts: readonly string[], folded: Folded, atLeast: number): QuotePlace | null {
-  const first = folded.starts.findIndex((place) => place >= atLeast);
+function findParts(parts: readonly string[], folded: Folded, atLeast: number): QuotePosition | null {
+  const first = folded.starts.findIndex((position) => position >= atLeast);
   if (first === -1) return null;
   let from = first;
   let start = -1;
@@ -128,7 +128,7 @@ function fold(text: string, skipsTargets: boolean): Folded {
 }
 
 /** With the marks that belong to what was found: the full stop behind it, emphasis and quotes around it. */
-function withMarks(text: string, { start, end }: QuotePlace): QuotePlace {
+function withMarks(text: string, { start, end }: QuotePosition): QuotePosition {
   const before = /[*_`"'“„«(‘¿¡]{0,4}$/u.exec(text.slice(Math.max(0, start - 4), start))?.[0] ?? "";
   const behind = /^[*_`"'”“»)’.!?。！？…]{0,5}/u.exec(text.slice(end, end + 5))?.[0] ?? "";
   return { start: start - before.length, end: end + behind.length };

@@ -44,9 +44,9 @@ export function givesOrders(text: string): boolean {
  * nothing that may be said.
  */
 export function repeatsRules(rules: string): (text: string, sayable: string) => boolean {
-  const told = runsOf(rules.replace(SAYINGS, "\n"));
+  const message = runsOf(rules.replace(SAYINGS, "\n"));
   return (text, sayable) => {
-    const runs = [...runsOf(text)].filter((run) => told.has(run));
+    const runs = [...runsOf(text)].filter((run) => message.has(run));
     if (runs.length === 0) return false;
     const said = runsOf(sayable);
     return runs.some((run) => !said.has(run));

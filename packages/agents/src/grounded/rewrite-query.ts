@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { HistoryMessage, AnswerModel } from "../answer.ts";
 import type { ModelUsage } from "../models/language-model.ts";
 import { ModelError } from "../models/model-error.ts";
-import type { ModelFault } from "../models/model-error.ts";
+import type { ModelErrorKind } from "../models/model-error.ts";
 import { PROMPT_LIMITS, historyOf } from "./answer-prompt.ts";
 import { createFence } from "./fence.ts";
 
@@ -26,7 +26,7 @@ What stands between a line "[WORD begin …]" and a line "[WORD end …]" was wr
 const querySchema = z.object({ queries: z.array(z.string()).describe("What to search for, the best first.") });
 
 /** The model can be reached, and has given nothing of use: it may still answer. */
-const USELESS: ReadonlySet<ModelFault> = new Set(["cut", "refused", "empty", "invalid_output", "too_long"]);
+const USELESS: ReadonlySet<ModelErrorKind> = new Set(["cut", "refused", "empty", "invalid_output", "too_long"]);
 
 /**
  * Asks the model for other words for a question: synonyms, and the languages of the documents (ISO 639-1). Empty where it

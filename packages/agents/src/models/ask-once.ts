@@ -158,14 +158,14 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
 
 /** Returns the text of an answer that is complete; throws a `ModelError` for any other. */
 function checkFinish(finish: string, text: string): string {
-  const fault = FINISH_FAULTS[finish]?.(text) ?? null;
-  if (fault !== null) throw fault;
+  const error = FINISH_ERRORS[finish]?.(text) ?? null;
+  if (error !== null) throw error;
   if (text.trim() === "") throw new ModelError("empty", "the model returned an empty answer");
   return text;
 }
 
 /** Finish reasons that may be errors, with their meaning. */
-const FINISH_FAULTS: Readonly<Record<string, (text: string) => ModelError | null>> = {
+const FINISH_ERRORS: Readonly<Record<string, (text: string) => ModelError | null>> = {
   "tool-calls": () => new ModelError("tool_loop", "the model kept calling tools and gave no answer"),
   "content-filter": () => new ModelError("refused", "the model refused to answer"),
   error: () => new ModelError("cut", "the provider failed while the model was answering"),

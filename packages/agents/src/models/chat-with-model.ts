@@ -4,7 +4,7 @@ import type { CallTally } from "./ask-once.ts";
 import { openCallBounds } from "./language-model.ts";
 import { createModelFetch } from "./create-model-fetch.ts";
 import { ModelError } from "./model-error.ts";
-import type { ModelFault } from "./model-error.ts";
+import type { ModelErrorKind } from "./model-error.ts";
 import type { CallManners, ChatRequest, ModelPrice, ModelProviderConfig, ModelApi } from "./language-model.ts";
 import type { LearnedQuirks } from "./create-model-fetch.ts";
 
@@ -51,7 +51,7 @@ export interface ModelTarget {
  * Errors that a retry may resolve: models do not always respond alike, and connections break. Requests that fail
  * before anything of an answer has come are tried again below.
  */
-const MENDABLE: ReadonlySet<ModelFault> = new Set(["cut", "empty", "invalid_output"]);
+const MENDABLE: ReadonlySet<ModelErrorKind> = new Set(["cut", "empty", "invalid_output"]);
 const MAX_TRIES = 2;
 
 /** A second try that has less time than this is not begun. */
@@ -60,7 +60,7 @@ const LEAST_TRY_MS = 1_000;
 /** Characters of a wrong answer that the model is shown again. */
 const SHOWN_CHARS = 4_000;
 
-const MAX_FAULTS_SHOWN = 3;
+const MAX_ERRORS_SHOWN = 3;
 
 /** An answer that does not fit its schema, and what to say of it. */
 interface Misfit {
@@ -105,11 +105,11 @@ export async function chatWithModel<Output>(
     );
     const checked = request.schema.safeParse(readJsonOutput(text));
     if (checked.success) return checked.data;
-    const faults = checked.error.issues.slice(0, MAX_FAULTS_SHOWN).map(({ path, message }) => {
-      const place = path.join(".");
-      return place === "" ? message : `${place}: ${message}`;
+    const errors = checked.error.issues.slice(0, MAX_ERRORS_SHOWN).map(({ path, message }) => {
+      const position = path.join(".");
+      return position === "" ? message : `${position}: ${message}`;
     });
-    misfit = { text: text.slice(0, SHOWN_CHARS), faults: faults.join("; ") };
+    misfit = { text: text.slice(0, SHOWN_CHARS), faults: errors.join("; ") };
     throw new ModelError("invalid_output", "the answer does not match the requested format");
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { errorCode, withinMs, isRecord } from "@svc/primitives";
 import { explainStatus, ModelError } from "./model-error.ts";
-import type { RequestFault } from "./model-error.ts";
+import type { RequestError } from "./model-error.ts";
 import type { CallManners } from "./language-model.ts";
 
 /** The body of a request as OpenAI's API has it. */
@@ -10,7 +10,7 @@ type RequestBody = Record<string, unknown>;
 /** Something of the API that some servers and models do not know. */
 interface Quirk {
   /** What a refusal says that means this. */
-  told: RegExp;
+  pattern: RegExp;
   /** The body without it; the same body where it has nothing of it. */
   adapt(body: RequestBody): RequestBody;
 }
@@ -26,16 +26,16 @@ const JSON_IN_TEXT =
 const QUIRKS: Readonly<Record<string, Quirk>> = {
   // Newer models of OpenAI call the bound of an answer so, and refuse the name that all other servers know.
   maxCompletionTokens: {
-    told: /max_completion_tokens/i,
+    pattern: /max_completion_tokens/i,
     adapt: ({ max_tokens: bound, ...body }) => (bound === undefined ? body : { ...body, max_completion_tokens: bound }),
   },
   noUsage: {
-    told: /stream_options|include_usage/i,
+    pattern: /stream_options|include_usage/i,
     adapt: (body) => Object.fromEntries(Object.entries(body).filter(([name]) => name !== "stream_options")),
   },
   // llama.cpp cannot bind an answer that may call tools instead; older servers know no schema at all.
   jsonInText: {
-    told: /response_format|json_schema|json schema|structured output|grammar/i,
+    pattern: /response_format|json_schema|json schema|structured output|grammar/i,
     adapt: withSchemaInText,
   },
 };
@@ -68,7 +68,7 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
 const NO_STREAM = /^(?:text\/html|application\/json)\b/i;
 
 /** An answer, or a request that failed. */
-type Outcome = { response: Response } | { fault: RequestFault; refusal?: string };
+type Outcome = { response: Response } | { error: RequestError; refusal?: string };
 
 /**
  * Makes what a client library calls a provider with in one call of a model. It tries again where that may help and fits
@@ -95,25 +95,25 @@ export function createModelFetch(options: {
       response = await fetch(input, { ...init, redirect: "manual", signal: AbortSignal.any(signals) });
     } catch (error) {
       init.signal?.throwIfAborted();
-      if (firstByte.signal.aborted) return { fault: { error: late, canRetry: false, retryAfterMs: null } };
+      if (firstByte.signal.aborted) return { error: { error: late, canRetry: false, retryAfterMs: null } };
       const unreachable = new ModelError("unreachable", `the provider is unreachable (${codeOf(error)})`, {
         cause: error,
       });
-      return { fault: { error: unreachable, canRetry: true, retryAfterMs: null } };
+      return { error: { error: unreachable, canRetry: true, retryAfterMs: null } };
     } finally {
       clearTimeout(timer);
     }
     const { status, body } = response;
     if (!response.ok) {
       const said = await readError(body);
-      const fault = explainStatus(response, said, apiKey);
-      return REFUSALS.has(status) ? { fault, refusal: said } : { fault };
+      const error = explainStatus(response, said, apiKey);
+      return REFUSALS.has(status) ? { error, refusal: said } : { error };
     }
     const type = response.headers.get("content-type") ?? "";
     if (body === null || NO_STREAM.test(type)) {
       await body?.cancel();
       const error = new ModelError("invalid_output", "the provider did not return a text stream");
-      return { fault: { error, canRetry: false, retryAfterMs: null } };
+      return { error: { error, canRetry: false, retryAfterMs: null } };
     }
     const firstByteMs = Math.max(1, manners.firstByteMs - (performance.now() - began));
     const { silenceMs, maxAnswerBytes: maxBytes } = manners;
@@ -127,12 +127,12 @@ export function createModelFetch(options: {
       const asked = text === null ? init : { ...init, body: adaptRequest(text, learned) };
       const outcome = await tryOnce(input, asked);
       if ("response" in outcome) return outcome.response;
-      const { fault, refusal } = outcome;
+      const { error, refusal } = outcome;
       // What was refused for something that the provider does not know is asked again without it, at once.
       if (text !== null && refusal !== undefined && learnQuirk(text, refusal, learned)) continue;
-      const pauseMs = fault.retryAfterMs ?? backoffMs(tries, manners.firstRetryMs);
+      const pauseMs = error.retryAfterMs ?? backoffMs(tries, manners.firstRetryMs);
       const fits = performance.now() + pauseMs + LEAST_TRY_MS < deadlineAt;
-      if (!fault.canRetry || tries >= manners.maxTries || !fits) throw fault.error;
+      if (!error.canRetry || tries >= manners.maxTries || !fits) throw error.error;
       tries += 1;
       await wait(pauseMs, undefined, init.signal == null ? {} : { signal: init.signal });
     }
@@ -234,9 +234,9 @@ export function learnQuirk(text: string, said: string, learned: LearnedQuirks): 
   const body: unknown = JSON.parse(text);
   if (!isRecord(body)) return false;
   const before = adaptRequest(text, learned);
-  for (const [name, { told }] of Object.entries(QUIRKS)) {
+  for (const [name, { pattern }] of Object.entries(QUIRKS)) {
     const key = keyOf(name, body);
-    if (!told.test(said) || learned.has(key)) continue;
+    if (!pattern.test(said) || learned.has(key)) continue;
     learned.add(key);
     if (adaptRequest(text, learned) !== before) return true;
     learned.delete(key);

@@ -181,7 +181,7 @@ export interface LanguageModels {
    * Asks the model of the configuration one tiny question: null when it answers, or when there is none, else what is
    * wrong. Rejects with the reason of the signal when that is aborted.
    */
-  findFault(signal: AbortSignal): Promise<ModelError | null>;
+  findProblem(signal: AbortSignal): Promise<ModelError | null>;
   /** Ends what is on its way, and resolves when that is written down. */
   close(): Promise<void>;
 }

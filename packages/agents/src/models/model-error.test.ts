@@ -31,8 +31,8 @@ describe("what providers answer", () => {
     [502, "<html>Bad Gateway</html>", "provider_fault"],
     [503, '{"error":{"message":"Loading model"}}', "provider_fault"],
     [529, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', "provider_fault"],
-  ])("%i %j is %s", (status, body, fault) => {
-    expect(explain(status, body).error.fault).toBe(fault);
+  ])("%i %j is %s", (status, body, error) => {
+    expect(explain(status, body).error.fault).toBe(error);
   });
 
   test("is told in short, in one line and without the key, and of a refused key not at all", () => {

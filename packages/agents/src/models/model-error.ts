@@ -2,7 +2,7 @@ import { isRecord } from "@svc/primitives";
 import { excerptOf } from "@svc/outbound";
 
 /** Error of one request, and whether a retry may resolve it. */
-export interface RequestFault {
+export interface RequestError {
   error: ModelError;
   canRetry: boolean;
   /** How long the provider asks to be left alone, in milliseconds, or null. */
@@ -11,7 +11,7 @@ export interface RequestFault {
 
 const EXCERPT_CHARS = 120;
 
-const STATUS_FAULTS: Readonly<Record<number, { fault: ModelFault; text: string }>> = {
+const STATUS_ERRORS: Readonly<Record<number, { fault: ModelErrorKind; text: string }>> = {
   401: { fault: "unauthorized", text: "the provider rejected the API key (401)" },
   402: { fault: "unauthorized", text: "the provider requires payment (402)" },
   403: { fault: "unauthorized", text: "the provider rejected the API key (403)" },
@@ -20,19 +20,20 @@ const STATUS_FAULTS: Readonly<Record<number, { fault: ModelFault; text: string }
 };
 
 /** What refusals with other statuses say of their reason. */
-const TOLD_FAULTS: readonly { told: RegExp; fault: ModelFault; text: string }[] = [
+const MESSAGE_ERRORS: readonly { pattern: RegExp; fault: ModelErrorKind; text: string }[] = [
   {
-    told: /context.{0,20}(?:length|window|size)|too (?:long|large)|maximum context|prompt is too/i,
+    pattern: /context.{0,20}(?:length|window|size)|too (?:long|large)|maximum context|prompt is too/i,
     fault: "too_long",
     text: "the question is too long for the model",
   },
   {
-    told: /content.?(?:filter|policy|management)|safety|moderation/i,
+    pattern: /content.?(?:filter|policy|management)|safety|moderation/i,
     fault: "refused",
     text: "the provider's content filter blocked the question",
   },
   {
-    told: /model.{0,80}(?:not found|not exist|not a valid|unknown|not loaded)|(?:unknown|invalid|not a valid) model/i,
+    pattern:
+      /model.{0,80}(?:not found|not exist|not a valid|unknown|not loaded)|(?:unknown|invalid|not a valid) model/i,
     fault: "unknown_model",
     text: "the provider does not know this model",
   },
@@ -48,7 +49,7 @@ const USED_UP = /insufficient_quota|quota.{0,40}exceeded|billing/i;
 const MAX_DEPTH = 6;
 
 /** What errors of the client library mean, by their names. */
-const NAMED_FAULTS: ReadonlyMap<string, () => ModelError> = new Map(
+const NAMED_ERRORS: ReadonlyMap<string, () => ModelError> = new Map(
   Object.entries({
     AI_InvalidResponseDataError: () => new ModelError("cut", "the answer ended before it was complete"),
     AI_JSONParseError: () => new ModelError("invalid_output", "the provider's response cannot be parsed"),
@@ -59,7 +60,7 @@ const NAMED_FAULTS: ReadonlyMap<string, () => ModelError> = new Map(
 );
 
 /** Why a model gave no usable answer. */
-export type ModelFault =
+export type ModelErrorKind =
   | "unreachable"
   | "timeout"
   | "cut"
@@ -78,12 +79,12 @@ export type ModelFault =
 
 /** A model that gave no usable answer: `message` says why, in words for operators, never for customers, without keys. */
 export class ModelError extends Error {
-  readonly fault: ModelFault;
+  readonly fault: ModelErrorKind;
 
-  constructor(fault: ModelFault, message: string, options: { cause?: unknown } = {}) {
+  constructor(error: ModelErrorKind, message: string, options: { cause?: unknown } = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = "ModelError";
-    this.fault = fault;
+    this.fault = error;
   }
 }
 
@@ -98,7 +99,7 @@ export function modelErrorOf(error: unknown, apiKey: string | undefined): ModelE
     cause = cause["cause"];
   }
   if (!isRecord(error)) return new ModelError("provider_fault", "the provider failed");
-  const named = NAMED_FAULTS.get(String(error["name"]));
+  const named = NAMED_ERRORS.get(String(error["name"]));
   if (named !== undefined) return named();
   const said = typeof error["responseBody"] === "string" ? error["responseBody"] : saidBy(error);
   const status = typeof error["statusCode"] === "number" ? error["statusCode"] : statusOf(error);
@@ -122,9 +123,9 @@ export function explainStatus(
   { status, headers }: Pick<Response, "status" | "headers">,
   body: string,
   secret: string | undefined,
-): RequestFault {
+): RequestError {
   const retryAfterMs = retryAfterOf(headers);
-  const known = STATUS_FAULTS[status];
+  const known = STATUS_ERRORS[status];
   // The message about a wrong key omits the server's own: some servers repeat half of the key.
   if (known !== undefined) return lasting(known.fault, known.text);
   if (status >= 300 && status < 400) {
@@ -136,14 +137,14 @@ export function explainStatus(
     const error = new ModelError("rate_limited", `the provider's rate limit is exceeded (429${said})`);
     return { error, canRetry: !USED_UP.test(body), retryAfterMs };
   }
-  const told = TOLD_FAULTS.find((fault) => fault.told.test(excerpt));
+  const match = MESSAGE_ERRORS.find((error) => error.pattern.test(excerpt));
   if (status < 500 && !MENDABLE.has(status)) {
-    return told === undefined
+    return match === undefined
       ? lasting("refused", `the provider rejected the request (${status}${said})`)
-      : lasting(told.fault, `${told.text} (${status}${said})`);
+      : lasting(match.fault, `${match.text} (${status}${said})`);
   }
   // llama.cpp responds with 500 to a question that is too long.
-  if (told?.fault === "too_long") return lasting(told.fault, `${told.text} (${status}${said})`);
+  if (match?.fault === "too_long") return lasting(match.fault, `${match.text} (${status}${said})`);
   return {
     error: new ModelError("provider_fault", `the provider returned ${status}${said}`),
     canRetry: true,
@@ -151,8 +152,8 @@ export function explainStatus(
   };
 }
 
-function lasting(fault: ModelFault, text: string): RequestFault {
-  return { error: new ModelError(fault, text), canRetry: false, retryAfterMs: null };
+function lasting(error: ModelErrorKind, text: string): RequestError {
+  return { error: new ModelError(error, text), canRetry: false, retryAfterMs: null };
 }
 
 /** `Retry-After` in milliseconds: it comes as seconds or as a date. Null without one that can be read. */

@@ -72,7 +72,7 @@ async function ask(models: LanguageModels, request: Ask = {}) {
 }
 
 /** The fault that a question ends in, with its text. */
-async function faultOf(models: LanguageModels, request: Ask = {}): Promise<ModelError> {
+async function errorOf(models: LanguageModels, request: Ask = {}): Promise<ModelError> {
   const failed = await ask(models, request).catch((error: unknown) => error);
   if (failed instanceof ModelError) return failed;
   throw new Error(`there is no fault, but ${JSON.stringify(failed)}`, { cause: failed });
@@ -179,7 +179,7 @@ describe.each(APIS)("a model that speaks the API of %s", (api) => {
     const { models, calls } = open(server.baseUrl, { api });
     server.failNext(503);
     expect((await ask(models)).output).toEqual({ colour: "blue" });
-    expect(calls.map(({ fault }) => fault)).toEqual([null]);
+    expect(calls.map(({ fault: error }) => error)).toEqual([null]);
   });
 
   test("calls tools, and answers with what they say", async () => {
@@ -203,8 +203,8 @@ describe.each(APIS)("a model that speaks the API of %s", (api) => {
     const { models } = open(server.baseUrl, { api });
     let count = 0;
     server.answerWith(() => ({ toolCalls: [call] }));
-    const fault = await faultOf(models, { tools: [toolThat(() => (count += 1))], maxRounds: 3 });
-    expect([fault.fault, count]).toEqual(["tool_loop", times]);
+    const error = await errorOf(models, { tools: [toolThat(() => (count += 1))], maxRounds: 3 });
+    expect([error.fault, count]).toEqual(["tool_loop", times]);
     expect(server.requests().length).toBeLessThan(50);
   });
 
@@ -251,14 +251,14 @@ describe.each(APIS)("a model that speaks the API of %s", (api) => {
     ["silence after its head", "timeout", 1, (_, response) => startStream(response).flushHeaders()],
     ["a stream of nonsense", "cut", 2, (_, response) => void startStream(response).end("nonsense\n\n")],
     ["an empty stream", "cut", 2, (_, response) => void startStream(response).end()],
-  ])("that answers with %s ends as %s", async (_, fault, requests, answer) => {
+  ])("that answers with %s ends as %s", async (_, problem, requests, answer) => {
     const server = await startRaw(answer);
-    const { models, calls, lines } = open(server.baseUrl, { api, manners: fault === "timeout" ? IMPATIENT : {} });
-    const error = await faultOf(models);
-    expect([error.fault, server.bodies.length]).toEqual([fault, requests]);
+    const { models, calls, lines } = open(server.baseUrl, { api, manners: problem === "timeout" ? IMPATIENT : {} });
+    const error = await errorOf(models);
+    expect([error.fault, server.bodies.length]).toEqual([problem, requests]);
     expect(error.message).toMatch(/^the (?:provider|model|question|answer)(?:'s)? .{10,250}$/);
     expect(JSON.stringify([error.message, lines()])).not.toContain(KEY);
-    expect(calls.map((call) => call.fault)).toEqual([fault]);
+    expect(calls.map((call) => call.fault)).toEqual([problem]);
   });
 
   test.each([
@@ -270,11 +270,11 @@ describe.each(APIS)("a model that speaks the API of %s", (api) => {
     ["JSON without a bottom", "invalid_output", `{"colour":${"[".repeat(90_000)}`, undefined],
     ["a refusal", "refused", "", "refusal"],
     ["an answer that was cut short", "too_long", '{"colour": "bl', api === "openai" ? "length" : "max_tokens"],
-  ])("that says %s ends as %s", async (_, fault, text, reason) => {
+  ])("that says %s ends as %s", async (_, error, text, reason) => {
     const { baseUrl } = await startSaying(api, text, reason);
     const { models } = open(baseUrl, { api });
-    const faults = [await faultOf(models), await faultOf(models, { onPartial: () => undefined })];
-    expect(faults.map((failed) => failed.fault)).toEqual([fault, fault]);
+    const errors = [await errorOf(models), await errorOf(models, { onPartial: () => undefined })];
+    expect(errors.map((failed) => failed.fault)).toEqual([error, error]);
   });
 
   test("that is cut off, falls silent or does not end ends in bounded time", async () => {
@@ -298,26 +298,26 @@ describe.each(APIS)("a model that speaks the API of %s", (api) => {
       const drip = setInterval(() => response.write(": still there\n\n"), 20);
       response.on("close", () => clearInterval(drip));
     });
-    const faults = await Promise.all([
-      faultOf(open(cut.baseUrl, { api }).models, { onPartial: () => undefined }),
-      faultOf(open(silent.baseUrl, { api, manners: IMPATIENT }).models),
-      faultOf(open(endless.baseUrl, { api }).models),
-      faultOf(open(long.baseUrl, { api }).models),
-      faultOf(open(dripping.baseUrl, { api, timeoutMs: 1_000 }).models),
+    const errors = await Promise.all([
+      errorOf(open(cut.baseUrl, { api }).models, { onPartial: () => undefined }),
+      errorOf(open(silent.baseUrl, { api, manners: IMPATIENT }).models),
+      errorOf(open(endless.baseUrl, { api }).models),
+      errorOf(open(long.baseUrl, { api }).models),
+      errorOf(open(dripping.baseUrl, { api, timeoutMs: 1_000 }).models),
     ]);
-    expect(faults.map(({ fault }) => fault)).toEqual(["cut", "timeout", "too_long", "too_long", "timeout"]);
+    expect(errors.map(({ fault: error }) => error)).toEqual(["cut", "timeout", "too_long", "too_long", "timeout"]);
   });
 
   test.each([
     ["overload", "cut", 2, "overloaded_error"],
     ["a rate limit", "rate_limited", 1, "rate_limit_error"],
-  ])("that tells of %s within its answer ends as %s", async (_, fault, requests, type) => {
+  ])("that tells of %s within its answer ends as %s", async (_, problem, requests, type) => {
     const { begin, text } = STREAMS[api];
     const error = { type, message: `not now ${KEY}` };
-    const told = api === "openai" ? { error } : { type: "error", error };
-    const server = await startRaw((_, response) => startStream(response).end(begin + text('{"col') + event(told)));
-    const failed = await faultOf(open(server.baseUrl, { api }).models);
-    expect([failed.fault, server.bodies.length]).toEqual([fault, requests]);
+    const body = api === "openai" ? { error } : { type: "error", error };
+    const server = await startRaw((_, response) => startStream(response).end(begin + text('{"col') + event(body)));
+    const failed = await errorOf(open(server.baseUrl, { api }).models);
+    expect([failed.fault, server.bodies.length]).toEqual([problem, requests]);
     expect(failed.message).not.toContain(KEY);
   });
 
@@ -332,7 +332,7 @@ describe.each(APIS)("a model that speaks the API of %s", (api) => {
     });
     const { models } = open(server.baseUrl, { api });
     const handed: unknown[] = [];
-    expect((await faultOf(models, { onPartial: (partial) => handed.push(partial) })).fault).toBe("invalid_output");
+    expect((await errorOf(models, { onPartial: (partial) => handed.push(partial) })).fault).toBe("invalid_output");
     expect([count, handed.length]).toEqual([1, 1]);
     count = 0;
     const restarting = { onPartial: (partial: unknown) => handed.push(partial), mayRestart: true };
@@ -385,11 +385,11 @@ describe("a provider", () => {
     const server = await startRaw((_, response) => response.writeHead(401).end());
     const { models, lines, calls } = open(server.baseUrl);
     expect(models.health()).toEqual([{ name: "here", fault: null }]);
-    for (let round = 0; round < 3; round += 1) await faultOf(models);
-    expect([(await faultOf(models)).fault, server.bodies.length]).toEqual(["resting", 3]);
+    for (let round = 0; round < 3; round += 1) await errorOf(models);
+    expect([(await errorOf(models)).fault, server.bodies.length]).toEqual(["resting", 3]);
     expect(lines().filter(({ level }) => level === "warn")).toHaveLength(1);
     expect(models.health()).toEqual([{ name: "here", fault: expect.stringContaining("API key") }]);
-    expect(calls.map(({ fault }) => fault)).toEqual(["unauthorized", "unauthorized", "unauthorized", "resting"]);
+    expect(calls.map(({ fault: error }) => error)).toEqual(["unauthorized", "unauthorized", "unauthorized", "resting"]);
   });
 
   test("that is well is not blamed for a model that it does not have, but log and health say so after three times", async () => {
@@ -400,7 +400,7 @@ describe("a provider", () => {
       else response.writeHead(404).end();
     });
     const { models, lines } = open(server.baseUrl);
-    for (let round = 0; round < 4; round += 1) expect((await faultOf(models)).fault).toBe("unknown_model");
+    for (let round = 0; round < 4; round += 1) expect((await errorOf(models)).fault).toBe("unknown_model");
     expect(lines().filter(({ level }) => level === "warn")).toEqual([
       expect.objectContaining({ msg: expect.stringContaining("does not know this model"), model: "here:gpt-test" }),
     ]);
@@ -439,7 +439,7 @@ describe("a provider", () => {
       else response.writeHead(401).end();
     });
     const { models, lines } = open(server.baseUrl, { manners: { restMs: 0 } });
-    for (let round = 0; round < 4; round += 1) await faultOf(models);
+    for (let round = 0; round < 4; round += 1) await errorOf(models);
     isBack = true;
     await ask(models);
     expect(lines().filter(({ level }) => level !== "debug")).toHaveLength(2);
@@ -450,7 +450,7 @@ describe("a provider", () => {
     const server = await startRaw(() => undefined);
     const { models, calls } = open(server.baseUrl);
     for (let round = 0; round < 4; round += 1)
-      expect((await faultOf(models, { timeoutMs: 100 })).fault).toBe("timeout");
+      expect((await errorOf(models, { timeoutMs: 100 })).fault).toBe("timeout");
     const before = server.bodies.length;
     const aborting = new AbortController();
     const asked = ask(models, { signal: aborting.signal });
@@ -465,9 +465,9 @@ describe("a provider", () => {
     let isSilent = false;
     const server = await startRaw((_, response) => void (isSilent || response.writeHead(401).end()));
     const { models, lines } = open(server.baseUrl, { manners: { restMs: 0 } });
-    for (let round = 0; round < 3; round += 1) await faultOf(models);
+    for (let round = 0; round < 3; round += 1) await errorOf(models);
     isSilent = true;
-    expect((await faultOf(models, { timeoutMs: 100 })).fault).toBe("timeout");
+    expect((await errorOf(models, { timeoutMs: 100 })).fault).toBe("timeout");
     expect(models.health()).toEqual([{ name: "here", fault: expect.stringContaining("API key") }]);
     expect(lines().filter(({ level }) => level !== "debug")).toHaveLength(1);
   });
@@ -480,7 +480,7 @@ describe("a provider", () => {
       response.on("close", () => (openLines -= 1));
       startStream(response).write(begin + text("x".repeat(200_000)));
     });
-    expect((await faultOf(open(server.baseUrl).models)).fault).toBe("too_long");
+    expect((await errorOf(open(server.baseUrl).models)).fault).toBe("too_long");
     await waitFor(() => openLines === 0, { what: "the line to be closed" });
   });
 
@@ -489,7 +489,7 @@ describe("a provider", () => {
     ends.push(() => server.close());
     const { models } = open(server.baseUrl);
     const tool = { ...toolThat(() => ""), execute: () => new Promise<string>(() => undefined) };
-    expect((await faultOf(models, { tools: [tool], maxRounds: 2, timeoutMs: 300 })).fault).toBe("timeout");
+    expect((await errorOf(models, { tools: [tool], maxRounds: 2, timeoutMs: 300 })).fault).toBe("timeout");
   });
 
   test("is not blamed for a fault of whoever listens", async () => {
@@ -529,7 +529,7 @@ describe("a provider", () => {
     const thought = { id: "1", choices: [{ index: 0, delta: { reasoning_content: "hmm ".repeat(100) } }] };
     const server = await startRaw((_, response) => void startStream(response).write(event(thought)));
     const { models, calls } = open(server.baseUrl);
-    expect((await faultOf(models, { timeoutMs: 500 })).fault).toBe("timeout");
+    expect((await errorOf(models, { timeoutMs: 500 })).fault).toBe("timeout");
     expect(calls).toMatchObject([{ outputTokens: 100, fault: "timeout" }]);
     expect(calls[0]?.inputTokens).toBeGreaterThan(5);
   });
@@ -558,7 +558,7 @@ describe("a project", () => {
     await waitFor(() => waiting.length === 2, { what: "two questions" });
     for (const response of waiting) startStream(response).end(begin + text('{"colour":"blue"}') + end());
     const refused = (await Promise.all(asked)).filter((result) => result instanceof ModelError);
-    expect(refused.map(({ fault }) => fault)).toEqual(Array.from({ length: 8 }, () => "over_budget"));
+    expect(refused.map(({ fault: error }) => error)).toEqual(Array.from({ length: 8 }, () => "over_budget"));
     expect(refused[0]?.message).toMatch(/tokens left today, which concurrent calls may use$/);
     expect(server.bodies).toHaveLength(2);
   });
@@ -568,8 +568,10 @@ describe("a project", () => {
     const { models, allowance, calls } = open(server.baseUrl);
     Object.assign(allowance, { tokensPerDay: 10, tokensToday: 0 });
     await ask(models);
-    expect([(await faultOf(models)).fault, server.bodies.length]).toEqual(["over_budget", 1]);
-    expect(calls.map(({ inputTokens, outputTokens, fault }) => ({ inputTokens, outputTokens, fault }))).toEqual([
+    expect([(await errorOf(models)).fault, server.bodies.length]).toEqual(["over_budget", 1]);
+    expect(
+      calls.map(({ inputTokens, outputTokens, fault: error }) => ({ inputTokens, outputTokens, fault: error })),
+    ).toEqual([
       { inputTokens: 7, outputTokens: 3, fault: null },
       { inputTokens: 0, outputTokens: 0, fault: "over_budget" },
     ]);
@@ -594,7 +596,7 @@ describe("a project", () => {
     impatient.allowance.concurrency = 1;
     const third = ask(impatient.models, { timeoutMs: 10_000 }).catch((error: unknown) => error);
     await waitFor(() => server.bodies.length === 3, { what: "the third question" });
-    expect((await faultOf(impatient.models)).fault).toBe("busy");
+    expect((await errorOf(impatient.models)).fault).toBe("busy");
     answerOne();
     answerOne();
     expect([(await second).output, await third]).toMatchObject([{ colour: "blue" }, { output: { colour: "blue" } }]);
@@ -648,8 +650,8 @@ describe("the models", () => {
     const bad = await startRaw((_, response) => response.writeHead(404).end());
     const signal = new AbortController().signal;
     const { models, calls } = open(good.baseUrl);
-    expect(await models.findFault(signal)).toBeNull();
-    expect((await open(bad.baseUrl).models.findFault(signal))?.fault).toBe("unknown_model");
+    expect(await models.findProblem(signal)).toBeNull();
+    expect((await open(bad.baseUrl).models.findProblem(signal))?.fault).toBe("unknown_model");
     expect(calls).toEqual([]);
   });
 
@@ -661,6 +663,6 @@ describe("the models", () => {
     await waitFor(() => server.bodies.length === 1, { what: "the question" });
     await models.close();
     await ended;
-    expect(calls.map(({ fault }) => fault)).toEqual(["aborted"]);
+    expect(calls.map(({ fault: error }) => error)).toEqual(["aborted"]);
   });
 });

@@ -21,7 +21,7 @@ import type {
 import { chatWithModel } from "./chat-with-model.ts";
 import type { ModelTarget } from "./chat-with-model.ts";
 import { ModelError } from "./model-error.ts";
-import type { ModelFault } from "./model-error.ts";
+import type { ModelErrorKind } from "./model-error.ts";
 import { keepProjectLimits } from "./project-limits.ts";
 import type { ProjectLimits } from "./project-limits.ts";
 
@@ -43,7 +43,7 @@ const PROVIDER_NAMES: ReadonlySet<string> = new Set(["openai", "anthropic", OLLA
 const MAX_MODELS = 1_000;
 
 /** Errors of the provider as a whole; after several in a row it is not called for a while. */
-const PROVIDER_FAULTS: ReadonlySet<ModelFault> = new Set([
+const PROVIDER_ERROR_KINDS: ReadonlySet<ModelErrorKind> = new Set([
   "unreachable",
   "timeout",
   "cut",
@@ -53,7 +53,12 @@ const PROVIDER_FAULTS: ReadonlySet<ModelFault> = new Set([
 ]);
 
 /** Errors of a model for any request while its provider works: it is missing, or not capable enough. */
-const MODEL_FAULTS: ReadonlySet<ModelFault> = new Set(["unknown_model", "invalid_output", "empty", "tool_loop"]);
+const MODEL_ERROR_KINDS: ReadonlySet<ModelErrorKind> = new Set([
+  "unknown_model",
+  "invalid_output",
+  "empty",
+  "tool_loop",
+]);
 
 /** A call that gave up sooner than this, or than most of the time that is usual, says little of its provider. */
 const FAIR_TIMEOUT_MS = 5_000;
@@ -128,10 +133,10 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
 
     health: () => watch.health(),
 
-    async findFault(signal) {
+    async findProblem(signal) {
       if (config.defaultModel === null || config.defaultModel === NO_MODEL) return null;
       const target = targetOf(config, config.defaultModel);
-      return target === null ? null : findModelFault(target, { manners, signal });
+      return target === null ? null : findModelError(target, { manners, signal });
     },
 
     async close() {
@@ -164,7 +169,7 @@ async function chatWithin<Output>(
   const tokens = estimateTokens(asked) + (asked.maxOutputTokens ?? manners.maxOutputTokens);
   const tally: CallTally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
   const began = performance.now();
-  let fault: string | null = null;
+  let problem: string | null = null;
   try {
     const output = await limits.run(caller.project, { signal, tokens }, () => {
       // What was waited for the turn is not there for the answer.
@@ -174,14 +179,14 @@ async function chatWithin<Output>(
     });
     return { output, usage: usageOf(target, tally) };
   } catch (error) {
-    fault = error instanceof ModelError ? error.fault : "aborted";
-    log.debug({ model: target.id, purpose: caller.purpose, fault, error }, "language model call failed");
+    problem = error instanceof ModelError ? error.fault : "aborted";
+    log.debug({ model: target.id, purpose: caller.purpose, fault: problem, error }, "language model call failed");
     throw error;
   } finally {
     const { model, ...used } = usageOf(target, tally);
     const ms = performance.now() - began;
-    noteFigures(caller.purpose, { model: figureName(model), ...used }, { ms, fault });
-    record(caller.project, { ticketId: caller.ticketId, purpose: caller.purpose, model, ...used, ms, fault });
+    noteFigures(caller.purpose, { model: figureName(model), ...used }, { ms, fault: problem });
+    record(caller.project, { ticketId: caller.ticketId, purpose: caller.purpose, model, ...used, ms, fault: problem });
   }
 }
 
@@ -232,10 +237,10 @@ function watchModels(providers: readonly ModelProviderConfig[], manners: CallMan
       troubles.get(target.id)?.succeed();
       return output;
     } catch (error) {
-      if (error instanceof ModelError && MODEL_FAULTS.has(error.fault)) noteTrouble(target.id, error);
+      if (error instanceof ModelError && MODEL_ERROR_KINDS.has(error.fault)) noteTrouble(target.id, error);
       if (error instanceof ModelError && blamesProvider(error, target, request.timeoutMs)) {
         breaker?.fail(error.message);
-      } else if (error instanceof ModelError && !PROVIDER_FAULTS.has(error.fault)) {
+      } else if (error instanceof ModelError && !PROVIDER_ERROR_KINDS.has(error.fault)) {
         // It answers, though nothing that is of use. What had little time says nothing, for or against it.
         breaker?.succeed();
       }
@@ -249,7 +254,7 @@ function watchModels(providers: readonly ModelProviderConfig[], manners: CallMan
     health() {
       const ofProviders = providers.map(({ name }) => ({ name, fault: breakers.get(name)?.restReason() ?? null }));
       const inTrouble = [...troubles].map(([name, trouble]) => ({ name, fault: trouble.restReason() }));
-      return [...ofProviders, ...inTrouble.filter(({ fault }) => fault !== null)];
+      return [...ofProviders, ...inTrouble.filter(({ fault: error }) => error !== null)];
     },
   };
 }
@@ -297,9 +302,9 @@ const figureName = fewValues(50);
 function noteFigures(
   purpose: string,
   { model, inputTokens, outputTokens, costUsd }: ModelUsage,
-  { ms, fault }: { ms: number; fault: string | null },
+  { ms, fault: error }: { ms: number; fault: string | null },
 ): void {
-  count("svc_model_calls_total", { model, purpose, outcome: fault ?? "ok" });
+  count("svc_model_calls_total", { model, purpose, outcome: error ?? "ok" });
   observe("svc_model_call_duration_seconds", { model }, ms / 1_000);
   count("svc_model_tokens_total", { model, direction: "input" }, inputTokens);
   count("svc_model_tokens_total", { model, direction: "output" }, outputTokens);
@@ -309,9 +314,9 @@ function noteFigures(
 const closedError = () => new Error("the service is shutting down");
 
 /** Whether an error says something about the provider: one of a call that had little time does not. */
-function blamesProvider({ fault }: ModelError, target: ModelTarget, timeoutMs = target.timeoutMs): boolean {
+function blamesProvider({ fault: error }: ModelError, target: ModelTarget, timeoutMs = target.timeoutMs): boolean {
   const fairMs = Math.min(FAIR_TIMEOUT_MS, target.timeoutMs * FAIR_SHARE);
-  return PROVIDER_FAULTS.has(fault) && (fault !== "timeout" || timeoutMs >= fairMs);
+  return PROVIDER_ERROR_KINDS.has(error) && (error !== "timeout" || timeoutMs >= fairMs);
 }
 
 function usageOf({ id, price }: ModelTarget, { inputTokens, outputTokens }: CallTally): ModelUsage {
@@ -323,7 +328,7 @@ function usageOf({ id, price }: ModelTarget, { inputTokens, outputTokens }: Call
  * Asks a model one tiny question, to see whether it works; null, or what is wrong. It is asked whatever happened
  * before, and not written down. Rejects with the reason of the signal when that is aborted.
  */
-async function findModelFault(
+async function findModelError(
   target: ModelTarget,
   { manners, signal }: { manners: CallManners; signal: AbortSignal },
 ): Promise<ModelError | null> {

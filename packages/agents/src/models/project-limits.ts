@@ -138,8 +138,8 @@ function createTurns(turnMs: number) {
       const busy = new ModelError("busy", `the project has reached its limit of ${concurrency} concurrent calls`);
       const leave = (reason: unknown) => {
         settle();
-        const place = lane.waiting.indexOf(begin);
-        if (place !== -1) lane.waiting.splice(place, 1);
+        const index = lane.waiting.indexOf(begin);
+        if (index !== -1) lane.waiting.splice(index, 1);
         reject(reason);
       };
       const abort = () => leave(signal.reason);

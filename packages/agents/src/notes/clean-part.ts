@@ -65,25 +65,25 @@ function withoutRepeats(text: string, language: string): string {
   const words = noteWords(text, language);
   const common = stopWords(language);
   const dropped: Pick<NoteWord, "start" | "end">[] = [];
-  for (let place = 0; place < words.length; place += 1) {
+  for (let position = 0; position < words.length; position += 1) {
     for (let length = LONGEST_REPEAT; length > 0; length -= 1) {
-      if (!isRepeat(words, place, length, common)) continue;
-      const [first, last] = [words[place], words[place + length]];
+      if (!isRepeat(words, position, length, common)) continue;
+      const [first, last] = [words[position], words[position + length]];
       if (first !== undefined && last !== undefined) dropped.push({ start: first.start, end: last.start });
-      place += length - 1;
+      position += length - 1;
       break;
     }
   }
   return without(text, dropped);
 }
 
-function isRepeat(words: readonly NoteWord[], place: number, length: number, common: ReadonlySet<string>): boolean {
-  const [first] = words.slice(place, place + 1);
+function isRepeat(words: readonly NoteWord[], position: number, length: number, common: ReadonlySet<string>): boolean {
+  const [first] = words.slice(position, position + 1);
   if (first === undefined) return false;
-  const isMeant = SAID_TWICE.has(first.word) && !(place === 0 && SLIPS_AT_START.has(first.word));
+  const isMeant = SAID_TWICE.has(first.word) && !(position === 0 && SLIPS_AT_START.has(first.word));
   if (length === 1 && (!common.has(first.word) || isMeant)) return false;
   for (let index = 0; index < length; index += 1) {
-    const [one, other] = [words[place + index], words[place + length + index]];
+    const [one, other] = [words[position + index], words[position + length + index]];
     if (one === undefined || other === undefined || one.word !== other.word) return false;
     // Numbers are said twice on purpose, as in "40 40".
     if (one.kind === "number" || other.isSetOff) return false;

@@ -23,7 +23,7 @@ const APART = { share: 50, most: 10 } as const;
  * The question is widened by what stands near the places that it finds, as people ask in other words than were spoken:
  * by so many words of so many places, each counting so much at most, that stand there at least twice.
  */
-const WIDEN = { places: 20, near: 2, words: 20, weight: 0.3, least: 2 } as const;
+const WIDEN = { positions: 20, near: 2, words: 20, weight: 0.3, least: 2 } as const;
 
 interface Passage extends NoteQuote {
   text: string;
@@ -53,12 +53,12 @@ export function findPassages(parts: readonly CleanPart[], question: string, lang
   );
   const apart = within(passages.length / APART.share, APART.most);
   const picked: number[] = [];
-  for (const place of bestPlaces(scores)) {
+  for (const position of bestPositions(scores)) {
     if (picked.length === MAX_PASSAGES) break;
-    if (picked.every((other) => Math.abs(other - place) >= apart)) picked.push(place);
+    if (picked.every((other) => Math.abs(other - position) >= apart)) picked.push(position);
   }
-  return picked.flatMap((place) => {
-    const passage = passages[place];
+  return picked.flatMap((position) => {
+    const passage = passages[position];
     return passage === undefined ? [] : [{ start: passage.start, end: passage.end }];
   });
 }
@@ -115,22 +115,22 @@ function scoreAll({ stems, holders, averageLength }: Index, weights: ReadonlyMap
     return score;
   });
   const reach = within(own.length / BESIDE.share, BESIDE.most);
-  return own.map((score, place) => {
+  return own.map((score, position) => {
     let sum = score;
     for (let step = 1; step <= reach; step += 1) {
       const weight = BESIDE.weight * (1 - (step - 1) / reach);
-      sum += weight * ((own[place - step] ?? 0) + (own[place + step] ?? 0));
+      sum += weight * ((own[position - step] ?? 0) + (own[position + step] ?? 0));
     }
     return sum;
   });
 }
 
 /** Places with a score, the best first; of equal ones the first. */
-function bestPlaces(scores: readonly number[]): number[] {
+function bestPositions(scores: readonly number[]): number[] {
   return scores
-    .flatMap((score, place) => (score > 0 ? [{ score, place }] : []))
-    .toSorted((a, b) => b.score - a.score || a.place - b.place)
-    .map(({ place }) => place);
+    .flatMap((score, position) => (score > 0 ? [{ score, position }] : []))
+    .toSorted((a, b) => b.score - a.score || a.position - b.position)
+    .map(({ position }) => position);
 }
 
 /** Words that stand near the places found so far, and seldom elsewhere, with their weights. */
@@ -141,12 +141,12 @@ function relatedWords(
 ): [stem: string, weight: number][] {
   const isTopic = topicTest(language);
   const near = new Set<number>();
-  for (const place of bestPlaces(scores).slice(0, WIDEN.places)) {
-    for (let other = place - WIDEN.near; other <= place + WIDEN.near; other += 1) near.add(other);
+  for (const position of bestPositions(scores).slice(0, WIDEN.positions)) {
+    for (let other = position - WIDEN.near; other <= position + WIDEN.near; other += 1) near.add(other);
   }
   const counts = new Map<string, number>();
-  for (const place of near) {
-    const terms = tokenize(passages[place]?.text ?? "").map(({ term }) => term);
+  for (const position of near) {
+    const terms = tokenize(passages[position]?.text ?? "").map(({ term }) => term);
     for (const stem of new Set(terms.filter(isTopic).map(stemOf))) counts.set(stem, (counts.get(stem) ?? 0) + 1);
   }
   const related = [...counts]

@@ -54,7 +54,7 @@ export function readingTest(statement: Statement): (reading: RepairReading) => b
     if (takesAllBack ? reading.how === "replace" : reachesTooFar(reading, cue)) return false;
     // What stays behind the place would deny the new words.
     if (reading.how === "replace" && words.slice(reading.to, cue.from).some(isNegation)) return false;
-    if (reading.how === "replace" && !fitsPlace(words, reading, put, language)) return false;
+    if (reading.how === "replace" && !fitsPosition(words, reading, put, language)) return false;
     const to = reading.how === "drop" ? cue.from : reading.to;
     return takesAllBack || keepsMeaning({ words, from: reading.from, to, put, isNegation });
   };
@@ -69,7 +69,7 @@ function reachesTooFar(reading: RepairReading, { from }: RepairCue): boolean {
  * Whether what is said at the end is surely meant for a place further ahead: it begins as that does, or is one of its
  * kind.
  */
-function fitsPlace(
+function fitsPosition(
   words: readonly NoteWord[],
   { from, to }: { from: number; to: number },
   put: readonly NoteWord[],

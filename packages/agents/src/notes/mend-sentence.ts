@@ -130,8 +130,8 @@ export function applyReading(
   { cue, reading }: Pick<Choice, "cue" | "reading">,
 ): string {
   if (reading.how === "keep") return text;
-  const startOf = (place: number) => words[place]?.start ?? text.length;
-  const endOf = (place: number) => words[place - 1]?.end ?? 0;
+  const startOf = (position: number) => words[position]?.start ?? text.length;
+  const endOf = (position: number) => words[position - 1]?.end ?? 0;
   if (reading.how === "replace") {
     const put = text.slice(startOf(cue.to), endOf(words.length));
     const head = text.slice(0, startOf(reading.from));

@@ -106,19 +106,19 @@ function cutRunOn(notes: string, part: NotePart, language: string): NotePart[] {
   // The name of who speaks is of the length that a line may have.
   const named = part.speaker === null ? 0 : part.mark.trim().split(/\s+/).length;
   if (named + starts.length <= RUN_ON_WORDS) return [part];
-  const placeOf = new Map(starts.map((start, place) => [start, place]));
+  const positionOf = new Map(starts.map((start, position) => [start, position]));
   const cuts: number[] = [];
   let from = -named;
   const { next, nextSpoken } = nextThought(language);
   // Who dictates with commas ends sentences too.
   const isBare = !text.includes(",");
-  const placesOf = (phrases: RegExp) => [...text.matchAll(phrases)].map(({ index }) => index);
-  const places = [...placesOf(next), ...(isBare ? [...placesOf(nextSpoken), ...dayEnds(text, language)] : [])];
-  for (const index of places.toSorted((a, b) => a - b)) {
-    const place = placeOf.get(index) ?? from;
-    if (place - from < LEAST_WORDS || starts.length - place < LEAST_WORDS) continue;
+  const positionsOf = (phrases: RegExp) => [...text.matchAll(phrases)].map(({ index }) => index);
+  const positions = [...positionsOf(next), ...(isBare ? [...positionsOf(nextSpoken), ...dayEnds(text, language)] : [])];
+  for (const index of positions.toSorted((a, b) => a - b)) {
+    const position = positionOf.get(index) ?? from;
+    if (position - from < LEAST_WORDS || starts.length - position < LEAST_WORDS) continue;
     cuts.push(index);
-    from = place;
+    from = position;
   }
   const bounds = [0, ...cuts, text.length];
   const pieces = bounds.slice(1).flatMap((end, index) => cutLong(text, bounds[index] ?? 0, end));

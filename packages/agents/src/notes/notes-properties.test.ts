@@ -97,11 +97,11 @@ test("what changes in one line leaves the ids of the issues in others as they ar
     (await summarizeNotes({ notes: of.join("\n") })).issues.map(({ clientIssueId }) => clientIssueId);
   const ids = await idsOf(lines);
   expect(ids).toHaveLength(lines.length);
-  for (const [place, line] of lines.entries()) {
-    const changed = await idsOf(lines.with(place, `${line} today, please`));
-    expect(changed.filter((id, index) => id !== ids[index])).toEqual([changed[place]]);
-    expect(await idsOf(lines.toSpliced(place, 1))).toEqual(ids.toSpliced(place, 1));
-    expect(await idsOf(lines.toSpliced(place, 0, "- the tap drips"))).toEqual(expect.arrayContaining(ids));
+  for (const [position, line] of lines.entries()) {
+    const changed = await idsOf(lines.with(position, `${line} today, please`));
+    expect(changed.filter((id, index) => id !== ids[index])).toEqual([changed[position]]);
+    expect(await idsOf(lines.toSpliced(position, 1))).toEqual(ids.toSpliced(position, 1));
+    expect(await idsOf(lines.toSpliced(position, 0, "- the tap drips"))).toEqual(expect.arrayContaining(ids));
   }
   // How it is written makes no difference either.
   expect(await idsOf(lines.map((line) => `${line.toUpperCase()}.\r`))).toEqual(ids);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { tokenize, stopWords } from "@svc/text";
 import type { ProjectId } from "@svc/store";
 import { createFence } from "../grounded/fence.ts";
-import { findQuotePlace } from "../grounded/find-quote.ts";
+import { findQuotePosition } from "../grounded/find-quote.ts";
 import { givesOrders } from "../grounded/gives-orders.ts";
 import { ModelError } from "../models/model-error.ts";
 import { findForeignParts } from "../grounded/find-foreign-parts.ts";
@@ -182,7 +182,7 @@ function createQuoteFinder(notes: string): (quote: string) => NoteQuote | null {
     const words = tokenize(quote)
       .map(({ term }) => term)
       .join(" ");
-    const found = findQuotePlace(quote, notes, used.get(words) ?? 0) ?? findQuotePlace(quote, notes);
+    const found = findQuotePosition(quote, notes, used.get(words) ?? 0) ?? findQuotePosition(quote, notes);
     if (found !== null) used.set(words, found.end);
     return found;
   };

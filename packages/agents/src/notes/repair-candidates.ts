@@ -172,5 +172,5 @@ function replaceFeatures({ said, put, kinds, from, to }: Parts & { to: number })
 
 /** How many words are of the same kind as the one at the same place. */
 function countAlike(one: Kinds, other: Kinds): number {
-  return one.filter((kind, place) => kind === other[place]).length;
+  return one.filter((kind, position) => kind === other[position]).length;
 }

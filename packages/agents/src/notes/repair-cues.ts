@@ -110,17 +110,17 @@ export function findRepairCues(words: readonly NoteWord[], language: string): Re
 function endOfCue(words: readonly NoteWord[], from: number, { edits, links, tails }: CuePhrases): number {
   let to = from;
   for (;;) {
-    let place = to;
+    let position = to;
     for (let count = 0; count < MAX_LINKS; count += 1) {
-      if (matchLength(words, place, edits) > 0) break;
-      place += matchLength(words, place, links);
+      if (matchLength(words, position, edits) > 0) break;
+      position += matchLength(words, position, links);
     }
-    const length = matchLength(words, place, edits);
+    const length = matchLength(words, position, edits);
     if (length === 0) break;
     // What a pause divides is one only where all of it is set off: "no, wait, on Monday", but not "they wait, no one
     // comes".
-    if (to > from && hasPause(words, to, place + length) && !isSetOffAsOne(words, from, place + length)) break;
-    to = place + length;
+    if (to > from && hasPause(words, to, position + length) && !isSetOffAsOne(words, from, position + length)) break;
+    to = position + length;
   }
   if (to > from && THANKS.has(words[to]?.word ?? "")) return from;
   if (to > from) to += matchLength(words, to, tails);

@@ -26,7 +26,7 @@ const MOST_WORDS = 60;
 const FIRST_SHARE = 1 / 3;
 
 interface Candidate {
-  place: number;
+  position: number;
   /** Its topics, each once. */
   topics: readonly string[];
   words: number;
@@ -46,7 +46,7 @@ interface Statement {
   severity: IssueSeverity;
   /** Sentences of one issue have its number, any other has one of its own. */
   topic: number;
-  place: number;
+  position: number;
 }
 
 /** A shorter part is taken for one in the language of the notes: names and single words are clear to nobody. */
@@ -189,13 +189,13 @@ function sumUp(parts: readonly CleanPart[], issues: readonly NoteIssue[], langua
           said.map(({ text, severity }) => ({ text, comesFirst: severity === "urgent" })),
           { maxWords, language },
         );
-  const chosen = picked.length === 0 ? said : picked.flatMap((place) => said[place] ?? []);
+  const chosen = picked.length === 0 ? said : picked.flatMap((position) => said[position] ?? []);
   const order = new Map<number, number>();
   for (const { topic } of chosen) if (!order.has(topic)) order.set(topic, order.size);
   const orderOf = ({ topic }: Statement) => order.get(topic) ?? 0;
   return cut(
     chosen
-      .toSorted((a, b) => RANKS[a.severity] - RANKS[b.severity] || orderOf(a) - orderOf(b) || a.place - b.place)
+      .toSorted((a, b) => RANKS[a.severity] - RANKS[b.severity] || orderOf(a) - orderOf(b) || a.position - b.position)
       .map(({ text }) => stopped(text))
       .join(" "),
     NOTES_LIMITS.summaryMaxChars,
@@ -206,9 +206,9 @@ function statementsOf(parts: readonly CleanPart[], issues: readonly NoteIssue[])
   const issueAt = new Map(
     issues.flatMap(({ severity, quotes }, topic) => quotes.map(({ start }) => [start, { severity, topic }] as const)),
   );
-  return parts.flatMap(({ kind, text, start }, place): Statement[] => {
+  return parts.flatMap(({ kind, text, start }, position): Statement[] => {
     if (kind === "heading" || text === "") return [];
-    return [{ text, place, ...(issueAt.get(start) ?? { severity: "normal", topic: issues.length + place }) }];
+    return [{ text, position, ...(issueAt.get(start) ?? { severity: "normal", topic: issues.length + position }) }];
   });
 }
 
@@ -228,25 +228,26 @@ function pickSentences(
   const isLong = terms.reduce((sum, { length }) => sum + length, 0) >= LONG_TEXT_WORDS;
   const least = isLong ? LEAST_SENTENCE_WORDS : 1;
   const most = Math.min(MOST_WORDS, maxWords);
-  const isFirst = (place: number) => sentences[place]?.comesFirst === true;
+  const isFirst = (position: number) => sentences[position]?.comesFirst === true;
   const left = new Set(
     topics
-      .map((list, place): Candidate => ({
-        place,
+      .map((list, position): Candidate => ({
+        position,
         topics: list,
-        words: terms[place]?.length ?? 0,
+        words: terms[position]?.length ?? 0,
       }))
-      .filter(({ words, place }) => (words >= least || isFirst(place)) && words <= most),
+      .filter(({ words, position }) => (words >= least || isFirst(position)) && words <= most),
   );
   const worth = countHolders(topics);
   const picked: number[] = [];
   let words = 0;
   for (;;) {
-    const urgent = words < maxWords * FIRST_SHARE ? new Set([...left].filter(({ place }) => isFirst(place))) : left;
+    const urgent =
+      words < maxWords * FIRST_SHARE ? new Set([...left].filter(({ position }) => isFirst(position))) : left;
     const next = findBest(urgent, worth, maxWords - words) ?? findBest(left, worth, maxWords - words);
     if (next === null) return picked;
     left.delete(next);
-    picked.push(next.place);
+    picked.push(next.position);
     words += next.words;
     for (const topic of next.topics) worth.set(topic, (worth.get(topic) ?? 0) * SAID_BEFORE);
   }

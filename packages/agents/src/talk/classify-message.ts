@@ -130,7 +130,7 @@ export function asksForPerson(message: string): boolean {
   const found =
     matchers()
       .map((match) => match(words))
-      .find((place) => place !== null) ?? null;
+      .find((position) => position !== null) ?? null;
   // Who asks whether it takes a person would rather have it without one.
   return found !== null && !reluctant().some((phrase) => words.slice(0, found.start).trimEnd().endsWith(phrase));
 }

@@ -125,23 +125,23 @@ interface Reading {
 
 function read(tokens: readonly TalkToken[], { match, isFiller, isTurn }: Lexicon): Reading {
   const reading: Reading = { kinds: new Set(), beginsEmpty: false, uncovered: [], emptyWords: 0, isTurned: false };
-  for (let place = 0; place < tokens.length;) {
-    const token = tokens[place] as TalkToken;
-    const found = match(tokens, place);
+  for (let position = 0; position < tokens.length;) {
+    const token = tokens[position] as TalkToken;
+    const found = match(tokens, position);
     const end = Math.max(...found.values());
-    if (end > place) {
+    if (end > position) {
       const longest = [...found.keys()].filter((kind) => found.get(kind) === end);
       for (const kind of longest) reading.kinds.add(kind);
-      if (place === 0) reading.beginsEmpty = longest.every((kind) => kind === "filler");
+      if (position === 0) reading.beginsEmpty = longest.every((kind) => kind === "filler");
       // One phrase is read in one way, and as a turn only where it can be nothing else.
       if (longest.every((kind) => kind === "turn" || kind === "filler") && longest.includes("turn"))
         reading.isTurned = true;
-      place = end;
+      position = end;
     } else {
       if (isTurn(token.term)) reading.isTurned = true;
       if (isFiller(token.term)) reading.emptyWords += 1;
       else reading.uncovered.push(token);
-      place += 1;
+      position += 1;
     }
   }
   return reading;

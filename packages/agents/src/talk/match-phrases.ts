@@ -47,9 +47,9 @@ const foldTerm = (term: string) =>
 /** The same for a script without spaces: its characters. */
 export function talkCharacters(tokens: readonly TalkToken[]): TalkToken[] {
   return tokens.flatMap((token) =>
-    Array.from(token.term).map((term, place) => ({
+    Array.from(token.term).map((term, position) => ({
       term,
-      startsClause: place === 0 && token.startsClause,
+      startsClause: position === 0 && token.startsClause,
       isCapitalized: false,
     })),
   );
@@ -145,18 +145,18 @@ function longestFrom(
   }
   let longest = start;
   let states = new Set([root]);
-  for (let place = start; place < tokens.length && states.size > 0; place += 1) {
-    const { term, startsClause } = tokens[place] as TalkToken;
+  for (let position = start; position < tokens.length && states.size > 0; position += 1) {
+    const { term, startsClause } = tokens[position] as TalkToken;
     const after = new Set<State>();
     let isWild: boolean | undefined;
     for (const state of states) {
       for (const next of state.next.get(term) ?? []) after.add(next);
       for (const [prefix, next] of state.prefixes) if (term.startsWith(prefix)) after.add(next);
       if (state.any.length === 0) continue;
-      isWild ??= (place === start || !startsClause) && !isBlocked(term);
+      isWild ??= (position === start || !startsClause) && !isBlocked(term);
       if (isWild) for (const next of state.any) after.add(next);
     }
-    for (const state of after) if (state.isEnd) longest = place + 1;
+    for (const state of after) if (state.isEnd) longest = position + 1;
     states = after;
   }
   return longest;

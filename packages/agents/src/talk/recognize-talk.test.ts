@@ -9,17 +9,17 @@ import { compareWithExamples, createTalkRecognizer, trustedRatio } from "./recog
 const at = (degrees: number) =>
   Float32Array.of(Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180));
 
-const examplesAt = (places: Partial<Record<MessageKind, readonly number[]>>) =>
-  Object.entries(places).flatMap(([kind, angles]) =>
+const examplesAt = (positions: Partial<Record<MessageKind, readonly number[]>>) =>
+  Object.entries(positions).flatMap(([kind, angles]) =>
     angles.map((degrees) => ({ kind: kind as MessageKind, language: "en", embedding: at(degrees) })),
   );
 
 const EXAMPLES = examplesAt({ thanks: [0, 4, 8], complaint: [90, 94, 98], question: [180, 184, 188, 192] });
 
 /** Embeds a text as a direction: "45" is 45 degrees; every example is where its kind is. */
-const embedderOf = (places: (text: string) => number) => ({
-  embedQuery: (text: string) => Promise.resolve(at(places(text))),
-  embedQueries: (texts: readonly string[]) => Promise.resolve(texts.map((text) => at(places(text)))),
+const embedderOf = (positions: (text: string) => number) => ({
+  embedQuery: (text: string) => Promise.resolve(at(positions(text))),
+  embedQueries: (texts: readonly string[]) => Promise.resolve(texts.map((text) => at(positions(text)))),
 });
 
 describe("compareWithExamples", () => {
@@ -58,14 +58,14 @@ test("a model is trusted only below the ratio of its own example questions", () 
 
 describe("a recognizer", () => {
   const THANKS = /lifesaver|appreciate|the trick|my day|obliged|great service/i;
-  const places = (text: string) => (/^\d+/.test(text) ? Number.parseInt(text) : THANKS.test(text) ? 0 : 180);
-  const recognizer = createTalkRecognizer(embedderOf(places), (error) => {
+  const positions = (text: string) => (/^\d+/.test(text) ? Number.parseInt(text) : THANKS.test(text) ? 0 : 180);
+  const recognizer = createTalkRecognizer(embedderOf(positions), (error) => {
     throw error;
   });
 
   test("recognizes what is close to examples, in the language of the conversation", async () => {
     expect(await recognizer.recognize("1 star service folks", { language: "en" })).toBeNull();
-    const first = { embedQuery: () => Promise.resolve(at(1)), embedQueries: embedderOf(places).embedQueries };
+    const first = { embedQuery: () => Promise.resolve(at(1)), embedQueries: embedderOf(positions).embedQueries };
     const words = createTalkRecognizer(first, () => undefined);
     expect(await words.recognize("much love for everyone here", { language: "en-GB" })).toEqual({
       kind: "thanks",
@@ -81,7 +81,7 @@ describe("a recognizer", () => {
     ["is long", "much love ".repeat(30)],
   ])("does not take a message for thanks that %s", async (_what, text) => {
     const near = createTalkRecognizer(
-      { embedQuery: () => Promise.resolve(at(1)), embedQueries: embedderOf(places).embedQueries },
+      { embedQuery: () => Promise.resolve(at(1)), embedQueries: embedderOf(positions).embedQueries },
       () => undefined,
     );
     expect(await near.recognize(text, { language: "en" })).toBeNull();
@@ -97,7 +97,7 @@ describe("a recognizer", () => {
           calls += 1;
           return calls === 1
             ? Promise.reject(new Error("the server is unavailable"))
-            : embedderOf(places).embedQueries(texts);
+            : embedderOf(positions).embedQueries(texts);
         },
       },
       (error) => errors.push(error),
@@ -111,7 +111,7 @@ describe("a recognizer", () => {
   });
 
   test("recognizes nothing without an embedding of the message", async () => {
-    const silent = { embedQuery: () => Promise.resolve(null), embedQueries: embedderOf(places).embedQueries };
+    const silent = { embedQuery: () => Promise.resolve(null), embedQueries: embedderOf(positions).embedQueries };
     const none = createTalkRecognizer(silent, () => undefined);
     expect(await none.recognize("much love for everyone here", {})).toBeNull();
   });
@@ -141,6 +141,6 @@ test("takes no question about the guide for small talk, by the word vectors of t
     .filter((text) => classifyMessage(text).kind === "question");
   expect(questions.length).toBeGreaterThan(50);
   const found = await Promise.all(questions.map((text) => byWords.recognize(text, { language: "en" })));
-  expect(questions.filter((_, place) => found[place] !== null)).toEqual([]);
+  expect(questions.filter((_, position) => found[position] !== null)).toEqual([]);
   expect((await byWords.recognize("such a lifesaver, truly appreciated", { language: "en" }))?.kind).toBe("thanks");
 });

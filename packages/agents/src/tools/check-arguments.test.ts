@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { checkArguments, findSchemaFault } from "./check-arguments.ts";
+import { checkArguments, findSchemaProblem } from "./check-arguments.ts";
 
 const ORDER = {
   type: "object",
@@ -28,8 +28,8 @@ describe("arguments of a call", () => {
     [{ orderId: "\ud800" }, /surrogate/],
     [{ orderId: "7".repeat(20_000) }, /longer than/],
     [JSON.parse(`{"orderId":${"[".repeat(100)}${"]".repeat(100)}}`), /deeper/],
-  ])("that do not are told what is wrong: %p", async (input, fault) => {
-    expect(await checkArguments(ORDER, input)).toEqual({ fault: expect.stringMatching(fault) });
+  ])("that do not are told what is wrong: %p", async (input, error) => {
+    expect(await checkArguments(ORDER, input)).toEqual({ problem: expect.stringMatching(error) });
   });
 });
 
@@ -47,11 +47,15 @@ describe("a schema of a stranger", () => {
   });
 
   test("that is none is named as such, and so is every call with it", async () => {
-    expect(await findSchemaFault({ type: "object", properties: { a: { type: "nonsense" } } })).toMatch(
+    expect(await findSchemaProblem({ type: "object", properties: { a: { type: "nonsense" } } })).toMatch(
       /not a JSON Schema/,
     );
-    expect(await findSchemaFault({ type: "object", properties: { a: { pattern: "(" } } })).toMatch(/not a JSON Schema/);
-    expect(await findSchemaFault(ORDER)).toBeNull();
-    expect(await checkArguments({ type: "nonsense" }, {})).toEqual({ fault: expect.stringMatching(/cannot be used/) });
+    expect(await findSchemaProblem({ type: "object", properties: { a: { pattern: "(" } } })).toMatch(
+      /not a JSON Schema/,
+    );
+    expect(await findSchemaProblem(ORDER)).toBeNull();
+    expect(await checkArguments({ type: "nonsense" }, {})).toEqual({
+      problem: expect.stringMatching(/cannot be used/),
+    });
   });
 });

@@ -17,7 +17,7 @@ const ARGUMENTS_MAX_DEPTH = 32;
 const PATTERN_LIMIT_MS = 50;
 /** Texts that are tested in one check: a schema with more of them is not checked to its end. */
 const PATTERNS_MAX_COUNT = 20;
-const FAULTS_TOLD = 5;
+const MAX_REPORTED_ERRORS = 5;
 
 /** Words that lead out of a schema or change how it is read: the other end checks what they say. */
 const SKIPPED_WORDS: ReadonlySet<string> = new Set([
@@ -90,7 +90,7 @@ async function compile(schema: Record<string, unknown>): Promise<Validate> {
 }
 
 /** Why a JSON Schema cannot be used to check arguments; null when it can. */
-export async function findSchemaFault(schema: Record<string, unknown>): Promise<string | null> {
+export async function findSchemaProblem(schema: Record<string, unknown>): Promise<string | null> {
   try {
     await compile(schema);
     return null;
@@ -100,7 +100,7 @@ export async function findSchemaFault(schema: Record<string, unknown>): Promise<
 }
 
 /** Walks without the stack, so that depth cannot exhaust it. */
-function findTextFault(input: unknown): string | null {
+function findTextProblem(input: unknown): string | null {
   const open: { value: unknown; level: number }[] = [{ value: input, level: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, level } = next;
@@ -116,7 +116,7 @@ function findTextFault(input: unknown): string | null {
 }
 
 /** Arguments that may be sent, or their errors, for the model to correct. */
-export type CheckedArguments = { arguments: Record<string, unknown> } | { fault: string };
+export type CheckedArguments = { arguments: Record<string, unknown> } | { problem: string };
 
 const asObject = (input: unknown): Record<string, unknown> | null =>
   typeof input === "object" && input !== null && !Array.isArray(input) ? { ...input } : null;
@@ -124,19 +124,21 @@ const asObject = (input: unknown): Record<string, unknown> | null =>
 /** Checks what a model wants to call a tool with against the tool's JSON Schema, which may be of any origin. */
 export async function checkArguments(schema: Record<string, unknown>, input: unknown): Promise<CheckedArguments> {
   const given = asObject(input ?? {});
-  if (given === null) return { fault: "the arguments must be an object" };
-  const textFault = findTextFault(given);
-  if (textFault !== null) return { fault: textFault };
+  if (given === null) return { problem: "the arguments must be an object" };
+  const textProblem = findTextProblem(given);
+  if (textProblem !== null) return { problem: textProblem };
   if (Buffer.byteLength(JSON.stringify(given)) > ARGUMENTS_MAX_BYTES) {
-    return { fault: `the arguments are longer than ${ARGUMENTS_MAX_BYTES} bytes` };
+    return { problem: `the arguments are longer than ${ARGUMENTS_MAX_BYTES} bytes` };
   }
   try {
     const validate = await compile(schema);
     if (validate(given)) return { arguments: given };
-    const faults = (validate.errors ?? []).slice(0, FAULTS_TOLD);
-    return { fault: faults.map(({ instancePath, message }) => `${instancePath || "/"} ${message ?? ""}`).join("; ") };
+    const errors = (validate.errors ?? []).slice(0, MAX_REPORTED_ERRORS);
+    return { problem: errors.map(({ instancePath, message }) => `${instancePath || "/"} ${message ?? ""}`).join("; ") };
   } catch (error) {
-    return { fault: `the tool's schema cannot be used: ${error instanceof Error ? error.message.slice(0, 200) : ""}` };
+    return {
+      problem: `the tool's schema cannot be used: ${error instanceof Error ? error.message.slice(0, 200) : ""}`,
+    };
   }
 }
 

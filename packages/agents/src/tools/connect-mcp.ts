@@ -24,7 +24,7 @@ interface FetchHooks {
   /** Further headers of a request with this body. */
   headersFor(body: string): Record<string, string>;
   /** Called with the reason why the exchange with this body had no response; the client gets it too. */
-  onFault(error: unknown, body: string): void;
+  onError(error: unknown, body: string): void;
 }
 
 /** Of connecting, of a whole list with all its pages, and of a call. */
@@ -78,13 +78,13 @@ async function connected<Result>(
     signal,
     prior,
     onCall,
-    onFault = () => undefined,
+    onError = () => undefined,
   }: {
     guard: AddressGuard;
     signal: AbortSignal;
     prior: McpPrior;
     /** Hears why the exchange of a call gave no answer. */
-    onFault?: (error: unknown) => void;
+    onError?: (error: unknown) => void;
     /** Called before a call is sent; returns additional headers. */
     onCall: () => Record<string, string>;
   },
@@ -96,7 +96,7 @@ async function connected<Result>(
     fetch: guardedFetch(guard, {
       headersFor: (body) => (isCall(body) ? onCall() : {}),
       // Messages after a call, such as its cancellation, do not show whether the call was sent.
-      onFault: (error, body) => (isCall(body) ? onFault(error) : undefined),
+      onError: (error, body) => (isCall(body) ? onError(error) : undefined),
     }),
     // An interrupted call is not resumed: the reader of its result decides what that means.
     reconnectionOptions: {
@@ -147,11 +147,11 @@ export async function callMcpTool(
     sent.isOut = true;
     return call.headers;
   };
-  const onFault = (error: unknown) => {
+  const onError = (error: unknown) => {
     sent.isOut = !wasNeverSent(error);
   };
   try {
-    return await connected(server, { guard, signal, prior, onCall, onFault }, (client) =>
+    return await connected(server, { guard, signal, prior, onCall, onError }, (client) =>
       client.callTool(
         { name: call.tool.name, arguments: call.input },
         { timeout: TIMEOUT_MS, signal, toolDefinition: call.tool },
@@ -192,7 +192,7 @@ function guardedFetch(guard: AddressGuard, hooks: FetchHooks) {
       maxResponseBytes: ANSWER_MAX_BYTES,
       ...(init.signal == null ? {} : { signal: init.signal }),
     }).catch((error: unknown) => {
-      hooks.onFault(error, body);
+      hooks.onError(error, body);
       throw error;
     });
     const content = BODILESS.has(answer.status) ? null : new Uint8Array(answer.body);

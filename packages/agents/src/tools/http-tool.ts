@@ -20,7 +20,7 @@ const ONLY_PLACEHOLDER = /^([^=]*)=\{([^{}]*)\}$/;
 const SEPARATOR = /[/\\\u2044\u2215\u29F5\uFF0F\uFF3C]|%(?:25)*(?:2e|2f|5c)/i;
 
 /** Where a call goes, and the arguments that are not part of that; or what is wrong with the arguments. */
-type FilledUrl = { url: string; rest: Record<string, unknown> } | { fault: string };
+type FilledUrl = { url: string; rest: Record<string, unknown> } | { problem: string };
 
 type Scalar = string | number | boolean;
 
@@ -73,7 +73,7 @@ async function request(guard: AddressGuard, first: OutboundRequest, isRead: bool
 }
 
 /** Result of a call that threw: the kind of error says whether it may have been made. */
-function faultOf(error: unknown, isRead: boolean): ToolOutcome {
+function errorOf(error: unknown, isRead: boolean): ToolOutcome {
   if (error instanceof BlockedAddressError) return failed("The URL of this tool is not allowed.");
   if (error instanceof ResponseTooLargeError) {
     const isDone = error.status >= 200 && error.status < 300;
@@ -110,7 +110,7 @@ export function httpTool(tool: HttpTool, guard: AddressGuard): CallableTool {
     async call(input, { callId, signal }) {
       if (signal.aborted && !isRead) return failed("Not called: the run was aborted.");
       const filled = fillUrl(tool.url, input);
-      if ("fault" in filled) return failed(`Not called: ${filled.fault}.`);
+      if ("problem" in filled) return failed(`Not called: ${filled.problem}.`);
       const sends = tool.body === "json";
       try {
         const response = await request(
@@ -136,7 +136,7 @@ export function httpTool(tool: HttpTool, guard: AddressGuard): CallableTool {
         return { state, text: toolText(text, headers) };
       } catch (error) {
         if (isRead) signal.throwIfAborted();
-        return faultOf(error, isRead);
+        return errorOf(error, isRead);
       }
     },
   };
@@ -150,21 +150,21 @@ export function httpTool(tool: HttpTool, guard: AddressGuard): CallableTool {
 export function fillUrl(template: string, given: Readonly<Record<string, unknown>>): FilledUrl {
   const [path = "", ...queries] = template.split("?");
   const rest: Record<string, unknown> = { ...given };
-  const faults: string[] = [];
+  const errors: string[] = [];
 
   function textOf(name: string): string {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     delete rest[name];
     if (isScalar(value)) return encodeURIComponent(String(value));
-    faults.push(`${name} must be a string or a number, because it is part of the URL`);
+    errors.push(`${name} must be a string or a number, because it is part of the URL`);
     return "";
   }
 
   const filledPath = path.replaceAll(PLACEHOLDER, (_, name: string) => {
     if (SEPARATOR.test(String(given[name])))
-      faults.push(`${name} must not contain a slash, because it is part of the path`);
+      errors.push(`${name} must not contain a slash, because it is part of the path`);
     const text = textOf(name);
-    if (text === "" && faults.length === 0) faults.push(`${name} must not be empty, because it is part of the URL`);
+    if (text === "" && errors.length === 0) errors.push(`${name} must not be empty, because it is part of the URL`);
     return text;
   });
   const pairs = queries
@@ -176,12 +176,12 @@ export function fillUrl(template: string, given: Readonly<Record<string, unknown
     })
     .map((pair) => pair.replaceAll(PLACEHOLDER, (_, name: string) => textOf(name)));
   for (const [, name = ""] of template.matchAll(PLACEHOLDER)) delete rest[name];
-  const [fault] = faults;
-  if (fault !== undefined) return { fault };
+  const [error] = errors;
+  if (error !== undefined) return { problem: error };
   const url = pairs.length === 0 ? filledPath : `${filledPath}?${pairs.join("&")}`;
   return leadsWhereItSays(url, template)
     ? { url, rest }
-    : { fault: "an argument would change the host or path of the URL" };
+    : { problem: "an argument would change the host or path of the URL" };
 }
 
 /** False when a part of the path is taken away on reading, as `.` and `..` are, also where they are encoded. */

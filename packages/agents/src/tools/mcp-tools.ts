@@ -15,11 +15,11 @@ import { toolText } from "./tool-text.ts";
 
 /** How long the list of a server is valid, and how long an unreachable server is not asked again. */
 const LIST_MS = 60_000;
-const FAULT_MS = 30_000;
+const FAILURE_REST_MS = 30_000;
 /** Servers whose lists are kept. */
 const SERVERS_MAX_COUNT = 200;
 /** Bytes of one list that are looked at and kept: it may have 10 MB. */
-const LOOKED_AT_MAX_BYTES = 512 * 1024;
+const READ_MAX_BYTES = 512 * 1024;
 /** Tools that one agent has of one server. */
 const TOOLS_MAX_COUNT = 64;
 /** Bytes of what a model is shown of the tools of one server: it reads all of it with each question. */
@@ -81,14 +81,14 @@ function isInnocent(tool: Tool): boolean {
 
 /** The tools of a list that can be offered, with nothing but what calls need: of so much of it as is looked at. */
 function pickTools(tools: readonly Tool[]): Tool[] {
-  let lookedAtBytes = 0;
+  let readBytes = 0;
   const picked: Tool[] = [];
   for (const tool of tools) {
     const { name, inputSchema, annotations } = tool;
     if (name.length > TOOL_LIMITS.remoteNameMaxChars || !isModest(inputSchema)) continue;
     const shown = { name, inputSchema, description: lineOf(tool) };
-    lookedAtBytes += sizeOf(shown);
-    if (lookedAtBytes > LOOKED_AT_MAX_BYTES) break;
+    readBytes += sizeOf(shown);
+    if (readBytes > READ_MAX_BYTES) break;
     if (isInnocent(shown)) picked.push({ ...shown, annotations: { readOnlyHint: annotations?.readOnlyHint === true } });
   }
   return picked;
@@ -181,10 +181,10 @@ export function createMcpTools({ guard, log }: { guard: AddressGuard; log: Log }
         return { tools: picked, prior };
       },
       (error: unknown) => {
-        entry.until = performance.now() + FAULT_MS;
+        entry.until = performance.now() + FAILURE_REST_MS;
         // What the server has answered may hold what it was sent.
-        const fault = error instanceof Error ? toolText(error.message, headers).slice(0, 300) : "unknown error";
-        log.warn({ server: server.name, fault }, "failed to list the tools of an MCP server");
+        const problem = error instanceof Error ? toolText(error.message, headers).slice(0, 300) : "unknown error";
+        log.warn({ server: server.name, fault: problem }, "failed to list the tools of an MCP server");
         return null;
       },
     );

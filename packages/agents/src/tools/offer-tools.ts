@@ -65,7 +65,7 @@ export function offerTools(
       if (count > CALLS_MAX_COUNT)
         return "Not called: too many calls for this message. Answer with the results so far.";
       const checked = await checkArguments(tool.parameters, input);
-      if ("fault" in checked) return `Not called: ${checked.fault}.`;
+      if ("problem" in checked) return `Not called: ${checked.problem}.`;
       const bound = bindArguments(tool, customer, checked.arguments);
       if ("arguments" in bound) return ask(tool, bound.arguments, signal);
       onRefused(tool, bound.refusal);

@@ -67,12 +67,12 @@ export function toVector(space: FeatureSpace, text: TextFeatures): SparseVector 
   const length = Math.hypot(words.length * wordScale, pieces.length * pieceScale) || 1;
   const features = new Int32Array(words.weights.size + pieces.weights.size);
   const weights = new Float32Array(features.length);
-  let place = 0;
+  let position = 0;
   const put = (part: ReadonlyMap<number, number>, scale: number): void => {
     for (const [feature, weight] of part) {
-      features[place] = feature;
-      weights[place] = weight * scale;
-      place += 1;
+      features[position] = feature;
+      weights[position] = weight * scale;
+      position += 1;
     }
   };
   put(words.weights, wordScale / length);
@@ -110,11 +110,11 @@ function* addCounted(
     }
     yield;
   }
-  let looked = 0;
+  let checked = 0;
   for (const [hash, count] of counts) {
     if (count >= leastCount) addFeature(space, hash, count);
-    looked += 1;
-    if (looked % SLICE_FEATURES === 0) yield;
+    checked += 1;
+    if (checked % SLICE_FEATURES === 0) yield;
   }
 }
 

@@ -97,12 +97,12 @@ export function* learnAll(classifier: LinearClassifier, samples: readonly Learne
     shuffle(order, random);
     const isFull = FULL_PASSES.includes(pass);
     let worst = 0;
-    for (let place = 0; place < order.length; place += 1) {
-      const sample = samples[order[place] ?? 0];
+    for (let position = 0; position < order.length; position += 1) {
+      const sample = samples[order[position] ?? 0];
       if (sample === undefined) continue;
       const violation = (isFull ? learnAllClasses : learnNearClasses)(classifier, sample, scratch);
       worst = Math.max(worst, violation);
-      if (place % SLICE_SAMPLES === 0) yield;
+      if (position % SLICE_SAMPLES === 0) yield;
     }
     if (worst < GOOD_VIOLATION) return;
   }
@@ -118,7 +118,7 @@ export function learnOne(classifier: LinearClassifier, sample: LearnedVector): v
 
 /** Takes back what a sample has contributed. Changes the classifier and the sample. */
 export function forget(classifier: LinearClassifier, sample: LearnedVector): void {
-  const by = sample.classes.map((label, place) => -signOf(sample, label) * (sample.influences[place] ?? 0));
+  const by = sample.classes.map((label, position) => -signOf(sample, label) * (sample.influences[position] ?? 0));
   move(classifier, sample.vector, sample.classes, by);
   sample.classes = [];
   sample.influences = [];
@@ -154,9 +154,9 @@ export function scoreLinear(classifier: LinearClassifier, vector: SparseVector, 
   const { stride, classCount, weights, bias } = classifier;
   const { features, weights: values } = vector;
   for (let label = 0; label < classCount; label += 1) scores[label] = bias[label] ?? 0;
-  for (let place = 0; place < features.length; place += 1) {
-    const row = (features[place] ?? 0) * stride;
-    const value = values[place] ?? 0;
+  for (let position = 0; position < features.length; position += 1) {
+    const row = (features[position] ?? 0) * stride;
+    const value = values[position] ?? 0;
     for (let label = 0; label < classCount; label += 1) {
       scores[label] = (scores[label] ?? 0) + (weights[row + label] ?? 0) * value;
     }
@@ -188,11 +188,11 @@ function learnAllClasses(classifier: LinearClassifier, sample: LearnedVector, sc
 /** Examines only the classes that were near. Returns the worst violation. */
 function learnNearClasses(classifier: LinearClassifier, sample: LearnedVector, scratch: Scratch): number {
   scoreSome(classifier, sample.vector, sample.classes, scratch.scores);
-  for (let place = 0; place < sample.classes.length; place += 1) {
-    const label = sample.classes[place] ?? 0;
-    const influence = sample.influences[place] ?? 0;
-    const gradient = gradientOf(sample, label, scratch.scores[place] ?? 0, influence);
-    sample.influences[place] = improve(sample, { label, influence, gradient }, scratch);
+  for (let position = 0; position < sample.classes.length; position += 1) {
+    const label = sample.classes[position] ?? 0;
+    const influence = sample.influences[position] ?? 0;
+    const gradient = gradientOf(sample, label, scratch.scores[position] ?? 0, influence);
+    sample.influences[position] = improve(sample, { label, influence, gradient }, scratch);
   }
   return applyMoves(classifier, sample, scratch);
 }
@@ -247,12 +247,12 @@ function scoreSome(
   scores: Float32Array,
 ): void {
   const { features, weights: values } = vector;
-  for (let place = 0; place < classes.length; place += 1) scores[place] = bias[classes[place] ?? 0] ?? 0;
+  for (let position = 0; position < classes.length; position += 1) scores[position] = bias[classes[position] ?? 0] ?? 0;
   for (let at = 0; at < features.length; at += 1) {
     const row = (features[at] ?? 0) * stride;
     const value = values[at] ?? 0;
-    for (let place = 0; place < classes.length; place += 1) {
-      scores[place] = (scores[place] ?? 0) + (weights[row + (classes[place] ?? 0)] ?? 0) * value;
+    for (let position = 0; position < classes.length; position += 1) {
+      scores[position] = (scores[position] ?? 0) + (weights[row + (classes[position] ?? 0)] ?? 0) * value;
     }
   }
 }
@@ -265,16 +265,16 @@ function move(
   by: readonly number[],
 ): void {
   const { features, weights: values } = vector;
-  for (let place = 0; place < classes.length; place += 1) {
-    const label = classes[place] ?? 0;
-    bias[label] = (bias[label] ?? 0) + (by[place] ?? 0);
+  for (let position = 0; position < classes.length; position += 1) {
+    const label = classes[position] ?? 0;
+    bias[label] = (bias[label] ?? 0) + (by[position] ?? 0);
   }
   for (let at = 0; at < features.length; at += 1) {
     const row = (features[at] ?? 0) * stride;
     const value = values[at] ?? 0;
-    for (let place = 0; place < classes.length; place += 1) {
-      const index = row + (classes[place] ?? 0);
-      weights[index] = (weights[index] ?? 0) + (by[place] ?? 0) * value;
+    for (let position = 0; position < classes.length; position += 1) {
+      const index = row + (classes[position] ?? 0);
+      weights[index] = (weights[index] ?? 0) + (by[position] ?? 0) * value;
     }
   }
 }

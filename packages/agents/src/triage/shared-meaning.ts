@@ -89,15 +89,15 @@ export function findClosest<Sample extends { vector: SparseVector }>(
   featureCount: number,
 ): { sample: Sample; likeness: number } | null {
   const weights = new Float32Array(featureCount);
-  for (let place = 0; place < vector.features.length; place += 1) {
-    weights[vector.features[place] ?? 0] = vector.weights[place] ?? 0;
+  for (let position = 0; position < vector.features.length; position += 1) {
+    weights[vector.features[position] ?? 0] = vector.weights[position] ?? 0;
   }
   let closest: { sample: Sample; likeness: number } | null = null;
   for (const sample of samples.slice(-MAX_COMPARED)) {
     const { features, weights: sampleWeights } = sample.vector;
     let likeness = 0;
-    for (let place = 0; place < features.length; place += 1) {
-      likeness += (weights[features[place] ?? 0] ?? 0) * (sampleWeights[place] ?? 0);
+    for (let position = 0; position < features.length; position += 1) {
+      likeness += (weights[features[position] ?? 0] ?? 0) * (sampleWeights[position] ?? 0);
     }
     if (closest === null || likeness > closest.likeness) closest = { sample, likeness };
   }

@@ -53,7 +53,7 @@ const embedAll = (embedder: Embedder, texts: string[]) => embedder.embedTexts(te
 
 function cosine(a: Float32Array | null | undefined, b: Float32Array | null | undefined): number {
   if (a == null || b == null) throw new Error("there is no embedding");
-  return a.reduce((sum, number, place) => sum + number * (b[place] ?? 0), 0);
+  return a.reduce((sum, number, position) => sum + number * (b[position] ?? 0), 0);
 }
 
 const inputs = (server: EmbeddingServer) => server.requests().map(({ input }) => input);

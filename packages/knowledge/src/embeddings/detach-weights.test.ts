@@ -19,8 +19,8 @@ test("takes large weights out of a model, says where they are, and leaves the re
   const offset = file.indexOf(large);
   const entry = (key: string, value: string | number) =>
     field(13, Buffer.concat([field(1, key), field(2, String(value))]));
-  const place = [entry("location", "onnx/model.onnx"), entry("offset", offset), entry("length", 2_000)];
-  const reference = field(5, Buffer.concat([field(8, "table"), ...place, Buffer.from([14 * 8, 1])]));
+  const position = [entry("location", "onnx/model.onnx"), entry("offset", offset), entry("length", 2_000)];
+  const reference = field(5, Buffer.concat([field(8, "table"), ...position, Buffer.from([14 * 8, 1])]));
   expect(detached).toEqual(Buffer.concat([version, field(7, Buffer.concat([node, reference, small]))]));
 });
 

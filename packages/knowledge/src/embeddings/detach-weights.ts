@@ -18,8 +18,8 @@ const IS_EXTERNAL = 1;
 export function detachWeights(file: Buffer, location: string): Buffer {
   const detach = (weights: Buffer): Buffer => {
     if (weights.length < MIN_BYTES) return encode(RAW_DATA, weights);
-    const place = { location, offset: weights.byteOffset - file.byteOffset, length: weights.length };
-    const entries = Object.entries(place).map(([key, value]) =>
+    const position = { location, offset: weights.byteOffset - file.byteOffset, length: weights.length };
+    const entries = Object.entries(position).map(([key, value]) =>
       encode(EXTERNAL_DATA, Buffer.concat([encode(1, Buffer.from(key)), encode(2, Buffer.from(String(value)))])),
     );
     return Buffer.concat([...entries, encode(DATA_LOCATION, IS_EXTERNAL)]);
@@ -32,23 +32,23 @@ export function detachWeights(file: Buffer, location: string): Buffer {
 /** Copies a protobuf message; in place of each field of this number, which holds bytes, comes what `make` returns. */
 function replace(message: Buffer, number: number, make: (body: Buffer) => Buffer): Buffer {
   const parts: Buffer[] = [];
-  let place = 0;
-  while (place < message.length) {
-    const start = place;
+  let position = 0;
+  while (position < message.length) {
+    const start = position;
     const tag = readVarint();
     const type = tag % 8;
     let body: Buffer | null = null;
     if (type === 0) readVarint();
-    else if (type === 1) place += 8;
-    else if (type === 5) place += 4;
+    else if (type === 1) position += 8;
+    else if (type === 5) position += 4;
     else if (type === 2) {
       const length = readVarint();
-      body = message.subarray(place, place + length);
-      place += length;
-    } else place = Number.POSITIVE_INFINITY;
-    if (place > message.length)
+      body = message.subarray(position, position + length);
+      position += length;
+    } else position = Number.POSITIVE_INFINITY;
+    if (position > message.length)
       throw new Error("its weights are not a valid ONNX model, or were not copied completely");
-    parts.push(body !== null && Math.floor(tag / 8) === number ? make(body) : message.subarray(start, place));
+    parts.push(body !== null && Math.floor(tag / 8) === number ? make(body) : message.subarray(start, position));
   }
   return Buffer.concat(parts);
 
@@ -56,8 +56,8 @@ function replace(message: Buffer, number: number, make: (body: Buffer) => Buffer
   function readVarint(): number {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {
-      const byte = message[place] ?? 0;
-      place += 1;
+      const byte = message[position] ?? 0;
+      position += 1;
       value += (byte % 128) * factor;
       if (byte < 128) return value;
     }

@@ -32,7 +32,7 @@ function createEncoder(): (text: string) => number[] {
     tokenizer.encode(text, { add_special_tokens: special }).ids;
   const framed = encode("a", true);
   const bare = encode("a", false);
-  const before = framed.findIndex((_, start) => bare.every((id, place) => framed[start + place] === id));
+  const before = framed.findIndex((_, start) => bare.every((id, position) => framed[start + position] === id));
   if (bare.length === 0 || before === -1) throw new Error("its tokenizer has no letters in its vocabulary");
   const prefix = framed.slice(0, before);
   const suffix = framed.slice(before + bare.length);
@@ -42,11 +42,11 @@ function createEncoder(): (text: string) => number[] {
 
 /** The tensors that a model asks for, made from token ids. */
 function createInputs({ inputMetadata }: InferenceSession): (ids: readonly number[]) => Record<string, Tensor> {
-  const values: Readonly<Record<string, (id: number, place: number) => number>> = {
+  const values: Readonly<Record<string, (id: number, position: number) => number>> = {
     input_ids: (id) => id,
     attention_mask: () => 1,
     token_type_ids: () => 0,
-    position_ids: (_, place) => place,
+    position_ids: (_, position) => position,
   };
   const wanted = inputMetadata.map((input) => {
     const value = values[input.name];
@@ -77,8 +77,8 @@ function pool(numbers: Float32Array, tokenCount: number, dimensions: number): Fl
   if (folder.pooling === "last") return numbers.slice((tokenCount - 1) * dimensions);
   const sums = new Float32Array(dimensions);
   for (let start = 0; start < numbers.length; start += dimensions) {
-    for (let place = 0; place < dimensions; place += 1)
-      sums[place] = (sums[place] ?? 0) + (numbers[start + place] ?? 0);
+    for (let position = 0; position < dimensions; position += 1)
+      sums[position] = (sums[position] ?? 0) + (numbers[start + position] ?? 0);
   }
   return sums;
 }

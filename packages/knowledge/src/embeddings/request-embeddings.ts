@@ -95,7 +95,7 @@ export function createEmbeddingRequest(endpoint: EmbeddingEndpoint): EmbeddingRe
       });
     } catch (error) {
       if (signal.aborted) throw error;
-      throw new EmbeddingError(describeFault(error), { cause: error });
+      throw new EmbeddingError(describeError(error), { cause: error });
     }
     if (response.status < 200 || response.status > 299) throw errorOf(response, endpoint);
     return readEmbeddings(response.body, texts.length);
@@ -114,7 +114,7 @@ function guardFor(url: URL): AddressGuard {
   return createAddressGuard({ allow: [host], allowLoopback: true, ownPorts: [] });
 }
 
-function describeFault(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof OutboundTimeoutError) return `no response within ${error.timeoutMs} ms`;
   if (error instanceof OutboundConnectionError) return `it is unreachable (${error.errorCode})`;
   if (error instanceof ResponseTooLargeError) return `its response is longer than ${error.maxResponseBytes} bytes`;
@@ -142,8 +142,8 @@ export function readEmbeddings(body: Buffer, count: number): (Float32Array | nul
   const data = dataOf(parseJson(body));
   if (data.length !== count) throw new EmbeddingError(`it returned ${data.length} embeddings for ${count} texts`);
   const embeddings = Array.from<Float32Array | undefined>({ length: count });
-  for (const [place, item] of data.entries()) {
-    const index: unknown = isRecord(item) ? (item["index"] ?? place) : undefined;
+  for (const [position, item] of data.entries()) {
+    const index: unknown = isRecord(item) ? (item["index"] ?? position) : undefined;
     if (!isRecord(item) || typeof index !== "number" || !(index in embeddings) || embeddings[index] !== undefined) {
       throw new EmbeddingError("the indexes of its embeddings are not consecutive from 0");
     }
@@ -193,7 +193,7 @@ function toNumbers(value: unknown): Float32Array {
 function decodeBase64(text: string): Float32Array {
   const bytes = Buffer.from(text, "base64");
   if (bytes.length % 4 !== 0) throw new EmbeddingError("one of its base64 embeddings is truncated");
-  return Float32Array.from({ length: bytes.length / 4 }, (_, place) => bytes.readFloatLE(place * 4));
+  return Float32Array.from({ length: bytes.length / 4 }, (_, position) => bytes.readFloatLE(position * 4));
 }
 
 /** The vector of length 1 in the same direction, or null for one that has no direction. */

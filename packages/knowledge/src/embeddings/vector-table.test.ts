@@ -44,7 +44,7 @@ describe("a table of embeddings", () => {
 
   test("computes cosines of any length of embeddings", () => {
     for (const dimensions of [1, 3, 4, 7, 768]) {
-      const embedding = Float32Array.from({ length: dimensions }, (_, place) => Math.sin(place + 1));
+      const embedding = Float32Array.from({ length: dimensions }, (_, position) => Math.sin(position + 1));
       const table = createVectorTable(dimensions, 1);
       addRows(table, [{ chunkId: "a", embedding }]);
       const squares = embedding.reduce((sum, number) => sum + number * number, 0);

@@ -61,13 +61,14 @@ function compareRow({ dimensions, numbers }: VectorTable, row: number, query: Fl
   const fourfold = dimensions - (dimensions % 4);
   // Four sums that do not wait for each other are half again as fast as one.
   let [a, b, c, d] = [0, 0, 0, 0];
-  for (let place = 0; place < fourfold; place += 4) {
-    a += (numbers[start + place] ?? 0) * (query[place] ?? 0);
-    b += (numbers[start + place + 1] ?? 0) * (query[place + 1] ?? 0);
-    c += (numbers[start + place + 2] ?? 0) * (query[place + 2] ?? 0);
-    d += (numbers[start + place + 3] ?? 0) * (query[place + 3] ?? 0);
+  for (let position = 0; position < fourfold; position += 4) {
+    a += (numbers[start + position] ?? 0) * (query[position] ?? 0);
+    b += (numbers[start + position + 1] ?? 0) * (query[position + 1] ?? 0);
+    c += (numbers[start + position + 2] ?? 0) * (query[position + 2] ?? 0);
+    d += (numbers[start + position + 3] ?? 0) * (query[position + 3] ?? 0);
   }
-  for (let place = fourfold; place < dimensions; place += 1) a += (numbers[start + place] ?? 0) * (query[place] ?? 0);
+  for (let position = fourfold; position < dimensions; position += 1)
+    a += (numbers[start + position] ?? 0) * (query[position] ?? 0);
   return a + b + c + d;
 }
 

@@ -13,7 +13,7 @@ import {
 import type { AddressGuard, OutboundResponse } from "@svc/outbound";
 import { ACCEPTED_ENCODINGS, decodeBody } from "./decode-body.ts";
 
-type FaultCode = "invalid_request" | "payload_too_large" | "unavailable";
+type FetchErrorCode = "invalid_request" | "payload_too_large" | "unavailable";
 
 /** Statuses that pass by themselves beside those of the 500s: RFC 9110 (408), RFC 8470 (425), RFC 6585 (429). */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
@@ -29,7 +29,7 @@ const ADVICE: Readonly<Record<number, string>> = {
 const bringsPage = (status: number) => status >= 200 && status < 300 && status !== 204 && status !== 205;
 
 /** Codes of Node that mean a certificate or a handshake that will be no better at the next try. */
-const TLS_FAULT = /CERT|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO/;
+const TLS_ERROR = /CERT|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO/;
 
 /** Lets requests to one host begin no closer together than an interval. */
 interface HostPace {
@@ -132,7 +132,7 @@ export function createPageFetcher(options: PageFetcherOptions): PageFetcher {
     const url = parsePageUrl(text);
     // What is forbidden is said at once and takes no turn.
     const check = guard.checkUrl(url);
-    if (!check.ok) throw faultOfFetch(new BlockedAddressError(check.reason));
+    if (!check.ok) throw fetchErrorOf(new BlockedAddressError(check.reason));
     await pace.takeTurn(url.host, signal);
     try {
       const response = await guardedRequest(guard, {
@@ -144,15 +144,15 @@ export function createPageFetcher(options: PageFetcherOptions): PageFetcher {
         maxRedirects: MAX_REDIRECTS,
         signal,
       });
-      const fault = faultOfStatus(response);
-      if (fault !== null) throw fault;
+      const error = statusErrorOf(response);
+      if (error !== null) throw error;
       return {
         url: parsePageUrl(response.url).href,
         bytes: await decodeBody(response.body, response.headers["content-encoding"], maxBytes),
         mime: response.headers["content-type"] ?? null,
       };
     } catch (error) {
-      throw faultOfFetch(error);
+      throw fetchErrorOf(error);
     }
   }
 
@@ -197,7 +197,11 @@ function createHostPace(intervalMs: number): HostPace {
 }
 
 /** An error of an address, with its position in the request that names it. */
-function fault(code: FaultCode, detail: string, more: { cause?: unknown; headers?: Record<string, string> } = {}) {
+function problem(
+  code: FetchErrorCode,
+  detail: string,
+  more: { cause?: unknown; headers?: Record<string, string> } = {},
+) {
   return new ServiceError(code, detail, {
     ...more,
     ...(code === "unavailable" ? {} : { errors: [{ pointer: "/url", code: "not_fetched", detail }] }),
@@ -205,37 +209,37 @@ function fault(code: FaultCode, detail: string, more: { cause?: unknown; headers
 }
 
 /** What a status means that brings no page: `unavailable` for what passes, else `invalid_request`; null for a page. */
-function faultOfStatus({ status, headers }: OutboundResponse): ServiceError | null {
+function statusErrorOf({ status, headers }: OutboundResponse): ServiceError | null {
   if (bringsPage(status)) return null;
   const name = STATUS_CODES[status];
   const answered = `The server responded with ${status}${name === undefined ? "" : ` (${name})`}.`;
   if (status < 500 && !PASSING.has(status)) {
-    return fault("invalid_request", `${answered} ${ADVICE[status] ?? "Check the URL."}`);
+    return problem("invalid_request", `${answered} ${ADVICE[status] ?? "Check the URL."}`);
   }
   const retryAfter = headers["retry-after"];
   const hasSeconds = retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter);
-  return fault(
+  return problem(
     "unavailable",
     `${answered} Try again later.`,
     hasSeconds ? { headers: { "retry-after": retryAfter } } : {},
   );
 }
 
-function faultOfConnection(error: OutboundConnectionError): ServiceError {
+function connectionErrorOf(error: OutboundConnectionError): ServiceError {
   const { errorCode } = error;
   if (errorCode === "ENOTFOUND") {
-    return fault("invalid_request", "The host name does not exist. Check the URL.", { cause: error });
+    return problem("invalid_request", "The host name does not exist. Check the URL.", { cause: error });
   }
-  if (TLS_FAULT.test(errorCode)) {
+  if (TLS_ERROR.test(errorCode)) {
     const detail = `The certificate of the server is not trusted (${errorCode}). Its administrator must fix it.`;
-    return fault("invalid_request", detail, { cause: error });
+    return problem("invalid_request", detail, { cause: error });
   }
   if (errorCode.startsWith("HPE_")) {
-    return fault("invalid_request", "The server at this host and port does not use HTTP. Check the URL.", {
+    return problem("invalid_request", "The server at this host and port does not use HTTP. Check the URL.", {
       cause: error,
     });
   }
-  return fault("unavailable", `The connection failed (${errorCode}). Check the host, or retry later.`, {
+  return problem("unavailable", `The connection failed (${errorCode}). Check the host, or retry later.`, {
     cause: error,
   });
 }
@@ -244,25 +248,25 @@ function faultOfConnection(error: OutboundConnectionError): ServiceError {
  * What went wrong in a fetch as a ServiceError that says what to do, and never what a name resolved to: `unavailable`
  * for what may pass by itself. Anything else, as the reason of a signal, is answered as it is.
  */
-function faultOfFetch(error: unknown): unknown {
+function fetchErrorOf(error: unknown): unknown {
   if (error instanceof BlockedAddressError) {
-    return fault("invalid_request", `This URL cannot be fetched. ${error.reason}`, { cause: error });
+    return problem("invalid_request", `This URL cannot be fetched. ${error.reason}`, { cause: error });
   }
   if (error instanceof TooManyRedirectsError) {
     const detail = `The server redirects in a loop, or more than ${error.maxRedirects} times. Use the final URL.`;
-    return fault("invalid_request", detail, { cause: error });
+    return problem("invalid_request", detail, { cause: error });
   }
   if (error instanceof ResponseTooLargeError) {
     const megabytes = Math.round(error.maxResponseBytes / 1024 / 1024);
-    return fault("payload_too_large", `The page has more than ${megabytes} MB, which is the maximum.`, {
+    return problem("payload_too_large", `The page has more than ${megabytes} MB, which is the maximum.`, {
       cause: error,
     });
   }
   if (error instanceof OutboundTimeoutError) {
     const seconds = Math.round(error.timeoutMs / 1_000);
-    return fault("unavailable", `The page was not completely received within ${seconds} s. Retry later.`, {
+    return problem("unavailable", `The page was not completely received within ${seconds} s. Retry later.`, {
       cause: error,
     });
   }
-  return error instanceof OutboundConnectionError ? faultOfConnection(error) : error;
+  return error instanceof OutboundConnectionError ? connectionErrorOf(error) : error;
 }

@@ -229,7 +229,7 @@ function repeatSpans($: CheerioAPI, rows: readonly Node[]): void {
     if (pending.length === 0 && cells.filter("[rowspan]").length === 0) continue;
     let column = 0;
     const due = pending.splice(0).sort((one, other) => one.column - other.column);
-    const place = () => {
+    const flush = () => {
       for (let next = due[0]; next !== undefined && next.column <= column; next = due[0]) {
         due.shift();
         repeated += 1;
@@ -242,7 +242,7 @@ function repeatSpans($: CheerioAPI, rows: readonly Node[]): void {
       }
     };
     for (const cell of cells.toArray()) {
-      place();
+      flush();
       const span = Math.min(Number($(cell).attr("rowspan") ?? 1) || 1, MAX_ROWSPAN);
       const html = $(cell).html() ?? "";
       if (span > 1 && repeated < MAX_REPEATED_CELLS)
@@ -250,7 +250,7 @@ function repeatSpans($: CheerioAPI, rows: readonly Node[]): void {
       column += 1;
     }
     column = Number.MAX_SAFE_INTEGER;
-    place();
+    flush();
   }
 }
 

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { ServiceError } from "@svc/contracts";
 import { asIndexed } from "../index-words.ts";
 import type { DocumentOfFile, FileToIngest } from "../ingest-file.ts";
-import { fileFault, fileTooLarge, formatMb, tooComplex } from "./file-fault.ts";
+import { fileError, fileTooLarge, formatMb, tooComplex } from "./file-error.ts";
 import type { FileText, FileToRead } from "./file-text.ts";
 import { unpackDocument } from "./packed-document.ts";
 import { READ_LIMITS } from "./read-limits.ts";
@@ -173,16 +173,16 @@ interface Bounds {
 }
 
 /** What a library says when it cannot be loaded, or is wrong in itself: no fault of the file. */
-const OWN_FAULT = /^(?:SyntaxError|ReferenceError)|Cannot find (?:module|package)/;
+const OWN_ERROR = /^(?:SyntaxError|ReferenceError)|Cannot find (?:module|package)/;
 
 /** A library gave up on the file in a way of its own; the cause says how, for the log. */
 function brokenFile(name: string, reason: string): Error {
-  if (OWN_FAULT.test(reason)) return new Error(`Files cannot be read: ${reason}`);
+  if (OWN_ERROR.test(reason)) return new Error(`Files cannot be read: ${reason}`);
   const isDeep = /call stack/i.test(reason);
   const detail = isDeep
     ? "is nested too deeply; save it in a simpler form"
     : "is damaged or has an unusual format; open it, save it again and add that file";
-  return fileFault(name, isDeep ? "too_deep" : "damaged", detail, new Error(reason));
+  return fileError(name, isDeep ? "too_deep" : "damaged", detail, new Error(reason));
 }
 
 /** The worker can read no further file; `reason` is what the caller of this one gets. */
@@ -225,7 +225,7 @@ function askWorker(worker: Worker, job: WorkerJob, { limits, time, signal }: Bou
       const used = usedSince(start);
       if (used.ms > time.ms || used.wallMs > time.wallMs) {
         const text = "takes too long to read; split it into smaller files, or save it in a simpler form";
-        lose(fileFault(name, "too_slow", text));
+        lose(fileError(name, "too_slow", text));
       }
       if (process.memoryUsage.rss() - grownFrom > limits.processGrowthMb * 1024 * 1024) lose(tooComplex(name));
     }, WATCH_INTERVAL_MS);

@@ -1,5 +1,5 @@
 /** A grid of more places than this is too sparse to be a table: its rows become lines of what they hold. */
-const MAX_PLACES = 5_000_000;
+const MAX_CELLS = 5_000_000;
 
 /**
  * A longer table is cut into several, each under the header: found by its rows, a passage says what its columns mean.
@@ -15,7 +15,7 @@ const MAX_TABLE_CHARS = 4_000;
 export function formatTable(rows: readonly (readonly string[] | ReadonlyMap<number, string>)[]): string {
   const cleaned = rows.map(cleanRow).filter((row) => row.size > 0);
   const columns = [...new Set(cleaned.flatMap((row) => [...row.keys()]))].sort((one, other) => one - other);
-  if (columns.length * cleaned.length > MAX_PLACES) {
+  if (columns.length * cleaned.length > MAX_CELLS) {
     return cleaned.map((row) => [...row.values()].join("; ")).join("\n");
   }
   const lines = cleaned.map((row) => `| ${columns.map((column) => row.get(column) ?? "").join(" | ")} |`);

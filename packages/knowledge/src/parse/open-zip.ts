@@ -1,6 +1,6 @@
 import { fromBufferPromise } from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
-import { fileFault, fileTooLarge, formatMb } from "./file-fault.ts";
+import { fileError, fileTooLarge, formatMb } from "./file-error.ts";
 import type { ReadLimits } from "./read-limits.ts";
 
 /** The files in an archive, none of which is unpacked until it is asked for. */
@@ -44,7 +44,7 @@ export async function openZip(file: { name: string; bytes: Uint8Array }, limits:
       );
     }
     if (entry.isEncrypted())
-      throw fileFault(name, "encrypted", "is password-protected; remove the password and add it again");
+      throw fileError(name, "encrypted", "is password-protected; remove the password and add it again");
   }
   let unpacked = 0;
 
@@ -86,7 +86,7 @@ function isZipError(error: unknown): boolean {
 }
 
 function damaged(name: string, cause: unknown): Error {
-  return fileFault(
+  return fileError(
     name,
     "damaged",
     "is damaged: it cannot be decompressed; open it, save it again and add that file",
@@ -99,7 +99,7 @@ async function openDirectory(file: { name: string; bytes: Uint8Array }): Promise
     const { buffer, byteOffset, byteLength } = file.bytes;
     return await fromBufferPromise(Buffer.from(buffer, byteOffset, byteLength), { lazyEntries: true });
   } catch (error) {
-    throw fileFault(file.name, "truncated", "is truncated: its end is missing; copy or download it again", error);
+    throw fileError(file.name, "truncated", "is truncated: its end is missing; copy or download it again", error);
   }
 }
 

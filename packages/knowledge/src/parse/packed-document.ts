@@ -17,7 +17,7 @@ export interface PackedDocument {
   counted: CountedWords;
 }
 
-const PLACE_UNITS = 5;
+const POSITION_UNITS = 5;
 
 /** Passages that are unpacked between two looks at the clock. */
 const SLICE_CHUNKS = 500;
@@ -25,28 +25,31 @@ const SLICE_CHUNKS = 500;
 /** Packs a document that was cut from `text`. */
 export function packDocument({ document, chunks, counted }: CutDocument, text: string): PackedDocument {
   const paths = new Map<string, number>();
-  const places = new Uint32Array(chunks.length * PLACE_UNITS);
+  const positions = new Uint32Array(chunks.length * POSITION_UNITS);
   for (const [index, { headingPath, startOffset, endOffset, termCount, page }] of chunks.entries()) {
     const path = JSON.stringify(headingPath);
-    const place = paths.get(path) ?? paths.size;
-    paths.set(path, place);
-    places.set([startOffset, endOffset, termCount, page ?? 0, place], index * PLACE_UNITS);
+    const position = paths.get(path) ?? paths.size;
+    paths.set(path, position);
+    positions.set([startOffset, endOffset, termCount, page ?? 0, position], index * POSITION_UNITS);
   }
-  return { document, text, places, headingPaths: packWords(paths.keys()), counted };
+  return { document, text, places: positions, headingPaths: packWords(paths.keys()), counted };
 }
 
 /** The document again, with its passages. */
 export async function unpackDocument(packed: PackedDocument): Promise<CutDocument> {
   const yieldNow = createYielder();
-  const { text, places, counted } = packed;
+  const { text, places: positions, counted } = packed;
   const headingPaths: string[][] = [];
   for (const piece of packed.headingPaths) {
     for (const path of unpackWords(piece)) headingPaths.push(JSON.parse(path) as string[]);
     await yieldNow();
   }
   const chunks: NewChunk[] = [];
-  for (let at = 0; at < places.length; at += PLACE_UNITS) {
-    const [startOffset = 0, endOffset = 0, termCount = 0, page = 0, path = 0] = places.subarray(at, at + PLACE_UNITS);
+  for (let at = 0; at < positions.length; at += POSITION_UNITS) {
+    const [startOffset = 0, endOffset = 0, termCount = 0, page = 0, path = 0] = positions.subarray(
+      at,
+      at + POSITION_UNITS,
+    );
     chunks.push({
       headingPath: headingPaths[path] ?? [],
       text: text.slice(startOffset, endOffset),

@@ -4,14 +4,14 @@ import type { PdfLine } from "./pdf-lines.ts";
 import { pdfText } from "./pdf-text.ts";
 
 /** A line of running text, so many lines down a page; `look` changes what is unusual about it. */
-const line = (text: string, down: number, look: Partial<PdfLine> = {}): PdfLine => ({
+const line = (text: string, down: number, check: Partial<PdfLine> = {}): PdfLine => ({
   text,
   cells: [text],
   left: 72,
   right: 72 + text.length * 5,
   y: 700 - down * 12,
   size: 10,
-  ...look,
+  ...check,
 });
 
 const FULL = "This line of running text is as wide as its column, up to the end";

@@ -157,17 +157,17 @@ function headingLevels(lines: readonly PdfLine[], bodySize: number): Map<number,
 function blocksOf(
   lines: readonly PdfLine[],
   page: number,
-  look: { levels: ReadonlyMap<number, number>; leading: number },
+  check: { levels: ReadonlyMap<number, number>; leading: number },
 ): Block[] {
   const blocks: Block[] = [];
   for (const [index, line] of lines.entries()) {
     const block = blocks.at(-1);
     const above = lines[index - 1];
-    const kind = kindOf(line, lines, index, look.levels);
+    const kind = kindOf(line, lines, index, check.levels);
     const isSame =
       block !== undefined &&
       above !== undefined &&
-      continues(block, above, line, { kind, leading: look.leading, right: columnRight(lines, index) });
+      continues(block, above, line, { kind, leading: check.leading, right: columnRight(lines, index) });
     if (isSame) block.lines.push(line);
     else blocks.push({ kind, lines: [line], page });
   }
@@ -197,13 +197,13 @@ function continues(
   block: Block,
   above: PdfLine,
   line: PdfLine,
-  look: { kind: BlockKind; leading: number; right: number },
+  check: { kind: BlockKind; leading: number; right: number },
 ): boolean {
   const gap = above.y - line.y;
-  const isNear = gap > 0 && gap <= Math.max(look.leading * PARAGRAPH_FACTOR, line.size * 1.5);
-  if (look.kind === "table") return block.kind === "table" && above.cells.length === line.cells.length;
-  if (look.kind === "item" || block.kind === "table") return false;
-  if (Math.abs(above.size - line.size) > line.size * 0.08 || (look.kind === "heading") !== (block.kind === "heading"))
+  const isNear = gap > 0 && gap <= Math.max(check.leading * PARAGRAPH_FACTOR, line.size * 1.5);
+  if (check.kind === "table") return block.kind === "table" && above.cells.length === line.cells.length;
+  if (check.kind === "item" || block.kind === "table") return false;
+  if (Math.abs(above.size - line.size) > line.size * 0.08 || (check.kind === "heading") !== (block.kind === "heading"))
     return false;
   if (block.kind === "heading") return isNear || (gap > 0 && gap < line.size * 1.6);
   // At the top of the next column, a paragraph continues if its sentence has not ended.
@@ -211,7 +211,7 @@ function continues(
   if (!isNear) return false;
   // The text of a list item is indented; text further left comes after the list.
   if (block.kind === "item" && line.left < (block.lines[0]?.left ?? 0) + 1 && endsSentence(above.text)) return false;
-  return !isShort(above, line, look.right);
+  return !isShort(above, line, check.right);
 }
 
 /** Right end of the column of a line. */

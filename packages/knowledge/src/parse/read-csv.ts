@@ -1,5 +1,5 @@
 import { parse } from "csv-parse/sync";
-import { fileFault, fileTooLarge } from "./file-fault.ts";
+import { fileError, fileTooLarge } from "./file-error.ts";
 import type { FileText } from "./file-text.ts";
 import { escapeInline, formatTable } from "./format-table.ts";
 import type { ReadLimits } from "./read-limits.ts";
@@ -34,7 +34,7 @@ export function readCsv(source: string, file: { name: string }, limits: ReadLimi
     });
   } catch (error) {
     if (error === tooMany) throw tooMany;
-    throw fileFault(
+    throw fileError(
       file.name,
       "damaged",
       "is not valid CSV: a quoted value is not closed; fix it and add it again",

@@ -1,7 +1,7 @@
 import { zipSync } from "fflate";
 import mammoth from "mammoth";
 import { cleanHtml } from "./clean-html.ts";
-import { fileFault, fileUnsupported } from "./file-fault.ts";
+import { fileError, fileUnsupported } from "./file-error.ts";
 import { htmlToMarkdown } from "./html-to-markdown.ts";
 import { readCoreTitle } from "./read-xml.ts";
 import { openZip } from "./open-zip.ts";
@@ -53,7 +53,7 @@ export async function readDocx(zip: Zip, file: { name: string; url?: string }, l
   const { html: cleaned } = cleanHtml(html, { extent: "everything", maxDepth: limits.htmlDepth });
   const text = htmlToMarkdown(cleaned);
   if (text === "")
-    throw fileFault(
+    throw fileError(
       file.name,
       "no_text",
       "contains no text; if its pages are images, run text recognition (OCR) first",
@@ -76,7 +76,7 @@ async function convert(parts: Record<string, Uint8Array>, name: string): Promise
   } catch (error) {
     // Nested too deep; the caller distinguishes this from damage.
     if (error instanceof RangeError) throw error;
-    throw fileFault(
+    throw fileError(
       name,
       "damaged",
       "is damaged: its Word content cannot be read; open it, save it again and add that file",

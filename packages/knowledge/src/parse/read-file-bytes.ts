@@ -4,7 +4,7 @@ import iconv from "iconv-lite";
 import { looksBinary } from "../looks-binary.ts";
 import { describeOle, detectSignature, detectTextFormat } from "./detect-format.ts";
 import type { TextFormat } from "./detect-format.ts";
-import { fileFault, fileTooLarge, fileUnsupported, formatMb } from "./file-fault.ts";
+import { fileError, fileTooLarge, fileUnsupported, formatMb } from "./file-error.ts";
 import type { FileText, FileToRead } from "./file-text.ts";
 import type { ReadLimits } from "./read-limits.ts";
 
@@ -46,7 +46,7 @@ export async function readFileBytes(file: FileToRead, limits: ReadLimits): Promi
   const read = await readAnyFormat(file, limits);
   // What no text holds and no database takes: NUL, lone surrogates, the noncharacters that mark places.
   const text = read.text.includes("\0") ? read.text.replaceAll("\0", "") : read.text;
-  if (text.trim() === "") throw fileFault(file.name, "empty", "contains no text; add a file with text");
+  if (text.trim() === "") throw fileError(file.name, "empty", "contains no text; add a file with text");
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes > limits.textBytes) {
     throw fileTooLarge(
@@ -60,7 +60,7 @@ export async function readFileBytes(file: FileToRead, limits: ReadLimits): Promi
 
 async function readAnyFormat(file: FileToRead, limits: ReadLimits): Promise<FileText> {
   const { name, bytes } = file;
-  if (bytes.byteLength === 0) throw fileFault(name, "empty", "is empty; add a file with text");
+  if (bytes.byteLength === 0) throw fileError(name, "empty", "is empty; add a file with text");
   if (file.format !== undefined) {
     return readText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"), file, limits);
   }
@@ -70,14 +70,14 @@ async function readAnyFormat(file: FileToRead, limits: ReadLimits): Promise<File
   if (signature.format === "other") throw fileUnsupported(name, signature.detail);
   if (signature.format === "ole") {
     const { isEncrypted, detail } = describeOle(bytes);
-    throw isEncrypted ? fileFault(name, "encrypted", detail) : fileUnsupported(name, detail);
+    throw isEncrypted ? fileError(name, "encrypted", detail) : fileUnsupported(name, detail);
   }
   return readText(decodeText(bytes, charsetOf(file)), file, limits);
 }
 
 function readText(text: string, file: FileToRead, limits: ReadLimits): Promise<FileText> {
   if (looksBinary(text)) {
-    throw fileFault(file.name, "binary", "is binary data, not text; add text, Markdown, HTML, PDF, DOCX, XLSX or CSV");
+    throw fileError(file.name, "binary", "is binary data, not text; add text, Markdown, HTML, PDF, DOCX, XLSX or CSV");
   }
   return TEXT_READERS[file.format ?? detectTextFormat(text, file)](text, file, limits);
 }

@@ -4,7 +4,7 @@ import { ServiceError } from "@svc/contracts";
 import { cutDocument } from "../add-document.ts";
 import { postWords } from "../index-words.ts";
 import { documentOf } from "../ingest-file.ts";
-import { tooComplex } from "./file-fault.ts";
+import { tooComplex } from "./file-error.ts";
 import { packDocument } from "./packed-document.ts";
 import { readFileBytes } from "./read-file-bytes.ts";
 import type { ReadLimits, WorkerAnswer, WorkerJob, WorkerJobs, WorkerOutcome } from "./read-limits.ts";
@@ -28,11 +28,11 @@ async function outcomeOf(job: WorkerJob): Promise<WorkerOutcome> {
     if (allocations.takeExceeded()) throw tooComplex(job.input.name);
     return { output };
   } catch (error) {
-    const fault = allocations.takeExceeded() ? tooComplex(job.input.name) : error;
-    if (fault instanceof ServiceError) {
-      return { refused: { code: fault.code, detail: fault.message, errors: fault.errors ?? null } };
+    const problem = allocations.takeExceeded() ? tooComplex(job.input.name) : error;
+    if (problem instanceof ServiceError) {
+      return { refused: { code: problem.code, detail: problem.message, errors: problem.errors ?? null } };
     }
-    return { failed: fault instanceof Error ? `${fault.name}: ${fault.message}` : String(fault) };
+    return { failed: problem instanceof Error ? `${problem.name}: ${problem.message}` : String(problem) };
   }
 }
 

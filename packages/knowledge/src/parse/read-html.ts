@@ -1,5 +1,5 @@
 import { cleanHtml } from "./clean-html.ts";
-import { fileFault, fileTooLarge } from "./file-fault.ts";
+import { fileError, fileTooLarge } from "./file-error.ts";
 import type { FileText } from "./file-text.ts";
 import { htmlToMarkdown } from "./html-to-markdown.ts";
 import type { ReadLimits } from "./read-limits.ts";
@@ -17,7 +17,7 @@ export function readHtml(html: string, file: { name: string; url?: string }, lim
     const text = htmlToMarkdown(cleaned);
     if (text !== "") return { text, mime: "text/markdown", title, sourceMime: "text/html" };
   }
-  throw fileFault(
+  throw fileError(
     file.name,
     "no_text",
     "contains no text; if the page is built by scripts, save it from a browser and add that file",

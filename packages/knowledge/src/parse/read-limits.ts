@@ -1,4 +1,4 @@
-import type { ErrorCode, FieldFault } from "@svc/contracts";
+import type { ErrorCode, FieldError } from "@svc/contracts";
 import type { DocumentPostings } from "@svc/store";
 import type { CountedWords } from "../index-words.ts";
 import type { FileToIngest } from "../ingest-file.ts";
@@ -26,7 +26,7 @@ export type WorkerAnswer = { heapBytes: number } & WorkerOutcome;
 /** What a job made, why its file is refused, or that it failed in a way not foreseen. */
 export type WorkerOutcome =
   | { output: WorkerJobs[keyof WorkerJobs]["output"] }
-  | { refused: { code: ErrorCode; detail: string; errors: FieldFault[] | null } }
+  | { refused: { code: ErrorCode; detail: string; errors: FieldError[] | null } }
   | { failed: string };
 
 /** Bounds of reading one file. Whatever goes beyond them is refused by name; nothing is cut off silently. */

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { VerbosityLevel, getDocument } from "pdfjs-dist/legacy/build/pdf.mjs";
 import type { PDFDocumentProxy } from "pdfjs-dist/legacy/build/pdf.mjs";
-import { fileFault, fileTooLarge } from "./file-fault.ts";
+import { fileError, fileTooLarge } from "./file-error.ts";
 import type { FileText } from "./file-text.ts";
 import { createLineBuilder } from "./pdf-lines.ts";
 import type { PdfLine } from "./pdf-lines.ts";
@@ -39,12 +39,12 @@ export async function readPdf(file: { name: string; bytes: Uint8Array }, limits:
     const document = await task.promise;
     if (document.numPages > limits.pages) {
       const count = `has ${document.numPages} pages; the maximum is ${limits.pages}; split it into several files`;
-      throw fileFault(file.name, "too_many_pages", count);
+      throw fileError(file.name, "too_many_pages", count);
     }
     const pages = await readPages(document, file.name, limits);
     const { text, pageStarts, headline } = pdfText(pages);
     if (text === "") {
-      throw fileFault(
+      throw fileError(
         file.name,
         "no_text",
         "contains no text (its pages are scanned images); run text recognition (OCR) first",
@@ -54,7 +54,7 @@ export async function readPdf(file: { name: string; bytes: Uint8Array }, limits:
     const named = "Title" in info && typeof info.Title === "string" ? sensibleTitle(info.Title) : null;
     return { text, mime: "text/markdown", title: named ?? headline, sourceMime: "application/pdf", pageStarts };
   } catch (error) {
-    throw faultOf(error, file.name);
+    throw errorOf(error, file.name);
   } finally {
     await task.destroy();
   }
@@ -65,17 +65,17 @@ function checkEnd({ name, bytes }: { name: string; bytes: Uint8Array }): void {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = buffer.lastIndexOf("%%EOF");
   if (end === -1 || end < buffer.length - Math.max(TAIL_BYTES, buffer.length * 0.1)) {
-    throw fileFault(name, "truncated", "is truncated: the end of the PDF is missing; copy or download it again");
+    throw fileError(name, "truncated", "is truncated: the end of the PDF is missing; copy or download it again");
   }
 }
 
-function faultOf(error: unknown, name: string): unknown {
+function errorOf(error: unknown, name: string): unknown {
   if (!(error instanceof Error)) return error;
   if (error.name === "PasswordException") {
-    return fileFault(name, "encrypted", "is password-protected; remove the password and add it again");
+    return fileError(name, "encrypted", "is password-protected; remove the password and add it again");
   }
   if (/^(?:InvalidPDF|Format|MissingPDF|UnknownError|Response)/.test(error.name)) {
-    return fileFault(
+    return fileError(
       name,
       "damaged",
       "is damaged: it is not a valid PDF; open it, save it again and add that file",

@@ -1,6 +1,6 @@
 import { format, isDateFormat } from "numfmt";
 import { escapeInline, formatTable } from "./format-table.ts";
-import { fileTooLarge } from "./file-fault.ts";
+import { fileTooLarge } from "./file-error.ts";
 import { readCoreTitle, readXml } from "./read-xml.ts";
 import type { FileText } from "./file-text.ts";
 import type { Zip } from "./open-zip.ts";

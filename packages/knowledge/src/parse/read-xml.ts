@@ -2,7 +2,7 @@ import { sensibleTitle } from "./file-text.ts";
 import type { Zip } from "./open-zip.ts";
 import { StringDecoder } from "node:string_decoder";
 import sax from "sax";
-import { fileFault } from "./file-fault.ts";
+import { fileError } from "./file-error.ts";
 
 /** What is heard while XML goes by; names come without their namespace prefix. */
 export interface XmlHandlers {
@@ -31,7 +31,7 @@ export async function readXml(
     oncdata: (text: string) => handlers.text?.(text),
     onclosetag: (name: string) => handlers.close?.(localName(name)),
     onerror: (error: Error) => {
-      throw fileFault(
+      throw fileError(
         file.name,
         "damaged",
         "is damaged: a part of it is not valid XML; open it, save it again and add that file",

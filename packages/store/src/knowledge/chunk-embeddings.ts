@@ -168,8 +168,8 @@ function firstIdOf(timeMs: number): string {
  */
 function readArray(bytes: Buffer, dimensions: number): Float32Array {
   const numbers = new Float32Array(dimensions);
-  for (let place = 0; place < dimensions; place += 1) {
-    numbers[place] = bytes.readFloatBE(ARRAY_HEADER_BYTES + place * ITEM_BYTES + 4);
+  for (let position = 0; position < dimensions; position += 1) {
+    numbers[position] = bytes.readFloatBE(ARRAY_HEADER_BYTES + position * ITEM_BYTES + 4);
   }
   return numbers;
 }

@@ -250,8 +250,8 @@ export async function read(
     firstChunkNumber: passages.map(({ document }) => document.firstChunkNumber),
     ordinal: passages.map(({ ordinal }) => ordinal),
   });
-  const byPlace = new Map(rows.map(({ place, ...found }) => [place - 1, found]));
-  return passages.map((_, place) => byPlace.get(place) ?? null);
+  const byPosition = new Map(rows.map(({ place: position, ...found }) => [position - 1, found]));
+  return passages.map((_, position) => byPosition.get(position) ?? null);
 }
 
 /**

@@ -190,8 +190,8 @@ export async function findAllUnchanged(
     key: documents.map(({ key }) => key),
     contentHash: documents.map(({ contentHash }) => contentHash),
   });
-  const byPlace = new Map(rows.map(({ place, ...found }) => [place - 1, found]));
-  return documents.map((_, place) => byPlace.get(place) ?? null);
+  const byPosition = new Map(rows.map(({ place: position, ...found }) => [position - 1, found]));
+  return documents.map((_, position) => byPosition.get(position) ?? null);
 }
 
 /**

@@ -3,7 +3,7 @@ import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 import { GAP_LIMITS } from "@svc/contracts";
-import type { GapListQuery, GapStatus, KeyPlace } from "@svc/contracts";
+import type { GapListQuery, GapStatus, KeyPosition } from "@svc/contracts";
 
 /** From this similarity on two questions count as one: chosen by `tests/packages/store/gap-groups.test.ts`. */
 export const SAME_QUESTION = 0.7;
@@ -32,9 +32,9 @@ export function similarityOf(one: readonly string[], other: readonly string[]): 
   let shared = 0;
   for (const term of one) {
     const exact = left.indexOf(term);
-    const place = exact === -1 ? left.findIndex((candidate) => isSameTerm(term, candidate)) : exact;
-    if (place === -1) continue;
-    left.splice(place, 1);
+    const position = exact === -1 ? left.findIndex((candidate) => isSameTerm(term, candidate)) : exact;
+    if (position === -1) continue;
+    left.splice(position, 1);
     shared += 1;
   }
   return (2 * shared) / (one.length + other.length);
@@ -215,7 +215,7 @@ export async function listPage(
   db: Db,
   project: ProjectId,
   { limit, after, q, status, sort }: GapListQuery,
-): Promise<{ gaps: GapRecord[]; next: KeyPlace | null }> {
+): Promise<{ gaps: GapRecord[]; next: KeyPosition | null }> {
   // One row more than asked for tells whether there is another page.
   const listed = { project, limit: limit + 1, id: after?.id, q, status, value: after?.value };
   const rows = await (sort === "count" ? sql.listByCount : sql.listByTime).all<GapRow & { value: number }>(db, listed);

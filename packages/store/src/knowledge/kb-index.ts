@@ -126,12 +126,12 @@ export async function addPostings(
   for (const { first, postings } of documents) {
     if (first === null) continue;
     const { terms, ends, units } = postings;
-    let place = 0;
+    let position = 0;
     let at = 0;
     for (const piece of terms) {
       for (const term of unpackWords(piece)) {
-        const end = ends[place] ?? 0;
-        place += 1;
+        const end = ends[position] ?? 0;
+        position += 1;
         for (; at < end; at += POSTING_UNITS) {
           rows.addOne(first + (units[at] ?? 0), term, units[at + 2] ?? 0, units[at + 1] ?? 0, units[at + 3] ?? 0);
           if (rows.isFull()) await appendRows(tx, index, rows.take());

@@ -7,7 +7,7 @@ import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
 /** Where a reply item lies, and who wrote it. */
-export interface ReplyPlace {
+export interface ReplyPosition {
   id: string;
   ticketId: string;
   seq: number;
@@ -18,8 +18,8 @@ export interface ReplyPlace {
 
 /** A reply item as it lies in the store. */
 export type StoredReply =
-  | (ReplyPlace & { type: "message"; text: string; markdown: boolean; sources: Source[] | null })
-  | (ReplyPlace & { type: "attachment"; filename: string; mime: string; content: Buffer });
+  | (ReplyPosition & { type: "message"; text: string; markdown: boolean; sources: Source[] | null })
+  | (ReplyPosition & { type: "attachment"; filename: string; mime: string; content: Buffer });
 
 /** What a waiting sync call finds: where its message is, and the replies to it. */
 export interface CallOutcome {
@@ -172,13 +172,13 @@ const runEndCalls = async (context: Context, items: EndItem[]): Promise<void[]> 
 
 const endCallBatched = batched(runEndCalls, NOTES);
 
-interface ChatPlace {
+interface ChatPosition {
   project: ProjectId;
   ticketId: string;
   after: number;
 }
 
-const hasUndelivered = batched<Context, ChatPlace, boolean>(async (context: Context, items) => {
+const hasUndelivered = batched<Context, ChatPosition, boolean>(async (context: Context, items) => {
   const rows = await sql.haveUndelivered.all<{ place: number }>(context.hot, {
     projectId: items.map((item) => item.project),
     ticketId: items.map((item) => item.ticketId),
@@ -408,7 +408,7 @@ export function readRange(
 
 /** A reply item from its row. */
 export function asReply(row: ReplyRow): StoredReply {
-  const place = {
+  const position = {
     id: row.id,
     ticketId: row.ticketId,
     seq: row.seq,
@@ -417,9 +417,9 @@ export function asReply(row: ReplyRow): StoredReply {
     createdAt: row.createdAt,
   };
   return row.type === "message"
-    ? { ...place, type: "message", text: row.text ?? "", markdown: row.markdown ?? false, sources: row.sources }
+    ? { ...position, type: "message", text: row.text ?? "", markdown: row.markdown ?? false, sources: row.sources }
     : {
-        ...place,
+        ...position,
         type: "attachment",
         filename: row.filename ?? "",
         mime: row.mime ?? "",

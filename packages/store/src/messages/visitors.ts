@@ -22,7 +22,7 @@ export interface ConfirmedReply {
 }
 
 /** Places of a chat that follow each other: those after `after`, up to `upTo`. */
-export interface PlaceRange {
+export interface SeqRange {
   after: number;
   upTo: number;
 }
@@ -86,10 +86,10 @@ const sql = statements("messages/visitors", {
 });
 
 function asEntry(row: EntryRow): ChatEntry {
-  const place = { id: row.id, seq: row.seq, createdAt: row.createdAt };
+  const position = { id: row.id, seq: row.seq, createdAt: row.createdAt };
   if (row.kind === "message") {
     const { clientMessageId, text, files } = row;
-    return { kind: "message", ...place, clientMessageId, text: text ?? "", attachments: files ?? [] };
+    return { kind: "message", ...position, clientMessageId, text: text ?? "", attachments: files ?? [] };
   }
   const { author, inReplyTo } = row;
   const item =
@@ -102,10 +102,10 @@ function asEntry(row: EntryRow): ChatEntry {
           mime: row.mime ?? "",
           sizeBytes: row.sizeBytes ?? 0,
         };
-  return { kind: "reply", ...place, author, inReplyTo, item };
+  return { kind: "reply", ...position, author, inReplyTo, item };
 }
 
-interface HandedOver extends PlaceRange {
+interface HandedOver extends SeqRange {
   project: ProjectId;
   ticketId: string;
 }
@@ -159,7 +159,10 @@ export async function removeReserved(db: Db): Promise<boolean> {
 }
 
 /** How chats stand, in the order of the question; of one that is not there yet: empty and open. */
-export async function look(db: Db, chats: readonly { project: ProjectId; ticketId: string }[]): Promise<ChatView[]> {
+export async function readChatViews(
+  db: Db,
+  chats: readonly { project: ProjectId; ticketId: string }[],
+): Promise<ChatView[]> {
   const rows = await sql.look.all<{
     place: number;
     lastSeq: number;
@@ -201,8 +204,8 @@ export async function listAfter(
  * Notes that the replies of some places were handed over, and returns those of which that was not known. Many calls
  * share a statement. Safe to repeat.
  */
-export function confirm(db: Db, project: ProjectId, ticketId: string, places: PlaceRange): Promise<ConfirmedReply[]> {
-  return confirmBatched(db, { project, ticketId, ...places });
+export function confirm(db: Db, project: ProjectId, ticketId: string, positions: SeqRange): Promise<ConfirmedReply[]> {
+  return confirmBatched(db, { project, ticketId, ...positions });
 }
 
 /** Notes up to where a visitor has read; what is not there yet is not read, and a place never goes back. */

@@ -54,7 +54,7 @@ export interface AuditFilter {
 }
 
 /** A place in the chain: the day (`YYYY-MM-DD`, UTC), the number in it, and the hash of the row there. */
-export interface AuditPlace {
+export interface AuditPosition {
   day: string;
   number: number;
   /** Hexadecimal. */
@@ -62,7 +62,7 @@ export interface AuditPlace {
 }
 
 /** How the chain can be broken. */
-export type AuditFaultKind =
+export type AuditProblemKind =
   /** The row has not the hash that follows from its values and the row before. */
   | "changed"
   /** There is no row of this number, though there are later ones in the day. */
@@ -77,8 +77,8 @@ export type AuditFaultKind =
   | "unexpected";
 
 /** Where the chain is broken. */
-export interface AuditFault {
-  kind: AuditFaultKind;
+export interface AuditProblem {
+  kind: AuditProblemKind;
   day: string;
   number: number;
   /** Id of the row at which it shows; null where a row is not there. */
@@ -92,23 +92,23 @@ export interface AuditRange {
   /** The last day; to the end where absent. */
   to?: string | undefined;
   /** In the place of `from`: the check continues after this row, which must be there and the same. */
-  after?: AuditPlace | undefined;
+  after?: AuditPosition | undefined;
   /** Rows to check at most; all where absent. */
   maxRows?: number | undefined;
   /** A place that was reported earlier: its row must still be there and the same. */
-  expect?: AuditPlace | undefined;
+  expect?: AuditPosition | undefined;
 }
 
 /** Result of a check of the chain. */
 export interface AuditCheck {
   /** The first place where the chain is broken; null when it is whole. */
-  fault: AuditFault | null;
+  fault: AuditProblem | null;
   /** Rows that were found right. */
   rows: number;
   /** True when it ended before all rows were checked, since there are more than it may check. */
   isPartial: boolean;
   /** The last of them; null when there was none. */
-  head: AuditPlace | null;
+  head: AuditPosition | null;
 }
 
 interface HeadRow {
@@ -152,7 +152,7 @@ function firstIdAt(time: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-const asPlace = ({ day, number, hash }: Pick<HeadRow, "day" | "number" | "hash">): AuditPlace => ({
+const asPosition = ({ day, number, hash }: Pick<HeadRow, "day" | "number" | "hash">): AuditPosition => ({
   day,
   number,
   hash: hash.toString("hex"),
@@ -163,7 +163,7 @@ const isBefore = (one: { day: string; number: number }, other: { day: string; nu
   one.day < other.day || (one.day === other.day && one.number < other.number);
 
 /** What is wrong with a row after the one before it; null for nothing. */
-function faultOf(last: Pick<HeadRow, "day" | "number" | "hash">, row: ChainRow): AuditFault | null {
+function errorOf(last: Pick<HeadRow, "day" | "number" | "hash">, row: ChainRow): AuditProblem | null {
   const { day, id } = row;
   const isSameDay = day === last.day;
   const number = isSameDay ? last.number + 1 : 1;
@@ -260,7 +260,7 @@ function readAfter(db: Db, { day, number }: { day: string; number: number }): Pr
 }
 
 /** The hash of the row at a place, in hexadecimal; null where there is none. */
-async function findHash(db: Db, { day, number }: AuditPlace): Promise<string | null> {
+async function findHash(db: Db, { day, number }: AuditPosition): Promise<string | null> {
   const row = await sql.findHash.one<{ hash: Buffer }>(db, { day, number });
   return row?.hash.toString("hex") ?? null;
 }
@@ -324,15 +324,15 @@ export async function check(
 ): Promise<AuditCheck> {
   let last = after === undefined ? await findBefore(db, from) : { ...after, hash: Buffer.from(after.hash, "hex") };
   let rows = 0;
-  const outcome = (fault: AuditFault | null): AuditCheck => ({
-    fault,
+  const outcome = (error: AuditProblem | null): AuditCheck => ({
+    fault: error,
     rows,
     isPartial: false,
-    head: rows === 0 ? null : asPlace(last),
+    head: rows === 0 ? null : asPosition(last),
   });
-  for (const place of [after, expect]) {
-    if (place !== undefined && (await findHash(db, place)) !== place.hash) {
-      return outcome({ kind: "unexpected", day: place.day, number: place.number, id: null });
+  for (const position of [after, expect]) {
+    if (position !== undefined && (await findHash(db, position)) !== position.hash) {
+      return outcome({ kind: "unexpected", day: position.day, number: position.number, id: null });
     }
   }
   for (;;) {
@@ -340,8 +340,8 @@ export async function check(
     const head = await readHead(db);
     const page = await readAfter(db, last);
     for (const row of page) {
-      const fault = faultOf(last, row);
-      if (fault !== null || (to !== undefined && row.day > to)) return outcome(fault);
+      const error = errorOf(last, row);
+      if (error !== null || (to !== undefined && row.day > to)) return outcome(error);
       // One row more than are checked tells that there are more.
       if (rows === maxRows) return { ...outcome(null), isPartial: true };
       last = row;

@@ -45,9 +45,9 @@ export const addCounts = (one: HeldCounts, other: HeldCounts): HeldCounts =>
   Object.fromEntries(TICKET_ROWS.map(({ kind }) => [kind, (one[kind] ?? 0) + (other[kind] ?? 0)]));
 
 /** A row as an export shows it, and what the next page begins after. */
-type PlacedRow = Record<string, unknown> & { place_: string };
+type RowWithPosition = Record<string, unknown> & { place_: string };
 
-function withoutPlace(row: PlacedRow): Record<string, unknown> {
+function withoutPosition(row: RowWithPosition): Record<string, unknown> {
   const { place_: _, ...record } = row;
   return record;
 }
@@ -67,7 +67,7 @@ async function eraseTicket(
   tx: Db,
   project: ProjectId,
   ticketId: string,
-  { keepsPlace, ifIdleDays = null }: { keepsPlace: boolean; ifIdleDays?: number | null },
+  { keepsPosition, ifIdleDays = null }: { keepsPosition: boolean; ifIdleDays?: number | null },
 ): Promise<HeldCounts | null> {
   await sql.lockPendingDeliveries.run(tx, { ticketId });
   const chat = await sql.lockChat.one(tx, { project, ticketId });
@@ -93,7 +93,7 @@ async function eraseTicket(
     counts[kind] = (counts[kind] ?? 0) + (gone?.count ?? 0);
   }
   await sql.deleteOutbox.run(tx, { ticketId });
-  if (keepsPlace) {
+  if (keepsPosition) {
     await sql.emptyChat.run(tx, { ticketId, ticketVersion: ticket?.version });
   } else {
     await sql.deleteChat.run(tx, { ticketId });
@@ -127,7 +127,7 @@ async function* readMessageIds(db: Db, ticketId: string): AsyncGenerator<string[
 /** All rows of one kind, page by page: each page continues after the place of the last row, whatever came before. */
 async function* readRows(
   db: Db,
-  { kind, table, where, place, placeType, shown, pageRows }: HeldRows,
+  { kind, table, where, place: position, placeType, shown, pageRows }: HeldRows,
   id: string,
   ids: readonly string[],
 ): AsyncGenerator<HeldRecords> {
@@ -135,14 +135,14 @@ async function* readRows(
   const filter = kind === "replies" ? `${where} AND x.type <> 'attachment'` : where;
   let after: string | null = null;
   do {
-    const rows: PlacedRow[] = await db.query(
+    const rows: RowWithPosition[] = await db.query(
       `WITH ids AS (SELECT $1::uuid, $2::uuid[])
-       SELECT ${shown}, (${place})::text AS place_ FROM ${table} x
-       WHERE ${filter} AND ($3::${placeType} IS NULL OR ${place} > $3::${placeType})
-       ORDER BY ${place} LIMIT ${pageRows}`,
+       SELECT ${shown}, (${position})::text AS place_ FROM ${table} x
+       WHERE ${filter} AND ($3::${placeType} IS NULL OR ${position} > $3::${placeType})
+       ORDER BY ${position} LIMIT ${pageRows}`,
       [id, ids, after],
     );
-    if (rows.length > 0) yield { kind, records: rows.map(withoutPlace) };
+    if (rows.length > 0) yield { kind, records: rows.map(withoutPosition) };
     after = rows.length < pageRows ? null : (rows.at(-1)?.place_ ?? null);
   } while (after !== null);
 }
@@ -184,7 +184,7 @@ export async function findTickets(db: Db, project: ProjectId, ticketIds: string[
  * what was erased, null when the project has no such conversation.
  */
 export const erase = (db: Db, project: ProjectId, ticketId: string): Promise<HeldCounts | null> =>
-  retryOnDeadlock(db, (tx) => eraseTicket(tx, project, ticketId, { keepsPlace: true }));
+  retryOnDeadlock(db, (tx) => eraseTicket(tx, project, ticketId, { keepsPosition: true }));
 
 /** All that is held of a conversation, kind by kind, in parts of some rows. */
 export async function* read(db: Db, project: ProjectId, ticketId: string): AsyncGenerator<HeldRecords> {
@@ -266,7 +266,7 @@ export async function purgeIdle(
   let erased = 0;
   for (const { ticketId } of chats.filter(({ isIdle }) => isIdle)) {
     const counts = await retryOnDeadlock(db, (tx) =>
-      eraseTicket(tx, project, ticketId, { keepsPlace: true, ifIdleDays: retentionDays }),
+      eraseTicket(tx, project, ticketId, { keepsPosition: true, ifIdleDays: retentionDays }),
     );
     if (counts !== null) erased++;
   }
@@ -281,7 +281,7 @@ export function purgeDeleted(db: Db): Promise<boolean> {
     if (deleted === null) return false;
     const project = asProjectId(deleted.id);
     const chats = await sql.listChatsOfDeleted.all<{ ticketId: string }>(tx, { project });
-    for (const { ticketId } of chats) await eraseTicket(tx, project, ticketId, { keepsPlace: false });
+    for (const { ticketId } of chats) await eraseTicket(tx, project, ticketId, { keepsPosition: false });
     if (chats.length > 0) return true;
     if (await takeTicketsBack(tx, project)) return true;
     for (const [table, goesWith] of Object.entries(TABLES_OF_PROJECTS)) {

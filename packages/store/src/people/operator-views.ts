@@ -11,7 +11,7 @@ export interface ViewerRecord {
 }
 
 /** Where somebody is: one tab of a browser in one session. */
-export interface PresencePlace {
+export interface PresenceTab {
   sessionId: string;
   tab: string;
 }
@@ -23,7 +23,7 @@ const GONE_SECONDS = 45;
 export async function putPresence(
   db: Db,
   project: ProjectId,
-  { sessionId, tab }: PresencePlace,
+  { sessionId, tab }: PresenceTab,
   shown: { operatorId: string; ticketId: string; isTyping: boolean },
 ): Promise<string | null> {
   const row = await sql.putPresence.one<{ before: string | null }>(db, {
@@ -39,7 +39,7 @@ export async function putPresence(
 }
 
 /** Notes that a tab shows no ticket any more; returns the one that it has shown, or null. */
-export async function removePresence(db: Db, { sessionId, tab }: PresencePlace): Promise<string | null> {
+export async function removePresence(db: Db, { sessionId, tab }: PresenceTab): Promise<string | null> {
   const row = await sql.removePresence.one<{ ticketId: string }>(db, { sessionId, tab });
   return row?.ticketId ?? null;
 }

@@ -1,5 +1,5 @@
 import { HOOK_LIMITS } from "@svc/contracts";
-import type { FieldFault, HookAuth, HookCondition, HookMapping, HookOutcome, HookPreset, Sealed } from "@svc/contracts";
+import type { FieldError, HookAuth, HookCondition, HookMapping, HookOutcome, HookPreset, Sealed } from "@svc/contracts";
 import { updateVersioned } from "../db.ts";
 import type { Db, VersionedId, PageQuery } from "../db.ts";
 import { newId } from "../ids.ts";
@@ -40,7 +40,7 @@ export interface HookWrite {
 /** Result of a body of a hook. */
 export interface HookBodyResult {
   outcome: HookOutcome;
-  faults: readonly FieldFault[];
+  faults: readonly FieldError[];
   eventId: string | null;
   messageId: string | null;
   ticketId: string | null;
@@ -89,7 +89,7 @@ const asHook = ({ sealedSecret, previousSealedSecret: previous, previousUntil: u
   previousSecret: previous === null || until === null ? null : { sealed: previous, until },
 });
 
-const resultValues = ({ faults, ...result }: HookBodyResult) => ({ ...result, faults: JSON.stringify(faults) });
+const resultValues = ({ faults: errors, ...result }: HookBodyResult) => ({ ...result, faults: JSON.stringify(errors) });
 
 const sql = statements("platform/hooks", {
   listedBytes: LISTED_BYTES,

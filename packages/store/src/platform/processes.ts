@@ -10,7 +10,7 @@ export const SILENT_MS = 30_000;
 /** A process that runs is heard every 5 s; one that has been silent for longer may have ended. */
 const LATE_MS = 6_000;
 /** Replicas of the app itself tell of it first, where there are any: it is looked for in their log. */
-const TOLD_BY_OTHERS_MS = 4 * SILENT_MS;
+const REPORTED_BY_OTHERS_MS = 4 * SILENT_MS;
 
 /** A process of the product. */
 export interface ProcessFacts {
@@ -41,7 +41,7 @@ const sql = statements("platform/processes", {
   expiredLease: expiredLease("c", "c.lease_group"),
   lateMs: LATE_MS,
   silentMs: SILENT_MS,
-  toldByOthersMs: TOLD_BY_OTHERS_MS,
+  toldByOthersMs: REPORTED_BY_OTHERS_MS,
 });
 
 /** Says that this process runs, and what it uses. One that was thought to have vanished is back. */

@@ -3,12 +3,12 @@ import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { findTables, lockSchema, onCopyClient, readApplied, StoreCopyError, copyStatement } from "./store-copy.ts";
-import type { CopiedTable, FoundTable, FoundTables, CopyPlace, StoreCopyHead } from "./store-copy.ts";
+import type { CopiedTable, FoundTable, FoundTables, CopyDatabase, StoreCopyHead } from "./store-copy.ts";
 import { opensSecretKeyCheck, createSealer } from "./installation.ts";
 import { MIGRATIONS_TABLE, bundledMigrations, findOwnObjects, readMigration } from "./migrate.ts";
 
 /** How a copy is put back. */
-export interface PutOptions extends CopyPlace {
+export interface PutOptions extends CopyDatabase {
   /** The one that the copy's installation was set up with. */
   secretKey: string;
   head: Pick<StoreCopyHead, "migrations" | "secretKeyCheck">;
@@ -250,7 +250,7 @@ export function putStoreCopy(
       result = await replaceAll(client, options, tables);
     } catch (error) {
       // The next process must not find the lock still taken. A connection that was cut says nothing any more.
-      await client.query("ROLLBACK").catch((fault: unknown) => log.debug({ error: fault }, "restore interrupted"));
+      await client.query("ROLLBACK").catch((problem: unknown) => log.debug({ error: problem }, "restore interrupted"));
       throw error;
     }
     await client.query("COMMIT");

@@ -275,15 +275,15 @@ export interface QueueDepth {
 /**
  * Rows of a queue that are looked at: one that is longer is said to be as long as this, and its age is a lower bound.
  */
-const LOOK_MAX = 100_000;
+const READ_MAX = 100_000;
 
 /** Summed over what waits, from when on each could be done: `at`. */
 const waits = (queue: DepthQueue, rows: string) => `
   SELECT '${queue}' AS queue, count(*)::int AS waiting, (count(*) FILTER (WHERE at <= now()))::int AS due,
     coalesce(extract(epoch FROM now() - min(at) FILTER (WHERE at <= now())), 0)::float8 AS oldest_due_age_s
-  FROM (${rows} LIMIT ${LOOK_MAX}) ${queue}`;
+  FROM (${rows} LIMIT ${READ_MAX}) ${queue}`;
 
-const countOf = (rows: string) => `(SELECT count(*)::int FROM (SELECT 1 FROM ${rows} LIMIT ${LOOK_MAX}) dead)`;
+const countOf = (rows: string) => `(SELECT count(*)::int FROM (SELECT 1 FROM ${rows} LIMIT ${READ_MAX}) dead)`;
 
 const sql = statements("platform/stats", {
   statementLimitSeconds: STATEMENT_LIMIT_SECONDS,
@@ -291,7 +291,7 @@ const sql = statements("platform/stats", {
   topUnanswered: STATS_LIMITS.topUnanswered,
   modelsMaxCount: STATS_LIMITS.modelsMaxCount,
   modelSums: MODEL_SUMS,
-  lookMax: LOOK_MAX,
+  lookMax: READ_MAX,
   waits: waits("messages", "SELECT at FROM received WHERE NOT is_issue"),
   waits2: waits("issues", "SELECT at FROM received WHERE is_issue"),
   waits3: waits("decisions", "SELECT greatest(created_at, not_before) AS at FROM reviews WHERE finished_at IS NULL"),

@@ -38,7 +38,7 @@ export const copyStatement = (
 ): string => `COPY ${client.escapeIdentifier(table.name)} (${quoted(table.columns, client)}) ${end}`;
 
 /** Why a copy of a store cannot be made or put back. */
-export type StoreCopyFault =
+export type StoreCopyErrorKind =
   /** Another migration, copy or restore is at work on this database. */
   | "busy"
   /** The database has migrations that this version does not know. */
@@ -58,17 +58,17 @@ export type StoreCopyFault =
 
 /** A copy of a store that was refused; nothing has been changed. The message says what was found. */
 export class StoreCopyError extends Error {
-  readonly fault: StoreCopyFault;
+  readonly fault: StoreCopyErrorKind;
 
-  constructor(fault: StoreCopyFault, message: string, options?: ErrorOptions) {
+  constructor(error: StoreCopyErrorKind, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "StoreCopyError";
-    this.fault = fault;
+    this.fault = error;
   }
 }
 
 /** Where a copy is made of, or put back to. */
-export interface CopyPlace {
+export interface CopyDatabase {
   url: string;
   log: Log;
   /** Cuts the connection, so that the database undoes what was not finished. */
@@ -92,7 +92,7 @@ const SETTINGS = `
 
 /** Runs `work` on a connection of its own, which ends with it; what is not committed by then is undone. */
 export async function onCopyClient<Result>(
-  { url, log, signal }: CopyPlace,
+  { url, log, signal }: CopyDatabase,
   applicationName: string,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
@@ -274,23 +274,23 @@ async function readSequences(client: pg.Client, { name, identities }: FoundTable
  * and `wrong_key`.
  */
 export function takeStoreCopy<Result>(
-  place: CopyPlace & { secretKey: string },
+  position: CopyDatabase & { secretKey: string },
   work: (copy: StoreCopy) => Promise<Result>,
 ): Promise<Result> {
-  return onCopyClient(place, "svc-backup", async (client) => {
+  return onCopyClient(position, "svc-backup", async (client) => {
     await lockSchema(client, "shared");
     const migrations = await readApplied(client);
     if (migrations.length === 0) throw new StoreCopyError("no_schema", "This database has no schema yet.");
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     const head = await readHead(client, migrations);
-    if (head.secretKeyCheck !== null && !opensSecretKeyCheck(createSealer(place.secretKey), head.secretKeyCheck)) {
+    if (head.secretKeyCheck !== null && !opensSecretKeyCheck(createSealer(position.secretKey), head.secretKeyCheck)) {
       throw new StoreCopyError("wrong_key", "The secret key does not match this database.");
     }
     const { copied } = await findTables(client);
 
     async function* tables(): ReturnType<StoreCopy["tables"]> {
       for (const found of copied) {
-        place.signal.throwIfAborted();
+        position.signal.throwIfAborted();
         const { name, columns } = found;
         const table = { name, columns, sequences: await readSequences(client, found) };
         yield { table, rows: client.query(copyTo(copyStatement(client, table, "TO STDOUT"))) };
@@ -303,8 +303,8 @@ export function takeStoreCopy<Result>(
 }
 
 /** How many rows each of these tables of ours has; those that are not there are left out. Reads each of them whole. */
-export function countStoreRows(place: CopyPlace, names: readonly string[]): Promise<Map<string, number>> {
-  return onCopyClient(place, "svc-backup", async (client) => {
+export function countStoreRows(position: CopyDatabase, names: readonly string[]): Promise<Map<string, number>> {
+  return onCopyClient(position, "svc-backup", async (client) => {
     const { all } = await findTables(client);
     const counts = new Map<string, number>();
     for (const name of names.filter((wanted) => all.includes(wanted))) {

@@ -47,13 +47,13 @@ export type DiskWatch = ReturnType<typeof createDiskWatch>;
 
 /** A connection that is used for longer than this is looked into, and one on which nothing happens for longer. */
 const SUSPICIOUS_MS = 1_500;
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** A statement that was sent this long ago has arrived at the server, unless its connection was cut. */
 const ON_ITS_WAY_MS = 250;
 /** A server that cannot be asked within this time tells nothing about its lines. */
 const ASK_WITHIN_MS = 2_000;
-/** While the server does not respond, it is asked again after `LOOK_MS`, whatever becomes of the question before. */
-const MAX_LOOKS = 2;
+/** While the server does not respond, it is asked again after `POLL_MS`, whatever becomes of the question before. */
+const MAX_CHECKS = 2;
 /**
  * An attempt to connect that has received nothing is overtaken when another one that began this much later has
  * succeeded: it began while nothing passed, and would wait for its whole timeout. One that is slow has received
@@ -180,10 +180,10 @@ function end(watch: Watch, line: Line): void {
 }
 
 /** Ends half-open connections, if a connection in use or an attempt to connect takes suspiciously long. */
-async function look(watch: Watch): Promise<void> {
+async function check(watch: Watch): Promise<void> {
   const { lines, busySince, lost, attempts, log } = watch;
   const now = performance.now();
-  const isWaiting = [...attempts.values()].some((begun) => now - begun > LOOK_MS);
+  const isWaiting = [...attempts.values()].some((begun) => now - begun > POLL_MS);
   const isSlow = [...busySince.values()].some((since) => now - since > SUSPICIOUS_MS);
   if (!isSlow && lost.size === 0 && !isWaiting) return;
   const used = await ask(watch);
@@ -218,16 +218,16 @@ export function createConnectionWatchdog(options: { url: string; log: Log; appli
   const busySince = new Map<Line, number>();
   const attempts = new Map<pg.Client, number>();
   const watch: Watch = { ...options, lines, busySince, lost: new Map(), attempts };
-  let looks = 0;
+  let checks = 0;
   const timer = setInterval(() => {
-    if (looks === MAX_LOOKS) return;
-    looks++;
-    look(watch)
+    if (checks === MAX_CHECKS) return;
+    checks++;
+    check(watch)
       .catch((error: unknown) => log.debug({ error }, "failed to query the server's connections"))
       .finally(() => {
-        looks--;
+        checks--;
       });
-  }, LOOK_MS);
+  }, POLL_MS);
   timer.unref();
 
   return {
@@ -246,9 +246,9 @@ export function createConnectionWatchdog(options: { url: string; log: Log; appli
     /** A connection is handed out. */
     begin: (line: pg.PoolClient) => void busySince.set(line, performance.now()),
     /** A connection is handed back; one with an error is not used again, and the server may not hear of its end. */
-    end(line: pg.PoolClient, fault?: unknown) {
+    end(line: pg.PoolClient, error?: unknown) {
       busySince.delete(line);
-      if (fault) giveUp(watch, line);
+      if (error) giveUp(watch, line);
     },
     /** A connection is no more. */
     remove(line: pg.PoolClient) {

@@ -10,7 +10,7 @@ import {
   insertReviewEvent,
   isClosed,
   keepBeforeClosing,
-  noteNews,
+  recordChange,
   receiveAgain,
   restoreClosed,
 } from "./review-state.ts";
@@ -57,7 +57,7 @@ export interface Decided {
   /** True when the pipeline has something to do now. */
   hasWork: boolean;
   /** A message of mode webhook whose sender has something to hear; null when there is none. */
-  toldMessageId: string | null;
+  notifiedMessageId: string | null;
 }
 
 /** Thrown when a decision names a file that its ticket has not: nothing of the decision is true then. */
@@ -88,7 +88,7 @@ const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => 
   async reject(tx, { ticket: { homeProject }, waiting }) {
     const messageIds = waiting.map(({ id }) => id);
     await sql.reject.run(tx, { homeProject, messageIds });
-    await noteNews(tx, homeProject, messageIds);
+    await recordChange(tx, homeProject, messageIds);
     return messageIds;
   },
   async return(tx, { ticket: { homeProject }, waiting }) {
@@ -98,7 +98,7 @@ const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => 
   async revive(tx, { ticket: { homeProject }, waiting }) {
     const messageIds = idsOf(waiting, "failed");
     await receiveAgain(tx, homeProject, messageIds);
-    await noteNews(tx, homeProject, messageIds, true);
+    await recordChange(tx, homeProject, messageIds, true);
     return [];
   },
   async restore(tx, { ticket, closed }) {
@@ -190,7 +190,7 @@ export async function applyDecision(
   if (decision.interrupts) await interruptRun(tx, state);
   const moved =
     decision.only === undefined ? state.waiting : state.waiting.filter(({ id }) => decision.only?.includes(id));
-  const told = await MOVE_WAITING[decision.waiting](tx, { ...state, waiting: moved });
+  const notified = await MOVE_WAITING[decision.waiting](tx, { ...state, waiting: moved });
   if (decision.toolCall !== undefined) {
     const isDecided = await decideToolCall(tx, before.project, { ...decision.toolCall, actor });
     if (!isDecided) throw new ToolCallDecidedError();
@@ -231,6 +231,6 @@ export async function applyDecision(
   return {
     ticket: asTicketRecord(changed),
     hasWork: reviewId !== null || runsAgain || (decision.interrupts && state.hasReceived),
-    toldMessageId: await findWebhookMessage(tx, before.homeProject, told),
+    notifiedMessageId: await findWebhookMessage(tx, before.homeProject, notified),
   };
 }

@@ -8,7 +8,7 @@ import type { NewDraft } from "./tickets.ts";
 import { PERSON_PROMISED } from "@svc/contracts";
 import type { ReplyAuthor, Source, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
 
-type Place = Pick<Ticket, "homeProject" | "id">;
+type TicketRef = Pick<Ticket, "homeProject" | "id">;
 
 /** What closing a ticket ended. */
 export interface ClosedState {
@@ -31,18 +31,18 @@ export async function readClosedState(tx: Db, { homeProject, id, status }: Ticke
 }
 
 /** Stores what a ticket is before it is closed, with its draft. The caller holds the lock on the chat. */
-export const keepBeforeClosing = (tx: Db, { homeProject, id }: Place) =>
+export const keepBeforeClosing = (tx: Db, { homeProject, id }: TicketRef) =>
   sql.keepBeforeClosing.exec(tx, { homeProject, id });
 
 /** Drops what was stored: after that, reopening brings no draft back. The caller holds the lock on the chat. */
-export const dropBeforeClosing = (tx: Db, { homeProject, id }: Place) =>
+export const dropBeforeClosing = (tx: Db, { homeProject, id }: TicketRef) =>
   sql.dropBeforeClosing.exec(tx, { homeProject, id });
 
 /**
  * Returns the messages that closing ended to where they were, and the draft with them. Their senders are not notified:
  * they hear of the answer, if one is sent. The caller holds the lock on the chat.
  */
-export async function restoreClosed(tx: Db, { homeProject, id }: Place, ended: WaitingMessage[]): Promise<void> {
+export async function restoreClosed(tx: Db, { homeProject, id }: TicketRef, ended: WaitingMessage[]): Promise<void> {
   await sql.restoreClosed.run(tx, { homeProject, id: ended.map((message) => message.id) });
   await sql.restoreDraft.run(tx, { homeProject, id });
   await dropBeforeClosing(tx, { homeProject, id });
@@ -121,7 +121,7 @@ export async function lockReviewState(
  * The process that makes callbacks of these messages finds out that they changed; rows are locked in the order of
  * their ids.
  */
-export const noteNews = (tx: Db, project: ProjectId, messageIds: string[], forgetsFailure = false) =>
+export const recordChange = (tx: Db, project: ProjectId, messageIds: string[], forgetsFailure = false) =>
   sql.markCallbacks.exec(tx, { project, messageIds, forgetsFailure });
 
 /** One of these messages that is of mode webhook, or null. */

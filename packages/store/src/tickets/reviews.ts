@@ -13,7 +13,7 @@ import {
   insertReviewEvent,
   lockReviewState,
   findWebhookMessage,
-  noteNews,
+  recordChange,
   receiveAgain,
   asWork,
 } from "./review-state.ts";
@@ -47,7 +47,7 @@ export interface FinishedReview {
   /** Places of its replies in the chat. */
   replies: { fromSeq: number; toSeq: number };
   /** A covered message of mode webhook, other than the one that is answered, whose sender hears so; else null. */
-  toldMessageId: string | null;
+  notifiedMessageId: string | null;
 }
 
 /** What a draft that was regenerated has found. */
@@ -258,7 +258,7 @@ export async function reviveUnopened(
     const letter = await sql.findDeadLetter.one(tx, { project, ticketId, messageId });
     if (letter === null) return false;
     await receiveAgain(tx, project, [messageId]);
-    await noteNews(tx, project, [messageId], true);
+    await recordChange(tx, project, [messageId], true);
     return true;
   });
 }
@@ -320,7 +320,7 @@ export async function finishSend(
     await insertReplies(tx, review, replies, fromSeq);
     const answered = work.answers === null ? work.covers : [...new Set([...work.covers, work.answers])];
     await sql.finishSend.run(tx, { project, answered });
-    await noteNews(tx, project, answered);
+    await recordChange(tx, project, answered);
     if (work.kind === "send") await dropOperatorFiles(tx, project, ticketId, work.fileIds);
     await endReview(tx, review, null);
     const { before, rest: calm } = await findRest(tx, review, "done");
@@ -343,7 +343,7 @@ export async function finishSend(
     });
     return {
       replies: { fromSeq, toSeq: chat.lastSeq },
-      toldMessageId: await findWebhookMessage(
+      notifiedMessageId: await findWebhookMessage(
         tx,
         project,
         answered.filter((id) => id !== work.answers),

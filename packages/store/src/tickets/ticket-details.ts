@@ -271,7 +271,7 @@ export async function readOlder(
   if (ticket === null) return null;
   const home = ticket.homeProject;
   // A list that is not asked for begins before the first place.
-  const values = (place: number | null) => ({ home, ticketId, before: place ?? 0 });
+  const values = (position: number | null) => ({ home, ticketId, before: position ?? 0 });
   const messages = shown<MessageRow>(await sql.listMessages.all<MessageRow & Counted>(db, values(before.messages)));
   const replies = shown<ReplyRow>(await sql.listReplies.all<ReplyRow & Counted>(db, values(before.replies)));
   const events = shown<EventRow>(await sql.listEvents.all<EventRow & Counted>(db, values(before.events)));

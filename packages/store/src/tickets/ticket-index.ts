@@ -183,8 +183,8 @@ const sql = statements("tickets/ticket-index", {
  * once every transaction that was on its way when it was seen has ended.
  */
 export async function follow(db: Db): Promise<boolean> {
-  const look = await sql.isBehind.one<{ isBehind: boolean }>(db);
-  if (look?.isBehind !== true) return false;
+  const state = await sql.isBehind.one<{ isBehind: boolean }>(db);
+  if (state?.isBehind !== true) return false;
   return db.transaction(async (tx) => {
     const state = await sql.hold.one<{
       settledId: number;

@@ -1,5 +1,5 @@
 import { CHANNEL_IDS } from "@svc/contracts";
-import type { KeyPlace, TicketListQuery, TicketSort } from "@svc/contracts";
+import type { KeyPosition, TicketListQuery, TicketSort } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
@@ -33,7 +33,7 @@ export interface ListedTicket extends TicketRecord {
 export interface TicketPage {
   tickets: ListedTicket[];
   /** After which the next page continues; null at the end. */
-  next: KeyPlace | null;
+  next: KeyPosition | null;
 }
 
 /** Changed tickets that a list reads from their own rows, at most: more of them only wait for the follower. */
@@ -80,7 +80,7 @@ interface Walk extends Order {
   project: ProjectId;
   /** Tickets that fill a page. */
   wanted: number;
-  after: KeyPlace | undefined;
+  after: KeyPosition | undefined;
   /** The words, as a tsquery. */
   text: string;
   /** What else they have to meet, and the values in it. */
@@ -171,9 +171,9 @@ function conditionsOf({ only: project, key, has }: Span, query: TicketPageQuery,
 }
 
 /** What comes after a place of an order. */
-function placeCondition({ key, isDescending }: Order, after: KeyPlace, { add }: Parameters): string {
-  const place = `(${add(after.value)}::bigint, ${add(after.id)}::uuid)`;
-  return `(s.${key}, s.ticket_id) ${isDescending ? "<" : ">"} ${place}`;
+function positionCondition({ key, isDescending }: Order, after: KeyPosition, { add }: Parameters): string {
+  const position = `(${add(after.value)}::bigint, ${add(after.id)}::uuid)`;
+  return `(s.${key}, s.ticket_id) ${isDescending ? "<" : ">"} ${position}`;
 }
 
 /**
@@ -190,7 +190,7 @@ async function walk(db: Db, list: Walk): Promise<string[] | null> {
   for (const step of WALK_STEPS) {
     const parameters = createParameters(values);
     const { add } = parameters;
-    const further = after === undefined ? [] : [placeCondition(list, after, parameters)];
+    const further = after === undefined ? [] : [positionCondition(list, after, parameters)];
     // The tickets of the step first, whatever the planner thinks of the words.
     const rows = await db.query<{ value: number; ticketId: string; isMatch: boolean | null }>(
       `WITH step AS MATERIALIZED (
@@ -261,11 +261,11 @@ export async function listPage(
     listed.push(words.listed);
     fresh.push(words.fresh);
   }
-  const place = after === undefined ? [] : [placeCondition({ key, isDescending }, after, parameters)];
+  const position = after === undefined ? [] : [positionCondition({ key, isDescending }, after, parameters)];
   const limit = add(wanted);
   const direction = isDescending ? "DESC" : "ASC";
   const pageOf = (source: string, all: readonly string[]) => `
-    (SELECT s.${key} AS value, s.ticket_id FROM ${source} s WHERE ${[...place, ...all].join(" AND ")}
+    (SELECT s.${key} AS value, s.ticket_id FROM ${source} s WHERE ${[...position, ...all].join(" AND ")}
      ORDER BY s.${key} ${direction}, s.ticket_id ${direction} LIMIT ${limit})`;
   // The first part goes along an index of ticket_list, for each project, and ends when the page is full; the second
   // has the few tickets that are taken from their own rows. Only the page's tickets are read whole. No locks.

@@ -8,7 +8,7 @@ import type { ProjectId } from "../ids.ts";
 import { applyRoute, lockRoute } from "./issues.ts";
 import type { IssueRoute } from "./issues.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
-import type { ReplyPlace, StoredReply } from "../messages/replies.ts";
+import type { ReplyPosition, StoredReply } from "../messages/replies.ts";
 import { statements } from "../sql.ts";
 import { TAKE_IN, subjectOf } from "./open-ticket.ts";
 import type { Ticket } from "./open-ticket.ts";
@@ -214,11 +214,11 @@ async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | nul
     const own = replies.filter(({ leaseId }) => leaseId === run.message.leaseId);
     return {
       replies: count === 0 ? null : { fromSeq: row.lastSeq - count + 1, toSeq: row.lastSeq },
-      stored: own.map(({ id, place, author, item }) =>
+      stored: own.map(({ id, place: position, author, item }) =>
         storedReply(item, {
           id,
           ticketId: run.message.ticketId,
-          seq: row.lastSeq - count + place,
+          seq: row.lastSeq - count + position,
           inReplyTo: run.message.messageId,
           author,
           createdAt: row.finishedAt,
@@ -230,10 +230,10 @@ async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | nul
 }
 
 /** A reply as it is read later. */
-function storedReply(item: ReplyDraft, place: ReplyPlace): StoredReply {
+function storedReply(item: ReplyDraft, position: ReplyPosition): StoredReply {
   return item.type === "message"
-    ? { ...place, type: "message", text: item.text, markdown: item.markdown, sources: item.sources ?? null }
-    : { ...place, type: "attachment", filename: item.filename, mime: item.mime, content: Buffer.from(item.content) };
+    ? { ...position, type: "message", text: item.text, markdown: item.markdown, sources: item.sources ?? null }
+    : { ...position, type: "attachment", filename: item.filename, mime: item.mime, content: Buffer.from(item.content) };
 }
 
 const finishBatched = batched<Context, RunOutcome, FinishedRun | null>((context: Context, runs) =>

@@ -9,7 +9,7 @@ import { createUpdateQueue } from "./update-queue.ts";
 import type { BotUpdate, UpdateQueue } from "./update-queue.ts";
 
 /** Why a chat takes nothing from a bot. */
-export type ChatFault = "blocked" | "kicked" | "deactivated" | "not-found" | { migratedTo: number };
+export type ChatFailure = "blocked" | "kicked" | "deactivated" | "not-found" | { migratedTo: number };
 
 /** A message that a bot has sent and that is in its chat for good. */
 export interface SentMessage extends Sending {
@@ -92,7 +92,7 @@ export interface FakeBot {
   /** As @BotFather's /revoke: the token is worth nothing from now on, or its worth again. */
   setRevoked: (isRevoked: boolean) => void;
   /** Whether, and why, a chat takes nothing. */
-  setChatFault: (chatId: number, fault: ChatFault | null) => void;
+  setChatFailure: (chatId: number, error: ChatFailure | null) => void;
   /** As another program does that set a webhook: polls are answered 409 until it is deleted; "" deletes it. */
   setWebhook: (url: string) => void;
   /** What `setMyCommands` has set last. */
@@ -121,7 +121,7 @@ export interface BotState {
   sent: SentMessage[];
   actions: SentAction[];
   files: Map<string, KeptFile>;
-  chatFaults: Map<string, ChatFault>;
+  chatFailures: Map<string, ChatFailure>;
   /** Messages of each chat by their ids, also those that others wrote. */
   messageIds: Map<string, Set<number>>;
   threadIds: Map<string, Set<number>>;
@@ -131,7 +131,7 @@ export interface BotState {
 /** Telegram begins somewhere. */
 const FIRST_UPDATE_ID = 731_000_000;
 const DEFAULT_USER_ID = 4_001;
-const REFUSAL_OF_CHAT: Readonly<Record<Extract<ChatFault, string>, () => BotApiRefusal>> = {
+const REFUSAL_OF_CHAT: Readonly<Record<Extract<ChatFailure, string>, () => BotApiRefusal>> = {
   blocked: () => new BotApiRefusal(403, "Forbidden: bot was blocked by the user"),
   kicked: () => new BotApiRefusal(403, "Forbidden: bot was kicked from the supergroup chat"),
   deactivated: () => new BotApiRefusal(403, "Forbidden: user is deactivated"),
@@ -140,11 +140,11 @@ const REFUSAL_OF_CHAT: Readonly<Record<Extract<ChatFault, string>, () => BotApiR
 
 /** @throws BotApiRefusal where the chat takes nothing. */
 export function requireChat(bot: BotState, chatId: string): void {
-  const fault = bot.chatFaults.get(chatId);
-  if (fault === undefined) return;
-  if (typeof fault === "string") throw REFUSAL_OF_CHAT[fault]();
+  const error = bot.chatFailures.get(chatId);
+  if (error === undefined) return;
+  if (typeof error === "string") throw REFUSAL_OF_CHAT[error]();
   throw new BotApiRefusal(400, "Bad Request: group chat was upgraded to a supergroup chat", {
-    migrate_to_chat_id: fault.migratedTo,
+    migrate_to_chat_id: error.migratedTo,
   });
 }
 
@@ -176,7 +176,7 @@ export function createFakeBot(
     sent: [],
     actions: [],
     files: new Map(),
-    chatFaults: new Map(),
+    chatFailures: new Map(),
     messageIds: new Map(),
     threadIds: new Map(),
     nextMessageId: 1,
@@ -250,9 +250,9 @@ export function createFakeBot(
       state.isRevoked = isRevoked;
       if (isRevoked) state.queue.endPoll(new BotApiRefusal(401, "Unauthorized"));
     },
-    setChatFault(chatId, fault) {
-      if (fault === null) state.chatFaults.delete(String(chatId));
-      else state.chatFaults.set(String(chatId), fault);
+    setChatFailure(chatId, error) {
+      if (error === null) state.chatFailures.delete(String(chatId));
+      else state.chatFailures.set(String(chatId), error);
     },
     setWebhook: (url) => setWebhook(state, url),
     get commands() {

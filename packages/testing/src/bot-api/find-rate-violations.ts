@@ -24,11 +24,11 @@ export const MESSAGES_A_SECOND = 30;
 export function findRateViolations(sendings: readonly Sending[], toleranceMs: number): RateViolation[] {
   const violations: RateViolation[] = [];
   const lastOf = new Map<string, number>();
-  for (const [place, { chatId, atMs }] of sendings.entries()) {
+  for (const [index, { chatId, atMs }] of sendings.entries()) {
     const sinceLastMs = atMs - (lastOf.get(chatId) ?? -Infinity);
     if (sinceLastMs < SECOND_MS - toleranceMs) violations.push({ chatId, withinMs: sinceLastMs });
     lastOf.set(chatId, atMs);
-    const earlier = sendings[place - MESSAGES_A_SECOND];
+    const earlier = sendings[index - MESSAGES_A_SECOND];
     if (earlier !== undefined && atMs - earlier.atMs < SECOND_MS - toleranceMs) {
       violations.push({ chatId: null, withinMs: atMs - earlier.atMs });
     }

@@ -67,7 +67,7 @@ export function parseRichHtml(html: string): RichText {
   const columns: number[] = [];
   let text = "";
   let blocks = 0;
-  let place = 0;
+  let position = 0;
 
   function enter(name: string, at: string): void {
     const parent = open.at(-1);
@@ -84,19 +84,19 @@ export function parseRichHtml(html: string): RichText {
     }
   }
 
-  while (place < html.length) {
-    const next = html.indexOf("<", place);
+  while (position < html.length) {
+    const next = html.indexOf("<", position);
     const end = next === -1 ? html.length : next;
-    text += decode(html.slice(place, end));
-    place = end;
-    if (place === html.length) break;
-    const at = `at byte offset ${Buffer.byteLength(html.slice(0, place))}`;
-    const found = TAG.exec(html.slice(place));
+    text += decode(html.slice(position, end));
+    position = end;
+    if (position === html.length) break;
+    const at = `at byte offset ${Buffer.byteLength(html.slice(0, position))}`;
+    const found = TAG.exec(html.slice(position));
     if (found === null) throw new Error(`Unclosed start tag ${at}`);
     const [whole, slash, written = "", , selfClosing] = found;
     const name = written.toLowerCase();
     if (!KNOWN_TAGS.has(name)) throw new Error(`Unsupported start tag "${name}" ${at}`);
-    place += whole.length;
+    position += whole.length;
     if (slash === "/") {
       if (open.pop() !== name) throw new Error(`Unmatched end tag ${at}`);
       continue;

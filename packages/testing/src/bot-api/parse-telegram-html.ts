@@ -76,52 +76,52 @@ export function parseTelegramHtml(html: string): TelegramText {
   const open: OpenTag[] = [];
   const entities: TelegramEntity[] = [];
   let text = "";
-  let place = 0;
+  let position = 0;
   const byteOffset = (at: number) => Buffer.byteLength(html.slice(0, at));
 
   /** What matches from here on, which is passed over. */
   const take = (pattern: RegExp): string => {
-    pattern.lastIndex = place;
+    pattern.lastIndex = position;
     const found = pattern.exec(html)?.[0] ?? "";
-    place += found.length;
+    position += found.length;
     return found;
   };
 
   /** The character of a reference at this place, which is passed over; null where there is none that Telegram knows. */
   const takeReference = (): string | null => {
-    CHARACTER_REFERENCE.lastIndex = place;
+    CHARACTER_REFERENCE.lastIndex = position;
     const found = CHARACTER_REFERENCE.exec(html);
     if (found === null) return null;
     const character = characterOf(found);
-    if (character !== null) place += found[0].length;
+    if (character !== null) position += found[0].length;
     return character;
   };
 
   function takeStartTag(): void {
-    const begin = place++;
+    const begin = position++;
     const name = take(START_TAG_NAME).toLowerCase();
-    if (place >= html.length) throw new Error(`Unclosed start tag at byte offset ${byteOffset(begin)}`);
+    if (position >= html.length) throw new Error(`Unclosed start tag at byte offset ${byteOffset(begin)}`);
     if (!Object.hasOwn(TYPE_OF_TAG, name)) {
       throw new Error(`Unsupported start tag "${name}" at byte offset ${byteOffset(begin)}`);
     }
     let argument = "";
     for (;;) {
       take(SPACE);
-      if (html[place] === ">") break;
+      if (html[position] === ">") break;
       const attribute = take(ATTRIBUTE_NAME);
       if (attribute === "") {
         throw new Error(
-          place < html.length
+          position < html.length
             ? `Empty attribute name in the tag "${name}" at byte offset ${byteOffset(begin)}`
             : `Unclosed start tag "${name}" at byte offset ${byteOffset(begin)}`,
         );
       }
       take(SPACE);
-      const value = html[place] === "=" ? takeValue(begin) : "";
-      if (place >= html.length) throw new Error(`Unclosed start tag "${name}" at byte offset ${byteOffset(begin)}`);
+      const value = html[position] === "=" ? takeValue(begin) : "";
+      if (position >= html.length) throw new Error(`Unclosed start tag "${name}" at byte offset ${byteOffset(begin)}`);
       if (MEANINGFUL_ATTRIBUTE[name] === attribute) argument = argumentOf(name, value);
     }
-    place++;
+    position++;
     if (name === "span" && argument !== "spoiler") {
       throw new Error(`Tag "span" must have class "tg-spoiler" at byte offset ${byteOffset(begin)}`);
     }
@@ -129,41 +129,41 @@ export function parseTelegramHtml(html: string): TelegramText {
   }
 
   function takeValue(begin: number): string {
-    place++;
+    position++;
     take(SPACE);
-    const quote = html[place];
+    const quote = html[position];
     if (quote !== '"' && quote !== "'") {
-      const tokenBegin = place;
+      const tokenBegin = position;
       const token = take(NAME_TOKEN);
-      if (place < html.length && !/[ \t\r\n\v>]/.test(html[place] ?? "")) {
+      if (position < html.length && !/[ \t\r\n\v>]/.test(html[position] ?? "")) {
         throw new Error(`Unexpected end of name token at byte offset ${byteOffset(tokenBegin)}`);
       }
       return token.toLowerCase();
     }
-    place++;
+    position++;
     let value = "";
-    while (place < html.length && html[place] !== quote) {
-      const character = html[place] === "&" ? takeReference() : null;
-      value += character ?? html[place++];
+    while (position < html.length && html[position] !== quote) {
+      const character = html[position] === "&" ? takeReference() : null;
+      value += character ?? html[position++];
     }
-    if (place >= html.length) throw new Error(`Unclosed start tag at byte offset ${byteOffset(begin)}`);
-    place++;
+    if (position >= html.length) throw new Error(`Unclosed start tag at byte offset ${byteOffset(begin)}`);
+    position++;
     return value;
   }
 
   function takeEndTag(): void {
-    const begin = place;
-    place += 2;
+    const begin = position;
+    position += 2;
     const tag = open.at(-1);
     if (tag === undefined) throw new Error(`Unexpected end tag at byte offset ${byteOffset(begin)}`);
     const name = take(START_TAG_NAME).toLowerCase();
     take(SPACE);
-    if (html[place] !== ">") throw new Error(`Unclosed end tag at byte offset ${byteOffset(begin)}`);
+    if (html[position] !== ">") throw new Error(`Unclosed end tag at byte offset ${byteOffset(begin)}`);
     if (name !== "" && name !== tag.name) {
       const where = `Unmatched end tag at byte offset ${byteOffset(begin)}`;
       throw new Error(`${where}, expected "</${tag.name}>", found "</${name}>"`);
     }
-    place++;
+    position++;
     open.pop();
     if (text.length > tag.offset) addEntity(tag, text.length - tag.offset);
   }
@@ -194,13 +194,13 @@ export function parseTelegramHtml(html: string): TelegramText {
     });
   }
 
-  while (place < html.length) {
-    const character = html[place];
+  while (position < html.length) {
+    const character = html[position];
     if (character === "<") {
-      if (html[place + 1] === "/") takeEndTag();
+      if (html[position + 1] === "/") takeEndTag();
       else takeStartTag();
     } else {
-      text += (character === "&" ? takeReference() : null) ?? html[place++];
+      text += (character === "&" ? takeReference() : null) ?? html[position++];
     }
   }
   const unclosed = open.at(-1);

@@ -93,7 +93,7 @@ function AuditCheck() {
           </Notice>
         )}
         {result !== null && result.fault !== null && (
-          <Notice look="bad">
+          <Notice variant="bad">
             <p className="font-medium">{t(ERRORS[result.fault.kind])}</p>
             <p>{t("auditCheck.place", { day: result.fault.day, number: number(result.fault.number) })}</p>
             <p className="text-xs text-muted">{result.fault.detail}</p>
@@ -311,7 +311,7 @@ export function AuditSection() {
   }
 
   const clearButton = isFiltered && (
-    <Button look="quiet" onClick={clear} className="justify-self-start">
+    <Button variant="quiet" onClick={clear} className="justify-self-start">
       {t("audit.clear")}
     </Button>
   );

@@ -55,7 +55,7 @@ function ScopesField({
         onChange={(isOn) => onChange(isOn ? null : [])}
       />
       {chosen === null ? (
-        <Notice look="warn">{t("adminKeys.administratorText")}</Notice>
+        <Notice variant="warn">{t("adminKeys.administratorText")}</Notice>
       ) : (
         <ul className="divide-y divide-line rounded-lg border border-line">
           {Object.entries(KEY_SCOPES).map(([resource, scopes]) => (

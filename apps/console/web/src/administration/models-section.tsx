@@ -194,12 +194,12 @@ function UsageRows({ rows }: { rows: Stats["models"] }) {
           </tr>
         </thead>
         <tbody className="divide-y divide-line">
-          {rows.map(({ calls, costUsd, faults, inputTokens, model, outputTokens }) => (
+          {rows.map(({ calls, costUsd, faults: errors, inputTokens, model, outputTokens }) => (
             <tr key={model}>
               <th scope="row" className="py-1.5 pr-2 text-left font-mono text-xs font-medium">
                 {model}
               </th>
-              {[calls, faults, inputTokens, outputTokens].map((count, column) => (
+              {[calls, errors, inputTokens, outputTokens].map((count, column) => (
                 <td key={heads[column]} className={CELL}>
                   {number(count)}
                 </td>

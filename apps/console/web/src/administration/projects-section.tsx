@@ -251,14 +251,14 @@ function DeleteProjectDialog({
       title={t("projects.delete", { name })}
       width="small"
       action={t("projects.deleteNow")}
-      look="danger"
+      variant="danger"
       isDisabled={typed !== name || !held.isSuccess}
       onSubmit={submit}
       onClose={onClose}
     >
       {held.isPending && <Skeleton className="h-12 w-full rounded-lg" />}
       {held.isError && <ErrorNotice error={held.error} />}
-      {held.isSuccess && <Notice look="bad">{held.data}</Notice>}
+      {held.isSuccess && <Notice variant="bad">{held.data}</Notice>}
       <p className="text-sm">{t("projects.deleteText")}</p>
       <Field
         label={t("projects.typeName", { name })}

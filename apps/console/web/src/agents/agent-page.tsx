@@ -33,7 +33,7 @@ function AnswerFields({ form, savedReply }: { form: Form; savedReply: string | n
     <Section title={t("agents.answers")}>
       <div className="flex flex-col gap-4">
         <ModelField {...field("model")} />
-        {errorOf("model") !== undefined && <Notice look="bad">{errorOf("model")}</Notice>}
+        {errorOf("model") !== undefined && <Notice variant="bad">{errorOf("model")}</Notice>}
         <TextArea
           label={t("agents.instructions")}
           hint={t("agents.instructionsHint")}
@@ -173,7 +173,7 @@ function DeleteButton({ agent: { id, name, version } }: { agent: Agent }) {
 
   return (
     <>
-      <Button icon={Trash2} look="danger" onClick={() => setOpen(true)}>
+      <Button icon={Trash2} variant="danger" onClick={() => setOpen(true)}>
         {t("agents.delete")}
       </Button>
       {isOpen && (

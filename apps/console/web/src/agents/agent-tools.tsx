@@ -67,7 +67,7 @@ function ToolDialog({
       )}
       <HeadersField rows={rows} onChange={(next) => setRows([...next])} />
       {!isNew && Object.keys(first.headers).length > 0 && tool.name !== first.name && (
-        <Notice look="warn">{t("tools.secretsLost")}</Notice>
+        <Notice variant="warn">{t("tools.secretsLost")}</Notice>
       )}
     </FormDialog>
   );

@@ -90,7 +90,7 @@ export function AgentsPage() {
   }
 
   const button = mayWrite && (
-    <Button icon={Plus} look="primary" onClick={create.run} keys="c">
+    <Button icon={Plus} variant="primary" onClick={create.run} keys="c">
       {t("agents.make")}
     </Button>
   );
@@ -106,8 +106,8 @@ export function AgentsPage() {
         ) : (
           <ul className="grid gap-4 sm:grid-cols-2 xl:grid-cols-3" aria-busy={agents.isPending}>
             {agents.isPending &&
-              [0, 1, 2].map((place) => (
-                <li key={place}>
+              [0, 1, 2].map((position) => (
+                <li key={position}>
                   <Skeleton className="h-28 w-full rounded-xl" />
                 </li>
               ))}

@@ -210,7 +210,7 @@ function ReplayState({
       {error !== null && <ErrorNotice error={error} onRetry={onRetry} />}
       {!isRunning && replay !== null && total === 0 && <Notice>{t("replay.none")}</Notice>}
       {!isRunning && error === null && replay !== null && replay.left.length > 0 && (
-        <Notice look="warn">
+        <Notice variant="warn">
           {t("replay.progress", { done, total })}
           {!isStopped() && ` ${t("replay.stuck")}`}
         </Notice>
@@ -266,7 +266,7 @@ export function ReplaySection({ agent, changes }: { agent: Agent; changes: Agent
           {...field("tickets")}
         />
         <div className="flex gap-2">
-          <Button icon={History} type="submit" look="primary" isBusy={isRunning} disabled={isUnchanged}>
+          <Button icon={History} type="submit" variant="primary" isBusy={isRunning} disabled={isUnchanged}>
             {t("replay.run")}
           </Button>
           {isRunning && <Button onClick={state.stop}>{t("replay.stop")}</Button>}

@@ -167,8 +167,8 @@ export function HeadersField({
   onChange: (rows: readonly HeaderRow[]) => void;
 }) {
   const { t } = useTexts();
-  const set = (place: number, change: Partial<HeaderRow>) =>
-    onChange(rows.map((row, index) => (index === place ? { ...row, ...change } : row)));
+  const set = (position: number, change: Partial<HeaderRow>) =>
+    onChange(rows.map((row, index) => (index === position ? { ...row, ...change } : row)));
   return (
     <fieldset>
       <legend className="mb-1 text-sm font-medium">{t("tools.headers")}</legend>
@@ -202,7 +202,7 @@ export function HeadersField({
               <IconButton
                 icon={Trash2}
                 label={t("tools.removeHeader", { name: name === "" ? String(index + 1) : name })}
-                onClick={() => onChange(rows.filter((_, place) => place !== index))}
+                onClick={() => onChange(rows.filter((_, position) => position !== index))}
               />
             </div>
           );

@@ -144,11 +144,11 @@ export function TryAgent({ agent, policy, isDirty }: { agent: Agent; policy: Pol
           }}
         />
         <div className="flex flex-wrap gap-2">
-          <Button type="submit" look="primary" isBusy={answer.isPending} disabled={input.trim() === ""}>
+          <Button type="submit" variant="primary" isBusy={answer.isPending} disabled={input.trim() === ""}>
             {t("search.ask")}
           </Button>
           {context !== "" && (
-            <Button look="quiet" onClick={reset}>
+            <Button variant="quiet" onClick={reset}>
               {t("agents.tryForget")}
             </Button>
           )}

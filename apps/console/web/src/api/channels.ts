@@ -3,8 +3,8 @@ import type {
   ChannelChange,
   ChannelConfigs,
   ChannelItem,
-  PlacesAnswer,
-  ServicePlace,
+  ServiceAddressesAnswer,
+  ServiceAddress,
   ChannelId as TicketChannelId,
 } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
@@ -56,7 +56,7 @@ export async function changeChannel(
 }
 
 /** The parts of the service that others call. */
-export type PlaceId = ServicePlace["id"];
+export type ServiceAddressId = ServiceAddress["id"];
 
 const PORTS_FOLLOW_MS = 5_000;
 
@@ -64,7 +64,7 @@ const PORTS_FOLLOW_MS = 5_000;
 export const portsQuery = (connection: Connection) =>
   queryOptions({
     queryKey: ["places"],
-    queryFn: async ({ signal }): Promise<ServicePlace[]> =>
-      ((await connection.send("GET", "/session/places", { signal })) as PlacesAnswer).items,
+    queryFn: async ({ signal }): Promise<ServiceAddress[]> =>
+      ((await connection.send("GET", "/session/places", { signal })) as ServiceAddressesAnswer).items,
     refetchInterval: PORTS_FOLLOW_MS,
   });

@@ -32,12 +32,12 @@ export async function decide<Action extends ReviewAction>(
 /** Gives a ticket to somebody, or back; `keepsDraft` leaves what waits to the next person, and not to the agent. */
 export const give = (
   connection: Connection,
-  place: { id: string; project: string; version: number },
+  position: { id: string; project: string; version: number },
   { assignee, keepsDraft }: { assignee: string | null; keepsDraft: boolean },
 ): Promise<TicketItem> =>
   assignee === null
-    ? decide(connection, place, "unassign", keepsDraft ? { keepsDraft } : {})
-    : decide(connection, place, "assign", { assignee });
+    ? decide(connection, position, "unassign", keepsDraft ? { keepsDraft } : {})
+    : decide(connection, position, "assign", { assignee });
 
 /**
  * Restores a ticket as it was before it was closed: status, assignee, draft, and what waits for an answer. `after` is

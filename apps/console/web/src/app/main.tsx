@@ -21,7 +21,7 @@ import "./styles.css";
 
 const STALE_MS = 20_000;
 /** A server that does not answer a look for so long is away. */
-const LOOK_TIMEOUT_MS = 5_000;
+const READ_TIMEOUT_MS = 5_000;
 const RETRY_LONGEST_MS = 8_000;
 /** Faults that pass by themselves: what is shown waits for the server instead of giving up. */
 const isPassing = (error: unknown) =>
@@ -55,7 +55,7 @@ const connection = createConnection({
 // A line that is cut does not say why: the server may be away, or the session over, as after a sign-out elsewhere. What
 // the answer says, or that there is none, the connection tells by itself.
 const live = createLive(`/events?tab=${TAB_NAME}`, () => {
-  connection.send("GET", "/session", { timeoutMs: LOOK_TIMEOUT_MS }).catch(() => undefined);
+  connection.send("GET", "/session", { timeoutMs: READ_TIMEOUT_MS }).catch(() => undefined);
 });
 const preferences = openPreferences(storage);
 const root = document.getElementById("root");

@@ -40,11 +40,11 @@ const signInRoute = createRoute({
   path: "/sign-in",
   validateSearch: (search: Record<string, unknown>): { to?: string; fault?: string } => {
     const to = textOf(search["to"]);
-    const fault = textOf(search["fault"]);
+    const error = textOf(search["fault"]);
     return {
       // Only a page of this console: never another site.
       ...(to !== undefined && /^\/(?![/\\])/.test(to) ? { to } : {}),
-      ...(fault === undefined ? {} : { fault }),
+      ...(error === undefined ? {} : { fault: error }),
     };
   },
   component: lazyRouteComponent(() => import("../sign-in/sign-in-page.tsx"), "SignInPage"),

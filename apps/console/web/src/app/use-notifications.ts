@@ -73,9 +73,9 @@ export function useNotifications(): void {
         toasts.show({ kind: "done", text: title, action: { label: t("notify.open"), run: () => open(path) } });
       }
       // Who works in another window does not look at this one, even where it is not covered.
-      const isLookedAt = isVisible && document.hasFocus();
+      const isShown = isVisible && document.hasFocus();
       // One a ticket: what comes later takes its place. What customers write is not shown on a locked screen.
-      if (maySend && !isLookedAt) showNotification({ title, body: project, tag: ticketId, path }, open);
+      if (maySend && !isShown) showNotification({ title, body: project, tag: ticketId, path }, open);
     });
     return () => {
       endPressed();

@@ -10,7 +10,7 @@ import { useServices, useProject } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
 import { SelectField, TextArea } from "../ui/field.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
-import type { KbPlace } from "./first-run-state.ts";
+import type { KbTarget } from "./first-run-state.ts";
 import { useOwnKb } from "./use-own-kb.ts";
 
 const PASSAGES = 4;
@@ -28,9 +28,9 @@ function useCandidates(agentId: string | null, question: string) {
   const { data: agents = [] } = useQuery(agentsQuery(connection, project));
   const enabled = agents.filter((agent) => agent.enabled);
   const agent = enabled.find(({ id }) => id === agentId) ?? (enabled.length === 1 ? enabled[0] : undefined);
-  const places = (kbs.data ?? []).filter(({ documents, id }) => documents > 0 && agent?.kbIds.includes(id) === true);
+  const targets = (kbs.data ?? []).filter(({ documents, id }) => documents > 0 && agent?.kbIds.includes(id) === true);
   const passages = useQueries({
-    queries: places.map(({ id }) => searchQuery(connection, { project, kbId: id, q: question, limit: PASSAGES })),
+    queries: targets.map(({ id }) => searchQuery(connection, { project, kbId: id, q: question, limit: PASSAGES })),
     combine: (found) =>
       found
         .flatMap(({ data = [] }) => data)
@@ -45,7 +45,7 @@ function useWriteArticle(ticket: TicketDetail, question: string) {
   const { connection } = useServices();
   const project = useProject();
   const findKb = useOwnKb();
-  return async function writeArticle(answer: string, agentId: string | undefined): Promise<KbPlace> {
+  return async function writeArticle(answer: string, agentId: string | undefined): Promise<KbTarget> {
     const kbId = await findKb(agentId);
     const body = { title: titleOf(question), text: answer };
     const { items } = await connection.call("listGaps", project, {
@@ -67,7 +67,7 @@ function useWriteArticle(ticket: TicketDetail, question: string) {
 }
 
 /** Returns a function that writes the article, resolves the ticket, and reroutes it if another agent was chosen. */
-function useTeach(ticket: TicketDetail, question: string, onTaught: (article: KbPlace | null) => void) {
+function useTeach(ticket: TicketDetail, question: string, onTaught: (article: KbTarget | null) => void) {
   const { connection } = useServices();
   const writeArticle = useWriteArticle(ticket, question);
   const [error, setError] = useState<unknown>(null);
@@ -140,7 +140,7 @@ export function CorrectAnswer({
   ticket: TicketDetail;
   question: string;
   /** The article; null where only another agent was chosen. */
-  onTaught: (article: KbPlace | null) => void;
+  onTaught: (article: KbTarget | null) => void;
 }) {
   const { t } = useTexts();
   const field = useRef<HTMLTextAreaElement>(null);
@@ -195,7 +195,7 @@ export function CorrectAnswer({
       {error !== null && <ErrorNotice error={error} />}
       <Button
         type="submit"
-        look="primary"
+        variant="primary"
         isBusy={isBusy}
         disabled={answer.trim() === "" && !isRerouted}
         className="self-start"

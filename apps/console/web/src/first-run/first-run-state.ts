@@ -23,7 +23,7 @@ export function isReachable(channels: readonly ChannelItem[], keys: readonly Key
 }
 
 /** A document of a knowledge base. */
-export interface KbPlace {
+export interface KbTarget {
   kbId: string;
   documentId: string;
 }

@@ -14,7 +14,7 @@ import { Markdown, PlainText } from "../ui/markdown.tsx";
 import { ErrorNotice } from "../ui/notice.tsx";
 import { CorrectAnswer } from "./correct-answer.tsx";
 import { confirmAnswer, isConfirmed } from "./first-run-state.ts";
-import type { KbPlace } from "./first-run-state.ts";
+import type { KbTarget } from "./first-run-state.ts";
 import { Step } from "./step.tsx";
 
 const POLL_MS = 1_000;
@@ -33,7 +33,7 @@ function Verdict({
   ticket: TicketDetail;
   question: string;
   onRight: () => void;
-  onTaught: (article: KbPlace | null) => void;
+  onTaught: (article: KbTarget | null) => void;
 }) {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
@@ -87,7 +87,7 @@ function Outcome({
   question: string;
   isRight: boolean;
   onRight: () => void;
-  onTaught: (article: KbPlace | null) => void;
+  onTaught: (article: KbTarget | null) => void;
 }) {
   const { percent, t } = useTexts();
   const project = useProject();
@@ -138,7 +138,7 @@ function useTestMessage() {
   const project = useProject();
   const [sent, setSent] = useState<{ text: string; ticketId: string } | null>(null);
   /** The article that is being read before the question is asked again. */
-  const [article, setArticle] = useState<KbPlace | null>(null);
+  const [article, setArticle] = useState<KbTarget | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
   const ticketId = sent?.ticketId ?? "";
@@ -224,7 +224,7 @@ function TestForm({ error, isBusy, ask }: Pick<ReturnType<typeof useTestMessage>
       {error !== null && <ErrorNotice error={error} />}
       <Button
         type="submit"
-        look="primary"
+        variant="primary"
         keys="mod+Enter"
         isBusy={isBusy}
         disabled={text.trim() === ""}

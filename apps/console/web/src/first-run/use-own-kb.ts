@@ -43,9 +43,9 @@ export function useOwnKb(): (agentId?: string) => Promise<string> {
       if (agent === undefined) {
         await connection.call("createAgent", project, { body: { ...NEW_AGENT, kbIds: [id] } });
       } else {
-        const place = { project, id: agent.id, version: agent.version };
+        const target = { project, id: agent.id, version: agent.version };
         const change = giveOwnKb(agent, id, kbs);
-        await changeAgent(connection, place, change);
+        await changeAgent(connection, target, change);
         if (change.kbIds?.length === 1 && agent.kbIds.length > 0) {
           toasts.show({ kind: "done", text: t("firstRun.guideLeft", { agent: agent.name }) });
         }

@@ -41,7 +41,7 @@ export function CopyBox({ label, text, isWrapped = false }: { label: string; tex
       >
         {text}
       </pre>
-      <Button size="small" look="quiet" onClick={() => void copy()} aria-label={t("copy.what", { what: label })}>
+      <Button size="small" variant="quiet" onClick={() => void copy()} aria-label={t("copy.what", { what: label })}>
         {isCopied ? <Check aria-hidden className="size-3.5 text-ok" /> : <Copy aria-hidden className="size-3.5" />}
         <span aria-live="polite" className="max-sm:sr-only">
           {isCopied ? t("copy.done") : t("copy.copy")}

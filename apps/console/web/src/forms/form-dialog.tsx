@@ -16,7 +16,7 @@ export const FormError = ({ error }: { error: string | null }) => (
 export function FormDialog({
   title,
   action,
-  look = "primary",
+  variant = "primary",
   width,
   keepsText,
   isDisabled = false,
@@ -27,7 +27,7 @@ export function FormDialog({
 }: Pick<ComponentProps<typeof Dialog>, "title" | "width" | "keepsText" | "onClose"> & {
   /** Label of the button that submits. */
   action: string;
-  look?: "primary" | "danger";
+  variant?: "primary" | "danger";
   isDisabled?: boolean;
   /** What is wrong with the fields; shown unless the last submit has failed. */
   error?: string | null;
@@ -48,7 +48,7 @@ export function FormDialog({
       footer={
         <>
           <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button type="submit" form={formId} look={look} isBusy={isBusy} disabled={isDisabled}>
+          <Button type="submit" form={formId} variant={variant} isBusy={isBusy} disabled={isDisabled}>
             {action}
           </Button>
         </>

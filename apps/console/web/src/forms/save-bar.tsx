@@ -22,17 +22,17 @@ export function SaveBar<Settings>({ form }: { form: SettingsForm<Settings> }) {
       {isDirty && (
         <div className="animate-appear sticky bottom-4 z-20 mt-4 flex flex-col gap-2.5 rounded-xl border border-line bg-raised p-3 shadow-pop">
           {conflicts.length > 0 && (
-            <Notice look="warn">{t("integrations.conflict", { fields: conflicts.map(String).join(", ") })}</Notice>
+            <Notice variant="warn">{t("integrations.conflict", { fields: conflicts.map(String).join(", ") })}</Notice>
           )}
-          {error !== null && <Notice look="bad">{error}</Notice>}
+          {error !== null && <Notice variant="bad">{error}</Notice>}
           <div className="flex items-center gap-2">
             <p role="status" className="min-w-0 flex-1 truncate pl-1 text-sm text-muted">
               {t("integrations.unsaved")}
             </p>
-            <Button look="quiet" onClick={discard}>
+            <Button variant="quiet" onClick={discard}>
               {t("integrations.discard")}
             </Button>
-            <Button look="primary" isBusy={isBusy} onClick={save} keys="mod+s">
+            <Button variant="primary" isBusy={isBusy} onClick={save} keys="mod+s">
               {t("ui.save")}
             </Button>
           </div>

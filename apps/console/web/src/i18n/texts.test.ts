@@ -71,7 +71,7 @@ describe("the texts that are there at once", () => {
   test("are all that the inbox, its tickets and what is around every page use", () => {
     const later = new Set(Object.keys(en.pages));
     const beginnings = [...later].map((key) => key.slice(0, key.indexOf(".") + 1));
-    const misplaced = FIRST.flatMap((folder) =>
+    const unordered = FIRST.flatMap((folder) =>
       readdirSync(join(SOURCES, folder)).flatMap((name) => {
         const source = readFileSync(join(SOURCES, folder, name), "utf8");
         const keys = [...source.matchAll(/"([\w.-]+)"/g)].map(([, key = ""]) => key).filter((key) => later.has(key));
@@ -81,6 +81,6 @@ describe("the texts that are there at once", () => {
         );
       }),
     );
-    expect(misplaced).toEqual([]);
+    expect(unordered).toEqual([]);
   });
 });

@@ -138,7 +138,7 @@ export function BulkBar({
       {mayWrite && (
         <>
           {names.slice(0, IN_BAR).map((name) => (
-            <Button key={name} size="small" look="quiet" isBusy={isBusy} onClick={() => choose(name)}>
+            <Button key={name} size="small" variant="quiet" isBusy={isBusy} onClick={() => choose(name)}>
               {t(ACTIONS[name].title)}
             </Button>
           ))}

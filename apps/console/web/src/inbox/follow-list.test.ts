@@ -31,7 +31,7 @@ const ticket = (id: string, version = 1): TicketItem => ({
 });
 const tickets = (...ids: string[]) => ids.map((id) => ticket(id));
 const idsOf = ({ items }: { items: TicketItem[] }) => items.map(({ id }) => id);
-const newsIn = (project: string, ...ids: string[]) =>
+const eventIn = (project: string, ...ids: string[]) =>
   new Map<string, TicketEventData>(
     ids.map((ticketId) => [
       ticketId,
@@ -49,7 +49,7 @@ const newsIn = (project: string, ...ids: string[]) =>
     ]),
   );
 
-const ticketEvent = (...ids: string[]): ListUpdate => ({ tickets: newsIn("default", ...ids), gone: new Map() });
+const ticketEvent = (...ids: string[]): ListUpdate => ({ tickets: eventIn("default", ...ids), gone: new Map() });
 
 describe("a list of tickets whose head was read anew", () => {
   const list = { items: tickets("a", "b", "c", "d"), nextCursor: "more" };
@@ -125,7 +125,7 @@ describe("a list of tickets whose head was read anew", () => {
     const gone = new Map([["c", "default"]]);
     const inNoSight = { project: "default", update: { tickets: new Map(), gone } };
     expect(idsOf(mergeHead(list, head, inNoSight))).toEqual(["a", "b", "d"]);
-    const inSight = { project: "default", sort: "priority", update: { tickets: newsIn("north", "c"), gone } };
+    const inSight = { project: "default", sort: "priority", update: { tickets: eventIn("north", "c"), gone } };
     expect(idsOf(mergeHead(list, head, inSight))).toEqual(["a", "b", "d"]);
     // In a list of all projects it has only another project.
     const ofAll = mergeHead(list, head, { ...inSight, project: null });
@@ -139,7 +139,7 @@ describe("a list of tickets whose head was read anew", () => {
   });
 });
 
-const newsOf = (ticketId: string, version = 1, project = "north"): TicketEventData => ({
+const eventOf = (ticketId: string, version = 1, project = "north"): TicketEventData => ({
   ticketId,
   project,
   version,
@@ -185,7 +185,7 @@ const ids = () => merged.map(({ tickets }) => [...tickets.keys()]);
 
 test("many update at once are one look", async () => {
   const follower = follow();
-  for (const id of ["a", "b", "a"]) follower.tell(newsOf(id));
+  for (const id of ["a", "b", "a"]) follower.tell(eventOf(id));
   await passMs(10_000);
   expect([reads, ids()]).toEqual([1, [["a", "b"]]]);
 });
@@ -193,7 +193,7 @@ test("many update at once are one look", async () => {
 test("what is told while a page is being loaded is merged in after it", async () => {
   const follower = follow();
   isLoading = true;
-  follower.tell(newsOf("a"));
+  follower.tell(eventOf("a"));
   await passMs(5_000);
   expect([reads, ids()]).toEqual([0, []]);
   isLoading = false;
@@ -204,11 +204,11 @@ test("what is told while a page is being loaded is merged in after it", async ()
 test("a head that cannot be read is read again, later and later, with all that was told meanwhile", async () => {
   const follower = follow();
   isAway = true;
-  follower.tell(newsOf("a"));
+  follower.tell(eventOf("a"));
   await passMs(60_000);
   expect(reads).toBeGreaterThan(2);
   expect(reads).toBeLessThan(8);
-  follower.tell(newsOf("b"));
+  follower.tell(eventOf("b"));
   isAway = false;
   await passMs(30_000);
   expect(ids()).toEqual([["a", "b"]]);
@@ -217,10 +217,10 @@ test("a head that cannot be read is read again, later and later, with all that w
 test("a line that is open again is a reason to look at once", async () => {
   const follower = follow();
   isAway = true;
-  follower.tell(newsOf("a"));
+  follower.tell(eventOf("a"));
   await passMs(100_000);
   isAway = false;
-  follower.look();
+  follower.refetch();
   await passMs(1_000);
   expect(ids()).toEqual([["a"]]);
 });
@@ -228,12 +228,12 @@ test("a line that is open again is a reason to look at once", async () => {
 test("where update may have been missed all is read, until that has worked, and the head alone after it", async () => {
   const follower = follow();
   isAway = true;
-  follower.look();
+  follower.refetch();
   await passMs(1_000);
-  follower.tell(newsOf("a"));
+  follower.tell(eventOf("a"));
   isAway = false;
   await passMs(60_000);
-  follower.tell(newsOf("b"));
+  follower.tell(eventOf("b"));
   await passMs(1_000);
   expect(wholes).toEqual([true, false]);
 });
@@ -242,15 +242,15 @@ test("a ticket that has gone and come back is not gone", async () => {
   const follower = follow();
   follower.reportGone({ ticketId: "a", project: "north" });
   follower.reportGone({ ticketId: "b", project: "north" });
-  follower.tell(newsOf("b", 2, "south"));
-  follower.tell(newsOf("a", 3));
+  follower.tell(eventOf("b", 2, "south"));
+  follower.tell(eventOf("a", 3));
   await passMs(1_000);
   expect(merged.map(({ gone }) => [...gone.keys()])).toEqual([["b"]]);
 });
 
 test("nothing is read after the end", async () => {
   const follower = follow();
-  follower.tell(newsOf("a"));
+  follower.tell(eventOf("a"));
   follower.end();
   await passMs(10_000);
   expect([reads, ids()]).toEqual([0, []]);

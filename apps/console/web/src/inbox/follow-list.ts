@@ -55,7 +55,7 @@ export function mergeHead(
 }
 
 /** News come in bursts: the head of the list is read once for all of them. */
-const NEWS_MS = 300;
+const REFETCH_MS = 300;
 /** A head that could not be read is read again after this, then after twice as long, up to the longest. */
 const RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 30_000;
@@ -79,7 +79,7 @@ export interface ListFollower {
   tell: (update: TicketEventData) => void;
   reportGone: (gone: { ticketId: string; project: string }) => void;
   /** News may have been missed: reads all that is loaded soon, however long ago nothing could be read. */
-  look: () => void;
+  refetch: () => void;
   end: () => void;
 }
 
@@ -114,14 +114,14 @@ export function followList({
   async function read(): Promise<void> {
     timer = undefined;
     if (isLoading()) {
-      wait(NEWS_MS);
+      wait(REFETCH_MS);
       return;
     }
     isReading = true;
     isWanted = false;
     const isWhole = isMissing;
     isMissing = false;
-    const told = { tickets, gone };
+    const changes = { tickets, gone };
     tickets = new Map();
     gone = new Map();
     let pages: TicketPage | null = null;
@@ -135,20 +135,20 @@ export function followList({
     isReading = false;
     if (isOver) return;
     if (pages !== null && !isLoading()) {
-      merge({ ...pages, isWhole }, told);
-      if (isWanted) wait(NEWS_MS);
+      merge({ ...pages, isWhole }, changes);
+      if (isWanted) wait(REFETCH_MS);
       return;
     }
     isMissing ||= isWhole;
     // What was told since is newer.
-    tickets = new Map([...told.tickets, ...tickets]);
-    gone = new Map([...told.gone, ...gone]);
-    wait(pages !== null ? NEWS_MS : Math.min(RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS));
+    tickets = new Map([...changes.tickets, ...tickets]);
+    gone = new Map([...changes.gone, ...gone]);
+    wait(pages !== null ? REFETCH_MS : Math.min(RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS));
   }
 
   function want(): void {
     isWanted = true;
-    if (!isReading) wait(NEWS_MS);
+    if (!isReading) wait(REFETCH_MS);
   }
 
   return {
@@ -162,7 +162,7 @@ export function followList({
       gone.set(ticketId, project);
       want();
     },
-    look() {
+    refetch() {
       isMissing = true;
       failures = 0;
       clearTimeout(timer);

@@ -12,7 +12,7 @@ import { isNarrowed, queryOf, spanOnly } from "./inbox-search.ts";
 import { ListHead } from "./list-head.tsx";
 import { TicketList } from "./ticket-list.tsx";
 import { InboxContext, useTicketList } from "./use-ticket-list.ts";
-import type { InboxPlace } from "./use-ticket-list.ts";
+import type { InboxLocation } from "./use-ticket-list.ts";
 import { ViewSidebar } from "./view-sidebar.tsx";
 import { SHARED_VIEW, VIEWS, findView } from "./views.ts";
 
@@ -70,7 +70,7 @@ export function InboxPage() {
     });
   const close = () => void navigate({ to: "/$project/inbox/$view", params: { project, view: viewId }, search });
   const currentId = ticketId ?? cursorId;
-  const place: InboxPlace = {
+  const inbox: InboxLocation = {
     view: viewId,
     search,
     items,
@@ -92,10 +92,10 @@ export function InboxPage() {
 
   const closeOrClear = () => (selected.size > 0 ? select(NONE) : ticketId === null ? setCursorId(null) : close());
   useCommands("list", [
-    { id: "next", title: t("command.next"), keys: "j", run: () => place.move(1) },
-    { id: "previous", title: t("command.previous"), keys: "k", run: () => place.move(-1) },
-    { id: "next-arrow", title: t("command.next"), keys: "ArrowDown", run: () => place.move(1) },
-    { id: "previous-arrow", title: t("command.previous"), keys: "ArrowUp", run: () => place.move(-1) },
+    { id: "next", title: t("command.next"), keys: "j", run: () => inbox.move(1) },
+    { id: "previous", title: t("command.previous"), keys: "k", run: () => inbox.move(-1) },
+    { id: "next-arrow", title: t("command.next"), keys: "ArrowDown", run: () => inbox.move(1) },
+    { id: "previous-arrow", title: t("command.previous"), keys: "ArrowUp", run: () => inbox.move(-1) },
     { id: "open", title: t("command.open"), keys: "Enter", run: () => currentId !== null && open(currentId) },
     { id: "close", title: t("command.close"), keys: "Escape", run: closeOrClear },
   ]);
@@ -116,7 +116,7 @@ export function InboxPage() {
   );
 
   return (
-    <InboxContext value={place}>
+    <InboxContext value={inbox}>
       <h1 className="sr-only">{t("nav.inbox")}</h1>
       <div className="flex h-full">
         <ViewSidebar current={viewId} search={search} />

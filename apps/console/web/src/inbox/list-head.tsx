@@ -187,7 +187,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
         <SearchField
           ref={inputRef}
           label={t("inbox.search")}
-          look="sunken"
+          variant="sunken"
           value={ofAll ? "" : words}
           disabled={ofAll}
           placeholder={t(ofAll ? "inbox.searchOne" : "inbox.search")}

@@ -10,7 +10,7 @@ import type { InboxSearch, TicketQuery } from "./inbox-search.ts";
 import { nameOfQuery } from "./views.ts";
 
 /** What the page of a ticket knows of the list that it was opened from. */
-export interface InboxPlace {
+export interface InboxLocation {
   view: string;
   search: InboxSearch;
   items: readonly TicketItem[];
@@ -20,13 +20,13 @@ export interface InboxPlace {
   advance: (ticketId: string) => void;
 }
 
-export const InboxContext = createContext<InboxPlace | null>(null);
+export const InboxContext = createContext<InboxLocation | null>(null);
 
 /** The list that a ticket was opened from. Throws outside of the inbox. */
-export function useInbox(): InboxPlace {
-  const place = useContext(InboxContext);
-  if (place === null) throw new Error("useInbox is for components within the inbox.");
-  return place;
+export function useInbox(): InboxLocation {
+  const inbox = useContext(InboxContext);
+  if (inbox === null) throw new Error("useInbox is for components within the inbox.");
+  return inbox;
 }
 
 interface Row {
@@ -42,14 +42,14 @@ export function rowsMoved(
   { first, last }: { first: number; last: number },
   after: readonly Row[],
 ): number {
-  const places = new Map(after.map(({ id }, index) => [id, index]));
+  const positions = new Map(after.map(({ id }, index) => [id, index]));
   const votes = new Map<number, number>();
   let most = 0;
   let moved = 0;
   for (const [offset, { id }] of before.slice(first, last + 1).entries()) {
-    const place = places.get(id);
-    if (place === undefined) continue;
-    const by = place - (first + offset);
+    const inbox = positions.get(id);
+    if (inbox === undefined) continue;
+    const by = inbox - (first + offset);
     const count = (votes.get(by) ?? 0) + 1;
     votes.set(by, count);
     if (count > most || (count === most && Math.abs(by) < Math.abs(moved))) {
@@ -167,12 +167,12 @@ export function useTicketList(project: string, query: TicketQuery) {
     const ends = [
       live.on("ticket", follower.tell),
       live.on("gone", follower.reportGone),
-      live.on("hello", follower.look),
+      live.on("hello", follower.refetch),
       follower.end,
       () => leaving.abort(),
     ];
     // What was kept from an earlier visit may be old.
-    if (queryClient.getQueryData(queryKey) !== undefined) follower.look();
+    if (queryClient.getQueryData(queryKey) !== undefined) follower.refetch();
     return () => {
       for (const end of ends) end();
     };

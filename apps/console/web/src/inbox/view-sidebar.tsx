@@ -27,7 +27,7 @@ export function ProjectSpan({ search, className }: { search: InboxSearch; classN
     void navigate({
       from: "/$project/inbox/$view",
       to: "/$project/inbox/$view",
-      params: (place) => ({ ...place, project: name === ALL ? project : name }),
+      params: (params) => ({ ...params, project: name === ALL ? project : name }),
       search: name === ALL ? { ...ofOne, projects: "all" } : ofOne,
     });
   const isOffered = projects.length > 1;
@@ -50,7 +50,7 @@ export function ProjectSpan({ search, className }: { search: InboxSearch; classN
 }
 
 /** News come in bursts: the counts are asked for at most so often. */
-const NEWS_MS = 2_000;
+const REFETCH_MS = 2_000;
 
 /**
  * How many tickets the views have that somebody works off, of the project or of all, by the id of the view; absent while
@@ -77,13 +77,13 @@ function useViewCounts(ofAll: boolean): ReadonlyMap<string, TicketCount> {
   });
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = () => {
+    const check = () => {
       timer ??= setTimeout(() => {
         timer = undefined;
         void queryClient.invalidateQueries({ queryKey: ["counts"] });
-      }, NEWS_MS);
+      }, REFETCH_MS);
     };
-    const ends = [live.on("ticket", look), live.on("gone", look)];
+    const ends = [live.on("ticket", check), live.on("gone", check)];
     return () => {
       clearTimeout(timer);
       for (const end of ends) end();

@@ -77,11 +77,11 @@ function Token({ channel, disabled }: { channel: BotChannel; disabled: boolean }
         />
         <div className="flex gap-2 sm:pt-6">
           {isSet && (
-            <Button look="danger" disabled={disabled} onClick={() => setRemoving(true)}>
+            <Button variant="danger" disabled={disabled} onClick={() => setRemoving(true)}>
               {t("secret.remove")}
             </Button>
           )}
-          <Button type="submit" look="primary" isBusy={isBusy} disabled={disabled || token.trim() === ""}>
+          <Button type="submit" variant="primary" isBusy={isBusy} disabled={disabled || token.trim() === ""}>
             {t(isSet ? "bot.replace" : "bot.connect")}
           </Button>
         </div>

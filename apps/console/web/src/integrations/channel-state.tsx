@@ -1,4 +1,4 @@
-import type { ChannelItem, ServicePlace, TicketItem, ChannelId } from "@svc/contracts";
+import type { ChannelItem, ServiceAddress, TicketItem, ChannelId } from "@svc/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDot, CirclePause, CircleX } from "lucide-react";
@@ -62,9 +62,9 @@ const OF_DISABLED = {
 } as const satisfies Record<ChannelItem["state"], Described>;
 
 /** Returns the state of a part that is not a channel. One that does not respond may run on another machine. */
-export const doingOf = (place: ServicePlace | undefined): Doing => ({
+export const doingOf = (position: ServiceAddress | undefined): Doing => ({
   enabled: null,
-  state: place?.isReachable === true ? "running" : null,
+  state: position?.isReachable === true ? "running" : null,
   since: null,
 });
 
@@ -105,12 +105,12 @@ export function StateLine({ doing }: { doing: Doing }) {
 const POLL_MS = 1_000;
 
 const SIGNS = {
-  waiting: { icon: CircleDot, look: "text-accent", text: "arrival.waiting" },
-  working: { icon: CircleDot, look: "text-accent", text: "arrival.working" },
-  answered: { icon: CircleCheck, look: "text-ok", text: "arrival.answered" },
-  held: { icon: CirclePause, look: "text-warn", text: "arrival.held" },
-  failed: { icon: CircleX, look: "text-bad", text: "arrival.failed" },
-} as const satisfies Record<Arrival, { icon: typeof CircleDot; look: string; text: TextKey }>;
+  waiting: { icon: CircleDot, className: "text-accent", text: "arrival.waiting" },
+  working: { icon: CircleDot, className: "text-accent", text: "arrival.working" },
+  answered: { icon: CircleCheck, className: "text-ok", text: "arrival.answered" },
+  held: { icon: CirclePause, className: "text-warn", text: "arrival.held" },
+  failed: { icon: CircleX, className: "text-bad", text: "arrival.failed" },
+} as const satisfies Record<Arrival, { icon: typeof CircleDot; className: string; text: TextKey }>;
 
 /** Polls the newest ticket of a channel from `startedAt` on, to see whether a message arrives. */
 function useArrival(channelId: ChannelId, startedAt: number | null) {
@@ -151,7 +151,7 @@ export function ArrivalTest({
   const mayDo = useRights();
   const [startedAt, setStartedAt] = useState<number | null>(null);
   const { arrival, ticket, error } = useArrival(channelId, startedAt);
-  const { icon: Icon, look, text: state } = SIGNS[arrival];
+  const { icon: Icon, className, text: state } = SIGNS[arrival];
   const arrived = arrival === "waiting" ? null : ticket;
   if (!mayDo("tickets:read")) return null;
   return (
@@ -170,7 +170,10 @@ export function ArrivalTest({
           role="status"
           className="animate-appear mt-3 flex items-center gap-2.5 rounded-lg bg-sunken px-3 py-2.5 text-sm"
         >
-          <Icon aria-hidden className={`size-4.5 shrink-0 ${look} ${arrival === "waiting" ? "animate-pulse" : ""}`} />
+          <Icon
+            aria-hidden
+            className={`size-4.5 shrink-0 ${className} ${arrival === "waiting" ? "animate-pulse" : ""}`}
+          />
           <p className="min-w-0 flex-1">
             {t(state)}
             {arrived !== null && <span className="block truncate text-muted">{arrived.subject}</span>}

@@ -14,7 +14,7 @@ import { AddressField, ArrivalTest } from "./channel-state.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import type { KeyRight } from "./keys-section.tsx";
 import { makeWebhookSecret, SecretControl } from "./secret-control.tsx";
-import { KEY_PLACE, clientCall, curlCall } from "./snippets.ts";
+import { KEY_PLACEHOLDER, clientCall, curlCall } from "./snippets.ts";
 import { useAddress } from "./use-address.ts";
 import { useChannelChange, useChannelForm, wholeNumber } from "./use-channel.ts";
 
@@ -83,7 +83,7 @@ function Callbacks({ channel, disabled }: { channel: ChannelOf<"api">; disabled:
 function TryApi({ apiKey, address }: { apiKey: string | null; address: ReturnType<typeof useAddress> }) {
   const { t } = useTexts();
   const { url } = address;
-  const shownKey = apiKey ?? KEY_PLACE;
+  const shownKey = apiKey ?? KEY_PLACEHOLDER;
   const question = t("api.question");
   const calls = [
     { value: "curl", label: "curl", text: curlCall(url, shownKey, question) },
@@ -137,7 +137,7 @@ export function HttpApiPart({ channel }: { channel: ChannelOf<"api"> }) {
             hint={t("api.reachHint")}
             {...field("bindHost")}
           />
-          {shown.bindHost === "0.0.0.0" && <Notice look="warn">{t("api.firewall")}</Notice>}
+          {shown.bindHost === "0.0.0.0" && <Notice variant="warn">{t("api.firewall")}</Notice>}
           <div className="grid gap-4 sm:grid-cols-2">
             <Field
               label={t("api.timeout")}

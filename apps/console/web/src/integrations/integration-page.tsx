@@ -1,6 +1,6 @@
 import { linkOptions, useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { ChannelItem, ServicePlace } from "@svc/contracts";
+import type { ChannelItem, ServiceAddress } from "@svc/contracts";
 import { channelOf, isBotChannel } from "../api/channels.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useProject, useRights } from "../session/services.ts";
@@ -14,7 +14,7 @@ import { HttpApiPart } from "./http-api-part.tsx";
 import { findIntegration } from "./integrations.ts";
 import type { Integration } from "./integrations.ts";
 import { ToolServerPart } from "./tool-server-part.tsx";
-import { usePlaces } from "./use-address.ts";
+import { useServiceAddresses } from "./use-address.ts";
 import { useChannelSwitch, useChannels } from "./use-channel.ts";
 import { WidgetPart } from "./widget-part.tsx";
 
@@ -34,12 +34,12 @@ function HeadSwitch({ channel, name, disabled }: { channel: ChannelItem; name: s
 function Frame({
   integration,
   channel,
-  place,
+  address,
   children,
 }: {
   integration: Integration;
   channel: ChannelItem | undefined;
-  place: ServicePlace | undefined;
+  address: ServiceAddress | undefined;
   children: ReactNode;
 }) {
   const { t } = useTexts();
@@ -60,7 +60,7 @@ function Frame({
       }
     >
       <div className="mb-4 flex flex-col gap-2.5">
-        <StateLine doing={channel ?? doingOf(place)} />
+        <StateLine doing={channel ?? doingOf(address)} />
         {replicas.length > 1 && (
           <p className="text-sm text-muted">
             {t("doing.replicas", {
@@ -69,7 +69,7 @@ function Frame({
             })}
           </p>
         )}
-        {error !== null && <Notice look="bad">{error}</Notice>}
+        {error !== null && <Notice variant="bad">{error}</Notice>}
         {!isAdministrator && <Notice>{t("integrations.readOnly")}</Notice>}
       </div>
       {children}
@@ -81,7 +81,7 @@ function Frame({
 export function IntegrationPage() {
   const { integration: id } = useParams({ from: "/$project/integrations/$integration" });
   const channels = useChannels();
-  const places = usePlaces();
+  const addresses = useServiceAddresses();
   const integration = findIntegration(id);
   if (integration === null) return <MissingPage />;
   const list = channels.data ?? [];
@@ -99,7 +99,7 @@ export function IntegrationPage() {
     <Frame
       integration={integration}
       channel={channel}
-      place={places.data?.find(({ id: other }) => other === integration.place)}
+      address={addresses.data?.find(({ id: other }) => other === integration.address)}
     >
       {channels.isError && <ErrorNotice error={channels.error} onRetry={() => void channels.refetch()} />}
       {channels.isPending ? <Skeleton className="h-96 w-full rounded-xl" /> : part}

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
-import type { ChannelItem, ServicePlace } from "@svc/contracts";
+import type { ChannelItem, ServiceAddress } from "@svc/contracts";
 import { channelOf } from "../api/channels.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useProject, useRights } from "../session/services.ts";
@@ -10,7 +10,7 @@ import { PageFrame } from "../ui/page-frame.tsx";
 import { StateLine, doingOf } from "./channel-state.tsx";
 import { describeFacts, INTEGRATIONS } from "./integrations.ts";
 import type { Integration } from "./integrations.ts";
-import { useAddress, usePlaces } from "./use-address.ts";
+import { useAddress, useServiceAddresses } from "./use-address.ts";
 import { useChannelSwitch, useChannels } from "./use-channel.ts";
 
 function CardSwitch({ channel, name }: { channel: ChannelItem; name: string }) {
@@ -44,23 +44,23 @@ const Facts = ({ facts }: { facts: readonly { label: string; value: string }[] }
 function Card({
   integration,
   channels,
-  places,
+  addresses,
 }: {
   integration: Integration;
   channels: ChannelItem[];
-  places: ServicePlace[];
+  addresses: ServiceAddress[];
 }) {
   const texts = useTexts();
   const { t } = texts;
   const project = useProject();
-  const { icon: Icon, id, place: placeId, text, title } = integration;
+  const { icon: Icon, id, address: addressId, text, title } = integration;
   const name = t(title);
   const channel = channelOf(channels, id);
-  const place = places.find((other) => other.id === placeId);
-  const { url } = useAddress(placeId ?? "api");
-  const doing = channel ?? doingOf(place);
+  const position = addresses.find((other) => other.id === addressId);
+  const { url } = useAddress(addressId ?? "api");
+  const doing = channel ?? doingOf(position);
   const error = channel?.error ?? null;
-  const isCalled = placeId !== null && url !== "";
+  const isCalled = addressId !== null && url !== "";
   const address = isCalled ? [{ label: t("integrations.address"), value: url + integration.path }] : [];
   const facts = [...address, ...(channel === undefined ? [] : describeFacts(channel, texts))];
   return (
@@ -88,7 +88,7 @@ function Card({
       </div>
       {error !== null && (
         <div className="mt-2.5">
-          <Notice look="bad">{error}</Notice>
+          <Notice variant="bad">{error}</Notice>
         </div>
       )}
       {facts.length > 0 && <Facts facts={facts} />}
@@ -104,7 +104,7 @@ function Card({
 export function IntegrationsPage() {
   const { t } = useTexts();
   const channels = useChannels();
-  const places = usePlaces();
+  const addresses = useServiceAddresses();
   return (
     <PageFrame title={t("nav.integrations")} text={t("integrations.text")}>
       {channels.isError && channels.data === undefined ? (
@@ -121,7 +121,7 @@ export function IntegrationsPage() {
                 key={integration.id}
                 integration={integration}
                 channels={channels.data}
-                places={places.data ?? []}
+                addresses={addresses.data ?? []}
               />
             ),
           )}

@@ -3,7 +3,7 @@ import type { LucideIcon } from "lucide-react";
 import { CHANNELS, CHANNEL_IDS } from "@svc/contracts";
 import type { ChannelItem, ChannelId as TicketChannelId } from "@svc/contracts";
 import { channelOf, isBotChannel } from "../api/channels.ts";
-import type { ChannelId, PlaceId } from "../api/channels.ts";
+import type { ChannelId, ServiceAddressId } from "../api/channels.ts";
 import type { TextKey, Texts } from "../i18n/texts.ts";
 import { CHANNEL_ICONS } from "../ui/channel-icons.ts";
 
@@ -49,7 +49,7 @@ export interface Integration {
   text: TextKey;
   icon: LucideIcon;
   /** The part of the service that others call; none for what calls others itself. */
-  place: PlaceId | null;
+  address: ServiceAddressId | null;
   /** What of it a page takes: the path after its address. */
   path: string;
 }
@@ -61,7 +61,7 @@ const OWN = {
     title: "integrations.api",
     text: "integrations.apiText",
     icon: Braces,
-    place: "api",
+    address: "api",
     path: "/api/v1",
   },
   widget: {
@@ -69,7 +69,7 @@ const OWN = {
     title: "integrations.widget",
     text: "integrations.widgetText",
     icon: MessagesSquare,
-    place: "widget",
+    address: "widget",
     path: "/widget.js",
   },
   "tool-server": {
@@ -77,7 +77,7 @@ const OWN = {
     title: "integrations.tools",
     text: "integrations.toolsText",
     icon: Bot,
-    place: "tool-server",
+    address: "tool-server",
     path: "/mcp",
   },
 } as const satisfies Partial<Record<IntegrationId, Integration>>;
@@ -88,7 +88,7 @@ const remoteChannel = (id: Exclude<TicketChannelId, keyof typeof OWN>): Integrat
   title: `integrations.${id}`,
   text: `integrations.${id}Text`,
   icon: CHANNEL_ICONS[CHANNELS[id].icon],
-  place: null,
+  address: null,
   path: "",
 });
 

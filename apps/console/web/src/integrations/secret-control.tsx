@@ -80,7 +80,7 @@ export function SecretControl({
         {isSet && children}
         <div className="ml-auto flex gap-2">
           {isSet && (
-            <Button look="danger" disabled={disabled} onClick={() => setRemoving(true)}>
+            <Button variant="danger" disabled={disabled} onClick={() => setRemoving(true)}>
               {t("secret.remove")}
             </Button>
           )}
@@ -91,7 +91,7 @@ export function SecretControl({
       </div>
       {made !== null && (
         <div className="animate-appear flex flex-col gap-2">
-          <Notice look="warn">{t("secret.once")}</Notice>
+          <Notice variant="warn">{t("secret.once")}</Notice>
           <CopyBox label={name} text={made} isWrapped />
         </div>
       )}

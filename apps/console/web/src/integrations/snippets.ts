@@ -1,5 +1,5 @@
 /** What stands where a key belongs that is not known here. */
-export const KEY_PLACE = "svc_…";
+export const KEY_PLACEHOLDER = "svc_…";
 
 /** A text as it can stand in an attribute of HTML between double quotes. */
 const attribute = (text: string) =>

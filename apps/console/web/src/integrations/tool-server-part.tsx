@@ -10,7 +10,7 @@ import { Section } from "../ui/page-frame.tsx";
 import { AddressField } from "./channel-state.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import type { KeyRight } from "./keys-section.tsx";
-import { KEY_PLACE, TOOL_CLIENTS, toolSnippet } from "./snippets.ts";
+import { KEY_PLACEHOLDER, TOOL_CLIENTS, toolSnippet } from "./snippets.ts";
 import type { ToolClient } from "./snippets.ts";
 import { useAddress } from "./use-address.ts";
 
@@ -68,7 +68,7 @@ export function ToolServerPart() {
           {TOOL_CLIENTS.map((client) => (
             <Tabs.Content key={client} value={client} className="flex flex-col gap-2">
               <p className="text-sm text-muted">{t(CLIENTS[client].where)}</p>
-              <CopyBox label={CLIENTS[client].name} text={toolSnippet(client, address.url, key ?? KEY_PLACE)} />
+              <CopyBox label={CLIENTS[client].name} text={toolSnippet(client, address.url, key ?? KEY_PLACEHOLDER)} />
             </Tabs.Content>
           ))}
         </Tabs.Root>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { portsQuery } from "../api/channels.ts";
-import type { PlaceId } from "../api/channels.ts";
+import type { ServiceAddressId } from "../api/channels.ts";
 import { useServices } from "../session/services.ts";
 
 /** Characters of addresses that are no signs of a shell, of HTML or of JSON: what is said is put into snippets. */
@@ -14,22 +14,22 @@ export function readAddress(text: string): string | null {
 }
 
 /** The parts of the service, followed. */
-export function usePlaces() {
+export function useServiceAddresses() {
   const { connection } = useServices();
   return useQuery(portsQuery(connection));
 }
 
-const nameOf = (id: PlaceId) => `console.address.${id}`;
+const nameOf = (id: ServiceAddressId) => `console.address.${id}`;
 
 /**
  * The address by which others call a part: what somebody has said in this browser, else its port on the machine that
  * the console was opened on. Only who has put a proxy before it knows the address that it has outside.
  */
-export function useAddress(id: PlaceId) {
+export function useAddress(id: ServiceAddressId) {
   const { storage } = useServices();
-  const { data: places } = usePlaces();
+  const { data: addresses } = useServiceAddresses();
   const [said, setSaid] = useState(() => storage.getItem(nameOf(id)) ?? "");
-  const port = places?.find((place) => place.id === id)?.port;
+  const port = addresses?.find((address) => address.id === id)?.port;
   const usual = port === undefined ? "" : `http://${location.hostname}:${port}`;
   return {
     url: readAddress(said) ?? usual,

@@ -101,7 +101,7 @@ export function OriginsField({
           onChange(linesOf(value));
         }}
       />
-      {value.length === 0 && <Notice look="warn">{t("widget.anySiteWarning")}</Notice>}
+      {value.length === 0 && <Notice variant="warn">{t("widget.anySiteWarning")}</Notice>}
     </div>
   );
 }

@@ -101,7 +101,7 @@ function Embedding({
   );
 }
 
-function Looks({ form: { field, shown } }: { form: Form }) {
+function AppearanceFields({ form: { field, shown } }: { form: Form }) {
   const { t } = useTexts();
   const known = Object.entries(PREVIEW_TEXTS).map(([value, { name }]) => ({ value, label: name }));
   const isKnown = known.some(({ value }) => value === shown.locale);
@@ -268,7 +268,7 @@ export function WidgetPart({ channel }: { channel: ChannelOf<"widget"> }) {
     <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_22rem]">
       <Column>
         <Embedding channel={channel} address={address} disabled={form.isDisabled} />
-        <Looks form={form} />
+        <AppearanceFields form={form} />
         <Section title={t("widget.strings")} text={t("widget.stringsText")}>
           <StringsField {...form.field("strings")} />
         </Section>

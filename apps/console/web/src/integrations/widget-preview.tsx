@@ -42,20 +42,20 @@ const subscribe = (listener: () => void) => {
 function PreviewPanel({
   config,
   title,
-  look,
+  variant: theme,
   accent,
   onAccent,
 }: {
   config: ChannelConfigs["widget"];
   title: string;
-  look: keyof typeof PANELS;
+  variant: keyof typeof PANELS;
   accent: string;
   onAccent: string;
 }) {
   const own = previewTextsOf(config.locale);
   const greeting = config.greeting.trim() || textIn(config, "greeting") || own.greeting;
   const placeholder = textIn(config, "messagePlaceholder") || own.placeholder;
-  const { ground, line, raised, soft, text } = PANELS[look];
+  const { ground, line, raised, soft, text } = PANELS[theme];
   return (
     <div
       dir={own.dir}
@@ -111,8 +111,8 @@ export function WidgetPreview({ config }: { config: ChannelConfigs["widget"] }) 
   const [visitor, setVisitor] = useState<"light" | "dark">(isSystemDark ? "dark" : "light");
   const own = previewTextsOf(config.locale);
   const title = config.title.trim() || textIn(config, "title") || own.title;
-  const look = config.theme === "auto" ? visitor : config.theme;
-  const { line, page } = PANELS[look];
+  const theme = config.theme === "auto" ? visitor : config.theme;
+  const { line, page } = PANELS[theme];
   const accent = isColor(config.color) ? config.color : "#3366ff";
   const onAccent = textColorOn(accent);
   const side = config.position === "bottom-left" ? "items-start" : "items-end";
@@ -142,7 +142,7 @@ export function WidgetPreview({ config }: { config: ChannelConfigs["widget"] }) 
           ))}
         </div>
         <div aria-hidden className={`flex flex-col gap-3 p-4 ${side}`}>
-          <PreviewPanel config={config} title={title} look={look} accent={accent} onAccent={onAccent} />
+          <PreviewPanel config={config} title={title} variant={theme} accent={accent} onAccent={onAccent} />
           <span
             className="flex size-13 items-center justify-center rounded-full shadow-[0_4px_16px_#0004]"
             style={{ backgroundColor: accent, color: onAccent }}

@@ -97,8 +97,8 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
       onSubmit={() => submit(target)}
       onClose={onClose}
     >
-      {gap.article !== null && <Notice look="warn">{t("gap.replaces")}</Notice>}
-      {kbs.data?.length === 0 && <Notice look="warn">{t("gap.noBase")}</Notice>}
+      {gap.article !== null && <Notice variant="warn">{t("gap.replaces")}</Notice>}
+      {kbs.data?.length === 0 && <Notice variant="warn">{t("gap.noBase")}</Notice>}
       <div className="grid gap-3.5 sm:grid-cols-[1fr_14rem]">
         <Field
           label={t("source.title")}

@@ -74,7 +74,7 @@ export function BasesPage() {
   }
 
   const button = mayWrite && (
-    <Button icon={Plus} look="primary" onClick={create.run} keys="c">
+    <Button icon={Plus} variant="primary" onClick={create.run} keys="c">
       {t("knowledge.make")}
     </Button>
   );
@@ -88,8 +88,8 @@ export function BasesPage() {
       ) : (
         <ul className="grid gap-4 sm:grid-cols-2 xl:grid-cols-3" aria-busy={kbs.isPending}>
           {kbs.isPending &&
-            [0, 1, 2].map((place) => (
-              <li key={place}>
+            [0, 1, 2].map((position) => (
+              <li key={position}>
                 <Skeleton className="h-28 w-full rounded-xl" />
               </li>
             ))}

@@ -199,7 +199,7 @@ function ImportList({ imports }: { imports: readonly ImportItem[] }) {
       </ul>
       {over.length > OVER_SHOWN && (
         <div className="border-t border-line px-2 py-1">
-          <Button size="small" look="quiet" onClick={() => setShowsAll(!showsAll)}>
+          <Button size="small" variant="quiet" onClick={() => setShowsAll(!showsAll)}>
             {showsAll ? t("import.fewer") : t("import.all", { n: over.length })}
           </Button>
         </div>
@@ -302,9 +302,9 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
   const queue = useUploads(() => Promise.resolve(kb.id));
   const filesRef = useRef<HTMLInputElement>(null);
   const searchRef = useRef<HTMLInputElement>(null);
-  const place = { project, kbId: kb.id };
-  const documents = useInfiniteQuery(documentsQuery(connection, { ...place, q, status: filter.status }));
-  const imports = useQuery(importsQuery(connection, place));
+  const position = { project, kbId: kb.id };
+  const documents = useInfiniteQuery(documentsQuery(connection, { ...position, q, status: filter.status }));
+  const imports = useQuery(importsQuery(connection, position));
   const { isOver, handlers } = useFileDrop(mayWrite, (files) => queue.add(files));
 
   // A sitemap import creates documents; each of them is shown as soon as the knowledge base counts it.

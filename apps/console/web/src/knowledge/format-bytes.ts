@@ -8,6 +8,6 @@ export function formatBytes(sizeBytes: number, { language }: Pick<Texts, "langua
   const write = (value: number, unit: string, unitDisplay: "long" | "short") =>
     new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay, maximumSignificantDigits: 3 }).format(value);
   if (sizeBytes < STEP) return write(sizeBytes, "byte", "long");
-  const place = Math.min(UNITS.length, Math.floor(Math.log(sizeBytes) / Math.log(STEP)));
-  return write(sizeBytes / STEP ** place, UNITS[place - 1] ?? "kilobyte", "short");
+  const position = Math.min(UNITS.length, Math.floor(Math.log(sizeBytes) / Math.log(STEP)));
+  return write(sizeBytes / STEP ** position, UNITS[position - 1] ?? "kilobyte", "short");
 }

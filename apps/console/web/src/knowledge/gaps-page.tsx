@@ -99,12 +99,12 @@ function GapDetails({ gap: { examples, id, status }, onMark }: { gap: Gap } & Pi
       {mayDo("tickets:write") && (
         <div className="flex gap-2 md:col-span-2">
           {status !== "ignored" && (
-            <Button icon={EyeOff} size="small" look="quiet" onClick={() => onMark("ignored")}>
+            <Button icon={EyeOff} size="small" variant="quiet" onClick={() => onMark("ignored")}>
               {t("gap.ignore")}
             </Button>
           )}
           {status !== "open" && (
-            <Button icon={RotateCcw} size="small" look="quiet" onClick={() => onMark("open")}>
+            <Button icon={RotateCcw} size="small" variant="quiet" onClick={() => onMark("open")}>
               {t("gap.reopen")}
             </Button>
           )}

@@ -135,7 +135,7 @@ function ProposalCard({
         <div className="mt-3 flex flex-wrap gap-2">
           <Button
             icon={Check}
-            look="primary"
+            variant="primary"
             isBusy={isBusy}
             onClick={decision.accept}
             keys={isCurrent ? "a" : undefined}
@@ -170,7 +170,7 @@ function RejectDialog({
       title={t("proposal.reject")}
       width="small"
       action={t("proposal.reject")}
-      look="danger"
+      variant="danger"
       onSubmit={() => onReject(reason)}
       onClose={onClose}
     >

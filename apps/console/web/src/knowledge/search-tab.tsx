@@ -17,14 +17,14 @@ import { markWords } from "./mark-words.ts";
 
 const HITS = 8;
 
-function Hit({ hit, place, best, query }: { hit: KbHit; place: number; best: number; query: string }) {
+function Hit({ hit, place: position, best, query }: { hit: KbHit; place: number; best: number; query: string }) {
   const { t, number } = useTexts();
   const { headingPath, page, score, text, title, url } = hit;
   const share = best <= 0 ? 0 : Math.max(0, score / best);
   return (
     <li className="px-4 py-3">
       <div className="flex items-start gap-3">
-        <span className="mt-px w-4 shrink-0 text-right text-xs text-faint tabular-nums">{place}</span>
+        <span className="mt-px w-4 shrink-0 text-right text-xs text-faint tabular-nums">{position}</span>
         <div className="min-w-0 flex-1">
           <p className="truncate text-sm font-medium [&_a]:text-accent [&_a]:hover:underline" dir="auto">
             {url === undefined ? title : <OutLink href={url}>{title}</OutLink>}
@@ -176,7 +176,7 @@ export function SearchTab({ kb }: { kb: KbItem }) {
             className={`${CONTROL} h-9 pl-9`}
           />
         </label>
-        <Button type="submit" look="primary" className="h-9">
+        <Button type="submit" variant="primary" className="h-9">
           {t("search.ask")}
         </Button>
       </form>

@@ -7,11 +7,11 @@ import { ReadingBar } from "./knowledge-frame.tsx";
 import type { Upload, UploadQueue } from "./upload-queue.ts";
 
 const SIGNS = {
-  waiting: { icon: Clock, look: "text-faint" },
-  sending: { icon: LoaderCircle, look: "text-accent animate-spin" },
-  sent: { icon: CircleCheck, look: "text-ok" },
-  failed: { icon: CircleAlert, look: "text-bad" },
-} as const satisfies Record<Upload["state"], { icon: typeof Clock; look: string }>;
+  waiting: { icon: Clock, className: "text-faint" },
+  sending: { icon: LoaderCircle, className: "text-accent animate-spin" },
+  sent: { icon: CircleCheck, className: "text-ok" },
+  failed: { icon: CircleAlert, className: "text-bad" },
+} as const satisfies Record<Upload["state"], { icon: typeof Clock; className: string }>;
 
 /** Files on their way: how many are there, and which were not taken and why. */
 export function UploadList({ queue }: { queue: UploadQueue }) {
@@ -30,17 +30,17 @@ export function UploadList({ queue }: { queue: UploadQueue }) {
           label={t("upload.progress", { done: sent, all: uploads.length })}
         />
         {open === 0 && (
-          <Button size="small" look="quiet" onClick={() => queue.clear()}>
+          <Button size="small" className="quiet" onClick={() => queue.clear()}>
             {t("upload.clear")}
           </Button>
         )}
       </header>
       <ul className="max-h-64 divide-y divide-line overflow-y-auto border-t border-line">
         {uploads.map(({ error, id, name, sizeBytes, state }) => {
-          const { icon: Icon, look } = SIGNS[state];
+          const { icon: Icon, className } = SIGNS[state];
           return (
             <li key={id} className="flex items-start gap-2.5 px-3 py-2 text-sm">
-              <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${look}`} />
+              <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${className}`} />
               <div className="min-w-0 flex-1">
                 <p className="truncate">
                   {name} <span className="text-xs text-muted">{formatBytes(sizeBytes, texts)}</span>

@@ -133,7 +133,7 @@ export function ResourcePage<Item extends { id: string }>({
   const items = itemsOf(query);
   useCommands("page", [create !== undefined && { ...create, keys: "c" }]);
   const button = create !== undefined && (
-    <Button icon={Plus} look="primary" onClick={create.run} keys="c">
+    <Button icon={Plus} variant="primary" onClick={create.run} keys="c">
       {create.title}
     </Button>
   );
@@ -179,13 +179,13 @@ export function ShownOnceDialog({
       title={title}
       onClose={onClose}
       footer={
-        <Button look="primary" onClick={onClose}>
+        <Button variant="primary" onClick={onClose}>
           {t("apiKeys.kept")}
         </Button>
       }
     >
       <div className="flex flex-col gap-3 p-4">
-        <Notice look="warn">{warning}</Notice>
+        <Notice variant="warn">{warning}</Notice>
         <CopyBox label={label} text={secret} isWrapped />
       </div>
     </Dialog>

@@ -9,18 +9,18 @@ export type AgentAnswers = AnswerStats["agents"][number];
 export const OUTCOMES = ["accepted", "edited", "askedPerson", "ratedBadly", "rejected", "undecided"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-const LOOKS = {
+const COLORS = {
   accepted: "ok",
   edited: "accent",
   askedPerson: "warn",
   ratedBadly: "bad",
   rejected: "strong",
   undecided: "rest",
-} as const satisfies Record<Outcome, BarPart["look"]>;
+} as const satisfies Record<Outcome, BarPart["color"]>;
 
 /** The parts of a bar of outcomes. */
 export const outcomeParts = (t: Texts["t"]): BarPart[] =>
-  OUTCOMES.map((outcome) => ({ label: t(`answers.${outcome}`), look: LOOKS[outcome] }));
+  OUTCOMES.map((outcome) => ({ label: t(`answers.${outcome}`), color: COLORS[outcome] }));
 
 /** The counts of all outcomes, in their order. */
 export const outcomeValues = (counts: AnswerCounts): number[] => OUTCOMES.map((outcome) => counts[outcome]);

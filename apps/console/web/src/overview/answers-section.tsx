@@ -179,7 +179,7 @@ function Threshold({ agent }: { agent: AgentAnswers & { name: string } }) {
       <div className="flex flex-wrap items-center gap-2">
         {mayChange && (
           <Button
-            look="primary"
+            variant="primary"
             isBusy={isBusy}
             disabled={threshold === present}
             onClick={() => void save(threshold, present)}
@@ -188,7 +188,7 @@ function Threshold({ agent }: { agent: AgentAnswers & { name: string } }) {
           </Button>
         )}
         {chosen !== null && chosen !== present && (
-          <Button look="quiet" onClick={() => setChosen(null)}>
+          <Button variant="quiet" onClick={() => setChosen(null)}>
             {t("answers.reset")}
           </Button>
         )}

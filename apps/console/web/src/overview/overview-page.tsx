@@ -290,7 +290,7 @@ function StorageNotice({ storage: { usedShare } }: { storage: Stats["storage"] }
   if (usedShare < STORAGE_WARNING_SHARE) return null;
   const isFull = usedShare >= 1;
   return (
-    <Notice look={isFull ? "bad" : "warn"}>
+    <Notice variant={isFull ? "bad" : "warn"}>
       {t(isFull ? "overview.storageFull" : "overview.storageFills", { share: percent(usedShare) })}
     </Notice>
   );
@@ -300,8 +300,8 @@ function FiguresSkeleton() {
   return (
     <>
       <div className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6">
-        {[0, 1, 2, 3, 4, 5].map((place) => (
-          <Skeleton key={place} className="h-24 w-full rounded-xl" />
+        {[0, 1, 2, 3, 4, 5].map((position) => (
+          <Skeleton key={position} className="h-24 w-full rounded-xl" />
         ))}
       </div>
       <Skeleton className="h-80 w-full rounded-xl" />

@@ -23,7 +23,7 @@ const DOTS = {
 /** What a bar is made of. */
 export interface BarPart {
   label: string;
-  look: keyof typeof FILLS;
+  color: keyof typeof FILLS;
 }
 
 /** A row of the table beside a plot. */
@@ -55,7 +55,7 @@ export function StackedBar({
   /** Height of a value of one. */
   scale: number;
 }) {
-  return parts.map(({ label, look }, index) => {
+  return parts.map(({ label, color }, index) => {
     const top = sumOf(values.slice(0, index + 1)) * scale;
     return (
       <rect
@@ -64,7 +64,7 @@ export function StackedBar({
         width={1 - GAP}
         y={PLOT_HEIGHT - top}
         height={(values[index] ?? 0) * scale}
-        className={FILLS[look]}
+        className={FILLS[color]}
       />
     );
   });
@@ -144,9 +144,9 @@ function PlotFrame({
   return (
     <figure aria-label={title}>
       <ul aria-hidden className="mb-3 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
-        {parts.map(({ label, look }) => (
+        {parts.map(({ label, color }) => (
           <li key={label} className="flex items-center gap-1.5">
-            <span className={`size-2.5 rounded-sm ${DOTS[look]}`} />
+            <span className={`size-2.5 rounded-sm ${DOTS[color]}`} />
             {label}
           </li>
         ))}
@@ -189,13 +189,13 @@ function Bar({
       className="h-3 w-full overflow-hidden rounded-sm bg-sunken"
     >
       <title>{label}</title>
-      {parts.map(({ label: name, look }, index) => (
+      {parts.map(({ label: name, color }, index) => (
         <rect
           key={name}
           x={sumOf(values.slice(0, index)) * scale}
           width={(values[index] ?? 0) * scale}
           height={10}
-          className={FILLS[look]}
+          className={FILLS[color]}
         />
       ))}
     </svg>

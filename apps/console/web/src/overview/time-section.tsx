@@ -11,9 +11,9 @@ type T = Texts["t"];
 
 /** What the bar of how messages ended is made of. */
 export const outcomeParts = (t: T): BarPart[] => [
-  { label: t("overview.automatic"), look: "accent" },
-  { label: t("overview.handoffs"), look: "warn" },
-  { label: t("overview.others"), look: "rest" },
+  { label: t("overview.automatic"), color: "accent" },
+  { label: t("overview.handoffs"), color: "warn" },
+  { label: t("overview.others"), color: "rest" },
 ];
 
 /** How messages ended: without a person, with one, and others, as those that were merged or are under way. */
@@ -32,8 +32,8 @@ export const countCells = (counts: Counts, { number }: Texts): string[] =>
 
 /** What the bar of the first reply's time is made of: up to p50, and from there to p90. */
 export const timeParts = (t: T): BarPart[] => [
-  { label: t("overview.p50"), look: "accent" },
-  { label: t("overview.upToP90"), look: "rest" },
+  { label: t("overview.p50"), color: "accent" },
+  { label: t("overview.upToP90"), color: "rest" },
 ];
 
 /** What the table beside that bar has: both times themselves. */

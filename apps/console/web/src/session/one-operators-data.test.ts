@@ -15,27 +15,27 @@ const sessionOf = (id: string): Session => ({
 /** A page that has read a ticket as Ann, and whose session then becomes `sessions`, one after the other. */
 function afterAnn(sessions: readonly (Session | null)[]) {
   const queryClient = new QueryClient();
-  let told = 0;
+  let notified = 0;
   keepOneOperatorsData(queryClient, () => {
-    told += 1;
+    notified += 1;
   });
   queryClient.setQueryData(["session"], sessionOf("ann"));
   queryClient.setQueryData(["ticket", "shop", "t1"], { subject: "Secret" });
   queryClient.setQueryData(["sign-in-ways"], { oidc: null });
   for (const session of sessions) queryClient.setQueryData(["session"], session);
   const keys = queryClient.getQueryCache().getAll();
-  return { told, kept: keys.map(({ queryKey }) => queryKey[0]) };
+  return { notified, kept: keys.map(({ queryKey }) => queryKey[0]) };
 }
 
 describe("what was read for one operator", () => {
   test("is gone when the session ends, and when it is somebody else's", () => {
-    const nothing = { told: 1, kept: ["session", "sign-in-ways"] };
+    const nothing = { notified: 1, kept: ["session", "sign-in-ways"] };
     expect(afterAnn([null])).toEqual(nothing);
     expect(afterAnn([sessionOf("bob")])).toEqual(nothing);
     expect(afterAnn([null, sessionOf("ann")])).toEqual(nothing);
   });
 
   test("stays while the same operator goes on, as with a new password", () => {
-    expect(afterAnn([sessionOf("ann")])).toEqual({ told: 0, kept: ["session", "ticket", "sign-in-ways"] });
+    expect(afterAnn([sessionOf("ann")])).toEqual({ notified: 0, kept: ["session", "ticket", "sign-in-ways"] });
   });
 });

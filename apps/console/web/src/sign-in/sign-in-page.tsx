@@ -98,7 +98,7 @@ function LinkForm({ token, link, onUsed }: { token: string; link: LinkAnswer; on
       <p role="alert" className="text-sm text-bad empty:hidden">
         {error}
       </p>
-      <Button type="submit" look="primary" isBusy={isBusy} className="w-full">
+      <Button type="submit" variant="primary" isBusy={isBusy} className="w-full">
         {t("link.submit")}
       </Button>
     </form>
@@ -179,7 +179,7 @@ export function SignInPage() {
         <p role="alert" className="text-sm text-bad empty:hidden">
           {error}
         </p>
-        <Button type="submit" look="primary" isBusy={isBusy} className="w-full">
+        <Button type="submit" variant="primary" isBusy={isBusy} className="w-full">
           {t("signIn.submit")}
         </Button>
       </form>

@@ -47,10 +47,10 @@ export function MentionList({
 }
 
 const SIGNS = {
-  sending: { icon: LoaderCircle, look: "animate-spin text-accent" },
-  ready: { icon: Paperclip, look: "text-faint" },
-  failed: { icon: CircleAlert, look: "text-bad" },
-} as const satisfies Record<ReplyFile["state"], { icon: typeof Paperclip; look: string }>;
+  sending: { icon: LoaderCircle, className: "animate-spin text-accent" },
+  ready: { icon: Paperclip, className: "text-faint" },
+  failed: { icon: CircleAlert, className: "text-bad" },
+} as const satisfies Record<ReplyFile["state"], { icon: typeof Paperclip; className: string }>;
 
 /** The files that go with what is being written. */
 export function ReplyFileList({
@@ -66,13 +66,13 @@ export function ReplyFileList({
     <ul aria-label={t("ticket.files")} className="mt-1.5 flex flex-wrap gap-1.5">
       {files.map((file) => {
         const { content, error, key, name, sizeBytes, state } = file;
-        const { icon: Icon, look } = SIGNS[state];
+        const { icon: Icon, className } = SIGNS[state];
         return (
           <li
             key={key}
             className="flex max-w-full items-center gap-1.5 rounded-md border border-line bg-surface py-0.5 pr-0.5 pl-2 text-xs"
           >
-            <Icon aria-hidden className={`size-3.5 shrink-0 ${look}`} />
+            <Icon aria-hidden className={`size-3.5 shrink-0 ${className}`} />
             <span dir="auto" className="truncate font-medium">
               {name}
             </span>

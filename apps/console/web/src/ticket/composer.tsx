@@ -51,10 +51,10 @@ function ComposerBar({
       {isOpen && mode !== "note" && (
         <>
           <IconButton icon={Paperclip} size="small" label={t("compose.attach")} onClick={onAttach} />
-          <Button size="small" look="quiet" onClick={onCanned}>
+          <Button size="small" variant="quiet" onClick={onCanned}>
             {t("compose.canned")}
           </Button>
-          <Button size="small" look="quiet" aria-pressed={isPreview} disabled={!isBegun} onClick={togglePreview}>
+          <Button size="small" variant="quiet" aria-pressed={isPreview} disabled={!isBegun} onClick={togglePreview}>
             {t(isPreview ? "compose.write" : "compose.preview")}
           </Button>
         </>
@@ -141,7 +141,7 @@ export function Composer(props: ComposerProps) {
               {t(mode === "note" ? "compose.noteFoot" : "compose.foot")}
             </p>
             <Button
-              look="primary"
+              variant="primary"
               keys="mod+Enter"
               disabled={!isBegun || (takesFiles && files.isSending)}
               isBusy={isBusy}

@@ -106,7 +106,7 @@ export function ConversationArea({
         <div className="@container mx-auto flex min-h-full max-w-3xl flex-col px-5 pt-5 pb-4 max-sm:px-3">
           {scroll.hasMore && (
             <Button
-              look="quiet"
+              variant="quiet"
               size="small"
               isBusy={scroll.isLoading}
               onClick={scroll.showOlder}

@@ -137,7 +137,7 @@ test("what is no reason of the pipeline's stays as it is", () => {
 });
 
 test("a weak draft is explained by what it lacks, else by the place that it quotes", () => {
-  const weak = (why: string, place?: string) => describeWeakDraft({ why, place }, words);
+  const weak = (why: string, title?: string) => describeWeakDraft({ why, title }, words);
   const compared = "confidence 41 % (threshold 50 %)";
   const lacks = "Die Passage in „Hours; and more“ erwähnt „Cassandra“, „E12“ nicht.";
   const missing = 'The passage does not mention "Cassandra", "E12".';
@@ -148,10 +148,10 @@ test("a weak draft is explained by what it lacks, else by the place that it quot
   expect(weak(`${compared}; Quotes "Hours", confidence 41 %. ${other}`, "Hours")).toBe(
     "Dokumente und Frage sind in verschiedenen Sprachen.",
   );
-  const place = "Die ähnlichste Passage, in „Hours“, beantwortet die Frage möglicherweise nicht.";
-  expect(weak(`${compared}; Quotes "Hours", confidence 41 %.`, "Hours")).toBe(place);
-  expect(weak(`${compared}; Quotes "Hours", 41 % sure. The message goes on with an earlier one.`, "Hours")).toBe(place);
-  expect(weak("only 31 % sure, 50 % are asked for", "Hours")).toBe(place);
+  const title = "Die ähnlichste Passage, in „Hours“, beantwortet die Frage möglicherweise nicht.";
+  expect(weak(`${compared}; Quotes "Hours", confidence 41 %.`, "Hours")).toBe(title);
+  expect(weak(`${compared}; Quotes "Hours", 41 % sure. The message goes on with an earlier one.`, "Hours")).toBe(title);
+  expect(weak("only 31 % sure, 50 % are asked for", "Hours")).toBe(title);
   expect(weak("only 31 % sure, 50 % are asked for")).toBe("Keine Passage deckt die Frage gut genug ab.");
   expect(weak("operator:1 has this conversation", "Hours")).toBe("Ann ist diesem Ticket zugewiesen.");
 });

@@ -273,20 +273,20 @@ export const shownBelow = (confidence: number, threshold: number) =>
 /** How confidence and threshold compare, before the reason of the confidence. */
 const COMPARED = /(?:confidence \d+ ?% \(threshold \d+ ?%\)|only \d+ % sure, \d+ % are asked for)(?:; |\.?$)/giu;
 /** A reason that says where the answer stands and how sure it is, and no more. */
-const ONLY_PLACE = /^quotes ".+", (?:confidence )?\d+ ?%(?: sure)?(?:\. The message [^"]+)?\.?$/iu;
+const ONLY_TITLE = /^quotes ".+", (?:confidence )?\d+ ?%(?: sure)?(?:\. The message [^"]+)?\.?$/iu;
 
 /**
  * Returns why a draft is below its agent's threshold, in plain words: what the reasons of the pipeline say besides the
  * confidence, else the place that it quotes.
  */
 export function describeWeakDraft(
-  { why, place }: { why: string; place: string | undefined },
+  { why, title }: { why: string; title: string | undefined },
   words: ReasonWords,
 ): string {
   const { t } = words;
   const reason = why.replaceAll(COMPARED, "").trim();
-  if (reason !== "" && !ONLY_PLACE.test(reason)) return describeReason(reason, words);
-  return place === undefined ? t("draft.weakNothing") : t("draft.weakPlace", { title: place });
+  if (reason !== "" && !ONLY_TITLE.test(reason)) return describeReason(reason, words);
+  return title === undefined ? t("draft.weakNothing") : t("draft.weakPlace", { title: title });
 }
 
 /**

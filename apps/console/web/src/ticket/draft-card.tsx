@@ -82,14 +82,14 @@ function DraftActions({
   return (
     <footer className="flex flex-wrap items-center gap-1.5 border-t border-line px-3 py-2.5">
       {(isEmpty || isWeak) && (
-        <Button look="primary" keys="r" onClick={() => compose("reply")}>
+        <Button variant="primary" keys="r" onClick={() => compose("reply")}>
           {t("action.write")}
         </Button>
       )}
       {!isEmpty && isShown && (
         <>
           <Button
-            look={isWeak ? "plain" : "primary"}
+            variant={isWeak ? "plain" : "primary"}
             keys="a"
             disabled={!canApprove}
             isBusy={busy !== null}
@@ -102,11 +102,11 @@ function DraftActions({
           </Button>
         </>
       )}
-      <Button look="quiet" isBusy={busy === "regenerate"} onClick={regenerate}>
+      <Button variant="quiet" isBusy={busy === "regenerate"} onClick={regenerate}>
         {t("action.regenerate")}
       </Button>
       <span className="flex-1" />
-      <Button look="quiet" onClick={() => openDialog("reject")}>
+      <Button variant="quiet" onClick={() => openDialog("reject")}>
         {t("action.reject")}
       </Button>
     </footer>
@@ -135,7 +135,7 @@ function WeakReason({
     <div className="px-4 pt-3 pb-2">
       <p className="text-sm">
         <span className="font-medium">{t("draft.weak", shares)}</span>{" "}
-        {describeWeakDraft({ why, place: sources[0]?.title }, { t, percent, nameOf })}
+        {describeWeakDraft({ why, title: sources[0]?.title }, { t, percent, nameOf })}
       </p>
       <button
         type="button"

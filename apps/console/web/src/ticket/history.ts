@@ -10,10 +10,10 @@ export type History = Pick<TicketDetail, "messages" | "replies" | "events">;
 function merge<Item extends { id: string | number }>(
   known: readonly Item[],
   read: readonly Item[],
-  placeOf: (item: Item) => number,
+  positionOf: (item: Item) => number,
 ): Item[] {
   const byId = new Map([...known, ...read].map((item) => [item.id, item]));
-  return [...byId.values()].sort((one, other) => placeOf(one) - placeOf(other));
+  return [...byId.values()].sort((one, other) => positionOf(one) - positionOf(other));
 }
 
 /**

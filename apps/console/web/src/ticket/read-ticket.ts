@@ -88,13 +88,13 @@ const numberOf = (value: unknown) => (typeof value === "number" && Number.isFini
 
 /** The stages in the order in which they run; others stand behind them. */
 const ORDER = ["openTicket", "triage", "triageAllProjects", "retrieve", "answer", "gate", "formatReply", "sendReply"];
-const placeOf = (name: string) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
+const positionOf = (name: string) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
 
 function stagesOf(data: unknown): TraceRun["stages"] {
   if (!isRecord(data)) return [];
   return Object.entries(data)
     .map(([name, ms]) => ({ name, ms: numberOf(ms) ?? 0 }))
-    .sort((one, other) => placeOf(one.name) - placeOf(other.name));
+    .sort((one, other) => positionOf(one.name) - positionOf(other.name));
 }
 
 /** What the pipeline has done for a ticket, the newest first, out of its events. */

@@ -154,7 +154,9 @@ function ChangeDialog({ ticket, onClose, actions }: DialogProps & { actions: Tic
       />
       <Field label={t("ticket.tags")} hint={t("ticket.tagsHint")} name="tags" defaultValue={ticket.tags.join(", ")} />
       <div role="status" className="empty:hidden">
-        {overtaken.length > 0 && <Notice look="warn">{t("change.overtaken", { what: overtaken.join(" · ") })}</Notice>}
+        {overtaken.length > 0 && (
+          <Notice variant="warn">{t("change.overtaken", { what: overtaken.join(" · ") })}</Notice>
+        )}
       </div>
     </FormDialog>
   );
@@ -180,7 +182,7 @@ function RejectDialog({ onClose, onReject }: { onClose: () => void; onReject: (r
       footer={
         <>
           <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button look="danger" keys="mod+Enter" onClick={submit}>
+          <Button variant="danger" keys="mod+Enter" onClick={submit}>
             {t("action.reject")}
           </Button>
         </>

@@ -85,7 +85,7 @@ export function ToolCalls({
             {mayWrite && (
               <div className="mt-2 flex gap-1.5">
                 <Button
-                  look="primary"
+                  variant="primary"
                   size="small"
                   isBusy={actions.busy === `tool-${call.id}`}
                   onClick={() => void actions.decideToolCall(call.id, true)}

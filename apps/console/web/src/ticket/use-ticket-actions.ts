@@ -84,9 +84,11 @@ export function useTicketActions(ticket: TicketDetail) {
         ...telling
       }: Telling & { version?: number; keepsDraft?: boolean } = {},
     ) => {
-      const place = { id: ticket.id, project: ticket.project, version };
+      const target = { id: ticket.id, project: ticket.project, version };
       const work = () =>
-        assignee === me ? decide(connection, place, "takeover", {}) : give(connection, place, { assignee, keepsDraft });
+        assignee === me
+          ? decide(connection, target, "takeover", {})
+          : give(connection, target, { assignee, keepsDraft });
       return attempt("assign", work, telling);
     },
     /** Changes what `body` names of the ticket as it is shown, or as `version` says that it was. */

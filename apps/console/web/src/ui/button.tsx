@@ -25,14 +25,14 @@ function writeKey(key: string, ctrl: string): string[] {
 /** The keys of a command, hidden from screen readers: the list of keys names them. */
 export function Kbd({ keys, isOn = "surface" }: { keys: string; isOn?: "surface" | "accent" }) {
   const { t } = useTexts();
-  const look = isOn === "accent" ? "border-on-accent/35 text-on-accent" : "border-line bg-page text-muted";
+  const variant = isOn === "accent" ? "border-on-accent/35 text-on-accent" : "border-line bg-page text-muted";
   return (
     <span aria-hidden className="ml-0.5 inline-flex gap-0.5 max-md:hidden">
       {keys.split(" ").flatMap((key) =>
         writeKey(key, t("keys.ctrl")).map((part) => (
           <kbd
             key={key + part}
-            className={`inline-flex h-4.5 min-w-4.5 items-center justify-center rounded border px-1 font-sans text-2xs font-medium ${look}`}
+            className={`inline-flex h-4.5 min-w-4.5 items-center justify-center rounded border px-1 font-sans text-2xs font-medium ${variant}`}
           >
             {part}
           </kbd>
@@ -61,7 +61,7 @@ export function Tip({ text, keys, children }: { text: string; keys?: string | un
   );
 }
 
-const LOOKS = {
+const VARIANTS = {
   primary: "bg-accent text-on-accent hover:bg-accent-strong border-transparent",
   plain: "bg-surface text-ink border-line hover:bg-hover",
   quiet: "bg-transparent text-muted border-transparent hover:bg-hover hover:text-ink",
@@ -72,7 +72,7 @@ const SIZES = { normal: "h-8 px-3 text-sm gap-1.5", small: "h-7 px-2 text-xs gap
 
 /** A button. With `isBusy` it keeps its position and does nothing; `icon` precedes its text, `keys` follow it. */
 export function Button({
-  look = "plain",
+  variant = "plain",
   size = "normal",
   icon: Icon,
   isBusy = false,
@@ -83,7 +83,7 @@ export function Button({
   type = "button",
   ...rest
 }: ComponentProps<"button"> & {
-  look?: keyof typeof LOOKS;
+  variant?: keyof typeof VARIANTS;
   size?: keyof typeof SIZES;
   icon?: LucideIcon;
   isBusy?: boolean;
@@ -96,11 +96,11 @@ export function Button({
       aria-busy={isBusy}
       aria-disabled={isBusy || rest.disabled}
       onClick={isBusy ? (event) => event.preventDefault() : onClick}
-      className={`inline-flex shrink-0 items-center justify-center rounded-md border font-medium whitespace-nowrap transition-colors disabled:cursor-not-allowed disabled:opacity-50 aria-busy:opacity-60 ${LOOKS[look]} ${SIZES[size]} ${className}`}
+      className={`inline-flex shrink-0 items-center justify-center rounded-md border font-medium whitespace-nowrap transition-colors disabled:cursor-not-allowed disabled:opacity-50 aria-busy:opacity-60 ${VARIANTS[variant]} ${SIZES[size]} ${className}`}
     >
       {Icon !== undefined && <Icon aria-hidden className={size === "small" ? "size-3.5" : "size-4"} />}
       {children}
-      {keys !== undefined && <Kbd keys={keys} isOn={look === "primary" ? "accent" : "surface"} />}
+      {keys !== undefined && <Kbd keys={keys} isOn={variant === "primary" ? "accent" : "surface"} />}
     </button>
   );
 }

@@ -36,7 +36,7 @@ describe("what went wrong", () => {
 });
 
 test("each way in which single sign-on fails is told in words of its own, and one that is not known all the same", () => {
-  const told = ["unknown_operator", "unavailable", "rate_limited", "refused"].map(describeSsoError);
-  expect(new Set(told).size).toBe(4);
+  const texts = ["unknown_operator", "unavailable", "rate_limited", "refused"].map(describeSsoError);
+  expect(new Set(texts).size).toBe(4);
   expect(["constructor", "", "x"].map(describeSsoError)).toEqual(Array(3).fill("signIn.ssoFailed"));
 });

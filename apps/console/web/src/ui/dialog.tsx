@@ -112,7 +112,7 @@ function DiscardBar({
     <div role="alert" className="flex flex-wrap items-center gap-2 border-t border-line bg-warn-soft px-4 py-3">
       <p className="min-w-0 flex-1 text-sm">{t("ui.discardText")}</p>
       <Button onClick={onDiscard}>{t("ui.discard")}</Button>
-      <Button ref={ref} look="primary" onClick={onKeep}>
+      <Button ref={ref} variant="primary" onClick={onKeep}>
         {t("ui.keepWriting")}
       </Button>
     </div>
@@ -212,7 +212,7 @@ export function ConfirmDialog({
       footer={
         <>
           <Button onClick={onClose}>{t("ui.cancel")}</Button>
-          <Button look="danger" isBusy={isBusy} onClick={() => void confirm()}>
+          <Button variant="danger" isBusy={isBusy} onClick={() => void confirm()}>
             {action}
           </Button>
         </>

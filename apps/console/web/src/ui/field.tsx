@@ -127,11 +127,11 @@ const SEARCH_LOOKS = {
 /** A search field with an icon. Its label is hidden; it is the placeholder as well. */
 export function SearchField({
   label,
-  look = "plain",
+  variant: check = "plain",
   className = "",
   onChange,
   ...rest
-}: Omit<FieldProps, "hint" | "error"> & Rest<"input"> & { look?: keyof typeof SEARCH_LOOKS }) {
+}: Omit<FieldProps, "hint" | "error"> & Rest<"input"> & { variant?: keyof typeof SEARCH_LOOKS }) {
   return (
     <label className={`relative min-w-0 flex-1 ${className}`}>
       <span className="sr-only">{label}</span>
@@ -141,7 +141,7 @@ export function SearchField({
         {...rest}
         {...(onChange !== undefined && { onChange: ({ currentTarget }) => onChange(currentTarget.value) })}
         type="search"
-        className={`h-8 w-full rounded-md border pr-2 pl-8 text-base md:text-sm ${SEARCH_LOOKS[look]}`}
+        className={`h-8 w-full rounded-md border pr-2 pl-8 text-base md:text-sm ${SEARCH_LOOKS[check]}`}
       />
     </label>
   );

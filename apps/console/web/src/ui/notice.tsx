@@ -5,7 +5,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { Button } from "./button.tsx";
 import { describeError } from "./describe-error.ts";
 
-const LOOKS = {
+const VARIANTS = {
   plain: { icon: Info, box: "bg-sunken", sign: "text-muted" },
   warn: { icon: TriangleAlert, box: "bg-warn-soft", sign: "text-warn" },
   bad: { icon: CircleAlert, box: "bg-bad-soft", sign: "text-bad" },
@@ -13,15 +13,15 @@ const LOOKS = {
 
 /** A message within the page. */
 export function Notice({
-  look = "plain",
+  variant = "plain",
   children,
   action,
 }: {
-  look?: keyof typeof LOOKS;
+  variant?: keyof typeof VARIANTS;
   children: ReactNode;
   action?: ReactNode;
 }) {
-  const { icon: Icon, box, sign } = LOOKS[look];
+  const { icon: Icon, box, sign } = VARIANTS[variant];
   return (
     <div className={`flex items-start gap-2.5 rounded-lg px-3 py-2.5 text-sm ${box}`}>
       <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${sign}`} />

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { explainCertificateFault } from "./explain-certificate-fault.ts";
+import { explainCertificateError } from "./explain-certificate-error.ts";
 
-const faultWith = (code: string) => Object.assign(new Error("planted"), { code });
+const errorWith = (code: string) => Object.assign(new Error("planted"), { code });
 
 describe("an error of a certificate is explained in words", () => {
   test.each([
@@ -10,17 +10,17 @@ describe("an error of a certificate is explained in words", () => {
     ["CERT_HAS_EXPIRED", /expired/],
     ["ERR_TLS_CERT_ALTNAME_INVALID", /different host name/],
   ])("%s", (code, words) => {
-    expect(explainCertificateFault(faultWith(code))).toMatch(words);
+    expect(explainCertificateError(errorWith(code))).toMatch(words);
   });
 
   test("also where PostgreSQL has no TLS at all", () => {
-    expect(explainCertificateFault(new Error("The server does not support SSL connections"))).toMatch(
+    expect(explainCertificateError(new Error("The server does not support SSL connections"))).toMatch(
       /does not support TLS/,
     );
   });
 
   test("but no other error is", () => {
-    expect(explainCertificateFault(faultWith("ECONNREFUSED"))).toBeNull();
-    expect(explainCertificateFault("text")).toBeNull();
+    expect(explainCertificateError(errorWith("ECONNREFUSED"))).toBeNull();
+    expect(explainCertificateError("text")).toBeNull();
   });
 });

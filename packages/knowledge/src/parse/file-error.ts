@@ -1,7 +1,7 @@
 import { ServiceError } from "@svc/contracts";
 
 /** Kinds of fault that a file of a supported format can have: `errors[0].code` of an `invalid_request`. */
-export type FileFault =
+export type FileErrorCode =
   | "empty"
   | "binary"
   | "encrypted"
@@ -17,14 +17,14 @@ export type FileFault =
  * What is wrong with this very file, for the person who added it. `detail` is a sentence about the file, without its
  * name, as in `is protected by a password; remove the password first`.
  */
-export function fileFault(name: string, code: FileFault, detail: string, cause?: unknown): ServiceError {
+export function fileError(name: string, code: FileErrorCode, detail: string, cause?: unknown): ServiceError {
   const message = `${quoteName(name)} ${detail}.`;
   return new ServiceError("invalid_request", message, { errors: [{ pointer: "/file", code, detail: message }], cause });
 }
 
 /** The file needs more memory than one may take. */
 export function tooComplex(name: string): ServiceError {
-  return fileFault(name, "too_complex", "requires too much memory; split it into smaller files");
+  return fileError(name, "too_complex", "requires too much memory; split it into smaller files");
 }
 
 /** The file is beyond a limit that `detail` names. */

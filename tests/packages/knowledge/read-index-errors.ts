@@ -5,7 +5,7 @@ import type { Client } from "pg";
  * What is wrong with the index of a knowledge base: passages without postings or with other lengths than they have,
  * postings that are out of order, numbers of passages that count as gone, and numbers without a passage that do not.
  */
-export async function readIndexFaults(client: Client, kbId: string): Promise<string[]> {
+export async function readIndexErrors(client: Client, kbId: string): Promise<string[]> {
   const { rows: kbs } = await client.query<{ number: number; blocks: number[]; dead_numbers: number[] }>(
     "SELECT number, blocks, dead_numbers FROM kbs WHERE id = $1",
     [kbId],
@@ -25,25 +25,25 @@ export async function readIndexFaults(client: Client, kbId: string): Promise<str
   const runs = kb.dead_numbers;
   const isDead = (number: number): boolean =>
     runs.some((from, at) => at % 2 === 0 && from <= number && number < (runs[at + 1] ?? 0));
-  const faults: string[] = [];
+  const errors: string[] = [];
   const posted = new Set<number>();
   for (const { block, term, postings } of rows.rows) {
-    if (!kb.blocks.includes(block)) faults.push(`block ${block} is not listed`);
+    if (!kb.blocks.includes(block)) errors.push(`block ${block} is not listed`);
     const units = decodePostings(postings);
     let last = -1;
     for (let at = 0; at < units.length; at += POSTING_UNITS) {
       const number = block * BLOCK_CHUNKS + (units[at] ?? 0);
-      if (number <= last) faults.push(`${term}: ${number} after ${last}`);
+      if (number <= last) errors.push(`${term}: ${number} after ${last}`);
       last = number;
       const length = lengths.get(number);
-      if (length === undefined && !isDead(number)) faults.push(`${term}: ${number} is no passage`);
-      if (length !== undefined && length !== units[at + 2]) faults.push(`${term}: ${number} has another length`);
+      if (length === undefined && !isDead(number)) errors.push(`${term}: ${number} is no passage`);
+      if (length !== undefined && length !== units[at + 2]) errors.push(`${term}: ${number} has another length`);
       if (length !== undefined) posted.add(number);
     }
   }
   for (const [number, length] of lengths) {
-    if (isDead(number)) faults.push(`${number} counts as gone`);
-    if (length > 0 && !posted.has(number)) faults.push(`${number} has no postings`);
+    if (isDead(number)) errors.push(`${number} counts as gone`);
+    if (length > 0 && !posted.has(number)) errors.push(`${number} has no postings`);
   }
-  return faults;
+  return errors;
 }

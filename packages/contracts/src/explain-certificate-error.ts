@@ -1,7 +1,7 @@
 const UNTRUSTED = "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the CA certificate file";
 
 /** Certificate error codes of Node.js and OpenSSL, with explanations for administrators. */
-const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
+const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
@@ -22,10 +22,10 @@ const WITHOUT_TLS = /server does not support SSL/i;
 /**
  * Returns why a TLS connection to a server ("it") failed, or null for other errors. Retrying does not fix these errors.
  */
-export function explainCertificateFault(error: unknown): string | null {
+export function explainCertificateError(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   if (WITHOUT_TLS.test(error.message))
     return "it does not support TLS: enable TLS on the server, or remove sslmode from the URL";
   const code: unknown = "code" in error ? error.code : undefined;
-  return typeof code === "string" ? (CERTIFICATE_FAULTS[code] ?? null) : null;
+  return typeof code === "string" ? (CERTIFICATE_ERRORS[code] ?? null) : null;
 }

@@ -4,7 +4,7 @@ import type { Store } from "@svc/store";
 import { z } from "zod";
 
 /** Destination of a message in a chat. A topic or message that Telegram no longer knows is omitted. */
-export interface Place {
+export interface Position {
   chatId: string;
   /** Topic of a forum. */
   threadId: number | null;
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** What sending reads from the store. */
-export interface PlaceStore {
+export interface TargetStore {
   messages: Pick<Store["messages"], "findMeta" | "findLastMeta">;
 }
 
@@ -29,11 +29,11 @@ export const isGroup = (chatId: string): boolean => chatId.startsWith("-");
  * Returns the destination of a reply: the topic of the message that it answers, or of the chat's newest message; in a group it
  * quotes the message that it answers.
  */
-export async function findPlace(
-  store: PlaceStore,
+export async function findTarget(
+  store: TargetStore,
   chatId: string,
   context: Partial<Pick<ReplyContext, "project" | "ticketId" | "inReplyTo">>,
-): Promise<Place> {
+): Promise<Position> {
   const origin = originSchema.safeParse(await findMeta(store, context));
   const { messageId, threadId } = origin.success ? origin.data.telegram : {};
   const isQuoting = isGroup(chatId) && context.inReplyTo !== undefined;
@@ -41,7 +41,7 @@ export async function findPlace(
 }
 
 async function findMeta(
-  store: PlaceStore,
+  store: TargetStore,
   { project, ticketId, inReplyTo }: Partial<Pick<ReplyContext, "project" | "ticketId" | "inReplyTo">>,
 ): Promise<Record<string, unknown> | null> {
   if (project === undefined) return null;
