@@ -1,5 +1,5 @@
-// Answers from one passage that may or may not answer: which of its sentences are quoted, and how like the answers of
-// people the quotes are. All passages are in one knowledge base, so that words weigh what they do in the product.
+// Answers from one passage that may or may not answer: which of its sentences are sent, and how similar the answers are
+// to those of people. All passages are in one knowledge base, so that words weigh what they do in the product.
 import { answerQuestion } from "@svc/agents";
 import { searchKnowledge } from "@svc/knowledge";
 import { ingest, rankDocuments } from "./ingest.ts";
@@ -39,11 +39,11 @@ export async function evaluate({ passages, queries }: SetOf<"passages">, scratch
       const found = await searchKnowledge({ store }, project.id, { query: text, kbIds: [kb.id], limit: SEARCH_LIMIT });
       const hits = found.hits.filter(({ documentId }) => idOf.get(documentId) === passage);
       const search = () => Promise.resolve({ ...found, hits });
-      const { text: answer, sources, confidence } = await answerQuestion({ agent, text, search });
+      const { text: answer, confidence } = await answerQuestion({ agent, text, search });
       return {
         id,
         ranked: rankDocuments(found.hits, idOf),
-        sentences: quotedSentences(sentencesOf.get(passage) ?? [], sources),
+        sentences: sentencesIn(answer, sentencesOf.get(passage) ?? []),
         answer,
         score: confidence,
       };
@@ -53,24 +53,11 @@ export async function evaluate({ passages, queries }: SetOf<"passages">, scratch
   return { predictions, scores: { ...scoresOf(queries, predictions), ingested, queryMs } };
 }
 
-/** The numbers of the sentences that lie in a quote for the most part. */
-function quotedSentences(sentences: readonly string[], sources: readonly { quote: string }[]) {
-  const text = sentences.join(" ");
-  const quotes = sources.flatMap(({ quote }) => {
-    const start = text.indexOf(quote);
-    return start === -1 ? [] : [{ start, end: start + quote.length }];
-  });
-  let start = 0;
-  return sentences.flatMap((sentence, index) => {
-    const from = start;
-    const to = from + sentence.length;
-    start = to + 1;
-    const quoted = quotes.reduce(
-      (sum, quote) => sum + Math.max(0, Math.min(to, quote.end) - Math.max(from, quote.start)),
-      0,
-    );
-    return quoted * 2 > sentence.length ? [index] : [];
-  });
+/** Returns the numbers of the sentences that an answer contains, wherever they stand in it. */
+function sentencesIn(answer: string | null, sentences: readonly string[]): number[] {
+  const wordsOf = (text: string): string => text.replaceAll(/[^\p{L}\p{N}]+/gu, " ").trim();
+  const sent = wordsOf(answer ?? "");
+  return sentences.flatMap((sentence, index) => (sent.includes(wordsOf(sentence)) ? [index] : []));
 }
 
 function scoresOf(queries: readonly PassageQuery[], predictions: readonly Prediction[]) {
