@@ -145,7 +145,7 @@ function failurePolicy(store: Store, log: Log): FailurePolicy<ReplyClaim> {
 
 /**
  * Defines the work of sending the replies of a channel that pushes, in the order of each conversation: those that were
- * announced, and twice a second those whose job was lost or that had to wait. Idempotent: each part of a reply is recorded
+ * announced, and in sweeps those whose job was lost or that had to wait. Idempotent: each part of a reply is recorded
  * once it is sent. What was sent at the moment of a crash may be sent again: one part of one reply. A replica that only
  * stands by wakes up the active one.
  */

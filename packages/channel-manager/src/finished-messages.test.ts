@@ -71,6 +71,21 @@ test("a version that knows nothing of carried replies is woken up by the ticket;
   expect(wakeUps.sent.join("")).not.toMatch(/\s/);
 });
 
+test("what another version has written in another way wakes the chat up, and is left to be read", () => {
+  const wakeUps = wakeUpsOf(10_000);
+  const heard = follow(wakeUps.queues);
+  announceReplies(wakeUps.queues, "t-1", finished);
+  const [carried = ""] = wakeUps.sent;
+  for (const unreadable of [carried.slice(0, -9), `${carried.slice(0, 4)}e30`, `${carried.slice(0, 4)}!`]) {
+    wakeUps.deliver([unreadable]);
+  }
+  expect(heard).toEqual([
+    ["t-1", []],
+    ["t-1", []],
+    ["t-1", []],
+  ]);
+});
+
 test("a message that is too large for a wake-up is left to be read", () => {
   const wakeUps = wakeUpsOf(300);
   const heard = follow(wakeUps.queues);

@@ -55,15 +55,15 @@ function encode({ messageId, state, replies }: FinishedMessage): string {
   return Buffer.from(JSON.stringify(carried)).toString("base64url");
 }
 
-function decode(ticketId: string, encoded: string): FinishedMessage {
-  // Written by `encode`.
-  const { messageId, state, replies } = JSON.parse(Buffer.from(encoded, "base64url").toString()) as CarriedMessage;
-  return {
-    messageId,
-    state,
-    coveredBy: null,
-    replies: replies.map((reply) => restore(ticketId, messageId, reply)),
-  };
+/** Returns what `encode` wrote, or nothing if another version wrote it in another way: it can be read from the store. */
+function decode(ticketId: string, encoded: string): FinishedMessage[] {
+  try {
+    const { messageId, state, replies } = JSON.parse(Buffer.from(encoded, "base64url").toString()) as CarriedMessage;
+    const restored = replies.map((reply) => restore(ticketId, messageId, reply));
+    return [{ messageId, state, coveredBy: null, replies: restored }];
+  } catch {
+    return [];
+  }
 }
 
 /**
@@ -95,7 +95,7 @@ export function followReplies(
       // Most replicas wait for other chats.
       if (!isAwaited(ticketId)) continue;
       const finished = byTicket.get(ticketId) ?? [];
-      if (encoded !== undefined) finished.push(decode(ticketId, encoded));
+      if (encoded !== undefined) finished.push(...decode(ticketId, encoded));
       byTicket.set(ticketId, finished);
     }
     for (const [ticketId, finished] of byTicket) onReplies(ticketId, finished);

@@ -175,7 +175,7 @@ function secretExamples(): string[] {
 }
 
 const set = defineCommand({
-  description: "change settings of a channel; a running service applies them within a second",
+  description: "change settings of a channel; a running service applies them within two seconds",
   args: {
     ...CHANNEL,
     "[settings]": "JSON object with the settings to change, or name=text; other settings stay unchanged",
@@ -194,7 +194,7 @@ const set = defineCommand({
     const item = await asAdministrator(cli, undefined, ({ updateChannel }) => updateChannel({ id: channel }, change));
     cli.terminal.show(
       { ok: true, item },
-      () => `Channel ${channel} updated. A running service applies this within a second.`,
+      () => `Channel ${channel} updated. A running service applies this within two seconds.`,
     );
   },
 });
@@ -208,13 +208,13 @@ async function setEnabled(cli: Cli, id: IntegrationId, enabled: boolean): Promis
   const state = enabled ? "enabled" : "disabled";
   cli.terminal.show({ ok: true, id, enabled, isChanged }, () =>
     isChanged
-      ? `Channel ${id} ${state}. A running service applies this within a second.`
+      ? `Channel ${id} ${state}. A running service applies this within two seconds.`
       : `Channel ${id} is already ${state}; nothing was changed.`,
   );
 }
 
 const enable = defineCommand({
-  description: "enable a channel; a running service applies this within a second",
+  description: "enable a channel; a running service applies this within two seconds",
   args: CHANNEL,
   about: `If the widget has no key yet, one is generated: see "{svc} channels show widget".`,
   examples: ["channels enable api", "channels enable widget"],
@@ -222,7 +222,7 @@ const enable = defineCommand({
 });
 
 const disable = defineCommand({
-  description: "disable a channel; a running service applies this within a second",
+  description: "disable a channel; a running service applies this within two seconds",
   args: CHANNEL,
   about: `While the channel api is disabled, new messages get 503 channel_disabled. Replies can still be collected, and health
 checks and administration keep working.`,

@@ -40,13 +40,13 @@ describe("arguments in an address", () => {
   test.each(["../../admin", "a/b", "..%2F..%2Fadmin", "%2e%2e", "%252e%252e%252f", "a\\b", "a\uFF0Fb"])(
     "that could leave their part of the path at a server that decodes it are a fault: %s",
     (id) => {
-      expect(fillUrl("https://api.example.com/orders/{id}/items", { id })).toHaveProperty("fault");
+      expect(fillUrl("https://api.example.com/orders/{id}/items", { id })).toHaveProperty("problem");
       expect(fillUrl("https://api.example.com/orders?path={id}", { id })).toHaveProperty("url");
     },
   );
 
   test.each<unknown>(["", undefined, null, {}, ["a"], "..", "."])("that the path cannot have are a fault: %p", (id) => {
-    expect(fillUrl("https://api.example.com/orders/{id}", { id })).toHaveProperty("fault");
+    expect(fillUrl("https://api.example.com/orders/{id}", { id })).toHaveProperty("problem");
   });
 });
 
