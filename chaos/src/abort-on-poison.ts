@@ -1,33 +1,31 @@
-// Loaded into every process of the product before its own code: a pipeline that claims a message with poison in it aborts
-// in the moment in which PostgreSQL returns it.
+// Loaded into every process of the product before its own code: a pipeline that has claimed a message with poison in it
+// aborts as soon as it works on it. That is when the claim that also opens the ticket returns it, or when its text is
+// passed on to PostgreSQL. A claim after an expired lease returns it too, but may only give it up.
 import { basename, dirname } from "node:path";
 import pg from "pg";
 import { POISON } from "./poison-mark.ts";
+
+const OPENING_CLAIM = "messages.claim";
 
 const holds = (value: unknown): boolean =>
   Array.isArray(value) ? value.some(holds) : typeof value === "string" && value.includes(POISON);
 
 if (basename(dirname(dirname(process.argv[1] ?? ""))) === "pipeline") {
   const query = Reflect.get(pg.Client.prototype, "query") as (...args: unknown[]) => unknown;
-  const abortIfPoison = (result: { rows?: unknown } | undefined): void => {
-    if (holds(result?.rows)) process.kill(process.pid, "SIGABRT");
+  const abortIf = (value: unknown): void => {
+    if (holds(value)) process.kill(process.pid, "SIGABRT");
   };
   function abortOnPoison(this: unknown, ...args: unknown[]) {
-    const { name = "" } = Object(args[0]) as { name?: string };
-    if (!name.startsWith("messages.claim")) return query.apply(this, args);
-    // A pool passes a callback; a client alone returns a promise.
+    const { name, values = args[1] } = Object(args[0]) as { name?: string; values?: unknown };
+    abortIf(values);
     const callback = args.at(-1);
-    if (typeof callback === "function") {
-      const call = callback as (error: unknown, result?: { rows?: unknown }) => void;
-      const watched: typeof call = (error, result) => {
-        abortIfPoison(result);
-        call(error, result);
-      };
-      return query.apply(this, [...args.slice(0, -1), watched]);
-    }
-    const answer = query.apply(this, args) as Promise<{ rows?: unknown }>;
-    answer.then(abortIfPoison, () => undefined);
-    return answer;
+    if (name !== OPENING_CLAIM || typeof callback !== "function") return query.apply(this, args);
+    const call = callback as (error: unknown, result?: { rows?: unknown }) => void;
+    const watched: typeof call = (error, result) => {
+      abortIf(result?.rows);
+      call(error, result);
+    };
+    return query.apply(this, [...args.slice(0, -1), watched]);
   }
   Object.assign(pg.Client.prototype, { query: abortOnPoison });
 }
