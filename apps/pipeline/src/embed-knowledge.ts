@@ -44,9 +44,9 @@ const PROBE = "passage";
  * A replica that dies leaves its passages to the others after that time; one that is slower than that does harmless
  * double work. While the endpoint or the store is away it waits, up to 30 s at a time, and says so once.
  *
- * The model of the replica that began last counts: another model makes all passages be embedded anew, and replicas that
- * are configured with a former one leave off. Ends within a moment after the abort, gives back what it had taken, and
- * never rejects.
+ * The model of the replica that began last counts: another model makes all passages be embedded again, and replicas
+ * that are configured with a former one leave off. Ends within a moment after the abort, gives back what it had taken,
+ * and never rejects.
  */
 export async function embedKnowledge(
   work: EmbeddingWork,

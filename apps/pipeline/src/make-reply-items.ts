@@ -25,11 +25,11 @@ export interface ReplyItemOptions {
 
 /**
  * Turns an answer into the items of its reply: first the message, word for word, then each table of a Markdown answer
- * as an XLSX file too, where the project wants it (service document, section 2.2; docs/api.md, "Reply items"). The first
- * 10 tables are written, each to 1,000 rows and 100 columns, with a note in the file when it was cut; a text of more
- * than 100,000 characters is not searched. The message always has everything.
- * Never rejects: a table that cannot be written costs its attachment, not the message, and `warn` is told.
- * The same answer gives the same items, byte for byte, so that a repeated job changes nothing.
+ * as an XLSX file too, where the project wants it (service document, section 2.2; docs/api.md, "Reply items"). The
+ * first 10 tables are written, each to 1,000 rows and 100 columns, with a note in the file when it was cut; a text of
+ * more than 100,000 characters is not searched. The message always has everything. Never rejects: a table that cannot
+ * be written costs its attachment, not the message, and `warn` is called. The same answer gives the same items, byte
+ * for byte, so that a repeated job changes nothing.
  */
 export async function makeReplyItems(answer: Answer, options: ReplyItemOptions): Promise<ReplyDraft[]> {
   const message: MessageDraft = { type: "message", text: answer.text, markdown: answer.markdown };

@@ -83,7 +83,9 @@ export interface GateResult {
   why: string;
   /** True when it goes out, and a person has to look all the same. */
   needsPerson?: true;
-  /** True when nothing goes out, and nobody has to look: the customer only thanks the person who has the conversation. */
+  /**
+   * True when nothing goes out, and nobody has to look: the customer only thanks the person who has the conversation.
+   */
   isSilent?: true;
   /** True when it is held for want of a good answer, and not because a person has to look anyhow. */
   isGap?: true;
@@ -126,7 +128,7 @@ export interface Run {
 /** One run of the pipeline for an operator's decision, on the message that it answers. */
 export interface ReviewRun extends Run {
   readonly review: ClaimedReview;
-  /** Answers to the older messages that a draft is made for, oldest first. */
+  /** The answers to the older messages of a draft, oldest first. */
   earlier: NewDraft[];
 }
 
@@ -185,8 +187,8 @@ function messageOf(review: ClaimedReview): ClaimedMessage {
 }
 
 /**
- * Returns the run of a decision at its start. The agent of the ticket answers if it is enabled: triage has nothing to choose
- * then. `agent` is that agent as it is now, since settings may be some moments old.
+ * Returns the run of a decision at its start. The agent of the ticket answers if it is enabled: triage has nothing to
+ * choose then. `agent` is that agent as it is now, since settings may be some moments old.
  */
 export function beginReviewRun(
   review: ClaimedReview,

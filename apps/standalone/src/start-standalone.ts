@@ -104,7 +104,7 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
     ].map((make) => make(resources));
     const running = await runServices(services, resources, { afterStop: () => infrastructure.stop() });
     const consoleUrl = running.urls["Console"];
-    // The link is a way in: it is made only for whoever starts the product, and is void with the next start.
+    // The link gives access: it is created only for the person who starts the product, and is void with the next start.
     const link = consoleUrl === undefined ? null : await makeFirstLink(resources);
     const firstAdministratorUrl = link === null ? null : `${consoleUrl}/link#${link.token}`;
     const noteAdminKeyShown = () => resources.store.installation.markAdminKeyShown();

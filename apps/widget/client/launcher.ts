@@ -31,7 +31,7 @@ function install(): Mounted {
   });
 
   function mount(script: HTMLScriptElement | null): void {
-    // Taken out of the page before it came: whoever had put it in does not want the widget any more.
+    // Removed from the page before it loaded: the page does not want the widget any more.
     if (script?.isConnected === false) return;
     const settings = script === null ? null : readSettings(script);
     if (settings === null)

@@ -73,7 +73,7 @@ function attempt<Value>(work: () => Value, otherwise: Value): Value {
   try {
     return work();
   } catch {
-    // The caller says what holds then; there is nobody to be told.
+    // The caller has a default; there is nobody to notify.
     return otherwise;
   }
 }

@@ -27,9 +27,9 @@ function isSigned(secret: string, userId: string, userHash: string): boolean {
 }
 
 /**
- * The proven user id of a visitor; null for one without. An id counts only with its hash: without an identity secret none
- * can be proven, and what is claimed is left out. Throws invalid_identity for a wrong hash, for an id without one, and
- * where the settings demand an id and there is none.
+ * The proven user id of a visitor; null for one without. An id counts only with its hash: without an identity secret
+ * none can be proven, and what is claimed is left out. Throws invalid_identity for a wrong hash, for an id without one,
+ * and where the settings demand an id and there is none.
  */
 export function checkIdentity(
   { settings, identitySecret }: WidgetSite,
@@ -74,7 +74,7 @@ export function findVisitor(site: WidgetSite, visitorId: string, identity: Claim
   };
 }
 
-/** False when the settings have changed so that a visitor has to say anew who it is. */
+/** False when the settings have changed so that a visitor has to identify again. */
 export function isStillKnown({ project, userId, provenBy }: Visitor, site: WidgetSite): boolean {
   if (project !== site.project) return false;
   return userId === null ? !site.settings.requireIdentity : provenBy === site.identitySecret;
@@ -119,7 +119,9 @@ export async function countCall(
   if (counted.isOver) throw overUse(use, counted);
 }
 
-/** The key of a call, which may stand in its body too. Throws missing_key, invalid_key, rate_limited, invalid_request. */
+/**
+ * The key of a call, which may stand in its body too. Throws missing_key, invalid_key, rate_limited, invalid_request.
+ */
 export async function readKey(queues: Queues, request: Request, site: WidgetSite, inBody?: unknown): Promise<string> {
   const key = single(request, "X-Api-Key") ?? (typeof inBody === "string" ? inBody : undefined);
   try {

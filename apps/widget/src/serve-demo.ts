@@ -76,7 +76,7 @@ export function renderDemo(page: string, { apiKey, baseUrl }: { apiKey: string |
   return page.replaceAll(/\{\{([a-z]+)\}\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
-/** `GET /`: read anew each time, so that a change of the key or of the page is seen at the next reload. */
+/** `GET /`: read again each time, so that a change of the key or of the page is seen at the next reload. */
 function getDemo(readKey: () => Promise<string | null>): RequestHandler {
   return async (request, response) => {
     const [page, apiKey] = await Promise.all([readFile(new URL("index.html", DEMO_DIR), "utf8"), readKey()]);

@@ -26,14 +26,14 @@ export interface RefusedTry {
 interface Receiver {
   /** When each of its tries began, the oldest first. */
   begun: Set<{ at: number }>;
-  /** Tries that were told to wait since one of it was over in good time. */
+  /** Attempts delayed since one of this receiver last ended in time. */
   refused: number;
 }
 
 /**
  * Knows the tries on their way by receiver (the origin of its URL), so that one that is slow and has much to get cannot
- * take the places, the sockets and the memory of the others. Who has to wait is told to wait longer the more do, so that
- * a receiver that hangs costs no more work the more it should get.
+ * take the places, the sockets and the memory of the others. The more attempts wait, the longer each is delayed, so
+ * that a receiver that hangs costs no more work the more it should get.
  */
 export function createReceiverLoad(limits = LIMITS) {
   const receivers = new Map<string, Receiver>();

@@ -4,8 +4,8 @@ import type { Log } from "@svc/log";
 import type { CallbackRef, Store } from "@svc/store";
 
 /**
- * Makes the callbacks that conversations call for, and announces them. Idempotent: what was told is not told again, and
- * an announcement that is lost is made good by the sweeper.
+ * Makes the callbacks that conversations call for, and announces them. Idempotent: what was announced is not announced
+ * again, and an announcement that is lost is made good by the sweeper.
  */
 export async function settleCallbacks(
   { store, queues, log }: { store: Store; queues: Queues; log: Log },

@@ -54,7 +54,7 @@ async function readEvalProject(store: Store, id: ProjectId): Promise<EvalProject
 
 /** Options of an evaluation. */
 interface EvalOptions {
-  /** Answers in place of the agent that triage would choose. */
+  /** This agent answers, not the one that triage would choose. */
   onlyAgent: Agent | null;
   /** Number of worst lines to return. */
   show: number;
@@ -62,7 +62,7 @@ interface EvalOptions {
   onLine: (done: number, prediction: LinePrediction) => Promise<void>;
 }
 
-/** Answers the lines one after the other. Keeps only figures of each line, so that memory stays small. */
+/** Evaluates the lines one after the other. Keeps only figures of each line, so that memory stays small. */
 async function runEval(
   { store, embeddings }: { store: Store; embeddings: Embeddings | null },
   project: EvalProject,
@@ -105,7 +105,9 @@ async function runEval(
   }
 }
 
-/** Trains triage before the first line, so that no line's time contains it. Returns seconds; null if there is no choice. */
+/**
+ * Trains triage before the first line, so that no line's time contains it. Returns seconds; null if there is no choice.
+ */
 async function learn(models: TriageModels, { id, agents, learned }: EvalProject): Promise<number | null> {
   if (agents.filter(({ enabled }) => enabled).length < 2) return null;
   const startedAt = performance.now();

@@ -4,14 +4,14 @@ import type { Queues } from "@svc/queue";
 import { createBriefCache, isBusy, isUnavailable } from "@svc/store";
 import type { Store, TicketChangeRecord } from "@svc/store";
 
-/** Something that is told to whoever may see it. Projects are named by id. */
+/** An event, sent to everybody who may see it. Projects are identified by ID. */
 export type HubEvent =
   | { kind: "change"; change: TicketChangeRecord }
   /** Who looks at a ticket now, each in the project of their role. */
   | { kind: "presence"; ticketId: string; viewers: Viewer[] }
   /** The customer is writing: for the operators who look at the ticket. */
   | { kind: "customerTyping"; ticketId: string; viewers: Viewer[] }
-  /** Events may have been missed: everything should be looked at anew. */
+  /** Events may have been missed: everything has to be read again. */
   | { kind: "lost" };
 
 export interface Viewer {
@@ -35,17 +35,17 @@ export interface EventHub {
 /** Topic of the wake-ups that say at which tickets operators have come or gone. */
 const PRESENCE_TOPIC = "console-presence";
 const POLL_MS = 400;
-/** An event of a transaction that has lasted longer is told with the next one of its ticket. */
+/** An event of a transaction that took longer is sent with the next one of its ticket. */
 const LATE_MS = 5_000;
 const SWEEP_MS = 5_000;
 const NAMES_MS = 2_000;
 const PAGE = 500;
 /** Tickets whose customers are writing, between two looks at who looks at them; more are left out. */
 const MAX_TYPING = 200;
-/** More than so many at once are not told one by one. */
+/** Above this number at once, events are not sent one by one. */
 const MAX_BEHIND = 5_000;
 
-/** What was told already, of the last seconds: a transaction may end after one that has begun later. */
+/** Events sent in the last seconds: a transaction may end after one that began later. */
 function createSentEvents(newest: number) {
   const times = new Map<number, number>();
   let floor = newest;
@@ -70,9 +70,9 @@ function createSentEvents(newest: number) {
 }
 
 /**
- * Makes what feeds the event streams of a process. The events of tickets are read from the store a few times a second, by
- * one query for all streams, and only while there are any: so nothing is lost with a wake-up, whoever has changed a
- * ticket.
+ * Makes what feeds the event streams of a process. The events of tickets are read from the store a few times a second,
+ * by one query for all streams, and only while there are any: so nothing is lost with a wake-up, whichever process
+ * changed a ticket.
  */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function createEventHub({ store, queues, log }: { store: Store; queues: Queues; log: Log }): EventHub {

@@ -42,7 +42,7 @@ const CHECK_MS = 1_000;
 const MAX_STREAM_MS = 900_000;
 /** Streams of one operator in this process: each tab has one. */
 const MAX_STREAMS = 30;
-/** Tickets of which it is remembered that their viewers were told. */
+/** Tickets whose viewers have been notified. */
 const MAX_ANNOUNCED = 500;
 
 /** Whether an operator may look at the tickets of a project, by its name. */

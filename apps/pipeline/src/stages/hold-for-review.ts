@@ -12,8 +12,8 @@ const WHY = "submitted issues are always reviewed";
 
 /**
  * Makes what triage has found real: the ticket goes to the project of the agent that was chosen and waits there for a
- * person, with the open tickets that it may double. Nothing is sent, and no draft is made. What comes in to an issue that
- * an operator has marked as spam waits for nobody. In one transaction, fenced by the lease.
+ * person, with the open tickets that it may double. Nothing is sent, and no draft is made. What comes in to an issue
+ * that an operator has marked as spam waits for nobody. In one transaction, fenced by the lease.
  */
 export async function holdForReview(context: StageContext, run: Run): Promise<void> {
   move(run, "review", isSpam(run) ? "this issue is marked as spam" : WHY);
@@ -21,7 +21,7 @@ export async function holdForReview(context: StageContext, run: Run): Promise<vo
   try {
     run.hasMore = await commitOutcome(context, await outcomeOf(context, run), run.message);
   } catch (error) {
-    // The next try has to choose anew.
+    // The next attempt has to choose again.
     if (error instanceof ProjectGoneError) run.triage = null;
     throw error;
   }

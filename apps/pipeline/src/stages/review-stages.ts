@@ -11,8 +11,8 @@ import { announceReplyJob, draftOf, isCountedAnswer, traceOf, whyOf } from "./se
 import { triage } from "./triage.ts";
 
 /**
- * Answers the older messages that wait, each by its own text and by what was said before it, by the agent that answers
- * the newest: a draft is for all of them.
+ * Writes answers to the older messages that wait, each from its own text and what was said before it, by the agent that
+ * answers the newest: a draft is for all of them.
  */
 export async function answerEarlier(context: StageContext, run: ReviewRun): Promise<void> {
   const { message, ticket, triage } = run;

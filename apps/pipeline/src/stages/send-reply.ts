@@ -43,7 +43,9 @@ export function draftOf({ answer }: Run, why: string): NewDraft {
 /** How a run came to its answer, or to none. */
 export const whyOf = ({ answer, triage }: Run) => answer?.why ?? triage?.why ?? "";
 
-/** What people see of a ticket after a run; `isWaiting` where a reply goes out and a person has to look all the same. */
+/**
+ * What people see of a ticket after a run; `isWaiting` where a reply goes out and a person has to look all the same.
+ */
 function statusOf({ gate, ticket }: Run, { isWaiting }: { isWaiting: boolean }): TicketStatus {
   if (gate?.rejects === true) return "spam";
   if (gate?.isSilent === true) return ticket?.status ?? "open";
@@ -56,7 +58,9 @@ export function isCountedAnswer({ answer, triage }: Run): boolean {
   return answer.sources.length > 0 || answer.model !== undefined;
 }
 
-/** What a run means for the statistics of answers. A draft in a conversation that a person has is nobody's to decide. */
+/**
+ * What a run means for the statistics of answers. A draft in a conversation that a person has is nobody's to decide.
+ */
 function answerStepOf(run: Run): "sent" | "held" | "person" | null {
   const { answer, gate, ticket } = run;
   const asksForPerson = answer?.needsPerson === true && answer.text === null;
@@ -72,7 +76,7 @@ function outcomeOf(run: Run): RunOutcome {
   const sends = gate?.sends === true;
   const isSilent = gate?.isSilent === true;
   const rejects = gate?.rejects === true;
-  // Whoever was promised a person must get one, and whoever waits for one already: the conversation stays in review.
+  // A customer who was promised a person, or waits for one already, must get one: the conversation stays in review.
   const waitsForPerson = sends && run.stage === "review";
   if (sends && !waitsForPerson) move(run, "done", "the reply is committed");
   return {
@@ -93,8 +97,9 @@ function outcomeOf(run: Run): RunOutcome {
 }
 
 /**
- * Records the question of a message that is held because no good answer was found. Called before the outcome is committed,
- * so that a run that is repeated after a crash records it again, which counts once. Never throws, and takes 250 ms at most.
+ * Records the question of a message that is held because no good answer was found. Called before the outcome is
+ * committed, so that a run that is repeated after a crash records it again, which counts once. Never throws, and takes
+ * 250 ms at most.
  */
 async function recordGap(context: StageContext, run: Run): Promise<void> {
   if (run.gate?.isGap !== true) return;
@@ -155,7 +160,8 @@ export async function commitOutcome(
   }
   noteFinished(channelId, outcome);
   const positions = finished.replies ?? { fromSeq: 0, toSeq: 0 };
-  // Without replies there is still news: a waiting caller learns that a person has to look, has decided, or need not reply.
+  // Without replies there is still news: a waiting caller learns that a person has to look, has decided, or need not
+  // reply.
   const announcement = { project, ticketId, messageId, mode, ...positions };
   announceReplyJob(context, channelId, announcement, {
     messageId,

@@ -72,7 +72,7 @@ const ACK_TIMEOUT_MS = 10_000;
 /** Tries of one message over lines that were up, after which it has failed. */
 const MOST_TRIES = 5;
 
-/** A sender that has nothing under way yet. `onFailed` is told the name of the string that says why. */
+/** Creates a sender without pending items. `onFailed` gets the name of the text that says why. */
 export function createSender(
   line: Pick<ServerConnection, "isOnline" | "send" | "restart">,
   outbox: Pick<Outbox, "list" | "put" | "remove">,
@@ -104,7 +104,8 @@ export function createSender(
     underWay = key;
     line.send("message", next.message);
     timer = setTimeout(() => {
-      // Nothing came back over a line that seemed to be up: another line may do better, and the id makes it one message.
+      // Nothing came back over a line that seemed to be up: another line may do better, and the id makes it one
+      // message.
       if (++tries >= MOST_TRIES) fail(key, "faultOther");
       else line.restart();
     }, ACK_TIMEOUT_MS);

@@ -8,7 +8,7 @@ export interface FileAccess {
   headers: Record<string, string>;
 }
 
-/** What a refused file is told, by HTTP status; anything else is a fault of the transfer. */
+/** The text for a rejected file, by HTTP status; anything else is a transfer error. */
 const ERRORS: Record<number, string> = {
   409: "faultFileCount",
   413: "faultFileTooLarge",
@@ -21,7 +21,7 @@ const ERRORS: Record<number, string> = {
 const PATH = "api/widget/files";
 
 /**
- * Sends a file. `onProgress` is told the part that is sent, 0 to 1. Rejects with the name of the string that says why
+ * Sends a file. `onProgress` gets the share that is sent, 0 to 1. Rejects with the name of the string that says why
  * not; after `signal` with `faultUpload`.
  */
 export function uploadFile(
@@ -54,7 +54,7 @@ export function uploadFile(
 }
 
 /**
- * Fetches a file and hands it to the browser as a download. `onProgress` is told the part that has come, 0 to 1. The
+ * Fetches a file and hands it to the browser as a download. `onProgress` gets the share that has arrived, 0 to 1. The
  * secret of the visitor goes in a header, never in an address that a history or a log would keep. Rejects with the name
  * of a string.
  */

@@ -39,7 +39,9 @@ export interface ConnectionOptions {
   /** Address of the widget's server, with a slash at its end. */
   base: string;
   apiKey: string;
-  /** Who asks, and from which place on replies are missing. Goes in the socket's first message, never in its address. */
+  /**
+   * Who asks, and from which place on replies are missing. Goes in the socket's first message, never in its address.
+   */
   auth: () => object;
   onFrame: (frame: ServerFrame) => void;
   onState: (state: "connecting" | "online" | "offline") => void;
@@ -65,7 +67,7 @@ export interface ServerConnection {
   /** Takes the line down and up again: with another visitor, or because nothing comes through. */
   restart: () => void;
   isOnline: () => boolean;
-  /** Sends a frame; false where there is no line. That it was stored is told by an `ack`. */
+  /** Sends a frame; false without a connection. An `ack` confirms that it was stored. */
   send: <Type extends VisitorFrameType>(type: Type, data: Partial<VisitorFrameData<Type>>) => boolean;
 }
 

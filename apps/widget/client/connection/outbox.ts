@@ -24,7 +24,7 @@ export interface Outbox {
    * `isWanted` is asked once the lock is there.
    */
   adopt: (isWanted: () => boolean) => Promise<OutboxItem[]>;
-  /** Leaves the items to whoever comes next; the page is being left. */
+  /** Leaves the items to the next page; this one is being left. */
   release: () => void;
   /** After a return to a page that was left: keeps only what nobody has taken over meanwhile. */
   reclaim: () => void;

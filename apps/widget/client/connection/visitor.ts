@@ -18,7 +18,7 @@ export interface Visitor {
   auth: () => { visitorId: string } & Partial<Identity>;
   /** Keeps the id again where the page itself has removed it: what is written now belongs to it. */
   keep: () => void;
-  /** Speaks for whoever this browser knows now; what the page has said of another user no longer counts. */
+  /** Acts for the visitor that this browser knows now; what the page has said of another user no longer counts. */
   follow: () => void;
   /** Tells who the visitor is. True when it was somebody else before, whose conversation must not be shown. */
   identify: (identity: Identity) => boolean;

@@ -150,7 +150,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     try {
       return (await import(`${base}chunks/${name}-${BUILD}.js${again}`)) as Module;
     } catch {
-      // The network or the server is away: whoever needs the file asks again.
+      // The network or the server is unavailable: the next use of the file asks again.
       failures.set(name, failed + 1);
       return null;
     }

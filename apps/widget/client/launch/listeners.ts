@@ -1,6 +1,6 @@
 import type { WidgetEvents } from "../connection/create-widget-store.ts";
 
-/** What a page can listen to. `WidgetEvents` says what it is told; the first three tell nothing more. */
+/** What a page can listen to. `WidgetEvents` lists their arguments; the first three have none. */
 export type PageEvent = "ready" | "open" | "close" | keyof WidgetEvents;
 export type PageListener = (detail: unknown) => void;
 

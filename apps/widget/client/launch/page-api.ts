@@ -82,7 +82,7 @@ export function createPageApi(report: (error: unknown) => void): PageHandle {
     },
     on(name, listener) {
       listeners.on(name, listener);
-      // Whoever comes late is told too, but not before this call has returned.
+      // Late listeners are called too, but not before this call has returned.
       if (name !== "ready" || !isReady || typeof listener !== "function") return;
       const late = createListeners(report);
       late.on(name, listener);

@@ -46,7 +46,7 @@ function readableOn(ground: string, color: string, end: number): string {
   return end === 0 ? "#000000" : "#ffffff";
 }
 
-/** Answers the colors for an accent `#rrggbb`, each readable where it is used. What is no such color is taken as blue. */
+/** Returns the colors for an accent `#rrggbb`, each readable where it is used. Anything else counts as blue. */
 export function accentColors(color: string): AccentColors {
   const accent = /^#[\da-f]{6}$/i.test(color) ? color : "#3366ff";
   return {

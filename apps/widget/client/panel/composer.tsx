@@ -2,7 +2,7 @@ import { LIMITS } from "../limits.ts";
 import { errorText, viewFileName, IconButton } from "./entry-view.tsx";
 import type { DraftFile, PanelContext } from "./panel-context.ts";
 
-/** From how many characters before the bound on the visitor is told. */
+/** Number of characters before the limit from which the visitor sees what is left. */
 const COUNTED_FROM = 500;
 
 /** Characters that can still be written; below 0 where there are too many. */

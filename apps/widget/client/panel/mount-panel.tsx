@@ -17,8 +17,8 @@ const readOut = ({ author, item }: ReplyEntry, texts: Texts) =>
   `${texts.text(author)}: ${item.type === "file" ? item.file.filename : item.markdown ? textOf(parseMarkdown(item.text)) : item.text}`;
 
 /**
- * Answers a function that is told each state and says what has come: each reply once, but neither the history nor what
- * a reply says so far. Null where nothing has come.
+ * Returns a function that gets each state and announces what has arrived: each reply once, but neither the history nor
+ * what a reply says so far. Null where nothing has come.
  */
 function createAnnouncer(): (state: WidgetState, texts: Texts) => string | null {
   /** Up to where is known what there is; undefined until something is known of the conversation. */
@@ -154,7 +154,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   let lastEntry: Entry | undefined;
   let lastText = "";
   let draftCount = 0;
-  /** What has failed before is not told again. */
+  /** Earlier failures are not announced again. */
   let failedCount = Infinity;
 
   const find = (selector: string) => root.querySelector<HTMLElement>(selector);

@@ -34,7 +34,7 @@ function isSlow(session: Session): boolean {
   return isFull;
 }
 
-/** Answers a hello that waits: from where everything is sent is settled by it. */
+/** Responds to a pending hello: it settles from where everything is sent. */
 function answerHello(session: Session, chatId: string, { lastSeq }: ChatView): void {
   if (session.helloSeq === null || !session.isReadPending) return;
   // A place that the chat does not have yet is one of another installation: nothing of this one must be passed over.
@@ -46,9 +46,11 @@ function answerHello(session: Session, chatId: string, { lastSeq }: ChatView): v
   session.line.send(makeFrame("ready", { chatId, lastSeq }));
 }
 
-/** Sends one entry to a session that has not got it. False when it cannot take it: then nothing after it may be sent. */
+/**
+ * Sends one entry to a session that has not got it. False when it cannot take it: then nothing after it may be sent.
+ */
 function showEntry(session: Session, entry: ChatEntry): boolean {
-  // One that has just said hello is told `ready` before anything else, by the next look.
+  // One that has just said hello gets `ready` before anything else, by the next poll.
   if (session.helloSeq !== null) return false;
   if (session.sentSeq >= entry.seq) return true;
   if (isSlow(session)) return false;
@@ -63,7 +65,7 @@ function showEntry(session: Session, entry: ChatEntry): boolean {
 
 /** Sends what is new beside messages and replies: the status, whether a reply is pending, and what it says so far. */
 function showView(session: Session, { lastSeq, pending, state, rating }: ChatView): void {
-  // Whoever has not all replies yet would be shown what comes after them, and whoever has more what was before.
+  // A visitor without all replies would be shown what comes after them, and one with more what was before.
   if (session.helloSeq !== null || session.sentSeq !== lastSeq || isSlow(session)) return;
   const { shown, line } = session;
   const isTyping = pending !== null;
@@ -196,9 +198,9 @@ function createPump({ store, log }: RoomsContext, rooms: ReadonlyMap<string, Roo
 
 /**
  * Where the lines of visitors wait for news in this process. It knows no reply: whatever happens, it looks into the
- * store, which is the truth, and sends each line what comes after the place up to which it has everything. So a line gets
- * everything once and in order, whichever replica it is on and whatever wake-up was lost. One statement looks for many
- * chats, and there is no timer for a line.
+ * store, which is the truth, and sends each line what comes after the place up to which it has everything. So a line
+ * gets everything once and in order, whichever replica it is on and whatever wake-up was lost. One statement looks for
+ * many chats, and there is no timer for a line.
  */
 export function createChatRooms(context: RoomsContext) {
   const rooms = new Map<string, Room>();
@@ -214,7 +216,7 @@ export function createChatRooms(context: RoomsContext) {
 
   return {
     /**
-     * Takes a session that has said hello into its conversation: it is told `ready` and sent what it missed, then what is
+     * Takes a session that has said hello into its conversation: it gets `ready` and what it missed, then what is
      * new. Again after a further hello.
      */
     join(session: Session): void {

@@ -33,7 +33,9 @@ const CLOSE_CODES: Readonly<Record<CloseReason, number>> = {
 /** A reader that does not answer a close within this time is cut off. */
 const CLOSE_MS = 1_000;
 
-/** Codes with which the library closes for a frame that breaks the protocol, is no UTF-8, or is too large (RFC 6455). */
+/**
+ * Codes with which the library closes for a frame that breaks the protocol, is no UTF-8, or is too large (RFC 6455).
+ */
 const FRAME_ERRORS = new Set([1002, 1007, 1009]);
 
 /** A plain WebSocket of the server. What the library closes for a bad frame has the contract's code for it. */
@@ -69,8 +71,8 @@ export function plainLine(socket: WebSocket): VisitorConnection {
 }
 
 /**
- * Ends that are for good: socket.io's client does not come again by itself after a `disconnect` packet. After a transport
- * that was closed it does, and is sent what it missed.
+ * Ends that are for good: socket.io's client does not come again by itself after a `disconnect` packet. After a
+ * transport that was closed it does, and is sent what it missed.
  */
 const FINAL: Readonly<Record<CloseReason, boolean>> = {
   badFrame: true,
@@ -82,7 +84,7 @@ const FINAL: Readonly<Record<CloseReason, boolean>> = {
   restart: false,
 };
 
-/** What a visitor is told before its line ends; nothing where it simply comes again. */
+/** What a visitor gets before its connection ends; nothing if it simply reconnects. */
 const LAST_WORDS: Partial<Record<CloseReason, { code: string; detail: string }>> = {
   badFrame: { code: "invalid_request", detail: "The data is not a valid frame." },
   badKey: { code: "invalid_key", detail: "The widget's key has changed." },

@@ -20,8 +20,8 @@ export interface FrameContext extends WidgetContext {
 export type Hello = VisitorFrameData<"hello">;
 
 /**
- * Says hello for a session: from now on it is sent what comes after `sinceSeq`. A session belongs to one visitor: another
- * one is refused. Throws invalid_request and invalid_identity; the line stays as it was.
+ * Says hello for a session: from now on it is sent what comes after `sinceSeq`. A session belongs to one visitor:
+ * another one is refused. Throws invalid_request and invalid_identity; the line stays as it was.
  */
 export async function sayHello(context: FrameContext, session: Session, hello: Hello): Promise<void> {
   const site = await context.readSite();
@@ -145,7 +145,7 @@ export function sendError(
   );
 }
 
-/** Does what a frame asks for; what goes wrong is told to its sender. Never rejects. */
+/** Does what a frame asks for; its sender is notified of errors. Never rejects. */
 export async function handleFrame(context: FrameContext, session: Session, frame: VisitorFrame): Promise<void> {
   try {
     await act(context, session, frame);

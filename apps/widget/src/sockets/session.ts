@@ -16,7 +16,7 @@ export interface Admission {
 /** What a visitor was shown last, so that only news is sent. */
 export interface Shown {
   status: string | null;
-  /** Null: not told yet. */
+  /** Null: not sent yet. */
   isTyping: boolean | null;
   partial: { messageId: string; text: string } | null;
 }
@@ -29,7 +29,7 @@ export interface Session {
   readonly openedAt: number;
   /** Null until it has said who it is. */
   visitor: Visitor | null;
-  /** Up to where it has been sent everything; set anew by each hello. */
+  /** Up to where everything has been sent to it; each hello sets it again. */
   sentSeq: number;
   /** From where a hello wants to be sent what it missed; null when it was answered. Infinity: nothing, only news. */
   helloSeq: number | null;

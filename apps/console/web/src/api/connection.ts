@@ -14,8 +14,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * The JSON of an answer. Throws ServiceError for what is none, such as the page of a proxy that asks for a sign-in of its
- * own.
+ * The JSON of an answer. Throws ServiceError for what is none, such as the page of a proxy that asks for a sign-in of
+ * its own.
  */
 function readAnswer(status: number, text: string, headers: Headers): unknown {
   try {
@@ -92,9 +92,9 @@ export interface Connection {
 
 interface ConnectionOptions {
   fetch: (url: string, init: RequestInit) => Promise<Response>;
-  /** Is told whenever the server has answered, or has not. */
+  /** Called after each response of the server, and after each failed request. */
   onReach: (reach: Reach) => void;
-  /** Is told when the session is over. */
+  /** Called when the session has ended. */
   onSignedOut: () => void;
 }
 

@@ -61,7 +61,7 @@ export const changePassword = (
   newPassword: string,
 ): Promise<Session> => begin(connection, "/session/password", { currentPassword, newPassword });
 
-/** True when the session may do in this project what needs the scope. The server decides anew at each call. */
+/** True when the session may do in this project what needs the scope. The server decides again at each call. */
 export function mayDo({ projects }: Session, project: string, scope: RequiredScope): boolean {
   const granted = projects.find(({ name }) => name === project)?.scopes ?? [];
   const [resource] = scope.split(":");
@@ -85,7 +85,7 @@ export const colleaguesQuery = (connection: Connection, project: string) =>
     },
   });
 
-/** The notes for whoever is signed in, in the tickets of all their projects, the newest first. */
+/** The notes for the signed-in operator, in the tickets of all their projects, newest first. */
 export const mentionsQuery = (connection: Connection) =>
   queryOptions({
     queryKey: ["mentions"],

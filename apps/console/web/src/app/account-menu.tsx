@@ -108,7 +108,7 @@ export function AccountMenu({
       return;
     }
     connection.setCsrf(null);
-    // What was read belongs to whoever has left.
+    // What was read belongs to the operator who has left.
     queryClient.clear();
     location.assign("/sign-in");
   }

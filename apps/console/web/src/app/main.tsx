@@ -78,7 +78,7 @@ const services: Services = {
   texts,
 };
 const router = createAppRouter(services);
-// What is told offers to take things back: not to whoever comes next.
+// Toasts offer to undo things: not to the next operator.
 keepOneOperatorsData(queryClient, () => services.toasts.shown.set([]));
 
 function App() {

@@ -100,7 +100,7 @@ export function KeysSheet({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The notes that are for whoever is signed in; each leads to its ticket. */
+/** The notes for the signed-in operator; each leads to its ticket. */
 export function MentionsDialog({
   mentions,
   onRead,

@@ -18,17 +18,17 @@ import { PAGES } from "./pages.ts";
 import { useNotifications } from "./use-notifications.ts";
 
 /**
- * What is not read anew after the line was cut: who is signed in is asked for by itself, and a list of tickets takes in
- * what has come (`followList`), so that nobody loses the place that he has scrolled to.
+ * What is not read again after the connection was lost: who is signed in is asked for by itself, and a list of tickets
+ * takes in what has come (`followList`), so that nobody loses the place that he has scrolled to.
  */
 const FOLLOWED_ELSEWHERE: readonly unknown[] = ["session", "tickets"];
-/** What is read anew when something is told of it: what has happened before the line was open was told to nobody. */
+/** What is read again after an event about it: events before the connection was open were sent to nobody. */
 const FOLLOWED: readonly unknown[] = ["ticket", "mentions", "counts"];
 
 /**
- * Keeps what is shown as it is on the server: when the line is first open, what it tells of is read anew, and after it
- * was cut everything; who is signed in, too, where another tab of this browser has signed in somebody else. A ticket that
- * has changed is old from then on, so that one that was fetched ahead is read anew when it is opened.
+ * Keeps what is shown as it is on the server: when the connection first opens, what its events are about is read again,
+ * and after it was cut everything; who is signed in, too, where another tab of this browser has signed in somebody
+ * else. A ticket that has changed is old from then on, so that one that was prefetched is read again when it is opened.
  */
 function useLiveData(): void {
   const { live, queryClient, reach } = useServices();
@@ -59,7 +59,7 @@ function useLiveData(): void {
   }, [live, operator.id, queryClient, reach]);
 }
 
-/** The notes of all projects that are for whoever is signed in, and how many of them were not looked at in this browser. */
+/** The notes of all projects for the signed-in operator, and how many of them are unread in this browser. */
 function useMentions(): { mentions: readonly Mention[]; unread: number; markRead: () => void } {
   const { connection, live, queryClient, storage } = useServices();
   const session = useSession();

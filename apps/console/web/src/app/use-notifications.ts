@@ -5,7 +5,7 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices, useSession } from "../session/services.ts";
 import { useStore } from "../ui/create-store.ts";
 
-/** Something that is told while the page is not looked at. */
+/** A notification while the page is in the background. */
 export interface Notice {
   title: string;
   body: string;
@@ -50,7 +50,7 @@ function hearPressed(open: (path: string) => void): () => void {
 }
 
 /**
- * Tells of new reviews, and of notes that are for whoever is signed in, in all their projects: by the system's
+ * Notifies of new reviews, and of notes for the signed-in operator, in all their projects: by the system's
  * notifications, where that was asked for, and the page is not looked at; a note also on the page, where it is visible.
  */
 export function useNotifications(): void {

@@ -14,7 +14,7 @@ import type { BulkChange } from "./bulk-changes.ts";
 /** Tickets that stayed as they were, and why each. */
 export type BulkErrors = readonly { item: TicketItem; error: unknown }[];
 
-/** What is asked or told about many tickets. */
+/** A question or message about many tickets. */
 export type BulkDialog =
   | { kind: "assign" | "tag" }
   | { kind: "resolve"; count: number; waiting: number }
@@ -112,7 +112,7 @@ function ErrorList({ errors, onClose }: { errors: BulkErrors; onClose: () => voi
   );
 }
 
-/** What is asked or told about many tickets. */
+/** A question or message about many tickets. */
 export function BulkDialogs({ dialog, onClose, onChoose }: Choosing & { dialog: BulkDialog }) {
   if (dialog.kind === "errors") return <ErrorList errors={dialog.errors} onClose={onClose} />;
   if (dialog.kind === "resolve") return <ResolveAll {...dialog} onClose={onClose} onChoose={onChoose} />;

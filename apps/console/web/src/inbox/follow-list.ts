@@ -24,10 +24,10 @@ const patch = (item: TicketItem, { project, version, status, stage, assignee }: 
       };
 
 /**
- * The list after its head was read anew. In the order of changes, a ticket that has changed stands in the head or does
- * not belong to the list any more; in any other order it keeps its position, with the values of the update. Where head and list
- * have nothing in common too much has happened: the list begins anew. Where all of it was read it is what was read. Of
- * what another project has now, nothing is left in the list of one `project`; null for a list of all.
+ * The list after its head was read again. In the order of changes, a ticket that has changed stands in the head or does
+ * not belong to the list any more; in any other order it keeps its position, with the values of the update. Where head
+ * and list have nothing in common too much has happened: the list starts over. Where all of it was read it is what was
+ * read. Of what another project has now, nothing is left in the list of one `project`; null for a list of all.
  */
 export function mergeHead(
   list: TicketPage,
@@ -60,21 +60,21 @@ const REFETCH_MS = 300;
 const RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 30_000;
 
-/** What was told of tickets since the head of a list was last read. */
+/** Events of tickets since the head of a list was last read. */
 export interface ListUpdate {
-  /** The newest that was told of each ticket. */
+  /** The newest event of each ticket. */
   tickets: ReadonlyMap<string, TicketEventData>;
   /** By tickets that another project has now, the project that had them. */
   gone: ReadonlyMap<string, string>;
 }
 
-/** What was read anew of a list. */
+/** The part of a list that was read again. */
 interface ListReading extends TicketPage {
   /** True where it is all that was loaded, so that what it has not is not in the list any more. */
   isWhole: boolean;
 }
 
-/** Takes what is told, and has the head of the list read and merged in. */
+/** Takes events, and has the head of the list read and merged in. */
 export interface ListFollower {
   tell: (update: TicketEventData) => void;
   reportGone: (gone: { ticketId: string; project: string }) => void;
@@ -84,9 +84,9 @@ export interface ListFollower {
 }
 
 /**
- * Follows a list: reads its head after an update, all of it where updates may have been missed, and again until that works, so
- * that nothing is lost. Nothing is merged in while a page of the list is being loaded, which would put the list back to
- * what it was before.
+ * Follows a list: reads its head after an update, all of it where updates may have been missed, and again until that
+ * works, so that nothing is lost. Nothing is merged in while a page of the list is being loaded, which would put the
+ * list back to what it was before.
  */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function followList({
@@ -140,7 +140,7 @@ export function followList({
       return;
     }
     isMissing ||= isWhole;
-    // What was told since is newer.
+    // Events since then are newer.
     tickets = new Map([...changes.tickets, ...tickets]);
     gone = new Map([...changes.gone, ...gone]);
     wait(pages !== null ? REFETCH_MS : Math.min(RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS));

@@ -37,7 +37,8 @@ export function readKeptViews(stored: string | null, project: string): SavedView
 
 /**
  * Gives the server the views that an earlier version has kept in this browser, once. Two of the same name, of two
- * projects, are told apart by the project's name. What the server refuses stays in the browser; while it is away all does.
+ * projects, are told apart by the project's name. What the server refuses stays in the browser; while it is away all
+ * does.
  */
 export async function moveKeptViews(
   storage: KeptTexts,
@@ -104,7 +105,7 @@ export function useSavedViews() {
     views: all.filter((view) => view.project === null || view.project === project),
     /** The view that has a name already, of whichever project. */
     find: (name: string) => all.find((view) => view.name === name),
-    /** Keeps a view; one of the same name is replaced. Answers whether that was done; why not is told. */
+    /** Keeps a view; one of the same name is replaced. Returns whether that succeeded; a toast says why not. */
     save: (view: SavedView): Promise<boolean> => {
       const isThere = all.some(({ name }) => name === view.name);
       const next = isThere ? all.map((other) => (other.name === view.name ? view : other)) : [...all, view];

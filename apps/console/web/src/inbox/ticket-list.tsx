@@ -44,7 +44,7 @@ function TicketRow({
   isCurrent: boolean;
   isSelected: boolean;
   onToggle: (id: string) => void;
-  /** Is told when the ticket is likely to be opened next. */
+  /** Called when the ticket is likely to be opened next. */
   onPoint: (ticket: TicketItem) => void;
 }) {
   const { t } = useTexts();

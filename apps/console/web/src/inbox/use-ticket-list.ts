@@ -64,8 +64,8 @@ export function rowsMoved(
 const STILL_MS = 80;
 
 /**
- * Fetches the tickets that are in sight before they are opened: one after the other, once the list stands still, and not
- * what is known already. What is opened from here is asked for anew when it is old, as everything that is kept.
+ * Fetches the tickets that are in sight before they are opened: one after the other, once the list stands still, and
+ * not what is known already. What is opened from here is fetched again if it is old, like everything cached.
  */
 export function useFetchAhead(inSight: readonly Pick<TicketItem, "id" | "project">[]): void {
   const { connection } = useServices();
@@ -91,7 +91,7 @@ export function useFetchAhead(inSight: readonly Pick<TicketItem, "id" | "project
   }, [connection, names, queryClient]);
 }
 
-/** Whether whoever pays for the line has asked to be spared (Save Data API; not in every browser). */
+/** Whether the user has asked to save data (Save Data API; not in every browser). */
 function savesData(): boolean {
   const { connection } = navigator as { connection?: { saveData?: boolean } };
   return connection?.saveData === true;

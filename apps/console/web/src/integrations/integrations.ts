@@ -7,7 +7,7 @@ import type { ChannelId, ServiceAddressId } from "../api/channels.ts";
 import type { TextKey, Texts } from "../i18n/texts.ts";
 import { CHANNEL_ICONS } from "../ui/channel-icons.ts";
 
-/** What a card says of a channel's settings: a few facts, the ones that matter for whoever looks in passing. */
+/** What a card says of a channel's settings: a few facts, those that matter at a glance. */
 export function describeFacts(channel: ChannelItem, { t, number }: Texts): { label: string; value: string }[] {
   const api = channelOf([channel], "api");
   if (api !== undefined) {

@@ -32,7 +32,7 @@ interface UploadQueueOptions {
   send: (file: File, signal: AbortSignal) => Promise<void>;
   /** Words for what went wrong. */
   describe: (error: unknown) => string;
-  /** Is told after each file that was taken. */
+  /** Called after each accepted file. */
   onSent: () => void;
   /** Says why a file is not even sent; null for one that is. */
   refuse: (file: File) => string | null;

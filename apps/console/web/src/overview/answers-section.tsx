@@ -15,7 +15,10 @@ import type { OverviewSearch } from "./overview-search.ts";
 import { PLOT_HEIGHT, StackedBar, sumOf, BarPlot } from "./plots.tsx";
 import { answerStatsQuery } from "./stats.ts";
 
-/** Answers by confidence; those that the threshold would hold are faded. The table and the shares say the same. */
+/**
+ * A chart of answers by confidence; those that the threshold would hold are faded. The table and the shares say the
+ * same.
+ */
 function Histogram({ agent, threshold }: { agent: AgentAnswers; threshold: number }) {
   const { t } = useTexts();
   const bins = histogramOf(agent);

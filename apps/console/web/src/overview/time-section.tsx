@@ -5,7 +5,7 @@ import { Section } from "../ui/page-frame.tsx";
 import { TimePlot } from "./plots.tsx";
 import type { BarPart } from "./plots.tsx";
 
-/** The figures that everything is told by: all, a channel, an agent, an hour, a day. */
+/** The dimensions of the figures: all, a channel, an agent, an hour, a day. */
 export type Counts = Pick<Stats, "messages" | "automatic" | "handoffs" | "edits" | "firstReplyMs">;
 type T = Texts["t"];
 

@@ -1,7 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { Session } from "../api/session.ts";
 
-/** What is the same whoever is signed in. */
+/** What is the same for every operator. */
 const OF_NOBODY: ReadonlySet<unknown> = new Set(["session", "sign-in-ways", "link"]);
 
 /**

@@ -12,7 +12,7 @@ export interface Preferences {
   language: Language;
   /** Whether single letters are commands; who speaks to the computer may want to switch that off. */
   hasSingleKeys: boolean;
-  /** Whether new reviews are told by the system's notifications. */
+  /** Whether new reviews show a system notification. */
   hasNotifications: boolean;
 }
 

@@ -38,7 +38,7 @@ export type TimelineEntry =
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : null);
 
-/** What the pipeline does by itself is told by the trace; only what it could not do belongs to the conversation. */
+/** The trace shows what the pipeline does by itself; only what it could not do belongs to the conversation. */
 const isShown = ({ actor, moves }: TicketEvent) => actor !== "pipeline" || moves.some(({ to }) => to === "failed");
 
 function entryOf(event: TicketEvent): TimelineEntry {

@@ -87,7 +87,17 @@ const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 const numberOf = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : null);
 
 /** The stages in the order in which they run; others stand behind them. */
-const ORDER = ["openTicket", "triage", "triageAllProjects", "retrieve", "answer", "gate", "formatReply", "sendReply"];
+const ORDER = [
+  "openTicket",
+  "heedVisitor",
+  "triage",
+  "triageAllProjects",
+  "retrieve",
+  "answer",
+  "gate",
+  "formatReply",
+  "sendReply",
+];
 const positionOf = (name: string) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
 
 function stagesOf(data: unknown): TraceRun["stages"] {

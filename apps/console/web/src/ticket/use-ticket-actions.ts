@@ -7,14 +7,14 @@ import { useTexts } from "../i18n/texts.ts";
 import { useServices, usePeople, useProject } from "../session/services.ts";
 import { describeError } from "../ui/describe-error.ts";
 
-/** How a decision is told, and how it is taken back. */
+/** How a decision is announced, and how it is undone. */
 interface Telling {
   done?: string;
   /** Takes it back; `after` is the ticket as the decision has made it, which is what is taken back. */
   undo?: (after: TicketItem) => void;
 }
 
-/** What can be done with a ticket. Each answers whether it was done; why not is told on the page. */
+/** What can be done with a ticket. Each returns whether it succeeded; the page shows why not. */
 // oxlint-disable-next-line max-lines-per-function -- short functions over one shared state
 export function useTicketActions(ticket: TicketDetail) {
   const { connection, toasts } = useServices();

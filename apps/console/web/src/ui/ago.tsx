@@ -21,12 +21,12 @@ const clock = {
   },
 };
 
-/** The time in milliseconds, told anew twice a minute. */
+/** The time in milliseconds, updated twice a minute. */
 export const useNow = (): number => useStore(clock);
 
 /**
- * How long ago something was, as briefly as it can be said; `as` says it within a sentence, or since when it is. The time
- * itself where it is pointed at.
+ * How long ago something was, as briefly as it can be said; `as` says it within a sentence, or since when it is. The
+ * time itself where it is pointed at.
  */
 export function Ago({
   time,

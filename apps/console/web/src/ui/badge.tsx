@@ -35,7 +35,7 @@ function initialsOf(name: string): string {
 
 const AVATAR_SIZES = { small: "size-5 text-[0.5625rem]", normal: "size-7 text-2xs", large: "size-9 text-xs" } as const;
 
-/** Initials in a circle; the name is told beside it, or by `label`. */
+/** Initials in a circle; the name is shown next to it, or given by `label`. */
 export function Avatar({
   name,
   size = "normal",
@@ -56,7 +56,7 @@ export function Avatar({
         backgroundColor: `light-dark(oklch(0.92 0.045 ${hue}), oklch(0.36 0.06 ${hue}))`,
         color: `light-dark(oklch(0.38 0.1 ${hue}), oklch(0.92 0.05 ${hue}))`,
       }}
-      // Not as text: whoever hears the page is told the name.
+      // Not as text: a screen reader says the name.
       data-initials={initialsOf(name)}
       className={`inline-flex shrink-0 items-center justify-center rounded-full font-semibold before:content-[attr(data-initials)] ${AVATAR_SIZES[size]}`}
     />

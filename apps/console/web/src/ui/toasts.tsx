@@ -5,7 +5,7 @@ import { IconButton } from "./button.tsx";
 import { createStore, useStore } from "./create-store.ts";
 import type { Store } from "./create-store.ts";
 
-/** Something that is told in passing. */
+/** A toast. */
 interface Toast {
   id: number;
   kind: "done" | "error";
@@ -14,7 +14,7 @@ interface Toast {
   action?: { label: string; run: () => void };
 }
 
-/** What is told now. */
+/** The toasts that are shown. */
 export interface Toasts {
   shown: Store<readonly Toast[]>;
   show: (toast: Omit<Toast, "id">) => void;
@@ -24,7 +24,7 @@ export interface Toasts {
 /** So many are shown at once, the newest. */
 const SHOWN_MAX_COUNT = 4;
 
-/** Makes the list of what is told, empty. */
+/** Creates an empty list of toasts. */
 export function createToasts(): Toasts {
   const shown = createStore<readonly Toast[]>([]);
   let lastId = 0;
@@ -79,7 +79,7 @@ function ToastView({ toast, toasts }: { toast: Toast; toasts: Toasts }) {
   );
 }
 
-/** What is told in passing, read out to those who cannot see it. */
+/** The toasts, announced to screen readers. */
 export function ToastList({ toasts }: { toasts: Toasts }) {
   const { t } = useTexts();
   const shown = useStore(toasts.shown);
