@@ -71,11 +71,11 @@ export type {
 } from "./messages/messages.ts";
 export type {
   DeadUpdate,
-  NewMessengerUpdate,
+  NewChannelUpdate,
   SentMessage,
   SettledState,
   WaitingUpdate,
-} from "./messages/messenger-updates.ts";
+} from "./messages/channel-updates.ts";
 export { OUTBOX_LEASE_MS } from "./messages/outboxes.ts";
 export type {
   ClaimedReply,

@@ -25,7 +25,7 @@ import * as kbs from "./knowledge/kbs.ts";
 import { newId } from "./ids.ts";
 import { createDiskWatch, createConnectionWatchdog } from "./platform/server-checks.ts";
 import * as messages from "./messages/messages.ts";
-import * as messengerUpdates from "./messages/messenger-updates.ts";
+import * as channelUpdates from "./messages/channel-updates.ts";
 import * as operators from "./people/operators.ts";
 import * as outboxes from "./messages/outboxes.ts";
 import * as processes from "./platform/processes.ts";
@@ -123,7 +123,7 @@ export function openStore(options: {
     issues: bind(db, tickets.issues),
     kbs: bind(db, kbs),
     messages: bind(context, messages),
-    channelUpdates: bind(hot, messengerUpdates),
+    channelUpdates: bind(hot, channelUpdates),
     operatorReplies: bind(db, operatorReplies),
     modelPulls: bind(db, modelPulls),
     modelCalls: bind(db, modelCalls),
