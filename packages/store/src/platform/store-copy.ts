@@ -1,8 +1,14 @@
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { Log } from "@svc/log";
-import { MIGRATIONS_TABLE, MIGRATION_LOCK, bundledMigrations, findOwnObjects } from "./migrate.ts";
-import { opensSecretKeyCheck, createSealer } from "./installation.ts";
+import {
+  MIGRATIONS_TABLE,
+  MIGRATION_LOCK,
+  bundledMigrations,
+  findOwnObjects,
+  opensSecretKeyCheck,
+  createSealer,
+} from "./installation.ts";
 
 /** What a copy of a store says of itself. */
 export interface StoreCopyHead {
