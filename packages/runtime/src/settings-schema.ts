@@ -165,6 +165,13 @@ export const SETTINGS = {
     defaultText: "an embedded PostgreSQL in the data folder",
     isSecret: true,
   },
+  DATABASE_DIRECT_URL: {
+    schema: urlOf("postgres:", "postgresql:").optional(),
+    description:
+      "The same database without a connection pooler in between. Required for migrations and backups, and for queues on PostgreSQL, if `DATABASE_URL` goes through a pooler in transaction mode.",
+    defaultText: "`DATABASE_URL`",
+    isSecret: true,
+  },
   REDIS_URL: {
     schema: urlOf("redis:", "rediss:").optional(),
     description:

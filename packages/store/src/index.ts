@@ -155,7 +155,7 @@ export type { StoreCopyErrorKind } from "./platform/store-copy.ts";
 export { takeStoreCopy } from "./platform/store-copy.ts";
 export type { StoreCopy, StoreCopyHead } from "./platform/store-copy.ts";
 export { findPooler, isRejectedSetting } from "./platform/find-pooler.ts";
-export type { PoolerProblem } from "./platform/find-pooler.ts";
+export type { PoolerMode } from "./platform/find-pooler.ts";
 export { readPostgresVersion } from "./platform/find-pooler.ts";
 export { listStatements } from "./sql.ts";
 export { createSealer } from "./platform/installation.ts";
