@@ -24,10 +24,9 @@ const POOLED = "behind a PgBouncer (skipped if pgbouncer is not installed)";
 
 const REPLY = "We open at nine.";
 
-/** Each way to run behind a pooler: PgBouncer's mode, and where queues and sessions are. */
+/** Ways to run behind a pooler. `installed-postgres.test.ts` has another one: transaction mode, queues on PostgreSQL. */
 const WAYS = [
   { mode: "session", queues: "postgres", hasDirectUrl: false },
-  { mode: "transaction", queues: "postgres", hasDirectUrl: true },
   { mode: "transaction", queues: "redis", hasDirectUrl: true },
 ] as const;
 

@@ -33,6 +33,7 @@ const EXIT_OF_SERVICE_ERROR: Readonly<Record<string, ExitCode>> = {
   invalid_key: EXIT.notAllowed,
   insufficient_scope: EXIT.notAllowed,
   project_mismatch: EXIT.notAllowed,
+  busy: EXIT.notRunning,
   unavailable: EXIT.notRunning,
   channel_disabled: EXIT.notRunning,
 };

@@ -1,12 +1,11 @@
 import { createAddressGuard, createReceiverLookup } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
+import { parseRedisUrl } from "@svc/queue";
 import type { Config } from "./load-config.ts";
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   "postgres:": 5432,
   "postgresql:": 5432,
-  "redis:": 6379,
-  "rediss:": 6379,
 };
 
 /** The port that a connection URL means; none when it names no single one. */
@@ -50,7 +49,7 @@ export function ownPortsOf(
     ...(metrics === undefined ? [] : [metrics]),
     ...portsOf(config.databaseUrl),
     ...portsOf(config.directUrl),
-    ...portsOf(config.redisUrl),
+    ...(config.redisUrl === undefined ? [] : parseRedisUrl(config.redisUrl).addresses.map(({ port }) => port)),
     ...(config.embeddings !== undefined && "baseUrl" in config.embeddings ? webPortsOf(config.embeddings.baseUrl) : []),
     ...(config.models?.providers ?? []).flatMap(({ baseUrl }) => webPortsOf(baseUrl)),
   ];

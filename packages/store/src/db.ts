@@ -19,7 +19,7 @@ export interface Query {
   values: unknown[];
 }
 
-/** Runs SQL with parameters. Columns get camelCase names; every connection error becomes `unavailable`. */
+/** Runs SQL with parameters. Columns get camelCase names; every connection error becomes `unavailable` or `busy`. */
 export interface Db {
   /** Returns its rows, and the number of rows that it wrote or returned. */
   run(query: Query): Promise<{ rows: Record<string, unknown>[]; count: number }>;
@@ -72,7 +72,7 @@ export function isBusy(error: unknown): boolean {
 
 /** True when the store is busy, cannot be reached or cannot write now, so that the same call may go through later. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof ServiceError) return error.code === "unavailable";
+  if (error instanceof ServiceError) return error.code === "unavailable" || error.code === "busy";
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   if (!(error instanceof Error)) return false;
   const code = errorCode(error);
@@ -121,13 +121,10 @@ export async function updateVersioned(update: () => Promise<number>): Promise<Up
 
 function asServiceError(error: unknown): unknown {
   if (error instanceof ServiceError || !isUnavailable(error)) return error;
-  const detail = isBusy(error)
-    ? "The service is busy: all database connections are in use. Retry."
-    : "The database is unreachable. Retry.";
-  return new ServiceError("unavailable", detail, {
-    headers: { "Retry-After": "2" },
-    cause: error,
-  });
+  const headers = { "Retry-After": "2" };
+  return isBusy(error)
+    ? new ServiceError("busy", "All database connections are in use. Retry.", { headers, cause: error })
+    : new ServiceError("unavailable", "The database is unreachable. Retry.", { headers, cause: error });
 }
 
 /** int8 as a number: our counters and sequences stay far below 2^53. */

@@ -58,7 +58,7 @@ export { DISK_FULL, UNKNOWN_MODEL, linesOfPull, startFakeOllama } from "./start-
 export type { FakeOllama, OllamaModel, OllamaPull, PullScript, PullStep } from "./start-fake-ollama.ts";
 export { findPgBouncer, startPgBouncer } from "./start-pgbouncer.ts";
 export type { PgBouncer } from "./start-pgbouncer.ts";
-export { findInstalledPostgres, startInstalledPostgres } from "./start-installed-postgres.ts";
+export { findBundledPostgres, findInstalledPostgres, startInstalledPostgres } from "./start-installed-postgres.ts";
 export type { InstalledPostgres } from "./start-installed-postgres.ts";
 export { startMcpServer } from "./start-mcp-server.ts";
 export type { McpTestServer, McpTestTool } from "./start-mcp-server.ts";
