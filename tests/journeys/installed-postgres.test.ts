@@ -72,12 +72,18 @@ async function readPlans(server: InstalledPostgres, offset = 0): Promise<{ plans
 const findExpensive = (plans: Explained[]): string[] =>
   plans.flatMap(({ "Query Text": text, Plan: { "Total Cost": cost }, JIT: jit }) => {
     const realCost = cost % DISABLED_COST;
-    return realCost > MAX_COST || jit !== undefined ? [`cost ${realCost}, ${jit ? "compiled" : "planned"}: ${text}`] : [];
+    return realCost > MAX_COST || jit !== undefined
+      ? [`cost ${realCost}, ${jit ? "compiled" : "planned"}: ${text}`]
+      : [];
   });
 
 const SERVERS = [
   { name: "the oldest PostgreSQL that is installed", binDir: installed, isPooled: false },
-  { name: "the oldest one, behind a PgBouncer in transaction mode", binDir: hasPooler ? installed : null, isPooled: true },
+  {
+    name: "the oldest one, behind a PgBouncer in transaction mode",
+    binDir: hasPooler ? installed : null,
+    isPooled: true,
+  },
   { name: "the newest PostgreSQL, which the product brings along", binDir: bundled, isPooled: false },
 ];
 

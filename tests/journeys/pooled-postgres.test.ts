@@ -69,7 +69,9 @@ const WAYS = [
     test("answers sync, async and webhook messages, many of them at once", async () => {
       const api = createApiClient(product);
       const sync = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => api.send("auto", { text: "When do you open?", chatId: `sync-${index}` })),
+        Array.from({ length: 20 }, (_, index) =>
+          api.send("auto", { text: "When do you open?", chatId: `sync-${index}` }),
+        ),
       );
       expect(sync.map(({ texts }) => texts)).toEqual(sync.map(() => [REPLY]));
       await api.send("auto", { text: "When do you open?", chatId: "async", mode: "async" });

@@ -1,5 +1,5 @@
 import { ERRORS, ServiceError, describeInvalid, describeIssue } from "@svc/contracts";
-import type { FieldError, Problem, SchemaIssue } from "@svc/contracts";
+import type { ErrorCode, FieldError, Problem, SchemaIssue } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { traceIdOf } from "@svc/telemetry";
 import type { ErrorRequestHandler, Request, Response } from "express";

@@ -56,7 +56,9 @@ function readCertificates(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new Error(`a URL whose \`cacert\` is a readable file (${errorCode(error) ?? "unknown error"})`, { cause: error });
+    throw new Error(`a URL whose \`cacert\` is a readable file (${errorCode(error) ?? "unknown error"})`, {
+      cause: error,
+    });
   }
 }
 

@@ -80,7 +80,10 @@ const isLoopback = (host: string) => host === "localhost" || host === "::1" || h
  * and servers. `findHost` returns where the HTTP API listens now; the other ports listen there too or on loopback.
  */
 export function createWebhookGuard(
-  config: Pick<Config, "databaseUrl" | "directUrl" | "redisUrl" | "ports" | "embeddings" | "models" | "trustProxy" | "webhookAllow">,
+  config: Pick<
+    Config,
+    "databaseUrl" | "directUrl" | "redisUrl" | "ports" | "embeddings" | "models" | "trustProxy" | "webhookAllow"
+  >,
   findHost: () => string,
 ): AddressGuard {
   const policy = {

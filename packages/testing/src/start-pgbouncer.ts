@@ -19,7 +19,10 @@ export const findPgBouncer = (): Promise<string | null> => findInPath("pgbouncer
  * Starts a PgBouncer in front of the database of a URL. Its settings are PgBouncer's defaults but for `settings`, the
  * number of clients and how they sign in. It does not run as root, and reads its settings as the user that it becomes.
  */
-export async function startPgBouncer(databaseUrl: string, settings: Readonly<Record<string, string>>): Promise<PgBouncer> {
+export async function startPgBouncer(
+  databaseUrl: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<PgBouncer> {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const name = pathname.slice(1);
   const folder = await makeTemporaryFolder("pgbouncer");

@@ -18,6 +18,7 @@ const HEADERS_OF: Partial<Record<ErrorCode, HeaderName[]>> = {
   version_conflict: ["ETag"],
   rate_limited: ["Retry-After"],
   channel_disabled: ["Retry-After"],
+  busy: ["Retry-After"],
   unavailable: ["Retry-After"],
 };
 

@@ -31,8 +31,7 @@ function checkSchema(state: SchemaState, { self, startWith }: Cli): Check {
 }
 
 /** What somebody has to do about a pooler in transaction mode. */
-const DIRECT_ADVICE =
-  "Set DATABASE_DIRECT_URL to the host and port of PostgreSQL itself. See docs/recipes/managed.md.";
+const DIRECT_ADVICE = "Set DATABASE_DIRECT_URL to the host and port of PostgreSQL itself. See docs/recipes/managed.md.";
 
 /** Judges a pooler by its mode, by that of the pooler before `DATABASE_DIRECT_URL`, and by where the queues are. */
 export function judgePooler(mode: PoolerMode, direct: PoolerMode | null, hasRedis: boolean): Check {
