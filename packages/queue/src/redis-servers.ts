@@ -109,8 +109,9 @@ export function connectRedis(
   given: Options & { retryStrategy(times: number): number | null },
 ): RedisClient {
   const { kind, addresses, group, db, username, password, sentinelPassword, tls } = servers;
+  const { retryStrategy, ...own } = given;
   const options: Options = {
-    ...given,
+    ...own,
     db,
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
@@ -118,9 +119,9 @@ export function connectRedis(
     reconnectOnError: isDemoted,
   };
   if (kind === "cluster") {
-    const { retryStrategy, enableOfflineQueue = true, lazyConnect = false, ...redisOptions } = options;
+    const { enableOfflineQueue = true, lazyConnect = false, ...redisOptions } = options;
     return new Cluster(addresses, {
-      clusterRetryStrategy: given.retryStrategy,
+      clusterRetryStrategy: retryStrategy,
       enableOfflineQueue,
       lazyConnect,
       redisOptions,
@@ -128,12 +129,13 @@ export function connectRedis(
       ...(tls !== undefined && { dnsLookup: (host, callback) => callback(null, host) }),
     });
   }
-  if (kind === "single") return new Redis({ ...options, ...addresses[0] });
+  if (kind === "single") return new Redis({ ...options, retryStrategy, ...addresses[0] });
   return new Redis({
     ...options,
+    retryStrategy,
     sentinels: addresses,
     name: group,
-    sentinelRetryStrategy: given.retryStrategy,
+    sentinelRetryStrategy: retryStrategy,
     ...(sentinelPassword !== undefined && { sentinelPassword }),
     ...(tls !== undefined && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
   });
