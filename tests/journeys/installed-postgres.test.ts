@@ -32,8 +32,10 @@ const EXPLAINING = {
   autovacuum: "off",
 };
 
-/** From this cost on, PostgreSQL compiles a statement by default (`jit_above_cost`). */
-const MAX_COST = 100_000;
+/** A tenth of the cost at which PostgreSQL compiles a statement by default; a scan of all messages costs more. */
+const MAX_COST = 10_000;
+/** A step that is expected to return more rows reads tables as a whole. */
+const MAX_ROWS = 10_000;
 /** PostgreSQL up to 17 adds this for each scan that `enable_seqscan=off` cannot avoid. It is no work. */
 const DISABLED_COST = 1e10;
 
@@ -54,9 +56,15 @@ const SEED = `
 /** A statement of this test that costs more than the limit, on a connection of the server's defaults. */
 const COMPARISON = "SELECT count(*) AS comparison FROM messages CROSS JOIN generate_series(1, 120)";
 
+interface Plan {
+  "Total Cost": number;
+  "Plan Rows": number;
+  Plans?: Plan[];
+}
+
 interface Explained {
   "Query Text": string;
-  Plan: { "Total Cost": number };
+  Plan: Plan;
   JIT?: unknown;
 }
 
@@ -68,13 +76,14 @@ async function readPlans(server: InstalledPostgres, offset = 0): Promise<{ plans
   return { plans, end: text.length };
 }
 
-/** Describes each statement that PostgreSQL compiled or whose plan costs too much. */
-const findExpensive = (plans: Explained[]): string[] =>
-  plans.flatMap(({ "Query Text": text, Plan: { "Total Cost": cost }, JIT: jit }) => {
-    const realCost = cost % DISABLED_COST;
-    return realCost > MAX_COST || jit !== undefined
-      ? [`cost ${realCost}, ${jit ? "compiled" : "planned"}: ${text}`]
-      : [];
+const rowsOf = ({ "Plan Rows": rows, Plans: plans = [] }: Plan): number => Math.max(rows, ...plans.map(rowsOf));
+
+/** Describes each statement that PostgreSQL compiled, or whose plan costs too much or reads too many rows. */
+const findExpensive = (explained: Explained[]): string[] =>
+  explained.flatMap(({ "Query Text": text, Plan: plan, JIT: jit }) => {
+    const [cost, rows] = [plan["Total Cost"] % DISABLED_COST, rowsOf(plan)];
+    if (cost <= MAX_COST && rows <= MAX_ROWS && jit === undefined) return [];
+    return [`cost ${cost}, ${rows} rows, ${jit === undefined ? "planned" : "compiled"}: ${text}`];
   });
 
 const SERVERS = [
