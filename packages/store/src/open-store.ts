@@ -36,6 +36,7 @@ import * as outboxes from "./messages/outboxes.ts";
 import * as processes from "./platform/processes.ts";
 import * as projects from "./platform/projects.ts";
 import * as proposals from "./knowledge/proposals.ts";
+import * as quotas from "./platform/quotas.ts";
 import * as replies from "./messages/replies.ts";
 import * as reviews from "./tickets/reviews.ts";
 import { createSealer } from "./platform/installation.ts";
@@ -105,7 +106,7 @@ export function openStore(options: {
     apiKeys: bind(db, apiKeys),
     audit: bind(db, audit),
     callbacks: bind(hot, callbacks),
-    channelStates: bind(leases, {
+    channelStates: bind(context, {
       report: replicas.reportState,
       forget: replicas.forgetState,
       list: replicas.listStates,
@@ -182,6 +183,10 @@ export function openStore(options: {
     processes: { ownId: processId, ...bind(context, processes) },
     projects: bind(db, projects),
     proposals: bind(db, proposals),
+    quotas: {
+      ...bind(context, { checkSockets: quotas.checkSockets }),
+      ...bind(reports, { listDays: quotas.listDays }),
+    },
     queueDepths: bind(db, { read: stats.readDepths }),
     replies: bind(context, replies),
     reviews: bind(context, reviews),

@@ -6,7 +6,7 @@ import type {
   MessageMode,
   MessageState,
 } from "@svc/contracts";
-import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
+import { ISSUE_CHAT_PREFIX, ServiceError, isIssueChat } from "@svc/contracts";
 import type { Context } from "../context.ts";
 import { batched } from "../batcher.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, history, lapseWait, leaseHistory } from "./chats.ts";
@@ -14,6 +14,7 @@ import { isUnavailable, isUniqueViolation } from "../db.ts";
 import type { LeaseHistory, Utterance } from "./chats.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
+import { takeMessage } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
 import { TAKE_IN, subjectOf } from "../tickets/open-ticket.ts";
 import type { Ticket } from "../tickets/open-ticket.ts";
@@ -204,9 +205,12 @@ export async function acceptOnce(
 ): Promise<AcceptedMessage & { isNew: boolean }> {
   const ticketId = ticketIdOf(project, message.channelId, message.chatId);
   try {
+    await takeMessage(context, project);
     return { ...(await acceptBatched(context, { id, project, ticketId, message })), isNew: true };
   } catch (error) {
-    const known = isUniqueViolation(error) ? await findAccepted(context, project, id) : null;
+    // A message that was accepted before is no new one, also where the project may accept no more.
+    const isKnown = isUniqueViolation(error) || (error instanceof ServiceError && error.code === "quota_exceeded");
+    const known = isKnown ? await findAccepted(context, project, id) : null;
     if (known === null) throw error;
     return { ...known, isNew: false };
   }
@@ -312,7 +316,8 @@ function asClaimed(row: ClaimedRow, messageId: string): ClaimedMessage {
 /**
  * Commits a message and returns its ids and its place in the chat; one that is there already stays as it is.
  * Concurrent calls share a statement and a commit; when this resolves, the message is durable. When it rejects with
- * `unavailable` the message may be there all the same; a caller that has to know gives the id itself.
+ * `unavailable` the message may be there all the same; a caller that has to know gives the id itself. Throws
+ * quota_exceeded where the project may accept no more messages.
  */
 export async function accept(
   context: Context,

@@ -299,6 +299,7 @@ export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   tool_calls: "itself",
   triage_messages: "itself",
   unfinished_replies: "parent",
+  usage_days: "parent",
   visitors: "tickets",
   widget_files: "itself",
   widget_messages: "itself",

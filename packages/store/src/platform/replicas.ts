@@ -1,5 +1,7 @@
+import type { Context } from "../context.ts";
 import type { Db } from "../db.ts";
 import { statements } from "../sql.ts";
+import { DEFAULT_PROJECT } from "./projects.ts";
 import type { IntegrationId } from "@svc/contracts";
 
 /**
@@ -20,28 +22,32 @@ export interface ReplicaState {
   since: Date;
   /** Why, while it is failing. */
   error: string | null;
+  /** Sockets of visitors that are open in this process; absent for a channel without sockets. */
+  sockets?: number;
 }
 
 /** A process that has not said anything for so long is gone. */
-const REPORTED_WITHIN_MS = 5_000;
+export const REPORTED_WITHIN_MS = 5_000;
 
-/** Says how a process is doing with its channels. */
-export async function reportState(db: Db, replica: string, states: readonly ReplicaState[]): Promise<void> {
-  await sql.reportState.run(db, {
-    replica,
+/** Says how this process is doing with its channels. */
+export async function reportState({ leases, processId }: Context, states: readonly ReplicaState[]): Promise<void> {
+  await sql.reportState.run(leases, {
+    replica: processId,
     id: states.map(({ id }) => id),
     state: states.map(({ state }) => state),
     since: states.map(({ since }) => since),
     error: states.map(({ error }) => error),
+    sockets: states.map(({ sockets = 0 }) => sockets),
   });
 }
 
-/** Forgets a process that has ended, and those that died without saying so. */
-export const forgetState = (db: Db, replica: string) => sql.forgetState.exec(db, { replica });
+/** Forgets channels of this process that have ended, and processes that died without saying so. */
+export const forgetState = ({ leases, processId }: Context, ids: readonly IntegrationId[]) =>
+  sql.forgetState.exec(leases, { replica: processId, ids });
 
 /** What the living processes say, by channel, the longest in its state first. */
-export async function listStates(db: Db): Promise<ReplicaState[]> {
-  const rows = await sql.listStates.all<Omit<ReplicaState, "id"> & { channelId: IntegrationId }>(db);
+export async function listStates({ leases }: Context): Promise<ReplicaState[]> {
+  const rows = await sql.listStates.all<Omit<ReplicaState, "id" | "sockets"> & { channelId: IntegrationId }>(leases);
   return rows.map(({ channelId, state, since, error }) => ({ id: channelId, state, since, error }));
 }
 
@@ -74,6 +80,7 @@ export const IS_ALIVE = `(i.alive_until > now()
 
 const sql = statements("platform/replicas", {
   reportedWithinMs: REPORTED_WITHIN_MS,
+  defaultProject: DEFAULT_PROJECT,
   aliveMs: ALIVE_MS,
   gapMs: GAP_MS,
 });
