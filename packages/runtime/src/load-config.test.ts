@@ -16,6 +16,7 @@ const NEEDED = {
 const BAD = {
   DATABASE_URL: `mysql://user:${PLANTED}@localhost/svc`,
   REDIS_URL: `http://${PLANTED}`,
+  SVC_FILES_URL: `s3://key:${PLANTED}@s3.example.com`,
   SVC_ADMIN_KEY: PLANTED,
   SVC_SECRET_KEY: PLANTED,
   SVC_API_PORT: PLANTED,
@@ -222,6 +223,7 @@ describe("a value in a file", () => {
       SVC_EMBEDDINGS_BASE_URL: "http://localhost:11434/v1",
       SVC_CORS_ORIGINS: "https://app.example.com",
       SVC_LLM_BASE_URL: "http://localhost:11434/v1",
+      SVC_FILES_URL: "s3://key:secret@s3.example.com/bucket",
       SVC_LLM_API: "anthropic",
       SVC_LLM_PRICES: '{"small":{"input":0.1,"output":0.2}}',
       SVC_ANTHROPIC_BASE_URL: "https://models.example/v1",

@@ -1,4 +1,5 @@
 import type { Db } from "./db.ts";
+import type { ObjectStore } from "./platform/object-store.ts";
 import type { StoredBytes } from "./platform/stored-bytes.ts";
 
 /** What the tables of one open store share: its pools by purpose (see `openStore`), and who uses it. */
@@ -16,6 +17,8 @@ export interface Context {
   /** This process, as the holder of leases. */
   processId: string;
   storedBytes: StoredBytes;
+  /** Where contents of files are moved to; null: they stay in PostgreSQL. */
+  objects: ObjectStore | null;
 }
 
 /**

@@ -145,6 +145,8 @@ export type { ReviewState } from "./tickets/review-state.ts";
 export type { DraftWork, SendWork, WaitingMessage } from "./tickets/review-state.ts";
 export type { ClaimedReview, DraftOutcome, DueReview, FinishedReview, ReviewedMessage } from "./tickets/reviews.ts";
 export type { NewDocument, PreparedDocument, PutDocument } from "./knowledge/put-documents.ts";
+export { openObjectStore, parseFilesUrl } from "./platform/object-store.ts";
+export type { ObjectStore } from "./platform/object-store.ts";
 export { LEFT_OUT } from "./platform/store-copy.ts";
 export type { CopiedTable } from "./platform/store-copy.ts";
 export { countStoreRows } from "./platform/store-copy.ts";

@@ -22,7 +22,9 @@ import * as ingests from "./knowledge/ingests.ts";
 import * as installation from "./platform/installation.ts";
 import * as issues from "./tickets/issues.ts";
 import * as kbs from "./knowledge/kbs.ts";
+import * as fileObjects from "./messages/file-objects.ts";
 import { newId } from "./ids.ts";
+import type { ProjectId } from "./ids.ts";
 import { createDiskWatch, createConnectionWatchdog } from "./platform/watchdogs.ts";
 import * as messages from "./messages/messages.ts";
 import * as messengerUpdates from "./messages/messenger-updates.ts";
@@ -42,6 +44,7 @@ import * as reviews from "./tickets/reviews.ts";
 import { createSealer } from "./platform/installation.ts";
 import * as replicas from "./platform/replicas.ts";
 import * as stats from "./platform/stats.ts";
+import { openObjectStore } from "./platform/object-store.ts";
 import { STORAGE_LIMITS, storedBytesTable } from "./platform/stored-bytes.ts";
 import type { StorageLimits } from "./platform/stored-bytes.ts";
 import * as ticketChanges from "./tickets/ticket-changes.ts";
@@ -68,8 +71,10 @@ export function openStore(options: {
   log: Log;
   app?: string;
   storageLimits?: StorageLimits;
+  /** See `openObjectStore`; absent: contents of files stay in PostgreSQL. */
+  filesUrl?: string | undefined;
 }) {
-  const { url, log, app = "svc", storageLimits = STORAGE_LIMITS } = options;
+  const { url, log, app = "svc", storageLimits = STORAGE_LIMITS, filesUrl } = options;
   const processId = newId();
   const watch = createConnectionWatchdog({ url, log, applicationName: app });
   const disk = createDiskWatch({ log, now: () => performance.now() });
@@ -84,7 +89,8 @@ export function openStore(options: {
   const notes = open("notes");
 
   const storedBytes = storedBytesTable(db, { limits: storageLimits, log, isDiskFull: disk.isFull });
-  const context: Context = { db, hot, leases, notes, reports, processId, storedBytes };
+  const objects = filesUrl === undefined ? null : openObjectStore(filesUrl);
+  const context: Context = { db, hot, leases, notes, reports, processId, storedBytes, objects };
 
   async function findProblem(): Promise<string | null> {
     try {
@@ -122,7 +128,16 @@ export function openStore(options: {
     chunks: bind(db, chunks),
     deliveries: bind(hot, deliveries),
     documents: bind(db, documents),
-    erasures: bind(db, erasures),
+    erasures: {
+      ...bind(db, erasures),
+      read: (project: ProjectId, ticketId: string) =>
+        fileObjects.withContents(context, erasures.read(db, project, ticketId)),
+    },
+    fileObjects: bind(context, {
+      check: fileObjects.checkObjects,
+      move: fileObjects.moveFiles,
+      remove: fileObjects.removeObjects,
+    }),
     gaps: bind(db, gaps),
     history: bind(hot, { listBefore: chats.listBefore }),
     hooks: bind(db, hooks),

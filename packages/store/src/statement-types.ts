@@ -205,6 +205,14 @@ export interface Statements {
     replay: [{ project: string; id: string }, { ticketId: string; tries: number }];
     replies: [{ ticketId: string; project: string; replyIds: readonly (string | null)[] }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
   };
+  "messages/file-objects": {
+    endDeletion: [{ objectId: string }, object];
+    listToMove: [object, { id: string }];
+    readContent: [{ id: string }, { content: Buffer }];
+    reserve: [{ objectId: string }, object];
+    setObject: [{ objectId: string; bytes: number; id: string }, object];
+    takeDeletions: [object, { objectId: string }];
+  };
   "messages/idempotency-keys": {
     answer: [{ apiKeyId: readonly (string | null)[]; method: readonly (string | null)[]; path: readonly (string | null)[]; key: readonly (string | null)[]; callId: readonly (string | null)[]; status: readonly (number | null)[]; headers: readonly (object | string | null)[]; body: readonly (string | null)[]; projectId: readonly (string | null)[]; id: readonly (string | null)[]; projectId2: readonly (string | null)[]; id2: readonly (string | null)[] }, object];
     claim: [{ apiKeyId: string; project: string; method: string; path: string; key: string; bodyHash: Uint8Array; messageId: string; chatId: string; callId: string; instance: string }, { messageId: string; chatId: string }];
@@ -294,8 +302,8 @@ export interface Statements {
     findKept: [{ project: string; messageId: string; fileId: string }, { id: string; filename: string; mime: string; sizeBytes: number }];
     insert: [{ id: string; project: string; ticketId: string; filename: string; mime: string; content: Uint8Array; chatMaxBytes: number | string; projectMaxBytes: number | string }, object];
     keep: [{ id: string; project: string; ticketId: string; messageId: string; filename: string; mime: string; content: Uint8Array }, object];
-    read: [{ project: string; ticketId: string; fileId: string }, { filename: string; mime: string; content: Buffer }];
-    readPiece: [{ from: number; project: string; ticketId: string; fileId: string }, { filename: string; mime: string; sizeBytes: number; piece: Buffer }];
+    read: [{ project: string; ticketId: string; fileId: string }, { filename: string; mime: string; content: Buffer; objectId: string }];
+    readPiece: [{ from: number; project: string; ticketId: string; fileId: string }, { filename: string; mime: string; sizeBytes: number; objectId: string; piece: Buffer }];
     repeatSoon: [{ id: string }, object];
     sumChat: [{ ticketId: string; project: string }, { total: number; day: number }];
     sweep: [object, { seen: number; removed: number }];

@@ -189,7 +189,8 @@ const ROWS: readonly RowsOfTicket[] = [
     kind: "visitorFiles",
     table: "widget_files",
     place: "x.id",
-    shown: `x.id, x.message_id AS "messageId", x.filename, x.mime, x.content, x.created_at AS "createdAt"`,
+    shown: `x.id, x.message_id AS "messageId", x.filename, x.mime, x.content, x.object_id AS "objectId",
+      x.created_at AS "createdAt"`,
     pageRows: 2,
   },
   {
