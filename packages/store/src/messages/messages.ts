@@ -6,7 +6,7 @@ import type {
   MessageMode,
   MessageState,
 } from "@svc/contracts";
-import { ISSUE_CHAT_PREFIX, ServiceError, isIssueChat } from "@svc/contracts";
+import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
 import type { Context } from "../context.ts";
 import { batched } from "../batcher.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, history, lapseWait, leaseHistory } from "./chats.ts";
@@ -14,7 +14,7 @@ import { isUnavailable, isUniqueViolation } from "../db.ts";
 import type { LeaseHistory, Utterance } from "./chats.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { takeMessage } from "../platform/quotas.ts";
+import { isQuotaExceeded, takeMessage } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
 import { TAKE_IN, subjectOf } from "../tickets/open-ticket.ts";
 import type { Ticket } from "../tickets/open-ticket.ts";
@@ -208,9 +208,9 @@ export async function acceptOnce(
     await takeMessage(context, project);
     return { ...(await acceptBatched(context, { id, project, ticketId, message })), isNew: true };
   } catch (error) {
-    // A message that was accepted before is no new one, also where the project may accept no more.
-    const isKnown = isUniqueViolation(error) || (error instanceof ServiceError && error.code === "quota_exceeded");
-    const known = isKnown ? await findAccepted(context, project, id) : null;
+    // A message that was accepted before is found, also where the project may accept no more.
+    const mayBeKnown = isUniqueViolation(error) || isQuotaExceeded(error);
+    const known = mayBeKnown ? await findAccepted(context, project, id) : null;
     if (known === null) throw error;
     return { ...known, isNew: false };
   }

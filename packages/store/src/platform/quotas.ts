@@ -71,6 +71,10 @@ function quotaExceeded(name: "messagesPerDay" | "sockets", limit: number, used: 
   });
 }
 
+/** True if the project may accept no more for now. */
+export const isQuotaExceeded = (error: unknown): boolean =>
+  error instanceof ServiceError && error.code === "quota_exceeded";
+
 /**
  * Counts a message that is about to be accepted. Throws quota_exceeded if the project has accepted all messages of its
  * day. With several processes a limit can be passed by what the others accept within a second.
