@@ -208,9 +208,8 @@ export async function acceptOnce(
     await takeMessage(context, project);
     return { ...(await acceptBatched(context, { id, project, ticketId, message })), isNew: true };
   } catch (error) {
-    // A message that was accepted before is found, also where the project may accept no more.
-    const mayBeKnown = isUniqueViolation(error) || isQuotaExceeded(error);
-    const known = mayBeKnown ? await findAccepted(context, project, id) : null;
+    // Found also where the project may accept no more.
+    const known = isUniqueViolation(error) || isQuotaExceeded(error) ? await findAccepted(context, project, id) : null;
     if (known === null) throw error;
     return { ...known, isNew: false };
   }
