@@ -79,6 +79,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
 
   // First what must not be kept, then what may be elsewhere.
   async function moveFiles(isStopped: () => boolean): Promise<void> {
+    if (!store.fileObjects.isConfigured) return;
     while (!isStopped() && (await store.fileObjects.remove()));
     if (!(await store.serviceLeases.take(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
     while (!isStopped() && (await store.fileObjects.move())) {

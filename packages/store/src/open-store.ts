@@ -133,11 +133,15 @@ export function openStore(options: {
       read: (project: ProjectId, ticketId: string) =>
         fileObjects.withContents(context, erasures.read(db, project, ticketId)),
     },
-    fileObjects: bind(context, {
-      check: fileObjects.checkObjects,
-      move: fileObjects.moveFiles,
-      remove: fileObjects.removeObjects,
-    }),
+    fileObjects: {
+      /** True if contents of files are moved to an object store. */
+      isConfigured: objects !== null,
+      ...bind(context, {
+        check: fileObjects.checkObjects,
+        move: fileObjects.moveFiles,
+        remove: fileObjects.removeObjects,
+      }),
+    },
     gaps: bind(db, gaps),
     history: bind(hot, { listBefore: chats.listBefore }),
     hooks: bind(db, hooks),

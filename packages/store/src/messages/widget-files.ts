@@ -20,7 +20,7 @@ export interface OpenedFile {
   filename: string;
   mime: string;
   sizeBytes: number;
-  pieces: AsyncIterable<Buffer>;
+  pieces: AsyncGenerator<Buffer>;
 }
 
 /** A file that a visitor has sent. */
