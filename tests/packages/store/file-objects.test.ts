@@ -136,7 +136,7 @@ test("while the store is unreachable, files stay in PostgreSQL and moving fails 
 });
 
 test("an export and a backup have the contents, and a restore leaves no object of what it replaces", async () => {
-  const { ticketId, fileId } = await newFile();
+  const [{ ticketId, fileId }, lost] = [await newFile(), await newFile()];
   await moveAll();
   const exported: unknown[] = [];
   for await (const { kind, records } of store.erasures.read(project, ticketId)) {
@@ -164,6 +164,8 @@ test("an export and a backup have the contents, and a restore leaves no object o
     await pool.query("UPDATE widget_files SET object_id = $2, object_bytes = 3 WHERE id = $1", [old, leftover]);
     await pool.end();
     await before.close();
+    // As if its conversation were erased after the snapshot of the copy.
+    await openObjectStore(s3.url).remove((await objectOf(lost.fileId))?.objectId ?? "");
     const from = { url: db.url, secretKey: SECRET_KEY, log, signal, objects: openObjectStore(s3.url) };
     await takeStoreCopy(from, ({ head, tables }) =>
       putStoreCopy(
@@ -183,6 +185,7 @@ test("an export and a backup have the contents, and a restore leaves no object o
     // The restored installation needs no object store to read its files.
     const alone = openStore({ url: target.url, secretKey: SECRET_KEY, log });
     expect((await alone.widgetFiles.find(project, ticketId, fileId))?.content.equals(CONTENT)).toBe(true);
+    expect(await alone.widgetFiles.find(project, lost.ticketId, lost.fileId)).toBeNull();
     await alone.close();
     const restored = openStore({ url: target.url, secretKey: SECRET_KEY, log, filesUrl: s3.url });
     while (await restored.fileObjects.remove());
