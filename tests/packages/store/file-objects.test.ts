@@ -24,7 +24,7 @@ afterAll(async () => {
   await s3.close();
 });
 
-const CONTENT = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7 + (index >> 8)) % 256));
+const CONTENT = Buffer.from(Array.from({ length: 1_500_000 }, (_, index) => (index * 7 + (index >> 8)) % 256));
 
 /** A file of a new conversation, with its message. */
 async function newFile(content: Buffer = CONTENT) {
