@@ -1,6 +1,7 @@
 import type { WidgetConfigAnswer } from "@svc/contracts";
 import { createWidgetStore } from "./connection/create-widget-store.ts";
-import type { ManagedStore, WidgetEvents } from "./connection/create-widget-store.ts";
+import type { ManagedStore } from "./connection/create-widget-store.ts";
+import type { WidgetEvents } from "./connection/store-core.ts";
 import { openSocket } from "./connection/open-socket.ts";
 import type { OpenSocket } from "./connection/open-socket.ts";
 import type { Identity } from "./launch/page-settings.ts";

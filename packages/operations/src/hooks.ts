@@ -26,9 +26,9 @@ import type {
 } from "@svc/contracts";
 import { isWebhookSecret } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
-import { isUuid } from "@svc/primitives";
+import { isDeeperThan, isUuid } from "@svc/primitives";
 import type { Hook, HookBody, HookBodyResult, NewHookBody, ProjectId, Store } from "@svc/store";
-import { isDeeperThan, WEBHOOK_SECRET_ERROR, findMappingErrors, mapBody } from "./map-body.ts";
+import { WEBHOOK_SECRET_ERROR, findMappingErrors, mapBody } from "./map-body.ts";
 import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
 import { generateWebhookSecret } from "./webhook-secret.ts";
 

@@ -3,7 +3,7 @@ import pg from "pg";
 import { ServiceError } from "@svc/contracts";
 import { errorCode, toError } from "@svc/primitives";
 import type { Log } from "@svc/log";
-import type { DiskWatch, ConnectionWatchdog } from "./platform/watchdogs.ts";
+import type { DiskWatch, ConnectionWatchdog } from "./platform/server-checks.ts";
 
 const TRIES = 4;
 const DEADLOCK = "40P01";

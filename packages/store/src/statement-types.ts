@@ -1,4 +1,4 @@
-// Made from packages/store/sql and a real PostgreSQL, and compared with them, by tests/packages/store/statements.test.ts;
+// Generated from packages/store/sql and a real PostgreSQL, and compared with them, by tests/packages/store/statements.test.ts;
 // with UPDATE_STATEMENTS=1 it writes this file.
 // oxlint-disable max-lines -- generated, a line for each statement
 
@@ -182,6 +182,20 @@ export interface Statements {
     make: [{ messageId: readonly (string | null)[]; newId: readonly (string | null)[] }, { id: string; projectId: string; ticketId: string }];
     markTimeouts: [{ limit: number | string }, { projectId: string; ticketId: string }];
   };
+  "messages/channel-updates": {
+    bury: [{ failure: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
+    findMessage: [{ ticketId: string; project: string; telegramMessageId: string }, { text: string; channelMeta: unknown }];
+    insert: [{ botId: number | string; project: string; updateId: readonly (number | string | null)[]; ticketId: readonly (string | null)[]; messageId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; body: readonly (string | null)[]; excerpt: readonly (string | null)[]; albumId: readonly (string | null)[] }, object];
+    isWaiting: [{ botId: number | string; updateId: number | string }, object];
+    joinAlbum: [{ botId: number | string; updateId: number | string }, object];
+    listAlbum: [{ botId: number | string; updateId: number | string }, { projectId: string; botId: number; updateId: number; ticketId: string; messageId: string; chatId: string; body: string; albumId: string; tries: number; receivedAt: Date }];
+    listDead: [{ project: string; limit: number | string }, { messageId: string; ticketId: string; chatId: string; excerpt: string; failure: string; settledAt: Date }];
+    listHeads: [{ botId: number | string; busyTicketIds: readonly (string | null)[]; limit: number | string }, { projectId: string; botId: number; updateId: number; ticketId: string; messageId: string; chatId: string; body: string; albumId: string; tries: number; receivedAt: Date }];
+    prune: [object, { isUnanswered: boolean }];
+    retryLater: [{ delayMs: number; failure: string; counted: number; botId: number | string; updateId: number | string }, object];
+    revive: [{ project: string; messageId: string }, object];
+    settle: [{ state: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
+  };
   "messages/chats": {
     listBefore: [{ ticketId: string; project: string; seq: number | string; limit: number | string }, { author: string; text: string; sources: unknown }];
     release: [{ ticketId: string; project: string; leaseId: string }, object];
@@ -236,20 +250,6 @@ export interface Statements {
     listDeadLetters: [{ project: string; limit: number | string }, { id: string; ticketId: string; text: string; failure: string; finishedAt: Date; channelId: string; chatId: string }];
     oldestWaitingMs: [{ issueChatPrefix: string }, { age: number }];
     retryLater: [{ ticketId: string; project: string; leaseId: string; delayMs: number; progress: object | string; failure: string; uncounted: number; messageId: string }, object];
-  };
-  "messages/messenger-updates": {
-    bury: [{ failure: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
-    findMessage: [{ ticketId: string; project: string; telegramMessageId: string }, { text: string; channelMeta: unknown }];
-    insert: [{ botId: number | string; project: string; updateId: readonly (number | string | null)[]; ticketId: readonly (string | null)[]; messageId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; body: readonly (string | null)[]; excerpt: readonly (string | null)[]; albumId: readonly (string | null)[] }, object];
-    isWaiting: [{ botId: number | string; updateId: number | string }, object];
-    joinAlbum: [{ botId: number | string; updateId: number | string }, object];
-    listAlbum: [{ botId: number | string; updateId: number | string }, { projectId: string; botId: number; updateId: number; ticketId: string; messageId: string; chatId: string; body: string; albumId: string; tries: number; receivedAt: Date }];
-    listDead: [{ project: string; limit: number | string }, { messageId: string; ticketId: string; chatId: string; excerpt: string; failure: string; settledAt: Date }];
-    listHeads: [{ botId: number | string; busyTicketIds: readonly (string | null)[]; limit: number | string }, { projectId: string; botId: number; updateId: number; ticketId: string; messageId: string; chatId: string; body: string; albumId: string; tries: number; receivedAt: Date }];
-    prune: [object, { isUnanswered: boolean }];
-    retryLater: [{ delayMs: number; failure: string; counted: number; botId: number | string; updateId: number | string }, object];
-    revive: [{ project: string; messageId: string }, object];
-    settle: [{ state: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
   };
   "messages/outboxes": {
     claim: [{ ticketId: string; project: string; leaseId: string; processId: string }, { channelId: string; chatId: string; tries: number; deferrals: number; sentParts: number; crashes: number; lapses: number; id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];

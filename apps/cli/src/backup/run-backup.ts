@@ -2,7 +2,7 @@ import { readLocalSecretKey } from "@svc/operations";
 import { forgetPorts, migrateAll, readEnvironment } from "@svc/runtime";
 import { countStoreRows, createSealer, putStoreCopy, readSchemaState } from "@svc/store";
 import type { PutResult } from "@svc/store";
-import { BackupFileError, countLines, sealedText } from "./read-backup.ts";
+import { BackupFileError, countLines, sealedText, STANDARD_STREAM, nameOf, withBackup } from "./read-backup.ts";
 import {
   checkTarget,
   describeRows,
@@ -13,7 +13,6 @@ import {
   watchTables,
 } from "./make-backup.ts";
 import type { BackupTarget, MadeBackup } from "./make-backup.ts";
-import { STANDARD_STREAM, nameOf, withBackup } from "./read-backup.ts";
 import type { BackupReading } from "./read-backup.ts";
 import type { Cli } from "../cli.ts";
 import { CliError, EXIT, failure, usageError } from "../cli-error.ts";

@@ -3,16 +3,14 @@ import type { Agent, AgentCall, AgentChange, AgentResult, AgentTool, KbItem, Rev
 import { AGENT_SETTINGS, kbIdsOf, readExamples, readModelSettings, settingsOf } from "../agents/agent-settings.ts";
 import { findRunningService, withClient } from "../api-client.ts";
 import type { ApiTarget } from "../api-client.ts";
-import { asAdministrator } from "../as-administrator.ts";
+import { asAdministrator, fetchAgents, getAgent, listAllAgents, listAllKbs, pickAgent } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
 import { usageError } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
-import { fetchAgents, getAgent, listAllAgents, listAllKbs, pickAgent } from "../find-items.ts";
 import { definedOnly, flag, list as repeatable, option, projectOption, urlOption, yesOption } from "../options.ts";
 import { confirm } from "../read-input.ts";
-import { renderSources } from "../render-answer.ts";
-import { renderFacts, renderTable } from "../render-table.ts";
+import { renderSources, renderFacts, renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -9,7 +9,7 @@ import type { ApiState } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
 import { ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
-import { listAllKbs } from "../find-items.ts";
+import { listAllKbs } from "../as-administrator.ts";
 import { safeLine } from "../safe-text.ts";
 
 const KNOWLEDGE = "Knowledge";

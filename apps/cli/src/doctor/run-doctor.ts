@@ -1,7 +1,6 @@
 import { CHANNELS, PUSHING_CHANNELS } from "@svc/contracts";
 import { hostname } from "node:os";
-import type { EarlyConfig } from "@svc/runtime";
-import type { Resources } from "@svc/runtime";
+import type { EarlyConfig, Resources } from "@svc/runtime";
 import { openStore } from "@svc/store";
 import type { RunningCount } from "@svc/store";
 import { apiUrlOf, findKey, probeApi } from "../api-client.ts";
@@ -17,8 +16,15 @@ import {
 } from "./check-database.ts";
 import { checkConfiguration, checkDataFolder, checkNode } from "./check-environment.ts";
 import { checkEmbeddings, checkKnowledge, checkModels } from "./check-knowledge.ts";
-import { checkQueues, checkRedis } from "./check-services.ts";
-import { checkApi, checkConsole, checkPushingChannel, checkTools, checkWidget } from "./check-services.ts";
+import {
+  checkQueues,
+  checkRedis,
+  checkApi,
+  checkConsole,
+  checkPushingChannel,
+  checkTools,
+  checkWidget,
+} from "./check-services.ts";
 import { fail, ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
 import { explainError } from "../explain-error.ts";

@@ -9,11 +9,10 @@ import type { Log } from "@svc/log";
 import { FIRST_AGENT, audited } from "@svc/operations";
 import { createFetchGuard } from "@svc/runtime";
 import type { ProjectId, Store } from "@svc/store";
-import { bindOperations } from "../as-administrator.ts";
+import { bindOperations, listAllAgents, listAllDocuments, listAllKbs } from "../as-administrator.ts";
 import type { BoundOperations, OperationContext } from "../as-administrator.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
-import { listAllAgents, listAllDocuments, listAllKbs } from "../find-items.ts";
 import { badFile, errorOfPath, findSiteSources, findSources, joinFound } from "./find-sources.ts";
 import type { FoundSources, Source } from "./find-sources.ts";
 import {

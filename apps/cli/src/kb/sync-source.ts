@@ -6,11 +6,10 @@ import { createPageFetcher, siteOf } from "@svc/knowledge";
 import type { PageFetcher } from "@svc/knowledge";
 import { errorCode } from "@svc/primitives";
 import { createFetchGuard } from "@svc/runtime";
-import { bindOperations } from "../as-administrator.ts";
+import { bindOperations, findKb, listAllDocuments } from "../as-administrator.ts";
 import type { BoundOperations, OperationContext } from "../as-administrator.ts";
-import { EXIT, failure, usageError } from "../cli-error.ts";
+import { EXIT, failure, usageError, untilAborted } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
-import { findKb, listAllDocuments } from "../find-items.ts";
 import { addFound } from "./add-sources.ts";
 import { documentKeyOf, errorOfPath, findFolderSources, findSiteSources, isWebAddress } from "./find-sources.ts";
 import type { FoundSources } from "./find-sources.ts";
@@ -26,7 +25,6 @@ import {
 import type { AddedFile } from "./render-kb.ts";
 import { confirm } from "../read-input.ts";
 import { safeLine } from "../safe-text.ts";
-import { untilAborted } from "../watch-interrupt.ts";
 import { localPrincipal, withResources } from "../with-resources.ts";
 
 /** The address that a key is; null for any other key. */

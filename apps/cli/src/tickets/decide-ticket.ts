@@ -1,11 +1,10 @@
 import type { ReviewAction, ReviewInput } from "@svc/contracts";
 import type { reviewTicket } from "@svc/operations";
-import { asAdministrator, waitForQueues } from "../as-administrator.ts";
+import { asAdministrator, waitForQueues, findTicketId, getTicketNamed } from "../as-administrator.ts";
 import type { OperationContext } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import type { OptionValues } from "../define-command.ts";
-import { findTicketId, getTicketNamed } from "../find-items.ts";
 import { projectOption, seenOption, yesOption } from "../options.ts";
 import { confirm } from "../read-input.ts";
 import { quoted, renderQuestion } from "./render-ticket.ts";

@@ -1,4 +1,4 @@
-import type { WidgetEvents } from "../connection/create-widget-store.ts";
+import type { WidgetEvents } from "../connection/store-core.ts";
 
 /** What a page can listen to. `WidgetEvents` lists their arguments; the first three have none. */
 export type PageEvent = "ready" | "open" | "close" | keyof WidgetEvents;

@@ -38,7 +38,7 @@ export const HOOK_BODIES = heldRows({
 });
 
 /** What Telegram has handed over and no message was made of yet; a settled one says nothing any more. */
-export const MESSENGER_UPDATES = heldRows({
+export const CHANNEL_UPDATES = heldRows({
   kind: "messengerUpdates",
   table: "messenger_updates",
   place: "x.message_id",
@@ -207,7 +207,7 @@ const ROWS: readonly RowsOfTicket[] = [
     shown: `x.read_seq AS "readSeq", x.score, x.comment, x.rated_at AS "ratedAt", x.updated_at AS "updatedAt"`,
     pageRows: 1,
   },
-  MESSENGER_UPDATES,
+  CHANNEL_UPDATES,
   {
     kind: "deliveryAttempts",
     table: "delivery_attempts",

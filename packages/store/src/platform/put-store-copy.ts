@@ -4,8 +4,14 @@ import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { findTables, lockSchema, onCopyClient, readApplied, StoreCopyError, copyStatement } from "./store-copy.ts";
 import type { CopiedTable, FoundTable, FoundTables, CopyDatabase, StoreCopyHead } from "./store-copy.ts";
-import { opensSecretKeyCheck, createSealer } from "./installation.ts";
-import { MIGRATIONS_TABLE, bundledMigrations, findOwnObjects, readMigration } from "./migrate.ts";
+import {
+  opensSecretKeyCheck,
+  createSealer,
+  MIGRATIONS_TABLE,
+  bundledMigrations,
+  findOwnObjects,
+  readMigration,
+} from "./installation.ts";
 
 /** How a copy is put back. */
 export interface PutOptions extends CopyDatabase {

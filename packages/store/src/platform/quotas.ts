@@ -1,12 +1,11 @@
 import { ServiceError } from "@svc/contracts";
 import type { QuotaName, Quotas, ReachedQuota, UsageDay } from "@svc/contracts";
-import { createBriefCache } from "../brief-cache.ts";
-import { stateOf } from "../context.ts";
+import { createBriefCache, stateOf } from "../context.ts";
 import type { Context } from "../context.ts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
-import { REPORTED_WITHIN_MS } from "./replicas.ts";
+import { REPORTED_WITHIN_MS } from "./processes.ts";
 
 /**
  * How long limits and usage are remembered. Other processes may accept so much longer than the limit allows; what this

@@ -4,8 +4,14 @@ import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { readWhole } from "../messages/file-objects.ts";
 import type { ObjectStore } from "./object-store.ts";
-import { MIGRATIONS_TABLE, MIGRATION_LOCK, bundledMigrations, findOwnObjects } from "./migrate.ts";
-import { opensSecretKeyCheck, createSealer } from "./installation.ts";
+import {
+  MIGRATIONS_TABLE,
+  MIGRATION_LOCK,
+  bundledMigrations,
+  findOwnObjects,
+  opensSecretKeyCheck,
+  createSealer,
+} from "./installation.ts";
 
 /** What a copy of a store says of itself. */
 export interface StoreCopyHead {

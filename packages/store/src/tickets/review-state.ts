@@ -3,7 +3,7 @@ import type { ProjectId } from "../ids.ts";
 import type { AnswerStep } from "../platform/stats.ts";
 import { statements } from "../sql.ts";
 import { TICKET_COLUMNS } from "./tickets.ts";
-import type { Ticket } from "./open-ticket.ts";
+import type { Ticket } from "./ticket-record.ts";
 import type { NewDraft } from "./tickets.ts";
 import { PERSON_PROMISED } from "@svc/contracts";
 import type { ReplyAuthor, Source, StageMove, TicketStage, TicketStatus } from "@svc/contracts";

@@ -18,7 +18,7 @@ import {
   asWork,
 } from "./review-state.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
-import { dropOperatorFiles } from "./operator-files.ts";
+import { dropOperatorFiles } from "../messages/files.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 

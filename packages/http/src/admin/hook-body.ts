@@ -1,6 +1,6 @@
 import { HOOK_LIMITS, ServiceError } from "@svc/contracts";
-import { parseJson } from "@svc/http";
-import { isDeeperThan } from "@svc/operations";
+import { parseJson } from "../json-body.ts";
+import { isDeeperThan } from "@svc/primitives";
 import { invalidForm, parseForm } from "./read-form.ts";
 
 /** The fields of a form as an object: a name that comes once has a text, one that comes again a list of texts. */

@@ -2,26 +2,14 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Request, Response } from "express";
 import { LIMITS, OPERATOR_FILE_LIMITS, checkInput, operatorFileInputSchema, ServiceError } from "@svc/contracts";
 import type { ModelPull } from "@svc/contracts";
-import {
-  createOpenLimit,
-  principalOf,
-  readBodyBytes,
-  readJsonBody,
-  checkKeyAgain,
-  openEventStream,
-  problemAnswer,
-  streamError,
-} from "@svc/http";
-import type { BodyMeter, EventStream } from "@svc/http";
-import {
-  addDocuments,
-  addFiles,
-  addReplyFile,
-  requireUploadTarget,
-  asModelPull,
-  findPull,
-  pullModel,
-} from "@svc/operations";
+import { createOpenLimit } from "../open-count.ts";
+import { principalOf, checkKeyAgain } from "../authenticated.ts";
+import { readBodyBytes, readJsonBody } from "../json-body.ts";
+import { openEventStream, streamError } from "../open-event-stream.ts";
+import { problemAnswer } from "../problem.ts";
+import type { BodyMeter } from "../json-body.ts";
+import type { EventStream } from "../open-event-stream.ts";
+import type * as operations from "@svc/operations";
 import type { ExecuteDeps, HandedInFile, IngestDeps, ModelDeps, QueuedDocument, TakeHookBody } from "@svc/operations";
 import { requireScope } from "@svc/auth";
 import { isUnavailable } from "@svc/store";
@@ -56,13 +44,15 @@ const ERRORS: Record<Exclude<ModelPullState, "running" | "done">, (record: Model
 };
 
 const find = ({ context, response }: PullCall, catalogId: string, pullId: string) =>
-  findPull(context, principalOf(response), catalogId, pullId);
+  context.operations.findPull(context, principalOf(response), catalogId, pullId);
 
 const acceptsEvents = ({ request }: PullCall) =>
   request.method !== "HEAD" && request.accepts(["application/json", "text/event-stream"]) === "text/event-stream";
 
 /** Dependencies of the administration endpoints. */
 export interface AdminContext extends IngestDeps, ModelDeps, Required<ExecuteDeps> {
+  /** The operations that the endpoints call. */
+  operations: typeof operations;
   /** Aborted when the process stops: long responses end then, and the client asks another replica. */
   closing: AbortSignal;
   /** Maximum of concurrent calls that follow the pull of a model. */
@@ -120,13 +110,17 @@ function documentsHandler(): Handler {
     const kbId = idOf(request);
     const kb = `/api/v1/admin/kb/${kbId}`;
     // Checked before up to 50 MB are read.
-    await requireUploadTarget(context, principal, kbId);
+    await context.operations.requireUploadTarget(context, principal, kbId);
     await withUpload(request, { gate, caller: principal.keyId ?? principal.actor }, async (upload) => {
       if ("files" in upload) {
-        sendDocuments(response, `${kb}/documents`, await addFiles(context, principal, kbId, upload.files));
+        sendDocuments(
+          response,
+          `${kb}/documents`,
+          await context.operations.addFiles(context, principal, kbId, upload.files),
+        );
         return;
       }
-      const added = await addDocuments(context, principal, kbId, upload.json);
+      const added = await context.operations.addDocuments(context, principal, kbId, upload.json);
       if (!("import" in added)) sendDocuments(response, `${kb}/documents`, [added]);
       else sendItem(response, { item: added.import, status: 201, location: `${kb}/imports/${added.import.id}` });
     });
@@ -156,7 +150,7 @@ function replyFileHandler(): Handler {
     const ticketId = idOf(request);
     await gate.admit(principal.keyId ?? principal.actor, async (meter) => {
       const file = await (isForm(request) ? readFormFile : readJsonFile)(request, meter);
-      const item = await addReplyFile(context, principal, ticketId, file);
+      const item = await context.operations.addReplyFile(context, principal, ticketId, file);
       sendItem(response, { item, status: 201, location: `/api/v1/admin/tickets/${ticketId}/files/${item.fileId}` });
     });
   };
@@ -213,11 +207,11 @@ function createKeyCheck(response: Response): () => Promise<void> {
   };
 }
 
-function sendProgress({ request, response }: PullCall, events: EventStream, record: ModelPullRecord): void {
+function sendProgress({ context, request, response }: PullCall, events: EventStream, record: ModelPullRecord): void {
   const error = errorOf(record);
   const { status, completedBytes, totalBytes } = record;
   if (record.state === "running") events.send("progress", { status, completedBytes, totalBytes }, eventIdOf(record));
-  else if (error === null) events.send("done", asModelPull(record), eventIdOf(record));
+  else if (error === null) events.send("done", context.operations.asModelPull(record), eventIdOf(record));
   else events.send("error", JSON.parse(problemAnswer(request, response, error).body), eventIdOf(record));
 }
 
@@ -302,7 +296,7 @@ async function followPull(context: AdminContext, request: Request, response: Res
   const catalogId = String(request.params["catalogId"]);
   const call: PullCall = { context, request, response, catalogId };
   if (acceptsEvents(call) && (await resume(call))) return;
-  const asked = await pullModel(context, principalOf(response), catalogId);
+  const asked = await context.operations.pullModel(context, principalOf(response), catalogId);
   if (asked.isInstalled) {
     sendInstalled(call, asked.pull);
     return;
@@ -311,5 +305,5 @@ async function followPull(context: AdminContext, request: Request, response: Res
   const error = errorOf(record);
   if (error !== null) throw error;
   if (acceptsEvents(call)) await stream(call, record);
-  else send(response, record.state === "done" ? 200 : 202, asModelPull(record));
+  else send(response, record.state === "done" ? 200 : 202, context.operations.asModelPull(record));
 }

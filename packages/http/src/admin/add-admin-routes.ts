@@ -1,8 +1,8 @@
 import type { Principal } from "@svc/auth";
 import { ADMIN_ENDPOINTS } from "@svc/contracts";
 import type { AdminOperation, Endpoint } from "@svc/contracts";
-import { methodNotAllowed, principalOf } from "@svc/http";
-import * as operations from "@svc/operations";
+import { methodNotAllowed } from "../problem.ts";
+import { principalOf } from "../authenticated.ts";
 import type { OperationOf } from "@svc/operations";
 import type { IRouter, RequestHandler } from "express";
 import { createHandlers } from "./handlers.ts";
@@ -12,7 +12,7 @@ import { sendResult } from "./send-result.ts";
 
 /** Endpoints that the operation of their name implements. It takes and returns what the endpoint's schemas describe. */
 type PlainOperation = Exclude<AdminOperation, keyof ReturnType<typeof createHandlers>>;
-const OPERATIONS: { [Name in PlainOperation]: OperationOf<Name, AdminContext> } = operations;
+type PlainOperations = { [Name in PlainOperation]: OperationOf<Name, AdminContext> };
 
 /** Names of the router's methods. */
 const METHODS = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
@@ -20,7 +20,7 @@ const METHODS = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: 
 /** Returns the path in the router's syntax: `/kb/:id` for `/kb/{id}`. */
 const routePath = (path: string) => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-/** Any of `OPERATIONS`: its arguments are read from the request by the same endpoint that its type is made from. */
+/** Any of `PlainOperations`: its arguments are read from the request by the same endpoint that its type is made from. */
 type AnyOperation = (context: AdminContext, principal: Principal, ...args: unknown[]) => Promise<object>;
 
 /** Returns the handler that calls an operation and sends its result. */
@@ -35,7 +35,7 @@ function operationHandler(endpoint: Endpoint, operation: AnyOperation): Handler 
 function routeHandler(name: AdminOperation, handle: Handler, context: AdminContext): RequestHandler {
   const endpoint: Endpoint = ADMIN_ENDPOINTS[name];
   return async (request, response) => {
-    operations.requireScopeOf(principalOf(response), name);
+    context.operations.requireScopeOf(principalOf(response), name);
     if (endpoint.method !== "GET" && endpoint.body === undefined) await rejectBody(request);
     await handle(context, request, response);
   };
@@ -47,6 +47,7 @@ function routeHandler(name: AdminOperation, handle: Handler, context: AdminConte
  */
 export function addAdminRoutes(routes: IRouter, context: AdminContext): void {
   const handlers: Partial<Record<AdminOperation, Handler>> = createHandlers(context);
+  const operations: PlainOperations = context.operations;
   const byPath = new Map<string, [AdminOperation, Endpoint][]>();
   for (const entry of Object.entries(ADMIN_ENDPOINTS) as [AdminOperation, Endpoint][]) {
     const [, { path }] = entry;
@@ -55,7 +56,7 @@ export function addAdminRoutes(routes: IRouter, context: AdminContext): void {
   for (const [path, endpoints] of byPath) {
     const route = routes.route(routePath(path));
     for (const [name, endpoint] of endpoints) {
-      const handle = handlers[name] ?? operationHandler(endpoint, OPERATIONS[name as PlainOperation] as AnyOperation);
+      const handle = handlers[name] ?? operationHandler(endpoint, operations[name as PlainOperation] as AnyOperation);
       route[METHODS[endpoint.method]](routeHandler(name, handle, context));
     }
     const methods = endpoints.map(([, { method }]) => method);

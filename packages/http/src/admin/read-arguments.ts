@@ -1,7 +1,14 @@
-import { LIMITS, ServiceError, checkInput, noBodySchema, pathParameters, queryParameters } from "@svc/contracts";
+import {
+  LIMITS,
+  ServiceError,
+  checkInput,
+  noBodySchema,
+  pathParameters,
+  queryParameters,
+  takesTarget,
+} from "@svc/contracts";
 import type { Endpoint, EndpointBody } from "@svc/contracts";
-import { readJsonBody } from "@svc/http";
-import { takesTarget } from "@svc/operations";
+import { readJsonBody } from "../json-body.ts";
 import type { ExpectedVersions } from "@svc/operations";
 import type { Request, Response } from "express";
 

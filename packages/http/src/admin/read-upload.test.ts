@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
-import { createApp, listen } from "@svc/http";
-import type { Listening } from "@svc/http";
+import { createApp } from "../create-app.ts";
+import { listen } from "../listen.ts";
+import type { Listening } from "../listen.ts";
 import { collectLog, waitFor } from "@svc/testing";
 import { createUploadGate, withUpload } from "./read-upload.ts";
 

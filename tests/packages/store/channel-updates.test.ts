@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newId } from "@svc/store";
-import type { NewMessengerUpdate, ProjectId, Store } from "@svc/store";
+import type { NewChannelUpdate, ProjectId, Store } from "@svc/store";
 import { openTestStore } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
@@ -20,7 +20,7 @@ afterAll(() => db.close());
 const nextBot = () => ++lastBot;
 
 /** An update of a chat; `ticketId` tells chats apart. */
-function update(updateId: number, ticketId: string, more: Partial<NewMessengerUpdate> = {}): NewMessengerUpdate {
+function update(updateId: number, ticketId: string, more: Partial<NewChannelUpdate> = {}): NewChannelUpdate {
   return {
     updateId,
     origin: { ticketId, chatId: `chat ${ticketId}`, userId: `user ${ticketId}` },
@@ -31,7 +31,7 @@ function update(updateId: number, ticketId: string, more: Partial<NewMessengerUp
   };
 }
 
-const insert = (botId: number, ...updates: NewMessengerUpdate[]) =>
+const insert = (botId: number, ...updates: NewChannelUpdate[]) =>
   store.channelUpdates.insertMany(project, botId, updates);
 const heads = async (botId: number, busy: string[] = [], limit = 10) =>
   (await store.channelUpdates.listHeads(botId, busy, limit)).map(({ updateId }) => updateId);

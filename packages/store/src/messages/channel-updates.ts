@@ -4,7 +4,7 @@ import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
 /** An update as it came, with what has to be known of it before it is read. */
-export interface NewMessengerUpdate {
+export interface NewChannelUpdate {
   updateId: number;
   /** Of which conversation and chat, and who wrote; null where it is about none. Then it is nothing to answer. */
   origin: { ticketId: string; chatId: string; userId: string | null } | null;
@@ -79,7 +79,7 @@ const asWaiting = (row: WaitingRow): WaitingUpdate => ({
 
 const PRUNE_PAGE = 1_000;
 
-const sql = statements("messages/messenger-updates", {
+const sql = statements("messages/channel-updates", {
   prunePage: PRUNE_PAGE,
 });
 
@@ -88,7 +88,7 @@ export async function insertMany(
   db: Db,
   project: ProjectId,
   botId: number,
-  updates: readonly NewMessengerUpdate[],
+  updates: readonly NewChannelUpdate[],
 ): Promise<number> {
   if (updates.length === 0) return 0;
   // One id cannot be written twice by a statement.

@@ -9,7 +9,7 @@ import type {
   IncomingMessage,
   Sealed,
 } from "@svc/contracts";
-import { createMappingCache, mapBody } from "@svc/operations";
+import type * as operations from "@svc/operations";
 import type { MappedBody } from "@svc/operations";
 import type { AddressGuard } from "@svc/outbound";
 import { newId } from "@svc/store";
@@ -68,6 +68,7 @@ export function eventIdsOf(
 
 /** What makes messages of hooks' bodies. */
 export interface HookIntakeContext {
+  operations: Pick<typeof operations, "createMappingCache" | "mapBody">;
   store: Store;
   /** Decides which callback URLs may be named. */
   guard: AddressGuard;
@@ -201,6 +202,7 @@ async function accept(
  * and unavailable, after which the same may be tried again.
  */
 export function createHookIntake(context: HookIntakeContext): (hook: Hook, body: NewHookBody) => Promise<TakenBody> {
+  const { createMappingCache, mapBody } = context.operations;
   const mappings = createMappingCache();
   const slowHooks = createSlowHooks();
   return async (hook, received) => {

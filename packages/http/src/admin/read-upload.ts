@@ -1,7 +1,7 @@
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import type { DocumentRequest, FileFacts } from "@svc/contracts";
-import { readBodyBytes, readJsonBody } from "@svc/http";
-import type { BodyMeter } from "@svc/http";
+import { readBodyBytes, readJsonBody } from "../json-body.ts";
+import type { BodyMeter } from "../json-body.ts";
 import type { UploadedFile } from "@svc/operations";
 import type { Request } from "express";
 import { readForm } from "./read-form.ts";
