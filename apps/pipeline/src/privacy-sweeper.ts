@@ -7,13 +7,16 @@ import type { DuePurge, Store } from "@svc/store";
 
 /** A deletion wakes the sweeps up; for all else nobody waits: it is allowed to stay for an hour longer. */
 const SWEEP_MS = 10_000;
+/** One process moves files; another one that moves the same ones does no harm. */
+const MOVER = "file-mover";
+const MOVER_LEASE_MS = 60_000;
 /** How often storage is compared with its limits: for a warning in the log even if nothing new is stored. */
 const WARN_STORAGE_MS = 600_000;
 
 /**
  * Every ten seconds in every replica, and after a deletion: removes what deleted projects held, a little at a time; takes, once an hour for
  * each project, what it has kept for longer than it wants to; removes what unfinished replies have left, and files that
- * no reply names; expires files of visitors; and folds the rows that count stored bytes. Replicas share the work; the
+ * no reply names; expires files of visitors, and moves them to the object store; and folds the rows that count stored bytes. Replicas share the work; the
  * next sweep finds what one of them leaves undone when it crashes.
  */
 // oxlint-disable-next-line max-lines-per-function -- One sweep whose steps share its state.
@@ -74,7 +77,17 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
     }
   }
 
-  const steps = [removeDeleted, purgeIdle, removeTexts, expireFiles];
+  // First what must not be kept, then what may be elsewhere.
+  async function moveFiles(isStopped: () => boolean): Promise<void> {
+    if (!store.fileObjects.isConfigured) return;
+    while (!isStopped() && (await store.fileObjects.remove()));
+    if (!(await store.serviceLeases.take(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
+    while (!isStopped() && (await store.fileObjects.move())) {
+      if (!(await store.serviceLeases.take(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
+    }
+  }
+
+  const steps = [removeDeleted, purgeIdle, removeTexts, expireFiles, moveFiles];
   const sweeps = startSweeps(log, "expired data", [
     ...steps.map((run) => ({ everyMs: SWEEP_MS, run })),
     { everyMs: WARN_STORAGE_MS, run: warnStorage },

@@ -121,6 +121,9 @@ const MAX_UPLOADS_OF_ADDRESS = 4;
  * in memory. Rejects if it cannot be sent in full.
  */
 async function sendDownload(response: Response, { filename, mime, sizeBytes, pieces }: OpenedFile): Promise<void> {
+  const isHead = response.req.method === "HEAD";
+  // Before anything is sent: an object store that is unavailable is an error response, not a download that breaks off.
+  const first = isHead ? null : await pieces.next();
   response.attachment(cleanFileName(filename));
   response.set({
     "Content-Type": mime,
@@ -129,12 +132,16 @@ async function sendDownload(response: Response, { filename, mime, sizeBytes, pie
     "Cache-Control": "private, no-store",
   });
   response.status(200);
-  if (response.req.method === "HEAD") {
+  if (first === null) {
     response.end();
     return;
   }
+  async function* all() {
+    if (first?.done === false) yield first.value;
+    yield* pieces;
+  }
   try {
-    await pipeline(pieces, response);
+    await pipeline(all(), response);
   } catch (error) {
     // The visitor has closed the page.
     if (!isPrematureClose(error)) throw error;

@@ -27,6 +27,7 @@ export function problemAnswer(request: Request, response: Response, error: Servi
     detail: error.message,
     instance: request.path,
     requestId: String(response.getHeader("X-Request-Id") ?? ""),
+    ...(error.quota === undefined ? {} : { quota: error.quota }),
     ...(error.errors === undefined ? {} : { errors: error.errors }),
   };
   const wait = error.code === "unavailable" ? { "Retry-After": UNAVAILABLE_RETRY_S } : {};

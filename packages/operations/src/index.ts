@@ -123,3 +123,4 @@ export { getTicketHistory } from "./tickets.ts";
 export { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
 export { approveToolCall, decideToolCall, getToolCall, listToolCalls, rejectToolCall } from "./tool-calls.ts";
 export type { ToolCallListInput } from "./tool-calls.ts";
+export { exportUsage, getUsage } from "./usage.ts";

@@ -48,6 +48,8 @@ export interface EarlyConfig {
   secretKeyFile: string | undefined;
   dataDir: string;
   storageLimits: StorageLimits;
+  /** S3-compatible store for files; undefined: they stay in PostgreSQL. */
+  filesUrl: string | undefined;
   bindHost: string | undefined;
   ports: { api: number; widget: number; tools: number; console: number; metrics: number | undefined };
   trustProxy: string[];
@@ -169,6 +171,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
       conversationMaxBytes: parsed.SVC_STORAGE_CONVERSATION_MAX_MB * MB,
       visitorDayMaxBytes: parsed.SVC_STORAGE_VISITOR_DAY_MAX_MB * MB,
     },
+    filesUrl: parsed.SVC_FILES_URL,
     bindHost: parsed.SVC_BIND_HOST,
     ports: {
       api: parsed.SVC_API_PORT,

@@ -182,6 +182,7 @@ export async function openResources(config: Config, options: { app: string; log?
     log,
     app: `svc-${options.app}`,
     storageLimits: config.storageLimits,
+    filesUrl: config.filesUrl,
   });
   if (!(await store.installation.checkSecretKey(store.sealer))) {
     await store.close();

@@ -4,6 +4,7 @@ import { operatorRoleSchema } from "@svc/contracts";
 import { LOG_LEVELS } from "@svc/log";
 import { toError } from "@svc/primitives";
 import { parseRedisUrl } from "@svc/queue";
+import { parseFilesUrl } from "@svc/store";
 import { z } from "zod";
 
 const port = z
@@ -187,6 +188,18 @@ export const SETTINGS = {
     description:
       "Redis or Valkey (6.2 or newer, `maxmemory-policy noeviction`) for the queues: `redis://` or, with TLS, `rediss://`; `redis+sentinel://host1,host2/group` and `redis+cluster://host1,host2` for several servers. `?cacert=FILE` names the certificate authority. No message is lost if Redis loses its data.",
     defaultText: "the queues run on PostgreSQL",
+    isSecret: true,
+  },
+  SVC_FILES_URL: {
+    schema: z
+      .string()
+      .refine((text) => parseFilesUrl(text) !== null, {
+        error: "a URL such as s3://key:secret@host:port/bucket?region=eu-central-1",
+      })
+      .optional(),
+    description:
+      "S3-compatible store for files of customers: `s3://key:secret@host:port/bucket/prefix?region=…&tls=false` (`region` defaults to `us-east-1`, `tls` to `true`; percent-encode key and secret). Files are moved there from PostgreSQL in the background. The bucket stays private and belongs to this installation alone.",
+    defaultText: "files are stored in PostgreSQL",
     isSecret: true,
   },
   SVC_ADMIN_KEY: {

@@ -1,4 +1,5 @@
 import type { Db } from "./db.ts";
+import type { ObjectStore } from "./platform/object-store.ts";
 import type { StoredBytes } from "./platform/stored-bytes.ts";
 import { isUnavailable } from "./db.ts";
 
@@ -17,6 +18,8 @@ export interface Context {
   /** This process, as the holder of leases. */
   processId: string;
   storedBytes: StoredBytes;
+  /** Where contents of files are moved to; null: they stay in PostgreSQL. */
+  objects: ObjectStore | null;
 }
 
 /**

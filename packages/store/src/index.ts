@@ -149,6 +149,8 @@ export { ALIVE_MS, SILENT_MS } from "./platform/processes.ts";
 export type { ProcessFacts, ReplicaState, RunningCount, VanishedProcess } from "./platform/processes.ts";
 export { DEFAULT_PROJECT } from "./platform/projects.ts";
 export type { Project, ProjectOutcome, ProjectRemoval, ProjectUpdate } from "./platform/projects.ts";
+export { openObjectStore, parseFilesUrl } from "./platform/object-store.ts";
+export type { ObjectStore } from "./platform/object-store.ts";
 export { putStoreCopy } from "./platform/put-store-copy.ts";
 export type { PutOptions, PutResult } from "./platform/put-store-copy.ts";
 export { findPooler, isRejectedSetting, readPostgresVersion } from "./platform/server-checks.ts";

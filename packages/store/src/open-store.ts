@@ -22,7 +22,9 @@ import * as ingestQueue from "./knowledge/ingest-queue.ts";
 import * as ingests from "./knowledge/ingests.ts";
 import * as installation from "./platform/installation.ts";
 import * as kbs from "./knowledge/kbs.ts";
+import * as fileObjects from "./messages/file-objects.ts";
 import { newId } from "./ids.ts";
+import type { ProjectId } from "./ids.ts";
 import { createDiskWatch, createConnectionWatchdog } from "./platform/server-checks.ts";
 import * as messages from "./messages/messages.ts";
 import * as channelUpdates from "./messages/channel-updates.ts";
@@ -31,9 +33,11 @@ import * as outboxes from "./messages/outboxes.ts";
 import * as processes from "./platform/processes.ts";
 import * as projects from "./platform/projects.ts";
 import * as proposals from "./knowledge/proposals.ts";
+import * as quotas from "./platform/quotas.ts";
 import * as replies from "./messages/replies.ts";
 import * as reviews from "./tickets/reviews.ts";
 import * as stats from "./platform/stats.ts";
+import { openObjectStore } from "./platform/object-store.ts";
 import { STORAGE_LIMITS, storedBytesTable } from "./platform/stored-bytes.ts";
 import type { StorageLimits } from "./platform/stored-bytes.ts";
 import * as ticketDetails from "./tickets/ticket-details.ts";
@@ -56,8 +60,10 @@ export function openStore(options: {
   log: Log;
   app?: string;
   storageLimits?: StorageLimits;
+  /** See `openObjectStore`; absent: contents of files stay in PostgreSQL. */
+  filesUrl?: string | undefined;
 }) {
-  const { url, log, app = "svc", storageLimits = STORAGE_LIMITS } = options;
+  const { url, log, app = "svc", storageLimits = STORAGE_LIMITS, filesUrl } = options;
   const processId = newId();
   const watch = createConnectionWatchdog({ url, log, applicationName: app });
   const disk = createDiskWatch({ log, now: () => performance.now() });
@@ -72,7 +78,8 @@ export function openStore(options: {
   const notes = open("notes");
 
   const storedBytes = storedBytesTable(db, { limits: storageLimits, log, isDiskFull: disk.isFull });
-  const context: Context = { db, hot, leases, notes, reports, processId, storedBytes };
+  const objects = filesUrl === undefined ? null : openObjectStore(filesUrl);
+  const context: Context = { db, hot, leases, notes, reports, processId, storedBytes, objects };
 
   async function findProblem(): Promise<string | null> {
     try {
@@ -94,7 +101,7 @@ export function openStore(options: {
     apiKeys: bind(db, apiKeys),
     audit: bind(db, audit),
     callbacks: bind(hot, deliveries.callbacks),
-    channelStates: bind(leases, processes.channelStates),
+    channelStates: bind(context, processes.channelStates),
     cannedReplies: bind(db, operators.cannedReplies),
     channelsConfig: bind(db, installation.channelsConfig),
     chats: bind(leases, chats),
@@ -102,7 +109,20 @@ export function openStore(options: {
     chunks: bind(db, chunks),
     deliveries: bind(hot, deliveries),
     documents: bind(db, kbs.documents),
-    erasures: bind(db, erasures),
+    erasures: {
+      ...bind(db, erasures),
+      read: (project: ProjectId, ticketId: string) =>
+        fileObjects.withContents(context, erasures.read(db, project, ticketId)),
+    },
+    fileObjects: {
+      /** True if contents of files are moved to an object store. */
+      isConfigured: objects !== null,
+      ...bind(context, {
+        check: fileObjects.checkObjects,
+        move: fileObjects.moveFiles,
+        remove: fileObjects.removeObjects,
+      }),
+    },
     gaps: bind(db, gaps),
     history: bind(hot, { listBefore: chats.listBefore }),
     hooks: bind(db, hooks),
@@ -137,6 +157,10 @@ export function openStore(options: {
     processes: { ownId: processId, ...bind(context, processes) },
     projects: bind(db, projects),
     proposals: bind(db, proposals),
+    quotas: {
+      ...bind(context, { checkSockets: quotas.checkSockets }),
+      ...bind(reports, { listDays: quotas.listDays }),
+    },
     queueDepths: bind(db, { read: stats.readDepths }),
     replies: bind(context, replies),
     reviews: bind(context, reviews),

@@ -219,6 +219,14 @@ export interface Statements {
     replay: [{ project: string; id: string }, { ticketId: string; tries: number }];
     replies: [{ ticketId: string; project: string; replyIds: readonly (string | null)[] }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
   };
+  "messages/file-objects": {
+    endDeletion: [{ objectId: string }, object];
+    listToMove: [object, { id: string }];
+    readContent: [{ id: string }, { content: Buffer }];
+    reserve: [{ objectId: string }, object];
+    setObject: [{ objectId: string; bytes: number; id: string }, object];
+    takeDeletions: [object, { objectId: string }];
+  };
   "messages/idempotency-keys": {
     answer: [{ apiKeyId: readonly (string | null)[]; method: readonly (string | null)[]; path: readonly (string | null)[]; key: readonly (string | null)[]; callId: readonly (string | null)[]; status: readonly (number | null)[]; headers: readonly (object | string | null)[]; body: readonly (string | null)[]; projectId: readonly (string | null)[]; id: readonly (string | null)[]; projectId2: readonly (string | null)[]; id2: readonly (string | null)[] }, object];
     claim: [{ apiKeyId: string; project: string; method: string; path: string; key: string; bodyHash: Uint8Array; messageId: string; chatId: string; callId: string; instance: string }, { messageId: string; chatId: string }];
@@ -294,8 +302,8 @@ export interface Statements {
     findKept: [{ project: string; messageId: string; fileId: string }, { id: string; filename: string; mime: string; sizeBytes: number }];
     insert: [{ id: string; project: string; ticketId: string; filename: string; mime: string; content: Uint8Array; chatMaxBytes: number | string; projectMaxBytes: number | string }, object];
     keep: [{ id: string; project: string; ticketId: string; messageId: string; filename: string; mime: string; content: Uint8Array }, object];
-    read: [{ project: string; ticketId: string; fileId: string }, { filename: string; mime: string; content: Buffer }];
-    readPiece: [{ from: number; project: string; ticketId: string; fileId: string }, { filename: string; mime: string; sizeBytes: number; piece: Buffer }];
+    read: [{ project: string; ticketId: string; fileId: string }, { filename: string; mime: string; content: Buffer; objectId: string }];
+    readPiece: [{ from: number; project: string; ticketId: string; fileId: string }, { filename: string; mime: string; sizeBytes: number; objectId: string; piece: Buffer }];
     repeatSoon: [{ id: string }, object];
     sumChat: [{ ticketId: string; project: string }, { total: number; day: number }];
     sweep: [object, { seen: number; removed: number }];
@@ -473,13 +481,13 @@ export interface Statements {
     deleteKbs: [{ id: string }, object];
     deleteRoles: [{ id: string }, object];
     deleteViews: [{ id: string }, object];
-    find: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; createdAt: Date; version: number }];
-    findByName: [{ name: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; createdAt: Date; version: number }];
+    find: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; createdAt: Date; version: number }];
+    findByName: [{ name: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; createdAt: Date; version: number }];
     findWebhookSecrets: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown }];
-    insert: [{ id: string; name: string; handoffText: string; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number | string; handoffTexts: object | string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; createdAt: Date; version: number }];
+    insert: [{ id: string; name: string; handoffText: string; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number | string; handoffTexts: object | string; quotas: object | string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; createdAt: Date; version: number }];
     isOfWidget: [{ name: string }, object];
-    list: [object, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; createdAt: Date; version: number }];
-    listPage: [{ before: string; q: string; limit: number | string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; createdAt: Date; version: number }];
+    list: [object, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; createdAt: Date; version: number }];
+    listPage: [{ before: string; q: string; limit: number | string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; createdAt: Date; version: number }];
     markDeleted: [{ id: string }, object];
     remove: [{ id: string; versions: readonly (number | null)[] }, { name: string }];
     renameInWidget: [{ after: string; name: string }, object];
@@ -487,14 +495,19 @@ export interface Statements {
     takeTicketsBack: [{ id: string }, object];
     update: [{ id: string; versions: readonly (number | null)[] }, { name: string }];
   };
+  "platform/quotas": {
+    countDocuments: [{ project: string }, { limit: number; used: number }];
+    find: [{ project: string; replica: string }, { quotas: unknown; messagesToday: number; otherSockets: number }];
+    listDays: [{ from: Date | string; project: string; to: Date | string; limit: number | string }, { day: string; project: string; projectId: string; messages: number; documents: number; storedBytes: number; sockets: number; modelTokens: number }];
+  };
   "platform/replicas": {
     beatInstance: [{ id: string; app: string }, object];
     countAlive: [{ app: string }, { count: number }];
     endInstance: [{ id: string }, object];
-    forgetState: [{ replica: string }, object];
+    forgetState: [{ replica: string; ids: readonly (string | null)[] }, object];
     listStates: [object, { channelId: string; state: string; since: Date; error: string }];
     releaseLease: [{ name: string; holder: string }, object];
-    reportState: [{ replica: string; id: readonly (string | null)[]; state: readonly (string | null)[]; since: readonly (Date | string | null)[]; error: readonly (string | null)[] }, object];
+    reportState: [{ id: readonly (string | null)[]; state: readonly (string | null)[]; since: readonly (Date | string | null)[]; error: readonly (string | null)[]; sockets: readonly (number | null)[]; replica: string }, object];
     takeLease: [{ name: string; holder: string; leaseMs: number }, object];
   };
   "platform/stats": {
@@ -521,7 +534,7 @@ export interface Statements {
     fold: [object, { count: number }];
     read: [object, { projectId: string; name: string; kind: string; bytes: number }];
     readProject: [{ project: string }, { kind: string; bytes: number }];
-    sumKind: [{ project: string; kind: string }, { ofKind: number; ofProject: number; ofKindEverywhere: number; ofInstallation: number }];
+    sumKind: [{ project: string; kind: string }, { ofKind: number; ofProject: number; ofKindEverywhere: number; ofInstallation: number; quotaMb: number }];
   };
   "tickets/apply-decision": {
     coverMessages: [{ answers: string; homeProject: string; covers: readonly (string | null)[] }, object];

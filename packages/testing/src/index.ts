@@ -70,6 +70,8 @@ export { startRedis } from "./start-redis.ts";
 export type { PrivateRedis } from "./start-redis.ts";
 export { startSilencingProxy } from "./start-silencing-proxy.ts";
 export type { SilenceEnd, SilencingProxy } from "./start-silencing-proxy.ts";
+export { startS3Server } from "./start-s3-server.ts";
+export type { S3Server } from "./start-s3-server.ts";
 export { startWebhookReceiver } from "./start-webhook-receiver.ts";
 export type {
   FullAnswer,

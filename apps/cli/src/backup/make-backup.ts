@@ -6,7 +6,7 @@ import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { errorCode } from "@svc/primitives";
-import { createSealer, openStore, takeStoreCopy } from "@svc/store";
+import { createSealer, openObjectStore, openStore, takeStoreCopy } from "@svc/store";
 import type { Sealer, StoreCopy, StoreCopyErrorKind } from "@svc/store";
 import { BACKUP_FORMAT, END_OF_ROWS, MARKS, countLines, sealedText, STANDARD_STREAM } from "./read-backup.ts";
 import type { BackupHead, BackupTotal } from "./read-backup.ts";
@@ -165,7 +165,8 @@ export async function makeBackup(cli: Cli, database: Database, target: BackupTar
   const counts = new Map<string, number>();
   const note = watchTables(cli);
   let total: BackupTotal | undefined;
-  const position = { url: config.directUrl, secretKey: config.secretKey, log, signal };
+  const objects = config.filesUrl === undefined ? null : openObjectStore(config.filesUrl);
+  const position = { url: config.directUrl, secretKey: config.secretKey, log, signal, objects };
   cli.terminal.note("Copying …");
   try {
     const takenAt = await takeStoreCopy(position, async (copy) => {

@@ -26,6 +26,12 @@ function describeModelLimits({ modelLimits: { concurrency, tokensPerDay } }: Pro
   return tokensPerDay === null ? `${calls}, unlimited tokens` : `${calls}, ${tokensPerDay} tokens per day`;
 }
 
+/** Limits of a project, those that it has. */
+function describeQuotas({ quotas }: ProjectItem): string {
+  const given = Object.entries(quotas).filter(([, limit]) => limit !== null);
+  return given.length === 0 ? "none" : given.map(([name, limit]) => `${name} ${limit}`).join(", ");
+}
+
 const describeHandoff = ({ handoffText }: ProjectItem) =>
   handoffText === "" ? "none" : safeLine(handoffText, TEXT_CHARS);
 
@@ -50,6 +56,7 @@ function renderProject(project: ProjectItem): string {
     ["retention of conversations", describeRetention(project)],
     ["retention of customers' files", fileDays === null ? "as long as the conversation" : describeDays(fileDays)],
     ["language models", describeModelLimits(project)],
+    ["quotas", describeQuotas(project)],
     ["webhook secret", describeSecret(project)],
     ["version", String(project.version)],
   ]);
@@ -125,6 +132,14 @@ const SETTINGS = {
     "tokens of language models per day (UTC); any for no limit (default: any)",
     parseModelLimit,
   ),
+  maxMessages: option(
+    "--max-messages <number>",
+    "messages per day (UTC); any for no limit (default: any)",
+    parseModelLimit,
+  ),
+  maxDocuments: option("--max-documents <number>", "documents; any for no limit (default: any)", parseModelLimit),
+  maxStorage: option("--max-storage <MB>", "stored content in MB; any for no limit (default: any)", parseModelLimit),
+  maxSockets: option("--max-sockets <number>", "open widget sockets; any for no limit (default: any)", parseModelLimit),
 };
 
 /** Returns the handoff texts by language with those that are given; an empty one removes that of its language. */
@@ -146,6 +161,12 @@ async function settingsOf(cli: Cli, input: OptionValues<typeof SETTINGS>): Promi
     concurrency: numberOrNull(modelCalls),
     tokensPerDay: numberOrNull(modelTokens),
   });
+  const quotas = definedOnly({
+    messagesPerDay: numberOrNull(input.maxMessages),
+    documents: numberOrNull(input.maxDocuments),
+    storageMb: numberOrNull(input.maxStorage),
+    sockets: numberOrNull(input.maxSockets),
+  });
   return definedOnly({
     handoffText: text,
     greeting,
@@ -153,6 +174,7 @@ async function settingsOf(cli: Cli, input: OptionValues<typeof SETTINGS>): Promi
     retentionDays: numberOrNull(retention),
     fileRetentionDays: numberOrNull(fileRetention),
     modelLimits: Object.keys(modelLimits).length === 0 ? undefined : modelLimits,
+    quotas: Object.keys(quotas).length === 0 ? undefined : quotas,
   });
 }
 
@@ -196,6 +218,7 @@ project's callbacks, use webhook secret.`,
     "projects update shop --handoff-file handoff.txt --tables off",
     'projects update shop --handoff-in de="Ein Mensch antwortet Ihnen hier."',
     "projects update shop --model-calls 4 --model-tokens 2000000",
+    "projects update shop --max-messages 10000 --max-storage 500",
     "webhook secret --project shop --generate",
   ],
   async run(cli, input) {

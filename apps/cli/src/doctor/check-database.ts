@@ -1,4 +1,5 @@
 import { hashApiKey } from "@svc/auth";
+import { ServiceError } from "@svc/contracts";
 import { describeVanished, findClockProblem } from "@svc/runtime";
 import { describeBytes, findPooler, readPostgresVersion, readSchemaState, storageWarnings } from "@svc/store";
 import type { PoolerMode, Project, SchemaState, Store } from "@svc/store";
@@ -83,6 +84,21 @@ export async function checkStorage(store: Pick<Store, "storedBytes">): Promise<C
     warnings.join("; "),
     "Delete files or documents, shorten the project's fileRetentionDays, or raise SVC_STORAGE_PROJECT_MAX_MB and SVC_STORAGE_INSTALLATION_MAX_MB.",
   );
+}
+
+/** Writes, reads and deletes an object; nothing is shown where files are in PostgreSQL. */
+export async function checkFileStore(store: Pick<Store, "fileObjects">): Promise<Check | Check[]> {
+  const name = "File store";
+  try {
+    return (await store.fileObjects.check()) ? ok(name, "writes, reads and deletes objects") : [];
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return fail(
+      name,
+      error.message,
+      "Check host, bucket, key and secret in SVC_FILES_URL. Files stay in PostgreSQL until then.",
+    );
+  }
 }
 
 /** Vanished processes that are reported in full, at most. */

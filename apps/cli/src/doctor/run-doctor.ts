@@ -6,7 +6,14 @@ import type { RunningCount } from "@svc/store";
 import { apiUrlOf, findKey, probeApi } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
 import { EXIT, InterruptedError } from "../cli-error.ts";
-import { checkClock, checkDatabase, checkInstallation, checkProcesses, checkStorage } from "./check-database.ts";
+import {
+  checkClock,
+  checkDatabase,
+  checkInstallation,
+  checkFileStore,
+  checkProcesses,
+  checkStorage,
+} from "./check-database.ts";
 import { checkConfiguration, checkDataFolder, checkNode } from "./check-environment.ts";
 import { checkEmbeddings, checkKnowledge, checkModels } from "./check-knowledge.ts";
 import {
@@ -45,6 +52,7 @@ const INSIDE: readonly NamedCheck[] = [
   // Shown only if it fails: everything can be read from a full disk.
   ["Disk", (_, { store }) => store.checkWrites().then(() => [])],
   ["Storage", (_, { store }) => checkStorage(store)],
+  ["File store", (_, { store }) => checkFileStore(store)],
   [
     "Processes",
     async ({ running }, { store }) => {

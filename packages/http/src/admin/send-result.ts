@@ -53,9 +53,9 @@ interface File {
 }
 
 /** Sends a file as a download: its name and its content come from outside, so no browser may display or run them. */
-function sendFile(response: Response, { filename, content }: File): void {
+function sendFile(response: Response, { filename, content }: File, mediaType = "application/octet-stream"): void {
   response.attachment(filename).set({
-    "Content-Type": "application/octet-stream",
+    "Content-Type": mediaType,
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "Cache-Control": "private, no-store",
   });
@@ -115,7 +115,7 @@ export async function sendResult(endpoint: Endpoint, request: Request, response:
   const [answer] = endpoint.answers;
   if (answer === undefined) throw new Error(`${endpoint.path} has no response`);
   if ("itemJson" in result) await sendItemJson(response, result.itemJson);
-  else if ("filename" in result && answer.schema === null) sendFile(response, result);
+  else if ("filename" in result && answer.schema === null) sendFile(response, result, answer.mediaType);
   else if (hasField(answer, "item")) {
     sendItemResult(endpoint, request, response, "item" in result ? result : { item: result });
   } else if (!Array.isArray(result)) sendJson(response, answer.status, result);

@@ -5,6 +5,7 @@ import type { ProjectId } from "../ids.ts";
 import { retryOnDeadlock } from "../db.ts";
 import { describeBytes, storageFull } from "../platform/stored-bytes.ts";
 import { statements } from "../sql.ts";
+import { readObject, readWhole } from "./file-objects.ts";
 import type { Context } from "../context.ts";
 import type { Db } from "../db.ts";
 
@@ -20,7 +21,7 @@ export interface OpenedFile {
   filename: string;
   mime: string;
   sizeBytes: number;
-  pieces: AsyncIterable<Buffer>;
+  pieces: AsyncGenerator<Buffer>;
 }
 
 /** A file that a visitor has sent. */
@@ -49,6 +50,17 @@ interface FileRow {
   mime: string;
   sizeBytes: number;
 }
+
+/** A piece of a file; of one that is in the object store, `piece` is empty. */
+interface FilePiece {
+  filename: string;
+  mime: string;
+  sizeBytes: number;
+  objectId: string | null;
+  piece: Buffer;
+}
+
+const deletedWhileRead = () => new Error("the file was deleted while it was read");
 
 const asFile = (row: FileRow): WidgetFile => ({
   fileId: row.id,
@@ -147,7 +159,10 @@ export async function find(
   ticketId: string,
   fileId: string,
 ): Promise<FileContent | null> {
-  return sql.read.one<FileContent>(context.db, { project, ticketId, fileId });
+  const row = await sql.read.one<FileContent & { objectId: string | null }>(context.db, { project, ticketId, fileId });
+  if (row === null) return null;
+  const { filename, mime, content, objectId } = row;
+  return { filename, mime, content: objectId === null ? content : await readWhole(context.objects, objectId) };
 }
 
 /**
@@ -160,26 +175,30 @@ export async function open(
   fileId: string,
 ): Promise<OpenedFile | null> {
   function readFrom(offset: number) {
-    return sql.readPiece.one<{ filename: string; mime: string; sizeBytes: number; piece: Buffer }>(context.db, {
-      project,
-      ticketId,
-      fileId,
-      from: offset + 1,
-    });
+    return sql.readPiece.one<FilePiece>(context.db, { project, ticketId, fileId, from: offset + 1 });
   }
   const first = await readFrom(0);
   if (first === null) return null;
   const { filename, mime, sizeBytes } = first;
-  async function* pieces(piece: Buffer) {
-    yield piece;
-    for (let sent = piece.length; sent < sizeBytes;) {
-      const next = (await readFrom(sent))?.piece;
-      if (next === undefined || next.length === 0) throw new Error("the file was deleted while it was read");
-      yield next;
-      sent += next.length;
+  /** The rest of the file, wherever its content is by then. */
+  async function* rest(row: FilePiece | null, sent: number): AsyncGenerator<Buffer> {
+    if (row === null) throw deletedWhileRead();
+    if (row.objectId === null) yield row.piece;
+    else yield* readObject(context.objects, row.objectId, sent);
+  }
+  async function* pieces(start: FilePiece) {
+    let sent = 0;
+    for (let row: FilePiece | null = start; ; row = await readFrom(sent)) {
+      const before = sent;
+      for await (const piece of rest(row, sent)) {
+        yield piece;
+        sent += piece.length;
+      }
+      if (sent >= sizeBytes) return;
+      if (sent === before) throw deletedWhileRead();
     }
   }
-  return { filename, mime, sizeBytes, pieces: pieces(first.piece) };
+  return { filename, mime, sizeBytes, pieces: pieces(first) };
 }
 
 /**

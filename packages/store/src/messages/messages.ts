@@ -14,6 +14,7 @@ import { isUnavailable, isUniqueViolation } from "../db.ts";
 import type { LeaseHistory, Utterance } from "./chats.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
+import { isQuotaExceeded, takeMessage } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
 import { TAKE_IN, subjectOf } from "../tickets/ticket-record.ts";
 import type { Ticket } from "../tickets/ticket-record.ts";
@@ -204,9 +205,11 @@ export async function acceptOnce(
 ): Promise<AcceptedMessage & { isNew: boolean }> {
   const ticketId = ticketIdOf(project, message.channelId, message.chatId);
   try {
+    await takeMessage(context, project);
     return { ...(await acceptBatched(context, { id, project, ticketId, message })), isNew: true };
   } catch (error) {
-    const known = isUniqueViolation(error) ? await findAccepted(context, project, id) : null;
+    // Found also where the project may accept no more.
+    const known = isUniqueViolation(error) || isQuotaExceeded(error) ? await findAccepted(context, project, id) : null;
     if (known === null) throw error;
     return { ...known, isNew: false };
   }
@@ -312,7 +315,8 @@ function asClaimed(row: ClaimedRow, messageId: string): ClaimedMessage {
 /**
  * Commits a message and returns its ids and its place in the chat; one that is there already stays as it is.
  * Concurrent calls share a statement and a commit; when this resolves, the message is durable. When it rejects with
- * `unavailable` the message may be there all the same; a caller that has to know gives the id itself.
+ * `unavailable` the message may be there all the same; a caller that has to know gives the id itself. Throws
+ * quota_exceeded where the project may accept no more messages.
  */
 export async function accept(
   context: Context,

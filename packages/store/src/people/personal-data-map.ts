@@ -189,7 +189,8 @@ const ROWS: readonly RowsOfTicket[] = [
     kind: "visitorFiles",
     table: "widget_files",
     place: "x.id",
-    shown: `x.id, x.message_id AS "messageId", x.filename, x.mime, x.content, x.created_at AS "createdAt"`,
+    shown: `x.id, x.message_id AS "messageId", x.filename, x.mime, x.content, x.object_id AS "objectId",
+      x.created_at AS "createdAt"`,
     pageRows: 2,
   },
   {
@@ -299,6 +300,7 @@ export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   tool_calls: "itself",
   triage_messages: "itself",
   unfinished_replies: "parent",
+  usage_days: "parent",
   visitors: "tickets",
   widget_files: "itself",
   widget_messages: "itself",

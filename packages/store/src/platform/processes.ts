@@ -3,6 +3,7 @@ import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 import type { Db } from "../db.ts";
 import type { IntegrationId } from "@svc/contracts";
+import { DEFAULT_PROJECT } from "./projects.ts";
 
 /**
  * A process that was silent for this long has vanished: far more than a lost line, or a machine that is too busy,
@@ -104,28 +105,34 @@ export interface ReplicaState {
   since: Date;
   /** Why, while it is failing. */
   error: string | null;
+  /** Sockets of visitors that are open in this process; absent for a channel without sockets. */
+  sockets?: number;
 }
 
 /** A process that has not said anything for so long is gone. */
-const REPORTED_WITHIN_MS = 5_000;
+export const REPORTED_WITHIN_MS = 5_000;
 
-/** Says how a process is doing with its channels. */
-async function reportState(db: Db, replica: string, states: readonly ReplicaState[]): Promise<void> {
-  await replicaSql.reportState.run(db, {
-    replica,
+/** Says how this process is doing with its channels. */
+async function reportState({ leases, processId }: Context, states: readonly ReplicaState[]): Promise<void> {
+  await replicaSql.reportState.run(leases, {
+    replica: processId,
     id: states.map(({ id }) => id),
     state: states.map(({ state }) => state),
     since: states.map(({ since }) => since),
     error: states.map(({ error }) => error),
+    sockets: states.map(({ sockets = 0 }) => sockets),
   });
 }
 
-/** Forgets a process that has ended, and those that died without saying so. */
-const forgetState = (db: Db, replica: string) => replicaSql.forgetState.exec(db, { replica });
+/** Forgets channels of this process that have ended, and processes that died without saying so. */
+const forgetState = ({ leases, processId }: Context, ids: readonly IntegrationId[]) =>
+  replicaSql.forgetState.exec(leases, { replica: processId, ids });
 
 /** What the living processes say, by channel, the longest in its state first. */
-async function listStates(db: Db): Promise<ReplicaState[]> {
-  const rows = await replicaSql.listStates.all<Omit<ReplicaState, "id"> & { channelId: IntegrationId }>(db);
+async function listStates({ leases }: Context): Promise<ReplicaState[]> {
+  const rows = await replicaSql.listStates.all<Omit<ReplicaState, "id" | "sockets"> & { channelId: IntegrationId }>(
+    leases,
+  );
   return rows.map(({ channelId, state, since, error }) => ({ id: channelId, state, since, error }));
 }
 
@@ -158,6 +165,7 @@ export const IS_ALIVE = `(i.alive_until > now()
 
 const replicaSql = statements("platform/replicas", {
   reportedWithinMs: REPORTED_WITHIN_MS,
+  defaultProject: DEFAULT_PROJECT,
   aliveMs: ALIVE_MS,
   gapMs: GAP_MS,
 });

@@ -198,12 +198,23 @@ async function fitsKey(client: pg.Client, secretKey: string): Promise<boolean> {
   return sealed === null || (sealed !== undefined && opensSecretKeyCheck(createSealer(secretKey), sealed));
 }
 
+/** Objects of the database that is replaced. The copy has its contents of files, so nothing needs them any more. */
+async function findObjects(client: pg.Client): Promise<string[]> {
+  const { all } = await findTables(client);
+  if (!all.includes("object_deletions")) return [];
+  const { rows } = await client.query<{ id: string }>(
+    "SELECT object_id AS id FROM widget_files WHERE object_id IS NOT NULL UNION SELECT object_id FROM object_deletions",
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Everything that happens in the transaction. */
 async function replaceAll(
   client: pg.Client,
   { head, signal, onTable, secretKey }: PutOptions,
   tables: AsyncIterable<{ table: CopiedTable; rows: AsyncIterable<Buffer> }>,
 ): Promise<PutResult> {
+  const released = await findObjects(client);
   const schema = await makeSchema(client, head.migrations);
   const waiting = new Map(schema.copied.map((found) => [found.name, found]));
   const result: PutResult = { tables: 0, rows: 0, migrated: [] };
@@ -232,6 +243,7 @@ async function replaceAll(
   }
   result.migrated = (await bundledMigrations()).slice(head.migrations.length);
   await migrate(client, result.migrated);
+  await client.query("INSERT INTO object_deletions (object_id) SELECT unnest($1::uuid[])", [released]);
   return result;
 }
 
