@@ -18,6 +18,8 @@ export interface JobToPublish<Name extends QueueName> {
   /** While BullMQ knows a job of this id, publishing it again does nothing. No colon, not only digits. */
   id: string;
   data: QueueJobs[Name];
+  /** 0, or absent: first, in the order of publication. The higher, the later. */
+  priority?: number;
 }
 
 /** The open queues of a process. */

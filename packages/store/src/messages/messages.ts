@@ -73,6 +73,12 @@ export interface ClaimedChat extends ClaimedMessage {
   opened: OpenedChat | null;
 }
 
+/** A committed message, and where its job belongs among those of other projects. */
+export interface PrioritizedMessage extends AcceptedMessage {
+  /** 0 unless its project has a backlog; then the higher, the longer the backlog (`jobPriority`). */
+  priority: number;
+}
+
 /** A message whose job has to be published again. */
 export interface DueMessage {
   project: ProjectId;
@@ -80,6 +86,8 @@ export interface DueMessage {
   ticketId: string;
   /** Number of attempts, those included whose lease expired: it distinguishes this job from earlier ones. */
   attempts: number;
+  /** 0 for the oldest due message of each project, 1 for the next one, and so on. */
+  priority: number;
   /** True for a submitted issue, which has a queue of its own. */
   isIssue: boolean;
 }
@@ -135,9 +143,14 @@ interface OpenedRow extends ClaimedRow {
 
 /** How long the sweeper leaves a new message to its job, and a published one to its worker. */
 const SWEEP_AFTER_MS = 2_000;
+/** Unfinished messages of a project before it has a backlog: about those that one worker processes concurrently. */
+const BACKLOG_FROM = 100;
+/** Unfinished messages of a project that are counted. Longer backlogs have the same priority. */
+const COUNTED_BACKLOG = 1_000;
 
 const sql = statements("messages/messages", {
   sweepAfterMs: SWEEP_AFTER_MS,
+  countedBacklog: COUNTED_BACKLOG,
   leaseMs: LEASE_MS,
   expiredLease: expiredLease("c", "lease_group"),
   suspectAfterCrashes: SUSPECT_AFTER_CRASHES,
@@ -159,9 +172,18 @@ function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutMs }: Ca
   });
 }
 
-async function findAccepted(context: Context, project: ProjectId, id: string): Promise<AcceptedMessage | null> {
+/**
+ * Returns the priority of the job of a message that was accepted behind `ahead` unfinished ones of its project. Jobs of
+ * priority 0 go first, in their order, and the others by their number: a project that floods waits behind the others, and
+ * two that do take turns.
+ */
+function jobPriority(ahead: number): number {
+  return Math.max(0, Math.min(ahead, COUNTED_BACKLOG) - BACKLOG_FROM);
+}
+
+async function findAccepted(context: Context, project: ProjectId, id: string): Promise<PrioritizedMessage | null> {
   const row = await sql.findAccepted.one<{ ticketId: string; seq: number }>(context.hot, { project, id });
-  return row === null ? null : { messageId: id, ticketId: row.ticketId, seq: row.seq };
+  return row === null ? null : { messageId: id, ticketId: row.ticketId, seq: row.seq, priority: 0 };
 }
 
 interface AcceptItem {
@@ -171,9 +193,9 @@ interface AcceptItem {
   message: NewMessage;
 }
 
-const acceptBatched = batched<Context, AcceptItem, AcceptedMessage>(
+const acceptBatched = batched<Context, AcceptItem, PrioritizedMessage>(
   async (context: Context, items) => {
-    const rows = await sql.accept.all<{ id: string; seq: number }>(context.hot, {
+    const rows = await sql.accept.all<{ id: string; seq: number; ahead: number }>(context.hot, {
       id: items.map((item) => item.id),
       projectId: items.map((item) => item.project),
       ticketId: items.map((item) => item.ticketId),
@@ -189,8 +211,15 @@ const acceptBatched = batched<Context, AcceptItem, AcceptedMessage>(
       callback: items.map(({ message }) => message.callback && callbackJson(message.callback)),
       trace: items.map(({ message }) => message.trace ?? null),
     });
-    const seqs = new Map(rows.map((row) => [row.id, row.seq]));
-    return items.map((item) => ({ messageId: item.id, ticketId: item.ticketId, seq: seqs.get(item.id) ?? 0 }));
+    const accepted = new Map(rows.map((row) => [row.id, row]));
+    /** Messages of each project before the next one of this batch. */
+    const ahead = new Map<ProjectId, number>();
+    return items.map(({ id, ticketId, project }) => {
+      const row = accepted.get(id);
+      const before = ahead.get(project) ?? row?.ahead ?? 0;
+      ahead.set(project, before + 1);
+      return { messageId: id, ticketId, seq: row?.seq ?? 0, priority: jobPriority(before) };
+    });
   },
   { keyOf: (item) => item.ticketId },
 );
@@ -201,7 +230,7 @@ export async function acceptOnce(
   project: ProjectId,
   message: NewMessage,
   id: string,
-): Promise<AcceptedMessage & { isNew: boolean }> {
+): Promise<PrioritizedMessage & { isNew: boolean }> {
   const ticketId = ticketIdOf(project, message.channelId, message.chatId);
   try {
     return { ...(await acceptBatched(context, { id, project, ticketId, message })), isNew: true };
@@ -319,7 +348,7 @@ export async function accept(
   project: ProjectId,
   message: NewMessage,
   id = newId(),
-): Promise<AcceptedMessage> {
+): Promise<PrioritizedMessage> {
   const { isNew: _, ...accepted } = await acceptOnce(context, project, message, id);
   return accepted;
 }
@@ -374,7 +403,10 @@ export async function retryLater(
   });
 }
 
-/** Up to `limit` messages of all projects that wait longer than they should, for the sweeper to publish again. */
+/**
+ * Up to `limit` messages that wait longer than they should, for the sweeper to publish again: of each project the same
+ * share, one at least.
+ */
 export async function takeDue(context: Context, limit: number): Promise<DueMessage[]> {
   const rows = await sql.due.all<{
     id: string;
@@ -383,12 +415,14 @@ export async function takeDue(context: Context, limit: number): Promise<DueMessa
     attempts: number;
     channelId: ChannelId;
     chatId: string;
+    place: number;
   }>(context.hot, { limit });
   return rows.map((row) => ({
     project: asProjectId(row.projectId),
     messageId: row.id,
     ticketId: row.ticketId,
     attempts: row.attempts,
+    priority: row.place - 1,
     isIssue: isIssueChat({ channelId: row.channelId, chatId: row.chatId }),
   }));
 }
