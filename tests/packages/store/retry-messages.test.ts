@@ -139,7 +139,10 @@ test("the sweeper takes the same share of each project with due messages, howeve
   await db.sql("UPDATE messages SET due_at = now() - interval '1 second' WHERE project_id = $1", [other]);
   const taken = await db.store.messages.takeDue(10);
   const prioritiesOf = (of: ProjectId) =>
-    taken.filter((due) => due.project === of).map(({ priority }) => priority).toSorted();
+    taken
+      .filter((due) => due.project === of)
+      .map(({ priority }) => priority)
+      .toSorted();
   expect(prioritiesOf(other)).toEqual([0]);
   expect(prioritiesOf(project)).toEqual([0, 1, 2, 3, 4]);
 });

@@ -1,17 +1,11 @@
-import type {
-  AcceptedMessage,
-  AttachmentRef,
-  CallbackTarget,
-  ChannelId,
-  MessageMode,
-  MessageState,
-} from "@svc/contracts";
+import type { AttachmentRef, CallbackTarget, ChannelId, MessageMode, MessageState } from "@svc/contracts";
 import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
 import type { Context } from "../context.ts";
 import { batched } from "../batcher.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, history, lapseWait, leaseHistory } from "./chats.ts";
 import { isUnavailable, isUniqueViolation } from "../db.ts";
 import type { LeaseHistory, Utterance } from "./chats.ts";
+import { COUNTED_BACKLOG, createPriorities, type PrioritizedMessage } from "./job-priority.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -71,12 +65,6 @@ export interface OpenedChat {
 /** A claimed message with its opened chat; null if that has to be opened by itself, as after an expired lease. */
 export interface ClaimedChat extends ClaimedMessage {
   opened: OpenedChat | null;
-}
-
-/** A committed message, and where its job belongs among those of other projects. */
-export interface PrioritizedMessage extends AcceptedMessage {
-  /** 0 unless its project has a backlog; then the higher, the longer the backlog (`jobPriority`). */
-  priority: number;
 }
 
 /** A message whose job has to be published again. */
@@ -143,10 +131,6 @@ interface OpenedRow extends ClaimedRow {
 
 /** How long the sweeper leaves a new message to its job, and a published one to its worker. */
 const SWEEP_AFTER_MS = 2_000;
-/** Unfinished messages of a project before it has a backlog: about those that one worker processes concurrently. */
-const BACKLOG_FROM = 100;
-/** Unfinished messages of a project that are counted. Longer backlogs have the same priority. */
-const COUNTED_BACKLOG = 1_000;
 
 const sql = statements("messages/messages", {
   sweepAfterMs: SWEEP_AFTER_MS,
@@ -170,15 +154,6 @@ function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutMs }: Ca
     delivery_id: deliveryId,
     timeout_ms: timeoutMs,
   });
-}
-
-/**
- * Returns the priority of the job of a message that was accepted behind `ahead` unfinished ones of its project. Jobs of
- * priority 0 go first, in their order, and the others by their number: a project that floods waits behind the others, and
- * two that do take turns.
- */
-function jobPriority(ahead: number): number {
-  return Math.max(0, Math.min(ahead, COUNTED_BACKLOG) - BACKLOG_FROM);
 }
 
 async function findAccepted(context: Context, project: ProjectId, id: string): Promise<PrioritizedMessage | null> {
@@ -212,13 +187,10 @@ const acceptBatched = batched<Context, AcceptItem, PrioritizedMessage>(
       trace: items.map(({ message }) => message.trace ?? null),
     });
     const accepted = new Map(rows.map((row) => [row.id, row]));
-    /** Messages of each project before the next one of this batch. */
-    const ahead = new Map<ProjectId, number>();
+    const priorityOf = createPriorities();
     return items.map(({ id, ticketId, project }) => {
       const row = accepted.get(id);
-      const before = ahead.get(project) ?? row?.ahead ?? 0;
-      ahead.set(project, before + 1);
-      return { messageId: id, ticketId, seq: row?.seq ?? 0, priority: jobPriority(before) };
+      return { messageId: id, ticketId, seq: row?.seq ?? 0, priority: priorityOf(project, row?.ahead ?? 0) };
     });
   },
   { keyOf: (item) => item.ticketId },
@@ -417,13 +389,13 @@ export async function takeDue(context: Context, limit: number): Promise<DueMessa
     chatId: string;
     place: number;
   }>(context.hot, { limit });
-  return rows.map((row) => ({
-    project: asProjectId(row.projectId),
-    messageId: row.id,
-    ticketId: row.ticketId,
-    attempts: row.attempts,
-    priority: row.place - 1,
-    isIssue: isIssueChat({ channelId: row.channelId, chatId: row.chatId }),
+  return rows.map(({ projectId, id, ticketId, attempts, place, ...chat }) => ({
+    project: asProjectId(projectId),
+    messageId: id,
+    ticketId,
+    attempts,
+    priority: place - 1,
+    isIssue: isIssueChat(chat),
   }));
 }
 
