@@ -19,11 +19,14 @@ export interface Statements {
     announceModel: [{ model: string; dimensions: number }, object];
     claim: [{ fromId: string; model: string; dimensions: number; limit: number | string; claimLeaseMs: number }, { chunkId: string; title: string; headingPath: string[]; text: string }];
     count: [{ model: string }, { passages: number; embedded: number; refused: number }];
+    findClosest: [{ project: string; kbIds: readonly (string | null)[]; model: string; embedding: readonly (number | null)[]; limit: number }, { chunkId: string; cosine: number }];
     findFirstMissing: [{ id: string; model: string; dimensions: number }, { id: string }];
     findMarks: [{ model: string; maxChunks: number; project: string; kbIds: readonly (string | null)[] }, { kbId: string; chunkCount: number; embeddedCount: number; mark: string }];
+    hasVectors: [object, object];
     isModelOfInstallation: [{ model: string; dimensions: number }, object];
     listEmbedded: [{ project: string; kbId: string; model: string; dimensions: number }, { chunkId: string }];
     lockClaims: [{ claimLock: number | string }, { pgAdvisoryXactLock: string }];
+    prepareVectors: [{ dimensions: number }, { isReady: boolean }];
     read: [{ project: string; kbIds: readonly (string | null)[]; chunkIds: readonly (string | null)[]; model: string; dimensions: number }, { chunkId: string; embedding: Buffer }];
     readPassages: [{ project: string; kbIds: readonly (string | null)[]; chunkIds: readonly (string | null)[] }, { chunkId: string; documentId: string; kbId: string; title: string; url: string; mime: string; ordinal: number; headingPath: string[]; text: string; page: number }];
     release: [{ model: string; chunkIds: readonly (string | null)[] }, object];
