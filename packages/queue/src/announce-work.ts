@@ -30,7 +30,7 @@ export type AnnouncedQueue = keyof Announcements;
 const incoming = ({ project, messageId, ticketId, attempts, priority = 0 }: IncomingJob & Attempted & Prioritized) => ({
   id: `${messageId}-${attempts}`,
   data: { project, messageId, ticketId },
-  priority,
+  ...(priority === 0 ? {} : { priority }),
 });
 
 /** The job that announces work. Its id has the count of attempts, so that a lost or used job can be published again. */

@@ -195,8 +195,8 @@ export function openQueues(options: {
 }
 
 /** Returns the options of a job; without a priority, BullMQ appends it to the list of waiting jobs, which costs less. */
-function optionsOf({ id, priority = 0 }: JobToPublish<QueueName>) {
-  return priority === 0 ? { jobId: id } : { jobId: id, priority };
+function optionsOf({ id, priority }: JobToPublish<QueueName>) {
+  return priority === undefined ? { jobId: id } : { jobId: id, priority };
 }
 
 function delay(ms: number): Promise<void> {

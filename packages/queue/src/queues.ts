@@ -18,7 +18,7 @@ export interface JobToPublish<Name extends QueueName> {
   /** While BullMQ knows a job of this id, publishing it again does nothing. No colon, not only digits. */
   id: string;
   data: QueueJobs[Name];
-  /** 0, or absent: first, in the order of publication. The higher, the later. */
+  /** From 1: the higher, the later. Absent: before all that have one, in the order of publication. */
   priority?: number;
 }
 
