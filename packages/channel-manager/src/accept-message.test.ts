@@ -118,10 +118,7 @@ describe("a message that is accepted", () => {
   test("is announced to the pipeline once, by ids only", async () => {
     const { messageId, ticketId } = await accept(newMessage({ text: "not in the queue" }));
     expect(published).toEqual([
-      {
-        name: "incoming-messages",
-        jobs: [{ id: `${messageId}-0`, data: { project, messageId, ticketId }, priority: 0 }],
-      },
+      { name: "incoming-messages", jobs: [{ id: `${messageId}-0`, data: { project, messageId, ticketId } }] },
     ]);
   });
 
