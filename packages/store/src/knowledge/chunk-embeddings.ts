@@ -162,7 +162,7 @@ export async function prepareVectors(db: Db, dimensions: number): Promise<boolea
 }
 
 /** True if this database has pgvector. */
-export const hasVectors = (db: Db) => sql.hasVectors.any(db, {});
+export const hasVectors = (db: Db) => sql.hasVectors.any(db);
 
 /**
  * The passages of these knowledge bases that are closest to a query in meaning, closest first, with the cosine of their
@@ -176,7 +176,7 @@ export const findClosest = (
   sql.findClosest.all<{ chunkId: string; cosine: number }>(db, {
     ...search,
     project,
-    embedding: `{${search.embedding.join(",")}}`,
+    embedding: Array.from(search.embedding),
   });
 
 /** These passages as far as they are in these knowledge bases of this project, in any order. */
