@@ -19,6 +19,8 @@ export interface BenchOptions {
   messages: number;
   sizes: readonly number[];
   tickets: number;
+  minutes: number;
+  rate: number;
   explains: boolean;
   profile: string | undefined;
 }

@@ -107,10 +107,10 @@ async function acceptIssue(deps: IssueDeps, principal: Principal, issue: IssueIn
     },
     messageId,
   );
-  const { ticketId, seq, isNew } = accepted;
+  const { ticketId, seq, priority, isNew } = accepted;
   if (!isNew) return { messageId, ticketId, created: false };
   await leaveToSweeper(log, { ticketId }, () =>
-    announceWork(queues, "submitted-issues", [{ project, messageId, ticketId, attempts: 0 }]),
+    announceWork(queues, "submitted-issues", [{ project, messageId, ticketId, attempts: 0, priority }]),
   );
   return { messageId, ticketId, created: await store.issues.isFirst(project, ticketId, seq) };
 }

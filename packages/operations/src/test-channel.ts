@@ -35,7 +35,7 @@ export const sendTestMessage = operation(
     const { text } = checkInput(testMessageSchema, input, "The message");
     const { project } = principal;
     const chatId = `test:${newId()}`;
-    const { messageId, ticketId } = await store.messages.accept(project, {
+    const { messageId, ticketId, priority } = await store.messages.accept(project, {
       channelId: "api",
       chatId,
       userId: null,
@@ -49,7 +49,7 @@ export const sendTestMessage = operation(
       callback: null,
     });
     await leaveToSweeper(log, { ticketId }, () =>
-      announceWork(queues, "incoming-messages", [{ project, messageId, ticketId, attempts: 0 }]),
+      announceWork(queues, "incoming-messages", [{ project, messageId, ticketId, attempts: 0, priority }]),
     );
     return { messageId, ticketId, chatId };
   },

@@ -19,11 +19,14 @@ export interface Statements {
     announceModel: [{ model: string; dimensions: number }, object];
     claim: [{ fromId: string; model: string; dimensions: number; limit: number | string; claimLeaseMs: number }, { chunkId: string; title: string; headingPath: string[]; text: string }];
     count: [{ model: string }, { passages: number; embedded: number; refused: number }];
+    findClosest: [{ project: string; kbIds: readonly (string | null)[]; model: string; embedding: readonly (number | null)[]; limit: number }, { chunkId: string; cosine: number }];
     findFirstMissing: [{ id: string; model: string; dimensions: number }, { id: string }];
     findMarks: [{ model: string; maxChunks: number; project: string; kbIds: readonly (string | null)[] }, { kbId: string; chunkCount: number; embeddedCount: number; mark: string }];
+    hasVectors: [object, object];
     isModelOfInstallation: [{ model: string; dimensions: number }, object];
     listEmbedded: [{ project: string; kbId: string; model: string; dimensions: number }, { chunkId: string }];
     lockClaims: [{ claimLock: number | string }, { pgAdvisoryXactLock: string }];
+    prepareVectors: [{ dimensions: number }, { isReady: boolean }];
     read: [{ project: string; kbIds: readonly (string | null)[]; chunkIds: readonly (string | null)[]; model: string; dimensions: number }, { chunkId: string; embedding: Buffer }];
     readPassages: [{ project: string; kbIds: readonly (string | null)[]; chunkIds: readonly (string | null)[] }, { chunkId: string; documentId: string; kbId: string; title: string; url: string; mime: string; ordinal: number; headingPath: string[]; text: string; page: number }];
     release: [{ model: string; chunkIds: readonly (string | null)[] }, object];
@@ -236,10 +239,10 @@ export interface Statements {
     release: [{ apiKeyId: string; method: string; path: string; key: string; callId: string }, object];
   };
   "messages/messages": {
-    accept: [{ id: readonly (string | null)[]; projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; channelId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; text: readonly (string | null)[]; timestampMs: readonly (number | string | null)[]; attachments: readonly (object | string | null)[]; channelMeta: readonly (object | string | null)[]; mode: readonly (string | null)[]; callInstance: readonly (string | null)[]; callback: readonly (object | string | null)[]; trace: readonly (string | null)[] }, { id: string; seq: number }];
+    accept: [{ id: readonly (string | null)[]; projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; channelId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; text: readonly (string | null)[]; timestampMs: readonly (number | string | null)[]; attachments: readonly (object | string | null)[]; channelMeta: readonly (object | string | null)[]; mode: readonly (string | null)[]; callInstance: readonly (string | null)[]; callback: readonly (object | string | null)[]; trace: readonly (string | null)[] }, { id: string; seq: number; ahead: number }];
     claim: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; leaseId: readonly (string | null)[]; historyLimit: readonly (number | null)[]; processId: string }, { projectId: string; ticketId: string; channelId: string; chatId: string; leaseId: string; id: string; seq: number; userId: string; text: string; channelMeta: unknown; mode: string; attempts: number; progress: unknown; trace: string; crashes: number; lapses: number; lastGroup: number; workedBy: string; subject: string; status: string; stage: string; assignee: string; agentId: string; language: string; version: number; history: unknown }];
     claimExpired: [{ ticketId: string; project: string; group: number; leaseId: string; processId: string }, { projectId: string; ticketId: string; channelId: string; chatId: string; leaseId: string; id: string; seq: number; userId: string; text: string; channelMeta: unknown; mode: string; attempts: number; progress: unknown; trace: string; crashes: number; lapses: number; lastGroup: number }];
-    due: [{ limit: number | string }, { id: string; ticketId: string; projectId: string; attempts: number; channelId: string; chatId: string }];
+    due: [{ limit: number }, { id: string; ticketId: string; projectId: string; attempts: number; channelId: string; chatId: string; place: number }];
     findAccepted: [{ id: string; project: string }, { ticketId: string; seq: number }];
     findDeadLetter: [{ messageId: string; project: string }, { id: string; projectId: string; ticketId: string; isOpened: boolean }];
     findLastMeta: [{ ticketId: string; project: string }, { channelMeta: unknown }];
