@@ -103,6 +103,8 @@ export {
   regenerateDraft,
   rejectDraft,
   reopenTicket,
+  snoozeTicket,
+  unsnoozeTicket,
   replyToTicket,
   rerouteTicket,
   resolveTicket,

@@ -145,7 +145,7 @@ export function openStore(options: {
     storedBytes,
     ticketChanges: bind(db, ticketChanges),
     ticketDetails: bind(db, ticketDetails),
-    ticketIndex: bind(db, { follow: ticketIndex.follow }),
+    ticketIndex: bind(db, { follow: ticketIndex.follow, wakeSnoozed: ticketIndex.wakeSnoozed }),
     ticketList: bind(db, ticketList),
     ticketTexts: bind(db, { indexNext: ticketIndex.indexNext }),
     tickets: bind(context, tickets),
