@@ -66,7 +66,7 @@ interface FolderContent {
   linksOut: string[];
 }
 
-/** Returns true if a path is a folder or lies in it. Both are paths without links. */
+/** Returns true if a path is a folder or inside it. Both are paths without links. */
 function isInside(path: string, folder: string): boolean {
   const inside = relative(folder, path);
   return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);

@@ -62,7 +62,7 @@ export interface Sender {
   flush: () => void;
   /** The server has this message, which leaves the outbox. True when it was this tab that waited for it. */
   settle: (key: string) => boolean;
-  /** Handles a rejected message: permanently with `fault`, or until `retryAfterSeconds` have passed. */
+  /** Handles a rejected message: permanently with this error, or until `retryAfterSeconds` have passed. */
   refuse: (key: string, error: string, retryAfterSeconds?: number) => void;
   /** Handles a disconnect: unconfirmed messages are sent again after the reconnect. */
   hold: () => void;
