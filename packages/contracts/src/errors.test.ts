@@ -32,6 +32,7 @@ const STATUSES: Record<ErrorCode, number> = {
   pull_failed: 424,
   disk_full: 507,
   unavailable: 503,
+  busy: 503,
   internal: 500,
 };
 

@@ -192,6 +192,13 @@ export const ERRORS = {
     when: "The disk of the machine that stores the model is full.",
     fix: "Free disk space, for example with `ollama rm <model>`, then pull the model again.",
   },
+  busy: {
+    status: 503,
+    title: "Busy",
+    when: "The process that got the request has all its database connections in use. Nothing was changed.",
+    fix: "Retry after `Retry-After`. If it lasts, run more processes of this app.",
+    also: "`Retry-After`",
+  },
   unavailable: {
     status: 503,
     title: "Unavailable",

@@ -1,5 +1,5 @@
 import { ERRORS, ServiceError, describeInvalid, describeIssue } from "@svc/contracts";
-import type { FieldError, Problem, SchemaIssue } from "@svc/contracts";
+import type { ErrorCode, FieldError, Problem, SchemaIssue } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { traceIdOf } from "@svc/telemetry";
 import type { ErrorRequestHandler, Request, Response } from "express";
@@ -68,6 +68,12 @@ export function routeOf(request: Request): string | undefined {
 /** Told of each request that was refused for who asks, after its answer; must not throw. */
 export type OnDenial = (request: Request, response: Response, error: ServiceError) => void;
 
+/** What the log says of errors that are the service's own state. */
+const LOGGED: Partial<Record<ErrorCode, string>> = {
+  busy: "all database connections are in use",
+  unavailable: "service unavailable",
+};
+
 /** What refuses a request for who asks, and not for what it asks. */
 const DENIAL_STATUSES: readonly number[] = [401, 403];
 
@@ -86,7 +92,8 @@ export function problemHandler(log: Log, onDenial?: OnDenial): ErrorRequestHandl
     }
     const known = error instanceof ServiceError ? error : fromExpress(error);
     if (known !== null) {
-      if (known.code === "unavailable") log.debug({ error: known, requestId }, "service unavailable");
+      const logged = LOGGED[known.code];
+      if (logged !== undefined) log.debug({ error: known, requestId }, logged);
       sendProblem(request, response, known);
       if (DENIAL_STATUSES.includes(ERRORS[known.code].status)) onDenial?.(request, response, known);
       return;

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errorMessage } from "@svc/primitives";
 import { createDatabase, dropDatabase, runAsAdmin, urlOfDatabase } from "./admin-database.ts";
-import { findRedisServer } from "./find-redis-server.ts";
+import { findRedisServer } from "./find-in-path.ts";
 import { migrateTestDatabase } from "./migrate-test-database.ts";
 import { repositoryPath } from "./repository-path.ts";
 import { startInstalledPostgres } from "./start-installed-postgres.ts";

@@ -153,7 +153,7 @@ describe("a decision", () => {
       );
     const listed = async (snoozed: boolean) => {
       await store.ticketIndex.follow();
-      const query = { sort: "-updatedAt", limit: 100, words: null, snoozed, needsReview: undefined } as const;
+      const query = { sort: "-updatedAt", limit: 100, words: null, snoozed, after: undefined } as const;
       const { tickets } = await store.ticketList.listPage(project, query);
       return tickets.map(({ id }) => id);
     };

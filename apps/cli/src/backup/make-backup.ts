@@ -104,7 +104,7 @@ type MaintenanceAction = "service.backup" | "service.restore" | "service.upgrade
 
 /** Leaves a row in the audit trail of a database whose schema is of this version. */
 export async function noteInAudit({ config, log }: Database, action: MaintenanceAction): Promise<void> {
-  const store = openStore({ url: config.databaseUrl, secretKey: config.secretKey, log, app: "svc-cli" });
+  const store = openStore({ url: config.directUrl, secretKey: config.secretKey, log, app: "svc-cli" });
   try {
     await store.audit.append({ actor: ACTOR, action, object: null, project: null, result: "ok", requestId: null });
   } finally {
@@ -165,7 +165,7 @@ export async function makeBackup(cli: Cli, database: Database, target: BackupTar
   const counts = new Map<string, number>();
   const note = watchTables(cli);
   let total: BackupTotal | undefined;
-  const position = { url: config.databaseUrl, secretKey: config.secretKey, log, signal };
+  const position = { url: config.directUrl, secretKey: config.secretKey, log, signal };
   cli.terminal.note("Copying …");
   try {
     const takenAt = await takeStoreCopy(position, async (copy) => {

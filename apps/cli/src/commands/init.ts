@@ -34,7 +34,7 @@ that key is used instead), and enables the HTTP API. Safe to repeat: existing ob
     const prepare = async ({ config, log }: Database) => {
       const say = { warn: (_fields: object, text: string) => terminal.note(text) };
       if (wait === true) await waitForStore(config.databaseUrl, say);
-      await migrateAll(config.databaseUrl, log);
+      await migrateAll(config.directUrl, log);
     };
     await withResources(cli, { mayCreate: true, prepare }, async (resources) => {
       const configuredAdminKey = resources.config.adminKey;
@@ -77,9 +77,9 @@ start; "{start}" does it automatically.`,
     const { migrateAll } = await import("@svc/runtime");
     const { readSchemaState } = await import("@svc/store");
     await withDatabase(cli, { mayCreate: true }, async ({ config, log, origin }) => {
-      const before = await readSchemaState(config.databaseUrl);
-      await migrateAll(config.databaseUrl, log);
-      const after = await readSchemaState(config.databaseUrl);
+      const before = await readSchemaState(config.directUrl);
+      await migrateAll(config.directUrl, log);
+      const after = await readSchemaState(config.directUrl);
       cli.terminal.show({ ok: true, database: origin, before, after }, () => OUTCOMES[before]);
     });
   },

@@ -264,40 +264,23 @@ export type ConnectionWatchdog = ReturnType<typeof createConnectionWatchdog>;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** A setting of our own, so that no value of the server or of the URL can be mistaken for it. */
-const PROBE = { name: "svc.pooler_probe", value: "kept" } as const;
+/** Other traffic on the pooler may hide in one round that it shares connections, but hardly in all of them. */
+const ROUNDS = 3;
 
 /**
- * How a connection pooler between this program and PostgreSQL breaks it. `rejects_settings`: it refuses connections
- * that bring settings (PgBouncer's default). `loses_settings`: it drops them (`ignore_startup_parameters = options`).
- * `shares_connections`: it gives each transaction another server connection (transaction or statement mode).
+ * What a connection pooler between this program and PostgreSQL does. `session`: a connection has a server process to
+ * itself. `transaction`: each transaction may get another one (transaction or statement mode), so that `LISTEN`, session
+ * locks and settings do not hold.
  */
-export type PoolerProblem = "rejects_settings" | "loses_settings" | "shares_connections";
-
-/** What two connections that were open at the same time have shown. */
-export interface ConnectionFacts {
-  /** Whether the setting that the connection was opened with holds on it. */
-  keepsSettings: boolean;
-  /** The server process of the first connection, before and while the second one holds a transaction. */
-  firstPids: readonly [number, number];
-  /** The server process of the second connection. */
-  secondPid: number;
-}
+export type PoolerMode = "session" | "transaction";
 
 /**
- * True for the error of a pooler that refuses the startup parameter `options`. PgBouncer sends SQLSTATE 08P01 with the
- * text "unsupported startup parameter".
+ * True for the error of a pooler that rejects a startup parameter. PgBouncer sends SQLSTATE 08P01 with the text
+ * "unsupported startup parameter".
  */
 export function isRejectedSetting(error: unknown): boolean {
   const code = errorCode(error);
   return error instanceof Error && code === "08P01" && /startup parameter/i.test(error.message);
-}
-
-/** Returns what a pooler does to connections, or null where nothing speaks for one that breaks the product. */
-export function judgeConnections({ keepsSettings, firstPids, secondPid }: ConnectionFacts): PoolerProblem | null {
-  const [before, during] = firstPids;
-  if (before !== during || before === secondPid) return "shares_connections";
-  return keepsSettings ? null : "loses_settings";
 }
 
 async function readPid(client: pg.Client): Promise<number> {
@@ -306,49 +289,45 @@ async function readPid(client: pg.Client): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-/**
- * Looks for a pooler that breaks the product between here and PostgreSQL: opens two connections, one of them with a
- * setting, and compares their server processes. Returns null where there is none. Rejects as pg does when the server
- * cannot be reached.
- */
-export async function findPooler(databaseUrl: string): Promise<PoolerProblem | null> {
-  const url = new URL(databaseUrl);
-  const options = `${url.searchParams.get("options") ?? ""} -c ${PROBE.name}=${PROBE.value}`.trim();
-  url.searchParams.delete("options");
-  const connect = async (settings: { options?: string }) => {
-    const client = new pg.Client({
-      connectionString: url.href,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: CONNECT_TIMEOUT_MS,
-      ...settings,
-    });
-    await client.connect();
-    return client;
-  };
-  let first: pg.Client;
+async function connect(url: string): Promise<pg.Client & { processID?: number | null }> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: CONNECT_TIMEOUT_MS,
+  });
+  await client.connect();
+  return client;
+}
+
+/** True if the server process of a connection serves another one as well. */
+async function sharesConnections(url: string, first: pg.Client): Promise<boolean> {
+  const second = await connect(url);
   try {
-    first = await connect({ options });
-  } catch (error) {
-    if (isRejectedSetting(error)) return "rejects_settings";
-    throw error;
-  }
-  try {
-    const { rows } = await first.query<{ value: string | null }>("SELECT current_setting($1, true) AS value", [
-      PROBE.name,
-    ]);
-    const before = await readPid(first);
-    const second = await connect({});
-    try {
+    for (let round = 0; round < ROUNDS; round++) {
+      const before = await readPid(first);
       await second.query("BEGIN");
-      const secondPid = await readPid(second);
+      const held = await readPid(second);
       // A pool of one connection would keep the next statement waiting.
-      const during = secondPid === before ? before : await readPid(first);
+      const during = held === before ? held : await readPid(first);
       await second.query("ROLLBACK");
-      const keepsSettings = rows[0]?.value === PROBE.value;
-      return judgeConnections({ keepsSettings, firstPids: [before, during], secondPid });
-    } finally {
-      await second.end();
+      if (held === before || during !== before) return true;
     }
+    return false;
+  } finally {
+    await second.end();
+  }
+}
+
+/**
+ * Returns the mode of the pooler between here and PostgreSQL, or null if there is none. A pooler is recognized by the
+ * process ID that it gives a client to cancel its statements, which is not that of a server process. Rejects as pg does
+ * when the server cannot be reached.
+ */
+export async function findPooler(databaseUrl: string): Promise<PoolerMode | null> {
+  const first = await connect(databaseUrl);
+  try {
+    if (first.processID === (await readPid(first))) return null;
+    return (await sharesConnections(databaseUrl, first)) ? "transaction" : "session";
   } finally {
     await first.end();
   }

@@ -3,10 +3,10 @@ import { delimiter, join } from "node:path";
 import { errorCode } from "@svc/primitives";
 import { childEnvironment } from "./test-settings.ts";
 
-/** The path of `redis-server`, or null when the PATH has none. */
-export async function findRedisServer(): Promise<string | null> {
-  for (const folder of (childEnvironment()["PATH"] ?? "").split(delimiter)) {
-    const path = join(folder, "redis-server");
+/** Returns the path of a program, or null if neither the PATH nor the `further` folders have it. */
+export async function findInPath(name: string, further: readonly string[] = []): Promise<string | null> {
+  for (const folder of [...(childEnvironment()["PATH"] ?? "").split(delimiter), ...further]) {
+    const path = join(folder, name);
     try {
       await access(path, constants.X_OK);
       return path;
@@ -18,3 +18,6 @@ export async function findRedisServer(): Promise<string | null> {
   }
   return null;
 }
+
+/** The path of `redis-server`, or null when the PATH has none. */
+export const findRedisServer = (): Promise<string | null> => findInPath("redis-server");
