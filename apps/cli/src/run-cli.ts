@@ -65,7 +65,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDefinition>>> = {
   replay: async () => (await import("./commands/replay.ts")).replay,
   ask: async () => (await import("./commands/ask.ts")).ask,
   tickets: async () => (await import("./commands/tickets.ts")).tickets,
-  "tool-calls": async () => (await import("./commands/tickets.ts")).toolCalls,
+  "tool-calls": async () => (await import("./commands/agents.ts")).toolCalls,
   operators: async () => (await import("./commands/operators.ts")).operators,
   projects: async () => (await import("./commands/projects.ts")).projects,
   keys: async () => (await import("./commands/keys.ts")).keys,

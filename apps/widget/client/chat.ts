@@ -9,7 +9,7 @@ import type { Texts } from "./locales/create-texts.ts";
 import { mountPanel } from "./panel/mount-panel.tsx";
 import type { Storage } from "./storage.ts";
 
-/** How the panel looks and speaks. */
+/** Appearance and language of the panel. */
 export interface Appearance {
   texts: Texts;
   /** BCP 47. */
@@ -41,7 +41,7 @@ export interface Chat {
   store: ManagedStore;
   /** The site has chosen another language or theme. */
   update: (appearance: Appearance) => void;
-  /** Takes the panel away and the line down. */
+  /** Removes the panel and disconnects. */
   stop: () => void;
 }
 

@@ -19,9 +19,12 @@ export interface FormFile {
 const MAX_BYTES = WIDGET_LIMITS.fileMaxBytes;
 /** What a form has around its file. */
 const FORM_OVERHEAD_BYTES = 64 * 1024;
-/** Of a body that is too large, so many times the limit is read and thrown away, so that its sender reads the answer. */
+/**
+ * Maximum number of bytes that are read and discarded of a body that is too large, as a multiple of the limit, so
+ * that the client reads the response.
+ */
 const DISCARD_FACTOR = 4;
-/** What has to come of a body in each window of time, so that nobody holds a place with next to nothing: 1 KB a second. */
+/** Minimum bytes of a body in each window: 1 KB per second, so that a slow client cannot occupy a slot. */
 const LEAST_PACE = { windowMs: 30_000, bytes: 30 * 1024 };
 const HEADER_LIMITS = { headerPairs: 20, headerSize: 8 * 1024 };
 

@@ -7,7 +7,7 @@ export interface WidgetChannel extends Channel {
   receive: IncomingHandler;
 }
 
-/** What the channel starts and stops, and whom it tells of replies. */
+/** Parts that the channel starts and stops, and the receiver of its announcements. */
 export interface WidgetServer {
   /** Binds the port. */
   open: () => Promise<void>;

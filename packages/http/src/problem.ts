@@ -46,7 +46,7 @@ export function sendProblem(request: Request, response: Response, error: Service
   response.status(status).set(headers).send(body);
 }
 
-/** Faults that express and its router throw themselves, as errors of ours; null for any other fault. */
+/** Returns an error of express or its router as a ServiceError; null for any other error. */
 function fromExpress(error: unknown): ServiceError | null {
   const status: unknown = error instanceof Error && "status" in error ? error.status : undefined;
   // A path such as /%E0%A4%A is no UTF-8.
@@ -138,7 +138,7 @@ interface Issue extends SchemaIssue {
   path: PropertyKey[];
 }
 
-/** The faults that a schema found, as JSON Pointers into what was checked. */
+/** Returns the errors of a schema, with JSON Pointers into the checked value. */
 export function invalidRequest(issues: readonly Issue[], what = "The request"): ServiceError {
   const errors = issues.map((issue): FieldError => ({
     pointer: issue.path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),

@@ -2,7 +2,7 @@ import { REVIEW_LIMITS, ServiceError, invalidInput, isLegalMove } from "@svc/con
 import type { ReviewAction, ReviewInput, TicketStage } from "@svc/contracts";
 import type { Decision, ProjectId, ReviewState, SendWork } from "@svc/store";
 
-/** Who decides, and what a ticket is to be given to, where that was looked up. */
+/** The person who decides, and the target of an assignment or a reroute. */
 export interface DecisionCall {
   actor: string;
   /** Where a ticket is rerouted: the project, and the agent's name; null for no agent. */
@@ -37,7 +37,7 @@ export function conflict({ version }: { version: number }, text: string): Servic
   return new ServiceError("version_conflict", text, { headers: { ETag: `"${version}"` } });
 }
 
-/** What is said of a message that is no dead letter, or none any more. */
+/** Error of a message that is not, or no longer, a dead letter. */
 export const noDeadLetter = () =>
   new ServiceError(
     "not_found",
@@ -48,7 +48,7 @@ export const noDeadLetter = () =>
 export const UNREAD =
   "The customer has sent a new message that is not in the ticket yet. Fetch the ticket again in a moment.";
 
-/** The decision that changes nothing but what is said besides. */
+/** Returns a decision that only adds the given data. */
 function decisionOf(
   action: ReviewAction,
   { ticket }: ReviewState,
@@ -123,7 +123,7 @@ const approve: Rule<"approve"> = (state, { resolves }, call) => {
   if (draft.text.trim() === "") {
     throw illegal("The draft is empty because the agent found no answer. Use edit to write one, or reject.");
   }
-  // A dead letter has no draft; its sender must not be told that this one answers it.
+  // A dead letter has no draft, and this draft must not be sent as its answer.
   if (state.waiting.some(({ id }) => !draft.covers.includes(id))) {
     const text = "A newer message is not covered by this draft. Use retry for failed messages, regenerate, or edit.";
     throw conflict(state.ticket, text);

@@ -120,7 +120,7 @@ function generateSecret({ type }: HookAuth): string {
   return type === "standard-webhooks" ? generateWebhookSecret() : randomBytes(SECRET_BYTES).toString("base64url");
 }
 
-/** A mapping with fields laid over it; what is null is taken away. */
+/** Returns a mapping with changed fields. Fields with null are removed. */
 function overlay(mapping: Partial<HookMapping>, change: object): object {
   const fields = Object.entries({ ...mapping, ...change });
   return Object.fromEntries(fields.filter(([, value]) => value !== null && value !== undefined));

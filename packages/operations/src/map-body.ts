@@ -118,7 +118,7 @@ const nothingFound = (field: string, template: CompiledTemplate): FieldError => 
   return { pointer: `/mapping/${field}`, code: "nothing_found", detail: `no value found in this body at ${pathList}` };
 };
 
-/** Fills every template; each fault keeps its field out. */
+/** Fills all templates. A template with an error leaves its field out. */
 function fill({ fields, meta }: CompiledMapping, document: HookDocument): MappedBody {
   const mapped: MappedBody = { ...NOTHING, faults: [] };
   for (const [field, template] of fields) {

@@ -109,7 +109,7 @@ async function requireAssignable(
   throw invalidInput([{ pointer: "/assignee", code: "not_allowed", detail }], "The decision");
 }
 
-/** Tells the pipeline, and whoever waits for callbacks. What the queue does not take, the sweepers announce. */
+/** Announces a decision to the pipeline and to callbacks. If the queue rejects it, the sweepers announce it. */
 export async function announce({ queues, log }: ReviewDeps, decided: Decided): Promise<void> {
   const { ticket, hasWork, notifiedMessageId: messageId } = decided;
   const { id: ticketId, homeProject: project, channelId, version } = ticket;

@@ -43,7 +43,7 @@ export const sendTestMessage = operation(
       timestampMs: Date.now(),
       attachments: null,
       channelMeta: { origin: TEST_ORIGIN },
-      // Kept for whoever drains the chat, as replies of the API are.
+      // Buffered until the chat is drained, as replies of the API are.
       mode: "async",
       callInstance: null,
       callback: null,
@@ -58,7 +58,7 @@ export const sendTestMessage = operation(
 
 /** What a chat reads. */
 const TEST_TEXT = "This is a test message: your bot can write to this chat.";
-/** So long is waited for the Bot API, in milliseconds, and so often is looked. */
+/** Timeout and polling interval of the Bot API, in milliseconds. */
 const WAIT_MS = 10_000;
 const POLL_MS = 200;
 

@@ -13,7 +13,7 @@ import { waitFor } from "./wait-for.ts";
 /** Something that has reached the receiver of a channel, in the order of its coming. */
 export type SentItem = {
   chatId: string;
-  /** The context of the reply, as far as the receiver is told it. */
+  /** The part of the reply's context that the receiver gets. */
   context?: Partial<ReplyContext>;
 } & (
   | { kind: "message"; text: string }
@@ -21,7 +21,7 @@ export type SentItem = {
   | { kind: "typing" }
 );
 
-/** What the suite sends through a channel. */
+/** An item that the suite sends through a channel. */
 export type ItemToSend =
   | { kind: "message"; text: string }
   | { kind: "attachment"; filename: string; mime: string; content: Buffer };
@@ -45,7 +45,7 @@ export interface ChannelUnderTest {
    * the store needs the real thing.
    */
   accept?: IncomingHandler;
-  /** Makes a reply for the channel to be told of, and answers its context. By default it is made up. */
+  /** Stores a reply that is announced to the channel, and returns its context. Default: an invented context. */
   prepareReply?(accepted: AcceptedMessage, item: ItemToSend): Promise<ReplyContext>;
   /** Code points of the longest text that this channel takes and sends. Default: 50,000. */
   textMaxChars?: number;
@@ -259,13 +259,13 @@ export function channelConformance(
     for (const item of await subject.sentOf("typing")) expect(item.chatId).toBe(chatId);
   });
 
-  /** A receiver may be told less than the whole context (a person in a chat app sees no ids), but nothing else. */
+  /** A receiver may get less than the whole context (a person in a chat app sees no IDs), but nothing else. */
   function expectContext(item: SentItem, context: ReplyContext): void {
     expect(context).toMatchObject(item.context ?? {});
   }
 }
 
-/** A sender is told of a refusal by a rejection; the tests that cause one look at the handler instead. */
+/** Ignores the rejection of a refused message. The tests that cause one check the handler instead. */
 function ignoreRefusal(): void {}
 
 interface Subject {
@@ -273,9 +273,9 @@ interface Subject {
   textMaxChars: number;
   /** Everything that the handler was given. */
   handed: IncomingMessage[];
-  /** What it was told besides, one for each message. */
+  /** Contexts of these messages, one for each. */
   contexts: IncomingContext[];
-  /** The first message that the handler was given and the test has not looked at. */
+  /** Waits for the first message that the handler received and the test has not read yet. */
   nextMessage(): Promise<IncomingMessage>;
   /** Lets the handler reject once. */
   refuseNext(): void;
@@ -284,7 +284,7 @@ interface Subject {
   /** Sends something to the chat of `conformance-1`, which it opens when there is none, and answers its context. */
   send(item: ItemToSend): Promise<ReplyContext>;
   sentOf(kind: SentItem["kind"]): Promise<SentItem[]>;
-  /** The first item of a kind that has reached a receiver and that the test has not looked at. */
+  /** Waits for the first item of a kind that a receiver got and the test has not read yet. */
   nextSent(kind: SentItem["kind"]): Promise<SentItem>;
 }
 
@@ -363,7 +363,7 @@ function subjectOf(world: ChannelUnderTest, timeoutMs: number): Subject {
       const { project, ticketId } = context;
       const inReplyTo = accepted.messageId;
       if (channel.announce !== undefined) {
-        // The reply lies in the store; its receiver is told to look, and collects it.
+        // The reply is in the store. The announcement wakes up its receiver, which collects it.
         await channel.announce([{ project, ticketId, messageId: inReplyTo, mode: "async" }]);
       } else if (item.kind === "message") {
         await channel.sendMessage(chatId, item.text, { ...context, inReplyTo, markdown: false });

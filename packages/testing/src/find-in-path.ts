@@ -11,7 +11,7 @@ export async function findInPath(name: string, further: readonly string[] = []):
       await access(path, constants.X_OK);
       return path;
     } catch (error) {
-      // Not there, or not for us: the next folder may have it. Anything else is a fault of this machine.
+      // Missing or not accessible: the next folder may have it. Anything else is an error of this machine.
       const code = errorCode(error);
       if (code !== "ENOENT" && code !== "EACCES" && code !== "ENOTDIR") throw error;
     }

@@ -31,7 +31,7 @@ export interface SharedPrograms {
   folder: string;
 }
 
-/** What can be asked for, by the last part of the address. */
+/** Servers that can be requested, by the last part of the URL. */
 export interface SharedServers {
   postgres: SharedPostgres;
   redis: SharedRedis;
@@ -82,7 +82,7 @@ export async function openSharedServers(
     async close() {
       broker.close();
       broker.closeAllConnections();
-      // A server that did not start has told the tests that asked for it; there is nothing of it to close.
+      // The tests that requested a server that did not start have its error; there is nothing to close.
       const servers = await Promise.allSettled(opened.values());
       const running = servers.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       await Promise.all(running.map((server) => server.close()));

@@ -67,7 +67,7 @@ async function probe({ embedder }: Embeddings): Promise<{ dimensions: number } |
   }
 }
 
-/** What is loaded: nothing of a server, which only it knows. */
+/** Returns the description of a loaded model; an empty text for the model of a server. */
 function describe(folder: ModelFolder | null): string {
   if (folder === null) return "";
   const { dir, weights, weightsBytes, pooling, maxTokens } = folder;

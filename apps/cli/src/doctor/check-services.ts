@@ -24,12 +24,12 @@ const WAITING_TOO_LONG_MS = 30_000;
 /** From so many failed tries on a receiver is likely to be broken rather than busy. */
 const FAILING_TRIES = 3;
 
-/** What a Redis says of itself. */
+/** Facts that a Redis server reports about itself. */
 interface RedisInfo {
   /** As in `7.0.15`; a Valkey names the version of Redis that it is compatible with. */
   version: string;
   policy: string;
-  /** Whether the last thing that it wrote to its disk was written. */
+  /** `failing` if its last write to disk failed. */
   writes: "fine" | "failing";
 }
 

@@ -32,7 +32,7 @@ import { safeText } from "../safe-text.ts";
 import { hasData, onDatabase, withDatabase } from "../with-resources.ts";
 import type { Database } from "../with-resources.ts";
 
-/** What checks work with, and what they find out for later ones. */
+/** Context of the checks, and results that later checks use. */
 interface Context {
   cli: Cli;
   config: EarlyConfig;

@@ -1,7 +1,7 @@
 import type { ReviewPolicy } from "@svc/contracts";
 import type { AnswerOutcome, JudgedLine, LinePrediction } from "./judge-line.ts";
 
-/** What a threshold of all agents would send. */
+/** Result of a threshold that all agents would have. */
 interface ThresholdRow {
   threshold: number;
   answered: number;
@@ -130,7 +130,7 @@ export interface ScoredLine {
   ms: number;
 }
 
-/** What the scores need of a line. */
+/** Facts of a line that the scores need. */
 export function keepOfLine({ asked, agent, retrieval, answer, isAsExpected }: JudgedLine): ScoredLine {
   return {
     isAsExpected,
@@ -324,7 +324,7 @@ export interface SureDecision {
   isRight: boolean;
 }
 
-/** How well confidence tells what is right. */
+/** Quality of the confidence as a prediction of correct results. */
 export interface Calibration {
   decisions: number;
   meanConfidence: number | null;

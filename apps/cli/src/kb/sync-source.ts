@@ -84,7 +84,7 @@ interface SourceState {
 /** Codes of Node for a path that is not there. */
 const NOT_THERE: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"]);
 
-/** Whether there is a file, or there may be one. */
+/** Returns true if a file exists or may exist. */
 async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
@@ -180,7 +180,7 @@ interface SyncOptions {
   yes: true | undefined;
 }
 
-/** What there is to do. */
+/** Plan of a synchronization. */
 interface Plan {
   source: string;
   state: SourceState;
@@ -297,7 +297,7 @@ async function applyPlan(
   );
 }
 
-/** Whether the removals of this plan are agreed to. Throws CliError `usage` where nobody is there to be asked. */
+/** Asks for confirmation of the removals of a plan. Throws CliError `usage` if standard input is no terminal. */
 async function isAgreed(cli: Cli, options: SyncOptions, plan: Plan, signal: AbortSignal): Promise<boolean> {
   const question = options.yes === true ? null : questionOf(options, plan);
   return question === null || untilAborted(() => confirm(cli, question, "--yes"), signal);

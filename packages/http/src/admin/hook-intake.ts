@@ -20,7 +20,10 @@ import { readHookBody } from "./hook-body.ts";
 const PAUSE_MS = 10_000;
 const MAX_HOOKS = 1_000;
 
-/** Hooks that pause: what takes too long for one body mostly does for the next, and holds up everybody else meanwhile. */
+/**
+ * Paused hooks. A mapping that is too slow for one body is usually too slow for the next, and delays all other
+ * requests.
+ */
 interface SlowHooks {
   /** Makes this version of a hook pause. */
   note(hook: Pick<Hook, "id" | "version">): void;
@@ -78,7 +81,7 @@ export interface HookIntakeContext {
   receive: (message: IncomingMessage, context: IncomingContext) => Promise<AcceptedMessage>;
 }
 
-/** What became of a body, with what its sender is told besides. */
+/** Outcome of a body, and further facts for the response. */
 export interface TakenBody extends HookBodyResult {
   /** Why it became no message; null where it did, or is not wanted. */
   error: ServiceError | null;
@@ -115,7 +118,9 @@ const storable = (errors: readonly FieldError[]): FieldError[] =>
 /** The user as the meta of a message names it, where its own field does not. */
 const userIdIn = (meta: Record<string, unknown> = {}) => (typeof meta["userId"] === "string" ? meta["userId"] : null);
 
-/** What is told of a body that became no message; what was mapped of it is kept, to be found again. */
+/**
+ * Returns the outcome of a body that created no message. The mapped fields are stored, so that the body can be found.
+ */
 function failed(error: ServiceError, mapped?: MappedBody): TakenBody {
   const errors = error.errors ?? [{ pointer: "", code: error.code, detail: error.message }];
   return {
@@ -164,7 +169,7 @@ async function accept(
   const { project } = hook;
   const { text, userId, meta, webhookUrl } = mapped;
   const eventIds = eventIdsOf(hook, body, mapped.eventId);
-  // A hash of the body tells nobody which event it was.
+  // A hash of the body does not identify the event for people.
   const eventId = mapped.eventId ?? (hook.auth.type === "github" ? null : (eventIds[0] ?? null));
   // Each body is a message of its own, and a chat too where none is mapped.
   let ids = { messageId: body.id, chatId: mapped.chatId ?? body.id };

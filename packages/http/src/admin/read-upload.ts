@@ -19,7 +19,7 @@ export interface UploadGate {
 export interface UploadRoom {
   /** Of all bodies together. */
   maxBytes: number;
-  /** Of those of one caller together, so that nobody takes the room of everybody. */
+  /** Maximum of one caller, so that one caller cannot use all of it. */
   callerMaxBytes: number;
   /** A body counts from here on: a smaller one always gets in, as every other request does. */
   freeBytes: number;
@@ -81,7 +81,7 @@ const DECLARED_MAX_CHARS = 200;
 function mediaTypeOf(request: Request): string {
   const types = request.headersDistinct["content-type"] ?? [];
   const type = types[0]?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  // What curl says of --data-binary when nobody tells it: it could be anything.
+  // The default of curl's --data-binary, which says nothing about the content.
   if (types.length !== 1 || type === "" || type === "application/x-www-form-urlencoded") {
     throw new ServiceError(
       "unsupported_media_type",

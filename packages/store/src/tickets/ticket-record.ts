@@ -172,8 +172,8 @@ export const subjectOf = (text: string): string =>
   `left(split_part(translate(btrim(translate(${text}, E'${BIDI_CONTROLS}', ''), E'${WHITE_SPACE}'), E'\\r', E'\\n'), E'\\n', 1), ${SUBJECT_CHARS})`;
 
 /**
- * SQL of what changes in a ticket `t` that takes in a message: the newest meta wins, and a resolved ticket is open again, as is a
- * snoozed one.
+ * SQL of what changes in a ticket `t` that takes in a message: the newest meta wins, and a resolved ticket is open again, as
+ * is a snoozed one.
  */
 export const TAKE_IN = `user_id = coalesce(excluded.user_id, t.user_id),
   channel_meta = t.channel_meta || excluded.channel_meta,
