@@ -19,6 +19,7 @@ export interface BenchOptions {
   messages: number;
   sizes: readonly number[];
   tickets: number;
+  rows: readonly number[];
   explains: boolean;
   profile: string | undefined;
 }

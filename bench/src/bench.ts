@@ -1,14 +1,16 @@
 // `npm run bench`: the product as separate processes on Redis and PostgreSQL, and as the embedded default.
 //   npm run bench -- [--seconds 5] [--runs 3] [--warm-up 0] [--connections 1,16,64,256] [--messages 20000]
-//                    [--only sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded,counts]
+//                    [--only sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded,counts,
+//                           growth]
 //                    [--floor FOLDER] [--variant 'fast: DB=batch REPLY=stream CONCURRENCY=100']
-//                    [--sizes 1000,10000,100000] [--tickets 100000] [--explain] [--profile FOLDER]
+//                    [--sizes 1000,10000,100000] [--tickets 100000] [--rows 100000,1000000] [--explain] [--profile FOLDER]
 // --warm-up is for how many seconds each program does sync calls of 64 connections before anything is measured: a process
 // that has just started compiles what it runs, and the more code there is, the longer.
 // --floor names a folder with a comparison program (api.mjs, worker.mjs, schema.sql): it is measured in turns with the
 // product, with the same load; each --variant adds one more of it, with these settings. --messages are those that are
 // sent and collected (end). --sizes are passages of the knowledge bases that are searched, --tickets those of the project
 // whose lists are asked for, and --explain prints how PostgreSQL reads them. --profile makes the apps write CPU profiles.
+// --rows are messages in the database while the statements of the store are timed (growth, which only runs if it is named).
 // Needs redis-server in the PATH.
 import { existsSync } from "node:fs";
 import { cpus } from "node:os";
@@ -20,6 +22,7 @@ import type { Bench } from "./bench-product.ts";
 import { COMPARED_NAMES, measureCompared } from "./compared.ts";
 import { measureCounts } from "./counts.ts";
 import type { Variant } from "./floor.ts";
+import { measureGrowth } from "./growth.ts";
 import { measureLists } from "./lists.ts";
 import { measureSearch } from "./search.ts";
 
@@ -36,8 +39,10 @@ const OTHERS: Record<string, (bench: Bench) => Promise<void>> = {
     ),
   embedded: measureEmbedded,
   counts: measureCounts,
+  growth: measureGrowth,
 };
-const FIGURES = [...COMPARED_NAMES, ...Object.keys(OTHERS)];
+/** Runs only by name: it takes minutes and gigabytes. */
+const FIGURES = [...COMPARED_NAMES, ...Object.keys(OTHERS)].filter((name) => name !== "growth");
 
 const { values } = parseArgs({
   options: {
@@ -51,6 +56,7 @@ const { values } = parseArgs({
     only: { type: "string", default: FIGURES.join(",") },
     sizes: { type: "string", default: "1000,10000,100000" },
     tickets: { type: "string", default: "100000" },
+    rows: { type: "string", default: "100000,1000000" },
     explain: { type: "boolean", default: false },
     profile: { type: "string" },
   },
@@ -66,6 +72,7 @@ const options = {
   messages: Number(values.messages),
   sizes: numbersOf(values.sizes),
   tickets: Number(values.tickets),
+  rows: numbersOf(values.rows),
   explains: values.explain,
   profile: values.profile,
 };
