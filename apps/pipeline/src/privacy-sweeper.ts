@@ -9,11 +9,14 @@ import type { DuePurge, Store } from "@svc/store";
 const SWEEP_MS = 10_000;
 /** How often storage is compared with its limits: for a warning in the log even if nothing new is stored. */
 const WARN_STORAGE_MS = 600_000;
+/** Partitions are made more than a month before they are needed. */
+const KEEP_PARTITIONS_MS = 3_600_000;
 
 /**
  * Every ten seconds in every replica, and after a deletion: removes what deleted projects held, a little at a time; takes, once an hour for
  * each project, what it has kept for longer than it wants to; removes what unfinished replies have left, and files that
- * no reply names; expires files of visitors; and folds the rows that count stored bytes. Replicas share the work; the
+ * no reply names; expires files of visitors; folds the rows that count stored bytes; and, once an hour, makes the partitions
+ * of coming months and drops those whose rows are all erased. Replicas share the work; the
  * next sweep finds what one of them leaves undone when it crashes.
  */
 // oxlint-disable-next-line max-lines-per-function -- One sweep whose steps share its state.
@@ -74,10 +77,16 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
     }
   }
 
+  async function keepPartitions(): Promise<void> {
+    const { made, dropped } = await store.partitions.keep();
+    if (made.length + dropped.length > 0) log.info({ made, dropped }, "changed the partitions of tables");
+  }
+
   const steps = [removeDeleted, purgeIdle, removeTexts, expireFiles];
   const sweeps = startSweeps(log, "expired data", [
     ...steps.map((run) => ({ everyMs: SWEEP_MS, run })),
     { everyMs: WARN_STORAGE_MS, run: warnStorage },
+    { everyMs: KEEP_PARTITIONS_MS, run: keepPartitions },
   ]);
   const silence = followDeletions(queues, () => sweeps.wake());
   return {

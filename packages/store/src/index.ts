@@ -82,6 +82,8 @@ export type {
   WaitingUpdate,
 } from "./messages/messenger-updates.ts";
 export { migrateStore, readSchemaState } from "./platform/migrate.ts";
+export { PARTITIONED_TABLES } from "./platform/partitions.ts";
+export type { PartitionChanges } from "./platform/partitions.ts";
 export type { SchemaState } from "./platform/migrate.ts";
 export { MODEL_PULL_LEASE_MS } from "./platform/model-pulls.ts";
 export type {

@@ -33,6 +33,7 @@ import * as operatorViews from "./people/operator-views.ts";
 import * as operatorSignIn from "./people/operator-sign-in.ts";
 import * as operators from "./people/operators.ts";
 import * as outboxes from "./messages/outboxes.ts";
+import * as partitions from "./platform/partitions.ts";
 import * as processes from "./platform/processes.ts";
 import * as projects from "./platform/projects.ts";
 import * as proposals from "./knowledge/proposals.ts";
@@ -179,6 +180,7 @@ export function openStore(options: {
     }),
     operators: bind(db, operators),
     outboxes: bind(context, outboxes),
+    partitions: bind({ db, url, log }, { keep: partitions.keepPartitions }),
     processes: { ownId: processId, ...bind(context, processes) },
     projects: bind(db, projects),
     proposals: bind(db, proposals),

@@ -1,0 +1,268 @@
+import pg from "pg";
+import type { Log } from "@svc/log";
+import type { Db } from "../db.ts";
+import { statements } from "../sql.ts";
+import { MIGRATION_LOCK } from "./migrate.ts";
+
+/** Months since January 1970, in UTC. */
+type Month = number;
+
+/** How a table is partitioned (ADR 0048). */
+interface PartitionedTable {
+  table: string;
+  /** The column whose ranges the partitions are; its values sort by time. */
+  key: string;
+  /** The first value of a month. */
+  firstOf: (month: Month) => string;
+  /** The month of a value. */
+  monthOf: (value: string) => Month;
+  /** What each partition has besides what it gets from the table, as SQL. */
+  extras: (partition: string) => string[];
+}
+
+/** Ids of ticket events that a month has. Those of all months until the year 2652 are exact in a number of JavaScript. */
+const EVENT_IDS_OF_MONTH = 2 ** 40;
+
+/** New rows find a partition that begins at least so many months after the present one. */
+const MONTHS_AHEAD = 2;
+
+/** Whoever works with a table waits behind the lock on it: so it is tried for this long only, and an hour later again. */
+const LOCK_WAIT_MS = 300;
+
+/** Beginning of the name of a constraint that gives a partition its end. */
+const CLOSING = "closing_";
+
+const startOf = (month: Month) => new Date(Date.UTC(1970, month));
+const monthAt = (time: Date): Month => (time.getUTCFullYear() - 1970) * 12 + time.getUTCMonth();
+const labelOf = (month: Month) => startOf(month).toISOString().slice(0, 7).replace("-", "_");
+
+/** A UUID that begins with its time in milliseconds (RFC 9562). */
+const byUuid = {
+  firstOf: (month: Month) => {
+    const hex = startOf(month).getTime().toString(16).padStart(12, "0");
+    return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+  },
+  monthOf: (value: string) => monthAt(new Date(Number.parseInt(value.replace("-", "").slice(0, 12), 16))),
+};
+
+const firstEventIdOf = (month: Month) => month * EVENT_IDS_OF_MONTH;
+
+const TABLES: readonly PartitionedTable[] = [
+  { table: "delivery_attempts", key: "delivery_id", ...byUuid, extras: () => [] },
+  {
+    table: "ticket_events",
+    key: "id",
+    firstOf: (month) => `${firstEventIdOf(month)}`,
+    monthOf: (value) => Math.floor(Number(value) / EVENT_IDS_OF_MONTH),
+    extras: () => [],
+  },
+  {
+    table: "audit_events",
+    key: "id",
+    ...byUuid,
+    extras: (partition) => [
+      `ALTER TABLE ${partition} ADD UNIQUE (day, number)`,
+      `CREATE TRIGGER audit_events_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${partition}
+       FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change()`,
+    ],
+  },
+];
+
+/** Names of the tables with a partition for each month. */
+export const PARTITIONED_TABLES: readonly string[] = TABLES.map(({ table }) => table);
+
+const sql = statements("platform/partitions", { closing: CLOSING });
+
+/** A partition by its bounds, as SQL has them; null for the default partition. */
+interface Partition {
+  name: string;
+  range: { from: string; to: string } | null;
+  /** Constraints of a change of its end that has not been completed. */
+  closing: string[];
+}
+
+/** What a run of `keepPartitions` has changed. */
+export interface PartitionChanges {
+  /** Partitions that were made. */
+  made: string[];
+  /** Partitions that were dropped because all of their rows had been erased. */
+  dropped: string[];
+}
+
+const RANGE = /^FOR VALUES FROM \((.+)\) TO \((.+)\)$/;
+const OPEN_END = "MAXVALUE";
+
+async function listPartitions(db: Db): Promise<Map<string, Partition[]>> {
+  const rows = await sql.list.all<{ tableName: string; name: string; bounds: string; closing: string[] }>(db, {
+    tables: PARTITIONED_TABLES,
+  });
+  const partitions = new Map<string, Partition[]>();
+  for (const { tableName, name, bounds, closing } of rows) {
+    const [, from, to] = RANGE.exec(bounds) ?? [];
+    const range = from === undefined || to === undefined ? null : { from, to };
+    partitions.set(tableName, [...(partitions.get(tableName) ?? []), { name, range, closing }]);
+  }
+  return partitions;
+}
+
+const unquoted = (bound: string) => bound.replaceAll("'", "");
+
+/** The partition without an end, if it begins too early for new months to find a later one. */
+function openPartition({ monthOf }: PartitionedTable, partitions: readonly Partition[], target: Month) {
+  const open = partitions.find(({ range }) => range?.to === OPEN_END);
+  if (open?.range == null) return null;
+  const { from } = open.range;
+  if (from !== "MINVALUE" && monthOf(unquoted(from)) >= target) return null;
+  return { name: open.name, from, closing: open.closing };
+}
+
+/** Partitions of past months. */
+const pastPartitions = ({ monthOf }: PartitionedTable, partitions: readonly Partition[], now: Month) =>
+  partitions.filter(({ range }) => range !== null && range.to !== OPEN_END && monthOf(unquoted(range.to)) <= now);
+
+const hasRows = async (client: pg.Client, table: string): Promise<boolean> =>
+  (await client.query<{ has: boolean }>(`SELECT EXISTS (SELECT FROM ${table}) AS has`)).rows[0]?.has === true;
+
+async function inTransaction(client: pg.Client, texts: readonly string[]): Promise<void> {
+  try {
+    await client.query("BEGIN");
+    for (const text of texts) await client.query(text);
+    await client.query("COMMIT");
+  } catch (error) {
+    await client.query("ROLLBACK");
+    throw error;
+  }
+}
+
+/**
+ * Gives the open partition its end at the beginning of `target` and adds the next one. That no row lies beyond the end is
+ * checked beforehand, while everybody works on: a constraint that is added without a look at the rows, and validated under
+ * a lock that only other changes of the schema wait for. So the exclusive lock on the table lasts for an instant. Does
+ * nothing as long as a row lies beyond the end, as after a clock that was wrong: the open partition takes all rows.
+ */
+async function closePartition(
+  client: pg.Client,
+  { table, key, firstOf, extras }: PartitionedTable,
+  open: { name: string; from: string; closing: string[] },
+  target: Month,
+): Promise<string | null> {
+  const end = `'${firstOf(target)}'`;
+  const next = `${table}_${labelOf(target)}`;
+  const closing = `${CLOSING}${labelOf(target)}`;
+  // An end that an interrupted run has left is in the past one day, when it would refuse rows.
+  for (const name of open.closing) await client.query(`ALTER TABLE ${open.name} DROP CONSTRAINT ${name}`);
+  const { rows } = await client.query(`SELECT FROM ${open.name} WHERE ${key} >= ${end} LIMIT 1`);
+  if (rows.length > 0) return null;
+  const begins = open.from === "MINVALUE" ? "" : ` AND ${key} >= ${open.from}`;
+  await client.query(
+    `ALTER TABLE ${open.name} ADD CONSTRAINT ${closing} CHECK (${key} < ${end}${begins}) NOT VALID`,
+  );
+  try {
+    await client.query(`ALTER TABLE ${open.name} VALIDATE CONSTRAINT ${closing}`);
+    await inTransaction(client, [
+      `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`,
+      `ALTER TABLE ${table} DETACH PARTITION ${open.name}`,
+      `ALTER TABLE ${table} ATTACH PARTITION ${open.name} FOR VALUES FROM (${open.from}) TO (${end})`,
+      `CREATE TABLE ${next} PARTITION OF ${table} FOR VALUES FROM (${end}) TO (${OPEN_END})`,
+      ...extras(next),
+      `ALTER TABLE ${open.name} DROP CONSTRAINT ${closing}`,
+    ]);
+  } catch (error) {
+    await client.query(`ALTER TABLE ${open.name} DROP CONSTRAINT IF EXISTS ${closing}`);
+    throw error;
+  }
+  return next;
+}
+
+/** Drops a partition if it has no rows; looks again under the lock. */
+async function dropIfEmpty(client: pg.Client, table: string, partition: string): Promise<boolean> {
+  if (await hasRows(client, partition)) return false;
+  await client.query("BEGIN");
+  try {
+    await client.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+    const isEmpty = !(await hasRows(client, partition));
+    if (isEmpty) await client.query(`DROP TABLE ${partition}`);
+    await client.query("COMMIT");
+    return isEmpty;
+  } catch (error) {
+    await client.query("ROLLBACK");
+    throw error;
+  }
+}
+
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** Resolves with null when the lock on a table was not to be had in time. */
+async function unlessLocked<Result>(work: Promise<Result>): Promise<Result | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE) return null;
+    throw error;
+  }
+}
+
+/** What is to be done to the partitions, and whether anything is. */
+interface Due {
+  close: { of: PartitionedTable; open: NonNullable<ReturnType<typeof openPartition>> }[];
+  past: { of: PartitionedTable; name: string }[];
+}
+
+async function findDue(db: Db, now: Month): Promise<Due> {
+  const partitions = await listPartitions(db);
+  const due: Due = { close: [], past: [] };
+  for (const of of TABLES) {
+    const own = partitions.get(of.table) ?? [];
+    const open = openPartition(of, own, now + MONTHS_AHEAD);
+    if (open !== null) due.close.push({ of, open });
+    due.past.push(...pastPartitions(of, own, now).map(({ name }) => ({ of, name })));
+  }
+  return due;
+}
+
+async function change(client: pg.Client, due: Due, now: Month): Promise<PartitionChanges> {
+  const changes: PartitionChanges = { made: [], dropped: [] };
+  for (const { of, open } of due.close) {
+    const made = await unlessLocked(closePartition(client, of, open, now + MONTHS_AHEAD));
+    if (made !== null) changes.made.push(made);
+  }
+  for (const { of, name } of due.past) {
+    if ((await unlessLocked(dropIfEmpty(client, of.table, name))) === true) changes.dropped.push(name);
+  }
+  return changes;
+}
+
+/** What the partitions are kept with. */
+export interface PartitionKeeper {
+  db: Db;
+  url: string;
+  log: Log;
+}
+
+/**
+ * Makes the partitions of coming months, drops those of past months whose rows were all erased, and numbers the events of
+ * tickets on from the first id of this month. Does what it can under locks that others hardly notice, and leaves the rest
+ * to the next run; nothing at all while a migration, backup or restore is at work. Safe to repeat and to interrupt. On a
+ * connection of its own, since the first run reads the whole of tables that an earlier version has filled.
+ */
+export async function keepPartitions({ db, url, log }: PartitionKeeper, at = new Date()): Promise<PartitionChanges> {
+  const now = monthAt(at);
+  const due = await findDue(db, now);
+  const last = await sql.findLastEventId.one<{ id: number | null }>(db);
+  const isNewMonth = (last?.id ?? 0) < firstEventIdOf(now);
+  if (due.close.length === 0 && due.past.length === 0 && !isNewMonth) return { made: [], dropped: [] };
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, application_name: "svc-partitions" });
+  client.on("error", (error) => log.debug({ error }, "the connection for partitions was lost"));
+  await client.connect();
+  try {
+    await client.query(`SET lock_timeout = ${LOCK_WAIT_MS}; SET statement_timeout = 0`);
+    const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${MIGRATION_LOCK}) AS taken`);
+    if (rows[0]?.taken !== true) return { made: [], dropped: [] };
+    // Another process may have done it in the meantime.
+    const changes = await change(client, await findDue(db, now), now);
+    if (isNewMonth) await sql.skipEventIds.run(db, { id: firstEventIdOf(now) });
+    return changes;
+  } finally {
+    await client.end();
+  }
+}
