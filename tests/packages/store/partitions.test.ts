@@ -1,10 +1,15 @@
+import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { PARTITIONED_TABLES, migrateStore, newId, openStore, putStoreCopy, takeStoreCopy } from "@svc/store";
-import type { CopiedTable, ProjectId, Store, StoreCopyHead } from "@svc/store";
-import { createTestDatabase, findInstalledPostgres, startInstalledPostgres, testLog } from "@svc/testing";
+import type { CopiedTable, Store, StoreCopyHead } from "@svc/store";
+import {
+  createTestDatabase,
+  findInstalledPostgres,
+  repositoryPath,
+  startInstalledPostgres,
+  testLog,
+} from "@svc/testing";
 import { Client } from "pg";
-import { readdirSync } from "node:fs";
-import { repositoryPath } from "@svc/testing";
 import { migrateFromNothing } from "../../journeys/support/plant-first-schema.ts";
 import { SECRET_KEY } from "./open-test-store.ts";
 
@@ -101,14 +106,14 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
   test("an upgrade keeps every row, and those that the version before writes while its tables are moved", async () => {
     await migrateFromNothing(server.url, MIGRATIONS_BEFORE);
     const written: Record<string, number> = {};
-    let isOver = false;
+    const writing = { isOver: false };
     /** Writes with one named statement, which is planned before the table is moved and used after it. */
     async function write(table: string, writer: number): Promise<void> {
       const connection = new Client({ connectionString: server.url });
       await connection.connect();
       const [text, values] = WRITES[table] ?? ["", () => []];
       try {
-        for (let n = 0; !isOver || n < 50; n++) {
+        for (let n = 0; !writing.isOver || n < 50; n++) {
           await connection.query({ name: `write-${table}`, text, values: values(writer * 1_000_000 + n) });
           written[table] = (written[table] ?? 0) + 1;
         }
@@ -121,9 +126,10 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     try {
       await migrateStore(server.url, testLog());
       const made = new Set<string>();
-      while (made.size < PARTITIONED_TABLES.length) for (const name of (await store.partitions.keep()).made) made.add(name);
+      while (made.size < PARTITIONED_TABLES.length)
+        for (const name of (await store.partitions.keep()).made) made.add(name);
     } finally {
-      isOver = true;
+      writing.isOver = true;
     }
     await Promise.all(writers);
     for (const table of PARTITIONED_TABLES) {
@@ -168,7 +174,8 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     await query(`DELETE FROM ${name}`);
     expect((await store.partitions.keep(later)).dropped).toContain(name);
     const late = idAt(past);
-    const insert = "INSERT INTO delivery_attempts (delivery_id, number) VALUES ($1, 1) RETURNING tableoid::regclass::text AS partition";
+    const insert =
+      "INSERT INTO delivery_attempts (delivery_id, number) VALUES ($1, 1) RETURNING tableoid::regclass::text AS partition";
     expect(await query(insert, [late])).toEqual([{ partition: "delivery_attempts_default" }]);
     await expect(query(insert, [late])).rejects.toThrow("duplicate key");
     expect((await store.partitions.keep(later)).dropped).toEqual([]);
@@ -211,7 +218,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
   test("a place in the audit chain is taken once, and its rows cannot be changed in any partition", async () => {
     const open = (await partitionsOf("audit_events")).findLast((name) => /_\d\d$/.test(name)) ?? "";
     const insert = `INSERT INTO audit_events (id, day, number, at, actor, action, result, count, hash)
-      VALUES ($1, $2, 1, $2, 'a', 'b.c', 'ok', 1, '') RETURNING tableoid::regclass::text AS partition`;
+      VALUES ($1, $2::timestamptz::date, 1, $2::timestamptz, 'a', 'b.c', 'ok', 1, '') RETURNING tableoid::regclass::text AS partition`;
     const time = monthAway(20);
     expect(await query(insert, [idAt(time), time])).toEqual([{ partition: open }]);
     await expect(query(insert, [idAt(time), time])).rejects.toThrow("duplicate key");
@@ -237,9 +244,11 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     await nextEvent(accepted.ticketId, project.id);
     await store.partitions.keep(new Date(monthAway(8)));
     const { partition } = await nextEvent(accepted.ticketId, project.id);
-    expect(await count("ticket_events", `ticket_id = '${accepted.ticketId}' AND tableoid <> '${partition}'::regclass`)).toBe(1);
+    expect(
+      await count("ticket_events", `ticket_id = '${accepted.ticketId}' AND tableoid <> '${partition}'::regclass`),
+    ).toBe(1);
     let events = 0;
-    for await (const { kind, records } of store.erasures.read(project.id as ProjectId, accepted.ticketId)) {
+    for await (const { kind, records } of store.erasures.read(project.id, accepted.ticketId)) {
       if (kind === "events") events += records.length;
     }
     expect(events).toBe(2);

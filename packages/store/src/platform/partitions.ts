@@ -154,9 +154,7 @@ async function closePartition(
   const { rows } = await client.query(`SELECT FROM ${open.name} WHERE ${key} >= ${end} LIMIT 1`);
   if (rows.length > 0) return null;
   const begins = open.from === "MINVALUE" ? "" : ` AND ${key} >= ${open.from}`;
-  await client.query(
-    `ALTER TABLE ${open.name} ADD CONSTRAINT ${closing} CHECK (${key} < ${end}${begins}) NOT VALID`,
-  );
+  await client.query(`ALTER TABLE ${open.name} ADD CONSTRAINT ${closing} CHECK (${key} < ${end}${begins}) NOT VALID`);
   try {
     await client.query(`ALTER TABLE ${open.name} VALIDATE CONSTRAINT ${closing}`);
     await inTransaction(client, [
@@ -251,7 +249,11 @@ export async function keepPartitions({ db, url, log }: PartitionKeeper, at = new
   const last = await sql.findLastEventId.one<{ id: number | null }>(db);
   const isNewMonth = (last?.id ?? 0) < firstEventIdOf(now);
   if (due.close.length === 0 && due.past.length === 0 && !isNewMonth) return { made: [], dropped: [] };
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, application_name: "svc-partitions" });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    application_name: "svc-partitions",
+  });
   client.on("error", (error) => log.debug({ error }, "the connection for partitions was lost"));
   await client.connect();
   try {
