@@ -2,7 +2,7 @@ import type { Log } from "@svc/log";
 import { followDeletions } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { startSweeps } from "@svc/work";
-import { storageWarnings } from "@svc/store";
+import { isUnavailable, storageWarnings } from "@svc/store";
 import type { DuePurge, Store } from "@svc/store";
 
 /** A deletion wakes the sweeps up; for all else nobody waits: it is allowed to stay for an hour longer. */
@@ -78,8 +78,14 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
   }
 
   async function keepPartitions(): Promise<void> {
-    const { made, dropped } = await store.partitions.keep();
-    if (made.length + dropped.length > 0) log.info({ made, dropped }, "changed the partitions of tables");
+    try {
+      const { made, dropped } = await store.partitions.keep();
+      if (made.length + dropped.length > 0) log.info({ made, dropped }, "changed the partitions of tables");
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      // Such as a role that does not own the tables: a person has to act, and nothing is lost meanwhile.
+      log.warn({ error }, "failed to change the partitions of tables; the next attempt is in an hour");
+    }
   }
 
   const steps = [removeDeleted, purgeIdle, removeTexts, expireFiles];

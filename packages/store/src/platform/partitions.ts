@@ -123,13 +123,33 @@ const pastPartitions = ({ monthOf }: PartitionedTable, partitions: readonly Part
 const hasRows = async (client: pg.Client, table: string): Promise<boolean> =>
   (await client.query<{ has: boolean }>(`SELECT EXISTS (SELECT FROM ${table}) AS has`)).rows[0]?.has === true;
 
-async function inTransaction(client: pg.Client, texts: readonly string[]): Promise<void> {
+/** The bounds of a partition; null for one that another process has dropped. */
+async function boundsOf(client: pg.Client, partition: string): Promise<string | null> {
+  const { rows } = await client.query<{ bounds: string }>(
+    "SELECT pg_get_expr(relpartbound, oid) AS bounds FROM pg_class WHERE oid = to_regclass($1)",
+    [partition],
+  );
+  return rows[0]?.bounds ?? null;
+}
+
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/**
+ * Runs `work` in a transaction under the lock of those who change the schema. Resolves with null when that lock, or the
+ * lock on a table, was not to be had. Nothing outlives the transaction, as behind a pooler others get the connection next.
+ */
+async function changeSchema<Result>(client: pg.Client, work: () => Promise<Result>): Promise<Result | null> {
   try {
-    await client.query("BEGIN");
-    for (const text of texts) await client.query(text);
+    await client.query(`BEGIN; SET LOCAL lock_timeout = ${LOCK_WAIT_MS}; SET LOCAL statement_timeout = 0`);
+    const { rows } = await client.query<{ taken: boolean }>(
+      `SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS taken`,
+    );
+    const result = rows[0]?.taken === true ? await work() : null;
     await client.query("COMMIT");
+    return result;
   } catch (error) {
     await client.query("ROLLBACK");
+    if (error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE) return null;
     throw error;
   }
 }
@@ -149,55 +169,49 @@ async function closePartition(
   const end = `'${firstOf(target)}'`;
   const next = `${table}_${labelOf(target)}`;
   const closing = `${CLOSING}${labelOf(target)}`;
-  // An end that an interrupted run has left is in the past one day, when it would refuse rows.
-  for (const name of open.closing) await client.query(`ALTER TABLE ${open.name} DROP CONSTRAINT ${name}`);
-  const { rows } = await client.query(`SELECT FROM ${open.name} WHERE ${key} >= ${end} LIMIT 1`);
-  if (rows.length > 0) return null;
   const begins = open.from === "MINVALUE" ? "" : ` AND ${key} >= ${open.from}`;
-  await client.query(`ALTER TABLE ${open.name} ADD CONSTRAINT ${closing} CHECK (${key} < ${end}${begins}) NOT VALID`);
-  try {
-    await client.query(`ALTER TABLE ${open.name} VALIDATE CONSTRAINT ${closing}`);
-    await inTransaction(client, [
+  const isAdded = await changeSchema(client, async () => {
+    // Another process may have been first.
+    if ((await boundsOf(client, open.name))?.endsWith(`(${OPEN_END})`) !== true) return false;
+    // An end that an interrupted run has left would refuse rows one day, when it is in the past.
+    for (const name of open.closing) await client.query(`ALTER TABLE ${open.name} DROP CONSTRAINT IF EXISTS ${name}`);
+    const { rows } = await client.query(`SELECT FROM ${open.name} WHERE ${key} >= ${end} LIMIT 1`);
+    if (rows.length > 0) return false;
+    await client.query(`ALTER TABLE ${open.name} ADD CONSTRAINT ${closing} CHECK (${key} < ${end}${begins}) NOT VALID`);
+    return true;
+  });
+  if (isAdded !== true) return null;
+  await changeSchema(client, () => client.query(`ALTER TABLE ${open.name} VALIDATE CONSTRAINT ${closing}`));
+  return changeSchema(client, async () => {
+    // Without the valid constraint, every row would be read under the exclusive lock.
+    const { rows } = await client.query(
+      "SELECT FROM pg_constraint WHERE conrelid = $1::regclass AND conname = $2 AND convalidated",
+      [open.name, closing],
+    );
+    if (rows.length === 0) return null;
+    const statements = [
       `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`,
       `ALTER TABLE ${table} DETACH PARTITION ${open.name}`,
       `ALTER TABLE ${table} ATTACH PARTITION ${open.name} FOR VALUES FROM (${open.from}) TO (${end})`,
       `CREATE TABLE ${next} PARTITION OF ${table} FOR VALUES FROM (${end}) TO (${OPEN_END})`,
       ...extras(next),
       `ALTER TABLE ${open.name} DROP CONSTRAINT ${closing}`,
-    ]);
-  } catch (error) {
-    await client.query(`ALTER TABLE ${open.name} DROP CONSTRAINT IF EXISTS ${closing}`);
-    throw error;
-  }
-  return next;
+    ];
+    for (const text of statements) await client.query(text);
+    return next;
+  });
 }
 
 /** Drops a partition if it has no rows; looks again under the lock. */
 async function dropIfEmpty(client: pg.Client, table: string, partition: string): Promise<boolean> {
-  if (await hasRows(client, partition)) return false;
-  await client.query("BEGIN");
-  try {
+  const isDropped = await changeSchema(client, async () => {
+    if ((await boundsOf(client, partition)) === null || (await hasRows(client, partition))) return false;
     await client.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
-    const isEmpty = !(await hasRows(client, partition));
-    if (isEmpty) await client.query(`DROP TABLE ${partition}`);
-    await client.query("COMMIT");
-    return isEmpty;
-  } catch (error) {
-    await client.query("ROLLBACK");
-    throw error;
-  }
-}
-
-const LOCK_NOT_AVAILABLE = "55P03";
-
-/** Resolves with null when the lock on a table was not to be had in time. */
-async function unlessLocked<Result>(work: Promise<Result>): Promise<Result | null> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE) return null;
-    throw error;
-  }
+    if (await hasRows(client, partition)) return false;
+    await client.query(`DROP TABLE ${partition}`);
+    return true;
+  });
+  return isDropped === true;
 }
 
 /** What is to be done to the partitions, and whether anything is. */
@@ -221,11 +235,11 @@ async function findDue(db: Db, now: Month): Promise<Due> {
 async function change(client: pg.Client, due: Due, now: Month): Promise<PartitionChanges> {
   const changes: PartitionChanges = { made: [], dropped: [] };
   for (const { of, open } of due.close) {
-    const made = await unlessLocked(closePartition(client, of, open, now + MONTHS_AHEAD));
+    const made = await closePartition(client, of, open, now + MONTHS_AHEAD);
     if (made !== null) changes.made.push(made);
   }
   for (const { of, name } of due.past) {
-    if ((await unlessLocked(dropIfEmpty(client, of.table, name))) === true) changes.dropped.push(name);
+    if (await dropIfEmpty(client, of.table, name)) changes.dropped.push(name);
   }
   return changes;
 }
@@ -257,12 +271,8 @@ export async function keepPartitions({ db, url, log }: PartitionKeeper, at = new
   client.on("error", (error) => log.debug({ error }, "the connection for partitions was lost"));
   await client.connect();
   try {
-    await client.query(`SET lock_timeout = ${LOCK_WAIT_MS}; SET statement_timeout = 0`);
-    const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${MIGRATION_LOCK}) AS taken`);
-    if (rows[0]?.taken !== true) return { made: [], dropped: [] };
-    // Another process may have done it in the meantime.
-    const changes = await change(client, await findDue(db, now), now);
-    if (isNewMonth) await sql.skipEventIds.run(db, { id: firstEventIdOf(now) });
+    const changes = await change(client, due, now);
+    if (isNewMonth) await changeSchema(client, () => sql.skipEventIds.run(db, { id: firstEventIdOf(now) }));
     return changes;
   } finally {
     await client.end();
