@@ -6,5 +6,5 @@
 ALTER TABLE delivery_attempts RENAME TO delivery_attempts_first;
 CREATE TABLE delivery_attempts (LIKE delivery_attempts_first INCLUDING ALL) PARTITION BY RANGE (delivery_id);
 ALTER TABLE delivery_attempts ATTACH PARTITION delivery_attempts_first FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
--- For rows of a month whose partition was dropped because all of its rows were erased.
+-- For attempts of a delivery of a month whose partition was dropped because all of its rows were erased.
 CREATE TABLE delivery_attempts_default PARTITION OF delivery_attempts DEFAULT;

@@ -9,4 +9,3 @@ FROM (SELECT pg_sequence_last_value(pg_get_serial_sequence('ticket_events_first'
 WHERE last.id IS NOT NULL;
 ALTER TABLE ticket_events_first ALTER COLUMN id DROP IDENTITY;
 ALTER TABLE ticket_events ATTACH PARTITION ticket_events_first FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
-CREATE TABLE ticket_events_default PARTITION OF ticket_events DEFAULT;

@@ -459,8 +459,8 @@ export interface Statements {
     takeDue: [{ limit: number | string }, { pullId: string; catalogId: string; attempts: number }];
   };
   "platform/partitions": {
-    findLastEventId: [object, { id: number }];
     list: [{ tables: readonly (string | null)[] }, { tableName: string; name: string; bounds: string; closing: string[] }];
+    readState: [object, { now: Date; lastEventId: number }];
     skipEventIds: [{ id: number | string }, { setval: number }];
   };
   "platform/processes": {

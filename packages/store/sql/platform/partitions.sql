@@ -7,9 +7,9 @@ FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhparent JOIN pg_class c ON c.o
 WHERE p.relkind = 'p' AND p.relnamespace = current_schema()::regnamespace AND p.relname = ANY (:tables::text[])
 ORDER BY p.relname, c.relname;
 
--- name: findLastEventId
--- The last id that an event of a ticket got; null before the first.
-SELECT pg_sequence_last_value(pg_get_serial_sequence('ticket_events', 'id')::regclass) AS id;
+-- name: readState
+-- The time, and the last id that an event of a ticket got; null before the first.
+SELECT now() AS now, pg_sequence_last_value(pg_get_serial_sequence('ticket_events', 'id')::regclass) AS last_event_id;
 
 -- name: skipEventIds
 -- The next event of a ticket gets this id. Only forward, and only by whoever has the lock of the schema.

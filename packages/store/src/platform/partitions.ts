@@ -16,6 +16,11 @@ interface PartitionedTable {
   firstOf: (month: Month) => string;
   /** The month of a value. */
   monthOf: (value: string) => Month;
+  /**
+   * False where a past month must stay: its rows are never erased, and nothing takes a row that comes late. An event of a
+   * ticket never does, and an attempt of an old delivery goes to the default partition.
+   */
+  canDrop: boolean;
   /** What each partition has besides what it gets from the table, as SQL. */
   extras: (partition: string) => string[];
 }
@@ -48,18 +53,20 @@ const byUuid = {
 const firstEventIdOf = (month: Month) => month * EVENT_IDS_OF_MONTH;
 
 const TABLES: readonly PartitionedTable[] = [
-  { table: "delivery_attempts", key: "delivery_id", ...byUuid, extras: () => [] },
+  { table: "delivery_attempts", key: "delivery_id", ...byUuid, canDrop: true, extras: () => [] },
   {
     table: "ticket_events",
     key: "id",
     firstOf: (month) => `${firstEventIdOf(month)}`,
     monthOf: (value) => Math.floor(Number(value) / EVENT_IDS_OF_MONTH),
+    canDrop: true,
     extras: () => [],
   },
   {
     table: "audit_events",
     key: "id",
     ...byUuid,
+    canDrop: false,
     extras: (partition) => [
       `ALTER TABLE ${partition} ADD UNIQUE (day, number)`,
       `CREATE TRIGGER audit_events_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${partition}
@@ -227,21 +234,9 @@ async function findDue(db: Db, now: Month): Promise<Due> {
     const own = partitions.get(of.table) ?? [];
     const open = openPartition(of, own, now + MONTHS_AHEAD);
     if (open !== null) due.close.push({ of, open });
-    due.past.push(...pastPartitions(of, own, now).map(({ name }) => ({ of, name })));
+    if (of.canDrop) due.past.push(...pastPartitions(of, own, now).map(({ name }) => ({ of, name })));
   }
   return due;
-}
-
-async function change(client: pg.Client, due: Due, now: Month): Promise<PartitionChanges> {
-  const changes: PartitionChanges = { made: [], dropped: [] };
-  for (const { of, open } of due.close) {
-    const made = await closePartition(client, of, open, now + MONTHS_AHEAD);
-    if (made !== null) changes.made.push(made);
-  }
-  for (const { of, name } of due.past) {
-    if (await dropIfEmpty(client, of.table, name)) changes.dropped.push(name);
-  }
-  return changes;
 }
 
 /** What the partitions are kept with. */
@@ -257,12 +252,13 @@ export interface PartitionKeeper {
  * to the next run; nothing at all while a migration, backup or restore is at work. Safe to repeat and to interrupt. On a
  * connection of its own, since the first run reads the whole of tables that an earlier version has filled.
  */
-export async function keepPartitions({ db, url, log }: PartitionKeeper, at = new Date()): Promise<PartitionChanges> {
-  const now = monthAt(at);
+export async function keepPartitions({ db, url, log }: PartitionKeeper, at?: Date): Promise<PartitionChanges> {
+  const changes: PartitionChanges = { made: [], dropped: [] };
+  const known = await sql.readState.one<{ now: Date; lastEventId: number | null }>(db);
+  const now = monthAt(at ?? known?.now ?? new Date());
   const due = await findDue(db, now);
-  const last = await sql.findLastEventId.one<{ id: number | null }>(db);
-  const isNewMonth = (last?.id ?? 0) < firstEventIdOf(now);
-  if (due.close.length === 0 && due.past.length === 0 && !isNewMonth) return { made: [], dropped: [] };
+  const isNewMonth = (known?.lastEventId ?? 0) < firstEventIdOf(now);
+  if (due.close.length === 0 && due.past.length === 0 && !isNewMonth) return changes;
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5_000,
@@ -271,8 +267,16 @@ export async function keepPartitions({ db, url, log }: PartitionKeeper, at = new
   client.on("error", (error) => log.debug({ error }, "the connection for partitions was lost"));
   await client.connect();
   try {
-    const changes = await change(client, due, now);
-    if (isNewMonth) await changeSchema(client, () => sql.skipEventIds.run(db, { id: firstEventIdOf(now) }));
+    for (const { of, open } of due.close) {
+      const made = await closePartition(client, of, open, now + MONTHS_AHEAD);
+      if (made !== null) changes.made.push(made);
+    }
+    const skip = () => sql.skipEventIds.run(db, { id: firstEventIdOf(now) });
+    // No partition goes to which the next event would belong.
+    if (isNewMonth && (await changeSchema(client, skip)) === null) return changes;
+    for (const { of, name } of due.past) {
+      if (await dropIfEmpty(client, of.table, name)) changes.dropped.push(name);
+    }
     return changes;
   } finally {
     await client.end();
