@@ -104,6 +104,8 @@ export {
   regenerateDraft,
   rejectDraft,
   reopenTicket,
+  snoozeTicket,
+  unsnoozeTicket,
   replyToTicket,
   rerouteTicket,
   resolveTicket,

@@ -254,6 +254,10 @@ export const resolveTicket = operationOf("resolve");
 export const reopenTicket = operationOf("reopen");
 /** Sends what has failed through the pipeline again. */
 export const retryTicket = operationOf("retry");
+/** Takes an open ticket out of the views of open work until a time, or until its customer writes. */
+export const snoozeTicket = operationOf("snooze");
+/** Ends the snooze of a ticket. */
+export const unsnoozeTicket = operationOf("unsnooze");
 
 /**
  * What an operator can decide about a ticket of the principal's project. Each decision is committed in one transaction
@@ -277,4 +281,6 @@ export const reviewTicket = {
   resolve: resolveTicket,
   reopen: reopenTicket,
   retry: retryTicket,
+  snooze: snoozeTicket,
+  unsnooze: unsnoozeTicket,
 } as const satisfies Record<ReviewAction, unknown>;

@@ -196,7 +196,7 @@ export function openStore(options: {
       listMentions: ticketChanges.listMentions,
     }),
     ticketDetails: bind(db, ticketDetails),
-    ticketIndex: bind(db, { follow: ticketIndex.follow }),
+    ticketIndex: bind(db, { follow: ticketIndex.follow, wakeSnoozed: ticketIndex.wakeSnoozed }),
     ticketList: bind(db, ticketList),
     ticketTexts: bind(db, { indexNext: ticketIndex.indexNext }),
     tickets: bind(context, tickets),

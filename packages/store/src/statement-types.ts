@@ -531,13 +531,13 @@ export interface Statements {
   "tickets/apply-decision": {
     coverMessages: [{ answers: string; homeProject: string; covers: readonly (string | null)[] }, object];
     deleteDraft: [{ homeProject: string; id: string }, object];
-    insertReview: [{ reviewId: string; homeProject: string; id: string; kind: string; actor: string; author: string; text: string; markdown: boolean; sources: object | string; answers: string; covers: readonly (string | null)[]; fileIds: readonly (string | null)[] }, object];
+    insertReview: [{ reviewId: string; homeProject: string; id: string; kind: string; actor: string; author: string; text: string; markdown: boolean; sources: object | string; answers: string; covers: readonly (string | null)[]; fileIds: readonly (string | null)[]; resolves: boolean }, object];
     readText: [{ homeProject: string; id: string }, { text: string }];
     reject: [{ homeProject: string; messageIds: readonly (string | null)[] }, object];
     setReview: [{ reviewId: string; homeProject: string; id: string }, object];
     takeAttemptBack: [{ uncounted: number; homeProject: string; id: string }, object];
     takeLease: [{ homeProject: string; id: string }, object];
-    writeTicket: [{ project2: string; status: string; stage: string; assignee: string; agentId: string; project: string; id: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
+    writeTicket: [{ project2: string; status: string; stage: string; assignee: string; agentId: string; isSnoozeKept: boolean; snoozedUntil: Date | string; project: string; id: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
   };
   "tickets/canned-replies": {
     find: [{ project: string; id: string }, { id: string; name: string; text: string; folder: string; tags: string[]; createdAt: Date; updatedAt: Date; version: number }];
@@ -571,7 +571,7 @@ export interface Statements {
     findEnds: [{ home: string; ticketId: string }, { workedOn: string; received: string }];
     findHome: [{ project: string; ticketId: string }, { homeProjectId: string }];
     findPromise: [{ promise: object | string; home: string; ticketId: string }, { isOpen: boolean }];
-    findReview: [{ home: string; ticketId: string }, { kind: string; author: string; text: string; markdown: boolean; sources: unknown; fileIds: string[]; answersMessageId: string; covers: string[]; isFailed: boolean }];
+    findReview: [{ home: string; ticketId: string }, { kind: string; author: string; text: string; markdown: boolean; sources: unknown; fileIds: string[]; resolves: boolean; answersMessageId: string; covers: string[]; isFailed: boolean }];
     findWebhookMessage: [{ project: string; messageIds: readonly (string | null)[] }, { id: string }];
     hasReply: [{ home: string; ticketId: string }, object];
     insertReviewEvent: [{ ticketId: string; project: string; messageId: string; actor: string; moves: object | string; data: object | string; answerStep: string; answerConfidence: number; answerAgentId: string }, object];
@@ -587,7 +587,7 @@ export interface Statements {
     restoreDraft: [{ homeProject: string; id: string }, object];
   };
   "tickets/reviews": {
-    claim: [{ ticketId: string; project: string; isExclusive: boolean; leaseId: string; processId: string }, { id: string; ticketId: string; kind: string; actor: string; author: string; text: string; markdown: boolean; sources: unknown; fileIds: string[]; answersMessageId: string; covers: string[]; attempts: number; channelId: string; chatId: string; crashes: number; lapses: number; messageId: string; seq: number; userId: string; messageText: string; channelMeta: unknown; mode: string }];
+    claim: [{ ticketId: string; project: string; isExclusive: boolean; leaseId: string; processId: string }, { id: string; ticketId: string; kind: string; actor: string; author: string; text: string; markdown: boolean; sources: unknown; fileIds: string[]; resolves: boolean; answersMessageId: string; covers: string[]; attempts: number; channelId: string; chatId: string; crashes: number; lapses: number; messageId: string; seq: number; userId: string; messageText: string; channelMeta: unknown; mode: string }];
     decide: [object, object];
     deleteDraft: [{ project: string; ticketId: string }, object];
     due: [{ limit: number | string }, { reviewId: string; project: string; ticketId: string; attempts: number }];
@@ -617,14 +617,14 @@ export interface Statements {
   };
   "tickets/ticket-details": {
     findDraft: [{ home: string; ticketId: string }, { text: string; markdown: boolean; sources: unknown; confidence: number; why: string; covers: string[]; createdAt: Date; isStale: boolean }];
-    findOpened: [{ project: string; ticketId: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
+    findOpened: [{ project: string; ticketId: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
     findReceived: [{ project: string; ticketId: string }, { id: string; projectName: string; channelId: string; chatId: string; createdAt: Date; updatedAt: Date; userId: string; subject: string; metas: unknown[] }];
     listEvents: [{ home: string; ticketId: string; before: number | string }, { place: number; id: number; at: Date; actor: string; messageId: string; moves: unknown; data: unknown; bytes: number; totalBytes: number; number: number; found: number }];
     listMessages: [{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; userId: string; text: string; timestampMs: number; attachments: unknown; channelMeta: unknown; mode: string; state: string; attempts: number; failure: string; createdAt: Date; finishedAt: Date; bytes: number; totalBytes: number; number: number; found: number }];
     listProjects: [{ home: string; ticketId: string }, { id: number; projectId: string }];
     listReplies: [{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; inReplyTo: string; author: string; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; sizeBytes: number; createdAt: Date; deliveredAt: Date; bytes: number; totalBytes: number; number: number; found: number }];
     read: [object, object];
-    update: [{ subject: string; priority: string; tags: readonly (string | null)[]; project: string; ticketId: string; versions: readonly (number | null)[]; actor: string; data: object | string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
+    update: [{ subject: string; priority: string; tags: readonly (string | null)[]; project: string; ticketId: string; versions: readonly (number | null)[]; actor: string; data: object | string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
   };
   "tickets/ticket-index": {
     findChanged: [{ settledId: number | string }, { ticketId: string }];
@@ -639,6 +639,7 @@ export interface Statements {
     readSaid: [{ ticketId: readonly (string | null)[]; seq: readonly (number | string | null)[] }, { ticketId: string; seq: number; text: string }];
     take: [object, { ticketId: string }];
     updateTicketIndex: [{ topId: number | string; topXmax: string }, object];
+    wakeSnoozed: [object, { ticketId: string }];
     write: [{ ticketId: readonly (string | null)[]; lexemes: readonly (object | string | null)[]; subject: readonly (string | null)[]; seq: readonly (number | string | null)[]; createdUs: readonly (number | string | null)[] }, object];
   };
   "tickets/ticket-list": {

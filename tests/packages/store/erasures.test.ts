@@ -231,6 +231,7 @@ describe("an erased conversation", () => {
         markdown: false,
         sources: [],
         fileIds: [],
+        resolves: false,
         covers: [],
         answers: null,
       },

@@ -25,6 +25,8 @@ const DONE: Record<ReviewAction, string> = {
   resolve: "Closed. A new message from the customer reopens it.",
   reopen: "Reopened.",
   retry: "Failed messages and replies are retried.",
+  snooze: "Snoozed. The ticket returns then, or when the customer writes.",
+  unsnooze: "The ticket is in the inbox again.",
 };
 
 /** An action with its input. */

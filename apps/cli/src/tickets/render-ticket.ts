@@ -227,6 +227,7 @@ export function renderTicket(ticket: TicketDetail, paint: Paint): string {
     ...(customer === null ? [] : [["customer", renderCustomer(customer)] as const]),
     ...(userId === null ? [] : [["user", safeLine(userId)] as const]),
     ...(assignee === null ? [] : [["assignee", safeLine(assignee)] as const]),
+    ...(ticket.snooze === null ? [] : [["snoozed until", ticket.snooze.until ?? "the customer writes"] as const]),
     ...(agentId === null ? [] : [["agent", agentId] as const]),
     ["priority", priority],
     ...(tags.length === 0 ? [] : [["tags", tags.map((tag) => safeLine(tag, NAME_CHARS)).join(", ")] as const]),

@@ -40,6 +40,8 @@ export interface Decision {
   /** Of which of them it becomes so; of all where absent. */
   only?: readonly string[];
   dropsDraft: boolean;
+  /** End of the snooze from now on: "reply" for the next message of the customer, null for none. Absent: as it is. */
+  snooze?: Date | "reply" | null;
   /** True when a run of the pipeline that is under way must start again: what it does may depend on the decision. */
   interrupts: boolean;
   /** What the pipeline has to do now, if anything. */
@@ -134,6 +136,7 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
     answers: work.answers,
     covers: work.covers,
     fileIds: send?.fileIds ?? [],
+    resolves: send?.resolves ?? false,
   });
   if (send !== null) {
     if (!(await takeOperatorFiles(tx, ticket.homeProject, ticket.id, send.fileIds))) throw new OperatorFileGoneError();
@@ -214,6 +217,8 @@ export async function applyDecision(
     stage: after.stage,
     assignee: after.assignee,
     agentId: after.agentId,
+    isSnoozeKept: decision.snooze === undefined,
+    snoozedUntil: decision.snooze === "reply" ? "infinity" : decision.snooze,
   });
   const move = { at: new Date().toISOString(), actor, from: before.stage, to: after.stage, why };
   await insertReviewEvent(tx, {

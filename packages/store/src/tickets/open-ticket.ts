@@ -42,10 +42,11 @@ export const subjectOf = (text: string): string =>
   `left(split_part(translate(btrim(translate(${text}, E'${BIDI_CONTROLS}', ''), E'${WHITE_SPACE}'), E'\\r', E'\\n'), E'\\n', 1), ${SUBJECT_CHARS})`;
 
 /**
- * SQL of what changes in a ticket `t` that takes in a message: the newest meta wins, and a resolved ticket is open again.
+ * SQL of what changes in a ticket `t` that takes in a message: the newest meta wins, and a resolved ticket is open again, as
+ * is a snoozed one.
  */
 export const TAKE_IN = `user_id = coalesce(excluded.user_id, t.user_id),
   channel_meta = t.channel_meta || excluded.channel_meta,
   status = CASE WHEN t.status = 'resolved' THEN 'open' ELSE t.status END,
-  resolved_at = CASE WHEN t.status = 'resolved' THEN NULL ELSE t.resolved_at END,
+  resolved_at = CASE WHEN t.status = 'resolved' THEN NULL ELSE t.resolved_at END, snoozed_until = NULL,
   version = t.version + 1, updated_at = now()`;

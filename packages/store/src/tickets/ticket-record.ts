@@ -16,6 +16,9 @@ export interface TicketRecord {
   stage: TicketStage;
   priority: TicketPriority;
   assignee: string | null;
+  isSnoozed: boolean;
+  /** End of the snooze; null if the ticket is not snoozed, or until its customer writes. */
+  snoozedUntil: Date | null;
   agentId: string | null;
   confidence: number | null;
   language: string | null;
@@ -32,7 +35,7 @@ export interface TicketRecord {
 export const RECORD_COLUMNS = `t.id, t.home_project_id AS home_project, h.name AS home_project_name,
   t.project_id AS project, t.channel_id, t.chat_id,
   t.user_id, t.subject, t.status, t.stage, t.priority, t.assignee, t.agent_id, t.confidence, t.language, t.tags,
-  t.channel_meta, t.version, t.created_at, t.updated_at, t.first_reply_at, t.resolved_at`;
+  t.snoozed_until IS NOT NULL AS is_snoozed, nullif(t.snoozed_until, 'infinity') AS snoozed_until, t.channel_meta, t.version, t.created_at, t.updated_at, t.first_reply_at, t.resolved_at`;
 export const RECORD_JOINS = "LEFT JOIN projects h ON h.id = t.home_project_id";
 
 /** A confidence as it was given: it is kept as a float of four bytes, and what was 0.7 shall be 0.7 again. */
@@ -112,7 +115,7 @@ export function urgencySpan(priority: string): [number, number] {
 
 /** The columns of ticket_list, in the order of `LIST_VALUES`. */
 export const LIST_COLUMNS = `ticket_id, project_id, created_us, updated_us, urgency, version, status, stage, channel_id,
-  agent_id, assignee, language, user_id, foreign_chat_id, tag_keys, origin`;
+  agent_id, assignee, language, user_id, foreign_chat_id, tag_keys, origin, is_snoozed`;
 
 /** What stands in ticket_list for a ticket `t`. */
 export const LIST_VALUES = `t.id AS ticket_id, t.project_id, ${microsecondsOf("t.created_at")} AS created_us,
@@ -122,4 +125,5 @@ export const LIST_VALUES = `t.id AS ticket_id, t.project_id, ${microsecondsOf("t
   t.version, t.status, t.stage, t.channel_id, t.agent_id, t.assignee, t.language, t.user_id,
   CASE WHEN t.project_id <> t.home_project_id THEN t.chat_id END AS foreign_chat_id,
   ARRAY(SELECT t.project_id || ':' || tag FROM unnest(t.tags) AS tag) AS tag_keys,
-  CASE WHEN t.channel_id = 'api' AND t.chat_id LIKE '${ISSUE_CHAT_PREFIX}%' THEN '${ISSUE_ORIGIN}' END AS origin`;
+  CASE WHEN t.channel_id = 'api' AND t.chat_id LIKE '${ISSUE_CHAT_PREFIX}%' THEN '${ISSUE_ORIGIN}' END AS origin,
+  t.snoozed_until IS NOT NULL AS is_snoozed`;
