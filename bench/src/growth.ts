@@ -187,7 +187,7 @@ function messageCalls({ store, project, pick, takeWaiting }: Subjects): Record<s
     "state of a message": () => store.messages.findState(project, pick().messageId),
     "drain, read": () => store.replies.readBuffer(project, pick().ticketId, 0, DRAIN_LIMITS),
     "drain, take": () => store.replies.takeFromBuffer(project, pick().ticketId, crypto.randomUUID(), DRAIN_LIMITS),
-    "replies of a call": () => store.replies.readForCall(project, pick().messageId),
+    "replies of a call": () => store.replies.readForCall(project, pick().messageId, store.processes.ownId),
     "claim a delivery": () => store.deliveries.claim(project, pick().ticketId),
     "deliveries due": () => store.deliveries.takeDue(20),
     "age of the oldest delivery": () => store.deliveries.oldestDueMs(),
