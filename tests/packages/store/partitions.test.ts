@@ -169,7 +169,7 @@ describe.each(SERVERS)("on %s", (_name, startServer) => {
     expect((await store.partitions.keep(new Date(monthAway(2)))).made).toHaveLength(1);
   });
 
-  test("a past month is dropped when all of its rows are erased, and a late row of it is stored all the same", async () => {
+  test("a past month is dropped when all of its rows are erased, and a late row of it is still stored", async () => {
     const past = monthAway(2);
     const name = `delivery_attempts_${past.slice(0, 7).replace("-", "_")}`;
     const later = new Date(monthAway(4));

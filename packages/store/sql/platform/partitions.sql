@@ -12,6 +12,6 @@ ORDER BY p.relname, c.relname;
 SELECT now() AS now, pg_sequence_last_value(pg_get_serial_sequence('ticket_events', 'id')::regclass) AS last_event_id;
 
 -- name: skipEventIds
--- The next event of a ticket gets this id. Only forward, and only by whoever has the lock of the schema.
+-- Gives this id to the next event of a ticket, unless a later one was given. The caller holds the lock of the schema.
 SELECT setval(pg_get_serial_sequence('ticket_events', 'id'), :id::bigint, false)
 WHERE coalesce(pg_sequence_last_value(pg_get_serial_sequence('ticket_events', 'id')::regclass), 0) < :id::bigint;

@@ -21,17 +21,17 @@ interface PartitionedTable {
    * ticket never does, and an attempt of an old delivery goes to the default partition.
    */
   canDrop: boolean;
-  /** What each partition has besides what it gets from the table, as SQL. */
+  /** SQL of what a partition needs in addition to the definition of its table. */
   extras: (partition: string) => string[];
 }
 
 /** Ids of ticket events that a month has. Those of all months until the year 2652 are exact in a number of JavaScript. */
 const EVENT_IDS_OF_MONTH = 2 ** 40;
 
-/** New rows find a partition that begins at least so many months after the present one. */
+/** Number of months after the present one at whose beginning the last partition begins. */
 const MONTHS_AHEAD = 2;
 
-/** Whoever works with a table waits behind the lock on it: so it is tried for this long only, and an hour later again. */
+/** Maximum wait for an exclusive lock, in milliseconds. Statements on the table queue behind a waiting lock. */
 const LOCK_WAIT_MS = 300;
 
 /** Beginning of the name of a constraint that gives a partition its end. */
@@ -88,7 +88,7 @@ interface Partition {
   closing: string[];
 }
 
-/** What a run of `keepPartitions` has changed. */
+/** Changes of one run of `keepPartitions`. */
 export interface PartitionChanges {
   /** Partitions that were made. */
   made: string[];
@@ -143,7 +143,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
  * Runs `work` in a transaction under the lock of those who change the schema. Resolves with null when that lock, or the
- * lock on a table, was not to be had. Nothing outlives the transaction, as behind a pooler others get the connection next.
+ * lock on a table, is not available in time. No setting or lock outlives the transaction: a pooler may share the connection.
  */
 async function changeSchema<Result>(client: pg.Client, work: () => Promise<Result>): Promise<Result | null> {
   try {
@@ -209,7 +209,7 @@ async function closePartition(
   });
 }
 
-/** Drops a partition if it has no rows; looks again under the lock. */
+/** Drops a partition if it has no rows, which is checked under the lock. */
 async function dropIfEmpty(client: pg.Client, table: string, partition: string): Promise<boolean> {
   const isDropped = await changeSchema(client, async () => {
     if ((await boundsOf(client, partition)) === null || (await hasRows(client, partition))) return false;
@@ -221,7 +221,7 @@ async function dropIfEmpty(client: pg.Client, table: string, partition: string):
   return isDropped === true;
 }
 
-/** What is to be done to the partitions, and whether anything is. */
+/** Changes that are due: partitions without an end that get one, and past partitions that are dropped if empty. */
 interface Due {
   close: { of: PartitionedTable; open: NonNullable<ReturnType<typeof openPartition>> }[];
   past: { of: PartitionedTable; name: string }[];
@@ -239,7 +239,7 @@ async function findDue(db: Db, now: Month): Promise<Due> {
   return due;
 }
 
-/** What the partitions are kept with. */
+/** Resources of `keepPartitions`. */
 export interface PartitionKeeper {
   db: Db;
   url: string;
