@@ -459,7 +459,7 @@ export interface Statements {
     takeDue: [{ limit: number | string }, { pullId: string; catalogId: string; attempts: number }];
   };
   "platform/partitions": {
-    list: [{ tables: readonly (string | null)[] }, { tableName: string; name: string; bounds: string; closing: string[] }];
+    list: [{ tables: readonly (string | null)[] }, { tableName: string; name: string; bounds: string }];
     readState: [object, { now: Date; lastEventId: number }];
     skipEventIds: [{ id: number | string }, { setval: number }];
   };

@@ -1,8 +1,6 @@
 -- name: list
 -- The partitions of these tables, by their bounds. A table that is not partitioned yet has none.
-SELECT p.relname::text AS table_name, c.relname::text AS name, pg_get_expr(c.relpartbound, c.oid) AS bounds,
-  ARRAY(SELECT k.conname::text FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c'
-    AND starts_with(k.conname, '{{closing}}')) AS closing
+SELECT p.relname::text AS table_name, c.relname::text AS name, pg_get_expr(c.relpartbound, c.oid) AS bounds
 FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhparent JOIN pg_class c ON c.oid = i.inhrelid
 WHERE p.relkind = 'p' AND p.relnamespace = current_schema()::regnamespace AND p.relname = ANY (:tables::text[])
 ORDER BY p.relname, c.relname;

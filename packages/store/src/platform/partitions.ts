@@ -78,14 +78,12 @@ const TABLES: readonly PartitionedTable[] = [
 /** Names of the tables with a partition for each month. */
 export const PARTITIONED_TABLES: readonly string[] = TABLES.map(({ table }) => table);
 
-const sql = statements("platform/partitions", { closing: CLOSING });
+const sql = statements("platform/partitions");
 
 /** A partition by its bounds, as SQL has them; null for the default partition. */
 interface Partition {
   name: string;
   range: { from: string; to: string } | null;
-  /** Constraints of a change of its end that has not been completed. */
-  closing: string[];
 }
 
 /** Changes of one run of `keepPartitions`. */
@@ -100,14 +98,14 @@ const RANGE = /^FOR VALUES FROM \((.+)\) TO \((.+)\)$/;
 const OPEN_END = "MAXVALUE";
 
 async function listPartitions(db: Db): Promise<Map<string, Partition[]>> {
-  const rows = await sql.list.all<{ tableName: string; name: string; bounds: string; closing: string[] }>(db, {
+  const rows = await sql.list.all<{ tableName: string; name: string; bounds: string }>(db, {
     tables: PARTITIONED_TABLES,
   });
   const partitions = new Map<string, Partition[]>();
-  for (const { tableName, name, bounds, closing } of rows) {
+  for (const { tableName, name, bounds } of rows) {
     const [, from, to] = RANGE.exec(bounds) ?? [];
     const range = from === undefined || to === undefined ? null : { from, to };
-    partitions.set(tableName, [...(partitions.get(tableName) ?? []), { name, range, closing }]);
+    partitions.set(tableName, [...(partitions.get(tableName) ?? []), { name, range }]);
   }
   return partitions;
 }
@@ -120,7 +118,7 @@ function openPartition({ monthOf }: PartitionedTable, partitions: readonly Parti
   if (open?.range == null) return null;
   const { from } = open.range;
   if (from !== "MINVALUE" && monthOf(unquoted(from)) >= target) return null;
-  return { name: open.name, from, closing: open.closing };
+  return { name: open.name, from };
 }
 
 /** Partitions of past months. */
@@ -137,6 +135,16 @@ async function boundsOf(client: pg.Client, partition: string): Promise<string | 
     [partition],
   );
   return rows[0]?.bounds ?? null;
+}
+
+/** The constraints that are to give a partition its end. */
+async function closingOf(client: pg.Client, partition: string): Promise<{ name: string; isValid: boolean }[]> {
+  const { rows } = await client.query<{ name: string; isValid: boolean }>(
+    `SELECT conname::text AS name, convalidated AS "isValid" FROM pg_constraint
+     WHERE conrelid = to_regclass($1) AND contype = 'c' AND starts_with(conname, '${CLOSING}')`,
+    [partition],
+  );
+  return rows;
 }
 
 const LOCK_NOT_AVAILABLE = "55P03";
@@ -170,7 +178,7 @@ async function changeSchema<Result>(client: pg.Client, work: () => Promise<Resul
 async function closePartition(
   client: pg.Client,
   { table, key, firstOf, extras }: PartitionedTable,
-  open: { name: string; from: string; closing: string[] },
+  open: { name: string; from: string },
   target: Month,
 ): Promise<string | null> {
   const end = `'${firstOf(target)}'`;
@@ -181,21 +189,25 @@ async function closePartition(
     // Another process may have been first.
     if ((await boundsOf(client, open.name))?.endsWith(`(${OPEN_END})`) !== true) return false;
     // An end that an interrupted run has left would refuse rows one day, when it is in the past.
-    for (const name of open.closing) await client.query(`ALTER TABLE ${open.name} DROP CONSTRAINT IF EXISTS ${name}`);
+    const ends = await closingOf(client, open.name);
+    for (const { name } of ends.filter((end) => end.name !== closing)) {
+      await client.query(`ALTER TABLE ${open.name} DROP CONSTRAINT ${name}`);
+    }
+    if (ends.some(({ name }) => name === closing)) return true;
     const { rows } = await client.query(`SELECT FROM ${open.name} WHERE ${key} >= ${end} LIMIT 1`);
     if (rows.length > 0) return false;
     await client.query(`ALTER TABLE ${open.name} ADD CONSTRAINT ${closing} CHECK (${key} < ${end}${begins}) NOT VALID`);
     return true;
   });
   if (isAdded !== true) return null;
-  await changeSchema(client, () => client.query(`ALTER TABLE ${open.name} VALIDATE CONSTRAINT ${closing}`));
+  await changeSchema(client, async () => {
+    const [last] = await closingOf(client, open.name);
+    if (last?.isValid === false) await client.query(`ALTER TABLE ${open.name} VALIDATE CONSTRAINT ${last.name}`);
+  });
   return changeSchema(client, async () => {
     // Without the valid constraint, every row would be read under the exclusive lock.
-    const { rows } = await client.query(
-      "SELECT FROM pg_constraint WHERE conrelid = $1::regclass AND conname = $2 AND convalidated",
-      [open.name, closing],
-    );
-    if (rows.length === 0) return null;
+    const ends = await closingOf(client, open.name);
+    if (!ends.some(({ name, isValid }) => name === closing && isValid)) return null;
     const statements = [
       `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`,
       `ALTER TABLE ${table} DETACH PARTITION ${open.name}`,
