@@ -21,6 +21,7 @@ export interface BenchOptions {
   tickets: number;
   minutes: number;
   rate: number;
+  rows: readonly number[];
   explains: boolean;
   profile: string | undefined;
 }

@@ -76,6 +76,8 @@ export type {
   SettledState,
   WaitingUpdate,
 } from "./messages/channel-updates.ts";
+export { PARTITIONED_TABLES } from "./platform/partitions.ts";
+export type { PartitionChanges } from "./platform/partitions.ts";
 export { OUTBOX_LEASE_MS } from "./messages/outboxes.ts";
 export type {
   ClaimedReply,

@@ -30,6 +30,7 @@ import * as messages from "./messages/messages.ts";
 import * as channelUpdates from "./messages/channel-updates.ts";
 import * as operators from "./people/operators.ts";
 import * as outboxes from "./messages/outboxes.ts";
+import * as partitions from "./platform/partitions.ts";
 import * as processes from "./platform/processes.ts";
 import * as projects from "./platform/projects.ts";
 import * as proposals from "./knowledge/proposals.ts";
@@ -154,6 +155,7 @@ export function openStore(options: {
     operatorViews: bind(db, operators.operatorViews),
     operators: bind(db, operators),
     outboxes: bind(context, outboxes),
+    partitions: bind({ db, url, log }, { keep: partitions.keepPartitions }),
     processes: { ownId: processId, ...bind(context, processes) },
     projects: bind(db, projects),
     proposals: bind(db, proposals),

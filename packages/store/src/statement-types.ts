@@ -469,6 +469,11 @@ export interface Statements {
     retryLater: [{ failure: string; counted: number; delayMs: number; catalogId: string; leaseId: string }, object];
     takeDue: [{ limit: number | string }, { pullId: string; catalogId: string; attempts: number }];
   };
+  "platform/partitions": {
+    list: [{ tables: readonly (string | null)[] }, { tableName: string; name: string; bounds: string }];
+    readState: [object, { now: Date; lastEventId: number }];
+    skipEventIds: [{ id: number | string }, { setval: number }];
+  };
   "platform/processes": {
     beat: [{ ownId: string; app: string; host: string; pid: number; memoryBytes: number | string; memoryLimitBytes: number | string }, object];
     countRunning: [{ host: string }, { app: string; count: number; elsewhere: number }];

@@ -218,8 +218,9 @@ WHERE m.id = :message_id AND m.project_id = :project AND m.mode = 'sync' AND c.p
 -- where they came in; a message may also have failed before it had a ticket.
 WITH dead AS (
   (SELECT m.id, m.ticket_id, m.text, m.failure, m.finished_at
-   FROM messages m LEFT JOIN tickets t ON t.id = m.ticket_id
-   WHERE m.project_id = :project AND m.state = 'failed' AND coalesce(t.project_id, :project) = :project
+   FROM messages m
+   WHERE m.project_id = :project AND m.state = 'failed'
+     AND NOT EXISTS (SELECT FROM tickets t WHERE t.id = m.ticket_id AND t.project_id <> :project)
    ORDER BY m.finished_at DESC LIMIT :limit)
   UNION ALL
   SELECT m.id, m.ticket_id, m.text, m.failure, m.finished_at

@@ -133,7 +133,11 @@ async function makeSchema(client: pg.Client, migrations: readonly string[]): Pro
  * Our triggers guard rows against those who work with them. Foreign keys are no such triggers, and hold all the time.
  */
 async function setTriggers(client: pg.Client, name: string, to: "ENABLE" | "DISABLE"): Promise<void> {
-  await client.query(`ALTER TABLE ${client.escapeIdentifier(name)} ${to} TRIGGER USER`);
+  const { rows } = await client.query<{ table: string }>(
+    "SELECT $1::regclass::text AS table UNION SELECT relid::text FROM pg_partition_tree($1::regclass)",
+    [client.escapeIdentifier(name)],
+  );
+  for (const { table } of rows) await client.query(`ALTER TABLE ${table} ${to} TRIGGER USER`);
 }
 
 function sameNames(one: readonly string[], other: readonly string[]): boolean {

@@ -44,7 +44,11 @@ export const copyStatement = (
   client: pg.Client,
   table: { name: string; columns: readonly string[] },
   end: string,
-): string => `COPY ${client.escapeIdentifier(table.name)} (${quoted(table.columns, client)}) ${end}`;
+): string => {
+  const [name, columns] = [client.escapeIdentifier(table.name), quoted(table.columns, client)];
+  // PostgreSQL copies rows into a partitioned table, but not out of one.
+  return end.startsWith("TO") ? `COPY (SELECT ${columns} FROM ${name}) ${end}` : `COPY ${name} (${columns}) ${end}`;
+};
 
 /** Why a copy of a store cannot be made or put back. */
 export type StoreCopyErrorKind =
@@ -208,7 +212,8 @@ const READ_CATALOG = `
     ARRAY(SELECT DISTINCT p.relname::text FROM pg_constraint k JOIN pg_class p ON p.oid = k.confrelid
       WHERE k.conrelid = c.oid AND k.contype = 'f' AND p.oid <> c.oid) AS parents
   FROM pg_class c
-  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname = ANY ($1::text[])
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+    AND c.relname = ANY ($1::text[])
   ORDER BY c.relname`;
 
 /** A table as it is in a database. */
