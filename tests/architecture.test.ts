@@ -49,7 +49,7 @@ const TABLE: Record<string, Rule> = {
   agents: { level: 3, may: ["contracts", "log", "text", "telemetry", "primitives", "store", "outbound"] },
   "channel-manager": { level: 3, may: ["contracts", "log", "telemetry", "primitives", "store", "queue", "work"] },
   operations: { level: 4, may: { levels: 3, except: ["testing"] } },
-  http: { level: 5, may: { levels: 4, except: ["testing"] }, owns: ["@fastify/busboy"] },
+  http: { level: 5, may: { levels: 4, except: ["testing"] } },
   runtime: { level: 6, may: { levels: 5, except: ["testing", "operations", "embedded"] } },
   api: { level: 7, may: { levels: 6, except: ["testing", "embedded"] }, owns: ["@scalar/api-reference"] },
   pipeline: { level: 7, may: { levels: 6, except: ["testing", "embedded"] }, owns: ["exceljs"] },
@@ -277,7 +277,9 @@ describe("every workspace", () => {
 
   test("names its files in kebab-case", () => {
     const odd = sources.flatMap(({ files }) =>
-      files.map((file) => relative(ROOT, file)).filter((file) => !/\/[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/.test(file)),
+      files
+        .map((file) => relative(ROOT, file))
+        .filter((file) => !/\/[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?\.ts$/.test(file)),
     );
     expect(odd).toEqual([]);
   });

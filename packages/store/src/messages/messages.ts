@@ -1,7 +1,6 @@
 import type { AttachmentRef, CallbackTarget, ChannelId, MessageMode, MessageState } from "@svc/contracts";
 import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
-import type { Context } from "../context.ts";
-import { batched } from "../context.ts";
+import { batched, type Context } from "../context.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, history, lapseWait, leaseHistory } from "./chats.ts";
 import { isUnavailable, isUniqueViolation } from "../db.ts";
 import type { LeaseHistory, Utterance } from "./chats.ts";
@@ -10,8 +9,7 @@ import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { isQuotaExceeded, takeMessage } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
-import { TAKE_IN, subjectOf } from "../tickets/ticket-record.ts";
-import type { Ticket } from "../tickets/ticket-record.ts";
+import { TAKE_IN, subjectOf, type Ticket } from "../tickets/ticket-record.ts";
 
 /** A message to commit: the IncomingMessage of the service document with where it belongs and how it is answered. */
 export interface NewMessage {

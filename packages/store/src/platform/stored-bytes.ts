@@ -4,7 +4,7 @@ import type { Db } from "../db.ts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
-import { storageQuotaExceeded } from "./quotas.ts";
+import { storageQuotaExceeded } from "./quota-errors.ts";
 
 /** What is counted: whose bytes they are. See the migration. */
 export const STORED_KINDS = [

@@ -12,6 +12,7 @@ import type { TicketActions } from "./use-ticket-actions.ts";
  * the next decision then has to wait a moment, so that a key that is pressed twice, or a double click, does not decide
  * about a ticket that nobody has read.
  */
+// oxlint-disable-next-line max-lines-per-function -- one short function for each decision, over one shared state
 export function useDecisions(ticket: TicketDetail, isNext: RefObject<boolean>, actions: TicketActions) {
   const { t } = useTexts();
   const { toasts } = useServices();
