@@ -26,8 +26,7 @@ const TOML_TITLE = /^title[ \t]{0,20}=[ \t]{0,20}["']([^"'\n]{1,300})["']/m;
  * nowhere outside of their site become their text, or are made absolute with `url`, where the text was fetched from.
  */
 export function readMarkdown(source: string, file: { url?: string } = {}): FileText {
-  const unix = source.replaceAll("\r\n", "\n");
-  const start = unix.slice(0, FRONT_MATTER_CHARS);
+  const start = source.slice(0, FRONT_MATTER_CHARS);
   const toml = TOML_MATTER.exec(start);
   const match = toml ?? FRONT_MATTER.exec(start);
   const matter =
@@ -36,7 +35,7 @@ export function readMarkdown(source: string, file: { url?: string } = {}): FileT
       : toml === null
         ? parseMatter(match[1] ?? "")
         : { title: TOML_TITLE.exec(toml[1] ?? "")?.[1] ?? null };
-  const text = cleanMarkdown(matter === null ? unix : unix.slice(match?.[0].length ?? 0), {
+  const text = cleanMarkdown(matter === null ? source : source.slice(match?.[0].length ?? 0), {
     hasUrl: file.url !== undefined,
   });
   return {
