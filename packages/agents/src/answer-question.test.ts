@@ -108,7 +108,8 @@ describe("answerQuestion", () => {
     ].join("\n\n");
     const answer = await ask("What are nightly backups of the server?", found(passage({ text })));
     expect(answer.text).toContain("**Nightly backups of the server**\n\nNo. They run at two o'clock.");
-    const other = await ask("How long are tapes kept, a year?", found(passage({ text })));
+    const words = ["kept", "tape", "year"].map((word) => ({ word, weight: 5 }));
+    const other = await ask("Is it kept on tape for a year?", { ...found(passage({ text })), words });
     expect(other.text).toContain("**Weekly archives**\n\n> Kept on tape for a year.");
   });
 
@@ -320,7 +321,9 @@ describe("a table", () => {
   });
 
   test("whose header is missing has no row that passes for one", async () => {
-    const text = ["| PVC | banned | toxic |", "| Polycarbonate | banned | burns |", "| Plywood | fine | - |"].join("\n");
+    const text = ["| PVC | banned | toxic |", "| Polycarbonate | banned | burns |", "| Plywood | fine | - |"].join(
+      "\n",
+    );
     const answer = await ask("Is PVC toxic?", table(text, "pvc", "toxic"));
     expect(answer.text).toBe("PVC · banned · toxic");
   });

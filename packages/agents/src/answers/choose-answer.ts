@@ -214,15 +214,16 @@ export function chooseParts(
 }
 
 /**
- * Returns whether a part may be added to the best one: it has words of the question that the best part lacks, or stands in
- * its paragraph. Items of another list would lack the sentence that leads to them.
+ * Returns whether a part may be added to the best one: it has all words of the question that the best part has, or others,
+ * or stands in its paragraph. Items of another list would lack the sentence that leads to them.
  */
 function adds(best: RatedPart, other: RatedPart, { units }: ReadPassage): boolean {
   if (other.part.kind === "item" && other.part.unit !== best.part.unit && other.part.unit !== best.part.unit + 1) {
     return false;
   }
   const isTogether = units[other.part.unit]?.paragraph === units[best.part.unit]?.paragraph;
-  return isTogether || [...other.held].some((position) => !best.held.has(position));
+  const isAsMuch = [...best.held].every((position) => other.held.has(position));
+  return isTogether || isAsMuch || [...other.held].some((position) => !best.held.has(position));
 }
 
 /**
@@ -271,7 +272,10 @@ function withColumns(question: ReadQuestion, part: AnswerPart): AnswerPart {
   const held = part.heads.map((terms, at) =>
     at === 0
       ? 0
-      : [...positionsOf(terms)].reduce((sum, place) => sum + (own.has(place) ? 0 : (question.words[place]?.weight ?? 0)), 0),
+      : [...positionsOf(terms)].reduce(
+          (sum, place) => sum + (own.has(place) ? 0 : (question.words[place]?.weight ?? 0)),
+          0,
+        ),
   );
   const most = Math.max(...held);
   return most === 0 ? part : { ...part, columns: held.flatMap((value, at) => (value === most ? [at] : [])) };

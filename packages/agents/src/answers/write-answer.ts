@@ -66,7 +66,7 @@ export function writeAnswer(
   let previous: AnswerPart | undefined;
   const written = new Set<string>();
   for (const part of chosen) {
-    const said = sayPart(passage, units, shown, part);
+    const said = sayPart(units, shown, part);
     // Reference pages repeat a sentence below several terms.
     if (said === "" || written.has(said)) continue;
     text += `${previous === undefined ? "" : between(units, previous, part)}${said}`;
@@ -140,7 +140,7 @@ function shortLead({ passage, units }: ReadPassage, best: AnswerPart, rest: read
   return isNext && isSameParagraph && previous.end - previous.start <= MAX_SHORT_LEAD_CHARS ? [previous] : [];
 }
 
-function sayPart(passage: Passage, units: readonly Unit[], shown: string, part: AnswerPart): string {
+function sayPart(units: readonly Unit[], shown: string, part: AnswerPart): string {
   const unit = units[part.unit];
   if (part.kind === "row" && unit !== undefined) return sayRow(shown, unit, part);
   const said = showParts(shown.slice(part.start, part.end)).trim();
@@ -155,7 +155,9 @@ function sayPart(passage: Passage, units: readonly Unit[], shown: string, part: 
  */
 function sayRow(shown: string, unit: Unit, row: AnswerPart): string {
   const { columns = [] } = row;
-  const cells = cellsOf(shown, row).map((cell, at) => (at === 0 || columns.length === 0 || columns.includes(at) ? cell : ""));
+  const cells = cellsOf(shown, row).map((cell, at) =>
+    at === 0 || columns.length === 0 || columns.includes(at) ? cell : "",
+  );
   const { header } = readTable(shown, unit);
   const heads = header === null ? [] : cellsOf(shown, header);
   if (cells.length === 2) return cells.filter((cell) => cell !== "").join(": ");

@@ -59,10 +59,7 @@ const MAX_TOPICS = 8;
  */
 export function replyToTalk(
   { kind, language }: MessageClass,
-  {
-    language: chatLanguage,
-    agents,
-  }: { language?: string | null | undefined; agents: readonly Pick<Agent, "name">[] },
+  { language: chatLanguage, agents }: { language?: string | null | undefined; agents: readonly Pick<Agent, "name">[] },
 ): Answer | null {
   if (kind === "question" || isForPerson(kind)) return null;
   const topics = agents.slice(0, MAX_TOPICS).map(({ name }) => name);

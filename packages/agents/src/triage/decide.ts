@@ -189,7 +189,10 @@ function rarestOnlyIn(agentId: string, support: TriageQuestion["support"] = new 
   // Bases that several agents share say nothing about one of them.
   const others = [...support.values()].map(({ telling }) => telling).filter((telling) => telling !== own);
   if (own === undefined || others.length === 0) return 0;
-  return Math.max(0, ...[...own].map(([word, rarity]) => (others.some((telling) => telling?.has(word) === true) ? 0 : rarity)));
+  return Math.max(
+    0,
+    ...[...own].map(([word, rarity]) => (others.some((telling) => telling?.has(word) === true) ? 0 : rarity)),
+  );
 }
 
 /**
