@@ -234,7 +234,10 @@ const ON_ONE_BACKEND = [
   "tests/journeys/cli[-.]",
   "tests/journeys/docs-webhooks",
   "tests/journeys/(widget-browser(?!-replicas)|openapi-page)",
+  "tests/journeys/(installed-postgres|pooled-postgres|redis-servers)",
 ];
+/** Starts many servers, for what few people run: Sentinels, a cluster, TLS. */
+const ONLY_IN_SOAK = ["tests/journeys/redis-servers"];
 /** Units and the store, without what starts servers of its own or reads files of hundreds of megabytes. */
 const FAST = {
   only: ["packages/", "apps/", "tests/packages/store", "tests/[^/]+\\.test"],
@@ -286,7 +289,7 @@ try {
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results, { recursive: true });
   say("checks of types, lint and format, beside the first tests");
-  const but = hasRedis() && !isSoak ? BETWEEN_PROCESSES : [];
+  const but = isSoak ? [] : [...(hasRedis() ? BETWEEN_PROCESSES : []), ...ONLY_IN_SOAK];
   const standalone = { backend: "postgres", composition: "standalone" };
   await Promise.all([runChecks(), runJest({ ...standalone, ...(isFast ? FAST : { but }) })]);
   if (isSoak) {

@@ -19,6 +19,9 @@ export interface BenchOptions {
   messages: number;
   sizes: readonly number[];
   tickets: number;
+  minutes: number;
+  rate: number;
+  rows: readonly number[];
   explains: boolean;
   profile: string | undefined;
 }

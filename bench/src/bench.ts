@@ -1,14 +1,19 @@
 // `npm run bench`: the product as separate processes on Redis and PostgreSQL, and as the embedded default.
 //   npm run bench -- [--seconds 5] [--runs 3] [--warm-up 0] [--connections 1,16,64,256] [--messages 20000]
-//                    [--only sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded,counts]
+//                    [--only sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded,counts,
+//                           fairness,tenants,growth]
 //                    [--floor FOLDER] [--variant 'fast: DB=batch REPLY=stream CONCURRENCY=100']
-//                    [--sizes 1000,10000,100000] [--tickets 100000] [--explain] [--profile FOLDER]
+//                    [--sizes 1000,10000,100000] [--tickets 100000] [--minutes 20] [--rate 20]
+//                    [--rows 100000,1000000] [--explain]
+//                    [--profile FOLDER]
 // --warm-up is for how many seconds each program does sync calls of 64 connections before anything is measured: a process
 // that has just started compiles what it runs, and the more code there is, the longer.
 // --floor names a folder with a comparison program (api.mjs, worker.mjs, schema.sql): it is measured in turns with the
 // product, with the same load; each --variant adds one more of it, with these settings. --messages are those that are
-// sent and collected (end). --sizes are passages of the knowledge bases that are searched, --tickets those of the project
+// sent and collected (end), or sent by one project at once (fairness). --minutes and --rate, in calls per second, are of
+// 1,000 projects (tenants). --sizes are passages of the knowledge bases that are searched, --tickets those of the project
 // whose lists are asked for, and --explain prints how PostgreSQL reads them. --profile makes the apps write CPU profiles.
+// --rows are messages in the database while the statements of the store are timed (growth, which only runs if it is named).
 // Needs redis-server in the PATH.
 import { existsSync } from "node:fs";
 import { cpus } from "node:os";
@@ -20,8 +25,10 @@ import type { Bench } from "./bench-product.ts";
 import { COMPARED_NAMES, measureCompared } from "./compared.ts";
 import { measureCounts } from "./counts.ts";
 import type { Variant } from "./floor.ts";
+import { measureGrowth } from "./growth.ts";
 import { measureLists } from "./lists.ts";
 import { measureSearch } from "./search.ts";
+import { measureFairness, measureTenants } from "./tenants.ts";
 
 /** What is measured one after the other, after what is compared. */
 const OTHERS: Record<string, (bench: Bench) => Promise<void>> = {
@@ -36,7 +43,12 @@ const OTHERS: Record<string, (bench: Bench) => Promise<void>> = {
     ),
   embedded: measureEmbedded,
   counts: measureCounts,
+  fairness: measureFairness,
+  tenants: measureTenants,
+  growth: measureGrowth,
 };
+/** Take minutes and gigabytes, and are measured only if they are named. */
+const ONLY_BY_NAME = ["tenants", "growth"];
 const FIGURES = [...COMPARED_NAMES, ...Object.keys(OTHERS)];
 
 const { values } = parseArgs({
@@ -48,9 +60,12 @@ const { values } = parseArgs({
     messages: { type: "string", default: "20000" },
     floor: { type: "string" },
     variant: { type: "string", multiple: true, default: [] },
-    only: { type: "string", default: FIGURES.join(",") },
+    only: { type: "string", default: FIGURES.filter((name) => !ONLY_BY_NAME.includes(name)).join(",") },
     sizes: { type: "string", default: "1000,10000,100000" },
     tickets: { type: "string", default: "100000" },
+    minutes: { type: "string", default: "20" },
+    rate: { type: "string", default: "20" },
+    rows: { type: "string", default: "100000,1000000" },
     explain: { type: "boolean", default: false },
     profile: { type: "string" },
   },
@@ -66,6 +81,9 @@ const options = {
   messages: Number(values.messages),
   sizes: numbersOf(values.sizes),
   tickets: Number(values.tickets),
+  minutes: Number(values.minutes),
+  rate: Number(values.rate),
+  rows: numbersOf(values.rows),
   explains: values.explain,
   profile: values.profile,
 };

@@ -70,6 +70,11 @@ export class Connection {
     });
   }
 
+  /** True once the server has closed it, such as one that was idle for too long. */
+  get isClosed() {
+    return this.#socket.destroyed || this.#socket.readableEnded;
+  }
+
   end() {
     this.#socket.destroy();
   }

@@ -5,7 +5,9 @@ use() { # use VARIABLE FILE: sets VARIABLE_FILE if the file is mounted and nothi
   [ -n "$value" ] || [ ! -s "$2" ] || export "$1_FILE=$2"
 }
 use DATABASE_URL /secrets-of-apps/database-url
+use DATABASE_DIRECT_URL /secrets-of-apps/database-direct-url
 use REDIS_URL /secrets-of-apps/redis-url
+use SVC_FILES_URL /secrets-of-apps/files-url
 use SVC_SECRET_KEY /secrets-of-apps/secret-key
 use OTEL_EXPORTER_OTLP_HEADERS /secrets-of-apps/otlp-headers
 use SVC_ADMIN_KEY /secrets-of-administration/admin-key

@@ -8,7 +8,6 @@ import { setWebhookSecret } from "@svc/operations";
 import { SETTINGS } from "@svc/runtime";
 import { repositoryPath, startWebhookReceiver } from "@svc/testing";
 import type { ReceivedRequest, WebhookReceiver } from "@svc/testing";
-import { parse, parseAllDocuments } from "yaml";
 import { DOC_PROXIES } from "./support/doc-proxies.ts";
 import { queryDatabase } from "./support/query-database.ts";
 import { findDocFile, readDocPage } from "./support/read-doc-page.ts";
@@ -76,28 +75,6 @@ function isEqualBy(workflow: N8nWorkflow, name: string, $json: unknown): boolean
   const [condition] = parametersOf(workflow, name).conditions?.conditions ?? [];
   if (condition?.operator.operation !== "equals") throw new Error(`${name} does not compare`);
   return evaluate(condition.leftValue, { $json }) === evaluate(condition.rightValue, { $json });
-}
-
-/** What is looked at of a manifest of Kubernetes. */
-interface Manifest {
-  kind: string;
-  metadata: { name: string };
-  data?: Record<string, string>;
-  spec: {
-    ports?: { port: number }[];
-    rules?: { host: string; http: { paths: { backend: { service: { name: string } } }[] } }[];
-    template?: {
-      spec: {
-        securityContext: object;
-        containers: {
-          args: string[];
-          securityContext: object;
-          readinessProbe?: { httpGet: object };
-          ports?: { name: string; containerPort: number }[];
-        }[];
-      };
-    };
-  };
 }
 
 /** The same call with another body. */
@@ -286,7 +263,7 @@ describe("what docs/recipes shows works with a running product:", () => {
   });
 });
 
-describe("files of docs/recipes and infra/kubernetes", () => {
+describe("files of docs/recipes", () => {
   const pages = readdirSync(repositoryPath(RECIPES)).filter((name) => name.endsWith(".md"));
 
   test("are all in the index", () => {
@@ -296,12 +273,7 @@ describe("files of docs/recipes and infra/kubernetes", () => {
   });
 
   test("name no setting that there is not", () => {
-    const texts = [
-      ...pages.map(readRecipe),
-      ...readdirSync(repositoryPath("infra/kubernetes")).map((name) =>
-        readFileSync(repositoryPath(`infra/kubernetes/${name}`), "utf8"),
-      ),
-    ];
+    const texts = pages.map(readRecipe);
     const own = ["SVC_URL", "SVC_KEY", "SVC_KEY_FILE", "SVC_WEBHOOK_SECRET", "SVC_IDENTITY_SECRET"];
     // Some are read by the compose file alone.
     const compose = readFileSync(repositoryPath("docker-compose.yml"), "utf8");
@@ -330,40 +302,4 @@ describe("files of docs/recipes and infra/kubernetes", () => {
       expect(new Set(ports)).toEqual(new Set([31415, 31416, 31417, 31418]));
     },
   );
-
-  test("the manifests run apps that there are, by unprivileged users, and every Service finds its port", () => {
-    const folderOf = "infra/kubernetes";
-    const read = (name: string) => readFileSync(repositoryPath(`${folderOf}/${name}`), "utf8");
-    const { resources }: { resources: string[] } = parse(read("kustomization.yaml"));
-    const files = readdirSync(repositoryPath(folderOf)).filter((name) => name !== "kustomization.yaml");
-    expect(new Set(resources)).toEqual(new Set(files));
-    const all: Manifest[] = files.flatMap((name) => parseAllDocuments(read(name)).map((document) => document.toJS()));
-    const workloads = all.filter(({ kind }) => kind === "Deployment" || kind === "Job");
-    const ports = new Map<string, number | undefined>();
-    for (const { kind, metadata, spec } of workloads) {
-      const pod = spec.template?.spec;
-      const [container] = pod?.containers ?? [];
-      expect(container?.args).toEqual(kind === "Job" ? ["init", "--wait"] : ["start", metadata.name]);
-      expect(pod?.securityContext).toMatchObject({ runAsNonRoot: true });
-      expect(container?.securityContext).toEqual({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ["ALL"] },
-      });
-      const port = container?.ports?.find(({ name }) => name === "http")?.containerPort;
-      // Nobody calls an app without a port: a backlog must not hold up its own update.
-      const path = port === undefined ? "/healthz" : "/readyz";
-      if (kind === "Deployment") expect(container?.readinessProbe?.httpGet).toEqual({ path, port: "health" });
-      ports.set(metadata.name, port);
-    }
-    const services = all.filter(({ kind }) => kind === "Service");
-    expect(services.map(({ metadata, spec }) => [metadata.name, spec.ports?.[0]?.port])).toEqual(
-      [...ports].filter(([, port]) => port !== undefined),
-    );
-    const hosts = all.flatMap(({ spec }) => spec?.rules ?? []);
-    const urls = String(all.find(({ kind }) => kind === "ConfigMap")?.data?.["SVC_PUBLIC_URLS"]).split(",");
-    expect(hosts.map(({ host }) => `https://${host}`)).toEqual(urls);
-    const backends = hosts.flatMap(({ http }) => http.paths.map(({ backend }) => backend.service.name));
-    expect(new Set(backends)).toEqual(new Set(services.map(({ metadata }) => metadata.name)));
-  });
 });

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
 import { MASKED_SECRET, channelItemSchema, widgetSettingsSchema } from "@svc/contracts";
 import type { ChannelItem, Scope } from "@svc/contracts";
-import { newId } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
@@ -271,8 +270,7 @@ describe("channels", () => {
 
   test("of an enabled channel are stopped while any process has it stopped, of another one while all have", async () => {
     const say = (state: "running" | "stopped" | "failing", error: string | null = null) =>
-      product.store.channelStates.report(replica, [{ id: "api", state, since: new Date(), error }]);
-    const replica = newId();
+      product.store.channelStates.report([{ id: "api", state, since: new Date(), error }]);
     const stateIs = (state: string) =>
       waitFor(async () => (await read("api")).state === state, { what: `the channel to be ${state}` });
     await stateIs("running");
@@ -290,7 +288,7 @@ describe("channels", () => {
       },
       { what: "all but one process to have stopped" },
     );
-    await product.store.channelStates.forget(replica);
+    await product.store.channelStates.forget(["api"]);
     await stateIs("stopped");
     await put("api", { enabled: true });
     await stateIs("running");

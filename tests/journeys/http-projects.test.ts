@@ -97,6 +97,7 @@ describe("a project that is made", () => {
         retentionDays: 30,
         fileRetentionDays: 90,
         modelLimits: { concurrency: 8, tokensPerDay: null },
+        quotas: { messagesPerDay: null, documents: null, storageMb: null, sockets: null },
         webhookSecret: null,
         previousWebhookSecretUntil: null,
         createdAt: expect.any(String),
@@ -241,6 +242,7 @@ describe("400 names the field:", () => {
     ["tablesAsXlsx", [null, 1, "true", [], {}]],
     ["retentionDays", [0, -1, 1.5, 36_501, "30", true, [], {}]],
     ["modelLimits", [null, 5, []]],
+    ["quotas", [null, 5, []]],
   ];
 
   test.each(FIELDS)("%s", async (field, values) => {

@@ -1,52 +1,166 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { findInstalledPostgres, migrateTestDatabase, startInstalledPostgres, waitFor } from "@svc/testing";
-import type { InstalledPostgres } from "@svc/testing";
+import {
+  findBundledPostgres,
+  findInstalledPostgres,
+  findPgBouncer,
+  migrateTestDatabase,
+  startInstalledPostgres,
+  startPgBouncer,
+  startWebhookReceiver,
+  waitFor,
+} from "@svc/testing";
+import type { InstalledPostgres, WebhookReceiver } from "@svc/testing";
 import { createApiClient } from "./support/create-api-client.ts";
-import type { ApiClient } from "./support/create-api-client.ts";
 import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
-const binDir = await findInstalledPostgres();
+const installed = await findInstalledPostgres();
+const bundled = await findBundledPostgres();
+const hasPooler = (await findPgBouncer()) !== null;
 
-/** With this setting each statement is compiled, whatever its estimated cost, on a connection that has JIT on. */
-const COMPILE_EVERYTHING = { jit_above_cost: "0", shared_preload_libraries: "pg_stat_statements" };
+/** The log is a file, where plans of several processes are not mixed up; statistics are made when the test says so. */
+const EXPLAINING = {
+  shared_preload_libraries: "auto_explain",
+  "auto_explain.log_min_duration": "-1",
+  "auto_explain.log_format": "json",
+  logging_collector: "on",
+  log_directory: "log",
+  log_filename: "server.log",
+  autovacuum: "off",
+};
 
-const COMPILED = "SELECT query FROM pg_stat_statements WHERE jit_functions > 0 ORDER BY query";
+/** A tenth of the cost at which PostgreSQL compiles a statement by default; a scan of all messages costs more. */
+const MAX_COST = 10_000;
+/** A step that is expected to return more rows reads tables as a whole. */
+const MAX_ROWS = 10_000;
+/** PostgreSQL up to 17 adds this for each scan that `enable_seqscan=off` cannot avoid. It is no work. */
+const DISABLED_COST = 1e10;
 
-/** A statement of this test, on a connection of the server's defaults. */
-const COMPARISON = "SELECT count(*) AS comparison FROM messages WHERE length(text) > 3";
+/** 100,000 messages in 50,000 chats of the project `default`, with replies and tickets. */
+const SEED = `
+  CREATE TEMPORARY TABLE seed AS SELECT gen_random_uuid() AS ticket_id, p.id AS project_id, n
+    FROM projects p CROSS JOIN generate_series(1, 50000) n WHERE p.name = 'default';
+  INSERT INTO tickets (id, home_project_id, project_id, channel_id, chat_id, subject, status, stage)
+    SELECT ticket_id, project_id, project_id, 'api', 'seed-' || n, 'seed', 'resolved', 'done' FROM seed;
+  INSERT INTO chats (ticket_id, project_id, channel_id, chat_id, last_seq)
+    SELECT ticket_id, project_id, 'api', 'seed-' || n, 4 FROM seed;
+  INSERT INTO messages (id, project_id, ticket_id, seq, text, timestamp_ms, channel_meta, state, due_at, finished_at)
+    SELECT gen_random_uuid(), project_id, ticket_id, 2 * i - 1, 'What is a drain?', 0, '{}', 'answered', now(), now()
+    FROM seed CROSS JOIN generate_series(1, 2) i;
+  INSERT INTO replies (id, project_id, ticket_id, seq, author, type, text, markdown, delivered_at)
+    SELECT gen_random_uuid(), project_id, ticket_id, 2, 'agent', 'message', 'An answer.', false, now() FROM seed`;
 
-(binDir === null ? describe.skip : describe)("on a PostgreSQL that users install, with JIT on as by default", () => {
-  let server: InstalledPostgres;
-  let product: Product;
-  let api: ApiClient;
+/** A statement of this test that costs more than the limit, on a connection of the server's defaults. */
+const COMPARISON = "SELECT count(*) AS comparison FROM messages CROSS JOIN generate_series(1, 120)";
 
-  beforeAll(async () => {
-    server = await startInstalledPostgres(binDir ?? "", COMPILE_EVERYTHING);
-    await migrateTestDatabase(server.url);
-    await queryDatabase(server.url, "CREATE EXTENSION pg_stat_statements");
-    const ground = { databaseUrl: server.url, prefix: "svc-installed", remove: () => server.stop() };
-    product = await startProduct({ composition: "standalone", ground });
-    api = createApiClient(product);
-    // Migrations run once, on connections of their own.
-    await queryDatabase(server.url, "SELECT pg_stat_statements_reset()");
+interface Plan {
+  "Total Cost": number;
+  "Plan Rows": number;
+  Plans?: Plan[];
+}
+
+interface Explained {
+  "Query Text": string;
+  Plan: Plan;
+  JIT?: unknown;
+}
+
+/** Returns what auto_explain has written since an offset in the log. */
+async function readPlans(server: InstalledPostgres, offset = 0): Promise<{ plans: Explained[]; end: number }> {
+  const text = await readFile(join(server.dataDir, "log", "server.log"), "utf8");
+  const found = text.slice(offset).matchAll(/duration: [\d.]+ ms {2}plan:\n((?:\t.*\n)+)/g);
+  const plans = [...found].map(([, json = ""]) => JSON.parse(json.replaceAll(/^\t/gm, "")) as Explained);
+  return { plans, end: text.length };
+}
+
+const rowsOf = ({ "Plan Rows": rows, Plans: plans = [] }: Plan): number => Math.max(rows, ...plans.map(rowsOf));
+
+/** Describes each statement that PostgreSQL compiled, or whose plan costs too much or reads too many rows. */
+const findExpensive = (explained: Explained[]): string[] =>
+  explained.flatMap(({ "Query Text": text, Plan: plan, JIT: jit }) => {
+    const [cost, rows] = [plan["Total Cost"] % DISABLED_COST, rowsOf(plan)];
+    if (cost <= MAX_COST && rows <= MAX_ROWS && jit === undefined) return [];
+    return [`cost ${cost}, ${rows} rows, ${jit === undefined ? "planned" : "compiled"}: ${text}`];
   });
 
-  afterAll(() => product.stop());
+const SERVERS = [
+  { name: "the oldest PostgreSQL that is installed", binDir: installed, isPooled: false },
+  {
+    name: "the oldest one, behind a PgBouncer in transaction mode",
+    binDir: hasPooler ? installed : null,
+    isPooled: true,
+  },
+  { name: "the newest PostgreSQL, which the product brings along", binDir: bundled, isPooled: false },
+];
 
-  test("compiles no statement that the product runs while it answers messages", async () => {
-    const sync = await api.send("default", { text: "What is a drain?", chatId: "compiled-sync" });
-    expect([200, 202]).toContain(sync.status);
-    const accepted = await api.send("default", { text: "What is a drain?", chatId: "compiled-async", mode: "async" });
+describe.each(SERVERS)("with PostgreSQL's default settings (JIT on) and 100,000 messages, on $name", (given) => {
+  const { binDir, isPooled } = given;
+  if (binDir === null) {
+    test.skip("is not installed", () => undefined);
+    return;
+  }
+  let server: InstalledPostgres;
+  let product: Product;
+  let receiver: WebhookReceiver;
+  let end = 0;
+
+  beforeAll(async () => {
+    server = await startInstalledPostgres(binDir, EXPLAINING);
+    await migrateTestDatabase(server.url);
+    const pooler = isPooled ? await startPgBouncer(server.url, { pool_mode: "transaction" }) : null;
+    receiver = await startWebhookReceiver();
+    const ground = {
+      databaseUrl: pooler?.url ?? server.url,
+      prefix: "svc-installed",
+      async remove() {
+        await pooler?.stop();
+        await server.stop();
+      },
+    };
+    product = await startProduct({ composition: "standalone", ground, env: { DATABASE_DIRECT_URL: server.url } });
+    await queryDatabase(server.url, SEED);
+    await queryDatabase(server.url, "ALTER SYSTEM SET auto_explain.log_min_duration = 0");
+    await queryDatabase(server.url, "SELECT pg_reload_conf()");
+  });
+
+  afterAll(async () => {
+    await product?.stop();
+    await receiver?.close();
+  });
+
+  /** The log is written a moment after the statements. */
+  const untilLogged = (text: string) =>
+    waitFor(
+      async () => {
+        const read = await readPlans(server, end);
+        return read.plans.some((plan) => plan["Query Text"].includes(text)) && read;
+      },
+      { what: `the plan of ${text}` },
+    );
+
+  test.each(["before", "after"])("no plan is expensive and none is compiled %s ANALYZE", async (when) => {
+    if (when === "after") await queryDatabase(server.url, "ANALYZE");
+    const api = createApiClient(product);
+    for (const chatId of ["seed-7", `new-${when}`]) {
+      const sync = await api.send("default", { text: "What is a drain?", chatId });
+      expect([200, 202]).toContain(sync.status);
+    }
+    const accepted = await api.send("default", { text: "What is a drain?", chatId: `async-${when}`, mode: "async" });
     expect(accepted.status).toBe(202);
-    await waitFor(async () => (await api.drain("default", "compiled-async", "?wait=10000")).replies.length > 0, {
-      what: "the reply to the async message",
-    });
-    // Shows that the check would notice: the same server compiles what comes by a connection with its defaults.
+    expect((await api.drain("default", `async-${when}`, "?wait=30000")).replies.length).toBeGreaterThan(0);
+    await api.send("default", { text: "What is a drain?", chatId: `hook-${when}`, webhookUrl: receiver.url() });
+    await receiver.next();
+    const read = await untilLogged("INSERT INTO messages");
+    ({ end } = read);
+    expect(findExpensive(read.plans)).toEqual([]);
+  });
+
+  test("the check notices an expensive statement that is compiled", async () => {
     await queryDatabase(server.url, COMPARISON);
-    const compiled = await queryDatabase<{ query: string }>(server.url, COMPILED);
-    const ofProduct = compiled.map(({ query }) => query).filter((query) => !query.includes("pg_stat_statements"));
-    expect(ofProduct).toEqual([expect.stringContaining("AS comparison")]);
+    const { plans } = await untilLogged("AS comparison");
+    expect(findExpensive(plans)).toContainEqual(expect.stringMatching(/compiled: .*AS comparison/));
   });
 });

@@ -1,10 +1,18 @@
-import { addAdminRoutes, createHookIntake } from "@svc/admin";
 import { createAuthenticator, ensureConfiguredAdminKey, isGuessableKey } from "@svc/auth";
 import { createChannelManager } from "@svc/channel-manager";
 import { localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
-import { authenticated, createOpenLimit, createRateLimit, crossOrigin, methodNotAllowed, serveHttp } from "@svc/http";
-import { isAudited } from "@svc/operations";
+import {
+  addAdminRoutes,
+  authenticated,
+  createHookIntake,
+  createOpenLimit,
+  createRateLimit,
+  crossOrigin,
+  methodNotAllowed,
+  serveHttp,
+} from "@svc/http";
+import * as operations from "@svc/operations";
 import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import type { Express } from "express";
@@ -82,7 +90,11 @@ function addRoutes(routes: Express, resources: Resources, context: ApiContext, s
   get("/api/v1/openapi.json", getOpenApi);
   get("/api/v1/docs", getDocs);
   get("/api/v1/docs/reader.js", getReader);
-  const takeHookBody = createHookIntake({ ...context, receive: (message, to) => context.channel.receive(message, to) });
+  const takeHookBody = createHookIntake({
+    ...context,
+    operations,
+    receive: (message, to) => context.channel.receive(message, to),
+  });
   const hookCall = receiveHook(context, { rateLimit, take: takeHookBody });
   routes.use("/api/v1/hooks", hideStrayPath);
   for (const path of ["/api/v1/hooks/:hookId", "/api/v1/hooks/:hookId/:secret"]) {
@@ -93,6 +105,7 @@ function addRoutes(routes: Express, resources: Resources, context: ApiContext, s
   get("/api/v1/messages/:chatId", drainMessages(context));
   addAdminRoutes(routes, {
     ...resources,
+    operations,
     fetchGuard: createFetchGuard(config),
     guard: context.guard,
     takeHookBody,
@@ -141,7 +154,7 @@ async function open(resources: Resources, closers: Closers): Promise<RunningServ
     findProblem,
     addRoutes: (routes) => addRoutes(routes, resources, context, sources),
     // An operation that denies a call records it itself.
-    isRecorded: isAudited,
+    isRecorded: operations.isAudited,
   });
   closers.push(() => server.close());
   const listening = await server.listen({ host, port: config.ports.api, setting: "SVC_API_PORT" });

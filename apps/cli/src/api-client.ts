@@ -124,7 +124,7 @@ export type RunningChannel = z.infer<typeof channelSchema>;
 /** Health of a part of the product. */
 type PartHealth = z.infer<typeof checkSchema>;
 
-/** What is at the address of the API. */
+/** Program at the address of the API. */
 export type ApiState =
   | {
       kind: "ours";

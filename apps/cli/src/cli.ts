@@ -4,12 +4,12 @@ import type { Terminal } from "./terminal.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a command reads what is piped or typed in. */
+/** Standard input of a command. */
 export interface InputStream extends AsyncIterable<string | Uint8Array> {
   readonly isTTY?: boolean;
 }
 
-/** What every command works with. */
+/** Context of a command. */
 export interface Cli {
   env: Environment;
   /** Folder that relative paths on the command line start from. */
@@ -27,7 +27,7 @@ export interface Cli {
   setExitCode(code: ExitCode): void;
 }
 
-/** What a process brings along. */
+/** Surroundings of the process. */
 export interface Surroundings {
   env: Environment;
   workingFolder: string;

@@ -24,7 +24,6 @@ describe("an error ends the command with the exit code of its kind", () => {
     ["a connection that takes too long", new Error("timeout exceeded when trying to connect"), EXIT.notRunning],
     ["a wrong password", withCode("28P01"), EXIT.notAllowed],
     ["a pooler that rejects settings", withCode("08P01", "unsupported startup parameter: options"), EXIT.configuration],
-    ["a pooler in transaction mode", withCode("42P05"), EXIT.configuration],
     ["a database that does not exist", withCode("3D000"), EXIT.configuration],
     ["a command's own fault", new CliError("usage", EXIT.usage, "Say what."), EXIT.usage],
     ["Ctrl-C", new InterruptedError(), EXIT.interrupted],

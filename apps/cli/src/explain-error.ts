@@ -33,6 +33,7 @@ const EXIT_OF_SERVICE_ERROR: Readonly<Record<string, ExitCode>> = {
   invalid_key: EXIT.notAllowed,
   insufficient_scope: EXIT.notAllowed,
   project_mismatch: EXIT.notAllowed,
+  busy: EXIT.notRunning,
   unavailable: EXIT.notRunning,
   channel_disabled: EXIT.notRunning,
 };
@@ -47,7 +48,7 @@ const DATABASE_REFUSES = {
 };
 
 const POOLER_ADVICE =
-  "A connection pooler between this program and PostgreSQL is not supported in this mode. Use PostgreSQL's own address in DATABASE_URL.";
+  "A connection pooler rejects a parameter of DATABASE_URL, such as `options`. Remove it, or set DATABASE_DIRECT_URL.";
 
 /** What codes of the system and SQLSTATEs of PostgreSQL mean for somebody who runs a command. */
 const SYSTEM_ERRORS: Readonly<Record<string, { exitCode: ExitCode; message: string }>> = {
@@ -79,9 +80,6 @@ const SYSTEM_ERRORS: Readonly<Record<string, { exitCode: ExitCode; message: stri
   },
   // What PgBouncer sends for a startup parameter that it does not support.
   "08P01": { exitCode: EXIT.configuration, message: POOLER_ADVICE },
-  // Named statements that meet those of another client, or miss their own: a pooler in transaction mode.
-  "42P05": { exitCode: EXIT.configuration, message: POOLER_ADVICE },
-  "26000": { exitCode: EXIT.configuration, message: POOLER_ADVICE },
   EACCES: {
     exitCode: EXIT.notAllowed,
     message: "This user does not have permission for a file, a folder or a port below 1024.",

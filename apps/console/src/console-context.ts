@@ -8,7 +8,7 @@ import type { DeviceCookie, SessionCookie } from "./session/cookies.ts";
 import type { SignInLimit } from "./session/create-sign-in-limit.ts";
 import type { OidcClient } from "./session/open-oidc.ts";
 
-/** What the console's own routes work with. */
+/** Dependencies of the console's own routes. */
 export interface ConsoleContext {
   store: Store;
   queues: Queues;

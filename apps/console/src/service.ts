@@ -1,14 +1,13 @@
-import { createHookIntake, addAdminRoutes } from "@svc/admin";
-import type { HookIntakeContext } from "@svc/admin";
 import { acceptMessage } from "@svc/channel-manager";
 import { ServiceError, localUrl } from "@svc/contracts";
 import type { Channel, RunningService, Service } from "@svc/contracts";
-import { createRateLimit, findRoute, methodNotAllowed, serveHttp } from "@svc/http";
+import { addAdminRoutes, createHookIntake, createRateLimit, findRoute, methodNotAllowed, serveHttp } from "@svc/http";
+import type { HookIntakeContext } from "@svc/http";
 import type { AddressGuard } from "@svc/outbound";
 import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import { createSessionCheck } from "@svc/auth";
-import { isAudited } from "@svc/operations";
+import * as operations from "@svc/operations";
 import type { Express } from "express";
 import type { ConsoleContext } from "./console-context.ts";
 import { createEventHub } from "./events/create-event-hub.ts";
@@ -55,7 +54,7 @@ function createBodyTaker(resources: Resources, guard: AddressGuard): ReturnType<
     return acceptMessage(resources, API_CHANNEL, message, context);
   };
   const readSettings = async () => (await store.channelsConfig.read()).api.config;
-  return createHookIntake({ store, guard, readSettings, receive });
+  return createHookIntake({ operations, store, guard, readSettings, receive });
 }
 
 const FOLLOW_SETTINGS_MS = 1_000;
@@ -145,6 +144,7 @@ export function consoleService(resources: Resources): Service {
       routes.use("/api/v1", check, choose);
       addAdminRoutes(routes, {
         ...resources,
+        operations,
         fetchGuard: createFetchGuard(config),
         guard,
         takeHookBody: createBodyTaker(resources, guard),
@@ -167,7 +167,8 @@ export function consoleService(resources: Resources): Service {
       findRoute: (path) => (OWN_PATHS.includes(path) ? path : findRoute(path)),
       // Every page first asks whether someone is signed in. Sign-ins and operations that deny a call leave their own
       // rows.
-      isRecorded: (error) => error.code === "not_signed_in" || error.code === "sign_in_failed" || isAudited(error),
+      isRecorded: (error) =>
+        error.code === "not_signed_in" || error.code === "sign_in_failed" || operations.isAudited(error),
     });
     const listening = await server.listen({ host, port: config.ports.console, setting: "SVC_CONSOLE_PORT" });
 

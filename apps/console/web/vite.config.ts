@@ -22,12 +22,13 @@ const preloadFont: Plugin = {
   },
 };
 
-/** Loads one part of a language's file (`de.json?pages`), so that the inbox does not load the texts of all pages. */
+/** Loads one part of a language's file (`de.json?pages`), so that the list of the inbox does not load the texts of tickets
+ * and of all other pages. */
 const textParts: Plugin = {
   name: "text-parts",
   enforce: "pre",
   load(id) {
-    const [, file, part] = /^(.+\/i18n\/\w+\.json)\?(first|pages)$/.exec(id) ?? [];
+    const [, file, part] = /^(.+\/i18n\/\w+\.json)\?(first|ticket|pages)$/.exec(id) ?? [];
     if (file === undefined || part === undefined) return null;
     this.addWatchFile(file);
     const texts = JSON.stringify(JSON.parse(readFileSync(file, "utf8"))[part]);

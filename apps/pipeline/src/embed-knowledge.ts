@@ -103,6 +103,10 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
     if (embedding == null) throw new Error("the endpoint returned no embedding for a single word");
     const chosen = { model: embedder.model, dimensions: embedding.length };
     await table.announceModel(chosen);
+    await table.prepareVectors(chosen.dimensions).catch((error: unknown) => {
+      // Searches work without it. On a table with many embeddings it may take longer than a statement of this process may.
+      log.warn({ error }, "failed to build the index of embeddings; see docs/models.md, pgvector");
+    });
     return chosen;
   }
 

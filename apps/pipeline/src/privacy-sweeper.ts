@@ -2,18 +2,24 @@ import type { Log } from "@svc/log";
 import { followDeletions } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { startSweeps } from "@svc/work";
-import { storageWarnings } from "@svc/store";
+import { isUnavailable, storageWarnings } from "@svc/store";
 import type { DuePurge, Store } from "@svc/store";
 
 /** A deletion wakes the sweeps up; for all else nobody waits: it is allowed to stay for an hour longer. */
 const SWEEP_MS = 10_000;
+/** One process moves files; another one that moves the same ones does no harm. */
+const MOVER = "file-mover";
+const MOVER_LEASE_MS = 60_000;
 /** How often storage is compared with its limits: for a warning in the log even if nothing new is stored. */
 const WARN_STORAGE_MS = 600_000;
+/** Partitions are made more than a month before they are needed. */
+const KEEP_PARTITIONS_MS = 3_600_000;
 
 /**
  * Every ten seconds in every replica, and after a deletion: removes what deleted projects held, a little at a time; takes, once an hour for
  * each project, what it has kept for longer than it wants to; removes what unfinished replies have left, and files that
- * no reply names; expires files of visitors; and folds the rows that count stored bytes. Replicas share the work; the
+ * no reply names; expires files of visitors, and moves them to the object store; folds the rows that count stored bytes; and,
+ * once an hour, makes the partitions of coming months and drops those whose rows are all erased. Replicas share the work; the
  * next sweep finds what one of them leaves undone when it crashes.
  */
 // oxlint-disable-next-line max-lines-per-function -- One sweep whose steps share its state.
@@ -74,10 +80,32 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
     }
   }
 
-  const steps = [removeDeleted, purgeIdle, removeTexts, expireFiles];
+  async function keepPartitions(): Promise<void> {
+    try {
+      const { made, dropped } = await store.partitions.keep();
+      if (made.length + dropped.length > 0) log.info({ made, dropped }, "changed the partitions of tables");
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      // Such as a role that does not own the tables: a person has to act, and nothing is lost meanwhile.
+      log.warn({ error }, "failed to change the partitions of tables; the next attempt is in an hour");
+    }
+  }
+
+  // First what must not be kept, then what may be elsewhere.
+  async function moveFiles(isStopped: () => boolean): Promise<void> {
+    if (!store.fileObjects.isConfigured) return;
+    while (!isStopped() && (await store.fileObjects.remove()));
+    if (!(await store.serviceLeases.take(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
+    while (!isStopped() && (await store.fileObjects.move())) {
+      if (!(await store.serviceLeases.take(MOVER, store.processes.ownId, MOVER_LEASE_MS))) return;
+    }
+  }
+
+  const steps = [removeDeleted, purgeIdle, removeTexts, expireFiles, moveFiles];
   const sweeps = startSweeps(log, "expired data", [
     ...steps.map((run) => ({ everyMs: SWEEP_MS, run })),
     { everyMs: WARN_STORAGE_MS, run: warnStorage },
+    { everyMs: KEEP_PARTITIONS_MS, run: keepPartitions },
   ]);
   const silence = followDeletions(queues, () => sweeps.wake());
   return {

@@ -75,7 +75,7 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
   const infrastructure = await startInfrastructure(early, log, onProgress);
   try {
     const config = loadConfig({ ...env, ...infrastructure.variables });
-    await migrateAll(config.databaseUrl, log);
+    await migrateAll(config.directUrl, log);
     const resources = await openResources(config, { app: "standalone", log });
     let initialized: Initialized;
     let keyForShell: string;

@@ -1,6 +1,6 @@
 import { LIMITS } from "@svc/contracts";
 import { parseJson, readJsonBytes } from "@svc/http";
-import { isDeeperThan } from "@svc/operations";
+import { isDeeperThan } from "@svc/primitives";
 import type { Request, Response } from "express";
 
 /** What is wrong with a body before it is known which message it carries: a code of JSON-RPC, and what to do. */

@@ -1,6 +1,7 @@
 import type { WidgetConfigAnswer } from "@svc/contracts";
 import { createWidgetStore } from "./connection/create-widget-store.ts";
-import type { ManagedStore, WidgetEvents } from "./connection/create-widget-store.ts";
+import type { ManagedStore } from "./connection/create-widget-store.ts";
+import type { WidgetEvents } from "./connection/store-core.ts";
 import { openSocket } from "./connection/open-socket.ts";
 import type { OpenSocket } from "./connection/open-socket.ts";
 import type { Identity } from "./launch/page-settings.ts";
@@ -8,7 +9,7 @@ import type { Texts } from "./locales/create-texts.ts";
 import { mountPanel } from "./panel/mount-panel.tsx";
 import type { Storage } from "./storage.ts";
 
-/** How the panel looks and speaks. */
+/** Appearance and language of the panel. */
 export interface Appearance {
   texts: Texts;
   /** BCP 47. */
@@ -40,7 +41,7 @@ export interface Chat {
   store: ManagedStore;
   /** The site has chosen another language or theme. */
   update: (appearance: Appearance) => void;
-  /** Takes the panel away and the line down. */
+  /** Removes the panel and disconnects. */
   stop: () => void;
 }
 

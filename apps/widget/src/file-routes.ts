@@ -19,9 +19,12 @@ export interface FormFile {
 const MAX_BYTES = WIDGET_LIMITS.fileMaxBytes;
 /** What a form has around its file. */
 const FORM_OVERHEAD_BYTES = 64 * 1024;
-/** Of a body that is too large, so many times the limit is read and thrown away, so that its sender reads the answer. */
+/**
+ * Maximum number of bytes that are read and discarded of a body that is too large, as a multiple of the limit, so
+ * that the client reads the response.
+ */
 const DISCARD_FACTOR = 4;
-/** What has to come of a body in each window of time, so that nobody holds a place with next to nothing: 1 KB a second. */
+/** Minimum bytes of a body in each window: 1 KB per second, so that a slow client cannot occupy a slot. */
 const LEAST_PACE = { windowMs: 30_000, bytes: 30 * 1024 };
 const HEADER_LIMITS = { headerPairs: 20, headerSize: 8 * 1024 };
 
@@ -121,6 +124,9 @@ const MAX_UPLOADS_OF_ADDRESS = 4;
  * in memory. Rejects if it cannot be sent in full.
  */
 async function sendDownload(response: Response, { filename, mime, sizeBytes, pieces }: OpenedFile): Promise<void> {
+  const isHead = response.req.method === "HEAD";
+  // Before anything is sent: an object store that is unavailable is an error response, not a download that breaks off.
+  const first = isHead ? null : await pieces.next();
   response.attachment(cleanFileName(filename));
   response.set({
     "Content-Type": mime,
@@ -129,12 +135,16 @@ async function sendDownload(response: Response, { filename, mime, sizeBytes, pie
     "Cache-Control": "private, no-store",
   });
   response.status(200);
-  if (response.req.method === "HEAD") {
+  if (first === null) {
     response.end();
     return;
   }
+  async function* all() {
+    if (first?.done === false) yield first.value;
+    yield* pieces;
+  }
   try {
-    await pipeline(pieces, response);
+    await pipeline(all(), response);
   } catch (error) {
     // The visitor has closed the page.
     if (!isPrematureClose(error)) throw error;

@@ -80,7 +80,7 @@ export function isStillKnown({ project, userId, provenBy }: Visitor, site: Widge
   return userId === null ? !site.settings.requireIdentity : provenBy === site.identitySecret;
 }
 
-/** One value of a header; sent twice it is a fault, since two readers could take different ones. */
+/** Returns the value of a header. Rejects a repeated header, because two readers could use different values. */
 function single(request: Request, name: string): string | undefined {
   const values = request.headersDistinct[name.toLowerCase()];
   if (values === undefined || values.length === 1) return values?.[0];

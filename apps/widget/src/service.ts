@@ -90,7 +90,7 @@ async function startWidget(resources: Resources): Promise<RunningService> {
     listening = null;
   }
 
-  const channel = createWidgetChannel({ open, close, tell });
+  const channel = createWidgetChannel({ open, close, tell, countSockets: () => sockets?.count() ?? 0 });
   const context: WidgetContext = {
     store,
     queues,

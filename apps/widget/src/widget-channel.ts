@@ -7,7 +7,7 @@ export interface WidgetChannel extends Channel {
   receive: IncomingHandler;
 }
 
-/** What the channel starts and stops, and whom it tells of replies. */
+/** Parts that the channel starts and stops, and the receiver of its announcements. */
 export interface WidgetServer {
   /** Binds the port. */
   open: () => Promise<void>;
@@ -15,6 +15,8 @@ export interface WidgetServer {
   close: () => Promise<void>;
   /** Says that something has happened in these conversations, to the sockets of every replica. */
   tell: (ticketIds: string[]) => void;
+  /** Number of open sockets. */
+  countSockets: () => number;
 }
 
 /**
@@ -30,6 +32,7 @@ export function createWidgetChannel(server: WidgetServer): WidgetChannel {
   };
   return {
     id: "widget",
+    countSockets: () => server.countSockets(),
     async start() {
       await server.open();
       isOpen = true;

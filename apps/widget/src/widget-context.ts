@@ -14,7 +14,7 @@ export interface WidgetSite {
   identitySecret: string | null;
 }
 
-/** Reads how the widget is set up. Rejects with `unavailable` while the store is away. */
+/** Reads the widget's settings. Rejects with `unavailable` while the store is unavailable. */
 export type SiteReader = () => Promise<WidgetSite>;
 
 /** A change of the settings takes effect within this time. */

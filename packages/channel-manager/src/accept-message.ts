@@ -55,7 +55,7 @@ async function commitAndAnnounce(
   context: IncomingContext,
 ): Promise<AcceptedMessage> {
   const project = asProjectId(context.project);
-  const accepted = await store.messages.accept(
+  const { priority, ...accepted } = await store.messages.accept(
     project,
     {
       channelId: message.channelId,
@@ -73,13 +73,12 @@ async function commitAndAnnounce(
     context.messageId,
   );
   const { messageId, ticketId } = accepted;
-  const published = announceWork(queues, "incoming-messages", [{ project, messageId, ticketId, attempts: 0 }]).catch(
-    (error: unknown) => {
-      const text = "message accepted but not announced; the sweeper will announce it";
-      if (error instanceof QueueDownError) log.debug({ messageId }, text);
-      else log.warn({ error, messageId }, text);
-    },
-  );
+  const work = { project, messageId, ticketId, attempts: 0, priority };
+  const published = announceWork(queues, "incoming-messages", [work]).catch((error: unknown) => {
+    const text = "message accepted but not announced; the sweeper will announce it";
+    if (error instanceof QueueDownError) log.debug({ messageId }, text);
+    else log.warn({ error, messageId }, text);
+  });
   channel.markTyping?.(message.chatId, { project, ticketId }).catch((error: unknown) => {
     log.debug({ error, ticketId }, "failed to show the typing indicator");
   });

@@ -3,7 +3,6 @@ import type { Channel, ChannelsConfig, IntegrationId } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { errorMessage } from "@svc/primitives";
 import { jobsOf } from "@svc/queue";
-import { newId } from "@svc/store";
 import type { ReplicaState } from "@svc/store";
 import { acceptMessage } from "./accept-message.ts";
 import type { ChannelResources } from "./accept-message.ts";
@@ -13,7 +12,9 @@ import { deliverReplies } from "./deliver-replies.ts";
 export type ChannelState = ReplicaState;
 
 /** A server that is only started and stopped, and receives no replies. */
-export type SwitchedServer = Pick<Channel, "start" | "stop" | "findProblem"> & { readonly id: IntegrationId };
+export type SwitchedServer = Pick<Channel, "start" | "stop" | "findProblem" | "countSockets"> & {
+  readonly id: IntegrationId;
+};
 
 /** Passes announced replies to a channel until it is stopped. */
 interface ReplyConsumer {
@@ -123,10 +124,9 @@ async function followSettings(
   { reconcile, states }: Pick<ChannelManager, "reconcile" | "states">,
   onSettings?: OnSettings,
 ): Promise<() => Promise<void>> {
-  const replica = newId();
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  const report = () => store.channelStates.report(replica, states());
+  const report = () => store.channelStates.report(states());
   const check = async () => {
     try {
       const settings = await store.channelsConfig.read();
@@ -150,7 +150,7 @@ async function followSettings(
     stopped = true;
     clearTimeout(timer);
     await reconcile([]);
-    await store.channelStates.forget(replica).catch((error: unknown) => {
+    await store.channelStates.forget(states().map(({ id }) => id)).catch((error: unknown) => {
       // A state that is not reported again expires after five seconds.
       log.debug({ error }, "failed to record that the channels of this process have stopped");
     });
@@ -183,7 +183,10 @@ export function createChannelManager(resources: ChannelResources) {
 
   /** Returns the state of each channel of this process. */
   function states(): ChannelState[] {
-    return [...channels.values()].map((entry) => entry.state);
+    return [...channels.values()].map(({ channel, state }) => ({
+      ...state,
+      ...(channel.countSockets && { sockets: channel.countSockets() }),
+    }));
   }
 
   function add(channel: SwitchedServer, consume: Registered["consume"]): void {

@@ -226,16 +226,19 @@ const SHOWN_CONFIGS = {
 
 type ShownSchema<Id extends ChannelId> = Id extends keyof typeof SHOWN_CONFIGS
   ? (typeof SHOWN_CONFIGS)[Id]
-  : z.ZodObject<Record<SecretsOf<Id>, typeof maskedSchema>>;
+  : z.ZodObject<Record<SecretsOf<Id>, typeof maskedSchema>, z.core.$strict>;
 
-/** Settings of a channel as shown to administrators. Secrets are masked. */
+/**
+ * Settings of a channel as shown to administrators. Secrets are masked. Strict if there are only secrets, or none: in a
+ * union, an object without fields would otherwise match the settings of any channel and drop them.
+ */
 export const CHANNEL_CONFIGS = {
   ...mapChannels<{ [Id in ChannelId]: ShownSchema<Id> }>((id, channel) =>
     id in SHOWN_CONFIGS
       ? SHOWN_CONFIGS[id as keyof typeof SHOWN_CONFIGS]
-      : z.object(mapSecrets(channel, () => maskedSchema)),
+      : z.strictObject(mapSecrets(channel, () => maskedSchema)),
   ),
-  "tool-server": z.object({}),
+  "tool-server": z.strictObject({}),
 };
 export type ChannelConfigs = { [Id in keyof typeof CHANNEL_CONFIGS]: z.infer<(typeof CHANNEL_CONFIGS)[Id]> };
 

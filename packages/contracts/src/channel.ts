@@ -135,5 +135,7 @@ export interface Channel {
   isActive?(): boolean;
   /** Problem of a started channel, in words for an operator. Null while it works. */
   findProblem?(): string | null;
+  /** Number of sockets that are open in this process, for the usage of the project. */
+  countSockets?(): number;
   markTyping?(chatId: string, context?: Pick<ReplyContext, "project" | "ticketId">): Promise<void>;
 }

@@ -162,6 +162,10 @@ export function listAnswer<Item extends z.ZodType>(
   return { status: 200, when: "One page.", schema: body };
 }
 
+/** Returns true if the operation of an endpoint takes a `Target` instead of the path parameters. */
+export const takesTarget = ({ ifMatch, isCancellable }: Endpoint): boolean =>
+  ifMatch !== undefined || isCancellable === true;
+
 /** Names of the path parameters of an endpoint, in their order. */
 export function pathParameters({ path }: Pick<Endpoint, "path">): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);

@@ -21,6 +21,7 @@ import { serviceEndpoints } from "./service.ts";
 import { statsEndpoints } from "./stats.ts";
 import { ticketEndpoints } from "./ticket-endpoints.ts";
 import { toolCallEndpoints } from "./tool-call.ts";
+import { usageEndpoints } from "./usage.ts";
 
 /** Administration endpoints: every endpoint that requires a key and runs an operation. */
 export const ADMIN_ENDPOINTS = {
@@ -44,6 +45,7 @@ export const ADMIN_ENDPOINTS = {
   ...statsEndpoints,
   ...ticketEndpoints,
   ...toolCallEndpoints,
+  ...usageEndpoints,
 } as const satisfies Record<string, Endpoint>;
 export type AdminOperation = keyof typeof ADMIN_ENDPOINTS;
 

@@ -27,11 +27,14 @@ const STATUSES: Record<ErrorCode, number> = {
   too_many_files: 409,
   version_conflict: 412,
   rate_limited: 429,
+  quota_exceeded: 429,
+  storage_quota_exceeded: 413,
   channel_disabled: 503,
   pull_cancelled: 409,
   pull_failed: 424,
   disk_full: 507,
   unavailable: 503,
+  busy: 503,
   internal: 500,
 };
 

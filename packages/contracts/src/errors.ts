@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { reachedQuotaSchema } from "./quota.ts";
+import type { ReachedQuota } from "./quota.ts";
 
 /** A validation error of a request: its location (JSON Pointer, RFC 6901), its kind, and what the value must be. */
 export const fieldFaultSchema = z.object({
@@ -167,6 +169,19 @@ export const ERRORS = {
     fix: "Wait for the number of seconds in `Retry-After`.",
     also: "`Retry-After`, `RateLimit-Policy`, `RateLimit`",
   },
+  quota_exceeded: {
+    status: 429,
+    title: "Quota exceeded",
+    when: "The project has reached its limit of messages per day or of open sockets. `quota` says which limit, how much is used and until when.",
+    fix: "Retry after `Retry-After`. An administrator can raise the limit (`quotas` of the project).",
+    also: "`Retry-After`",
+  },
+  storage_quota_exceeded: {
+    status: 413,
+    title: "Storage quota exceeded",
+    when: "The project has reached its limit of documents or of stored content. `quota` says which limit and how much is used.",
+    fix: "Delete documents or files, or shorten their retention. An administrator can raise the limit (`quotas` of the project).",
+  },
   channel_disabled: {
     status: 503,
     title: "Channel disabled",
@@ -191,6 +206,13 @@ export const ERRORS = {
     title: "Disk full",
     when: "The disk of the machine that stores the model is full.",
     fix: "Free disk space, for example with `ollama rm <model>`, then pull the model again.",
+  },
+  busy: {
+    status: 503,
+    title: "Busy",
+    when: "The process that got the request has all its database connections in use. Nothing was changed.",
+    fix: "Retry after `Retry-After`. If it lasts, run more processes of this app.",
+    also: "`Retry-After`",
   },
   unavailable: {
     status: 503,
@@ -221,6 +243,7 @@ export const problemSchema = z.object({
   detail: z.string().describe("Explanation for people: what is wrong and how to fix the request."),
   instance: z.string().optional().describe("Path of the request."),
   requestId: z.string().optional().describe("Request ID. Identifies the request in the log."),
+  quota: reachedQuotaSchema.optional().describe("The limit of the project that is reached."),
   errors: z.array(fieldFaultSchema).optional().describe("All validation errors of the request."),
 });
 export type Problem = z.infer<typeof problemSchema>;
@@ -229,18 +252,21 @@ export type Problem = z.infer<typeof problemSchema>;
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly errors: FieldError[] | undefined;
+  /** The limit of the project that is reached. */
+  readonly quota: ReachedQuota | undefined;
   /** Response headers that belong to this error. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { errors?: FieldError[]; headers?: Record<string, string>; cause?: unknown } = {},
+    options: { errors?: FieldError[]; quota?: ReachedQuota; headers?: Record<string, string>; cause?: unknown } = {},
   ) {
     super(detail, { cause: options.cause });
     this.name = "ServiceError";
     this.code = code;
     this.errors = options.errors;
+    this.quota = options.quota;
     this.headers = options.headers ?? {};
   }
 }

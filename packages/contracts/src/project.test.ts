@@ -91,6 +91,18 @@ describe("a new project", () => {
     expect(errorsOf({ name: "a", modelLimits: null })).toEqual(["modelLimits"]);
   });
 
+  test("may have quotas, each by itself, and is rejected for invalid ones with their names", () => {
+    for (const quotas of [{}, { sockets: 1 }, { messagesPerDay: null, storageMb: 100 }]) {
+      expect(projectInputSchema.parse({ name: "a", quotas })).toEqual({ name: "a", quotas });
+    }
+    expect(errorsOf({ name: "a", quotas: { messagesPerDay: 0, documents: 1.5, storageMb: "8" } })).toEqual([
+      "quotas.messagesPerDay",
+      "quotas.documents",
+      "quotas.storageMb",
+    ]);
+    expect(errorsOf({ name: "a", quotas: { calls: 1 } })).toEqual(["quotas"]);
+  });
+
   test.each([null, [], "a", 1, [{ name: "a" }]])("is no %j", (input) => {
     expect(errorsOf(input)).toEqual([""]);
   });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { quotasInputSchema, quotasSchema } from "./quota.ts";
 import { maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
 import { textUpTo } from "./well-formed.ts";
 
@@ -74,6 +75,9 @@ const projectSettings = {
   modelLimits: modelLimitsSchema
     .optional()
     .describe("Limits of language models for the project. Above them, agents answer without a language model."),
+  quotas: quotasInputSchema
+    .optional()
+    .describe("Limits of the project. Above them, requests fail with `quota_exceeded` or `storage_quota_exceeded`."),
 };
 
 /** Body of `POST /api/v1/projects`. Unknown fields are rejected. */
@@ -113,6 +117,7 @@ export const projectItemSchema = z.object({
   retentionDays: z.int().nullable(),
   fileRetentionDays: z.int().nullable(),
   modelLimits: z.object({ concurrency: z.int().nullable(), tokensPerDay: z.int().nullable() }),
+  quotas: quotasSchema,
   webhookSecret: maskedSchema,
   previousWebhookSecretUntil: z.iso
     .datetime()

@@ -77,6 +77,7 @@ export const REVIEW_LIMITS = {
   mentionsMaxCount: 20,
   reasonMaxChars: 2_000,
   assigneeMaxChars: 320,
+  snoozeMaxDays: 366,
 } as const;
 
 /** Actions of operators on a ticket. */
@@ -94,22 +95,29 @@ export const REVIEW_ACTIONS = [
   "resolve",
   "reopen",
   "retry",
+  "snooze",
+  "unsnooze",
 ] as const;
 export type ReviewAction = (typeof REVIEW_ACTIONS)[number];
 
 /** Name of an operator, as shown to other operators: one line. */
 const assigneeSchema = lineUpTo(REVIEW_LIMITS.assigneeMaxChars);
 
-const markdownSchema = z.boolean({ error: "must be true or false" }).optional();
+const flagSchema = z.boolean({ error: "must be true or false" }).optional();
+const markdownSchema = flagSchema;
+const resolvesSchema = flagSchema.describe(
+  "If true, the ticket is resolved with the reply, unless another message is waiting by then. Defaults to false.",
+);
 const emptySchema = z.strictObject({});
 
 /** Bodies of the actions at `POST /api/v1/admin/tickets/:id/<action>`. Unknown fields are rejected. */
 export const REVIEW_INPUTS = {
-  approve: emptySchema,
+  approve: z.strictObject({ resolves: resolvesSchema }),
   edit: z.strictObject({
     text: messageText(REVIEW_LIMITS.textMaxChars).describe("Text to send instead of the draft."),
     markdown: markdownSchema.describe("Defaults to the draft's value."),
     attachments: replyFilesField,
+    resolves: resolvesSchema,
   }),
   reject: z.strictObject({
     reason: messageText(REVIEW_LIMITS.reasonMaxChars)
@@ -137,6 +145,7 @@ export const REVIEW_INPUTS = {
     text: messageText(REVIEW_LIMITS.textMaxChars),
     markdown: markdownSchema.describe("Defaults to false."),
     attachments: replyFilesField,
+    resolves: resolvesSchema,
   }),
   reroute: z.strictObject({
     agentId: z
@@ -158,6 +167,13 @@ export const REVIEW_INPUTS = {
       .describe("If true, restores the status and assignee from before the ticket was closed. Defaults to false."),
   }),
   retry: emptySchema,
+  snooze: z.strictObject({
+    until: z.iso
+      .datetime({ offset: true, error: "must be a time such as 2026-12-24T09:00:00Z, or null" })
+      .nullable()
+      .describe("When the ticket returns to the inbox. Null: when the customer writes, which always ends the snooze."),
+  }),
+  unsnooze: emptySchema,
 } as const satisfies Record<ReviewAction, z.ZodType>;
 
 /** Body of each action. */
@@ -273,6 +289,20 @@ export const reviewEndpoints = {
     description:
       "Messages that failed five times are processed again. A reply that could not be delivered is sent again.",
     body: optional("retry"),
+    ifMatch: true,
+  },
+  snoozeTicket: {
+    ...decision("snooze", "Snooze the ticket"),
+    description:
+      "Takes an open ticket out of the views of open work until a time, at most a year ahead, or until the customer writes, whichever is earlier. Messages that are waiting keep waiting. A reply, closing and reopening end the snooze.",
+    body: { schema: REVIEW_INPUTS.snooze },
+    ifMatch: true,
+    example: { body: { until: "2030-01-07T09:00:00Z" } },
+  },
+  unsnoozeTicket: {
+    ...decision("unsnooze", "End the snooze of a ticket"),
+    description: "The ticket is in the views of open work again.",
+    body: optional("unsnooze"),
     ifMatch: true,
   },
 } as const satisfies Record<string, Endpoint>;

@@ -59,8 +59,10 @@ export interface TicketListInput extends ListInput {
    * `chatId`.
    */
   allProjects?: string | undefined;
-  /** `1`: tickets that need attention from an operator. */
+  /** `1`: tickets that need attention from an operator, without snoozed ones. */
   needsReview?: string | undefined;
+  /** `1`: snoozed tickets only. `0`: without them. */
+  snoozed?: string | undefined;
 }
 
 const oneOf = <const Option extends string>(options: readonly Option[]) =>
@@ -91,6 +93,9 @@ export const ticketFilters = {
   origin: oneOf([ISSUE_ORIGIN]),
   allProjects: flag,
   needsReview: flag,
+  snoozed: z
+    .enum(["0", "1"], { error: "must be 1 for snoozed tickets, or 0 for the others" })
+    .transform((given) => given === "1"),
 };
 
 /** Returns the name of the list with this sort order, which its cursors are bound to. */
@@ -168,7 +173,11 @@ const filterQuery = z.object({
     .describe(
       "`1` for tickets of all projects: all of them with an administrator's key; in the console, those the operator can read. Cannot be combined with `q` and `chatId`.",
     ),
-  needsReview: z.enum(["0", "1"]).optional().describe("`1` for tickets that need attention from an operator."),
+  needsReview: z
+    .enum(["0", "1"])
+    .optional()
+    .describe("`1` for tickets that need attention from an operator, without snoozed ones."),
+  snoozed: z.enum(["0", "1"]).optional().describe("`1` for snoozed tickets only, `0` for the others."),
 });
 
 /** Tickets. */

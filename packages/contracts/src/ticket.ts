@@ -123,6 +123,12 @@ export const ticketItemSchema = z.object({
   stage: ticketStageSchema,
   priority: ticketPrioritySchema,
   assignee: z.string().nullable().describe("Operator that the ticket is assigned to."),
+  snooze: z
+    .object({ until: time.nullable().describe("Null: until the customer writes.") })
+    .nullable()
+    .describe(
+      "Set while the ticket is snoozed: it is in no view of open work until then, or until the customer writes.",
+    ),
   agentId: z.string().nullable(),
   confidence: z.number().nullable(),
   language: z.string().nullable().describe("Language (ISO 639-1)."),

@@ -1,5 +1,6 @@
 export { acquireDataFolder } from "./acquire-data-folder.ts";
 export type { DataFolderLock } from "./acquire-data-folder.ts";
+export { findBinaries, makeUsable } from "./find-binaries.ts";
 export { hasCluster } from "./cluster.ts";
 export { DataFolderInUseError, EmbeddedPostgresError } from "./errors.ts";
 export type { EmbeddedPostgresErrorCode, PostgresLogger } from "./errors.ts";

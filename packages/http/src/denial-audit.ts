@@ -13,7 +13,7 @@ export interface DenialAudit {
   close(): Promise<void>;
 }
 
-/** How long equal denials are counted before one row tells of them. */
+/** Time in which equal denials are counted into one row, in milliseconds. */
 const WINDOW_MS = 60_000;
 /** Different denials of a window that get rows of their own; the others of a kind are counted together. */
 const MAX_GROUPS = { anonymous: 100, key: 500 };
@@ -24,7 +24,7 @@ interface Group {
   further: number;
 }
 
-/** What is told of those that are counted together. */
+/** Facts about denials that are counted together. */
 const TOGETHER = { object: null, network: null, project: null, requestId: null };
 
 /**

@@ -1,5 +1,5 @@
 import { ERRORS, ServiceError, describeInvalid, describeIssue } from "@svc/contracts";
-import type { FieldError, Problem, SchemaIssue } from "@svc/contracts";
+import type { ErrorCode, FieldError, Problem, SchemaIssue } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { traceIdOf } from "@svc/telemetry";
 import type { ErrorRequestHandler, Request, Response } from "express";
@@ -27,6 +27,7 @@ export function problemAnswer(request: Request, response: Response, error: Servi
     detail: error.message,
     instance: request.path,
     requestId: String(response.getHeader("X-Request-Id") ?? ""),
+    ...(error.quota === undefined ? {} : { quota: error.quota }),
     ...(error.errors === undefined ? {} : { errors: error.errors }),
   };
   const wait = error.code === "unavailable" ? { "Retry-After": UNAVAILABLE_RETRY_S } : {};
@@ -45,7 +46,7 @@ export function sendProblem(request: Request, response: Response, error: Service
   response.status(status).set(headers).send(body);
 }
 
-/** Faults that express and its router throw themselves, as errors of ours; null for any other fault. */
+/** Returns an error of express or its router as a ServiceError; null for any other error. */
 function fromExpress(error: unknown): ServiceError | null {
   const status: unknown = error instanceof Error && "status" in error ? error.status : undefined;
   // A path such as /%E0%A4%A is no UTF-8.
@@ -68,6 +69,12 @@ export function routeOf(request: Request): string | undefined {
 /** Told of each request that was refused for who asks, after its answer; must not throw. */
 export type OnDenial = (request: Request, response: Response, error: ServiceError) => void;
 
+/** What the log says of errors that are the service's own state. */
+const LOGGED: Partial<Record<ErrorCode, string>> = {
+  busy: "all database connections are in use",
+  unavailable: "service unavailable",
+};
+
 /** What refuses a request for who asks, and not for what it asks. */
 const DENIAL_STATUSES: readonly number[] = [401, 403];
 
@@ -86,7 +93,8 @@ export function problemHandler(log: Log, onDenial?: OnDenial): ErrorRequestHandl
     }
     const known = error instanceof ServiceError ? error : fromExpress(error);
     if (known !== null) {
-      if (known.code === "unavailable") log.debug({ error: known, requestId }, "service unavailable");
+      const logged = LOGGED[known.code];
+      if (logged !== undefined) log.debug({ error: known, requestId }, logged);
       sendProblem(request, response, known);
       if (DENIAL_STATUSES.includes(ERRORS[known.code].status)) onDenial?.(request, response, known);
       return;
@@ -130,7 +138,7 @@ interface Issue extends SchemaIssue {
   path: PropertyKey[];
 }
 
-/** The faults that a schema found, as JSON Pointers into what was checked. */
+/** Returns the errors of a schema, with JSON Pointers into the checked value. */
 export function invalidRequest(issues: readonly Issue[], what = "The request"): ServiceError {
   const errors = issues.map((issue): FieldError => ({
     pointer: issue.path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),

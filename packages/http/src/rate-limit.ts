@@ -29,7 +29,7 @@ export interface RateLimit {
   hasUsedUpFailures(request: Request): Promise<boolean>;
 }
 
-/** Whole seconds until a window ends, rounded up: whoever waits for so long comes after its end. */
+/** Returns the seconds until a window ends, rounded up, so that a client that waits for them is not too early. */
 const secondsUntil = (resetMs: number) => Math.max(Math.ceil(resetMs / 1_000), 1);
 
 /** Sets the fields of the IETF draft "RateLimit header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers). */

@@ -8,6 +8,8 @@ export { EmbeddingError } from "./embeddings/request-embeddings.ts";
 export { readModelFolder } from "./embeddings/read-model-folder.ts";
 export type { ModelFolder } from "./embeddings/read-model-folder.ts";
 export { searchEachWithEmbeddings, searchWithEmbeddings } from "./embeddings/reorder-by-embeddings.ts";
+export { createMemoryEngine, createPgvectorEngine, createSearchEngine } from "./embeddings/search-engine.ts";
+export type { MeaningComparison, MeaningQuery, SearchEngine } from "./embeddings/search-engine.ts";
 export { createPageFetcher } from "./fetch/create-page-fetcher.ts";
 export type { FetchedPage, PageFetcher, PageFetcherOptions } from "./fetch/create-page-fetcher.ts";
 export { findSitePages, siteOf } from "./fetch/find-site-pages.ts";

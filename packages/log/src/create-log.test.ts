@@ -49,6 +49,7 @@ const TEXTS: Record<string, string> = {
   "a visitor's id in a query string": `/api/widget/ws?visitorId=${PLANTED}&apiKey=${PLANTED}`,
   "a URL with a password": `postgres://svc:${PLANTED}@db.example:5432/svc`,
   "a URL with a password and no user": `redis://:${PLANTED}@cache:6379`,
+  "the URL of a file store": `s3://key:${PLANTED}@s3.example:9000/bucket?tls=false`,
   "a URL whose password has an @": `postgres://svc:first@${PLANTED}@db/svc`,
 };
 

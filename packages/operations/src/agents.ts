@@ -108,7 +108,7 @@ export async function errorsOfKbs(
   return kbIds.flatMap((id, index) => (found.has(id) ? [] : [{ pointer: `${at}/kbIds/${index}`, ...NO_KB }]));
 }
 
-/** The fault that says which of these knowledge bases the project does not have. */
+/** Returns the error that names the knowledge bases that the project does not have. */
 async function unknownKbs(store: Store, principal: Principal, kbIds: readonly string[]): Promise<ServiceError> {
   const errors = await errorsOfKbs(store, principal, kbIds);
   return invalidInput(errors.length > 0 ? errors : [{ pointer: "/kbIds", ...NO_KB }], "The agent");
@@ -252,7 +252,7 @@ export const executeAgent = operation(
       model: model === null ? null : { model, project: principal.project, ticketId: null, signal, tools },
     });
     const { markdown, sources, confidence, why } = answer;
-    // What a person has to look at before a customer reads it is no answer: nobody looks here.
+    // A draft that needs a review is no answer here, because nobody reviews it.
     const isHeld = answer.model?.mustReview === true || (answer.needsPerson === true && agent.fixedReply === null);
     const text = isHeld ? null : answer.text;
     const { model: asked = null, inputTokens = 0, outputTokens = 0 } = answer.model?.usage ?? {};

@@ -82,7 +82,7 @@ export const listAuditEvents = operation(
   },
 );
 
-/** What each fault means, and what to think of it. */
+/** Meaning of each problem, and advice. */
 const ERRORS: Record<AuditProblemKind, string> = {
   changed: "This row or the previous one was changed after it was written.",
   missing: "The row with this number is missing, although later rows exist.",

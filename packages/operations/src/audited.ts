@@ -63,13 +63,13 @@ const isCancelled = (args: readonly unknown[]) =>
       arg.signal.aborted,
   );
 
-/** What a row says of a call that has failed. */
+/** Returns the result in the row about a failed call. */
 function resultOf(error: unknown, args: readonly unknown[]): string {
   if (error instanceof ServiceError) return error.code;
   return isCancelled(args) ? "cancelled" : "internal";
 }
 
-/** Errors that a row of the audit log tells of. */
+/** Errors that already have a row in the audit log. */
 const recorded = new WeakSet<object>();
 
 /** True when an error comes from an operation that has left its row: who answers it need not leave another one. */

@@ -117,7 +117,7 @@ function escapeMarkdown(value: string): string {
     .replace(MARKDOWN_SIGNS, (sign) => `\\${sign}`);
 }
 
-/** What people call whoever is signed in: an operator's name, or that of the key; nothing on the machine itself. */
+/** Returns the name of the operator or of the key; an empty text for the command line. */
 async function nameOf(store: Store, { actor, keyId }: Principal): Promise<string> {
   const [, operatorId = ""] = /^operator:(.+)$/.exec(actor) ?? [];
   if (isUuid(operatorId)) return (await store.operators.find(operatorId))?.name ?? "";

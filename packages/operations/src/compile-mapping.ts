@@ -34,7 +34,7 @@ export class TooLongError extends Error {
 const isPresent = (value: unknown) => value !== null && value !== undefined && value !== "";
 const isScalar = (value: unknown) => typeof value !== "object" || value === null;
 
-/** What paths look into. */
+/** Documents that paths read. */
 export interface HookDocument {
   /** JSON, or the fields of a form. */
   body: unknown;

@@ -49,6 +49,7 @@ const INPUTS: Partial<Record<ReviewAction, object>> = {
   note: { text: "A note." },
   assign: { assignee: "Ada" },
   reroute: { agentId: null },
+  snooze: { until: null },
 };
 
 function decide(
@@ -249,6 +250,7 @@ describe("what is retried", () => {
     markdown: false,
     sources: [],
     fileIds: [],
+    resolves: false,
     covers: [first.id, newId()],
     answers: newId(),
   };

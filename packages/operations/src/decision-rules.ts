@@ -1,8 +1,8 @@
-import { ServiceError, isLegalMove } from "@svc/contracts";
+import { REVIEW_LIMITS, ServiceError, invalidInput, isLegalMove } from "@svc/contracts";
 import type { ReviewAction, ReviewInput, TicketStage } from "@svc/contracts";
 import type { Decision, ProjectId, ReviewState, SendWork } from "@svc/store";
 
-/** Who decides, and what a ticket is to be given to, where that was looked up. */
+/** The person who decides, and the target of an assignment or a reroute. */
 export interface DecisionCall {
   actor: string;
   /** Where a ticket is rerouted: the project, and the agent's name; null for no agent. */
@@ -37,7 +37,7 @@ export function conflict({ version }: { version: number }, text: string): Servic
   return new ServiceError("version_conflict", text, { headers: { ETag: `"${version}"` } });
 }
 
-/** What is said of a message that is no dead letter, or none any more. */
+/** Error of a message that is not, or no longer, a dead letter. */
 export const noDeadLetter = () =>
   new ServiceError(
     "not_found",
@@ -48,7 +48,7 @@ export const noDeadLetter = () =>
 export const UNREAD =
   "The customer has sent a new message that is not in the ticket yet. Fetch the ticket again in a moment.";
 
-/** The decision that changes nothing but what is said besides. */
+/** Returns a decision that only adds the given data. */
 function decisionOf(
   action: ReviewAction,
   { ticket }: ReviewState,
@@ -83,11 +83,23 @@ function replyOf(
     markdown,
     sources,
     fileIds = [],
-  }: Pick<SendWork, "author" | "text" | "markdown" | "sources"> & Partial<Pick<SendWork, "fileIds">>,
+    resolves = false,
+  }: Pick<SendWork, "author" | "text" | "markdown" | "sources"> &
+    Partial<Pick<SendWork, "fileIds">> & { resolves?: boolean | undefined },
 ) {
   const answers = (waiting.at(-1) ?? newest)?.id ?? null;
   const covers = idsOf(waiting);
-  return { kind: "send", author, text, markdown, sources, fileIds, covers, answers } as const satisfies SendWork;
+  return {
+    kind: "send",
+    author,
+    text,
+    markdown,
+    sources,
+    fileIds,
+    resolves,
+    covers,
+    answers,
+  } as const satisfies SendWork;
 }
 
 /** A draft that is regenerated answers so many messages, the newest. */
@@ -105,13 +117,13 @@ export const UNDER_WAY = "An earlier action on this ticket is still in progress.
 
 const NO_DRAFT = "This ticket has no draft. Use reply to write to the customer.";
 
-const approve: Rule<"approve"> = (state, _input, call) => {
+const approve: Rule<"approve"> = (state, { resolves }, call) => {
   const { draft } = state;
   if (draft === null) throw illegal(NO_DRAFT);
   if (draft.text.trim() === "") {
     throw illegal("The draft is empty because the agent found no answer. Use edit to write one, or reject.");
   }
-  // A dead letter has no draft; its sender must not be told that this one answers it.
+  // A dead letter has no draft, and this draft must not be sent as its answer.
   if (state.waiting.some(({ id }) => !draft.covers.includes(id))) {
     const text = "A newer message is not covered by this draft. Use retry for failed messages, regenerate, or edit.";
     throw conflict(state.ticket, text);
@@ -119,7 +131,8 @@ const approve: Rule<"approve"> = (state, _input, call) => {
   return decisionOf("approve", state, call, {
     ticket: { stage: "delivering" },
     why: "approved",
-    work: replyOf(state, { author: "agent", ...draft }),
+    snooze: null,
+    work: replyOf(state, { author: "agent", ...draft, resolves }),
   });
 };
 
@@ -128,19 +141,21 @@ const ownerAfterReply = ({ ticket }: ReviewState, { actor }: DecisionCall) => ti
 
 const fileIdsOf = (attachments: ReviewInput<"reply">["attachments"] = []) => attachments.map(({ fileId }) => fileId);
 
-const edit: Rule<"edit"> = (state, { text, markdown, attachments }, call) => {
+const edit: Rule<"edit"> = (state, { text, markdown, attachments, resolves }, call) => {
   const { draft } = state;
   if (draft === null) throw illegal(NO_DRAFT);
   return decisionOf("edit", state, call, {
     ticket: { stage: "delivering", assignee: ownerAfterReply(state, call) },
     why: "edited",
     data: { draft: draft.text, sent: text },
+    snooze: null,
     work: replyOf(state, {
       author: "operator",
       text,
       markdown: markdown ?? draft.markdown,
       sources: [],
       fileIds: fileIdsOf(attachments),
+      resolves,
     }),
   });
 };
@@ -213,6 +228,7 @@ const resolve: Rule<"resolve"> = (state, { status = "resolved" }, call) => {
     ticket: { status, assignee: null, stage: isLegalMove(ticket.stage, "done") ? "done" : ticket.stage },
     why: status,
     data: { status },
+    snooze: null,
     waiting: "reject",
     dropsDraft: true,
   });
@@ -235,6 +251,7 @@ const reopen: Rule<"reopen"> = (state, { restore = false }, call) => {
   return decisionOf("reopen", state, call, {
     ticket: { status, assignee, stage: restAfterReopen(state) },
     why: "reopened",
+    snooze: null,
     waiting: "restore",
   });
 };
@@ -287,6 +304,26 @@ const retry: Rule<"retry"> = (state, _input, call) => {
   );
 };
 
+const DAY_MS = 86_400_000;
+
+const snooze: Rule<"snooze"> = (state, { until }, call) => {
+  const { status } = state.ticket;
+  if (status === "resolved" || status === "spam") {
+    throw illegal(`Only open tickets can be snoozed. This ticket is ${status}.`);
+  }
+  const end = until === null ? null : new Date(until);
+  const latest = Date.now() + REVIEW_LIMITS.snoozeMaxDays * DAY_MS;
+  if (end !== null && (end.getTime() <= Date.now() || end.getTime() > latest)) {
+    const detail = `must be in the future, at most ${REVIEW_LIMITS.snoozeMaxDays} days ahead`;
+    throw invalidInput([{ pointer: "/until", code: "out_of_range", detail }], "The decision");
+  }
+  return decisionOf("snooze", state, call, {
+    data: { until: end?.toISOString() ?? null },
+    snooze: end ?? "reply",
+    interrupts: false,
+  });
+};
+
 const ABOUT_DRAFT = { needsVersion: true, needsNewest: "always", needsCalm: true } as const;
 const ABOUT_ANSWER = { needsVersion: false, needsNewest: "always", needsCalm: true } as const;
 const ABOUT_CHAT = { needsVersion: false, needsNewest: "never", needsCalm: true } as const;
@@ -302,11 +339,19 @@ export const DECISION_RULES: { [Action in ReviewAction]: ActionRule<Action> } = 
   reply: {
     ...ABOUT_CHAT,
     needsNewest: "versioned",
-    decide: (state, { text, markdown = false, attachments }, call) =>
+    decide: (state, { text, markdown = false, attachments, resolves }, call) =>
       decisionOf("reply", state, call, {
         ticket: { stage: "delivering", assignee: ownerAfterReply(state, call) },
         why: "answered by an operator",
-        work: replyOf(state, { author: "operator", text, markdown, sources: [], fileIds: fileIdsOf(attachments) }),
+        snooze: null,
+        work: replyOf(state, {
+          author: "operator",
+          text,
+          markdown,
+          sources: [],
+          fileIds: fileIdsOf(attachments),
+          resolves,
+        }),
       }),
   },
   reroute: { ...ABOUT_CHAT, decide: reroute },
@@ -329,4 +374,9 @@ export const DECISION_RULES: { [Action in ReviewAction]: ActionRule<Action> } = 
     },
   },
   reopen: { ...ABOUT_TICKET, decide: reopen },
+  snooze: { ...ABOUT_TICKET, decide: snooze },
+  unsnooze: {
+    ...ABOUT_TICKET,
+    decide: (state, _input, call) => decisionOf("unsnooze", state, call, { snooze: null, interrupts: false }),
+  },
 };

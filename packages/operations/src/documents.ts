@@ -47,7 +47,7 @@ export interface DocumentListInput extends ListInput {
 
 /** A file that was uploaded. */
 export interface UploadedFile {
-  /** What is said of it; not checked yet. */
+  /** Its facts as the caller sent them; not validated yet. */
   facts: FileFacts;
   bytes: Uint8Array;
   /** As the client declared it. */

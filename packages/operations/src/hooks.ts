@@ -26,9 +26,9 @@ import type {
 } from "@svc/contracts";
 import { isWebhookSecret } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
-import { isUuid } from "@svc/primitives";
+import { isDeeperThan, isUuid } from "@svc/primitives";
 import type { Hook, HookBody, HookBodyResult, NewHookBody, ProjectId, Store } from "@svc/store";
-import { isDeeperThan, WEBHOOK_SECRET_ERROR, findMappingErrors, mapBody } from "./map-body.ts";
+import { WEBHOOK_SECRET_ERROR, findMappingErrors, mapBody } from "./map-body.ts";
 import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
 import { generateWebhookSecret } from "./webhook-secret.ts";
 
@@ -120,7 +120,7 @@ function generateSecret({ type }: HookAuth): string {
   return type === "standard-webhooks" ? generateWebhookSecret() : randomBytes(SECRET_BYTES).toString("base64url");
 }
 
-/** A mapping with fields laid over it; what is null is taken away. */
+/** Returns a mapping with changed fields. Fields with null are removed. */
 function overlay(mapping: Partial<HookMapping>, change: object): object {
   const fields = Object.entries({ ...mapping, ...change });
   return Object.fromEntries(fields.filter(([, value]) => value !== null && value !== undefined));

@@ -40,7 +40,6 @@ export {
   updateHook,
 } from "./hooks.ts";
 export type { TakeHookBody } from "./hooks.ts";
-export { isDeeperThan } from "./map-body.ts";
 export { createMappingCache } from "./map-body.ts";
 export type { MappingCache } from "./map-body.ts";
 export { mapBody } from "./map-body.ts";
@@ -50,7 +49,7 @@ export type { GapListInput } from "./gaps.ts";
 export { FIRST_AGENT, initialize } from "./initialize.ts";
 export type { Initialized } from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";
-export { requireScopeOf, takesTarget } from "./operation.ts";
+export { requireScopeOf } from "./operation.ts";
 export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf, OperationResult } from "./operation.ts";
 export { createKey, getKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
 export { asModelPull, cancelPull, findPull, listModels, pullModel } from "./models.ts";
@@ -104,6 +103,8 @@ export {
   regenerateDraft,
   rejectDraft,
   reopenTicket,
+  snoozeTicket,
+  unsnoozeTicket,
   replyToTicket,
   rerouteTicket,
   resolveTicket,
@@ -122,3 +123,4 @@ export { getTicketHistory } from "./tickets.ts";
 export { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
 export { approveToolCall, decideToolCall, getToolCall, listToolCalls, rejectToolCall } from "./tool-calls.ts";
 export type { ToolCallListInput } from "./tool-calls.ts";
+export { exportUsage, getUsage } from "./usage.ts";

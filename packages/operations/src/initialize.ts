@@ -28,7 +28,7 @@ export const FIRST_AGENT = {
 
 const MADE_BY_INITIALISATION = "initialisation";
 
-/** What the audit log says of everything that an initialisation does. */
+/** Audit log fields of the changes that an initialization makes. */
 const BY_INITIALISATION = { actor: MADE_BY_INITIALISATION, project: null, result: "ok", requestId: null } as const;
 
 /** Fills a knowledge base with the product's own guide and makes the agent that answers from it. */
@@ -74,7 +74,7 @@ async function ensureAdminKey(store: Store, configured: string | undefined): Pro
   return key;
 }
 
-/** What an initialisation is told. */
+/** Input of an initialization. */
 export interface InitializeOptions {
   /** The administrator's key that the configuration names. */
   configuredAdminKey: string | undefined;

@@ -26,14 +26,14 @@ export interface IssueWait {
   waitMs?: number;
 }
 
-/** So often is looked for the outcome: mostly it is there after some hundredths of a second. */
+/** Polling intervals of the outcome, in milliseconds. It usually takes some hundredths of a second. */
 const POLL_MS = [10, 20, 30, 50, 100, 150, 200] as const;
 const LAST_POLL_MS = 500;
 
 /** What an operator reads: the title is the ticket's subject, and the first line of its message. */
 const textOf = ({ title, description }: IssueInput) => `${title.trim()}\n\n${description}`;
 
-/** What the ticket's channel_meta says of an issue. */
+/** Fields of an issue in the ticket's channel_meta. */
 function metaOf({ clientIssueId, severity, source, person, dueDate }: IssueInput): Record<string, unknown> {
   return {
     origin: ISSUE_ORIGIN,
@@ -107,10 +107,10 @@ async function acceptIssue(deps: IssueDeps, principal: Principal, issue: IssueIn
     },
     messageId,
   );
-  const { ticketId, seq, isNew } = accepted;
+  const { ticketId, seq, priority, isNew } = accepted;
   if (!isNew) return { messageId, ticketId, created: false };
   await leaveToSweeper(log, { ticketId }, () =>
-    announceWork(queues, "submitted-issues", [{ project, messageId, ticketId, attempts: 0 }]),
+    announceWork(queues, "submitted-issues", [{ project, messageId, ticketId, attempts: 0, priority }]),
   );
   return { messageId, ticketId, created: await store.issues.isFirst(project, ticketId, seq) };
 }

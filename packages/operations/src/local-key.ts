@@ -9,7 +9,7 @@ const KEY_FILE = "cli-key";
 /** Who has made the command line's credentials. */
 export const MADE_BY_COMMAND_LINE = "command-line";
 
-/** What the audit log says of everything that the command line does for itself. */
+/** Audit log fields of the changes that the command line makes for itself. */
 const BY_COMMAND_LINE = { actor: MADE_BY_COMMAND_LINE, project: null, result: "ok", requestId: null } as const;
 
 /** Where the command line's credential lies in a data folder. */

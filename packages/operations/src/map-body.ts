@@ -118,7 +118,7 @@ const nothingFound = (field: string, template: CompiledTemplate): FieldError => 
   return { pointer: `/mapping/${field}`, code: "nothing_found", detail: `no value found in this body at ${pathList}` };
 };
 
-/** Fills every template; each fault keeps its field out. */
+/** Fills all templates. A template with an error leaves its field out. */
 function fill({ fields, meta }: CompiledMapping, document: HookDocument): MappedBody {
   const mapped: MappedBody = { ...NOTHING, faults: [] };
   for (const [field, template] of fields) {
@@ -257,18 +257,6 @@ function withinTime<Result>(limitMs: number, work: () => Result): Result {
   if (outcome === undefined) throw new TookTooLongError(limitMs);
   if ("error" in outcome) throw outcome.error;
   return outcome.result;
-}
-
-/** True when JSON nests deeper than so many levels. Walks iteratively, so that depth cannot exhaust the stack. */
-export function isDeeperThan(value: unknown, maxLevels: number): boolean {
-  const open: [value: unknown, level: number][] = [[value, 1]];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [current, level] = next;
-    if (typeof current !== "object" || current === null) continue;
-    if (level > maxLevels) return true;
-    for (const child of Object.values(current)) open.push([child, level + 1]);
-  }
-  return false;
 }
 
 /** Creates an empty cache of the mappings of hooks. */

@@ -1,6 +1,14 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ADMIN_ENDPOINTS, ServiceError, checkInput, encodeCursor, invalidInput, listInputSchema } from "@svc/contracts";
+import {
+  ADMIN_ENDPOINTS,
+  ServiceError,
+  checkInput,
+  encodeCursor,
+  invalidInput,
+  listInputSchema,
+  takesTarget,
+} from "@svc/contracts";
 import type { AdminOperation, Endpoint, FieldError, ListInput, ListPage } from "@svc/contracts";
 import { QueueDownError } from "@svc/queue";
 import type { Log } from "@svc/log";
@@ -117,10 +125,6 @@ export function requireScopeOf(principal: Principal, operation: AdminOperation):
   if (scope !== null) requireScope(principal, scope);
   if (alsoScope !== undefined) requireScope(principal, alsoScope);
 }
-
-/** Returns true if the operation of an endpoint takes a `Target` instead of the path parameters. */
-export const takesTarget = ({ ifMatch, isCancellable }: Endpoint): boolean =>
-  ifMatch !== undefined || isCancellable === true;
 
 /** Options of an operation; of `audited` if it changes something. */
 type OperationOptions<Name extends AdminOperation, Result> = AuditOptions<OperationArguments<Name>, Result> & {

@@ -130,6 +130,7 @@ describe("a project that is made", () => {
       retentionDays: null,
       fileRetentionDays: 90,
       modelLimits: { concurrency: 8, tokensPerDay: null },
+      quotas: { messagesPerDay: null, documents: null, storageMb: null, sockets: null },
       webhookSecret: null,
       previousWebhookSecretUntil: null,
       createdAt: expect.any(String),

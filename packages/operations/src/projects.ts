@@ -19,10 +19,19 @@ import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 
 function asItem({ createdAt, ...project }: Project): ProjectItem {
   const { id, name, handoffText, handoffTexts, greeting, tablesAsXlsx, retentionDays, fileRetentionDays } = project;
-  const { modelLimits, version } = project;
+  const { modelLimits, quotas, version } = project;
   const { webhookSecret, previousWebhookSecret: previous } = project;
   const isOver = previous === null || Date.parse(previous.until) <= Date.now();
-  const settings = { handoffText, handoffTexts, greeting, tablesAsXlsx, retentionDays, fileRetentionDays, modelLimits };
+  const settings = {
+    handoffText,
+    handoffTexts,
+    greeting,
+    tablesAsXlsx,
+    retentionDays,
+    fileRetentionDays,
+    modelLimits,
+    quotas,
+  };
   const secrets = {
     webhookSecret: webhookSecret === null ? null : MASKED_SECRET,
     previousWebhookSecretUntil: isOver ? null : previous.until,

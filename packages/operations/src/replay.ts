@@ -34,7 +34,7 @@ interface Against {
   changed: string[];
 }
 
-/** Throws invalid_request with every error that only the store can tell. */
+/** Throws invalid_request with all errors that need the store to be found. */
 async function findAgainst(
   store: Store,
   principal: Principal,

@@ -109,7 +109,7 @@ async function requireAssignable(
   throw invalidInput([{ pointer: "/assignee", code: "not_allowed", detail }], "The decision");
 }
 
-/** Tells the pipeline, and whoever waits for callbacks. What the queue does not take, the sweepers announce. */
+/** Announces a decision to the pipeline and to callbacks. If the queue rejects it, the sweepers announce it. */
 export async function announce({ queues, log }: ReviewDeps, decided: Decided): Promise<void> {
   const { ticket, hasWork, notifiedMessageId: messageId } = decided;
   const { id: ticketId, homeProject: project, channelId, version } = ticket;
@@ -254,6 +254,10 @@ export const resolveTicket = operationOf("resolve");
 export const reopenTicket = operationOf("reopen");
 /** Sends what has failed through the pipeline again. */
 export const retryTicket = operationOf("retry");
+/** Takes an open ticket out of the views of open work until a time, or until its customer writes. */
+export const snoozeTicket = operationOf("snooze");
+/** Ends the snooze of a ticket. */
+export const unsnoozeTicket = operationOf("unsnooze");
 
 /**
  * What an operator can decide about a ticket of the principal's project. Each decision is committed in one transaction
@@ -277,4 +281,6 @@ export const reviewTicket = {
   resolve: resolveTicket,
   reopen: reopenTicket,
   retry: retryTicket,
+  snooze: snoozeTicket,
+  unsnooze: unsnoozeTicket,
 } as const satisfies Record<ReviewAction, unknown>;

@@ -17,7 +17,6 @@ const NO_OPERATIONS: Record<string, string> = {
   generateWebhookSecret: "a random text",
   initialize: "the service itself, on its first start",
   isAudited: "looks at an error",
-  isDeeperThan: "looks at a value",
   localKeyFile: "a path",
   localSecretKeyFile: "a path",
   makeFirstLink: "of whoever works on the machine itself, as the command line does",
@@ -27,7 +26,6 @@ const NO_OPERATIONS: Record<string, string> = {
   readLocalSecretKey: "of whoever can read the data folder",
   requireScopeOf: "checks a scope",
   revokeLocalKeys: "of the machine itself, when it makes its own key anew",
-  takesTarget: "looks at an endpoint",
   summarizeReplay: "works on what it is given",
   writePrivateFile: "of whoever can write the data folder",
 };

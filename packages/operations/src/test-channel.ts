@@ -35,7 +35,7 @@ export const sendTestMessage = operation(
     const { text } = checkInput(testMessageSchema, input, "The message");
     const { project } = principal;
     const chatId = `test:${newId()}`;
-    const { messageId, ticketId } = await store.messages.accept(project, {
+    const { messageId, ticketId, priority } = await store.messages.accept(project, {
       channelId: "api",
       chatId,
       userId: null,
@@ -43,13 +43,13 @@ export const sendTestMessage = operation(
       timestampMs: Date.now(),
       attachments: null,
       channelMeta: { origin: TEST_ORIGIN },
-      // Kept for whoever drains the chat, as replies of the API are.
+      // Buffered until the chat is drained, as replies of the API are.
       mode: "async",
       callInstance: null,
       callback: null,
     });
     await leaveToSweeper(log, { ticketId }, () =>
-      announceWork(queues, "incoming-messages", [{ project, messageId, ticketId, attempts: 0 }]),
+      announceWork(queues, "incoming-messages", [{ project, messageId, ticketId, attempts: 0, priority }]),
     );
     return { messageId, ticketId, chatId };
   },
@@ -58,7 +58,7 @@ export const sendTestMessage = operation(
 
 /** What a chat reads. */
 const TEST_TEXT = "This is a test message: your bot can write to this chat.";
-/** So long is waited for the Bot API, in milliseconds, and so often is looked. */
+/** Timeout and polling interval of the Bot API, in milliseconds. */
 const WAIT_MS = 10_000;
 const POLL_MS = 200;
 

@@ -97,6 +97,7 @@ export function asTicketItem(ticket: TicketRecord, principal: Principal): Ticket
     stage: ticket.stage,
     priority: ticket.priority,
     assignee: ticket.assignee,
+    snooze: ticket.isSnoozed ? { until: ticket.snoozedUntil?.toISOString() ?? null } : null,
     agentId: ticket.agentId,
     confidence: ticket.confidence,
     language: ticket.language,

@@ -72,7 +72,7 @@ export async function readTicket(store: Store, { project }: Principal, id: strin
   return ticket;
 }
 
-/** What belongs to one project, and is not looked for in all of them. */
+/** Filters that belong to one project and are rejected in a search across projects. */
 const OF_ONE_PROJECT = ["q", "chatId"] as const;
 
 const ofOneProject = (input: TicketListInput): FieldError[] =>

@@ -14,7 +14,7 @@ import type { ExpectedVersions, VersionedId } from "./operation.ts";
 import { announce, decidePatiently } from "./reviews.ts";
 import type { ReviewDeps } from "./reviews.ts";
 
-/** What is asked of the list of calls. */
+/** Query of the list of calls. */
 export interface ToolCallListInput extends ListInput {
   /** Only those in this state; all where absent. */
   state?: ToolCallState | undefined;

@@ -14,7 +14,7 @@ const SECRET_MIN_BYTES = CHANNEL_LIMITS.secretMinBytes;
 /** An earlier secret signs at most this long beside the current one. */
 const OVERLAP_MAX_SECONDS = CHANNEL_LIMITS.overlapMaxSeconds;
 
-/** What may be known of the webhook secret. */
+/** Facts about the webhook secret that can be shown. */
 export interface WebhookSecretState {
   isSet: boolean;
   /** Until when the secret before signs as well (RFC 3339); null when none does. */

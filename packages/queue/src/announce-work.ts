@@ -6,10 +6,16 @@ interface Attempted {
   attempts: number;
 }
 
+/** Work of which one project may have much more than the others. */
+interface Prioritized {
+  /** 0, or absent: first, in the order of publication. The higher, the later. */
+  priority?: number;
+}
+
 /** What announces work, by queue: its job, and what distinguishes it from other jobs of the same work. */
 export interface Announcements {
-  "incoming-messages": IncomingJob & Attempted;
-  "submitted-issues": IncomingJob & Attempted;
+  "incoming-messages": IncomingJob & Attempted & Prioritized;
+  "submitted-issues": IncomingJob & Attempted & Prioritized;
   /** `mark` is the version of the ticket after the decision, or the decision's id with its count of attempts. */
   "review-decisions": ReviewJob & { mark: string };
   "ingest-documents": IngestJob & Attempted;
@@ -21,9 +27,10 @@ export interface Announcements {
 /** A queue of leased work. */
 export type AnnouncedQueue = keyof Announcements;
 
-const incoming = ({ project, messageId, ticketId, attempts }: IncomingJob & Attempted) => ({
+const incoming = ({ project, messageId, ticketId, attempts, priority = 0 }: IncomingJob & Attempted & Prioritized) => ({
   id: `${messageId}-${attempts}`,
   data: { project, messageId, ticketId },
+  ...(priority === 0 ? {} : { priority }),
 });
 
 /** The job that announces work. Its id has the count of attempts, so that a lost or used job can be published again. */

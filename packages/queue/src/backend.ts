@@ -4,13 +4,14 @@ import type { RateLimiterStoreAbstract } from "rate-limiter-flexible";
 
 interface JobOptions {
   jobId: string;
+  priority?: number;
 }
 
 /** What we use of a BullMQ queue, whatever its backend. */
 export interface AnyQueue {
   add(name: string, data: unknown, options: JobOptions): Promise<unknown>;
   addBulk(jobs: { name: string; data: unknown; opts: JobOptions }[]): Promise<unknown>;
-  getJobCounts(...types: ("waiting" | "active" | "delayed")[]): Promise<Record<string, number>>;
+  getJobCounts(...types: ("waiting" | "prioritized" | "active" | "delayed")[]): Promise<Record<string, number>>;
   waitUntilReady(): Promise<unknown>;
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ export type { CountLimit, Counted, CounterState, Counters } from "./counters.ts"
 export { migrateQueues } from "./migrate-queues.ts";
 export { openQueues } from "./open-queues.ts";
 export type { Consumer, JobToPublish, Queues } from "./queues.ts";
+export { askRedis, parseRedisUrl } from "./redis-servers.ts";
 export { announceReply, jobsOf } from "./replies.ts";
 export {
   announceDeletion,

@@ -84,8 +84,8 @@ export function openQueues(options: {
     if (queue === undefined || !backend.isUp()) throw new QueueDownError();
     try {
       if (jobs.length < backend.bulkFrom)
-        await Promise.all(jobs.map(({ id, data }) => queue.add(name, data, { jobId: id })));
-      else await queue.addBulk(jobs.map(({ id, data }) => ({ name, data, opts: { jobId: id } })));
+        await Promise.all(jobs.map((job) => queue.add(name, job.data, optionsOf(job))));
+      else await queue.addBulk(jobs.map((job) => ({ name, data: job.data, opts: optionsOf(job) })));
     } catch (error) {
       // The backend went away in the middle of the call, or refused: either way the sweeper tries again later.
       if (backend.isUp()) log.warn({ error, queue: name }, "failed to publish jobs; the sweeper will retry");
@@ -166,8 +166,9 @@ export function openQueues(options: {
     async countJobs(name) {
       const queue = queueOf(name) ?? (backend.isUp() ? await queues.get(name) : undefined);
       if (queue === undefined || !backend.isUp()) throw new QueueDownError();
-      const { waiting = 0, active = 0, delayed = 0 } = await queue.getJobCounts("waiting", "active", "delayed");
-      return { waiting, active, delayed };
+      const counts = await queue.getJobCounts("waiting", "prioritized", "active", "delayed");
+      const { waiting = 0, prioritized = 0, active = 0, delayed = 0 } = counts;
+      return { waiting: waiting + prioritized, active, delayed };
     },
 
     async findPolicyProblem(limitMs) {
@@ -191,6 +192,11 @@ export function openQueues(options: {
       await backend.close();
     },
   };
+}
+
+/** Returns the options of a job; without a priority, BullMQ appends it to the list of waiting jobs, which costs less. */
+function optionsOf({ id, priority }: JobToPublish<QueueName>) {
+  return priority === undefined ? { jobId: id } : { jobId: id, priority };
 }
 
 function delay(ms: number): Promise<void> {

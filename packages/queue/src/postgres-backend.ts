@@ -25,13 +25,15 @@ const WAKE_CHANNEL = "svc_wake";
 const SHARED_CONNECTIONS = 6;
 /** How often counters whose window has ended are removed. */
 const CLEAR_COUNTERS_MS = 60_000;
+/** Not as the startup parameter `options`, which poolers reject or drop. */
+const SETTINGS = `SET search_path = ${BULLMQ_SCHEMA}; SET synchronous_commit = off; SET jit = off`;
 /** A silently cut line is noticed after this time. */
 const KEEP_ALIVE_MS = 10_000;
 
 /**
  * BullMQ on its own Postgres backend. One pool serves all queues and workers. Its commits do not wait for the disk: a
  * job lost in a crash of Postgres is published again by the sweeper, because our own tables, which do wait, are the
- * truth.
+ * truth. The URL is that of PostgreSQL itself or of a pooler in session mode: settings and LISTEN are of a session.
  */
 // oxlint-disable-next-line max-lines-per-function -- One backend whose functions share pool and listeners.
 export function createPostgresQueueBackend(options: { databaseUrl: string; prefix: string; log: Log }): QueueBackend {
@@ -43,7 +45,9 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     query_timeout: 30_000,
-    options: `-c search_path=${BULLMQ_SCHEMA} -c synchronous_commit=off -c jit=off`,
+    onConnect: async (client) => {
+      await client.query(SETTINGS);
+    },
     application_name: "svc-queues",
   });
   pool.setMaxListeners(50);

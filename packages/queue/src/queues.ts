@@ -18,6 +18,8 @@ export interface JobToPublish<Name extends QueueName> {
   /** While BullMQ knows a job of this id, publishing it again does nothing. No colon, not only digits. */
   id: string;
   data: QueueJobs[Name];
+  /** From 1: the higher, the later. Absent: before all that have one, in the order of publication. */
+  priority?: number;
 }
 
 /** The open queues of a process. */

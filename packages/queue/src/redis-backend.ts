@@ -5,6 +5,7 @@ import { Redis } from "ioredis";
 import { RateLimiterRedis } from "rate-limiter-flexible";
 import { QUEUE_OPTIONS, QueueDownError, WORKER_OPTIONS, isConnectionError } from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
+import { connectRedis, parseRedisUrl, readInfo } from "./redis-servers.ts";
 import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 
 const RETRY_MAX_MS = 1_000;
@@ -39,21 +40,24 @@ const TOPIC_SEPARATOR = "/wake/";
 /** BullMQ on Redis or Valkey. Commands fail at once while the server is away instead of piling up. */
 // oxlint-disable-next-line max-lines-per-function -- One backend whose functions share its connections.
 export function createRedisBackend(options: { redisUrl: string; prefix: string; log: Log }): QueueBackend {
-  const { redisUrl, prefix, log } = options;
+  const { prefix, log } = options;
+  const servers = parseRedisUrl(options.redisUrl);
   const shared = {
     retryStrategy: (times: number) => Math.min(times * 50, RETRY_MAX_MS),
     keepAlive: 10_000,
     connectTimeout: 4_000,
     socketTimeout: SILENCE_MS,
   };
-  const producer = new Redis(redisUrl, {
+  const producer = connectRedis(servers, {
     ...shared,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_TIMEOUT_MS,
   });
-  const consumer = new Redis(redisUrl, { ...shared, maxRetriesPerRequest: null });
-  const subscriber = new Redis(redisUrl, { ...shared, maxRetriesPerRequest: null });
+  const consumer = connectRedis(servers, { ...shared, maxRetriesPerRequest: null });
+  const subscriber = connectRedis(servers, { ...shared, maxRetriesPerRequest: null });
+  /** In a cluster, a script reaches only keys of one slot: the part of their names in braces chooses it. */
+  const prefixOf = (name: QueueName) => (servers.kind === "cluster" ? `{${prefix}/${name}}` : prefix);
 
   /** Attempts to connect, and when they began, by the clock of this process. */
   const attempts = new Map<Redis, number>();
@@ -62,7 +66,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   const endOvertaken = (since: number) => {
     for (const [{ stream }, begun] of attempts) {
       // A TLS socket does not count what arrives during its handshake, so that its attempt may be a slow one.
-      if (since - begun > OVERTAKEN_MS && stream.bytesRead === 0 && !("encrypted" in stream)) stream.destroy();
+      if (since - begun > OVERTAKEN_MS && stream?.bytesRead === 0 && !("encrypted" in stream)) stream.destroy();
     }
   };
   const watchAttempts = (client: Redis): Redis =>
@@ -74,13 +78,17 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
         attempts.delete(client);
         if (since !== undefined) endOvertaken(since);
       });
-  for (const client of [producer, consumer, subscriber]) watchAttempts(client);
-  // Each worker waits for its jobs on a connection that BullMQ makes from this one.
-  const duplicate = consumer.duplicate.bind(consumer);
-  consumer.duplicate = (override) => watchAttempts(duplicate(override));
+  // A cluster has several connections, and ioredis watches them.
+  for (const client of [producer, consumer, subscriber]) if (client instanceof Redis) watchAttempts(client);
+  if (consumer instanceof Redis) {
+    // Each worker waits for its jobs on a connection that BullMQ makes from this one.
+    const duplicate = consumer.duplicate.bind(consumer);
+    consumer.duplicate = (override) => watchAttempts(duplicate(override));
+  }
 
   /** Connects, to learn whether the attempts that wait are overtaken. */
   async function probe(): Promise<void> {
+    if (!(producer instanceof Redis)) return;
     const client = producer.duplicate({
       lazyConnect: true,
       retryStrategy: () => null,
@@ -116,9 +124,10 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   /** What was said of the policy; undefined before it was asked for. */
   let reportedPolicy: string | null | undefined;
   async function readPolicyProblem(): Promise<string | null> {
-    const info = await producer.info("memory");
-    const policy = /maxmemory_policy:(\S+)/.exec(info)?.[1];
-    return policy === undefined || policy === "noeviction"
+    const info = await readInfo(producer, "memory");
+    const policies = [...info.matchAll(/maxmemory_policy:(\S+)/g)].map(([, name]) => name);
+    const policy = policies.find((name) => name !== "noeviction");
+    return policy === undefined
       ? null
       : `Redis has maxmemory-policy ${policy} and may drop jobs under memory pressure. Set "maxmemory-policy noeviction".`;
   }
@@ -184,7 +193,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     },
 
     makeQueue(name) {
-      const queue = new Queue(name, { connection: producer, prefix, ...QUEUE_OPTIONS });
+      const queue = new Queue(name, { connection: producer, prefix: prefixOf(name), ...QUEUE_OPTIONS });
       listenTo(queue);
       return queue;
     },
@@ -194,7 +203,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
       const workers = Array.from({ length: count }, (_, index) => {
         const worker = new Worker(name, processor, {
           connection: consumer,
-          prefix,
+          prefix: prefixOf(name),
           concurrency: Math.floor(concurrency / count),
           drainDelay: WAIT_FOR_JOB_S,
           ...WORKER_OPTIONS,

@@ -3,6 +3,7 @@ import { createFetchGuard, createWebhookGuard } from "./guards.ts";
 
 const CONFIG = {
   databaseUrl: "postgres://svc:secret@127.0.0.1:5433/svc",
+  directUrl: "postgres://svc:secret@127.0.0.1:5434/svc",
   redisUrl: undefined,
   embeddings: undefined,
   models: undefined,
@@ -24,7 +25,7 @@ describe("fetches go", () => {
     },
   );
 
-  test.each([31415, 31416, 31417, 31418, 5433])("never to the own port %i", (port) => {
+  test.each([31415, 31416, 31417, 31418, 5433, 5434])("never to the own port %i", (port) => {
     expect(allows(["127.0.0.0/8", "localhost"], `http://127.0.0.1:${port}/`)).toBe(false);
     expect(allows(["127.0.0.0/8", "localhost"], `http://localhost:${port}/`)).toBe(false);
   });
@@ -56,6 +57,7 @@ type WebhookConfig = Parameters<typeof createWebhookGuard>[0];
 
 const WEBHOOK_CONFIG: WebhookConfig = {
   databaseUrl: "postgres://svc:secret@127.0.0.1:5433/svc",
+  directUrl: "postgres://svc:secret@127.0.0.1:5434/svc",
   redisUrl: "redis://127.0.0.1:6380",
   embeddings: undefined,
   models: undefined,

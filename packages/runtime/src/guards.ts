@@ -1,12 +1,11 @@
 import { createAddressGuard, createReceiverLookup } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
+import { parseRedisUrl } from "@svc/queue";
 import type { Config } from "./load-config.ts";
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   "postgres:": 5432,
   "postgresql:": 5432,
-  "redis:": 6379,
-  "rediss:": 6379,
 };
 
 /** The port that a connection URL means; none when it names no single one. */
@@ -39,7 +38,7 @@ function webPortsOf(url: string | undefined): number[] {
  * of others never go there on an address that is not public, whatever is allowed ("Which addresses can be called" in docs/webhooks.md).
  */
 export function ownPortsOf(
-  config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings" | "models">,
+  config: Pick<Config, "databaseUrl" | "directUrl" | "redisUrl" | "ports" | "embeddings" | "models">,
 ): number[] {
   const { api, widget, tools, console, metrics } = config.ports;
   return [
@@ -49,7 +48,8 @@ export function ownPortsOf(
     console,
     ...(metrics === undefined ? [] : [metrics]),
     ...portsOf(config.databaseUrl),
-    ...portsOf(config.redisUrl),
+    ...portsOf(config.directUrl),
+    ...(config.redisUrl === undefined ? [] : parseRedisUrl(config.redisUrl).addresses.map(({ port }) => port)),
     ...(config.embeddings !== undefined && "baseUrl" in config.embeddings ? webPortsOf(config.embeddings.baseUrl) : []),
     ...(config.models?.providers ?? []).flatMap(({ baseUrl }) => webPortsOf(baseUrl)),
   ];
@@ -61,7 +61,7 @@ export function ownPortsOf(
  * a callback, which a developer may well receive on the same machine, a page there would be shown to any caller.
  */
 export function createFetchGuard(
-  config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings" | "models" | "fetchAllow">,
+  config: Pick<Config, "databaseUrl" | "directUrl" | "redisUrl" | "ports" | "embeddings" | "models" | "fetchAllow">,
 ): AddressGuard {
   const policy = {
     allow: config.fetchAllow,
@@ -80,7 +80,10 @@ const isLoopback = (host: string) => host === "localhost" || host === "::1" || h
  * and servers. `findHost` returns where the HTTP API listens now; the other ports listen there too or on loopback.
  */
 export function createWebhookGuard(
-  config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings" | "models" | "trustProxy" | "webhookAllow">,
+  config: Pick<
+    Config,
+    "databaseUrl" | "directUrl" | "redisUrl" | "ports" | "embeddings" | "models" | "trustProxy" | "webhookAllow"
+  >,
   findHost: () => string,
 ): AddressGuard {
   const policy = {

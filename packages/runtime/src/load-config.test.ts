@@ -15,7 +15,9 @@ const NEEDED = {
 /** A bad value of every setting that can have one, with a text in it that must not come out. */
 const BAD = {
   DATABASE_URL: `mysql://user:${PLANTED}@localhost/svc`,
+  DATABASE_DIRECT_URL: `mysql://${PLANTED}`,
   REDIS_URL: `http://${PLANTED}`,
+  SVC_FILES_URL: `s3://key:${PLANTED}@s3.example.com`,
   SVC_ADMIN_KEY: PLANTED,
   SVC_SECRET_KEY: PLANTED,
   SVC_API_PORT: PLANTED,
@@ -85,6 +87,15 @@ describe("an empty environment", () => {
     ]);
     expect(errorsOf(() => loadConfig({ SVC_SECRET_KEY: NEEDED.SVC_SECRET_KEY }))).toEqual([
       expect.stringMatching(/^DATABASE_URL is required/),
+    ]);
+  });
+
+  test("has no pooler: the direct URL is that of the database, and never without it", () => {
+    const direct = "postgres://svc@db/svc";
+    expect(loadConfig(NEEDED).directUrl).toBe(NEEDED.DATABASE_URL);
+    expect(loadConfig({ ...NEEDED, DATABASE_DIRECT_URL: direct }).directUrl).toBe(direct);
+    expect(errorsOf(() => readEnvironment({ DATABASE_DIRECT_URL: direct }))).toEqual([
+      expect.stringMatching(/^DATABASE_URL is required with DATABASE_DIRECT_URL/),
     ]);
   });
 });
@@ -212,6 +223,7 @@ describe("a value in a file", () => {
   test.each(Object.keys(SETTINGS))("is possible for %s", async (name) => {
     const good: Record<string, string> = {
       ...NEEDED,
+      DATABASE_DIRECT_URL: "postgres://svc@db/svc",
       REDIS_URL: "redis://cache:6379",
       SVC_ADMIN_KEY: "a key of 16 and more",
       SVC_LOG_LEVEL: "warn",
@@ -222,6 +234,7 @@ describe("a value in a file", () => {
       SVC_EMBEDDINGS_BASE_URL: "http://localhost:11434/v1",
       SVC_CORS_ORIGINS: "https://app.example.com",
       SVC_LLM_BASE_URL: "http://localhost:11434/v1",
+      SVC_FILES_URL: "s3://key:secret@s3.example.com/bucket",
       SVC_LLM_API: "anthropic",
       SVC_LLM_PRICES: '{"small":{"input":0.1,"output":0.2}}',
       SVC_ANTHROPIC_BASE_URL: "https://models.example/v1",
@@ -237,6 +250,7 @@ describe("a value in a file", () => {
     const value = good[name] ?? "1234";
     // An address for embeddings needs a model beside it, a provider of single sign-on an id and a secret.
     const needed = {
+      DATABASE_URL: NEEDED.DATABASE_URL,
       SVC_EMBEDDINGS_MODEL: "nomic-embed-text",
       SVC_OIDC_CLIENT_ID: "svc-console",
       SVC_OIDC_CLIENT_SECRET: "a-secret",

@@ -39,6 +39,8 @@ export interface TracingSettings extends Pick<TracingConfig, "endpoint" | "proto
 /** What the environment says, with defaults; the store and the secret key may still be missing. */
 export interface EarlyConfig {
   databaseUrl: string | undefined;
+  /** The same database without a pooler in between; undefined if it is that of `databaseUrl`. */
+  directUrl: string | undefined;
   redisUrl: string | undefined;
   adminKey: string | undefined;
   secretKey: string | undefined;
@@ -46,6 +48,8 @@ export interface EarlyConfig {
   secretKeyFile: string | undefined;
   dataDir: string;
   storageLimits: StorageLimits;
+  /** S3-compatible store for files; undefined: they stay in PostgreSQL. */
+  filesUrl: string | undefined;
   bindHost: string | undefined;
   ports: { api: number; widget: number; tools: number; console: number; metrics: number | undefined };
   trustProxy: string[];
@@ -83,6 +87,8 @@ export interface EarlyConfig {
 /** The configuration of a process: read once, at its start. */
 export interface Config extends EarlyConfig {
   databaseUrl: string;
+  /** The same database without a pooler in between: for `LISTEN`, session locks, migrations and backups. */
+  directUrl: string;
   secretKey: string;
 }
 
@@ -138,6 +144,9 @@ export function readEnvironment(env: Environment): EarlyConfig {
   if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && !namesModel) {
     errors.push("SVC_EMBEDDINGS_MODEL is required with SVC_EMBEDDINGS_BASE_URL; set it to a model of this server");
   }
+  if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined) {
+    errors.push("DATABASE_URL is required with DATABASE_DIRECT_URL; both name the same database");
+  }
   if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && values.SVC_EMBEDDINGS_DIR !== undefined) {
     errors.push("SVC_EMBEDDINGS_DIR and SVC_EMBEDDINGS_BASE_URL are both set; remove one of them");
   }
@@ -150,6 +159,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
   const parsed = values as Values;
   return {
     databaseUrl: parsed.DATABASE_URL,
+    directUrl: parsed.DATABASE_DIRECT_URL,
     redisUrl: parsed.REDIS_URL,
     adminKey: parsed.SVC_ADMIN_KEY,
     secretKey: parsed.SVC_SECRET_KEY,
@@ -161,6 +171,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
       conversationMaxBytes: parsed.SVC_STORAGE_CONVERSATION_MAX_MB * MB,
       visitorDayMaxBytes: parsed.SVC_STORAGE_VISITOR_DAY_MAX_MB * MB,
     },
+    filesUrl: parsed.SVC_FILES_URL,
     bindHost: parsed.SVC_BIND_HOST,
     ports: {
       api: parsed.SVC_API_PORT,
@@ -257,8 +268,10 @@ function modelsOf(values: Values): ModelsConfig | undefined {
 /** The configuration of an app. Throws ConfigError when something is wrong or missing. */
 export function loadConfig(env: Environment): Config {
   const early = readEnvironment(env);
-  const { databaseUrl, secretKey } = early;
-  if (databaseUrl !== undefined && secretKey !== undefined) return { ...early, databaseUrl, secretKey };
+  const { databaseUrl, directUrl = databaseUrl, secretKey } = early;
+  if (databaseUrl !== undefined && directUrl !== undefined && secretKey !== undefined) {
+    return { ...early, databaseUrl, directUrl, secretKey };
+  }
   throw new ConfigError([
     ...(databaseUrl === undefined
       ? ["DATABASE_URL is required to run a single app; `npm start` runs everything on an embedded PostgreSQL"]

@@ -9,15 +9,27 @@ import type { Log } from "@svc/log";
 import { errorCode } from "@svc/primitives";
 import { migrateQueues, openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { isRejectedSetting, migrateStore, openStore, readSchemaState } from "@svc/store";
+import { findPooler, isRejectedSetting, migrateStore, openStore, readSchemaState } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createFetchGuard } from "./guards.ts";
 import type { Config } from "./load-config.ts";
 
-/** Brings our own schema and that of the queues up to this version. Safe to repeat and to run concurrently. */
-export async function migrateAll(databaseUrl: string, log: Log): Promise<void> {
-  await migrateStore(databaseUrl, log);
-  await migrateQueues(databaseUrl, log);
+/**
+ * Brings our own schema and that of the queues up to this version. Safe to repeat and to run concurrently. Throws
+ * StartError behind a pooler in transaction mode.
+ */
+export async function migrateAll(directUrl: string, log: Log): Promise<void> {
+  await requireSessions(directUrl, "Migrations");
+  await migrateStore(directUrl, log);
+  await migrateQueues(directUrl, log);
+}
+
+/** Throws StartError if a pooler gives each transaction another connection. `user` is what needs more than that. */
+export async function requireSessions(directUrl: string, user: string): Promise<void> {
+  if ((await findPooler(directUrl)) !== "transaction") return;
+  throw new StartError(
+    `${user} cannot use a connection pooler in transaction mode. Set DATABASE_DIRECT_URL to the address of PostgreSQL itself. See docs/recipes/managed.md.`,
+  );
 }
 
 /** Why a start did not reach PostgreSQL. */
@@ -31,7 +43,7 @@ interface StoreProblem {
 const CREDENTIALS = { words: "Check the user, password and database in DATABASE_URL.", isLasting: true };
 
 const POOLER = {
-  words: "a connection pooler rejects its settings; use PostgreSQL's own address in DATABASE_URL",
+  words: "a connection pooler rejects a parameter of DATABASE_URL, such as `options`; remove it",
   isLasting: true,
 };
 
@@ -161,12 +173,16 @@ export async function openResources(config: Config, options: { app: string; log?
   if (schema === "newer") {
     log.warn({}, "the database schema is newer than this version; finish the upgrade of this app soon");
   }
+  const pooler = await findPooler(config.databaseUrl);
+  if (pooler !== null) log.info({ pooler }, "PostgreSQL is behind a connection pooler; statements are not prepared");
+  if (config.redisUrl === undefined) await requireSessions(config.directUrl, "Queues on PostgreSQL");
   const store = openStore({
     url: config.databaseUrl,
     secretKey: config.secretKey,
     log,
     app: `svc-${options.app}`,
     storageLimits: config.storageLimits,
+    filesUrl: config.filesUrl,
   });
   if (!(await store.installation.checkSecretKey(store.sealer))) {
     await store.close();
@@ -179,7 +195,7 @@ export async function openResources(config: Config, options: { app: string; log?
   const clockProblem = await findClockProblem(store);
   if (clockProblem !== null) log.warn({}, clockProblem);
   const queues = openQueues({
-    databaseUrl: config.databaseUrl,
+    databaseUrl: config.directUrl,
     redisUrl: config.redisUrl,
     prefix: config.queuePrefix,
     log,

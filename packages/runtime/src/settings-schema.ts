@@ -2,6 +2,9 @@
 import { isIP } from "node:net";
 import { operatorRoleSchema } from "@svc/contracts";
 import { LOG_LEVELS } from "@svc/log";
+import { toError } from "@svc/primitives";
+import { parseRedisUrl } from "@svc/queue";
+import { parseFilesUrl } from "@svc/store";
 import { z } from "zod";
 
 const port = z
@@ -70,6 +73,14 @@ const urlOf = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
     error: `a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
   });
+
+const redisUrl = z.string().superRefine((text, context) => {
+  try {
+    parseRedisUrl(text);
+  } catch (error) {
+    context.addIssue({ code: "custom", message: toError(error).message });
+  }
+});
 
 const apiBase = urlOf("http:", "https:").refine((text) => !hasCredentials(text), {
   error: "a URL without a user name or password",
@@ -165,11 +176,30 @@ export const SETTINGS = {
     defaultText: "an embedded PostgreSQL in the data folder",
     isSecret: true,
   },
-  REDIS_URL: {
-    schema: urlOf("redis:", "rediss:").optional(),
+  DATABASE_DIRECT_URL: {
+    schema: urlOf("postgres:", "postgresql:").optional(),
     description:
-      "Redis or Valkey (6.2 or newer, `maxmemory-policy noeviction`) for the queues. No message is lost if Redis loses its data.",
+      "The same database without a connection pooler in between. Required for migrations and backups, and for queues on PostgreSQL, if `DATABASE_URL` goes through a pooler in transaction mode.",
+    defaultText: "`DATABASE_URL`",
+    isSecret: true,
+  },
+  REDIS_URL: {
+    schema: redisUrl.optional(),
+    description:
+      "Redis or Valkey (6.2 or newer, `maxmemory-policy noeviction`) for the queues: `redis://` or, with TLS, `rediss://`; `redis+sentinel://host1,host2/group` and `redis+cluster://host1,host2` for several servers. `?cacert=FILE` names the certificate authority. No message is lost if Redis loses its data.",
     defaultText: "the queues run on PostgreSQL",
+    isSecret: true,
+  },
+  SVC_FILES_URL: {
+    schema: z
+      .string()
+      .refine((text) => parseFilesUrl(text) !== null, {
+        error: "a URL such as s3://key:secret@host:port/bucket?region=eu-central-1",
+      })
+      .optional(),
+    description:
+      "S3-compatible store for files of customers: `s3://key:secret@host:port/bucket/prefix?region=…&tls=false` (`region` defaults to `us-east-1`, `tls` to `true`; percent-encode key and secret). Files are moved there from PostgreSQL in the background. The bucket stays private and belongs to this installation alone.",
+    defaultText: "files are stored in PostgreSQL",
     isSecret: true,
   },
   SVC_ADMIN_KEY: {

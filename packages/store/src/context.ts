@@ -1,5 +1,7 @@
 import type { Db } from "./db.ts";
+import type { ObjectStore } from "./platform/object-store.ts";
 import type { StoredBytes } from "./platform/stored-bytes.ts";
+import { isUnavailable } from "./db.ts";
 
 /** What the tables of one open store share: its pools by purpose (see `openStore`), and who uses it. */
 export interface Context {
@@ -16,6 +18,8 @@ export interface Context {
   /** This process, as the holder of leases. */
   processId: string;
   storedBytes: StoredBytes;
+  /** Where contents of files are moved to; null: they stay in PostgreSQL. */
+  objects: ObjectStore | null;
 }
 
 /**
@@ -53,4 +57,120 @@ export function bind<Owner extends object, Module extends object>(owner: Owner, 
     (...args: never[]) => value(owner, ...args),
   ]);
   return Object.fromEntries(bound) as Bound<Owner, Module>;
+}
+
+interface Waiting<Item, Result> {
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+}
+
+interface BatchOptions<Item> {
+  maxItems?: number;
+  lanes?: number;
+  keyOf?: (item: Item) => string;
+}
+
+/**
+ * Group commit: what is asked for while a statement is on its way goes into the next one, so that concurrent callers
+ * share one round trip and one commit. `run` gets the items in the order of the calls and answers in the same order.
+ * Two statements may be on their way at once. When a statement fails for its data, its items are run one by one, so
+ * that a bad one harms nobody else; when the store is unavailable, all of them fail. Items with the same `keyOf` are
+ * never on their way in two statements at once, so that they keep the order of their calls.
+ */
+function createBatcher<Item, Result>(
+  run: (items: Item[]) => Promise<Result[]>,
+  options: BatchOptions<Item> = {},
+): (item: Item) => Promise<Result> {
+  const { maxItems = 200, lanes = 2, keyOf } = options;
+  const onTheWay = new Set<string>();
+  let waiting: Waiting<Item, Result>[] = [];
+  let busy = 0;
+  let armed = false;
+
+  async function settleAll(batch: Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await run(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      if (batch.length === 1 || isUnavailable(error)) for (const { reject } of batch) reject(error);
+      else for (const one of batch) await settleAll([one]);
+    }
+  }
+
+  function pump(): void {
+    armed = false;
+    while (busy < lanes) {
+      const batch: Waiting<Item, Result>[] = [];
+      const rest: Waiting<Item, Result>[] = [];
+      for (const one of waiting) {
+        const isFree = keyOf === undefined || !onTheWay.has(keyOf(one.item));
+        (isFree && batch.length < maxItems ? batch : rest).push(one);
+      }
+      if (batch.length === 0) return;
+      waiting = rest;
+      busy++;
+      const keys = keyOf === undefined ? [] : batch.map(({ item }) => keyOf(item));
+      for (const key of keys) onTheWay.add(key);
+      // settleAll never rejects: each item carries its own outcome.
+      void settleAll(batch).finally(() => {
+        busy--;
+        for (const key of keys) onTheWay.delete(key);
+        pump();
+      });
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (armed) return;
+      armed = true;
+      setImmediate(pump);
+    });
+}
+
+/**
+ * Turns a function on many items into one on a single item; concurrent calls on the same database, or context, share a
+ * statement (see `createBatcher`).
+ */
+export function batched<Owner extends object, Item, Result>(
+  run: (owner: Owner, items: Item[]) => Promise<Result[]>,
+  options: BatchOptions<Item> = {},
+): (owner: Owner, item: Item) => Promise<Result> {
+  const batcherOf = stateOf((owner: Owner) => createBatcher((items: Item[]) => run(owner, items), options));
+  return (owner, item) => batcherOf(owner)(item);
+}
+
+/** Most entries that are remembered at once. */
+const MAX_ENTRIES = 2_000;
+
+/**
+ * Remembers what a look-up found for a short time; concurrent look-ups of one name are one. Misses and faults are not
+ * remembered, so that a flood of unknown names cannot push known ones out.
+ */
+export function createBriefCache<Value>(lifetimeMs: number) {
+  const entries = new Map<string, { until: number; value: Promise<Value | null> }>();
+
+  return {
+    async get(name: string, find: () => Promise<Value | null>): Promise<Value | null> {
+      const known = entries.get(name);
+      if (known !== undefined && known.until > performance.now()) return known.value;
+      const value = find();
+      if (entries.size >= MAX_ENTRIES) entries.clear();
+      const entry = { until: performance.now() + lifetimeMs, value };
+      entries.set(name, entry);
+      const forget = () => {
+        if (entries.get(name) === entry) entries.delete(name);
+      };
+      try {
+        const found = await value;
+        if (found === null) forget();
+        return found;
+      } catch (error) {
+        forget();
+        throw error;
+      }
+    },
+  };
 }

@@ -3,7 +3,9 @@ import pg from "pg";
 import { ServiceError } from "@svc/contracts";
 import { errorCode, toError } from "@svc/primitives";
 import type { Log } from "@svc/log";
-import type { DiskWatch, ConnectionWatchdog } from "./platform/watchdogs.ts";
+import { IDLE_MS, createConnectionSettings } from "./platform/connection-settings.ts";
+import type { ConnectionSettings, Purpose } from "./platform/connection-settings.ts";
+import type { DiskWatch, ConnectionWatchdog } from "./platform/server-checks.ts";
 
 const TRIES = 4;
 const DEADLOCK = "40P01";
@@ -17,7 +19,7 @@ export interface Query {
   values: unknown[];
 }
 
-/** Runs SQL with parameters. Columns get camelCase names; every connection error becomes `unavailable`. */
+/** Runs SQL with parameters. Columns get camelCase names; every connection error becomes `unavailable` or `busy`. */
 export interface Db {
   /** Returns its rows, and the number of rows that it wrote or returned. */
   run(query: Query): Promise<{ rows: Record<string, unknown>[]; count: number }>;
@@ -70,7 +72,7 @@ export function isBusy(error: unknown): boolean {
 
 /** True when the store is busy, cannot be reached or cannot write now, so that the same call may go through later. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof ServiceError) return error.code === "unavailable";
+  if (error instanceof ServiceError) return error.code === "unavailable" || error.code === "busy";
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   if (!(error instanceof Error)) return false;
   const code = errorCode(error);
@@ -119,13 +121,10 @@ export async function updateVersioned(update: () => Promise<number>): Promise<Up
 
 function asServiceError(error: unknown): unknown {
   if (error instanceof ServiceError || !isUnavailable(error)) return error;
-  const detail = isBusy(error)
-    ? "The service is busy: all database connections are in use. Retry."
-    : "The database is unreachable. Retry.";
-  return new ServiceError("unavailable", detail, {
-    headers: { "Retry-After": "2" },
-    cause: error,
-  });
+  const headers = { "Retry-After": "2" };
+  return isBusy(error)
+    ? new ServiceError("busy", "All database connections are in use. Retry.", { headers, cause: error })
+    : new ServiceError("unavailable", "The database is unreachable. Retry.", { headers, cause: error });
 }
 
 /** int8 as a number: our counters and sequences stay far below 2^53. */
@@ -161,22 +160,46 @@ function toRecords(fields: readonly pg.FieldDef[], rows: readonly unknown[][]): 
 
 type Queryable = Pick<pg.ClientBase, "query">;
 
+/** Tells the watchdog when a connection is used. */
+interface Around {
+  begin(): void;
+  end(): void;
+}
+
 /** For statements on a pool, whose connections tell by themselves when they are used. */
-const UNWATCHED = { begin: () => undefined, end: () => undefined };
+const UNWATCHED: Around = { begin: () => undefined, end: () => undefined };
+
+/** What the statements on a pool, and in its transactions, have in common. */
+interface PoolContext {
+  readonly pool: pg.Pool;
+  readonly settings: ConnectionSettings;
+  /** Returns the error that a caller gets. */
+  noteError(error: unknown): unknown;
+}
+
+/**
+ * True if statements may have names. A pooler gives each transaction another server process, where the name is unknown
+ * or means a statement of another client.
+ */
+async function mayPrepare({ pool, settings }: PoolContext): Promise<boolean> {
+  if (settings.isPooled() === undefined) (await pool.connect()).release();
+  return settings.isPooled() === false;
+}
 
 function dbOn(
   queryable: Queryable,
   transaction: Db["transaction"],
-  noteError: (error: unknown) => unknown,
-  around: { begin(): void; end(): void } = UNWATCHED,
+  context: PoolContext,
+  around: Around = UNWATCHED,
 ): Db {
-  const run: Db["run"] = async (query) => {
+  const run: Db["run"] = async ({ name, ...query }) => {
     around.begin();
     try {
-      const { fields, rows, rowCount } = await queryable.query<unknown[]>({ ...query, rowMode: "array" });
+      const named = name !== undefined && (await mayPrepare(context)) ? { ...query, name } : query;
+      const { fields, rows, rowCount } = await queryable.query<unknown[]>({ ...named, rowMode: "array" });
       return { rows: toRecords(fields, rows), count: rowCount ?? 0 };
     } catch (error) {
-      throw noteError(error);
+      throw context.noteError(error);
     } finally {
       around.end();
     }
@@ -189,62 +212,29 @@ function dbOn(
   };
 }
 
-/** A connection that nobody uses for so long is closed. */
-const IDLE_MS = 60_000;
-/**
- * What the server does about sides of connections of which nobody here knows any more, because the line to them was cut
- * in silence or the machine is gone: they end by themselves. One that is in a transaction holds locks that others wait
- * for.
- */
-const AGAINST_ORPHANS = [
-  `-c idle_session_timeout=${2 * IDLE_MS}`,
-  "-c idle_in_transaction_session_timeout=10000",
-  "-c tcp_keepalives_idle=10",
-  "-c tcp_keepalives_interval=5",
-  "-c tcp_keepalives_count=4",
-].join(" ");
-
-/**
- * Compiling a statement never pays here: they are short. PostgreSQL up to 17 adds 1e10 to the estimated cost of a scan
- * that `enable_seqscan=off` cannot avoid, which is above `jit_above_cost`: with JIT, PostgreSQL's default, each
- * execution of such a statement would be compiled first.
- */
-const WITHOUT_COMPILING = "-c jit=off";
-
-/** Settings of a pool's connections, by what the pool is for. */
-const PURPOSES = {
-  /** Whatever people and administration ask for. */
-  general: "",
-  /**
-   * The statements of every message. They touch a few rows by their keys; the planner must not read whole tables,
-   * however small it believes them to be: a plan that was made on an empty table is kept while the table grows.
-   */
-  messages: "-c enable_seqscan=off",
-  /**
-   * As `messages`, for what is done again when a crash of the database loses it: a commit does not wait for the disk.
-   */
-  leases: "-c enable_seqscan=off -c synchronous_commit=off",
-  /** As `messages`, for what callers have received: see `openStore`. */
-  notes: "-c enable_seqscan=off",
-  /** What reads many rows of one project: with one process of the database, so that messages keep the rest of it. */
-  reports: "-c max_parallel_workers_per_gather=0 -c work_mem=16MB",
-} as const;
-
 /** How long a close waits for statements that are on their way. */
 const CLOSE_DEADLINE_MS = 1_000;
 
+/** Begins a transaction; with the settings of the pool, this is several statements in one message. */
+async function begin(client: pg.PoolClient, { settings, noteError }: PoolContext, around: Around): Promise<void> {
+  around.begin();
+  try {
+    await client.query(settings.begin());
+  } catch (error) {
+    throw noteError(error);
+  } finally {
+    around.end();
+  }
+}
+
 /** Returns the function that runs transactions on connections of a pool. */
-function transactionOn(
-  pool: pg.Pool,
-  watch: ConnectionWatchdog,
-  noteError: (error: unknown) => unknown,
-): Db["transaction"] {
+function transactionOn(context: PoolContext, watch: ConnectionWatchdog): Db["transaction"] {
   return async (work) => {
     let client: pg.PoolClient;
     try {
-      client = await pool.connect();
+      client = await context.pool.connect();
     } catch (error) {
-      throw noteError(error);
+      throw context.noteError(error);
     }
     // Between its statements a transaction may think for a while.
     watch.end(client);
@@ -255,9 +245,9 @@ function transactionOn(
     };
     client.on("error", noteBreak);
     const nested: Db["transaction"] = (inner) => inner(tx);
-    const tx: Db = dbOn(client, nested, noteError, around);
+    const tx: Db = dbOn(client, nested, context, around);
     try {
-      await tx.query("BEGIN");
+      await begin(client, context, around);
       const result = await work(tx);
       await tx.query("COMMIT");
       return result;
@@ -302,17 +292,14 @@ export function openDb(options: {
   max: number;
   log: Log;
   applicationName: string;
-  purpose: keyof typeof PURPOSES;
+  purpose: Purpose;
   watch: ConnectionWatchdog;
   disk: DiskWatch;
 }): PooledDb {
   const { watch, disk } = options;
-  // Options in the URL would replace ours, so both are put together.
-  const url = new URL(options.url);
-  const givenOptions = url.searchParams.get("options") ?? "";
-  url.searchParams.delete("options");
+  const settings = createConnectionSettings(options.purpose);
   const pool = new pg.Pool({
-    connectionString: url.href,
+    connectionString: options.url,
     max: options.max,
     types,
     keepAlive: true,
@@ -327,7 +314,7 @@ export function openDb(options: {
         watch.attempt(this);
       }
     },
-    options: [givenOptions, AGAINST_ORPHANS, WITHOUT_COMPILING, PURPOSES[options.purpose]].join(" ").trim(),
+    onConnect: settings.apply,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   let isClosed = false;
@@ -336,7 +323,6 @@ export function openDb(options: {
   });
   const connected = trackConnections(pool, watch, options.log);
 
-  /** Returns the error that a caller gets. */
   const noteError = (error: unknown): unknown => {
     disk.note(error);
     if (!(error instanceof Error) || !POOL_TIMEOUT.test(error.message)) return asServiceError(error);
@@ -345,10 +331,11 @@ export function openDb(options: {
     return asServiceError(isFull ? new PoolBusyError(error.message, { cause: error }) : error);
   };
 
-  const transaction = transactionOn(pool, watch, noteError);
+  const context: PoolContext = { pool, settings, noteError };
+  const transaction = transactionOn(context, watch);
 
   return {
-    ...dbOn(pool, transaction, noteError),
+    ...dbOn(pool, transaction, context),
     async close() {
       isClosed = true;
       const ended = pool.end();

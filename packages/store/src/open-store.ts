@@ -1,18 +1,19 @@
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import * as agents from "./knowledge/agents.ts";
-import * as apiKeys from "./people/api-keys.ts";
 import * as audit from "./people/audit.ts";
-import * as callbacks from "./messages/callbacks.ts";
-import * as cannedReplies from "./tickets/canned-replies.ts";
 import * as chats from "./messages/chats.ts";
 import * as chunkEmbeddings from "./knowledge/chunk-embeddings.ts";
 import * as chunks from "./knowledge/chunks.ts";
+import { modelCalls, modelPulls } from "./platform/models.ts";
+import { apiKeys, operatorLinks, operatorSessions } from "./people/credentials.ts";
+import { operatorReplies, ticketChanges } from "./tickets/ticket-record.ts";
+import { triageMessages } from "./tickets/apply-decision.ts";
+import * as files from "./messages/files.ts";
 import { bind } from "./context.ts";
 import type { Context } from "./context.ts";
 import { isBusy, openDb } from "./db.ts";
 import * as deliveries from "./messages/deliveries.ts";
-import * as documents from "./knowledge/documents.ts";
 import * as erasures from "./people/erasures.ts";
 import * as gaps from "./knowledge/gaps.ts";
 import * as hooks from "./platform/hooks.ts";
@@ -20,39 +21,32 @@ import * as idempotencyKeys from "./messages/idempotency-keys.ts";
 import * as ingestQueue from "./knowledge/ingest-queue.ts";
 import * as ingests from "./knowledge/ingests.ts";
 import * as installation from "./platform/installation.ts";
-import * as issues from "./tickets/issues.ts";
 import * as kbs from "./knowledge/kbs.ts";
+import * as fileObjects from "./messages/file-objects.ts";
 import { newId } from "./ids.ts";
-import { createDiskWatch, createConnectionWatchdog } from "./platform/watchdogs.ts";
+import type { ProjectId } from "./ids.ts";
+import { createDiskWatch, createConnectionWatchdog } from "./platform/server-checks.ts";
 import * as messages from "./messages/messages.ts";
-import * as messengerUpdates from "./messages/messenger-updates.ts";
-import * as modelPulls from "./platform/model-pulls.ts";
-import * as modelCalls from "./platform/model-calls.ts";
-import * as operatorFiles from "./tickets/operator-files.ts";
-import * as operatorViews from "./people/operator-views.ts";
-import * as operatorSignIn from "./people/operator-sign-in.ts";
+import * as channelUpdates from "./messages/channel-updates.ts";
 import * as operators from "./people/operators.ts";
 import * as outboxes from "./messages/outboxes.ts";
+import * as partitions from "./platform/partitions.ts";
 import * as processes from "./platform/processes.ts";
 import * as projects from "./platform/projects.ts";
 import * as proposals from "./knowledge/proposals.ts";
+import * as quotas from "./platform/quotas.ts";
 import * as replies from "./messages/replies.ts";
 import * as reviews from "./tickets/reviews.ts";
-import { createSealer } from "./platform/installation.ts";
-import * as replicas from "./platform/replicas.ts";
 import * as stats from "./platform/stats.ts";
+import { openObjectStore } from "./platform/object-store.ts";
 import { STORAGE_LIMITS, storedBytesTable } from "./platform/stored-bytes.ts";
 import type { StorageLimits } from "./platform/stored-bytes.ts";
-import * as ticketChanges from "./tickets/ticket-changes.ts";
 import * as ticketDetails from "./tickets/ticket-details.ts";
 import * as ticketList from "./tickets/ticket-list.ts";
 import * as ticketIndex from "./tickets/ticket-index.ts";
 import * as tickets from "./tickets/tickets.ts";
 import * as toolCalls from "./tickets/tool-calls.ts";
-import * as triageMessages from "./tickets/triage-messages.ts";
-import * as unfinishedReplies from "./messages/unfinished-replies.ts";
 import * as visitors from "./messages/visitors.ts";
-import * as widgetFiles from "./messages/widget-files.ts";
 
 /** Connections of each pool at most: concurrent messages share statements, so a few carry many. */
 const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1, notes: 2 };
@@ -67,8 +61,10 @@ export function openStore(options: {
   log: Log;
   app?: string;
   storageLimits?: StorageLimits;
+  /** See `openObjectStore`; absent: contents of files stay in PostgreSQL. */
+  filesUrl?: string | undefined;
 }) {
-  const { url, log, app = "svc", storageLimits = STORAGE_LIMITS } = options;
+  const { url, log, app = "svc", storageLimits = STORAGE_LIMITS, filesUrl } = options;
   const processId = newId();
   const watch = createConnectionWatchdog({ url, log, applicationName: app });
   const disk = createDiskWatch({ log, now: () => performance.now() });
@@ -83,7 +79,8 @@ export function openStore(options: {
   const notes = open("notes");
 
   const storedBytes = storedBytesTable(db, { limits: storageLimits, log, isDiskFull: disk.isFull });
-  const context: Context = { db, hot, leases, notes, reports, processId, storedBytes };
+  const objects = filesUrl === undefined ? null : openObjectStore(filesUrl);
+  const context: Context = { db, hot, leases, notes, reports, processId, storedBytes, objects };
 
   async function findProblem(): Promise<string | null> {
     try {
@@ -104,24 +101,29 @@ export function openStore(options: {
     agents: bind(db, agents),
     apiKeys: bind(db, apiKeys),
     audit: bind(db, audit),
-    callbacks: bind(hot, callbacks),
-    channelStates: bind(leases, {
-      report: replicas.reportState,
-      forget: replicas.forgetState,
-      list: replicas.listStates,
-    }),
-    cannedReplies: bind(db, cannedReplies),
-    channelsConfig: bind(db, {
-      read: installation.readChannels,
-      setEnabled: installation.setEnabled,
-      update: installation.updateChannel,
-    }),
+    callbacks: bind(hot, deliveries.callbacks),
+    channelStates: bind(context, processes.channelStates),
+    cannedReplies: bind(db, operators.cannedReplies),
+    channelsConfig: bind(db, installation.channelsConfig),
     chats: bind(leases, chats),
     chunkEmbeddings: bind(db, chunkEmbeddings),
     chunks: bind(db, chunks),
     deliveries: bind(hot, deliveries),
-    documents: bind(db, documents),
-    erasures: bind(db, erasures),
+    documents: bind(db, kbs.documents),
+    erasures: {
+      ...bind(db, erasures),
+      read: (project: ProjectId, ticketId: string) =>
+        fileObjects.withContents(context, erasures.read(db, project, ticketId)),
+    },
+    fileObjects: {
+      /** True if contents of files are moved to an object store. */
+      isConfigured: objects !== null,
+      ...bind(context, {
+        check: fileObjects.checkObjects,
+        move: fileObjects.moveFiles,
+        remove: fileObjects.removeObjects,
+      }),
+    },
     gaps: bind(db, gaps),
     history: bind(hot, { listBefore: chats.listBefore }),
     hooks: bind(db, hooks),
@@ -138,72 +140,47 @@ export function openStore(options: {
       }),
       exclusively: <Result>(work: () => Promise<Result>) => installation.exclusively(db, work),
     },
-    instances: bind(leases, {
-      beat: replicas.beatInstance,
-      end: replicas.endInstance,
-      countAlive: replicas.countAlive,
-    }),
-    issues: bind(db, issues),
+    instances: bind(leases, processes.instances),
+    issues: bind(db, tickets.issues),
     kbs: bind(db, kbs),
     messages: bind(context, messages),
-    channelUpdates: bind(hot, messengerUpdates),
-    operatorReplies: bind(db, { list: ticketChanges.listOperatorReplies, findTickets: ticketChanges.findTickets }),
+    channelUpdates: bind(hot, channelUpdates),
+    operatorReplies: bind(db, operatorReplies),
     modelPulls: bind(db, modelPulls),
     modelCalls: bind(db, modelCalls),
-    operatorFiles: bind(context, operatorFiles),
-    operatorLinks: bind(db, {
-      isFirstMissing: operatorSignIn.isFirstMissing,
-      put: operatorSignIn.putLink,
-      find: operatorSignIn.findLink,
-      usePassword: operatorSignIn.usePassword,
-      useFirst: operatorSignIn.useFirst,
-    }),
-    operatorPresence: bind(db, {
-      put: operatorViews.putPresence,
-      remove: operatorViews.removePresence,
-      sweep: operatorViews.sweepPresence,
-      list: operatorViews.listViewers,
-    }),
-    operatorSessions: bind(db, {
-      insert: operatorSignIn.insertSession,
-      findLive: operatorSignIn.findLive,
-      touch: operatorSignIn.touch,
-      remove: operatorSignIn.removeSession,
-      removeByHash: operatorSignIn.removeByHash,
-      removeOf: operatorSignIn.removeOf,
-    }),
-    operatorViews: bind(db, {
-      list: operatorViews.listViews,
-      put: operatorViews.putView,
-      remove: operatorViews.removeView,
-    }),
+    operatorFiles: bind(context, files.operatorFiles),
+    operatorLinks: bind(db, operatorLinks),
+    operatorPresence: bind(db, operators.operatorPresence),
+    operatorSessions: bind(db, operatorSessions),
+    operatorViews: bind(db, operators.operatorViews),
     operators: bind(db, operators),
     outboxes: bind(context, outboxes),
+    partitions: bind({ db, url, log }, { keep: partitions.keepPartitions }),
     processes: { ownId: processId, ...bind(context, processes) },
     projects: bind(db, projects),
     proposals: bind(db, proposals),
+    quotas: {
+      ...bind(context, { checkSockets: quotas.checkSockets }),
+      ...bind(reports, { listDays: quotas.listDays }),
+    },
     queueDepths: bind(db, { read: stats.readDepths }),
     replies: bind(context, replies),
     reviews: bind(context, reviews),
-    serviceLeases: bind(leases, { take: replicas.takeLease, release: replicas.releaseLease }),
+    serviceLeases: bind(leases, processes.serviceLeases),
     stats: bind(reports, { read: stats.read, readAnswers: stats.readAnswers, readQueues: stats.readQueues }),
     storedBytes,
-    ticketChanges: bind(db, {
-      findNewest: ticketChanges.findNewest,
-      listAfter: ticketChanges.listAfter,
-      listMentions: ticketChanges.listMentions,
-    }),
+    ticketChanges: bind(db, ticketChanges),
     ticketDetails: bind(db, ticketDetails),
-    ticketIndex: bind(db, { follow: ticketIndex.follow }),
+    ticketIndex: bind(db, { follow: ticketIndex.follow, wakeSnoozed: ticketIndex.wakeSnoozed }),
     ticketList: bind(db, ticketList),
     ticketTexts: bind(db, { indexNext: ticketIndex.indexNext }),
     tickets: bind(context, tickets),
     toolCalls: bind(context, toolCalls),
     triageMessages: bind(db, triageMessages),
-    unfinishedReplies: bind(context, unfinishedReplies),
+    unfinishedReplies: bind(context, outboxes.unfinishedReplies),
     visitors: bind(hot, visitors),
-    widgetFiles: bind(context, widgetFiles),
-    sealer: createSealer(options.secretKey),
+    widgetFiles: bind(context, files),
+    sealer: installation.createSealer(options.secretKey),
 
     /** The clock of the database, in milliseconds since 1970. */
     async readTimeMs(): Promise<number> {

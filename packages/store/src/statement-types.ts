@@ -1,4 +1,4 @@
-// Made from packages/store/sql and a real PostgreSQL, and compared with them, by tests/packages/store/statements.test.ts;
+// Generated from packages/store/sql and a real PostgreSQL, and compared with them, by tests/packages/store/statements.test.ts;
 // with UPDATE_STATEMENTS=1 it writes this file.
 // oxlint-disable max-lines -- generated, a line for each statement
 
@@ -19,11 +19,14 @@ export interface Statements {
     announceModel: [{ model: string; dimensions: number }, object];
     claim: [{ fromId: string; model: string; dimensions: number; limit: number | string; claimLeaseMs: number }, { chunkId: string; title: string; headingPath: string[]; text: string }];
     count: [{ model: string }, { passages: number; embedded: number; refused: number }];
+    findClosest: [{ project: string; kbIds: readonly (string | null)[]; model: string; embedding: readonly (number | null)[]; limit: number }, { chunkId: string; cosine: number }];
     findFirstMissing: [{ id: string; model: string; dimensions: number }, { id: string }];
     findMarks: [{ model: string; maxChunks: number; project: string; kbIds: readonly (string | null)[] }, { kbId: string; chunkCount: number; embeddedCount: number; mark: string }];
+    hasVectors: [object, object];
     isModelOfInstallation: [{ model: string; dimensions: number }, object];
     listEmbedded: [{ project: string; kbId: string; model: string; dimensions: number }, { chunkId: string }];
     lockClaims: [{ claimLock: number | string }, { pgAdvisoryXactLock: string }];
+    prepareVectors: [{ dimensions: number }, { isReady: boolean }];
     read: [{ project: string; kbIds: readonly (string | null)[]; chunkIds: readonly (string | null)[]; model: string; dimensions: number }, { chunkId: string; embedding: Buffer }];
     readPassages: [{ project: string; kbIds: readonly (string | null)[]; chunkIds: readonly (string | null)[] }, { chunkId: string; documentId: string; kbId: string; title: string; url: string; mime: string; ordinal: number; headingPath: string[]; text: string; page: number }];
     release: [{ model: string; chunkIds: readonly (string | null)[] }, object];
@@ -182,6 +185,20 @@ export interface Statements {
     make: [{ messageId: readonly (string | null)[]; newId: readonly (string | null)[] }, { id: string; projectId: string; ticketId: string }];
     markTimeouts: [{ limit: number | string }, { projectId: string; ticketId: string }];
   };
+  "messages/channel-updates": {
+    bury: [{ failure: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
+    findMessage: [{ ticketId: string; project: string; telegramMessageId: string }, { text: string; channelMeta: unknown }];
+    insert: [{ botId: number | string; project: string; updateId: readonly (number | string | null)[]; ticketId: readonly (string | null)[]; messageId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; body: readonly (string | null)[]; excerpt: readonly (string | null)[]; albumId: readonly (string | null)[] }, object];
+    isWaiting: [{ botId: number | string; updateId: number | string }, object];
+    joinAlbum: [{ botId: number | string; updateId: number | string }, object];
+    listAlbum: [{ botId: number | string; updateId: number | string }, { projectId: string; botId: number; updateId: number; ticketId: string; messageId: string; chatId: string; body: string; albumId: string; tries: number; receivedAt: Date }];
+    listDead: [{ project: string; limit: number | string }, { messageId: string; ticketId: string; chatId: string; excerpt: string; failure: string; settledAt: Date }];
+    listHeads: [{ botId: number | string; busyTicketIds: readonly (string | null)[]; limit: number | string }, { projectId: string; botId: number; updateId: number; ticketId: string; messageId: string; chatId: string; body: string; albumId: string; tries: number; receivedAt: Date }];
+    prune: [object, { isUnanswered: boolean }];
+    retryLater: [{ delayMs: number; failure: string; counted: number; botId: number | string; updateId: number | string }, object];
+    revive: [{ project: string; messageId: string }, object];
+    settle: [{ state: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
+  };
   "messages/chats": {
     listBefore: [{ ticketId: string; project: string; seq: number | string; limit: number | string }, { author: string; text: string; sources: unknown }];
     release: [{ ticketId: string; project: string; leaseId: string }, object];
@@ -205,6 +222,14 @@ export interface Statements {
     replay: [{ project: string; id: string }, { ticketId: string; tries: number }];
     replies: [{ ticketId: string; project: string; replyIds: readonly (string | null)[] }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
   };
+  "messages/file-objects": {
+    endDeletion: [{ objectId: string }, object];
+    listToMove: [object, { id: string }];
+    readContent: [{ id: string }, { content: Buffer }];
+    reserve: [{ objectId: string }, object];
+    setObject: [{ objectId: string; bytes: number; id: string }, object];
+    takeDeletions: [object, { objectId: string }];
+  };
   "messages/idempotency-keys": {
     answer: [{ apiKeyId: readonly (string | null)[]; method: readonly (string | null)[]; path: readonly (string | null)[]; key: readonly (string | null)[]; callId: readonly (string | null)[]; status: readonly (number | null)[]; headers: readonly (object | string | null)[]; body: readonly (string | null)[]; projectId: readonly (string | null)[]; id: readonly (string | null)[]; projectId2: readonly (string | null)[]; id2: readonly (string | null)[] }, object];
     claim: [{ apiKeyId: string; project: string; method: string; path: string; key: string; bodyHash: Uint8Array; messageId: string; chatId: string; callId: string; instance: string }, { messageId: string; chatId: string }];
@@ -214,10 +239,10 @@ export interface Statements {
     release: [{ apiKeyId: string; method: string; path: string; key: string; callId: string }, object];
   };
   "messages/messages": {
-    accept: [{ id: readonly (string | null)[]; projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; channelId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; text: readonly (string | null)[]; timestampMs: readonly (number | string | null)[]; attachments: readonly (object | string | null)[]; channelMeta: readonly (object | string | null)[]; mode: readonly (string | null)[]; callInstance: readonly (string | null)[]; callback: readonly (object | string | null)[]; trace: readonly (string | null)[] }, { id: string; seq: number }];
+    accept: [{ id: readonly (string | null)[]; projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; channelId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; text: readonly (string | null)[]; timestampMs: readonly (number | string | null)[]; attachments: readonly (object | string | null)[]; channelMeta: readonly (object | string | null)[]; mode: readonly (string | null)[]; callInstance: readonly (string | null)[]; callback: readonly (object | string | null)[]; trace: readonly (string | null)[] }, { id: string; seq: number; ahead: number }];
     claim: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; leaseId: readonly (string | null)[]; historyLimit: readonly (number | null)[]; processId: string }, { projectId: string; ticketId: string; channelId: string; chatId: string; leaseId: string; id: string; seq: number; userId: string; text: string; channelMeta: unknown; mode: string; attempts: number; progress: unknown; trace: string; crashes: number; lapses: number; lastGroup: number; workedBy: string; subject: string; status: string; stage: string; assignee: string; agentId: string; language: string; version: number; history: unknown }];
     claimExpired: [{ ticketId: string; project: string; group: number; leaseId: string; processId: string }, { projectId: string; ticketId: string; channelId: string; chatId: string; leaseId: string; id: string; seq: number; userId: string; text: string; channelMeta: unknown; mode: string; attempts: number; progress: unknown; trace: string; crashes: number; lapses: number; lastGroup: number }];
-    due: [{ limit: number | string }, { id: string; ticketId: string; projectId: string; attempts: number; channelId: string; chatId: string }];
+    due: [{ limit: number }, { id: string; ticketId: string; projectId: string; attempts: number; channelId: string; chatId: string; place: number }];
     findAccepted: [{ id: string; project: string }, { ticketId: string; seq: number }];
     findDeadLetter: [{ messageId: string; project: string }, { id: string; projectId: string; ticketId: string; isOpened: boolean }];
     findLastMeta: [{ ticketId: string; project: string }, { channelMeta: unknown }];
@@ -228,20 +253,6 @@ export interface Statements {
     listDeadLetters: [{ project: string; limit: number | string }, { id: string; ticketId: string; text: string; failure: string; finishedAt: Date; channelId: string; chatId: string }];
     oldestWaitingMs: [{ issueChatPrefix: string }, { age: number }];
     retryLater: [{ ticketId: string; project: string; leaseId: string; delayMs: number; progress: object | string; failure: string; uncounted: number; messageId: string }, object];
-  };
-  "messages/messenger-updates": {
-    bury: [{ failure: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
-    findMessage: [{ ticketId: string; project: string; telegramMessageId: string }, { text: string; channelMeta: unknown }];
-    insert: [{ botId: number | string; project: string; updateId: readonly (number | string | null)[]; ticketId: readonly (string | null)[]; messageId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; body: readonly (string | null)[]; excerpt: readonly (string | null)[]; albumId: readonly (string | null)[] }, object];
-    isWaiting: [{ botId: number | string; updateId: number | string }, object];
-    joinAlbum: [{ botId: number | string; updateId: number | string }, object];
-    listAlbum: [{ botId: number | string; updateId: number | string }, { projectId: string; botId: number; updateId: number; ticketId: string; messageId: string; chatId: string; body: string; albumId: string; tries: number; receivedAt: Date }];
-    listDead: [{ project: string; limit: number | string }, { messageId: string; ticketId: string; chatId: string; excerpt: string; failure: string; settledAt: Date }];
-    listHeads: [{ botId: number | string; busyTicketIds: readonly (string | null)[]; limit: number | string }, { projectId: string; botId: number; updateId: number; ticketId: string; messageId: string; chatId: string; body: string; albumId: string; tries: number; receivedAt: Date }];
-    prune: [object, { isUnanswered: boolean }];
-    retryLater: [{ delayMs: number; failure: string; counted: number; botId: number | string; updateId: number | string }, object];
-    revive: [{ project: string; messageId: string }, object];
-    settle: [{ state: string; botId: number | string; updateIds: readonly (number | string | null)[] }, object];
   };
   "messages/outboxes": {
     claim: [{ ticketId: string; project: string; leaseId: string; processId: string }, { channelId: string; chatId: string; tries: number; deferrals: number; sentParts: number; crashes: number; lapses: number; id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
@@ -294,8 +305,8 @@ export interface Statements {
     findKept: [{ project: string; messageId: string; fileId: string }, { id: string; filename: string; mime: string; sizeBytes: number }];
     insert: [{ id: string; project: string; ticketId: string; filename: string; mime: string; content: Uint8Array; chatMaxBytes: number | string; projectMaxBytes: number | string }, object];
     keep: [{ id: string; project: string; ticketId: string; messageId: string; filename: string; mime: string; content: Uint8Array }, object];
-    read: [{ project: string; ticketId: string; fileId: string }, { filename: string; mime: string; content: Buffer }];
-    readPiece: [{ from: number; project: string; ticketId: string; fileId: string }, { filename: string; mime: string; sizeBytes: number; piece: Buffer }];
+    read: [{ project: string; ticketId: string; fileId: string }, { filename: string; mime: string; content: Buffer; objectId: string }];
+    readPiece: [{ from: number; project: string; ticketId: string; fileId: string }, { filename: string; mime: string; sizeBytes: number; objectId: string; piece: Buffer }];
     repeatSoon: [{ id: string }, object];
     sumChat: [{ ticketId: string; project: string }, { total: number; day: number }];
     sweep: [object, { seen: number; removed: number }];
@@ -458,6 +469,11 @@ export interface Statements {
     retryLater: [{ failure: string; counted: number; delayMs: number; catalogId: string; leaseId: string }, object];
     takeDue: [{ limit: number | string }, { pullId: string; catalogId: string; attempts: number }];
   };
+  "platform/partitions": {
+    list: [{ tables: readonly (string | null)[] }, { tableName: string; name: string; bounds: string }];
+    readState: [object, { now: Date; lastEventId: number }];
+    skipEventIds: [{ id: number | string }, { setval: number }];
+  };
   "platform/processes": {
     beat: [{ ownId: string; app: string; host: string; pid: number; memoryBytes: number | string; memoryLimitBytes: number | string }, object];
     countRunning: [{ host: string }, { app: string; count: number; elsewhere: number }];
@@ -473,13 +489,13 @@ export interface Statements {
     deleteKbs: [{ id: string }, object];
     deleteRoles: [{ id: string }, object];
     deleteViews: [{ id: string }, object];
-    find: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; createdAt: Date; version: number }];
-    findByName: [{ name: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; createdAt: Date; version: number }];
+    find: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; createdAt: Date; version: number }];
+    findByName: [{ name: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; createdAt: Date; version: number }];
     findWebhookSecrets: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown }];
-    insert: [{ id: string; name: string; handoffText: string; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number | string; handoffTexts: object | string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; createdAt: Date; version: number }];
+    insert: [{ id: string; name: string; handoffText: string; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number | string; handoffTexts: object | string; quotas: object | string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; createdAt: Date; version: number }];
     isOfWidget: [{ name: string }, object];
-    list: [object, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; createdAt: Date; version: number }];
-    listPage: [{ before: string; q: string; limit: number | string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; createdAt: Date; version: number }];
+    list: [object, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; createdAt: Date; version: number }];
+    listPage: [{ before: string; q: string; limit: number | string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; createdAt: Date; version: number }];
     markDeleted: [{ id: string }, object];
     remove: [{ id: string; versions: readonly (number | null)[] }, { name: string }];
     renameInWidget: [{ after: string; name: string }, object];
@@ -487,14 +503,19 @@ export interface Statements {
     takeTicketsBack: [{ id: string }, object];
     update: [{ id: string; versions: readonly (number | null)[] }, { name: string }];
   };
+  "platform/quotas": {
+    countDocuments: [{ project: string }, { limit: number; used: number }];
+    find: [{ project: string; replica: string }, { quotas: unknown; messagesToday: number; otherSockets: number }];
+    listDays: [{ from: Date | string; project: string; to: Date | string; limit: number | string }, { day: string; project: string; projectId: string; messages: number; documents: number; storedBytes: number; sockets: number; modelTokens: number }];
+  };
   "platform/replicas": {
     beatInstance: [{ id: string; app: string }, object];
     countAlive: [{ app: string }, { count: number }];
     endInstance: [{ id: string }, object];
-    forgetState: [{ replica: string }, object];
+    forgetState: [{ replica: string; ids: readonly (string | null)[] }, object];
     listStates: [object, { channelId: string; state: string; since: Date; error: string }];
     releaseLease: [{ name: string; holder: string }, object];
-    reportState: [{ replica: string; id: readonly (string | null)[]; state: readonly (string | null)[]; since: readonly (Date | string | null)[]; error: readonly (string | null)[] }, object];
+    reportState: [{ id: readonly (string | null)[]; state: readonly (string | null)[]; since: readonly (Date | string | null)[]; error: readonly (string | null)[]; sockets: readonly (number | null)[]; replica: string }, object];
     takeLease: [{ name: string; holder: string; leaseMs: number }, object];
   };
   "platform/stats": {
@@ -521,18 +542,18 @@ export interface Statements {
     fold: [object, { count: number }];
     read: [object, { projectId: string; name: string; kind: string; bytes: number }];
     readProject: [{ project: string }, { kind: string; bytes: number }];
-    sumKind: [{ project: string; kind: string }, { ofKind: number; ofProject: number; ofKindEverywhere: number; ofInstallation: number }];
+    sumKind: [{ project: string; kind: string }, { ofKind: number; ofProject: number; ofKindEverywhere: number; ofInstallation: number; quotaMb: number }];
   };
   "tickets/apply-decision": {
     coverMessages: [{ answers: string; homeProject: string; covers: readonly (string | null)[] }, object];
     deleteDraft: [{ homeProject: string; id: string }, object];
-    insertReview: [{ reviewId: string; homeProject: string; id: string; kind: string; actor: string; author: string; text: string; markdown: boolean; sources: object | string; answers: string; covers: readonly (string | null)[]; fileIds: readonly (string | null)[] }, object];
+    insertReview: [{ reviewId: string; homeProject: string; id: string; kind: string; actor: string; author: string; text: string; markdown: boolean; sources: object | string; answers: string; covers: readonly (string | null)[]; fileIds: readonly (string | null)[]; resolves: boolean }, object];
     readText: [{ homeProject: string; id: string }, { text: string }];
     reject: [{ homeProject: string; messageIds: readonly (string | null)[] }, object];
     setReview: [{ reviewId: string; homeProject: string; id: string }, object];
     takeAttemptBack: [{ uncounted: number; homeProject: string; id: string }, object];
     takeLease: [{ homeProject: string; id: string }, object];
-    writeTicket: [{ project2: string; status: string; stage: string; assignee: string; agentId: string; project: string; id: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
+    writeTicket: [{ project2: string; status: string; stage: string; assignee: string; agentId: string; isSnoozeKept: boolean; snoozedUntil: Date | string; project: string; id: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
   };
   "tickets/canned-replies": {
     find: [{ project: string; id: string }, { id: string; name: string; text: string; folder: string; tags: string[]; createdAt: Date; updatedAt: Date; version: number }];
@@ -566,7 +587,7 @@ export interface Statements {
     findEnds: [{ home: string; ticketId: string }, { workedOn: string; received: string }];
     findHome: [{ project: string; ticketId: string }, { homeProjectId: string }];
     findPromise: [{ promise: object | string; home: string; ticketId: string }, { isOpen: boolean }];
-    findReview: [{ home: string; ticketId: string }, { kind: string; author: string; text: string; markdown: boolean; sources: unknown; fileIds: string[]; answersMessageId: string; covers: string[]; isFailed: boolean }];
+    findReview: [{ home: string; ticketId: string }, { kind: string; author: string; text: string; markdown: boolean; sources: unknown; fileIds: string[]; resolves: boolean; answersMessageId: string; covers: string[]; isFailed: boolean }];
     findWebhookMessage: [{ project: string; messageIds: readonly (string | null)[] }, { id: string }];
     hasReply: [{ home: string; ticketId: string }, object];
     insertReviewEvent: [{ ticketId: string; project: string; messageId: string; actor: string; moves: object | string; data: object | string; answerStep: string; answerConfidence: number; answerAgentId: string }, object];
@@ -582,7 +603,7 @@ export interface Statements {
     restoreDraft: [{ homeProject: string; id: string }, object];
   };
   "tickets/reviews": {
-    claim: [{ ticketId: string; project: string; isExclusive: boolean; leaseId: string; processId: string }, { id: string; ticketId: string; kind: string; actor: string; author: string; text: string; markdown: boolean; sources: unknown; fileIds: string[]; answersMessageId: string; covers: string[]; attempts: number; channelId: string; chatId: string; crashes: number; lapses: number; messageId: string; seq: number; userId: string; messageText: string; channelMeta: unknown; mode: string }];
+    claim: [{ ticketId: string; project: string; isExclusive: boolean; leaseId: string; processId: string }, { id: string; ticketId: string; kind: string; actor: string; author: string; text: string; markdown: boolean; sources: unknown; fileIds: string[]; resolves: boolean; answersMessageId: string; covers: string[]; attempts: number; channelId: string; chatId: string; crashes: number; lapses: number; messageId: string; seq: number; userId: string; messageText: string; channelMeta: unknown; mode: string }];
     decide: [object, object];
     deleteDraft: [{ project: string; ticketId: string }, object];
     due: [{ limit: number | string }, { reviewId: string; project: string; ticketId: string; attempts: number }];
@@ -612,14 +633,14 @@ export interface Statements {
   };
   "tickets/ticket-details": {
     findDraft: [{ home: string; ticketId: string }, { text: string; markdown: boolean; sources: unknown; confidence: number; why: string; covers: string[]; createdAt: Date; isStale: boolean }];
-    findOpened: [{ project: string; ticketId: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
+    findOpened: [{ project: string; ticketId: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
     findReceived: [{ project: string; ticketId: string }, { id: string; projectName: string; channelId: string; chatId: string; createdAt: Date; updatedAt: Date; userId: string; subject: string; metas: unknown[] }];
     listEvents: [{ home: string; ticketId: string; before: number | string }, { place: number; id: number; at: Date; actor: string; messageId: string; moves: unknown; data: unknown; bytes: number; totalBytes: number; number: number; found: number }];
     listMessages: [{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; userId: string; text: string; timestampMs: number; attachments: unknown; channelMeta: unknown; mode: string; state: string; attempts: number; failure: string; createdAt: Date; finishedAt: Date; bytes: number; totalBytes: number; number: number; found: number }];
     listProjects: [{ home: string; ticketId: string }, { id: number; projectId: string }];
     listReplies: [{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; inReplyTo: string; author: string; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; sizeBytes: number; createdAt: Date; deliveredAt: Date; bytes: number; totalBytes: number; number: number; found: number }];
     read: [object, object];
-    update: [{ subject: string; priority: string; tags: readonly (string | null)[]; project: string; ticketId: string; versions: readonly (number | null)[]; actor: string; data: object | string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
+    update: [{ subject: string; priority: string; tags: readonly (string | null)[]; project: string; ticketId: string; versions: readonly (number | null)[]; actor: string; data: object | string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
   };
   "tickets/ticket-index": {
     findChanged: [{ settledId: number | string }, { ticketId: string }];
@@ -634,6 +655,7 @@ export interface Statements {
     readSaid: [{ ticketId: readonly (string | null)[]; seq: readonly (number | string | null)[] }, { ticketId: string; seq: number; text: string }];
     take: [object, { ticketId: string }];
     updateTicketIndex: [{ topId: number | string; topXmax: string }, object];
+    wakeSnoozed: [object, { ticketId: string }];
     write: [{ ticketId: readonly (string | null)[]; lexemes: readonly (object | string | null)[]; subject: readonly (string | null)[]; seq: readonly (number | string | null)[]; createdUs: readonly (number | string | null)[] }, object];
   };
   "tickets/ticket-list": {

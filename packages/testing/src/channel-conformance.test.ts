@@ -1,4 +1,4 @@
-import { expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import type { Channel, IncomingHandler, IncomingMessage } from "@svc/contracts";
 import { channelConformance } from "./channel-conformance.ts";
 import type { ChannelUnderTest, SentItem } from "./channel-conformance.ts";
@@ -31,7 +31,7 @@ function memoryChannel() {
       received.push({ kind: "typing", chatId, context });
     },
   };
-  const world: ChannelUnderTest = {
+  const world: Required<Pick<ChannelUnderTest, "receive">> & ChannelUnderTest = {
     channel,
     async receive({ sender, text }) {
       if (!isRunning) throw new Error("nobody is there");
@@ -47,6 +47,14 @@ function memoryChannel() {
 type Memory = ReturnType<typeof memoryChannel>;
 
 channelConformance(async () => memoryChannel().world, { test, expect });
+
+describe("a channel that only sends", () => {
+  const make = async () => {
+    const { receive: _, ...world } = memoryChannel().world;
+    return world;
+  };
+  channelConformance(make, { test, expect, sendsOnly: true });
+});
 
 /** Channels that break one promise each, and a word of the promise that they break. */
 const BROKEN: Record<string, { breaks: RegExp; spoil: (memory: Memory) => void }> = {
@@ -102,7 +110,7 @@ const BROKEN: Record<string, { breaks: RegExp; spoil: (memory: Memory) => void }
     spoil: changeIncoming((message) => ({ ...message, text: message.text.replaceAll("<", "&lt;") })),
   },
   "cuts long texts on the way out": {
-    breaks: /longest text/,
+    breaks: /longest text is kept whole on the way out/,
     spoil: changeOutgoing((text) => [text.slice(0, 4_096)]),
   },
   "sends twice": { breaks: /message reaches the receiver once/, spoil: changeOutgoing((text) => [text, text]) },

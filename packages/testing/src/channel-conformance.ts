@@ -13,7 +13,7 @@ import { waitFor } from "./wait-for.ts";
 /** Something that has reached the receiver of a channel, in the order of its coming. */
 export type SentItem = {
   chatId: string;
-  /** The context of the reply, as far as the receiver is told it. */
+  /** The part of the reply's context that the receiver gets. */
   context?: Partial<ReplyContext>;
 } & (
   | { kind: "message"; text: string }
@@ -21,7 +21,7 @@ export type SentItem = {
   | { kind: "typing" }
 );
 
-/** What the suite sends through a channel. */
+/** An item that the suite sends through a channel. */
 export type ItemToSend =
   | { kind: "message"; text: string }
   | { kind: "attachment"; filename: string; mime: string; content: Buffer };
@@ -30,10 +30,10 @@ export type ItemToSend =
 export interface ChannelUnderTest {
   channel: Channel;
   /**
-   * Makes a message come in through the real way of this channel. Resolves when the sender is told that it was
-   * accepted, rejects when the sender is told that it was not or finds nobody.
+   * Sends a message to this channel as a customer does. Resolves if the channel reports to the sender that it was
+   * accepted; rejects if the channel reports an error or is unreachable. A channel that only sends has none.
    */
-  receive(message: { sender: string; text: string }): Promise<void>;
+  receive?(message: { sender: string; text: string }): Promise<void>;
   /** What has reached the receivers so far; on a channel that is collected from, what was collected so far. */
   sent(): SentItem[] | Promise<SentItem[]>;
   /** Ends everything, the channel included when it runs. */
@@ -45,7 +45,7 @@ export interface ChannelUnderTest {
    * the store needs the real thing.
    */
   accept?: IncomingHandler;
-  /** Makes a reply for the channel to be told of, and answers its context. By default it is made up. */
+  /** Stores a reply that is announced to the channel, and returns its context. Default: an invented context. */
   prepareReply?(accepted: AcceptedMessage, item: ItemToSend): Promise<ReplyContext>;
   /** Code points of the longest text that this channel takes and sends. Default: 50,000. */
   textMaxChars?: number;
@@ -62,14 +62,14 @@ const ROUNDS = 3;
 
 /**
  * The promises that every channel must keep (service document, sections 2.3 to 2.5), as tests of the file that calls
- * this. `make` answers a new channel for each test; `test` and `expect` are those of `@jest/globals`. What has to come
- * is waited for up to `timeoutMs` (10 s).
+ * this. `make` returns a new channel for each test; `test` and `expect` are those of `@jest/globals`. A test waits up to
+ * `timeoutMs` (10 s). With `sendsOnly`, the promises about incoming messages are left out: the channel receives none.
  */
 export function channelConformance(
   make: () => Promise<ChannelUnderTest>,
-  options: { test: typeof jestTest; expect: typeof jestExpect; timeoutMs?: number },
+  options: { test: typeof jestTest; expect: typeof jestExpect; timeoutMs?: number; sendsOnly?: boolean },
 ): void {
-  const { test, expect, timeoutMs = 10_000 } = options;
+  const { test, expect, timeoutMs = 10_000, sendsOnly = false } = options;
 
   /** A test on a channel of its own, with a handler that notes what it is given. */
   function promise(title: string, run: (subject: Subject) => Promise<void>): void {
@@ -83,11 +83,16 @@ export function channelConformance(
     });
   }
 
+  /** A test of a promise about incoming messages. */
+  const receivePromise: typeof promise = (title, run) => {
+    if (!sendsOnly) promise(title, run);
+  };
+
   promise("a second handler is refused", async ({ channel }) => {
     expect(() => channel.onMessage(() => Promise.reject(new Error("never called")))).toThrow();
   });
 
-  promise("an incoming message reaches the handler with the fields of the document", async (subject) => {
+  receivePromise("an incoming message reaches the handler with the fields of the document", async (subject) => {
     await subject.channel.start();
     await subject.receive({ sender: "conformance-1", text: "hello" });
     const message = await subject.nextMessage();
@@ -103,14 +108,14 @@ export function channelConformance(
     expect(Number.isInteger(message.timestamp)).toBe(true);
   });
 
-  promise("an incoming message says which project it came in to", async (subject) => {
+  receivePromise("an incoming message says which project it came in to", async (subject) => {
     await subject.channel.start();
     await subject.receive({ sender: "conformance-1", text: "hello" });
     await subject.nextMessage();
     expect(subject.contexts[0]?.project).toMatch(/./);
   });
 
-  promise("messages of one sender share a chat, and those of another have their own", async (subject) => {
+  receivePromise("messages of one sender share a chat, and those of another have their own", async (subject) => {
     await subject.channel.start();
     for (const sender of ["conformance-1", "conformance-2", "conformance-1"]) {
       await subject.receive({ sender, text: `from ${sender}` });
@@ -126,12 +131,12 @@ export function channelConformance(
     expect(second).not.toBe(first);
   });
 
-  promise("nothing is handed over before start", async (subject) => {
+  receivePromise("nothing is handed over before start", async (subject) => {
     await subject.receive({ sender: "conformance-1", text: "too early" }).catch(ignoreRefusal);
     expect(subject.handed).toEqual([]);
   });
 
-  promise("nothing is handed over after stop", async (subject) => {
+  receivePromise("nothing is handed over after stop", async (subject) => {
     await subject.channel.start();
     await subject.receive({ sender: "conformance-1", text: "in time" });
     await subject.nextMessage();
@@ -140,7 +145,7 @@ export function channelConformance(
     expect(subject.handed.map(({ text }) => text)).toEqual(["in time"]);
   });
 
-  promise("it can be started again after stop, with the same handler", async (subject) => {
+  receivePromise("it can be started again after stop, with the same handler", async (subject) => {
     for (let round = 1; round <= ROUNDS; round++) {
       await subject.channel.start();
       await subject.receive({ sender: "conformance-1", text: `round ${round}` });
@@ -149,19 +154,22 @@ export function channelConformance(
     }
   });
 
-  promise("a message that the handler refuses is not lost: its sender is told, or it comes again", async (subject) => {
-    await subject.channel.start();
-    subject.refuseNext();
-    const answer = await subject.receive({ sender: "conformance-1", text: "refused once" }).then(
-      () => "accepted",
-      () => "refused",
-    );
-    expect(await subject.nextMessage()).toMatchObject({ text: "refused once" });
-    if (answer === "refused") return;
-    expect(await subject.nextMessage()).toMatchObject({ text: "refused once" });
-  });
+  receivePromise(
+    "a message that the handler refuses is not lost: its sender is told, or it comes again",
+    async (subject) => {
+      await subject.channel.start();
+      subject.refuseNext();
+      const answer = await subject.receive({ sender: "conformance-1", text: "refused once" }).then(
+        () => "accepted",
+        () => "refused",
+      );
+      expect(await subject.nextMessage()).toMatchObject({ text: "refused once" });
+      if (answer === "refused") return;
+      expect(await subject.nextMessage()).toMatchObject({ text: "refused once" });
+    },
+  );
 
-  promise("a refused message does not harm the next one", async (subject) => {
+  receivePromise("a refused message does not harm the next one", async (subject) => {
     await subject.channel.start();
     subject.refuseNext();
     await subject.receive({ sender: "conformance-1", text: "refused" }).catch(ignoreRefusal);
@@ -173,7 +181,7 @@ export function channelConformance(
   });
 
   for (const [what, text] of Object.entries(EXACT_TEXTS)) {
-    promise(`${what}: kept exactly on the way in`, async (subject) => {
+    receivePromise(`${what}: kept exactly on the way in`, async (subject) => {
       await subject.channel.start();
       await subject.receive({ sender: "conformance-1", text });
       expect((await subject.nextMessage()).text).toBe(text);
@@ -186,12 +194,19 @@ export function channelConformance(
     });
   }
 
-  promise("the longest text is kept whole on both ways", async (subject) => {
+  const longestText = (subject: Subject) => "é🙂".repeat(subject.textMaxChars / 2);
+
+  receivePromise("the longest text is kept whole on the way in", async (subject) => {
     await subject.channel.start();
-    const text = "é🙂".repeat(subject.textMaxChars / 2);
+    const text = longestText(subject);
     await subject.receive({ sender: "conformance-1", text });
     // Compared as a condition: a difference of 50,000 characters is no use in a failure.
     expect((await subject.nextMessage()).text === text).toBe(true);
+  });
+
+  promise("the longest text is kept whole on the way out", async (subject) => {
+    await subject.channel.start();
+    const text = longestText(subject);
     await subject.send({ kind: "message", text });
     const item = await subject.nextSent("message");
     expect(item.kind === "message" && item.text === text).toBe(true);
@@ -244,13 +259,13 @@ export function channelConformance(
     for (const item of await subject.sentOf("typing")) expect(item.chatId).toBe(chatId);
   });
 
-  /** A receiver may be told less than the whole context (a person in a chat app sees no ids), but nothing else. */
+  /** A receiver may get less than the whole context (a person in a chat app sees no IDs), but nothing else. */
   function expectContext(item: SentItem, context: ReplyContext): void {
     expect(context).toMatchObject(item.context ?? {});
   }
 }
 
-/** A sender is told of a refusal by a rejection; the tests that cause one look at the handler instead. */
+/** Ignores the rejection of a refused message. The tests that cause one check the handler instead. */
 function ignoreRefusal(): void {}
 
 interface Subject {
@@ -258,9 +273,9 @@ interface Subject {
   textMaxChars: number;
   /** Everything that the handler was given. */
   handed: IncomingMessage[];
-  /** What it was told besides, one for each message. */
+  /** Contexts of these messages, one for each. */
   contexts: IncomingContext[];
-  /** The first message that the handler was given and the test has not looked at. */
+  /** Waits for the first message that the handler received and the test has not read yet. */
   nextMessage(): Promise<IncomingMessage>;
   /** Lets the handler reject once. */
   refuseNext(): void;
@@ -269,7 +284,7 @@ interface Subject {
   /** Sends something to the chat of `conformance-1`, which it opens when there is none, and answers its context. */
   send(item: ItemToSend): Promise<ReplyContext>;
   sentOf(kind: SentItem["kind"]): Promise<SentItem[]>;
-  /** The first item of a kind that has reached a receiver and that the test has not looked at. */
+  /** Waits for the first item of a kind that a receiver got and the test has not read yet. */
   nextSent(kind: SentItem["kind"]): Promise<SentItem>;
 }
 
@@ -313,10 +328,15 @@ function subjectOf(world: ChannelUnderTest, timeoutMs: number): Subject {
   }
   const sentOf = async (kind: SentItem["kind"]) => (await world.sent()).filter((item) => item.kind === kind);
 
-  /** The message that a reply answers: the last one of the chat, or one that comes in for it. */
+  /** Returns the message that a reply answers: the last one of the chat, or a new one. */
   async function openChat(chatId: string): Promise<AcceptedMessage> {
     const known = openChats.get(chatId);
     if (known !== undefined) return known;
+    if (world.receive === undefined) {
+      const opened = makeUpAccepted(chatId);
+      openChats.set(chatId, opened);
+      return opened;
+    }
     await world.receive({ sender: "conformance-1", text: "a question" });
     await nextMessage();
     return waitFor(() => openChats.get(chatId), { what: "a message to be accepted", timeoutMs });
@@ -331,7 +351,10 @@ function subjectOf(world: ChannelUnderTest, timeoutMs: number): Subject {
     refuseNext() {
       isToRefuse = true;
     },
-    receive: (message) => world.receive(message),
+    receive(message) {
+      if (world.receive === undefined) throw new Error("a channel without `receive` needs the option `sendsOnly`");
+      return world.receive(message);
+    },
     chatIdOf,
     async send(item) {
       const chatId = chatIdOf("conformance-1");
@@ -340,7 +363,7 @@ function subjectOf(world: ChannelUnderTest, timeoutMs: number): Subject {
       const { project, ticketId } = context;
       const inReplyTo = accepted.messageId;
       if (channel.announce !== undefined) {
-        // The reply lies in the store; its receiver is told to look, and collects it.
+        // The reply is in the store. The announcement wakes up its receiver, which collects it.
         await channel.announce([{ project, ticketId, messageId: inReplyTo, mode: "async" }]);
       } else if (item.kind === "message") {
         await channel.sendMessage(chatId, item.text, { ...context, inReplyTo, markdown: false });

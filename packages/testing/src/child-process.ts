@@ -4,7 +4,7 @@ import { holdResource } from "./held-resources.ts";
 import { stretchOfLimits } from "./time-limits.ts";
 import { waitFor } from "./wait-for.ts";
 
-/** How a process ended. */
+/** Exit code and signal of a process. */
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;

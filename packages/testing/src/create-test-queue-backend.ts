@@ -34,7 +34,7 @@ const OPENERS = {
   },
 } satisfies Record<QueueBackend, Opener>;
 
-/** The queue backend that TEST_QUEUE_BACKEND names, with a prefix that nobody else has. Stop it in `afterAll`. */
+/** Creates the queue backend that TEST_QUEUE_BACKEND names, with a unique prefix. Stop it in `afterAll`. */
 export async function createTestQueueBackend(
   backend: QueueBackend = readTestSettings().queueBackend,
 ): Promise<TestQueueBackend> {

@@ -22,7 +22,7 @@ function canRun(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch (error) {
-    // Not there, or not for us: another place may have it. Anything else is a fault of this machine.
+    // Missing or not accessible: another folder may have it. Anything else is an error of this machine.
     const code = errorCode(error);
     if (code !== "ENOENT" && code !== "EACCES" && code !== "ENOTDIR") throw error;
     return false;

@@ -9,7 +9,7 @@ const HIGHEST = 29_999;
 
 const given = new Set<number>();
 
-/** A TCP port of 127.0.0.1 that nobody listens on and that this process has not been given before. */
+/** Returns a free TCP port of 127.0.0.1 that it has not returned to this process before. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));

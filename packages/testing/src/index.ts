@@ -26,7 +26,7 @@ export type { DatabaseStart, TestDatabase } from "./create-test-database.ts";
 export { createTestQueueBackend } from "./create-test-queue-backend.ts";
 export type { TestQueueBackend } from "./create-test-queue-backend.ts";
 export { findChromium } from "./find-chromium.ts";
-export { findRedisServer } from "./find-redis-server.ts";
+export { findRedisServer } from "./find-in-path.ts";
 export { freePort } from "./free-port.ts";
 export { holdResource } from "./held-resources.ts";
 export { migrateTestDatabase } from "./migrate-test-database.ts";
@@ -56,7 +56,9 @@ export { startFakeModel } from "./start-fake-model.ts";
 export type { FakeModel, ModelManners, ModelRequest, ModelScript } from "./start-fake-model.ts";
 export { DISK_FULL, UNKNOWN_MODEL, linesOfPull, startFakeOllama } from "./start-fake-ollama.ts";
 export type { FakeOllama, OllamaModel, OllamaPull, PullScript, PullStep } from "./start-fake-ollama.ts";
-export { findInstalledPostgres, startInstalledPostgres } from "./start-installed-postgres.ts";
+export { findPgBouncer, startPgBouncer } from "./start-pgbouncer.ts";
+export type { PgBouncer } from "./start-pgbouncer.ts";
+export { findBundledPostgres, findInstalledPostgres, startInstalledPostgres } from "./start-installed-postgres.ts";
 export type { InstalledPostgres } from "./start-installed-postgres.ts";
 export { startMcpServer } from "./start-mcp-server.ts";
 export type { McpTestServer, McpTestTool } from "./start-mcp-server.ts";
@@ -68,6 +70,8 @@ export { startRedis } from "./start-redis.ts";
 export type { PrivateRedis } from "./start-redis.ts";
 export { startSilencingProxy } from "./start-silencing-proxy.ts";
 export type { SilenceEnd, SilencingProxy } from "./start-silencing-proxy.ts";
+export { startS3Server } from "./start-s3-server.ts";
+export type { S3Server } from "./start-s3-server.ts";
 export { startWebhookReceiver } from "./start-webhook-receiver.ts";
 export type {
   FullAnswer,
@@ -76,6 +80,7 @@ export type {
   ReceiverScript,
   WebhookReceiver,
 } from "./start-webhook-receiver.ts";
+export { makeTemporaryFolder } from "./temporary-folder.ts";
 export { collectLog, testLog } from "./test-log.ts";
 export type { LogLine } from "./test-log.ts";
 export { COMPOSITIONS, QUEUE_BACKENDS, readTestSettings } from "./test-settings.ts";

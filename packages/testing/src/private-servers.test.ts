@@ -3,7 +3,7 @@ import { createConnection } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { Client } from "pg";
-import { findRedisServer } from "./find-redis-server.ts";
+import { findRedisServer } from "./find-in-path.ts";
 import { removeRedisKeys } from "./remove-redis-keys.ts";
 import { startPostgres } from "./start-postgres.ts";
 import { startProcess } from "./start-process.ts";

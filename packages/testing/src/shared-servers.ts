@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errorMessage } from "@svc/primitives";
 import { createDatabase, dropDatabase, runAsAdmin, urlOfDatabase } from "./admin-database.ts";
-import { findRedisServer } from "./find-redis-server.ts";
+import { findRedisServer } from "./find-in-path.ts";
 import { migrateTestDatabase } from "./migrate-test-database.ts";
 import { repositoryPath } from "./repository-path.ts";
 import { startInstalledPostgres } from "./start-installed-postgres.ts";
@@ -31,7 +31,7 @@ export interface SharedPrograms {
   folder: string;
 }
 
-/** What can be asked for, by the last part of the address. */
+/** Servers that can be requested, by the last part of the URL. */
 export interface SharedServers {
   postgres: SharedPostgres;
   redis: SharedRedis;
@@ -82,7 +82,7 @@ export async function openSharedServers(
     async close() {
       broker.close();
       broker.closeAllConnections();
-      // A server that did not start has told the tests that asked for it; there is nothing of it to close.
+      // The tests that requested a server that did not start have its error; there is nothing to close.
       const servers = await Promise.allSettled(opened.values());
       const running = servers.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       await Promise.all(running.map((server) => server.close()));

@@ -8,7 +8,7 @@ import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { readTestSettings } from "./test-settings.ts";
 import type { CompositionName } from "./test-settings.ts";
 
-/** What a composition is put together from. */
+/** Parts of a composition. */
 export interface CompositionOptions {
   /** Where everything is kept, already migrated. */
   databaseUrl: string;
@@ -42,7 +42,7 @@ export interface CompositionProcess {
   readonly consoleUrl?: string;
   /** Where its health and its figures are. */
   readonly metricsUrl: string;
-  /** What it has written since it was last started. */
+  /** Its output since its last start. */
   output(): string;
   /** Resolves when it is gone. SIGTERM by default. */
   kill(signal?: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Exit>;

@@ -36,7 +36,7 @@ export interface BotApiCall {
   fields: Readonly<Record<string, unknown>>;
 }
 
-/** How a call ended: the status that it was answered with, or null where nobody heard of it. */
+/** Outcome of a call: the status of its response, or null if there was none. */
 export interface BotApiOutcome {
   call: BotApiCall;
   status: number | null;
@@ -217,7 +217,7 @@ export async function startFakeBotApi(options: { server?: BotApiServerKind } = {
   }
 
   function answerFile(response: ServerResponse, token: string, path: string): void {
-    // A server with --local serves no files of itself; whoever runs it puts a file server beside it.
+    // A server with --local serves no files itself; its administrator runs a file server beside it.
     const files = kind === "local" ? [] : [...findBot(token).files.values()];
     const file = files.find((candidate) => candidate.path === decodeURIComponent(path));
     if (file === undefined) throw NOT_FOUND;

@@ -14,7 +14,7 @@ export interface OllamaModel {
 /** What a step of a pull does: says a line, waits until it may go on, or cuts the line. */
 export type PullStep = object | { wait: Promise<unknown> } | "cut";
 
-/** How the pull of a model goes: the lines that are said of it, one after the other. */
+/** Progress of a pull: its lines, in their order. */
 export type PullScript = (name: string, index: number) => readonly PullStep[];
 
 /** One request for a pull. */
@@ -64,13 +64,13 @@ export function linesOfPull(totalBytes = TOTAL_BYTES, parts = 2): object[] {
   ];
 }
 
-/** What Ollama says of a model that its library does not have. */
+/** Ollama's error for a model that its library does not have. */
 export const UNKNOWN_MODEL: readonly object[] = [
   { status: "pulling manifest" },
   { error: "pull model manifest: file does not exist" },
 ];
 
-/** What Ollama says when its disk is full, in the middle of a download. */
+/** Ollama's error if its disk is full in the middle of a download. */
 export const DISK_FULL: readonly object[] = [
   ...linesOfPull().slice(0, 3),
   {

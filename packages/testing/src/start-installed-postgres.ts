@@ -1,12 +1,14 @@
 import { execFile } from "node:child_process";
 import { chown, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { errorCode } from "@svc/primitives";
 import { spawnChild } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
+import { runAsAdmin } from "./admin-database.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { childEnvironment } from "./test-settings.ts";
+import { waitFor } from "./wait-for.ts";
 
 const run = promisify(execFile);
 
@@ -17,6 +19,7 @@ const DEBIAN_FOLDER = "/usr/lib/postgresql";
 export interface InstalledPostgres {
   /** The database `postgres` on it; the user is a superuser. */
   readonly url: string;
+  readonly dataDir: string;
   stop(): Promise<void>;
 }
 
@@ -29,6 +32,14 @@ export async function findInstalledPostgres(): Promise<string | null> {
     if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
+}
+
+/** Returns the folder of the programs of the PostgreSQL that the product brings along. */
+export async function findBundledPostgres(): Promise<string> {
+  const { findBinaries, makeUsable } = await import("@svc/embedded");
+  const { uid, gid } = await findAccount();
+  const account = uid === undefined || gid === undefined ? null : { uid, gid };
+  return dirname((await makeUsable(await findBinaries(), account, () => undefined)).postgres);
 }
 
 /** Returns the user that PostgreSQL runs as, since it refuses to run as root; empty for an ordinary user. */
@@ -71,9 +82,13 @@ export async function startInstalledPostgres(
     args: ["-D", dataDir, ...Object.entries(merged).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
     ...options,
   });
-  await server.ready(/ready to accept connections/);
+  // Where its settings collect the log in a file, this is the last line before.
+  await server.ready(/ready to accept connections|redirecting log output/);
+  const url = `postgres://svc@127.0.0.1:${port}/postgres`;
+  await waitFor(() => runAsAdmin(url, "SELECT 1"), { what: "the installed PostgreSQL" });
   return {
-    url: `postgres://svc@127.0.0.1:${port}/postgres`,
+    url,
+    dataDir,
     async stop() {
       await server.kill("SIGINT");
       await folder.remove();

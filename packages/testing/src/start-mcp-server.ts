@@ -14,7 +14,7 @@ export interface McpTestTool {
   call: (input: unknown) => CallToolResult | Promise<CallToolResult>;
 }
 
-/** What has reached a test's MCP server. */
+/** Requests that a test's MCP server received. */
 export interface McpTestRequest {
   httpMethod: string;
   headers: IncomingMessage["headers"];

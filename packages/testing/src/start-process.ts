@@ -2,7 +2,7 @@ import { spawnChild } from "./child-process.ts";
 import type { ChildProcess } from "./child-process.ts";
 import { childEnvironment } from "./test-settings.ts";
 
-/** What a Node program is started with. */
+/** Options of a Node.js program. */
 export interface ProcessOptions {
   /** Absolute path of the program. */
   file: string;

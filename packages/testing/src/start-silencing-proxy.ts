@@ -3,10 +3,10 @@ import type { Socket } from "node:net";
 import { holdResource } from "./held-resources.ts";
 import { listenOnLoopback } from "./listen-on-loopback.ts";
 
-/** What becomes of the connections of a silence once it is over. */
+/** State of the half-open connections after the silence. */
 export type SilenceEnd = "forgotten" | "resumed";
 
-/** A way to a server whose line can go silent: nothing passes, and nobody is told. */
+/** A proxy whose connections can become half-open: no data passes, and neither side gets an error. */
 export interface SilencingProxy {
   /** The server's URL, by way of the proxy. */
   readonly url: string;

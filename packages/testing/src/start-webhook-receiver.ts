@@ -102,7 +102,7 @@ export async function startWebhookReceiver(
         const index = requests.push(request) - 1;
         answer(response, script(request, index));
       },
-      // A request that was cut never arrived whole: there is nothing to note and nobody to answer.
+      // An aborted request never arrived completely: there is nothing to record and no connection to respond on.
       () => response.destroy(),
     );
   });
@@ -169,7 +169,7 @@ function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString("utf8"));
   } catch {
-    // Whoever sends no JSON is looked at by its bytes.
+    // Tests compare other bodies than JSON by their bytes.
     return undefined;
   }
 }

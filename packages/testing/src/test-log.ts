@@ -14,7 +14,7 @@ export function testLog(name = "test"): Log {
   return createLog({ level: readTestSettings().logLevel, name });
 }
 
-/** A log whose lines a test can look at; `lines()` answers all that were written so far, `debug` and up. */
+/** Creates a log whose lines a test can read; `lines()` returns all lines so far, from level `debug`. */
 export function collectLog(): { log: Log; lines(): LogLine[] } {
   const written: string[] = [];
   const log = createLog({ level: "debug", destination: { write: (line) => void written.push(line) } });

@@ -22,7 +22,7 @@ export interface TestSettings {
   logLevel: LogLevel;
   /** A Chromium to use instead of the one in the PATH. */
   chromium: string | undefined;
-  /** Where tests in a browser put pictures of what they see, for somebody to look at; absent where nobody has asked. */
+  /** Folder for screenshots of tests in a browser; absent if none were requested. */
   screenshotDir: string | undefined;
   /** Where the servers of this run are asked for; set by jest's global setup. */
   runUrl: string | undefined;

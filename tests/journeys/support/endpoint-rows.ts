@@ -103,6 +103,8 @@ export const ENDPOINT_ROWS: Partial<Record<Operation, EndpointRow>> = {
   rerouteTicket: { target: "ticketInReview", foreignBodies: ({ agentId }) => [{ agentId }] },
   resolveTicket: { target: "ticketInReview" },
   reopenTicket: { target: "resolvedTicket" },
+  snoozeTicket: { target: "ticketInReview" },
+  unsnoozeTicket: { target: "ticketInReview" },
   retryTicket: { target: "failedTicket" },
   exportPersonalData: { freeIds: PERSON },
   erasePersonalData: { freeIds: PERSON },

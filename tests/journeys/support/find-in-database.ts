@@ -6,12 +6,14 @@ interface Table {
   columns: { name: string; isBytes: boolean }[];
 }
 
-/** Every table of every schema that is not PostgreSQL's own. */
+/** Every table of every schema that is not PostgreSQL's own; a partitioned table stands for its partitions. */
 const TABLES = `
   SELECT c.table_schema AS schema, c.table_name AS "table",
     json_agg(json_build_object('name', c.column_name, 'isBytes', c.data_type = 'bytea') ORDER BY c.column_name) AS columns
   FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
   WHERE t.table_type = 'BASE TABLE' AND c.table_schema NOT IN ('pg_catalog', 'information_schema')
+    AND NOT EXISTS (SELECT FROM pg_class p WHERE p.relispartition AND p.relname = c.table_name
+      AND p.relnamespace::regnamespace::text = c.table_schema)
   GROUP BY 1, 2 ORDER BY 1, 2`;
 
 /** The text as it is, and as bytes are written: in hexadecimal digits and in base64. */

@@ -56,6 +56,7 @@ test("a decision that could not begin during an outage is released when it ends:
       markdown: false,
       sources: [],
       fileIds: [],
+      resolves: false,
       covers: [],
       answers: null,
     },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { newId, ticketIdOf } from "@svc/store";
+import type { ProjectId } from "@svc/store";
 import { newMessage, openTestStore } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
@@ -30,6 +31,7 @@ test("an accepted message is committed with everything that it came with", async
     messageId: expect.any(String),
     ticketId: ticketIdOf(project, "api", message.chatId),
     seq: 1,
+    priority: 0,
   });
   const rows = await db.sql(
     `SELECT m.project_id, m.ticket_id, m.user_id, m.text, m.timestamp_ms::float8 AS timestamp_ms, m.attachments,
@@ -54,6 +56,18 @@ test("an accepted message is committed with everything that it came with", async
       channel_id: "api",
     },
   ]);
+});
+
+test("messages of a project with a backlog have a priority that grows with it, and those of another project do not", async () => {
+  const [project, other] = [await db.newProject(), await db.newProject()];
+  const accept = (of: ProjectId) => db.store.messages.accept(of, newMessage({ chatId: newId() }));
+  const flood = await Promise.all(Array.from({ length: 150 }, () => accept(project)));
+  const priorities = flood.map(({ priority }) => priority);
+  expect(priorities.slice(0, 101)).toEqual(Array.from({ length: 101 }, () => 0));
+  // A batch does not count what is on its way in another one.
+  expect(priorities.at(-1)).toBeGreaterThan(0);
+  expect((await accept(project)).priority).toBe(50);
+  expect((await accept(other)).priority).toBe(0);
 });
 
 test("what the channel has said about a message is found again, and that of the newest one of its chat", async () => {

@@ -56,8 +56,8 @@ test("a call that finds all connections in use is told that the service is busy,
   });
   await Promise.all(stuck);
   expect(error).toMatchObject({
-    code: "unavailable",
-    message: expect.stringContaining("busy"),
+    code: "busy",
+    message: "All database connections are in use. Retry.",
     headers: { "Retry-After": "2" },
   });
   expect([isUnavailable(error), isBusy(error)]).toEqual([true, true]);

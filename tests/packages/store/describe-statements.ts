@@ -113,7 +113,7 @@ export async function describeStatements(url: string, statements: readonly State
   }
 }
 
-const HEAD = `// Made from packages/store/sql and a real PostgreSQL, and compared with them, by tests/packages/store/statements.test.ts;
+const HEAD = `// Generated from packages/store/sql and a real PostgreSQL, and compared with them, by tests/packages/store/statements.test.ts;
 // with UPDATE_STATEMENTS=1 it writes this file.
 // oxlint-disable max-lines -- generated, a line for each statement
 

@@ -94,16 +94,18 @@ describe("no table is forgotten:", () => {
 
   test("every one whose rows belong to a project or a conversation says what becomes of them", async () => {
     const tables = await db.sql<{ name: string }>(
-      `SELECT DISTINCT table_name::text AS name FROM information_schema.columns
-       WHERE table_schema = 'public' AND column_name IN ('project_id', 'home_project_id', 'ticket_id')`,
+      `SELECT DISTINCT c.relname::text AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+       WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+         AND a.attname IN ('project_id', 'home_project_id', 'ticket_id')`,
     );
     expect(tables.map(({ name }) => name).toSorted()).toEqual(Object.keys(TABLES_OF_PROJECTS).toSorted());
   });
 
   test("every one whose rows belong to a conversation or a message is erased with it", async () => {
     const tables = await db.sql<{ name: string }>(
-      `SELECT DISTINCT table_name::text AS name FROM information_schema.columns
-       WHERE table_schema = 'public' AND column_name IN ('ticket_id', 'message_id', 'delivery_id')`,
+      `SELECT DISTINCT c.relname::text AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+       WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+         AND a.attname IN ('ticket_id', 'message_id', 'delivery_id')`,
     );
     // The row of an erased chat stays, without its chat_id; the queue of what is to be indexed has nothing but ids. What
     // says up to where replies are sent goes with the replies, and has nothing but places.
@@ -229,6 +231,7 @@ describe("an erased conversation", () => {
         markdown: false,
         sources: [],
         fileIds: [],
+        resolves: false,
         covers: [],
         answers: null,
       },

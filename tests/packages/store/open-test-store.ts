@@ -12,7 +12,7 @@ export interface TestStore {
   readonly url: string;
   readonly store: Store;
   /** Another store on the same database, with connections of its own: another process. */
-  openAnother(storageLimits?: StorageLimits): Store;
+  openAnother(storageLimits?: StorageLimits, filesUrl?: string): Store;
   /** Runs SQL beside the stores; int8 comes as text, so cast it. */
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
   /** A project that nobody else has. */
@@ -33,8 +33,8 @@ export async function openTestStore(): Promise<TestStore> {
   pool.on("error", (error) => {
     if (!pool.ending) throw error;
   });
-  const openAnother = (storageLimits: StorageLimits = STORAGE_LIMITS) => {
-    const store = openStore({ url: database.url, secretKey: SECRET_KEY, log: testLog(), storageLimits });
+  const openAnother = (storageLimits: StorageLimits = STORAGE_LIMITS, filesUrl?: string) => {
+    const store = openStore({ url: database.url, secretKey: SECRET_KEY, log: testLog(), storageLimits, filesUrl });
     stores.push(store);
     return store;
   };

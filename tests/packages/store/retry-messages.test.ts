@@ -126,7 +126,25 @@ test("the sweeper leaves a chat alone while a worker has it, and not when that w
   await letTimePass();
   expect(await db.store.messages.takeDue(100)).toEqual([]);
   await db.expireLease(ticketId);
-  expect(await db.store.messages.takeDue(100)).toEqual([{ project, messageId, ticketId, attempts: 1, isIssue: false }]);
+  expect(await db.store.messages.takeDue(100)).toEqual([
+    { project, messageId, ticketId, attempts: 1, priority: 0, isIssue: false },
+  ]);
+});
+
+test("the sweeper takes the same share of each project with due messages, however many one of them has", async () => {
+  const other = await db.newProject();
+  await Promise.all(Array.from({ length: 30 }, (_, index) => accept(`flood ${index}`)));
+  await db.store.messages.accept(other, newMessage());
+  await db.sql("UPDATE messages SET due_at = now() - interval '1 minute' WHERE project_id = $1", [project]);
+  await db.sql("UPDATE messages SET due_at = now() - interval '1 second' WHERE project_id = $1", [other]);
+  const taken = await db.store.messages.takeDue(10);
+  const prioritiesOf = (of: ProjectId) =>
+    taken
+      .filter((due) => due.project === of)
+      .map(({ priority }) => priority)
+      .toSorted();
+  expect(prioritiesOf(other)).toEqual([0]);
+  expect(prioritiesOf(project)).toEqual([0, 1, 2, 3, 4]);
 });
 
 test("the sweeper leaves a message alone until its retry is due", async () => {
@@ -182,7 +200,7 @@ test("a dead letter that is sent again has fresh tries, is due at once, and its 
   const { messageId, ticketId } = claimed;
   expect(await db.store.messages.claim(project, ticketId)).toBeNull();
 
-  const due = { project, messageId, ticketId, attempts: 0, isIssue: false };
+  const due = { project, messageId, ticketId, attempts: 0, priority: 0, isIssue: false };
   expect(await reviveLetter(db.store, project, messageId, "operator-1")).toBe(true);
   expect(await reviveLetter(db.store, project, messageId, "operator-1")).toBe(false);
   expect(await db.store.messages.listDeadLetters(project, 10)).toEqual([]);

@@ -64,6 +64,7 @@ const replyTo = ({ waiting, newest }: ReviewState): SendWork => ({
   markdown: false,
   sources: [],
   fileIds: [],
+  resolves: false,
   covers: waiting.map(({ id }) => id),
   answers: (waiting.at(-1) ?? newest)?.id ?? null,
 });
@@ -116,6 +117,64 @@ describe("a decision", () => {
     expect(await db.store.messages.findState(project, messageId)).toBe("answered");
     expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ stage: "done", status: "pending" });
     expect(await db.store.reviews.claim(project, ticketId)).toBeNull();
+  });
+
+  test("resolves the ticket with its reply, unless another message waits by then", async () => {
+    const { ticketId } = await heldChat({ chatId: "resolved-with-reply" });
+    const decideToResolve = () =>
+      db.store.reviews.decide(project, ticketId, (state) =>
+        decision(state, {
+          action: "reply",
+          ticket: { ...state.ticket, stage: "delivering", assignee: "ada" },
+          work: { ...replyTo(state), resolves: true },
+        }),
+      );
+    await decideToResolve();
+    await db.store.reviews.finishSend(await claimDecision(ticketId), sent());
+    expect(await db.store.ticketDetails.find(project, ticketId)).toMatchObject({
+      status: "resolved",
+      stage: "done",
+      assignee: null,
+      resolvedAt: expect.any(Date),
+    });
+    await heldChat({ chatId: "resolved-with-reply" });
+    await decideToResolve();
+    await db.sql("UPDATE messages SET covered_by = NULL WHERE ticket_id = $1", [ticketId]);
+    await db.sql("UPDATE reviews SET covers = '{}', answers_message_id = NULL WHERE ticket_id = $1", [ticketId]);
+    await db.store.reviews.finishSend(await claimDecision(ticketId), sent());
+    expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ status: "open", stage: "review" });
+  });
+
+  test("snoozes the ticket: until its time comes, or until its customer writes", async () => {
+    const { store } = db;
+    const snooze = (ticketId: string, until: Date | "reply") =>
+      store.reviews.decide(project, ticketId, (state) =>
+        decision(state, { action: "snooze", snooze: until, interrupts: false }),
+      );
+    const listed = async (snoozed: boolean) => {
+      await store.ticketIndex.follow();
+      const query = { sort: "-updatedAt", limit: 100, words: null, snoozed, after: undefined } as const;
+      const { tickets } = await store.ticketList.listPage(project, query);
+      return tickets.map(({ id }) => id);
+    };
+    const { ticketId: byTime } = await heldChat({ chatId: "snoozed-by-time" });
+    const { ticketId: byReply } = await heldChat({ chatId: "snoozed-by-reply" });
+    const until = new Date(Date.now() + 3_600_000);
+    await snooze(byTime, until);
+    await snooze(byReply, "reply");
+    expect(await store.ticketDetails.find(project, byTime)).toMatchObject({ isSnoozed: true, snoozedUntil: until });
+    expect(await store.ticketDetails.find(project, byReply)).toMatchObject({ isSnoozed: true, snoozedUntil: null });
+    expect(await store.ticketIndex.wakeSnoozed()).toBe(0);
+    expect((await listed(true)).toSorted()).toEqual([byTime, byReply].toSorted());
+    expect(await listed(false)).not.toContain(byTime);
+
+    await db.sql("UPDATE tickets SET snoozed_until = now() WHERE id = $1", [byTime]);
+    expect(await store.ticketIndex.wakeSnoozed()).toBe(1);
+    await heldChat({ chatId: "snoozed-by-reply" });
+    expect(await listed(true)).toEqual([]);
+    expect(await listed(false)).toEqual(expect.arrayContaining([byTime, byReply]));
+    const events = await db.sql("SELECT data FROM ticket_events WHERE ticket_id = $1 AND actor = 'service'", [byTime]);
+    expect(events).toEqual([{ data: { decision: "unsnooze" } }]);
   });
 
   test("goes before the messages of its chat, and they go on when it has ended", async () => {

@@ -9,13 +9,21 @@ import { migrateFromNothing } from "../../journeys/support/plant-first-schema.ts
 
 const FOLDER = repositoryPath("packages/store/migrations");
 
-/** The statements of every migration, without their comments. */
+/**
+ * A table that becomes the first partition of a new one of its name, with the same columns: the version before finds its rows
+ * under that name. Ids are then given out by the new table.
+ */
+const MOVED_TO_PARTITIONS =
+  /ALTER TABLE (\w+) RENAME TO \1_first;(?=\s*CREATE TABLE \1 \(LIKE \1_first INCLUDING [^;]*PARTITION BY RANGE \(\w+\);[^]*ALTER TABLE \1 ATTACH PARTITION \1_first FOR VALUES FROM \(MINVALUE\) TO \(MAXVALUE\);)/g;
+
+/** The statements of every migration, without their comments; `kept` without moves that the version before bears. */
 const migrations = readdirSync(FOLDER)
   .filter((file) => file.endsWith(".sql"))
   .sort()
   .map((name) => {
     const text = readFileSync(join(FOLDER, name), "utf8");
-    return { name, text, sql: text.replaceAll(/--[^\n]*/g, "") };
+    const sql = text.replaceAll(/--[^\n]*/g, "");
+    return { name, text, sql, kept: sql.replaceAll(MOVED_TO_PARTITIONS, "") };
   });
 
 /**
@@ -37,10 +45,10 @@ const FORBIDDEN: [string, RegExp][] = [
 ];
 
 describe("a migration", () => {
-  test.each(migrations)("$name goes forward only, and the version before works on with it", ({ text, sql }) => {
+  test.each(migrations)("$name goes forward only, and the version before works on with it", ({ text, kept }) => {
     expect(text.startsWith("-- Up Migration\n")).toBe(true);
     expect(text).not.toMatch(/Down Migration/i);
-    expect(FORBIDDEN.filter(([, pattern]) => pattern.test(sql)).map(([what]) => what)).toEqual([]);
+    expect(FORBIDDEN.filter(([, pattern]) => pattern.test(kept)).map(([what]) => what)).toEqual([]);
   });
 
   test("makes no rows unique in a table that was there before", () => {

@@ -1,7 +1,6 @@
 import { HOOK_HEADERS, HOOK_LIMITS, LIMITS, ServiceError } from "@svc/contracts";
-import type { TakenBody } from "@svc/admin";
 import { methodNotAllowed, readBodyBytes } from "@svc/http";
-import type { RateLimit } from "@svc/http";
+import type { RateLimit, TakenBody } from "@svc/http";
 import { isUuid } from "@svc/primitives";
 import { newId } from "@svc/store";
 import type { Hook, HookBodyResult, NewHookBody } from "@svc/store";

@@ -6,7 +6,7 @@ import { errorsOf } from "./describe-errors.ts";
 
 const PLAIN: Endpoint = { method: "GET", path: "/api/v1/things", tag: "", summary: "", scope: "kb:read", answers: [] };
 const ofKeys = ["ambiguous_credentials", "invalid_key", "missing_key", "project_mismatch", "rate_limited"];
-const ofAll = [...ofKeys, "insufficient_scope", "internal", "not_found", "unavailable"];
+const ofAll = [...ofKeys, "insufficient_scope", "internal", "not_found", "busy", "unavailable"];
 const ofBodies = ["invalid_json", "invalid_request", "payload_too_large", "unsupported_media_type"];
 
 test.each<[string, Partial<Endpoint>, string[]]>([
@@ -21,7 +21,7 @@ test.each<[string, Partial<Endpoint>, string[]]>([
   [
     "needs no key and names an object",
     { scope: null, isPublic: true, path: "/api/v1/things/{id}" },
-    ["internal", "not_found", "unavailable"],
+    ["internal", "not_found", "busy", "unavailable"],
   ],
 ])("an endpoint that %s can answer these errors", (_title, fields, codes) => {
   expect(new Set(errorsOf({ ...PLAIN, ...fields }))).toEqual(new Set(codes));

@@ -18,6 +18,7 @@ const HEADERS_OF: Partial<Record<ErrorCode, HeaderName[]>> = {
   version_conflict: ["ETag"],
   rate_limited: ["Retry-After"],
   channel_disabled: ["Retry-After"],
+  busy: ["Retry-After"],
   unavailable: ["Retry-After"],
 };
 
@@ -78,7 +79,7 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
     [true, ["internal"]],
     [!isPublic, ["missing_key", "invalid_key", "ambiguous_credentials", "project_mismatch", "rate_limited"]],
     // An administrator can name an unknown project.
-    [!isPublic || hasIds, ["not_found", "unavailable"]],
+    [!isPublic || hasIds, ["not_found", "busy", "unavailable"]],
     [scope !== null, ["insufficient_scope"]],
     [!isPublic && (hasIds || readsRequest), ["invalid_request"]],
     [body !== undefined, ["invalid_json", "invalid_request", "payload_too_large", "unsupported_media_type"]],

@@ -4,7 +4,7 @@ import type { BoundOperations } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { failure } from "../cli-error.ts";
 import type { OptionValues, TypedOption } from "../define-command.ts";
-import { getKb } from "../find-items.ts";
+import { getKb } from "../as-administrator.ts";
 import { choice, definedOnly, list, option, shareFrom0To1 } from "../options.ts";
 import { readInput } from "../read-input.ts";
 import { safeLine } from "../safe-text.ts";

@@ -6,11 +6,10 @@ import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { errorCode } from "@svc/primitives";
-import { createSealer, openStore, takeStoreCopy } from "@svc/store";
+import { createSealer, openObjectStore, openStore, takeStoreCopy } from "@svc/store";
 import type { Sealer, StoreCopy, StoreCopyErrorKind } from "@svc/store";
-import { BACKUP_FORMAT, END_OF_ROWS, MARKS, countLines, sealedText } from "./read-backup.ts";
+import { BACKUP_FORMAT, END_OF_ROWS, MARKS, countLines, sealedText, STANDARD_STREAM } from "./read-backup.ts";
 import type { BackupHead, BackupTotal } from "./read-backup.ts";
-import { STANDARD_STREAM } from "./read-backup.ts";
 import { failure, usageError } from "../cli-error.ts";
 import { readVersion } from "../cli.ts";
 import type { Cli } from "../cli.ts";
@@ -18,7 +17,7 @@ import { fillNewFile } from "../private-files.ts";
 import { safeLine } from "../safe-text.ts";
 import type { Database } from "../with-resources.ts";
 
-/** What a backup is written with. */
+/** Dependencies of a backup. */
 interface WriteOptions {
   program: string;
   sealer: Pick<Sealer, "seal">;
@@ -68,7 +67,7 @@ export function watchTables({ terminal }: Cli): (name: string, rows: number) => 
   };
 }
 
-/** So many rows of so many tables, in words. */
+/** Returns the number of rows and tables, in words. */
 export function describeRows({ rows, tables }: { rows: number; tables: number }): string {
   return `${formatCount(rows)} ${rows === 1 ? "row" : "rows"} of ${tables} tables`;
 }
@@ -77,7 +76,7 @@ const KEY_ADVICE =
   "Set SVC_SECRET_KEY to the key of the installation that the backup comes from. An embedded installation stores it in\n" +
   "the file secret-key in its data folder: copy that file into this data folder.";
 
-/** What to do about each error. */
+/** Advice for each error. */
 const ADVICE: Record<StoreCopyErrorKind, (cli: Cli) => string> = {
   busy: () => "Retry when it is complete.",
   newer_database: () => "Nothing was changed.",
@@ -100,12 +99,12 @@ export function explainCopyError(cli: Cli, error: unknown): unknown {
 /** Somebody at the machine, as everything that the command line does is noted. */
 const ACTOR = "command-line";
 
-/** What is noted of the installation as a whole. */
+/** Maintenance of the installation, as an action of the audit log. */
 type MaintenanceAction = "service.backup" | "service.restore" | "service.upgrade";
 
 /** Leaves a row in the audit trail of a database whose schema is of this version. */
 export async function noteInAudit({ config, log }: Database, action: MaintenanceAction): Promise<void> {
-  const store = openStore({ url: config.databaseUrl, secretKey: config.secretKey, log, app: "svc-cli" });
+  const store = openStore({ url: config.directUrl, secretKey: config.secretKey, log, app: "svc-cli" });
   try {
     await store.audit.append({ actor: ACTOR, action, object: null, project: null, result: "ok", requestId: null });
   } finally {
@@ -113,7 +112,7 @@ export async function noteInAudit({ config, log }: Database, action: Maintenance
   }
 }
 
-/** Where a backup goes. */
+/** Destination of a backup. */
 export interface BackupTarget {
   /** A path, or `-` for standard output. */
   file: string;
@@ -131,7 +130,7 @@ export interface MadeBackup {
   counts: Map<string, number>;
 }
 
-/** The name of a backup that nobody has named: sorts by time. */
+/** Returns the default name of a backup. Names sort by time. */
 export const usualName = (now: Date) => `svc-${now.toISOString().slice(0, 19).replaceAll(":", "-")}Z.backup.gz`;
 
 const FILE_ERRORS: Readonly<Record<string, (name: string) => string>> = {
@@ -166,7 +165,8 @@ export async function makeBackup(cli: Cli, database: Database, target: BackupTar
   const counts = new Map<string, number>();
   const note = watchTables(cli);
   let total: BackupTotal | undefined;
-  const position = { url: config.databaseUrl, secretKey: config.secretKey, log, signal };
+  const objects = config.filesUrl === undefined ? null : openObjectStore(config.filesUrl);
+  const position = { url: config.directUrl, secretKey: config.secretKey, log, signal, objects };
   cli.terminal.note("Copying …");
   try {
     const takenAt = await takeStoreCopy(position, async (copy) => {

@@ -61,7 +61,7 @@ const totalSchema = z.object({
 });
 export type BackupTotal = z.output<typeof totalSchema>;
 
-/** What is wrong with a backup file: `cut_off`, `damaged`, or `no_backup` when it never was one. */
+/** Error of a backup file: `cut_off`, `damaged`, or `no_backup` if it is no backup at all. */
 export class BackupFileError extends CliError {
   constructor(code: "cut_off" | "damaged" | "no_backup", message: string, options?: ErrorOptions) {
     super(code, EXIT.failed, message, options);
@@ -139,7 +139,7 @@ function scanLines(pieces: AsyncIterable<Buffer>): LineScanner {
 
 const CHUNK_BYTES = 262_144;
 
-/** What zlib says of a file that ends too early, and of one that is not as it was written. */
+/** Error codes of zlib for a truncated file and for a damaged one. */
 const ZLIB_ERRORS: Readonly<Record<string, (isBegun: boolean, cause: unknown) => BackupFileError>> = {
   Z_BUF_ERROR: (_, cause) => new BackupFileError("cut_off", "The file is truncated.", { cause }),
   Z_DATA_ERROR: (isBegun, cause) =>
@@ -287,7 +287,7 @@ export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupR
   };
 }
 
-/** What is wrong with a first line that is none. */
+/** Returns the error of a file whose first line is not the head of a backup. */
 function asNoBackup(error: BackupFileError): BackupFileError {
   return error.code === "damaged"
     ? new BackupFileError("no_backup", "This is not a backup of this product.", { cause: error })
@@ -297,7 +297,7 @@ function asNoBackup(error: BackupFileError): BackupFileError {
 /** The name of the file that is standard input, or standard output. */
 export const STANDARD_STREAM = "-";
 
-/** How a backup is called in messages. */
+/** Name of a backup in messages. */
 export const nameOf = (file: string) => (file === STANDARD_STREAM ? "standard input" : safeLine(file, 200));
 
 function openPacked(cli: Cli, file: string): Readable {
@@ -332,7 +332,7 @@ export async function withBackup<Result>(
   }
 }
 
-/** How many lines end in these bytes. */
+/** Returns the number of lines that end in these bytes. */
 export function countLines(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) count += 1;

@@ -2,7 +2,7 @@ import { readLocalSecretKey } from "@svc/operations";
 import { forgetPorts, migrateAll, readEnvironment } from "@svc/runtime";
 import { countStoreRows, createSealer, putStoreCopy, readSchemaState } from "@svc/store";
 import type { PutResult } from "@svc/store";
-import { BackupFileError, countLines, sealedText } from "./read-backup.ts";
+import { BackupFileError, countLines, sealedText, STANDARD_STREAM, nameOf, withBackup } from "./read-backup.ts";
 import {
   checkTarget,
   describeRows,
@@ -13,7 +13,6 @@ import {
   watchTables,
 } from "./make-backup.ts";
 import type { BackupTarget, MadeBackup } from "./make-backup.ts";
-import { STANDARD_STREAM, nameOf, withBackup } from "./read-backup.ts";
 import type { BackupReading } from "./read-backup.ts";
 import type { Cli } from "../cli.ts";
 import { CliError, EXIT, failure, usageError } from "../cli-error.ts";
@@ -56,7 +55,7 @@ export async function backUp(
   const made = await withDatabase(cli, { endsItself: true }, async (database) => {
     const copied = await makeBackup(cli, database, target);
     // The audit log of another version may have another schema.
-    if ((await readSchemaState(database.config.databaseUrl)) === "current") {
+    if ((await readSchemaState(database.config.directUrl)) === "current") {
       await noteInAudit(database, "service.backup");
     }
     return copied;
@@ -101,7 +100,7 @@ async function restoreInto(
   await forgetPorts(config.dataDir);
   const result = await putStoreCopy(
     {
-      url: config.databaseUrl,
+      url: config.directUrl,
       secretKey: config.secretKey,
       log,
       signal,
@@ -113,7 +112,7 @@ async function restoreInto(
     provenTables(reading, config.secretKey),
   );
   // The queues' own tables; the sweepers queue what is due.
-  await migrateAll(config.databaseUrl, log);
+  await migrateAll(config.directUrl, log);
   await noteInAudit(database, "service.restore");
   return result;
 }
@@ -172,13 +171,13 @@ const KEPT = ["projects", "api_keys", "agents", "kbs", "documents", "chats", "me
 
 /** Throws when the database cannot be brought to this version. */
 async function requireUpgradable(cli: Cli, database: Database): Promise<"older" | "current"> {
-  const { databaseUrl } = database.config;
+  const { directUrl } = database.config;
   const { checks } = await checkDatabase(cli, database);
   const problem = checks.find(({ name, status }) => name === "PostgreSQL" && status === "fail");
   if (problem !== undefined) {
     throw failure("old_postgres", `PostgreSQL is too old: ${problem.detail}. ${problem.advice ?? ""}`);
   }
-  const state = await readSchemaState(databaseUrl);
+  const state = await readSchemaState(directUrl);
   if (state !== "newer") return state;
   throw failure(
     "newer_database",
@@ -188,7 +187,7 @@ async function requireUpgradable(cli: Cli, database: Database): Promise<"older" 
 
 /** Returns the tables that have fewer rows than the backup, in words. */
 async function findLosses({ config, log, signal }: Database, { counts }: MadeBackup): Promise<string[]> {
-  const position = { url: config.databaseUrl, log, signal };
+  const position = { url: config.directUrl, log, signal };
   const now = await countStoreRows(position, KEPT);
   return KEPT.flatMap((name) => {
     const [before = 0, after = 0] = [counts.get(name), now.get(name)];
@@ -202,7 +201,7 @@ async function migrateWithBackup(cli: Cli, database: Database, target: BackupTar
   const made = before === "current" || target === null ? null : await makeBackup(cli, database, target);
   if (before === "older") cli.terminal.note("Migrating …");
   try {
-    await migrateAll(config.databaseUrl, log);
+    await migrateAll(config.directUrl, log);
   } catch (error) {
     if (made === null) throw error;
     cli.terminal.note(`The migration failed and was rolled back. The backup is in ${safeLine(made.file, 200)}.`);

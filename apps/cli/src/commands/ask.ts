@@ -7,7 +7,7 @@ import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues } from "../define-command.ts";
 import { definedOnly, option, secondsBetween, urlOption, withDefault } from "../options.ts";
-import { renderReplies } from "../render-answer.ts";
+import { renderReplies } from "../render-table.ts";
 import { optionWords, safeLine } from "../safe-text.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;

@@ -34,7 +34,7 @@ that key is used instead), and enables the HTTP API. Safe to repeat: existing ob
     const prepare = async ({ config, log }: Database) => {
       const say = { warn: (_fields: object, text: string) => terminal.note(text) };
       if (wait === true) await waitForStore(config.databaseUrl, say);
-      await migrateAll(config.databaseUrl, log);
+      await migrateAll(config.directUrl, log);
     };
     await withResources(cli, { mayCreate: true, prepare }, async (resources) => {
       const configuredAdminKey = resources.config.adminKey;
@@ -77,10 +77,20 @@ start; "{start}" does it automatically.`,
     const { migrateAll } = await import("@svc/runtime");
     const { readSchemaState } = await import("@svc/store");
     await withDatabase(cli, { mayCreate: true }, async ({ config, log, origin }) => {
-      const before = await readSchemaState(config.databaseUrl);
-      await migrateAll(config.databaseUrl, log);
-      const after = await readSchemaState(config.databaseUrl);
+      const before = await readSchemaState(config.directUrl);
+      await migrateAll(config.directUrl, log);
+      const after = await readSchemaState(config.directUrl);
       cli.terminal.show({ ok: true, database: origin, before, after }, () => OUTCOMES[before]);
     });
+  },
+});
+
+/** `svc doctor`: checks everything that the product needs, and shows how to fix problems. */
+export const doctor = defineCommand({
+  about: "Changes nothing. Works whether or not the service is running. The exit code is 1 if a check fails.",
+  examples: ["doctor", "doctor --json"],
+  async run(cli) {
+    const { runDoctor } = await import("../doctor/run-doctor.ts");
+    await runDoctor(cli);
   },
 });

@@ -1,10 +1,9 @@
 import { KB_LIMITS } from "@svc/contracts";
 import type { DocumentItem } from "@svc/contracts";
 import { InvalidArgumentError } from "commander";
-import { asAdministrator } from "../as-administrator.ts";
+import { asAdministrator, getKb, listAllDocuments, listAllKbs } from "../as-administrator.ts";
 import { EXIT, usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
-import { getKb, listAllDocuments, listAllKbs } from "../find-items.ts";
 import { documentKeyOf, isWebAddress, pageKeyOf } from "../kb/find-sources.ts";
 import { renderDocuments, renderHits, renderKbs } from "../kb/render-kb.ts";
 import { flag, isHttpUrl, mandatory, option, projectOption, wholeNumber, withDefault } from "../options.ts";

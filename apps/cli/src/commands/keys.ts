@@ -1,11 +1,10 @@
 import { SCOPE_ACTIONS, SCOPE_RESOURCES, scopeSchema } from "@svc/contracts";
 import type { KeyInput, KeyItem } from "@svc/contracts";
-import { asAdministrator } from "../as-administrator.ts";
+import { asAdministrator, findApiKeyId, listAllKeys } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand, jsonOption } from "../define-command.ts";
 import type { OptionValues } from "../define-command.ts";
-import { findApiKeyId, listAllKeys } from "../find-items.ts";
 import {
   definedOnly,
   durationUpTo,

@@ -7,7 +7,7 @@ import { cursorOption, definedOnly, flag, limitOption, option, urlOption } from 
 import { nextPage, renderTable } from "../render-table.ts";
 import { safeLine, shellWord } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";
-import { watchInterrupt } from "../watch-interrupt.ts";
+import { watchInterrupt } from "../cli-error.ts";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 

@@ -1,14 +1,13 @@
 import { localUrl, operatorRoleSchema } from "@svc/contracts";
 import type { Operator } from "@svc/contracts";
 import { InvalidArgumentError } from "commander";
-import { asAdministrator } from "../as-administrator.ts";
+import { asAdministrator, readAll } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { CliError, EXIT, usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import type { TypedOption } from "../define-command.ts";
 import { defineList } from "../define-resource.ts";
-import { readAll } from "../find-items.ts";
 import { definedOnly, flag, mandatory, option, yesOption } from "../options.ts";
 import { confirm, readPassword } from "../read-input.ts";
 import { renderFacts } from "../render-table.ts";

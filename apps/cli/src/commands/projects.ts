@@ -2,13 +2,12 @@ import { LIMITS } from "@svc/contracts";
 import type { ProjectChange, ProjectItem } from "@svc/contracts";
 import type { Store } from "@svc/store";
 import { InvalidArgumentError } from "commander";
-import { asAdministrator } from "../as-administrator.ts";
+import { asAdministrator, getProject, listAllProjects } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues } from "../define-command.ts";
 import { defineList, defineShow } from "../define-resource.ts";
-import { getProject, listAllProjects } from "../find-items.ts";
 import { choice, definedOnly, numberOr, option } from "../options.ts";
 import { askLine, readInput } from "../read-input.ts";
 import { renderFacts } from "../render-table.ts";
@@ -25,6 +24,12 @@ const describeRetention = ({ retentionDays }: ProjectItem) =>
 function describeModelLimits({ modelLimits: { concurrency, tokensPerDay } }: ProjectItem): string {
   const calls = concurrency === null ? "unlimited concurrent calls" : `${concurrency} concurrent calls`;
   return tokensPerDay === null ? `${calls}, unlimited tokens` : `${calls}, ${tokensPerDay} tokens per day`;
+}
+
+/** Limits of a project, those that it has. */
+function describeQuotas({ quotas }: ProjectItem): string {
+  const given = Object.entries(quotas).filter(([, limit]) => limit !== null);
+  return given.length === 0 ? "none" : given.map(([name, limit]) => `${name} ${limit}`).join(", ");
 }
 
 const describeHandoff = ({ handoffText }: ProjectItem) =>
@@ -51,6 +56,7 @@ function renderProject(project: ProjectItem): string {
     ["retention of conversations", describeRetention(project)],
     ["retention of customers' files", fileDays === null ? "as long as the conversation" : describeDays(fileDays)],
     ["language models", describeModelLimits(project)],
+    ["quotas", describeQuotas(project)],
     ["webhook secret", describeSecret(project)],
     ["version", String(project.version)],
   ]);
@@ -126,6 +132,14 @@ const SETTINGS = {
     "tokens of language models per day (UTC); any for no limit (default: any)",
     parseModelLimit,
   ),
+  maxMessages: option(
+    "--max-messages <number>",
+    "messages per day (UTC); any for no limit (default: any)",
+    parseModelLimit,
+  ),
+  maxDocuments: option("--max-documents <number>", "documents; any for no limit (default: any)", parseModelLimit),
+  maxStorage: option("--max-storage <MB>", "stored content in MB; any for no limit (default: any)", parseModelLimit),
+  maxSockets: option("--max-sockets <number>", "open widget sockets; any for no limit (default: any)", parseModelLimit),
 };
 
 /** Returns the handoff texts by language with those that are given; an empty one removes that of its language. */
@@ -147,6 +161,12 @@ async function settingsOf(cli: Cli, input: OptionValues<typeof SETTINGS>): Promi
     concurrency: numberOrNull(modelCalls),
     tokensPerDay: numberOrNull(modelTokens),
   });
+  const quotas = definedOnly({
+    messagesPerDay: numberOrNull(input.maxMessages),
+    documents: numberOrNull(input.maxDocuments),
+    storageMb: numberOrNull(input.maxStorage),
+    sockets: numberOrNull(input.maxSockets),
+  });
   return definedOnly({
     handoffText: text,
     greeting,
@@ -154,6 +174,7 @@ async function settingsOf(cli: Cli, input: OptionValues<typeof SETTINGS>): Promi
     retentionDays: numberOrNull(retention),
     fileRetentionDays: numberOrNull(fileRetention),
     modelLimits: Object.keys(modelLimits).length === 0 ? undefined : modelLimits,
+    quotas: Object.keys(quotas).length === 0 ? undefined : quotas,
   });
 }
 
@@ -197,6 +218,7 @@ project's callbacks, use webhook secret.`,
     "projects update shop --handoff-file handoff.txt --tables off",
     'projects update shop --handoff-in de="Ein Mensch antwortet Ihnen hier."',
     "projects update shop --model-calls 4 --model-tokens 2000000",
+    "projects update shop --max-messages 10000 --max-storage 500",
     "webhook secret --project shop --generate",
   ],
   async run(cli, input) {

@@ -8,10 +8,10 @@ import { diffWordsWithSpace } from "diff";
 import { parse } from "yaml";
 import { errorMessage } from "@svc/primitives";
 import { makeApiTarget, withClient } from "../api-client.ts";
-import { EXIT, failure } from "../cli-error.ts";
+import { EXIT, failure, watchInterrupt } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
-import { fetchAgents, pickAgent } from "../find-items.ts";
+import { fetchAgents, pickAgent } from "../as-administrator.ts";
 import {
   definedOnly,
   flag,
@@ -28,7 +28,6 @@ import { readInput } from "../read-input.ts";
 import { renderTable } from "../render-table.ts";
 import { safeLine, safeText } from "../safe-text.ts";
 import type { Paint, Terminal } from "../terminal.ts";
-import { watchInterrupt } from "../watch-interrupt.ts";
 
 /** Texts that differ in more words than these are shown one after the other: finding out where takes ever longer. */
 const MAX_EDITS = 400;

@@ -1,11 +1,10 @@
 import { CHANNEL_IDS, sumAnswerCounts } from "@svc/contracts";
 import type { AnswerCounts, AnswerStats, Stats, StatsInput } from "@svc/contracts";
-import { asAdministrator } from "../as-administrator.ts";
+import { asAdministrator, getAgent } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues } from "../define-command.ts";
-import { getAgent } from "../find-items.ts";
 import { choice, definedOnly, option, projectOption } from "../options.ts";
 import { renderFacts, renderTable } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";

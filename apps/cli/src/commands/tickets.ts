@@ -7,13 +7,12 @@ import {
   ticketStageSchema,
   ticketStatusSchema,
 } from "@svc/contracts";
-import { asAdministrator, bindOperations } from "../as-administrator.ts";
+import { asAdministrator, bindOperations, getAgent, getTicketNamed, readAll } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues, TypedOption } from "../define-command.ts";
 import { defineShow } from "../define-resource.ts";
-import { getAgent, getTicketNamed, readAll } from "../find-items.ts";
 import { choice, definedOnly, flag, limitOption, list as repeatable, option, projectOption } from "../options.ts";
 import { readInput } from "../read-input.ts";
 import { nextPage } from "../render-table.ts";
@@ -29,6 +28,7 @@ const LIST_OPTIONS = {
   status: choice("--status <status>", "status", ticketStatusSchema.options),
   stage: choice("--stage <stage>", "stage in the pipeline", ticketStageSchema.options),
   needsReview: flag("--needs-review", "only tickets that need attention from an operator"),
+  snoozed: flag("--snoozed", "only snoozed tickets"),
   assignee: option("--assignee <name>", "only tickets of this assignee; none for unassigned tickets"),
   search: option("--search <words>", "words in the subject, the messages, the replies or the customer"),
   q: option("--q <words>", "deprecated: use --search").hideHelp(),
@@ -48,7 +48,11 @@ const LIST_OPTIONS = {
 /** Returns the options of a list again, for the next page. */
 function repeatOptions(input: OptionValues<typeof LIST_OPTIONS>): string {
   const { project, status, stage, assignee, search, q, channel, agent, priority, tag, origin, sort, limit } = input;
-  const flags = [...(input.needsReview ? [" --needs-review"] : []), ...(input.allProjects ? [" --all-projects"] : [])];
+  const flags = [
+    ...(input.needsReview ? [" --needs-review"] : []),
+    ...(input.snoozed ? [" --snoozed"] : []),
+    ...(input.allProjects ? [" --all-projects"] : []),
+  ];
   const values = { project, status, stage, assignee, search, q, channel, agent, priority, tag, origin, sort, limit };
   return optionWords(values) + flags.join("");
 }
@@ -63,7 +67,19 @@ const list = defineCommand({
     "tickets list --origin tool-server --stage review",
   ],
   async run(cli, options) {
-    const { project, channel, agent, needsReview, allProjects, all, limit, cursor, search, q = search } = options;
+    const {
+      project,
+      channel,
+      agent,
+      needsReview,
+      snoozed,
+      allProjects,
+      all,
+      limit,
+      cursor,
+      search,
+      q = search,
+    } = options;
     const { status, stage, assignee, priority, tag, origin, sort } = options;
     const filters = { status, stage, assignee, priority, tag, origin, sort, q };
     const { items, nextCursor } = await asAdministrator(cli, project, async (operations) => {
@@ -72,6 +88,7 @@ const list = defineCommand({
         channelId: channel,
         agentId: agent === undefined ? undefined : (await getAgent(operations, agent)).id,
         needsReview: needsReview === true ? ("1" as const) : undefined,
+        snoozed: snoozed === true ? ("1" as const) : undefined,
         allProjects: allProjects === true ? ("1" as const) : undefined,
       });
       if (all !== true) return operations.listTickets({ ...input, limit, cursor });
@@ -99,13 +116,19 @@ const show = defineShow({
 const ABOUT_ASKING = `Shows what is waiting and asks for confirmation. The decision applies only to that state: if the customer writes in the
 meantime, nothing is sent. In scripts, use --yes, and --seen with the version that was reviewed.`;
 
+const andResolve = flag("--resolve", "resolve the ticket with the reply");
+
 const approve = defineCommand({
   description: "send the draft unchanged",
   args: TICKET,
-  options: REVIEW_OPTIONS,
+  options: { resolve: andResolve, ...REVIEW_OPTIONS },
   about: ABOUT_ASKING,
   examples: ["tickets approve order-42", "tickets approve order-42 --yes --seen 3"],
-  run: (cli, input) => review(cli, input, { call: { action: "approve", input: {} }, question: "Send this draft?" }),
+  run: (cli, input) =>
+    review(cli, input, {
+      call: { action: "approve", input: definedOnly({ resolves: input.resolve }) },
+      question: "Send this draft?",
+    }),
 });
 
 /** Returns the argument, else the content of a file, else standard input, without the line break at its end. */
@@ -133,12 +156,13 @@ const edit = defineCommand({
     file: textFile,
     markdown: markdownOrNot,
     noMarkdown: flag("--no-markdown", "the text is plain text"),
+    resolve: andResolve,
     ...REVIEW_OPTIONS,
   },
   about: ABOUT_ASKING,
   examples: ['tickets edit order-42 "It left us this morning."', "tickets edit order-42 --yes --seen 3 < answer.md"],
   async run(cli, input) {
-    const { text, file, markdown, yes } = input;
+    const { text, file, markdown, resolve: resolves, yes } = input;
     const isPiped = text === undefined && (file === undefined || file === "-");
     if (isPiped && yes !== true) {
       throw usageError(
@@ -146,7 +170,7 @@ const edit = defineCommand({
       );
     }
     const sent = await readText(cli, text, file);
-    const call = { action: "edit", input: { text: sent, ...definedOnly({ markdown }) } } as const;
+    const call = { action: "edit", input: { text: sent, ...definedOnly({ markdown, resolves }) } } as const;
     await review(cli, input, { call, question: "Send this text?", text: sent });
   },
 });
@@ -178,11 +202,17 @@ const note = defineCommand({
 const reply = defineCommand({
   description: "send a reply to the customer, even if no message is waiting",
   args: TEXT,
-  options: { file: textFile, markdown: flag("--markdown", "the text is Markdown"), project: projectOption },
+  options: {
+    file: textFile,
+    markdown: flag("--markdown", "the text is Markdown"),
+    resolve: andResolve,
+    project: projectOption,
+  },
   examples: ['tickets reply order-42 "It arrives tomorrow."', "tickets reply order-42 --markdown --file answer.md"],
   async run(cli, input) {
     const text = await readText(cli, input.text, input.file);
-    await runDecision(cli, input, { action: "reply", input: { text, markdown: input.markdown === true } });
+    const { markdown = false, resolve: resolves } = input;
+    await runDecision(cli, input, { action: "reply", input: { text, markdown, ...definedOnly({ resolves }) } });
   },
 });
 
@@ -266,8 +296,22 @@ const unassign = defineCommand({
     runDecision(cli, input, { action: "unassign", input: input.keepDraft === true ? { keepsDraft: true } : {} }),
 });
 
+const snooze = defineCommand({
+  description: "take the ticket out of the inbox until a time, or until the customer writes",
+  args: TICKET,
+  options: {
+    until: option(
+      "--until <time>",
+      "when the ticket returns, such as 2030-01-07T09:00:00Z (default: when the customer writes)",
+    ),
+    project: projectOption,
+  },
+  examples: ["tickets snooze order-42", "tickets snooze order-42 --until 2030-01-07T09:00:00Z"],
+  run: (cli, input) => runDecision(cli, input, { action: "snooze", input: { until: input.until ?? null } }),
+});
+
 /** Returns the command of an action without input. */
-const plain = (action: "regenerate" | "takeover" | "reopen" | "retry", description: string) =>
+const plain = (action: "regenerate" | "takeover" | "reopen" | "retry" | "unsnooze", description: string) =>
   defineCommand({
     description,
     args: TICKET,
@@ -295,6 +339,8 @@ export const tickets = defineCommand({
     regenerate: plain("regenerate", "let the agent regenerate the draft"),
     takeover: plain("takeover", "take over the ticket: assign it to yourself, so that nothing is sent automatically"),
     reopen: plain("reopen", "reopen the ticket"),
+    snooze,
+    unsnooze: plain("unsnooze", "end the snooze of the ticket"),
     retry: plain("retry", "retry messages and replies that failed five times"),
   },
 });

@@ -1,11 +1,10 @@
 import { join, resolve } from "node:path";
 import type { Standalone } from "@svc/standalone";
-import { InterruptedError } from "../cli-error.ts";
+import { InterruptedError, watchInterrupt } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
 import { handOutSecret } from "../private-files.ts";
 import { renderFacts } from "../render-table.ts";
-import { watchInterrupt } from "../watch-interrupt.ts";
 
 /** A question that the product's own guide answers. */
 const QUESTION = "How do I send a message over the HTTP API?";

@@ -1,5 +1,18 @@
 import { describe, expect, test } from "@jest/globals";
-import { checkProcesses } from "./check-database.ts";
+import { checkProcesses, judgePooler } from "./check-database.ts";
+
+describe("the check of a connection pooler", () => {
+  test.each([
+    ["session", "session", false, "ok"],
+    ["transaction", null, false, "ok"],
+    ["transaction", "transaction", true, "warn"],
+    ["transaction", "transaction", false, "fail"],
+  ] as const)("in %s mode, direct: %s, Redis: %s is %s", (mode, direct, hasRedis, status) => {
+    const check = judgePooler(mode, direct, hasRedis);
+    expect(check).toMatchObject({ status, detail: expect.stringContaining(`in ${mode} mode`) });
+    if (status !== "ok") expect(check.advice).toContain("DATABASE_DIRECT_URL");
+  });
+});
 
 const gone = {
   app: "api",

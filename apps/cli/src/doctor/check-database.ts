@@ -1,7 +1,8 @@
 import { hashApiKey } from "@svc/auth";
+import { ServiceError } from "@svc/contracts";
 import { describeVanished, findClockProblem } from "@svc/runtime";
 import { describeBytes, findPooler, readPostgresVersion, readSchemaState, storageWarnings } from "@svc/store";
-import type { PoolerProblem, Project, SchemaState, Store } from "@svc/store";
+import type { PoolerMode, Project, SchemaState, Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
 import { fail, ok, warn } from "./check.ts";
 import type { Check, RunningApps } from "./check.ts";
@@ -30,19 +31,16 @@ function checkSchema(state: SchemaState, { self, startWith }: Cli): Check {
   return checks[state];
 }
 
-/** What a pooler breaks, for each way in which it does. */
-const POOLER_DETAILS: Record<PoolerProblem, string> = {
-  rejects_settings: "the connection pooler rejects connection settings, so that nothing can start",
-  loses_settings: "the connection pooler drops connection settings, so that queues cannot find their tables",
-  shares_connections:
-    "the connection pooler shares connections between transactions, so that prepared statements, LISTEN and locks fail",
-};
+/** What somebody has to do about a pooler in transaction mode. */
+const DIRECT_ADVICE = "Set DATABASE_DIRECT_URL to the host and port of PostgreSQL itself. See docs/recipes/managed.md.";
 
-/** A failed check for a pooler that breaks the product. */
-function poolerCheck(problem: PoolerProblem): Check {
-  const advice =
-    "Use PostgreSQL's own host and port in DATABASE_URL instead of the pooler's. See docs/recipes/managed.md.";
-  return fail("Pooler", POOLER_DETAILS[problem], advice);
+/** Judges a pooler by its mode, by that of the pooler before `DATABASE_DIRECT_URL`, and by where the queues are. */
+export function judgePooler(mode: PoolerMode, direct: PoolerMode | null, hasRedis: boolean): Check {
+  const name = "Pooler";
+  const detail = `DATABASE_URL is a connection pooler in ${mode} mode`;
+  if (direct !== "transaction") return ok(name, detail);
+  if (hasRedis) return warn(name, `${detail}; migrations and backups cannot use it`, DIRECT_ADVICE);
+  return fail(name, `${detail}; queues on PostgreSQL, migrations and backups cannot use it`, DIRECT_ADVICE);
 }
 
 /** Checks version, way to and schema of a database; rejects when it cannot be reached. */
@@ -54,11 +52,13 @@ export async function checkDatabase(
   const detail = `version ${version.text}, ${ORIGINS[origin]}`;
   const server: Check =
     version.major >= OLDEST ? ok(POSTGRES, detail) : fail(POSTGRES, detail, `Upgrade to version ${OLDEST} or newer.`);
-  const pooler = await findPooler(config.databaseUrl);
-  // Everything else would fail for this reason, and say another one.
-  if (pooler !== null) return { checks: [server, poolerCheck(pooler)], canOpen: false };
+  const mode = await findPooler(config.databaseUrl);
+  const hasRedis = config.redisUrl !== undefined;
+  const pooler = mode === null ? [] : [judgePooler(mode, await findPooler(config.directUrl), hasRedis)];
   const state = await readSchemaState(config.databaseUrl);
-  return { checks: [server, checkSchema(state, cli)], canOpen: state !== "older" };
+  // Behind a pooler that fails, everything else would fail for this reason, and say another one.
+  const canOpen = state !== "older" && pooler.every(({ status }) => status !== "fail");
+  return { checks: [server, ...pooler, checkSchema(state, cli)], canOpen };
 }
 
 /** Checks that this machine and the database agree about the time. */
@@ -84,6 +84,21 @@ export async function checkStorage(store: Pick<Store, "storedBytes">): Promise<C
     warnings.join("; "),
     "Delete files or documents, shorten the project's fileRetentionDays, or raise SVC_STORAGE_PROJECT_MAX_MB and SVC_STORAGE_INSTALLATION_MAX_MB.",
   );
+}
+
+/** Writes, reads and deletes an object; nothing is shown where files are in PostgreSQL. */
+export async function checkFileStore(store: Pick<Store, "fileObjects">): Promise<Check | Check[]> {
+  const name = "File store";
+  try {
+    return (await store.fileObjects.check()) ? ok(name, "writes, reads and deletes objects") : [];
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return fail(
+      name,
+      error.message,
+      "Check host, bucket, key and secret in SVC_FILES_URL. Files stay in PostgreSQL until then.",
+    );
+  }
 }
 
 /** Vanished processes that are reported in full, at most. */

@@ -9,7 +9,7 @@ import type { ApiState } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
 import { ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
-import { listAllKbs } from "../find-items.ts";
+import { listAllKbs } from "../as-administrator.ts";
 import { safeLine } from "../safe-text.ts";
 
 const KNOWLEDGE = "Knowledge";
@@ -67,7 +67,7 @@ async function probe({ embedder }: Embeddings): Promise<{ dimensions: number } |
   }
 }
 
-/** What is loaded: nothing of a server, which only it knows. */
+/** Returns the description of a loaded model; an empty text for the model of a server. */
 function describe(folder: ModelFolder | null): string {
   if (folder === null) return "";
   const { dir, weights, weightsBytes, pooling, maxTokens } = folder;

@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "@jest/globals";
 import { CHANNELS, widgetSettingsSchema } from "@svc/contracts";
@@ -39,24 +38,14 @@ describe("the check of Redis", () => {
     }
   });
 
-  test("says what Redis says of a wrong password, and never the password", async () => {
-    const server = createTcpServer((socket) => {
-      socket.once("data", () =>
-        socket.end("-WRONGPASS invalid username-password pair\r\n-NOAUTH Authentication required.\r\n"),
-      );
-    });
-    const port = await freePort();
-    await new Promise<void>((resolve) => {
-      server.listen(port, "127.0.0.1", resolve);
-    });
+  testRedis("says what Redis says of a wrong password, and never the password", async () => {
+    const redis = await startRedis({ settings: { requirepass: "another" } });
     try {
-      const check = await checkRedis(`redis://worker:hunter2@127.0.0.1:${port}`, false);
+      const check = await checkRedis(redis.url.replace("//", "//default:hunter2@"), false);
       expect(check).toMatchObject({ status: "fail", detail: expect.stringContaining("WRONGPASS") });
       expect(JSON.stringify(check)).not.toContain("hunter2");
     } finally {
-      await new Promise((resolve) => {
-        server.close(resolve);
-      });
+      await redis.stop();
     }
   });
 

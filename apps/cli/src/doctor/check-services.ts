@@ -1,12 +1,11 @@
-import { createServer, connect } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { createServer } from "node:net";
 import { CHANNELS, localUrl, REPLY_QUEUES, explainCertificateError } from "@svc/contracts";
 import type { ChannelDescriptor, ChannelId, WidgetSettings, QueueName } from "@svc/contracts";
 import { isValidHeaderValue } from "@svc/client";
 import { localAdministrator } from "@svc/auth";
 import { listDeadLetters } from "@svc/operations";
 import { errorCode } from "@svc/primitives";
-import { BACKEND_NAMES } from "@svc/queue";
+import { BACKEND_NAMES, askRedis } from "@svc/queue";
 import type { EarlyConfig, Resources } from "@svc/runtime";
 import type { ReplicaState, Store } from "@svc/store";
 import { apiUrlOf, probeApi } from "../api-client.ts";
@@ -25,17 +24,16 @@ const WAITING_TOO_LONG_MS = 30_000;
 /** From so many failed tries on a receiver is likely to be broken rather than busy. */
 const FAILING_TRIES = 3;
 
-/** What a Redis says of itself. */
+/** Facts that a Redis server reports about itself. */
 interface RedisInfo {
   /** As in `7.0.15`; a Valkey names the version of Redis that it is compatible with. */
   version: string;
   policy: string;
-  /** Whether the last thing that it wrote to its disk was written. */
+  /** `failing` if its last write to disk failed. */
   writes: "fine" | "failing";
 }
 
 const TIMEOUT_MS = 5_000;
-const DEFAULT_PORT = 6_379;
 
 const REDIS = "Redis";
 const OLDEST_REDIS = { major: 6, minor: 2 };
@@ -289,30 +287,16 @@ export async function checkQueues(cli: Cli, { queues, store }: Resources): Promi
   return [ok("Queues", detail), ...others];
 }
 
-/** A command in the protocol of Redis (RESP2): an array of strings, each with its length in bytes. */
-function encode(words: readonly string[]): string {
-  return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join("")}`;
-}
-
 /**
  * Asks a Redis for its version and policy. The queues' own client hides why it cannot connect, since it tries again
  * for ever; this asks once, and rejects with what the system or Redis says.
  */
 async function readRedisInfo(redisUrl: string): Promise<RedisInfo> {
-  const url = new URL(redisUrl);
-  const address = { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(url.port || DEFAULT_PORT) };
-  const user = decodeURIComponent(url.username);
-  const password = decodeURIComponent(url.password);
-  const auth = password === "" ? "" : encode(["AUTH", ...(user === "" ? [] : [user]), password]);
-  const socket = url.protocol === "rediss:" ? connectTls({ ...address, servername: address.host }) : connect(address);
-  socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error("no response within 5 s")));
-  socket.end(`${auth}${encode(["INFO", "server"])}${encode(["INFO", "memory"])}${encode(["INFO", "persistence"])}`);
-  let text = "";
-  for await (const part of socket.setEncoding("utf8")) text += String(part);
-  const version = /^redis_version:(\S+)/m.exec(text)?.[1];
-  if (version === undefined) throw new Error(/^-(.*)$/m.exec(text)?.[1]?.trim() ?? "the server is not Redis");
+  const text = await askRedis(redisUrl, TIMEOUT_MS, "server", "memory", "persistence");
+  const version = /^redis_version:(\S+)/m.exec(text)?.[1] ?? "unknown";
   const isFailing = /^(?:rdb_last_bgsave_status|aof_last_write_status|aof_last_bgrewrite_status):err/m.test(text);
-  const policy = /^maxmemory_policy:(\S+)/m.exec(text)?.[1] ?? "unknown";
+  const policies = [...text.matchAll(/^maxmemory_policy:(\S+)/gm)].map(([, name = "unknown"]) => name);
+  const policy = policies.find((name) => name !== "noeviction") ?? policies[0] ?? "unknown";
   return { version, policy, writes: isFailing ? "failing" : "fine" };
 }
 

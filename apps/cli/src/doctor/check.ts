@@ -4,7 +4,7 @@ import type { Cli } from "../cli.ts";
 
 /** The result of one check. */
 export interface Check {
-  /** What was checked, in one to three words. */
+  /** Subject of the check, in one to three words. */
   name: string;
   /** `warn`: it works, but not permanently or not for everybody. `fail`: it does not work. */
   status: "ok" | "warn" | "fail";

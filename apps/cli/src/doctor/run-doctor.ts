@@ -1,17 +1,30 @@
 import { CHANNELS, PUSHING_CHANNELS } from "@svc/contracts";
 import { hostname } from "node:os";
-import type { EarlyConfig } from "@svc/runtime";
-import type { Resources } from "@svc/runtime";
+import type { EarlyConfig, Resources } from "@svc/runtime";
 import { openStore } from "@svc/store";
 import type { RunningCount } from "@svc/store";
 import { apiUrlOf, findKey, probeApi } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
 import { EXIT, InterruptedError } from "../cli-error.ts";
-import { checkClock, checkDatabase, checkInstallation, checkProcesses, checkStorage } from "./check-database.ts";
+import {
+  checkClock,
+  checkDatabase,
+  checkInstallation,
+  checkFileStore,
+  checkProcesses,
+  checkStorage,
+} from "./check-database.ts";
 import { checkConfiguration, checkDataFolder, checkNode } from "./check-environment.ts";
 import { checkEmbeddings, checkKnowledge, checkModels } from "./check-knowledge.ts";
-import { checkQueues, checkRedis } from "./check-services.ts";
-import { checkApi, checkConsole, checkPushingChannel, checkTools, checkWidget } from "./check-services.ts";
+import {
+  checkQueues,
+  checkRedis,
+  checkApi,
+  checkConsole,
+  checkPushingChannel,
+  checkTools,
+  checkWidget,
+} from "./check-services.ts";
 import { fail, ok, warn } from "./check.ts";
 import type { Check } from "./check.ts";
 import { explainError } from "../explain-error.ts";
@@ -19,7 +32,7 @@ import { safeText } from "../safe-text.ts";
 import { hasData, onDatabase, withDatabase } from "../with-resources.ts";
 import type { Database } from "../with-resources.ts";
 
-/** What checks work with, and what they find out for later ones. */
+/** Context of the checks, and results that later checks use. */
 interface Context {
   cli: Cli;
   config: EarlyConfig;
@@ -39,6 +52,7 @@ const INSIDE: readonly NamedCheck[] = [
   // Shown only if it fails: everything can be read from a full disk.
   ["Disk", (_, { store }) => store.checkWrites().then(() => [])],
   ["Storage", (_, { store }) => checkStorage(store)],
+  ["File store", (_, { store }) => checkFileStore(store)],
   [
     "Processes",
     async ({ running }, { store }) => {

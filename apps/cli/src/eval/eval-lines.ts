@@ -57,13 +57,13 @@ export type EvalLine = z.output<typeof evalLineSchema> & {
   line: number;
 };
 
-/** What is wrong with a line. */
+/** Error in a line. */
 export interface LineError {
   line: number;
   error: string;
 }
 
-/** What a file says. */
+/** Contents of a file. */
 interface ParsedLines {
   lines: EvalLine[];
   errors: LineError[];

@@ -138,35 +138,10 @@ test("marks alone are nothing to look for", () => {
   expect([normalizeAnswer("** `"), normalizeAnswer("€")]).toEqual(["", "€"]);
 });
 
-const agent = (name: string, change: Partial<Agent> = {}): Agent => ({
-  id: name,
-  name,
-  description: "",
-  instructions: "",
-  model: null,
-  kbIds: [],
-  examples: [],
-  reviewPolicy: "auto_if",
-  autoThreshold: 0.5,
-  fixedReply: null,
-  tools: [],
-  enabled: true,
-  version: 1,
-  ...change,
-});
-
-const lineOf = (change: Partial<ResolvedLine>): ResolvedLine => ({
-  line: 1,
-  id: "1",
-  text: "hello",
-  chat: [],
-  ...change,
-});
-
 /** What the product made of a line: billing answers, sure enough. */
 function askedOf(change: Partial<Asked> = {}, answer: Partial<Asked["answer"]> = {}): Asked {
   return {
-    agent: agent("billing"),
+    agent: agentOf("billing"),
     triage: { confidence: 0.8, why: "" },
     ranked: [],
     answer: { text: "It takes five days.", confidence: 0.7, why: "", sources: [], ...answer },
@@ -175,8 +150,8 @@ function askedOf(change: Partial<Asked> = {}, answer: Partial<Asked["answer"]> =
   };
 }
 
-const judge = (line: Partial<ResolvedLine>, asked: Asked = askedOf(), hasTriage = true): JudgedLine =>
-  judgeLine(lineOf(line), asked, hasTriage);
+const judge = (change: Partial<ResolvedLine>, asked: Asked = askedOf(), hasTriage = true): JudgedLine =>
+  judgeLine(line(change), asked, hasTriage);
 
 test("what a line does not say is not looked at", () => {
   expect(judge({})).toMatchObject({ agent: null, retrieval: null, answer: null, isAsExpected: null });
@@ -190,7 +165,7 @@ describe("triage", () => {
     [null, null, true],
     ["billing", null, false],
   ])("wanted %s, got %s: %s", (agentId, got, isRight) => {
-    const asked = askedOf({ agent: got === null ? null : agent(got) });
+    const asked = askedOf({ agent: got === null ? null : agentOf(got) });
     expect(judge({ agentId }, asked)).toMatchObject({ agent: { isRight }, isAsExpected: isRight });
   });
 
@@ -246,8 +221,8 @@ describe("an answer", () => {
     ["review", 0.49, false],
   ] as const)("of an agent with %s that is %d sure is sent: %s", (reviewPolicy, confidence, sent) => {
     const { answer } = askedOf({}, { confidence });
-    expect(isSent(agent("billing", { reviewPolicy }), answer)).toBe(sent);
-    expect(isSent(agent("billing", { reviewPolicy }), { ...answer, text: null })).toBe(false);
+    expect(isSent(agentOf("billing", { reviewPolicy }), answer)).toBe(sent);
+    expect(isSent(agentOf("billing", { reviewPolicy }), { ...answer, text: null })).toBe(false);
     expect(isSent(null, answer)).toBe(false);
   });
 });

@@ -26,7 +26,7 @@ export interface AskedProject {
   onlyAgent: Agent | null;
 }
 
-/** What the product makes of a line. */
+/** The product's result for a line. */
 export interface Asked {
   /** The agent that gets the message; null when it is for none of them. */
   agent: Agent | null;

@@ -1,7 +1,6 @@
 import type { ReviewPolicy } from "@svc/contracts";
 import type { LinePrediction } from "./judge-line.ts";
-import type { Calibration } from "./measures.ts";
-import type { AgentPolicy, EvalResult, EvalScores } from "./score-lines.ts";
+import type { Calibration, AgentPolicy, EvalResult, EvalScores } from "./score-lines.ts";
 import { renderTable } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";

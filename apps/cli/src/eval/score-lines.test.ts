@@ -1,5 +1,5 @@
-import { expect, test } from "@jest/globals";
-import { scoreLines } from "./score-lines.ts";
+import { expect, test, describe } from "@jest/globals";
+import { scoreLines, auroc, calibrationOf, mean, percentile, rankingScores, rejectedAt, share } from "./score-lines.ts";
 import type { ScoredLine } from "./score-lines.ts";
 
 const line = (change: Partial<ScoredLine>): ScoredLine => ({
@@ -106,4 +106,70 @@ test("a threshold says how many answers it would send and how many of them are r
     [0.8, 1, 1, 0],
     [0.9, 1, 1, 0],
   ]);
+});
+
+test("nothing to measure is null, not a number", () => {
+  expect([mean([]), share([], () => true), percentile([], 0.95), auroc([], [1]), rejectedAt([1], [], 0.9)]).toEqual([
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
+  expect(calibrationOf([])).toEqual({ decisions: 0, meanConfidence: null, rightShare: null, error: null, steps: [] });
+  expect(rankingScores([{ relevant: {}, ranked: ["a"] }])).toMatchObject({ queries: 0, ndcg10: null, hit1: null });
+});
+
+test("a percentile is one of the numbers", () => {
+  const numbers = Array.from({ length: 100 }, (_, index) => 100 - index);
+  expect(percentile(numbers, 0.95)).toBe(95);
+  expect(percentile([7], 0.95)).toBe(7);
+});
+
+test("auroc is the chance that a high one is above a low one, and ties count half", () => {
+  expect(auroc([0.9, 0.4], [0.1, 0.4])).toBe(0.875);
+  expect(auroc([1], [0])).toBe(1);
+});
+
+test("what is rejected lies below the score that most of the high ones reach", () => {
+  expect(rejectedAt([0.2, 0.6, 0.7, 0.8, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9], [0.1, 0.5, 0.65, 0.7], 0.75)).toBe(0.75);
+});
+
+describe("rankingScores", () => {
+  test("counts places as the papers do", () => {
+    const scores = rankingScores([
+      { relevant: { a: 1, b: 1 }, ranked: ["x", "a", "a", "b"] },
+      { relevant: { c: 1 }, ranked: ["c"] },
+    ]);
+    expect(scores).toMatchObject({ queries: 2, hit1: 0.5, hit3: 1, mrr10: 0.75, recall5: 1 });
+    const first = (1 / Math.log2(3) + 1 / Math.log2(4)) / (1 + 1 / Math.log2(3));
+    expect(scores.ndcg10).toBeCloseTo((first + 1) / 2, 12);
+    expect(scores.map).toBeCloseTo(((1 / 2 + 2 / 3) / 2 + 1) / 2, 12);
+  });
+
+  test("what lies below the tenth place or was not found is worth nothing", () => {
+    const deep = [..."b c d e f g h i j k".split(" "), "a"];
+    expect(rankingScores([{ relevant: { a: 1 }, ranked: deep }])).toMatchObject({ mrr10: 0, ndcg10: 0, recall100: 1 });
+    expect(rankingScores([{ relevant: { a: 1 } }])).toMatchObject({ queries: 1, mrr10: 0, hit3: 0, map: 0 });
+  });
+
+  test("documents may be called like anything", () => {
+    expect(rankingScores([{ relevant: Object.fromEntries([["__proto__", 1]]), ranked: ["__proto__"] }]).hit1).toBe(1);
+  });
+});
+
+test("calibration compares how sure decisions were with how many were right, step by step", () => {
+  const decision = (confidence: number, isRight: boolean) => ({ confidence, isRight });
+  const measured = calibrationOf([
+    decision(1, true),
+    decision(0.9, false),
+    decision(0.1, false),
+    decision(0.15, false),
+  ]);
+  expect(measured.steps.map(({ from, decisions, rightShare }) => [from, decisions, rightShare])).toEqual([
+    [0.1, 2, 0],
+    [0.9, 2, 0.5],
+  ]);
+  expect(measured).toMatchObject({ decisions: 4, rightShare: 0.25 });
+  expect(measured.error).toBeCloseTo((2 * 0.125 + 2 * 0.45) / 4, 12);
 });

@@ -1,9 +1,7 @@
 import type { ReviewPolicy } from "@svc/contracts";
 import type { AnswerOutcome, JudgedLine, LinePrediction } from "./judge-line.ts";
-import { calibrationOf, mean, percentile, rankingScores, share } from "./measures.ts";
-import type { Calibration } from "./measures.ts";
 
-/** What a threshold of all agents would send. */
+/** Result of a threshold that all agents would have. */
 interface ThresholdRow {
   threshold: number;
   answered: number;
@@ -132,7 +130,7 @@ export interface ScoredLine {
   ms: number;
 }
 
-/** What the scores need of a line. */
+/** Facts of a line that the scores need. */
 export function keepOfLine({ asked, agent, retrieval, answer, isAsExpected }: JudgedLine): ScoredLine {
   return {
     isAsExpected,
@@ -208,4 +206,159 @@ function scoreThreshold(lines: readonly ScoredLine[], threshold: number): Thresh
   );
   const right = answered.filter(({ isTextRight }) => isTextRight).length;
   return { threshold, answered: answered.length, right, wrong: answered.length - right };
+}
+
+// Measures of information retrieval and classification, as the papers define them. Each is null where there is nothing
+// to measure.
+
+/** The mean of numbers. */
+export function mean(numbers: readonly number[]): number | null {
+  return numbers.length === 0 ? null : numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+}
+
+/** The share of items that are so, 0 to 1. */
+export function share<Item>(items: readonly Item[], isOne: (item: Item) => boolean): number | null {
+  return mean(items.map((item) => (isOne(item) ? 1 : 0)));
+}
+
+/** The number below which this share of the numbers lies (nearest rank). */
+export function percentile(numbers: readonly number[], below: number): number | null {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * below) - 1)] ?? null;
+}
+
+/** The chance that one of `highs` is above one of `lows` (area under the ROC curve); ties count half. */
+export function auroc(highs: readonly number[], lows: readonly number[]): number | null {
+  if (highs.length === 0 || lows.length === 0) return null;
+  const all = [...highs.map((value) => ({ value, isHigh: true })), ...lows.map((value) => ({ value, isHigh: false }))];
+  all.sort((a, b) => a.value - b.value);
+  let rankSum = 0;
+  for (let from = 0; from < all.length;) {
+    let to = from;
+    while (to < all.length && all[to]?.value === all[from]?.value) to += 1;
+    rankSum += all.slice(from, to).filter(({ isHigh }) => isHigh).length * ((from + 1 + to) / 2);
+    from = to;
+  }
+  return (rankSum - (highs.length * (highs.length + 1)) / 2) / (highs.length * lows.length);
+}
+
+/** The share of `lows` below the score that the share `kept` of `highs` reaches. */
+export function rejectedAt(highs: readonly number[], lows: readonly number[], kept: number): number | null {
+  const sorted = highs.toSorted((a, b) => a - b);
+  const threshold = sorted[Math.floor(sorted.length * (1 - kept))];
+  return threshold === undefined || lows.length === 0 ? null : share(lows, (low) => low < threshold);
+}
+
+/** What a search should have found, each with its grade, and what it found, best first. */
+export interface RankedRow {
+  relevant?: Readonly<Record<string, number>> | undefined;
+  ranked?: readonly (string | number)[] | undefined;
+}
+
+/** Measures of a ranking over all queries that have something to find. */
+export interface RankingScores {
+  queries: number;
+  /** Normalised discounted cumulative gain of the first ten (Järvelin and Kekäläinen 2002). */
+  ndcg10: number | null;
+  recall5: number | null;
+  recall10: number | null;
+  recall100: number | null;
+  /** Mean of 1 / place of the first relevant one, 0 below the tenth. */
+  mrr10: number | null;
+  /** Share of the queries with a relevant one in the first place. */
+  hit1: number | null;
+  /** The same among the first three. */
+  hit3: number | null;
+  /** Mean average precision. */
+  map: number | null;
+  p5: number | null;
+}
+
+interface CountedRow {
+  grades: Map<string, number>;
+  ranked: string[];
+}
+
+/** Measures of the first hundred that were found. What was found twice counts once; queries without grades are left out. */
+export function rankingScores(rows: readonly RankedRow[]): RankingScores {
+  const counted = rows
+    .map(({ relevant, ranked }): CountedRow => ({
+      grades: new Map(Object.entries(relevant ?? {}).filter(([, grade]) => grade > 0)),
+      ranked: [...new Set((ranked ?? []).map(String))].slice(0, 100),
+    }))
+    .filter(({ grades }) => grades.size > 0);
+  const hitsIn = ({ grades, ranked }: CountedRow, depth: number) =>
+    ranked.slice(0, depth).filter((id) => grades.has(id)).length;
+  const over = (measure: (row: CountedRow) => number) => mean(counted.map(measure));
+  const firstOf = ({ grades, ranked }: CountedRow) => ranked.findIndex((id) => grades.has(id)) + 1;
+  const isWithin = (depth: number) => (row: CountedRow) => (hitsIn(row, depth) > 0 ? 1 : 0);
+  return {
+    queries: counted.length,
+    ndcg10: over(ndcg10),
+    recall5: over((row) => hitsIn(row, 5) / row.grades.size),
+    recall10: over((row) => hitsIn(row, 10) / row.grades.size),
+    recall100: over((row) => hitsIn(row, 100) / row.grades.size),
+    mrr10: over((row) => (isWithin(10)(row) === 1 ? 1 / firstOf(row) : 0)),
+    hit1: over(isWithin(1)),
+    hit3: over(isWithin(3)),
+    map: over(averagePrecision),
+    p5: over((row) => hitsIn(row, 5) / 5),
+  };
+}
+
+function ndcg10({ grades, ranked }: CountedRow): number {
+  const gain = (list: readonly number[]) =>
+    list.slice(0, 10).reduce((sum, grade, position) => sum + grade / Math.log2(position + 2), 0);
+  return gain(ranked.map((id) => grades.get(id) ?? 0)) / gain([...grades.values()].sort((a, b) => b - a));
+}
+
+function averagePrecision({ grades, ranked }: CountedRow): number {
+  let hits = 0;
+  const precisions = ranked.map((id, position) => (grades.has(id) ? (hits += 1) / (position + 1) : 0));
+  return precisions.reduce((sum, precision) => sum + precision, 0) / grades.size;
+}
+
+/** A decision: how sure it was, 0 to 1, and whether it was right. */
+export interface SureDecision {
+  confidence: number;
+  isRight: boolean;
+}
+
+/** Quality of the confidence as a prediction of correct results. */
+export interface Calibration {
+  decisions: number;
+  meanConfidence: number | null;
+  rightShare: number | null;
+  /** How far the two lie apart on average, in ten steps of confidence (expected calibration error). */
+  error: number | null;
+  /** The steps that have decisions, the least sure first. */
+  steps: { from: number; decisions: number; meanConfidence: number | null; rightShare: number | null }[];
+}
+
+const STEPS = 10;
+
+/** Compares how sure decisions were with how often they were right. */
+export function calibrationOf(decisions: readonly SureDecision[]): Calibration {
+  const confidenceOf = (group: readonly SureDecision[]) => mean(group.map(({ confidence }) => confidence));
+  const rightOf = (group: readonly SureDecision[]) => share(group, ({ isRight }) => isRight);
+  const steps = Array.from({ length: STEPS }, (_, step) => {
+    const within = decisions.filter(({ confidence }) => Math.min(STEPS - 1, Math.floor(confidence * STEPS)) === step);
+    return {
+      from: step / STEPS,
+      decisions: within.length,
+      meanConfidence: confidenceOf(within),
+      rightShare: rightOf(within),
+    };
+  }).filter((step) => step.decisions > 0);
+  const apart = steps.reduce(
+    (sum, step) => sum + step.decisions * Math.abs((step.meanConfidence ?? 0) - (step.rightShare ?? 0)),
+    0,
+  );
+  return {
+    decisions: decisions.length,
+    meanConfidence: confidenceOf(decisions),
+    rightShare: rightOf(decisions),
+    error: decisions.length === 0 ? null : apart / decisions.length,
+    steps,
+  };
 }

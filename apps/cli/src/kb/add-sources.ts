@@ -9,11 +9,10 @@ import type { Log } from "@svc/log";
 import { FIRST_AGENT, audited } from "@svc/operations";
 import { createFetchGuard } from "@svc/runtime";
 import type { ProjectId, Store } from "@svc/store";
-import { bindOperations } from "../as-administrator.ts";
+import { bindOperations, listAllAgents, listAllDocuments, listAllKbs } from "../as-administrator.ts";
 import type { BoundOperations, OperationContext } from "../as-administrator.ts";
 import { CliError, EXIT } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
-import { listAllAgents, listAllDocuments, listAllKbs } from "../find-items.ts";
 import { badFile, errorOfPath, findSiteSources, findSources, joinFound } from "./find-sources.ts";
 import type { FoundSources, Source } from "./find-sources.ts";
 import {
@@ -45,7 +44,7 @@ async function readBytes(path: string): Promise<Buffer> {
   }
 }
 
-/** What a page would be called as a file: the end of its path, else its host. */
+/** Returns a page's name as a file: the end of its path, or its host. */
 function nameOfPage(address: string): string {
   const { pathname, hostname } = new URL(address);
   return pathname.split("/").findLast((part) => part !== "") ?? hostname;
@@ -68,7 +67,7 @@ async function readSource(source: Source, fetcher: PageFetcher, signal: AbortSig
   }
 }
 
-/** What adding needs. */
+/** Dependencies of adding documents. */
 interface AddDeps {
   store: Store;
   log: Log;
@@ -130,7 +129,7 @@ const NAME_CHARS = 80;
 /** Maximum number of attempts while somebody else changes the agent. */
 const MAX_TRIES = 3;
 
-/** Whether a knowledge base holds the product's own guide, and nothing besides. */
+/** Returns true if a knowledge base contains only the product's guide. */
 async function isProductGuide(operations: BoundOperations, kb: KbItem): Promise<boolean> {
   if (kb.name !== FIRST_AGENT.kb) return false;
   const pages = new Set(await readdir(await findGuideDir()));
@@ -207,14 +206,14 @@ const addAll = audited(
   { countOf: (_args, files) => files.filter(({ status }) => status === "added" || status === "changed").length },
 );
 
-/** What is added, and where. */
+/** The sources to add, and the knowledge base that receives them. */
 interface AddingOptions {
   /** Name of the knowledge base. */
   kb: string;
   found: FoundSources;
   fetcher: PageFetcher;
   signal: AbortSignal;
-  /** Whether files are read again although they are unchanged. */
+  /** If true, unchanged files are read again. */
   isForced?: boolean;
 }
 

@@ -49,13 +49,13 @@ const ENDINGS: ReadonlySet<string> = new Set([
 /** Folders of other people's code. */
 const FOREIGN_FOLDERS: ReadonlySet<string> = new Set(["node_modules"]);
 
-/** Something in a folder that could not be looked at. */
+/** An entry of a folder that could not be read. */
 interface UnreadPath {
   path: string;
   error: string;
 }
 
-/** What a folder holds. */
+/** Contents of a folder. */
 interface FolderContent {
   /** Paths of the files that can be read, each beginning with the folder's. */
   files: string[];
@@ -66,7 +66,7 @@ interface FolderContent {
   linksOut: string[];
 }
 
-/** Whether a path lies in a folder, or is it; both without links. */
+/** Returns true if a path is a folder or inside it. Both are paths without links. */
 function isInside(path: string, folder: string): boolean {
   const inside = relative(folder, path);
   return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
@@ -134,13 +134,13 @@ export type Source =
   | { kind: "file"; name: string; key: string; path: string }
   | { kind: "page"; name: string; key: string; url: string };
 
-/** What words on the command line, or a sitemap, lead to. */
+/** Sources that arguments of the command line, or a sitemap, name. */
 export interface FoundSources {
   /** Each key once. */
   sources: Source[];
-  /** What was named or lies in a folder, and cannot be looked at. */
+  /** Named paths and entries of folders that cannot be read. */
   failed: { file: string; error: string }[];
-  /** How many files of folders were left out because of their ending. */
+  /** Number of files that were skipped because of their extension. */
   skipped: Record<string, number>;
   /** Links of folders that were left out, since they lead out of them. */
   linksOut: string[];
@@ -154,7 +154,7 @@ export function documentKeyOf(folder: string, file: string): string {
   return (isOutside ? path : inside).split(sep).join("/");
 }
 
-/** Whether a word of the command line is an address and not a path. */
+/** Returns true if an argument is a URL and not a path. */
 export const isWebAddress = (word: string): boolean => /^https?:\/\//i.test(word);
 
 /** The name under which a page is known: its address without a fragment. Null for what is no address. */
@@ -225,9 +225,9 @@ export async function findSources(folder: string, words: readonly string[]): Pro
   return joinFound(parts);
 }
 
-/** What sitemaps name, and whether that is all of it. */
+/** Pages of sitemaps. */
 interface FoundPages extends FoundSources {
-  /** True when there may be more pages than were wanted. */
+  /** True if there may be more pages than requested. */
   isCut: boolean;
   /** Pages that the sitemap names and robots.txt forbids. */
   forbidden: string[];

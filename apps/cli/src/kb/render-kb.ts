@@ -107,7 +107,7 @@ export function renderDocuments(documents: readonly DocumentItem[], { paint, wid
 /** A passage that was found, with the name of its knowledge base. */
 type FoundPassage = Omit<SearchHit, "kbId"> & { kb: string };
 
-/** What is shown of a passage: enough to know it again. */
+/** Maximum length of the beginning of a passage, enough to identify it. */
 const SNIPPET_CHARS = 300;
 const LINE_CHARS = 200;
 

@@ -6,11 +6,10 @@ import { createPageFetcher, siteOf } from "@svc/knowledge";
 import type { PageFetcher } from "@svc/knowledge";
 import { errorCode } from "@svc/primitives";
 import { createFetchGuard } from "@svc/runtime";
-import { bindOperations } from "../as-administrator.ts";
+import { bindOperations, findKb, listAllDocuments } from "../as-administrator.ts";
 import type { BoundOperations, OperationContext } from "../as-administrator.ts";
-import { EXIT, failure, usageError } from "../cli-error.ts";
+import { EXIT, failure, usageError, untilAborted } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
-import { findKb, listAllDocuments } from "../find-items.ts";
 import { addFound } from "./add-sources.ts";
 import { documentKeyOf, errorOfPath, findFolderSources, findSiteSources, isWebAddress } from "./find-sources.ts";
 import type { FoundSources } from "./find-sources.ts";
@@ -26,7 +25,6 @@ import {
 import type { AddedFile } from "./render-kb.ts";
 import { confirm } from "../read-input.ts";
 import { safeLine } from "../safe-text.ts";
-import { untilAborted } from "../watch-interrupt.ts";
 import { localPrincipal, withResources } from "../with-resources.ts";
 
 /** The address that a key is; null for any other key. */
@@ -86,7 +84,7 @@ interface SourceState {
 /** Codes of Node for a path that is not there. */
 const NOT_THERE: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"]);
 
-/** Whether there is a file, or there may be one. */
+/** Returns true if a file exists or may exist. */
 async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
@@ -182,7 +180,7 @@ interface SyncOptions {
   yes: true | undefined;
 }
 
-/** What there is to do. */
+/** Plan of a synchronization. */
 interface Plan {
   source: string;
   state: SourceState;
@@ -299,7 +297,7 @@ async function applyPlan(
   );
 }
 
-/** Whether the removals of this plan are agreed to. Throws CliError `usage` where nobody is there to be asked. */
+/** Asks for confirmation of the removals of a plan. Throws CliError `usage` if standard input is no terminal. */
 async function isAgreed(cli: Cli, options: SyncOptions, plan: Plan, signal: AbortSignal): Promise<boolean> {
   const question = options.yes === true ? null : questionOf(options, plan);
   return question === null || untilAborted(() => confirm(cli, question, "--yes"), signal);

@@ -1,11 +1,10 @@
 import type { ReviewAction, ReviewInput } from "@svc/contracts";
 import type { reviewTicket } from "@svc/operations";
-import { asAdministrator, waitForQueues } from "../as-administrator.ts";
+import { asAdministrator, waitForQueues, findTicketId, getTicketNamed } from "../as-administrator.ts";
 import type { OperationContext } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import type { OptionValues } from "../define-command.ts";
-import { findTicketId, getTicketNamed } from "../find-items.ts";
 import { projectOption, seenOption, yesOption } from "../options.ts";
 import { confirm } from "../read-input.ts";
 import { quoted, renderQuestion } from "./render-ticket.ts";
@@ -25,6 +24,8 @@ const DONE: Record<ReviewAction, string> = {
   resolve: "Closed. A new message from the customer reopens it.",
   reopen: "Reopened.",
   retry: "Failed messages and replies are retried.",
+  snooze: "Snoozed. The ticket returns then, or when the customer writes.",
+  unsnooze: "The ticket is in the inbox again.",
 };
 
 /** An action with its input. */

@@ -72,6 +72,7 @@ const ticket: TicketDetail = {
   stage: "review",
   priority: "normal",
   assignee: null,
+  snooze: null,
   agentId: null,
   confidence: null,
   language: "en",

@@ -1,10 +1,17 @@
 import { z } from "zod";
-import type { TicketDetail, TicketDraft, TicketEvent, TicketItem, TicketMessage, TicketReply } from "@svc/contracts";
-import { renderSources } from "../render-answer.ts";
-import { renderAge, renderFacts, renderTable, toMinute } from "../render-table.ts";
+import type {
+  TicketDetail,
+  TicketDraft,
+  TicketEvent,
+  TicketItem,
+  TicketMessage,
+  TicketReply,
+  ToolCall,
+  ToolCallState,
+} from "@svc/contracts";
+import { renderSources, renderAge, renderFacts, renderTable, toMinute } from "../render-table.ts";
 import { safeLine, safeText } from "../safe-text.ts";
 import type { Paint, Terminal } from "../terminal.ts";
-import { renderToolCall } from "./render-tool-calls.ts";
 
 /** Maximum number of passages whose scores are shown. */
 const SHOWN_PASSAGES = 5;
@@ -227,6 +234,7 @@ export function renderTicket(ticket: TicketDetail, paint: Paint): string {
     ...(customer === null ? [] : [["customer", renderCustomer(customer)] as const]),
     ...(userId === null ? [] : [["user", safeLine(userId)] as const]),
     ...(assignee === null ? [] : [["assignee", safeLine(assignee)] as const]),
+    ...(ticket.snooze === null ? [] : [["snoozed until", ticket.snooze.until ?? "the customer writes"] as const]),
     ...(agentId === null ? [] : [["agent", agentId] as const]),
     ["priority", priority],
     ...(tags.length === 0 ? [] : [["tags", tags.map((tag) => safeLine(tag, NAME_CHARS)).join(", ")] as const]),
@@ -306,4 +314,54 @@ export function readTrace(data: Record<string, unknown>): { facts: TraceFact[]; 
     delete rest[name];
   }
   return { facts, rest };
+}
+
+const ARGUMENTS_CHARS = 200;
+const RESULT_CHARS = 300;
+
+const STATES: Record<ToolCallState, string> = {
+  waiting: "waiting for an operator",
+  approved: "about to run",
+  running: "running",
+  done: "done",
+  failed: "failed",
+  unknown: "unknown whether it was made; check the other system",
+  rejected: "not made",
+};
+
+/** Returns who decided about a call. Without a decision, a rejected call is one that its message no longer needs. */
+function decisionOf({ state, decidedBy }: ToolCall): string {
+  if (decidedBy === null) return state === "rejected" ? ", its message no longer needs it" : "";
+  return `, ${state === "rejected" ? "rejected" : "approved"} by ${safeLine(decidedBy, NAME_CHARS)}`;
+}
+
+/** Returns the state of a call and who decided about it, in words. */
+function stateOf(call: ToolCall, { yellow, red, green }: Paint): string {
+  const colors: Partial<Record<ToolCallState, Paint["red"]>> = {
+    waiting: yellow,
+    done: green,
+    failed: red,
+    unknown: red,
+  };
+  const paint = colors[call.state];
+  const words = STATES[call.state];
+  return `${paint === undefined ? words : paint(words)}${decisionOf(call)}`;
+}
+
+const argumentsOf = (call: ToolCall, maxChars: number) => safeLine(JSON.stringify(call.arguments), maxChars);
+
+/** Returns a call with its arguments and the start of its result. Texts of others are safe for a terminal. */
+export function renderToolCall(call: ToolCall, paint: Paint, maxChars = ARGUMENTS_CHARS): string {
+  const { id, at, tool, result } = call;
+  return [
+    `${paint.dim(toMinute(at))}  ${paint.bold(tool)}  ${stateOf(call, paint)}  ${paint.dim(id)}`,
+    `  │ ${argumentsOf(call, maxChars)}`,
+    ...(result === null ? [] : [`  │ → ${safeLine(result, RESULT_CHARS)}`]),
+  ].join("\n");
+}
+
+/** Returns the lines about a call in a table: its state, its arguments and its ticket. */
+export function describeToolCall(call: ToolCall, paint: Paint): string {
+  const ticket = paint.dim(`${toMinute(call.at)}, ticket ${call.ticketId}`);
+  return [stateOf(call, paint), argumentsOf(call, ARGUMENTS_CHARS), ticket].join("\n");
 }

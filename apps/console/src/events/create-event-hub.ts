@@ -4,12 +4,12 @@ import type { Queues } from "@svc/queue";
 import { createBriefCache, isBusy, isUnavailable } from "@svc/store";
 import type { Store, TicketChangeRecord } from "@svc/store";
 
-/** An event, sent to everybody who may see it. Projects are identified by ID. */
+/** An event, sent to all operators with access to it. Projects are identified by ID. */
 export type HubEvent =
   | { kind: "change"; change: TicketChangeRecord }
-  /** Who looks at a ticket now, each in the project of their role. */
+  /** Operators who are viewing a ticket, each in the project of their role. */
   | { kind: "presence"; ticketId: string; viewers: Viewer[] }
-  /** The customer is writing: for the operators who look at the ticket. */
+  /** The customer is writing; for the operators who are viewing the ticket. */
   | { kind: "customerTyping"; ticketId: string; viewers: Viewer[] }
   /** Events may have been missed: everything has to be read again. */
   | { kind: "lost" };
@@ -21,11 +21,11 @@ export interface Viewer {
   project: string;
 }
 
-/** What happens to tickets, and who looks at them, as it happens, on whichever replica. */
+/** Events of tickets and of their viewers, from all replicas. */
 export interface EventHub {
-  /** Calls `tell` with each event, until the answer is called. */
+  /** Calls `tell` with each event until the returned function is called. */
   subscribe(tell: (event: HubEvent) => void): () => void;
-  /** Tells all replicas to look who is at these tickets. */
+  /** Makes all replicas refetch the viewers of these tickets. */
   notePresence(ticketIds: readonly string[]): void;
   /** The name of a project; null for one that is gone. */
   findProjectName(id: string): Promise<string | null>;
@@ -40,7 +40,7 @@ const LATE_MS = 5_000;
 const SWEEP_MS = 5_000;
 const NAMES_MS = 2_000;
 const PAGE = 500;
-/** Tickets whose customers are writing, between two looks at who looks at them; more are left out. */
+/** Maximum number of tickets with a writing customer between two reads of their viewers; more are skipped. */
 const MAX_TYPING = 200;
 /** Above this number at once, events are not sent one by one. */
 const MAX_BEHIND = 5_000;
@@ -160,7 +160,7 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
       if (isAway) tellAll({ kind: "lost" });
       isAway = false;
     } catch (error) {
-      // Nothing is missed while all connections are in use: the next look goes on where this one stopped.
+      // Nothing is missed while all connections are in use: the next poll continues where this one stopped.
       if (!isBusy(error)) isAway = true;
       note(error, "failed to read ticket events; retrying");
     }

@@ -36,7 +36,7 @@ export function postPresence({ store, hub }: Pick<ConsoleContext, "store" | "hub
   };
 }
 
-/** A session that has ended, and roles that were taken away, are noticed within this time. */
+/** Time within which a stream notices that its session has ended or that a role was removed, in milliseconds. */
 const CHECK_MS = 1_000;
 /** A stream that lasts longer ends, and the page comes again: so that new replicas are used. */
 const MAX_STREAM_MS = 900_000;
@@ -45,7 +45,7 @@ const MAX_STREAMS = 30;
 /** Tickets whose viewers have been notified. */
 const MAX_ANNOUNCED = 500;
 
-/** Whether an operator may look at the tickets of a project, by its name. */
+/** Returns true if an operator can view the tickets of the project with this name. */
 const maySee = ({ roles }: OperatorRecord, projectName: string): boolean =>
   grantsScope(scopesOfRoles(roles, projectName), "tickets:read");
 

@@ -51,7 +51,7 @@ export function createSessionCookie(publicUrls: readonly string[]): SessionCooki
 const DEVICE_COOKIE = "svc_device";
 /** The only path that reads it. */
 const DEVICE_PATH = "/session";
-/** A browser on which nobody has signed in for this long is unknown again. */
+/** Time without a sign-in after which a browser counts as unknown again. */
 const DEVICE_LIFETIME_MS = 90 * 24 * 3_600_000;
 /** Accounts that one browser is known for: colleagues who share it. */
 const MAX_ACCOUNTS = 5;

@@ -48,7 +48,7 @@ export async function endFormer({ cookie, store }: ConsoleContext, request: Requ
   if (token !== undefined) await endSession(store, token);
 }
 
-/** The routes of signing in and out; those of pages that nobody is signed in on come first. */
+/** Adds the routes of signing in and out. Routes that need no session come first. */
 // oxlint-disable-next-line max-lines-per-function -- a handler of a few lines for each route
 export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void {
   const { store, signInLimit, cookie, devices, oidc } = context;

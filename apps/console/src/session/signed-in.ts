@@ -16,7 +16,7 @@ const MISSES = { limit: 300, windowSeconds: 60 };
 
 type CheckContext = Pick<ConsoleContext, "sessions" | "cookie" | "rateLimit" | "queues">;
 
-/** One value of a header; a header that was sent twice is a fault, since two readers could take different ones. */
+/** Returns the value of a header. Rejects a repeated header, because two readers could use different values. */
 function single(request: Request, name: string): string | undefined {
   const values = request.headersDistinct[name];
   if (values !== undefined && values.length > 1) {

@@ -1,6 +1,6 @@
 import type { Log } from "@svc/log";
 import { isUnavailable, ticketIdOf } from "@svc/store";
-import type { NewMessengerUpdate, ProjectId, Store } from "@svc/store";
+import type { NewChannelUpdate, ProjectId, Store } from "@svc/store";
 import { readOrigin } from "../read/read-update.ts";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
@@ -92,7 +92,7 @@ function updateIdOf(update: unknown): number | null {
   return typeof update.update_id === "number" && Number.isSafeInteger(update.update_id) ? update.update_id : null;
 }
 
-function asNew(project: ProjectId, updateId: number, update: unknown): NewMessengerUpdate {
+function asNew(project: ProjectId, updateId: number, update: unknown): NewChannelUpdate {
   const origin = readOrigin(update);
   return {
     updateId,
@@ -139,7 +139,7 @@ interface FetchedUpdate {
 /** Stores updates one by one. An update that cannot be stored is logged and skipped, so that it does not block the others. */
 async function insertSingly(
   { store, log, project, botId }: PollContext,
-  updates: readonly NewMessengerUpdate[],
+  updates: readonly NewChannelUpdate[],
 ): Promise<void> {
   for (const update of updates) {
     try {
@@ -152,7 +152,7 @@ async function insertSingly(
   }
 }
 
-async function insert(context: PollContext, updates: readonly NewMessengerUpdate[]): Promise<void> {
+async function insert(context: PollContext, updates: readonly NewChannelUpdate[]): Promise<void> {
   const { store, project, botId } = context;
   try {
     await store.channelUpdates.insertMany(project, botId, updates);

@@ -1,4 +1,4 @@
-import { DeliveryError, LIMITS } from "@svc/contracts";
+import { DeliveryError, LIMITS, ServiceError } from "@svc/contracts";
 import type { IncomingHandler } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { errorMessage } from "@svc/primitives";
@@ -153,6 +153,8 @@ const POLL_MS = 500;
 const PAUSES = { firstMs: 500, maxMs: 5_000 } as const;
 /** While the Bot API, or a chat of it, is unavailable. */
 const UNAVAILABLE_PAUSES = { firstMs: 1_000, maxMs: 30_000 } as const;
+/** While the project has reached its quota, which an administrator may raise. */
+const QUOTA_PAUSE_MS = 60_000;
 const FAILURE_CHARS = 500;
 
 /** Errors of the Bot API that the update did not cause. */
@@ -162,6 +164,8 @@ const UNAVAILABLE: readonly BotApiError["kind"][] = ["unreachable", "too_many", 
 function delayOf(error: unknown): number | null {
   if (error instanceof DeliveryError && error.fault === "later")
     return error.retryAfterMs ?? UNAVAILABLE_PAUSES.firstMs;
+  // The customer's message waits until the project may accept messages again.
+  if (error instanceof ServiceError && error.code === "quota_exceeded") return QUOTA_PAUSE_MS;
   if (error instanceof BotApiError && UNAVAILABLE.includes(error.kind))
     return error.retryAfterMs ?? UNAVAILABLE_PAUSES.firstMs;
   return null;

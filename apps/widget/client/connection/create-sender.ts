@@ -62,9 +62,9 @@ export interface Sender {
   flush: () => void;
   /** The server has this message, which leaves the outbox. True when it was this tab that waited for it. */
   settle: (key: string) => boolean;
-  /** The server has refused this message: for good with `fault`, or until `retryAfterSeconds` are over. */
+  /** Handles a rejected message: permanently with this error, or until `retryAfterSeconds` have passed. */
   refuse: (key: string, error: string, retryAfterSeconds?: number) => void;
-  /** The line is away: what was under way is sent again when it is back. */
+  /** Handles a disconnect: unconfirmed messages are sent again after the reconnect. */
   hold: () => void;
 }
 

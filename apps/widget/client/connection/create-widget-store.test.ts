@@ -10,7 +10,8 @@ import { WebSocket } from "ws";
 import { openStorage } from "../storage.ts";
 import type { StorageHost } from "../storage.ts";
 import { createWidgetStore } from "./create-widget-store.ts";
-import type { ManagedStore, StoreOptions } from "./create-widget-store.ts";
+import type { ManagedStore } from "./create-widget-store.ts";
+import type { StoreOptions } from "./store-core.ts";
 import { openSocket } from "./open-socket.ts";
 
 const API_KEY = "svc_widget_test";

@@ -1,40 +1,15 @@
-import type { WidgetConfigAnswer } from "@svc/contracts";
 import type { Identity } from "../launch/page-settings.ts";
 import { LIMITS } from "../limits.ts";
 import type { WidgetActions, WidgetStore } from "../state.ts";
-import type { Storage } from "../storage.ts";
 import { inOrder, lastReplySeq, readHistory } from "./conversation.ts";
 import { composeMessage, createSender, firstChars, isTooLong } from "./create-sender.ts";
 import { downloadFile, uploadFile } from "./files.ts";
 import { openConnection } from "./open-connection.ts";
-import type { ConnectionOptions } from "./open-connection.ts";
 import { HEARTBEAT_MS } from "./outbox.ts";
-import type { Locks, OutboxItem } from "./outbox.ts";
+import type { OutboxItem } from "./outbox.ts";
 import { createStoreCore, sendStateOf } from "./store-core.ts";
+import type { StoreOptions } from "./store-core.ts";
 import { createFrameHandler } from "./take-frames.ts";
-
-/** Events for the page; `error` has the code of the server. */
-export interface WidgetEvents {
-  message: { id: string; role: "visitor" | "agent" | "operator" | "system"; text: string };
-  unread: number;
-  error: { code: string };
-}
-
-/** What the store needs. */
-export interface StoreOptions extends Pick<ConnectionOptions, "openSocket" | "loadHttp" | "random"> {
-  /** Address of the widget's server, with a slash at its end. */
-  base: string;
-  apiKey: string;
-  config: WidgetConfigAnswer;
-  storage: Storage;
-  identity: Identity | null;
-  /** Language of the widget, BCP 47; goes with each message. */
-  locale: () => string;
-  /** The page on which the visitor is now. */
-  page(): { url: string; title: string };
-  emit: <Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]) => void;
-  locks: Locks;
-}
 
 /** The store with what the page, rather than the panel, needs. */
 export interface ManagedStore extends WidgetStore {

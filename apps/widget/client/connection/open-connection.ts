@@ -34,7 +34,7 @@ export function createBackoff(random: () => number): Backoff {
   };
 }
 
-/** What the line needs to know, and whom it tells. */
+/** Settings and callbacks of the connection. */
 export interface ConnectionOptions {
   /** Address of the widget's server, with a slash at its end. */
   base: string;

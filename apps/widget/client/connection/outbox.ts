@@ -26,7 +26,7 @@ export interface Outbox {
   adopt: (isWanted: () => boolean) => Promise<OutboxItem[]>;
   /** Leaves the items to the next page; this one is being left. */
   release: () => void;
-  /** After a return to a page that was left: keeps only what nobody has taken over meanwhile. */
+  /** After a return to the page: keeps only the messages that no other tab has claimed meanwhile. */
   reclaim: () => void;
   /** Removes what this tab has. */
   drop: () => void;

@@ -1,4 +1,7 @@
+import type { WidgetConfigAnswer } from "@svc/contracts";
+import type { Identity } from "../launch/page-settings.ts";
 import type { Contact, Entry, VisitorEntry, WidgetState } from "../state.ts";
+import type { Storage } from "../storage.ts";
 import {
   changeMessage,
   countUnread,
@@ -9,11 +12,34 @@ import {
   readHistory,
 } from "./conversation.ts";
 import type { Rating } from "./conversation.ts";
-import type { StoreOptions } from "./create-widget-store.ts";
+import type { ConnectionOptions } from "./open-connection.ts";
 import { newId } from "./new-id.ts";
 import { openOutbox } from "./outbox.ts";
-import type { OutboxItem } from "./outbox.ts";
+import type { Locks, OutboxItem } from "./outbox.ts";
 import { openVisitor } from "./visitor.ts";
+
+/** Events for the page; `error` has the code of the server. */
+export interface WidgetEvents {
+  message: { id: string; role: "visitor" | "agent" | "operator" | "system"; text: string };
+  unread: number;
+  error: { code: string };
+}
+
+/** What the store needs. */
+export interface StoreOptions extends Pick<ConnectionOptions, "openSocket" | "loadHttp" | "random"> {
+  /** Address of the widget's server, with a slash at its end. */
+  base: string;
+  apiKey: string;
+  config: WidgetConfigAnswer;
+  storage: Storage;
+  identity: Identity | null;
+  /** Language of the widget, BCP 47; goes with each message. */
+  locale: () => string;
+  /** The page on which the visitor is now. */
+  page(): { url: string; title: string };
+  emit: <Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]) => void;
+  locks: Locks;
+}
 
 /** How far this browser has the conversation. */
 interface Cursor {

@@ -10,7 +10,7 @@ import type { Listeners } from "./listeners.ts";
 import { loadConfig, pause } from "./load-config.ts";
 import type { PageSettings, Theme } from "./page-settings.ts";
 
-/** After so many returns somebody surely wants the element away. */
+/** Number of times the element is restored after the page removes it. After that the removal counts as intended. */
 const MOST_RETURNS = 20;
 
 /**
@@ -295,7 +295,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     },
     logout() {
       identity = null;
-      // Where nobody has written, there is nothing to forget, and nothing to load for it.
+      // Without a conversation there is nothing to clear, and nothing to load.
       if (chat !== null || waiting.length > 0 || storage.read("visitor") !== null)
         withChat(({ store }) => store.logout());
     },

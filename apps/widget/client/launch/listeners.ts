@@ -1,4 +1,4 @@
-import type { WidgetEvents } from "../connection/create-widget-store.ts";
+import type { WidgetEvents } from "../connection/store-core.ts";
 
 /** What a page can listen to. `WidgetEvents` lists their arguments; the first three have none. */
 export type PageEvent = "ready" | "open" | "close" | keyof WidgetEvents;
@@ -8,7 +8,7 @@ export type PageListener = (detail: unknown) => void;
 export interface Listeners {
   on: (name: unknown, listener: unknown) => void;
   off: (name: unknown, listener: unknown) => void;
-  /** Calls those that listen; what they throw is reported and reaches nobody else. */
+  /** Calls the listeners. An error of one is reported and does not affect the others. */
   emit: (name: PageEvent, detail?: unknown) => void;
   clear: () => void;
 }
@@ -26,7 +26,7 @@ export function createListeners(report: (error: unknown) => void): Listeners {
       byName.get(name)?.delete(listener as PageListener);
     },
     emit(name, detail) {
-      // A copy: a listener may take itself away, or add others.
+      // A copy: a listener may remove itself or add others.
       for (const listener of Array.from(byName.get(name) ?? [])) {
         try {
           listener(detail);

@@ -70,7 +70,7 @@ const viewMarkdown = (nodes: readonly MarkdownNode[], texts: Texts): ComponentCh
 /** Invisible characters that turn the direction of what follows, with which the name of a file could lie. */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** The text of a fault, with the bounds that it may name. */
+/** Returns the text of an error, with the limits that it names. */
 export const errorText = (texts: Texts, name: string) =>
   texts.text(name, { size: texts.size(LIMITS.fileMaxBytes), count: LIMITS.attachmentsMaxCount });
 

@@ -67,7 +67,7 @@ export interface PanelOptions {
 /** A mounted panel. */
 export interface Panel {
   update: (changes: Partial<Omit<PanelOptions, "root">>) => void;
-  /** Takes the panel and its listeners away. */
+  /** Removes the panel and its listeners. */
   unmount: () => void;
 }
 

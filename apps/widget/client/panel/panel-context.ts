@@ -50,7 +50,7 @@ export interface PanelContext {
   removeFile: (file: DraftFile) => void;
   /** Sends what is written. */
   send: () => void;
-  /** Fetches a file of an entry, once at a time; tells where that fails. */
+  /** Downloads a file of an entry; one download at a time. Shows an error if it fails. */
   download: (file: FileView, entry: Entry) => void;
   scrollToEnd: () => void;
   /** Entries as they were shown last: as long as they and the texts are the same, they need not be shown again. */

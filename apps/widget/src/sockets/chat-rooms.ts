@@ -97,19 +97,19 @@ interface Room {
   ticketId: string;
   chatId: string;
   sessions: Set<Session>;
-  /** Which of the ticks it is looked at while nothing happens in it. */
+  /** The tick in which an idle chat is polled. */
   phase: number;
-  /** Until when it is looked at with each tick, in milliseconds of the process's clock. */
+  /** Time until which it is polled with each tick, in milliseconds of the process's clock. */
   livelyUntil: number;
 }
 
-/** Chats that one statement looks at. */
+/** Maximum number of chats per statement. */
 const READ_PAGE = 500;
 /** Messages and replies that one statement reads. */
 const ENTRY_PAGE = 50;
-/** Pages that one look sends at most, so that a long history keeps nobody waiting for long. */
+/** Maximum pages that one poll sends, so that a long history does not delay other chats. */
 const MAX_PAGES = 4;
-/** Of a chat in which nothing happens, only each fifth tick looks. */
+/** An idle chat is polled with each fifth tick. */
 const IDLE_PHASES = 5;
 const LIVELY_MS = 60_000;
 /** A reader that takes nothing for so long is cut off; it comes again and is sent what it missed. */
@@ -186,7 +186,7 @@ function createPump({ store, log }: RoomsContext, rooms: ReadonlyMap<string, Roo
         );
       }
     } catch (error) {
-      // The next tick looks again.
+      // The next tick polls again.
       if (isUnavailable(error)) log.debug({ error }, "database unavailable; updates of sockets are delayed");
       else log.error({ error }, "failed to update sockets; retrying");
       for (const room of rooms.values()) room.livelyUntil = performance.now() + LIVELY_MS;

@@ -72,7 +72,7 @@ const HANDLERS: Handlers = {
     await countMessage(context, session, site);
     await countText(context.queues.counters, session.admission, message.text);
     const { clientMessageId } = message;
-    // Before it is committed: from then on a look may find it.
+    // Before the commit: after it, a poll may find the message.
     session.own.add(clientMessageId);
     try {
       const { messageId, seq } = await receiveMessage(context, { site, visitor, trace: null }, message);

@@ -32,6 +32,7 @@ const REFUSALS: Readonly<Record<string, CloseReason>> = {
   invalid_key: "badKey",
   origin_not_allowed: "origin",
   rate_limited: "rate",
+  quota_exceeded: "rate",
 };
 
 /** The sockets of this process. */
@@ -62,10 +63,12 @@ function openServers(context: WidgetContext) {
   const plain = openPlainSockets(frames, live, { ...limits, log });
   const io = openSocketIo(frames, live, { ...limits, path: SOCKET_PATH, pongMs: PONG_MS, helloMs: HELLO_MS });
 
-  /** Checks a socket that is to be opened, and that there is room for it. Throws as `admitSocket`. */
+  /** Checks a socket that is to be opened, and that there is room for it. Throws as `admitSocket`, and quota_exceeded. */
   async function admit(request: IncomingMessage, address: string): Promise<Admission> {
     const admission = await admitSocket(context, request, address);
     live.requireRoom(admission);
+    const { project } = await context.readSite();
+    await store.quotas.checkSockets(project, live.count());
     return admission;
   }
 

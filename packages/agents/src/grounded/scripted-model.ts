@@ -92,6 +92,15 @@ export const TEST_AGENT: Agent = {
   version: 1,
 };
 
+/** An agent for tests, with its name as its ID and without knowledge bases. */
+export const testAgent = (name: string, change: Partial<Agent> = {}): Agent => ({
+  ...TEST_AGENT,
+  id: name,
+  name,
+  kbIds: [],
+  ...change,
+});
+
 /** A passage for tests. */
 export const testPassage = (change: Partial<Passage> = {}): Passage => ({
   documentId: "d",

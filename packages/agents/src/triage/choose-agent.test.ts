@@ -1,26 +1,10 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
+import { testAgent } from "../grounded/scripted-model.ts";
 import { chooseAgent } from "./choose-agent.ts";
 import type { SearchResult } from "../answer.ts";
 import type { AgentChoice } from "./choose-agent.ts";
 import { keepTriageModels } from "./keep-triage-models.ts";
-
-const agent = (name: string, change: Partial<Agent> = {}): Agent => ({
-  id: name,
-  name,
-  description: "",
-  instructions: "",
-  model: null,
-  kbIds: [],
-  examples: [],
-  reviewPolicy: "auto",
-  autoThreshold: 0.5,
-  fixedReply: null,
-  tools: [],
-  enabled: true,
-  version: 1,
-  ...change,
-});
 
 const models = keepTriageModels((error) => {
   throw error;
@@ -60,8 +44,8 @@ describe("chooseAgent", () => {
   test("asks neither a model nor the knowledge bases when there is at most one enabled agent", async () => {
     const never = () => Promise.reject(new Error("it must not be asked"));
     const asking = { models: { modelOf: never, close() {} }, search: never };
-    const only = agent("only", { kbIds: ["k"] });
-    expect(await choose([only, agent("off", { enabled: false, kbIds: ["o"] })], "hello", asking)).toMatchObject({
+    const only = testAgent("only", { kbIds: ["k"] });
+    expect(await choose([only, testAgent("off", { enabled: false, kbIds: ["o"] })], "hello", asking)).toMatchObject({
       agentId: "only",
       confidence: 1,
     });
@@ -69,7 +53,7 @@ describe("chooseAgent", () => {
   });
 
   test("of agents whose knowledge bases say the same in words, the one with the more similar passages gets it", async () => {
-    const agents = [agent("audio", { kbIds: ["a"] }), agent("video", { kbIds: ["v"] })];
+    const agents = [testAgent("audio", { kbIds: ["a"] }), testAgent("video", { kbIds: ["v"] })];
     const withSimilarity = (similarities: readonly number[]): SearchResult => ({
       ...PAIRING,
       hits: similarities.flatMap((similarity) => PAIRING.hits.map((hit) => ({ ...hit, similarity }))),
@@ -86,7 +70,7 @@ describe("chooseAgent", () => {
   });
 
   test("an agent whose knowledge bases answer a message gets it; each agent's are searched by themselves", async () => {
-    const agents = [agent("audio", { kbIds: ["a"] }), agent("video", { kbIds: ["v", "w"] })];
+    const agents = [testAgent("audio", { kbIds: ["a"] }), testAgent("video", { kbIds: ["v", "w"] })];
     const asked: string[][][] = [];
     const decision = await choose(agents, "How do I pair the remote?", {
       search: (_query, kbGroups) => {
@@ -100,8 +84,8 @@ describe("chooseAgent", () => {
 
   test("knowledge bases that all agents share say nothing about them and are not searched", async () => {
     const agents = [
-      agent("billing", { kbIds: ["k", "l"], examples: ["Where is my invoice?"] }),
-      agent("tech", { kbIds: ["l", "k"], examples: ["The app crashes"] }),
+      testAgent("billing", { kbIds: ["k", "l"], examples: ["Where is my invoice?"] }),
+      testAgent("tech", { kbIds: ["l", "k"], examples: ["The app crashes"] }),
     ];
     const search = () => Promise.reject(new Error("it must not be asked"));
     expect((await choose(agents, "the app crashed", { search })).agentId).toBe("tech");
@@ -110,7 +94,9 @@ describe("chooseAgent", () => {
   test("chooses among the agents of many projects as among those of one", async () => {
     const agents = ["shop", "bank", "garage"].flatMap((project) =>
       ["billing", "tech"].map((name) =>
-        agent(`${project} ${name}`, { description: `${name === "tech" ? "Problems" : "Invoices"} of the ${project}.` }),
+        testAgent(`${project} ${name}`, {
+          description: `${name === "tech" ? "Problems" : "Invoices"} of the ${project}.`,
+        }),
       ),
     );
     expect((await choose(agents, "my invoice of the garage is wrong", { project: "all" })).agentId).toBe(

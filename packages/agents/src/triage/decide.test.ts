@@ -1,37 +1,21 @@
 import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
+import { testAgent } from "../grounded/scripted-model.ts";
 import type { Support } from "../quote-answer.ts";
 import { decide } from "./decide.ts";
 import { trainTriage } from "./train-triage.ts";
 import { samplesOf } from "./triage-model.ts";
 import type { LearnedMessage } from "./triage-model.ts";
 
-const agent = (name: string, change: Partial<Agent> = {}): Agent => ({
-  id: name,
-  name,
-  description: "",
-  instructions: "",
-  model: null,
-  kbIds: [],
-  examples: [],
-  reviewPolicy: "auto",
-  autoThreshold: 0.5,
-  fixedReply: null,
-  tools: [],
-  enabled: true,
-  version: 1,
-  ...change,
-});
-
-const BILLING = agent("billing", {
+const BILLING = testAgent("billing", {
   description: "Invoices, payments and refunds.",
   examples: ["I was charged twice", "Where is my invoice?", "I want my money back"],
 });
-const TECH = agent("tech", {
+const TECH = testAgent("tech", {
   description: "Problems with installing and running the software.",
   examples: ["The installer crashes", "It does not start on Windows", "error when I open the app"],
 });
-const SALES = agent("sales", { description: "Plans, prices and discounts for new customers." });
+const SALES = testAgent("sales", { description: "Plans, prices and discounts for new customers." });
 const AGENTS = [BILLING, SALES, TECH];
 
 interface Situation {
@@ -49,12 +33,12 @@ function choose(text: string, { agents = AGENTS, learned = [], currentAgentId = 
 describe("decide", () => {
   test("no enabled agent: nobody", () => {
     expect(choose("hello", { agents: [] }).agentId).toBeNull();
-    const agents = [agent("billing", { enabled: false })];
+    const agents = [testAgent("billing", { enabled: false })];
     expect(choose("hello", { agents, currentAgentId: "billing" })).toMatchObject({ agentId: null, confidence: 0 });
   });
 
   test("one enabled agent: that one, for certain, whatever the text and whatever was learned", () => {
-    const agents = [agent("off", { enabled: false, examples: ["hello"] }), TECH];
+    const agents = [testAgent("off", { enabled: false, examples: ["hello"] }), TECH];
     const learned = [{ agentId: null, text: "hello" }];
     expect(choose("hello", { agents, learned })).toMatchObject({ agentId: "tech", confidence: 1 });
   });
@@ -75,13 +59,13 @@ describe("decide", () => {
   });
 
   test("letters without their accents count as those with them", () => {
-    const agents = [agent("a", { examples: ["Größe ändern"] }), agent("b", { examples: ["Farbe wählen"] })];
+    const agents = [testAgent("a", { examples: ["Größe ändern"] }), testAgent("b", { examples: ["Farbe wählen"] })];
     expect(choose("GROSSE ANDERN", { agents }).agentId).toBe("a");
     expect(choose("wahlen", { agents }).agentId).toBe("b");
   });
 
   test("agents that have nothing but a name are told apart by it", () => {
-    const agents = [agent("card_arrival"), agent("exchange_rate")];
+    const agents = [testAgent("card_arrival"), testAgent("exchange_rate")];
     expect(choose("when will my card arrive", { agents }).agentId).toBe("card_arrival");
     expect(choose("what are your exchange rates", { agents }).agentId).toBe("exchange_rate");
   });
@@ -107,14 +91,17 @@ describe("decide", () => {
 
   test("a message like nothing goes to an agent without a purpose of its own, else to nobody", () => {
     expect(choose("xyzzy")).toMatchObject({ agentId: null, confidence: 0 });
-    expect(choose("xyzzy", { agents: [...AGENTS, agent("general")] })).toMatchObject({
+    expect(choose("xyzzy", { agents: [...AGENTS, testAgent("general")] })).toMatchObject({
       agentId: "general",
       confidence: 0,
     });
   });
 
   test("agents without any word to go by: the first, with no confidence", () => {
-    expect(choose("hello", { agents: [agent("?"), agent("!")] })).toMatchObject({ agentId: "?", confidence: 0 });
+    expect(choose("hello", { agents: [testAgent("?"), testAgent("!")] })).toMatchObject({
+      agentId: "?",
+      confidence: 0,
+    });
   });
 
   test("messages that operators gave to nobody teach that a message is for none of them", () => {

@@ -1,25 +1,12 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
+import { testAgent } from "../grounded/scripted-model.ts";
 import { decide } from "./decide.ts";
 import { keepTriageModels } from "./keep-triage-models.ts";
 import type { TriageModels } from "./keep-triage-models.ts";
 import type { LearnedMessage } from "./triage-model.ts";
 
-const agent = (name: string, examples: string[], version = 1): Agent => ({
-  id: name,
-  name,
-  description: "",
-  instructions: "",
-  model: null,
-  kbIds: [],
-  examples,
-  reviewPolicy: "auto",
-  autoThreshold: 0.5,
-  fixedReply: null,
-  tools: [],
-  enabled: true,
-  version,
-});
+const agent = (name: string, examples: string[], version = 1) => testAgent(name, { examples, version });
 
 const BILLING = agent("billing", ["I was charged twice", "Where is my invoice?"]);
 const TECH = agent("tech", ["The installer crashes", "error when I open the app"]);

@@ -11,13 +11,14 @@ import { EmbeddingError, createEmbeddingRequest } from "./request-embeddings.ts"
 import type { EmbeddingEndpoint, EmbeddingRequest } from "./request-embeddings.ts";
 import { runLocalModel } from "./run-local-model.ts";
 import type { LocalModelOptions } from "./run-local-model.ts";
-import { keepVectors } from "./keep-vectors.ts";
-import type { KeepVectorsOptions, KeptVectors } from "./keep-vectors.ts";
+import type { KeepVectorsOptions } from "./keep-vectors.ts";
+import { createSearchEngine } from "./search-engine.ts";
+import type { SearchEngine } from "./search-engine.ts";
 
 /** What a process needs to search by meaning: one for all its searches. */
 export interface Embeddings {
   readonly embedder: Embedder;
-  readonly vectors: KeptVectors;
+  readonly engine: SearchEngine;
   readonly log: Log;
   /** Ends requests that are on their way; to be called before the store is closed. */
   close(): Promise<void>;
@@ -262,14 +263,14 @@ export function openEmbeddings(
   options: EmbedderOptions & Omit<KeepVectorsOptions, "model"> & { store: Store },
 ): Embeddings {
   const embedder = createEmbedder(options);
-  const vectors = keepVectors({ ...options, model: embedder.model });
+  const engine = createSearchEngine({ ...options, model: embedder.model });
   return {
     embedder,
-    vectors,
+    engine,
     log: options.log,
     async close() {
       await embedder.close();
-      await vectors.close();
+      await engine.close();
     },
   };
 }

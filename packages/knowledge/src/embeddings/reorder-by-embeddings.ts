@@ -2,7 +2,6 @@ import { isUuid } from "@svc/primitives";
 import type { ProjectId, Store } from "@svc/store";
 import { NOTHING_FOUND, searchEach } from "../search-knowledge.ts";
 import type { SearchResult } from "../search-knowledge.ts";
-import { addRows, createVectorTable, findClosestRows, findCosine } from "./vector-table.ts";
 import type { Embeddings } from "./create-embedder.ts";
 
 /** What the first ranks count against the further ones (Cormack, Clarke and Büttcher, SIGIR 2009). */
@@ -48,10 +47,9 @@ export type ReorderedHit<Hit> = (Hit | MeaningHit) & { similarity?: number };
 
 /**
  * Puts the passages that a search found by words in the order of reciprocal rank fusion of their rank by words and
- * their rank by meaning, and cuts them to `limit`. In knowledge bases of up to 20,000 passages together, all passages
- * are compared with the query, so that one without any common word is found too; beyond that, or while their embeddings
- * are still being read into memory, only `hits`. Scores stay what they were; a passage found by its meaning alone has
- * 0.
+ * their rank by meaning, and cuts them to `limit`. Where the engine compares all passages with the query
+ * (`SearchEngine.compareMeanings`), one without any common word is found too; else only `hits`. Scores stay what they
+ * were; a passage found by its meaning alone has 0.
  *
  * Nothing depends on it: without an embedding of the query within 0.8 s, or when anything fails, the order by words
  * stands. Never rejects. `hits` are the best ones by words, best first, about `EMBEDDING_CANDIDATES` of them; `asked`
@@ -85,16 +83,10 @@ async function reorder<Hit extends LexicalHit>(
   search: { kbIds: readonly string[]; hits: readonly Hit[]; limit: number; embedding: Float32Array },
 ): Promise<ReorderedHit<Hit>[]> {
   const { kbIds, hits, limit, embedding } = search;
-  const whole = await embeddings.vectors.find(project, kbIds, embedding.length);
   const lexicalIds = hits.map(({ chunkId }) => chunkId);
-  const tables = whole ?? [await readTable(lexicalIds)];
-  const closest = findClosestRows(tables, embedding, MAX_BY_MEANING);
-  const hasMeaning = (id: string) => tables.some(({ rows }) => rows.has(id));
-  const order = fuseRanks(
-    lexicalIds,
-    closest.map(({ chunkId }) => chunkId),
-    hasMeaning,
-  ).slice(0, limit + SPARE);
+  const compared = { kbIds, embedding, chunkIds: lexicalIds, limit: MAX_BY_MEANING };
+  const { closest, cosines } = await embeddings.engine.compareMeanings(project, compared);
+  const order = fuseRanks(lexicalIds, closest, (id) => cosines.has(id)).slice(0, limit + SPARE);
 
   const byId = new Map<string, Hit | MeaningHit>(hits.map((hit) => [hit.chunkId, hit]));
   const unknown = order.filter((id) => !byId.has(id));
@@ -106,19 +98,11 @@ async function reorder<Hit extends LexicalHit>(
   return order
     .flatMap((id): ReorderedHit<Hit>[] => {
       const hit = byId.get(id);
-      const similarity = findCosine(tables, embedding, id);
+      const similarity = cosines.get(id);
       if (hit === undefined) return [];
       return [similarity === undefined ? hit : { ...hit, similarity }];
     })
     .slice(0, limit);
-
-  async function readTable(chunkIds: readonly string[]) {
-    const model = { model: embeddings.embedder.model, dimensions: embedding.length };
-    const rows = await store.chunkEmbeddings.read(project, { kbIds, chunkIds }, model);
-    const table = createVectorTable(embedding.length, rows.length);
-    addRows(table, rows);
-    return table;
-  }
 }
 
 /**
@@ -164,7 +148,8 @@ export async function searchEachWithEmbeddings(
   const { query, limit } = search;
   // Both are on their way at once. This never rejects, so nothing is lost when the search does.
   const asked = embeddings.embedder.embedQuery(query);
-  const results = await searchEach({ store }, project, { ...search, limit: Math.max(limit, EMBEDDING_CANDIDATES) });
+  const wide = { ...search, limit: Math.max(limit, EMBEDDING_CANDIDATES) };
+  const results = await embeddings.engine.findByWords(project, wide);
   return Promise.all(
     results.map(async (found, at): Promise<SearchResult> => {
       const wanted = { query, kbIds: search.kbGroups[at] ?? [], hits: found.hits, limit, asked };

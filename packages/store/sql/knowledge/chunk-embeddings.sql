@@ -110,3 +110,16 @@ SELECT c.id AS chunk_id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.ordin
   c.page
 FROM chunks c JOIN documents d ON d.id = c.document_id
 WHERE c.project_id = :project AND c.kb_id = ANY (:kb_ids::uuid[]) AND c.id = ANY (:chunk_ids::uuid[]);
+
+-- name: prepareVectors
+-- Makes pgvector usable where the server has it: the extension, and an index for embeddings of so many numbers. Locks the
+-- table while it builds the index.
+SELECT prepare_vector_index(:dimensions) AS is_ready;
+
+-- name: hasVectors
+-- Whether this database has pgvector.
+SELECT FROM pg_extension WHERE extname = 'vector';
+
+-- name: findClosest
+-- The passages that are closest to a query in meaning, closest first. Needs pgvector.
+SELECT chunk_id, cosine FROM closest_passages(:project, :kb_ids::uuid[], :model, :embedding::real[], :limit);

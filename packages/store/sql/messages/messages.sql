@@ -5,7 +5,8 @@ SELECT ticket_id, seq FROM messages WHERE id = :id AND project_id = :project;
 -- name: accept (prepared)
 -- Concurrent messages are committed in one statement. The chat's row gives each its place; rows are locked in the order
 -- of their ids, as in every statement on chats, so that two batches cannot wait for each other. A chat that was erased
--- gets its chat_id back.
+-- gets its chat_id back. `ahead` is how many messages of the project were unfinished before this statement, counted up
+-- to a bound.
 WITH input AS (
   SELECT * FROM unnest(:id::uuid[], :project_id::uuid[], :ticket_id::uuid[], :channel_id::text[], :chat_id::text[],
     :user_id::text[], :text::text[],
@@ -26,8 +27,15 @@ WITH input AS (
   GROUP BY ticket_id, project_id, channel_id, chat_id ORDER BY ticket_id
   ON CONFLICT (ticket_id) DO UPDATE SET last_seq = c.last_seq + excluded.last_seq, chat_id = excluded.chat_id
   RETURNING ticket_id, last_seq
+), backlog AS (
+  SELECT p.project_id, (
+    SELECT count(*) FROM (
+      SELECT FROM messages u WHERE u.project_id = p.project_id AND u.state = 'received' LIMIT {{countedBacklog}}
+    ) counted
+  ) AS ahead
+  FROM (SELECT DISTINCT project_id FROM input) p
 )
-INSERT INTO messages (id, project_id, ticket_id, seq, user_id, text, timestamp_ms, attachments, channel_meta, mode,
+INSERT INTO messages AS m (id, project_id, ticket_id, seq, user_id, text, timestamp_ms, attachments, channel_meta, mode,
   call_instance, trace, due_at)
 SELECT i.id, i.project_id, i.ticket_id,
   chat.last_seq - count(*) OVER (PARTITION BY i.ticket_id)
@@ -35,7 +43,7 @@ SELECT i.id, i.project_id, i.ticket_id,
   i.user_id, i.text, i.timestamp_ms, i.attachments, i.channel_meta, i.mode, i.call_instance, i.trace,
   now() + interval '{{sweepAfterMs}} milliseconds'
 FROM input i JOIN chat USING (ticket_id)
-RETURNING id, seq;
+RETURNING m.id, m.seq, (SELECT b.ahead FROM backlog b WHERE b.project_id = m.project_id) AS ahead;
 
 -- name: claim (prepared)
 -- Claims the lease of each chat that is free and has a message to work on, and counts the attempt. What a person has
@@ -148,18 +156,33 @@ FROM mine WHERE m.id = :message_id AND m.ticket_id = mine.ticket_id AND m.state 
 
 -- name: due
 -- Messages that nobody has finished in time: published in vain, or never. Each is put off again, by its own age at
--- most, so that a long backlog is not published over and over. SKIP LOCKED shares the work among replicas.
-WITH due AS MATERIALIZED (
-  SELECT m.id, c.channel_id, c.chat_id FROM messages m JOIN chats c USING (ticket_id)
-  WHERE m.state = 'received' AND m.due_at <= now() AND (c.lease_until IS NULL OR c.lease_until < now())
-    AND c.review_id IS NULL
-  ORDER BY m.due_at LIMIT :limit FOR UPDATE OF m SKIP LOCKED
+-- most, so that a long backlog is not published over and over. Every project with due messages gets the same share of
+-- `limit`, its oldest first; `place` is the position in that share. SKIP LOCKED shares the work among replicas. Locks
+-- the rows of messages that it writes.
+WITH RECURSIVE oldest AS (
+  (SELECT project_id, due_at FROM messages WHERE state = 'received' ORDER BY project_id, due_at LIMIT 1)
+  UNION ALL
+  SELECT next.project_id, next.due_at FROM oldest o CROSS JOIN LATERAL (
+    SELECT project_id, due_at FROM messages WHERE state = 'received' AND project_id > o.project_id
+    ORDER BY project_id, due_at LIMIT 1
+  ) next
+), waiting AS (
+  SELECT project_id FROM oldest WHERE due_at <= now()
+), due AS MATERIALIZED (
+  SELECT d.id, d.channel_id, d.chat_id, row_number() OVER (PARTITION BY w.project_id ORDER BY d.due_at) AS place
+  FROM waiting w CROSS JOIN LATERAL (
+    SELECT m.id, m.due_at, c.channel_id, c.chat_id FROM messages m JOIN chats c USING (ticket_id)
+    WHERE m.project_id = w.project_id AND m.state = 'received' AND m.due_at <= now()
+      AND (c.lease_until IS NULL OR c.lease_until < now()) AND c.review_id IS NULL
+    ORDER BY m.due_at LIMIT (SELECT greatest(1, :limit::integer / count(*)) FROM waiting)
+    FOR UPDATE OF m SKIP LOCKED
+  ) d
 )
 UPDATE messages m
 SET due_at = now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - m.created_at))
 FROM due WHERE m.id = due.id
 RETURNING m.id, m.ticket_id, m.project_id,
-  m.attempts + coalesce(jsonb_array_length(m.expired_leases), 0) AS attempts, due.channel_id, due.chat_id;
+  m.attempts + coalesce(jsonb_array_length(m.expired_leases), 0) AS attempts, due.channel_id, due.chat_id, due.place;
 
 -- name: oldestWaitingMs
 -- Age in milliseconds of the oldest message of a customer that waits for the pipeline and could be worked on.
@@ -195,8 +218,9 @@ WHERE m.id = :message_id AND m.project_id = :project AND m.mode = 'sync' AND c.p
 -- where they came in; a message may also have failed before it had a ticket.
 WITH dead AS (
   (SELECT m.id, m.ticket_id, m.text, m.failure, m.finished_at
-   FROM messages m LEFT JOIN tickets t ON t.id = m.ticket_id
-   WHERE m.project_id = :project AND m.state = 'failed' AND coalesce(t.project_id, :project) = :project
+   FROM messages m
+   WHERE m.project_id = :project AND m.state = 'failed'
+     AND NOT EXISTS (SELECT FROM tickets t WHERE t.id = m.ticket_id AND t.project_id <> :project)
    ORDER BY m.finished_at DESC LIMIT :limit)
   UNION ALL
   SELECT m.id, m.ticket_id, m.text, m.failure, m.finished_at

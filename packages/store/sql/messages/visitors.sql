@@ -55,7 +55,7 @@ LEFT JOIN unfinished_replies u ON u.message_id = p.id;
 -- Messages and replies share the places of their chat, and both tables have an index on them. Of a file its facts.
 (SELECT 'message' AS kind, m.id, m.seq, m.created_at, w.client_message_id, m.text,
    (SELECT jsonb_agg(jsonb_build_object('fileId', f.id, 'filename', f.filename, 'mime', f.mime,
-      'sizeBytes', octet_length(f.content)) || CASE WHEN f.expired_at IS NULL THEN '{}'::jsonb
+      'sizeBytes', coalesce(f.object_bytes, octet_length(f.content))) || CASE WHEN f.expired_at IS NULL THEN '{}'::jsonb
       ELSE '{"expired":true}' END ORDER BY f.id) FROM widget_files f WHERE f.message_id = m.id) AS files,
    NULL AS author, NULL::uuid AS in_reply_to, NULL AS type, NULL::boolean AS markdown, NULL::jsonb AS sources,
    NULL AS filename, NULL AS mime, NULL::integer AS size_bytes

@@ -4,8 +4,8 @@ interval '1 hour'
 
 -- name: sumChat
 -- Of one conversation, by its index; the size of a content is known without reading it.
-SELECT coalesce(sum(octet_length(content)), 0)::float8 AS total,
-  coalesce(sum(octet_length(content)) FILTER (WHERE created_at > now() - interval '1 day'), 0)::float8 AS day
+SELECT coalesce(sum(coalesce(object_bytes, octet_length(content))), 0)::float8 AS total,
+  coalesce(sum(coalesce(object_bytes, octet_length(content))) FILTER (WHERE created_at > now() - interval '1 day'), 0)::float8 AS day
 FROM widget_files WHERE ticket_id = :ticket_id AND project_id = :project;
 
 -- name: keep
@@ -16,7 +16,7 @@ ON CONFLICT (id) DO UPDATE SET message_id = excluded.message_id;
 
 -- name: findKept
 -- Name, type and size of a file that is kept for this message, or null.
-SELECT id, filename, mime, octet_length(content) AS size_bytes FROM widget_files
+SELECT id, filename, mime, coalesce(object_bytes, octet_length(content)) AS size_bytes FROM widget_files
 WHERE project_id = :project AND message_id = :message_id AND id = :file_id;
 
 -- name: take
@@ -29,23 +29,23 @@ WITH wanted AS MATERIALIZED (
 )
 UPDATE widget_files f SET message_id = :message_id FROM wanted
 WHERE f.id = wanted.id AND (SELECT count(*) FROM wanted) = cardinality(:file_ids::uuid[])
-RETURNING f.id, f.filename, f.mime, octet_length(f.content) AS size_bytes;
+RETURNING f.id, f.filename, f.mime, coalesce(f.object_bytes, octet_length(f.content)) AS size_bytes;
 
 -- fragment: file
 -- A visitor's own file, or the attachment of a reply.
-SELECT filename, mime, content FROM widget_files
+SELECT filename, mime, content, object_id, object_bytes FROM widget_files
 WHERE project_id = :project AND ticket_id = :ticket_id AND id = :file_id AND expired_at IS NULL
 UNION ALL
-SELECT filename, mime, content FROM replies
+SELECT filename, mime, content, NULL, NULL FROM replies
 WHERE project_id = :project AND ticket_id = :ticket_id AND id = :file_id AND type = 'attachment'
 
 -- name: read
--- Reads a file of a conversation.
-{{file}};
+-- Reads a file of a conversation; with `object_id`, its content is in the object store.
+SELECT filename, mime, content, object_id FROM ({{file}}) AS file;
 
 -- name: readPiece
 -- Reads a piece of its bytes only.
-SELECT filename, mime, octet_length(content) AS size_bytes, substring(content FROM :from FOR {{pieceBytes}}) AS piece
+SELECT filename, mime, coalesce(object_bytes, octet_length(content)) AS size_bytes, object_id, substring(content FROM :from FOR {{pieceBytes}}) AS piece
 FROM ({{file}}) AS file;
 
 -- name: insert
@@ -55,10 +55,10 @@ FROM ({{file}}) AS file;
 INSERT INTO widget_files (id, project_id, ticket_id, filename, mime, content)
 SELECT :id, :project, :ticket_id, :filename, :mime, :content
 WHERE (
-  SELECT coalesce(sum(octet_length(content)), 0) FROM widget_files
+  SELECT coalesce(sum(coalesce(object_bytes, octet_length(content))), 0) FROM widget_files
   WHERE ticket_id = :ticket_id AND project_id = :project AND message_id IS NULL
 ) + octet_length(:content::bytea) <= :chat_max_bytes AND (
-  SELECT coalesce(sum(octet_length(content)), 0) FROM widget_files WHERE project_id = :project AND message_id IS NULL
+  SELECT coalesce(sum(coalesce(object_bytes, octet_length(content))), 0) FROM widget_files WHERE project_id = :project AND message_id IS NULL
 ) + octet_length(:content::bytea) <= :project_max_bytes;
 
 -- name: takeDueProject
@@ -89,7 +89,7 @@ WITH old AS MATERIALIZED (
   )
   FROM held WHERE m.id = held.id AND jsonb_typeof(m.attachments) = 'array'
 ), emptied AS (
-  UPDATE widget_files f SET content = '', expired_at = now() FROM old
+  UPDATE widget_files f SET content = '', object_id = NULL, object_bytes = NULL, expired_at = now() FROM old
   WHERE f.id = old.id AND f.expired_at IS NULL AND (SELECT count(*) FROM held) >= 0
   RETURNING 1
 )

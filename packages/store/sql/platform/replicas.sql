@@ -12,17 +12,37 @@ RETURNING 1;
 DELETE FROM service_leases WHERE name = :name AND holder = :holder;
 
 -- name: reportState (prepared)
--- Says how a process is doing with its channels. Locks the rows of channel_states that it writes.
-INSERT INTO channel_states (replica, channel_id, state, since, error)
-SELECT :replica, id, state, since, error
-FROM unnest(:id::text[], :state::text[], :since::timestamptz[], :error::text[]) AS s (id, state, since, error)
+-- Says how a process is doing with its channels, and how many sockets of the widget it has open. Where all processes
+-- together have more than the widget's project had at once that day, this is its maximum of the day. Locks the rows of
+-- channel_states and usage_days that it writes.
+WITH given AS (
+  SELECT * FROM unnest(:id::text[], :state::text[], :since::timestamptz[], :error::text[], :sockets::integer[])
+    AS s (id, state, since, error, sockets)
+), open AS (
+  SELECT p.id AS project_id, g.sockets + coalesce((
+    SELECT sum(c.sockets) FROM channel_states c
+    WHERE c.channel_id = 'widget' AND c.replica <> :replica
+      AND c.reported_at > now() - interval '{{reportedWithinMs}} milliseconds'
+  ), 0) AS sockets
+  FROM given g CROSS JOIN channels_config w
+  JOIN projects p ON p.name = coalesce(w.widget #>> '{config,project}', '{{defaultProject}}')
+  WHERE g.id = 'widget' AND g.sockets > 0
+), peak AS (
+  INSERT INTO usage_days AS u (project_id, day, sockets)
+  SELECT project_id, (now() AT TIME ZONE 'UTC')::date, sockets FROM open o WHERE NOT EXISTS (
+    SELECT FROM usage_days d WHERE d.project_id = o.project_id AND d.day = (now() AT TIME ZONE 'UTC')::date
+      AND d.sockets >= o.sockets)
+  ON CONFLICT (project_id, day) DO UPDATE SET sockets = greatest(u.sockets, excluded.sockets)
+)
+INSERT INTO channel_states (replica, channel_id, state, since, error, sockets)
+SELECT :replica, id, state, since, error, sockets FROM given
 ON CONFLICT (replica, channel_id) DO UPDATE SET state = excluded.state, since = excluded.since,
-  error = excluded.error, reported_at = now();
+  error = excluded.error, sockets = excluded.sockets, reported_at = now();
 
 -- name: forgetState
--- Forgets a process that has ended, and those that died without saying so. Locks the rows of channel_states that it
--- writes.
-DELETE FROM channel_states WHERE replica = :replica OR reported_at < now() - interval '1 hour';
+-- Forgets channels of a process that have ended, and processes that died without saying so. Locks the rows of
+-- channel_states that it writes.
+DELETE FROM channel_states WHERE replica = :replica AND channel_id = ANY (:ids::text[]) OR reported_at < now() - interval '1 hour';
 
 -- name: listStates
 -- What the living processes say, by channel, the longest in its state first.

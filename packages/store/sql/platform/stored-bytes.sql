@@ -3,7 +3,8 @@
 SELECT coalesce(sum(bytes) FILTER (WHERE project_id = :project AND kind = :kind), 0)::float8 AS of_kind,
   coalesce(sum(bytes) FILTER (WHERE project_id = :project), 0)::float8 AS of_project,
   coalesce(sum(bytes) FILTER (WHERE kind = :kind), 0)::float8 AS of_kind_everywhere,
-  coalesce(sum(bytes), 0)::float8 AS of_installation
+  coalesce(sum(bytes), 0)::float8 AS of_installation,
+  (SELECT quotas ->> 'storageMb' FROM projects WHERE id = :project)::float8 AS quota_mb
 FROM stored_bytes;
 
 -- name: readProject

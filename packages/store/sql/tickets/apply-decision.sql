@@ -6,9 +6,9 @@ WHERE project_id = :home_project AND id = ANY (:message_ids::uuid[]) AND state I
 -- name: insertReview
 -- Writes down what the pipeline has to do. Locks the rows of reviews that it writes.
 INSERT INTO reviews (id, project_id, ticket_id, kind, actor, author, text, markdown, sources, answers_message_id,
-  covers, file_ids, due_at)
+  covers, file_ids, resolves, due_at)
 VALUES (:review_id, :home_project, :id, :kind, :actor, :author, :text, :markdown, :sources, :answers, :covers,
-  :file_ids, now() + interval '{{sweepAfterMs}} milliseconds');
+  :file_ids, :resolves, now() + interval '{{sweepAfterMs}} milliseconds');
 
 -- name: coverMessages
 -- Records which message's reply answers these messages too. Locks the rows of messages that it writes.
@@ -46,6 +46,7 @@ WITH t AS (
     agent_id = :agent_id,
     resolved_at = CASE WHEN :status NOT IN ('resolved', 'spam') THEN NULL WHEN status = :status THEN resolved_at
       ELSE now() END,
+    snoozed_until = CASE WHEN :is_snooze_kept::boolean THEN snoozed_until ELSE :snoozed_until::timestamptz END,
     version = version + 1, updated_at = now()
   WHERE project_id = :project AND id = :id RETURNING *
 )

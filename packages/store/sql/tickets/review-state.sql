@@ -82,7 +82,7 @@ SELECT text, markdown, sources, covers FROM drafts WHERE project_id = :home AND 
 
 -- name: findReview
 -- The newest decision that is not carried out, or has failed.
-SELECT kind, author, text, markdown, sources, file_ids, answers_message_id, covers,
+SELECT kind, author, text, markdown, sources, file_ids, resolves, answers_message_id, covers,
   failure IS NOT NULL AND finished_at IS NOT NULL AS is_failed
 FROM reviews WHERE project_id = :home AND ticket_id = :ticket_id ORDER BY id DESC LIMIT 1;
 

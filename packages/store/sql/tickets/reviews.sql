@@ -22,7 +22,8 @@ FROM tickets t WHERE t.home_project_id = :project AND t.id = :ticket_id FOR NO K
 -- name: moveTicket
 -- Moves a ticket after a decision was carried out or given up. Locks the rows of tickets that it writes.
 UPDATE tickets SET stage = :stage, status = coalesce(:status, status),
-  resolved_at = CASE WHEN :status IS NULL THEN resolved_at END,
+  resolved_at = CASE WHEN :status IS NULL THEN resolved_at WHEN :status = 'resolved' THEN now() END,
+  assignee = CASE WHEN :status = 'resolved' THEN NULL ELSE assignee END,
   first_reply_at = CASE WHEN :is_replied THEN coalesce(first_reply_at, now()) ELSE first_reply_at END,
   version = version + 1, updated_at = now()
 WHERE home_project_id = :project AND id = :ticket_id;
@@ -63,7 +64,7 @@ WITH free AS MATERIALIZED (
 ), claimed AS (
   UPDATE reviews r SET expired_leases = next.leases
   FROM next WHERE r.id = next.review_id AND NOT next.is_left AND r.finished_at IS NULL AND r.not_before <= now()
-  RETURNING r.id, r.ticket_id, r.kind, r.actor, r.author, r.text, r.markdown, r.sources, r.file_ids,
+  RETURNING r.id, r.ticket_id, r.kind, r.actor, r.author, r.text, r.markdown, r.sources, r.file_ids, r.resolves,
     r.answers_message_id, r.covers, r.attempts + 1 AS attempts
 ), leased AS (
   UPDATE chats c SET lease_id = :lease_id, lease_until = now() + interval '{{leaseMs}} milliseconds',

@@ -90,6 +90,19 @@ ON CONFLICT (ticket_id) DO UPDATE SET {{overwritten}};
 INSERT INTO ticket_text_queue (ticket_id) SELECT id FROM unnest(:id::uuid[]) AS i (id) ORDER BY id
 ON CONFLICT (ticket_id) DO UPDATE SET queued_at = now();
 
+-- name: wakeSnoozed
+-- Ends snoozes whose time has come, with an event each, so that lists and the console follow. SKIP LOCKED: a ticket that
+-- is decided about at this moment is left to the next step. Locks the rows of tickets that it writes.
+WITH due AS (
+  SELECT id FROM tickets WHERE snoozed_until <= now() ORDER BY snoozed_until LIMIT {{stepTickets}}
+  FOR NO KEY UPDATE SKIP LOCKED
+), woken AS (
+  UPDATE tickets t SET snoozed_until = NULL, version = version + 1, updated_at = now() FROM due WHERE t.id = due.id
+  RETURNING t.id, t.home_project_id
+)
+INSERT INTO ticket_events (ticket_id, project_id, actor, moves, data)
+SELECT id, home_project_id, 'service', '[]', '{"decision": "unsnooze"}' FROM woken RETURNING ticket_id;
+
 -- name: updateTicketIndex
 -- Takes over what has changed in tickets since the last step, and queues them for their words. Locks the rows of
 -- ticket_index that it writes.

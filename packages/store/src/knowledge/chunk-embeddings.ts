@@ -151,6 +151,34 @@ export async function read(
   return rows.map((row) => ({ chunkId: row.chunkId, embedding: readArray(row.embedding, dimensions) }));
 }
 
+/**
+ * Makes pgvector usable where the server has it (0.8 or later), with an index for embeddings of so many numbers; false where
+ * it has not, or this role may not create extensions. Idempotent. Building the index of existing embeddings locks their table
+ * against writes.
+ */
+export async function prepareVectors(db: Db, dimensions: number): Promise<boolean> {
+  const row = await sql.prepareVectors.one<{ isReady: boolean }>(db, { dimensions });
+  return row?.isReady === true;
+}
+
+/** True if this database has pgvector. */
+export const hasVectors = (db: Db) => sql.hasVectors.any(db);
+
+/**
+ * The passages of these knowledge bases that are closest to a query in meaning, closest first, with the cosine of their
+ * embedding and the query's, -1 to 1. Needs pgvector (`hasVectors`); its index may miss a few of the closest.
+ */
+export const findClosest = (
+  db: Db,
+  project: ProjectId,
+  search: { kbIds: readonly string[]; model: string; embedding: Float32Array; limit: number },
+) =>
+  sql.findClosest.all<{ chunkId: string; cosine: number }>(db, {
+    ...search,
+    project,
+    embedding: Array.from(search.embedding),
+  });
+
 /** These passages as far as they are in these knowledge bases of this project, in any order. */
 export const findChunks = (db: Db, project: ProjectId, kbIds: readonly string[], chunkIds: readonly string[]) =>
   sql.readPassages.all<FoundChunk>(db, { project, kbIds, chunkIds });

@@ -5,7 +5,6 @@ import type { ProjectId } from "../ids.ts";
 import { loadKbIndex, markDead, removeSomeOfIndex, saveKbIndex, tidyIndex } from "./kb-index.ts";
 import { POSTING_BYTES, decodePostings } from "./postings.ts";
 import type { DocumentPostings } from "./postings.ts";
-
 import { statements } from "../sql.ts";
 
 /** A passage of a document. */

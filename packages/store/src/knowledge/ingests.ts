@@ -2,13 +2,13 @@ import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { expiredLease, lapseWait, leaseHistory } from "../messages/chats.ts";
 import type { LeaseHistory } from "../messages/chats.ts";
-import * as documents from "./documents.ts";
-import { UNREAD_LANGUAGE } from "./documents.ts";
+
+import { UNREAD_LANGUAGE, documents, holdKb } from "./kbs.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { holdKb } from "./kbs.ts";
 import { INGEST_PRIORITY, INGEST_SWEEP_AFTER_MS, queueDocument } from "./ingest-queue.ts";
 import type { NewIngest, QueuedIngest } from "./ingest-queue.ts";
+import { checkDocuments } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
 import { bind, stateOf } from "../context.ts";
 import type { Bound, Context } from "../context.ts";
@@ -144,7 +144,7 @@ async function queuePages(tx: Db, claim: ClaimedIngest, urls: readonly string[])
     id: keys.map(() => newId()),
     key: keys,
   });
-
+  await checkDocuments(tx, claim.project);
   await sql.lockDocuments.run(tx, { kbId: claim.kbId, key: keys });
   return sql.insertPages.run(tx, {
     project: claim.project,
@@ -158,7 +158,8 @@ async function queuePages(tx: Db, claim: ClaimedIngest, urls: readonly string[])
 /**
  * Accepts documents with their bytes, all or none, in one transaction: when this resolves they are on disk. One that
  * was handed in before, and was read or waits, is left as it is. Throws not_found for a knowledge base that this
- * project does not have, rate_limited when too much waits, storage_full when there is no room for them.
+ * project does not have, rate_limited when too much waits, storage_full and storage_quota_exceeded when there is no room
+ * for them.
  */
 export async function queueDocuments(
   context: Context,
@@ -178,6 +179,7 @@ export async function queueDocuments(
       const ingest = ingests[index];
       if (ingest !== undefined) queued.set(index, await queueDocument(tx, project, kbId, ingest));
     }
+    await checkDocuments(tx, project);
     return ingests.flatMap((_, index) => queued.get(index) ?? []);
   });
 }

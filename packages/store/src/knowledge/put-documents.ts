@@ -7,6 +7,7 @@ import type { ProjectId } from "../ids.ts";
 import { addPostings, addWords, loadKbIndex, markDead, numberChunks, saveKbIndex, tidyIndex } from "./kb-index.ts";
 import type { KbIndex } from "./kb-index.ts";
 import type { DocumentPostings } from "./postings.ts";
+import { checkDocuments } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
 
 const sql = statements("knowledge/put-documents");
@@ -74,6 +75,7 @@ export async function putDocuments(
     const replaced = changed.filter(({ document }) => existing.get(document.key)?.wasRead === true).map(({ id }) => id);
     const removed = await removeReplaced(tx, index, replaced);
     await writeDocuments(tx, project, kbId, changed);
+    await checkDocuments(tx, project);
     await dropWaitingIn(
       tx,
       project,

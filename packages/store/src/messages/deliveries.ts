@@ -1,5 +1,4 @@
-import type { CallbackType, DeliveryItem, DeliveryState, Sealed } from "@svc/contracts";
-import type { DueDelivery } from "./callbacks.ts";
+import type { CallbackType, DeliveryItem, DeliveryState, Sealed, MessageState } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
@@ -258,3 +257,124 @@ function asItem(row: ItemRow): DeliveryItem {
     createdAt: row.createdAt.toISOString(),
   };
 }
+
+/** A conversation that may have callbacks to make. */
+export interface CallbackRef {
+  project: ProjectId;
+  ticketId: string;
+}
+
+/** A delivery whose job has to be published. */
+export interface DueDelivery {
+  project: ProjectId;
+  ticketId: string;
+  deliveryId: string;
+  tries: number;
+}
+
+/** What the sender of a message hears when the message is in a state. */
+const TYPE_OF_STATE = {
+  answered: "message.completed",
+  held: "message.in_review",
+  rejected: "message.rejected",
+  failed: "message.failed",
+} as const satisfies Record<Exclude<MessageState, "received">, CallbackType>;
+
+// The callback that a message in its present state calls for, or NULL: of messages `m` with callbacks `cb`.
+const TYPE_NOW = `CASE m.state ${Object.entries(TYPE_OF_STATE)
+  .map(([state, type]) => `WHEN '${state}' THEN '${type}'`)
+  .join(" ")} ELSE CASE WHEN cb.timeout_at <= now() THEN 'message.timeout' END END`;
+
+/** How long the sweeper leaves a finished message to its job. */
+const SWEEP_AFTER_MS = 2_000;
+/** A sealed key of a sender is forgotten after this time, whatever the result of its message. */
+const SECRET_DAYS = 30;
+
+interface RefRow {
+  projectId: string;
+  ticketId: string;
+}
+
+const callbackSql = statements("messages/callbacks", {
+  sweepAfterMs: SWEEP_AFTER_MS,
+  secretDays: SECRET_DAYS,
+  typeNow: TYPE_NOW,
+});
+
+function asRef(row: RefRow): CallbackRef {
+  return { project: asProjectId(row.projectId), ticketId: row.ticketId };
+}
+
+/**
+ * Makes the deliveries that the news of these conversations calls for, in the order of their messages, and answers
+ * them to be published. Safe to repeat: what was sent once is not sent again.
+ */
+async function settleCallback(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]> {
+  if (refs.length === 0) return [];
+  return db.transaction(async (tx) => {
+    const open = await callbackSql.lock.all<{ messageId: string }>(tx, {
+      projectId: refs.map((ref) => ref.project),
+      ticketId: refs.map((ref) => ref.ticketId),
+    });
+    if (open.length === 0) return [];
+    const made = await callbackSql.make.all<{ id: string; projectId: string; ticketId: string }>(tx, {
+      messageId: open.map((row) => row.messageId),
+      newId: open.map(() => newId()),
+    });
+    return made.map((row) => ({
+      project: asProjectId(row.projectId),
+      ticketId: row.ticketId,
+      deliveryId: row.id,
+      tries: 0,
+    }));
+  });
+}
+
+/**
+ * Marks the messages whose time is over as news, so that their senders hear it. Returns their conversations, at most
+ * `limit`.
+ */
+async function markTimeouts(db: Db, limit: number): Promise<CallbackRef[]> {
+  const rows = await callbackSql.markTimeouts.all<RefRow>(db, { limit });
+  return rows.map(asRef);
+}
+
+/** Conversations of all projects with news that their job has not settled in time, at most `limit`. */
+async function findUnsettled(db: Db, limit: number): Promise<CallbackRef[]> {
+  const rows = await callbackSql.findUnsettled.all<RefRow>(db, { limit });
+  return rows.map(asRef);
+}
+
+/** The id of a message's final callback, or null when the project has no such message of mode webhook. */
+async function findDeliveryId(db: Db, project: ProjectId, messageId: string): Promise<string | null> {
+  const row = await callbackSql.findDeliveryId.one<{ deliveryId: string }>(db, { project, messageId });
+  return row?.deliveryId ?? null;
+}
+
+/** True while the key that sent a message is kept, sealed, to sign its callbacks, and is not revoked. */
+async function hasSecret(db: Db, project: ProjectId, messageId: string): Promise<boolean> {
+  return (await callbackSql.hasSecret.run(db, { project, messageId })) > 0;
+}
+
+/** Forgets the sealed copies of keys that are revoked: they sign nothing. At most `limit`; returns how many. */
+async function eraseRevokedSecrets(db: Db, limit: number): Promise<number> {
+  const count = await callbackSql.eraseRevokedSecrets.run(db, { limit });
+  return count;
+}
+
+/** Forgets sealed keys that are older than 30 days, at most `limit`; returns how many. */
+async function eraseOldSecrets(db: Db, limit: number): Promise<number> {
+  const count = await callbackSql.eraseOldSecrets.run(db, { limit });
+  return count;
+}
+
+/** Functions of `store.callbacks`. */
+export const callbacks = {
+  settle: settleCallback,
+  markTimeouts,
+  findUnsettled,
+  findDeliveryId,
+  hasSecret,
+  eraseRevokedSecrets,
+  eraseOldSecrets,
+};

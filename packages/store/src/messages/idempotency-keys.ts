@@ -1,6 +1,6 @@
-import { batched } from "../batcher.ts";
+import { batched } from "../context.ts";
 import type { ProjectId } from "../ids.ts";
-import { IS_ALIVE } from "../platform/replicas.ts";
+import { IS_ALIVE } from "../platform/processes.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 

@@ -1,22 +1,17 @@
-import type {
-  AcceptedMessage,
-  AttachmentRef,
-  CallbackTarget,
-  ChannelId,
-  MessageMode,
-  MessageState,
-} from "@svc/contracts";
+import type { AttachmentRef, CallbackTarget, ChannelId, MessageMode, MessageState } from "@svc/contracts";
 import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
 import type { Context } from "../context.ts";
-import { batched } from "../batcher.ts";
+import { batched } from "../context.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, history, lapseWait, leaseHistory } from "./chats.ts";
 import { isUnavailable, isUniqueViolation } from "../db.ts";
 import type { LeaseHistory, Utterance } from "./chats.ts";
+import { COUNTED_BACKLOG, createPriorities, type PrioritizedMessage } from "./job-priority.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
+import { isQuotaExceeded, takeMessage } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
-import { TAKE_IN, subjectOf } from "../tickets/open-ticket.ts";
-import type { Ticket } from "../tickets/open-ticket.ts";
+import { TAKE_IN, subjectOf } from "../tickets/ticket-record.ts";
+import type { Ticket } from "../tickets/ticket-record.ts";
 
 /** A message to commit: the IncomingMessage of the service document with where it belongs and how it is answered. */
 export interface NewMessage {
@@ -80,6 +75,8 @@ export interface DueMessage {
   ticketId: string;
   /** Number of attempts, those included whose lease expired: it distinguishes this job from earlier ones. */
   attempts: number;
+  /** 0 for the oldest due message of each project, 1 for the next one, and so on. */
+  priority: number;
   /** True for a submitted issue, which has a queue of its own. */
   isIssue: boolean;
 }
@@ -138,6 +135,7 @@ const SWEEP_AFTER_MS = 2_000;
 
 const sql = statements("messages/messages", {
   sweepAfterMs: SWEEP_AFTER_MS,
+  countedBacklog: COUNTED_BACKLOG,
   leaseMs: LEASE_MS,
   expiredLease: expiredLease("c", "lease_group"),
   suspectAfterCrashes: SUSPECT_AFTER_CRASHES,
@@ -159,9 +157,9 @@ function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutMs }: Ca
   });
 }
 
-async function findAccepted(context: Context, project: ProjectId, id: string): Promise<AcceptedMessage | null> {
+async function findAccepted(context: Context, project: ProjectId, id: string): Promise<PrioritizedMessage | null> {
   const row = await sql.findAccepted.one<{ ticketId: string; seq: number }>(context.hot, { project, id });
-  return row === null ? null : { messageId: id, ticketId: row.ticketId, seq: row.seq };
+  return row === null ? null : { messageId: id, ticketId: row.ticketId, seq: row.seq, priority: 0 };
 }
 
 interface AcceptItem {
@@ -171,9 +169,9 @@ interface AcceptItem {
   message: NewMessage;
 }
 
-const acceptBatched = batched<Context, AcceptItem, AcceptedMessage>(
+const acceptBatched = batched<Context, AcceptItem, PrioritizedMessage>(
   async (context: Context, items) => {
-    const rows = await sql.accept.all<{ id: string; seq: number }>(context.hot, {
+    const rows = await sql.accept.all<{ id: string; seq: number; ahead: number }>(context.hot, {
       id: items.map((item) => item.id),
       projectId: items.map((item) => item.project),
       ticketId: items.map((item) => item.ticketId),
@@ -189,8 +187,12 @@ const acceptBatched = batched<Context, AcceptItem, AcceptedMessage>(
       callback: items.map(({ message }) => message.callback && callbackJson(message.callback)),
       trace: items.map(({ message }) => message.trace ?? null),
     });
-    const seqs = new Map(rows.map((row) => [row.id, row.seq]));
-    return items.map((item) => ({ messageId: item.id, ticketId: item.ticketId, seq: seqs.get(item.id) ?? 0 }));
+    const accepted = new Map(rows.map((row) => [row.id, row]));
+    const priorityOf = createPriorities();
+    return items.map(({ id, ticketId, project }) => {
+      const row = accepted.get(id);
+      return { messageId: id, ticketId, seq: row?.seq ?? 0, priority: priorityOf(project, row?.ahead ?? 0) };
+    });
   },
   { keyOf: (item) => item.ticketId },
 );
@@ -201,12 +203,14 @@ export async function acceptOnce(
   project: ProjectId,
   message: NewMessage,
   id: string,
-): Promise<AcceptedMessage & { isNew: boolean }> {
+): Promise<PrioritizedMessage & { isNew: boolean }> {
   const ticketId = ticketIdOf(project, message.channelId, message.chatId);
   try {
+    await takeMessage(context, project);
     return { ...(await acceptBatched(context, { id, project, ticketId, message })), isNew: true };
   } catch (error) {
-    const known = isUniqueViolation(error) ? await findAccepted(context, project, id) : null;
+    // Found also where the project may accept no more.
+    const known = isUniqueViolation(error) || isQuotaExceeded(error) ? await findAccepted(context, project, id) : null;
     if (known === null) throw error;
     return { ...known, isNew: false };
   }
@@ -312,14 +316,15 @@ function asClaimed(row: ClaimedRow, messageId: string): ClaimedMessage {
 /**
  * Commits a message and returns its ids and its place in the chat; one that is there already stays as it is.
  * Concurrent calls share a statement and a commit; when this resolves, the message is durable. When it rejects with
- * `unavailable` the message may be there all the same; a caller that has to know gives the id itself.
+ * `unavailable` the message may be there all the same; a caller that has to know gives the id itself. Throws
+ * quota_exceeded where the project may accept no more messages.
  */
 export async function accept(
   context: Context,
   project: ProjectId,
   message: NewMessage,
   id = newId(),
-): Promise<AcceptedMessage> {
+): Promise<PrioritizedMessage> {
   const { isNew: _, ...accepted } = await acceptOnce(context, project, message, id);
   return accepted;
 }
@@ -374,7 +379,10 @@ export async function retryLater(
   });
 }
 
-/** Up to `limit` messages of all projects that wait longer than they should, for the sweeper to publish again. */
+/**
+ * Up to `limit` messages that wait longer than they should, for the sweeper to publish again: of each project the same
+ * share, one at least.
+ */
 export async function takeDue(context: Context, limit: number): Promise<DueMessage[]> {
   const rows = await sql.due.all<{
     id: string;
@@ -383,13 +391,15 @@ export async function takeDue(context: Context, limit: number): Promise<DueMessa
     attempts: number;
     channelId: ChannelId;
     chatId: string;
+    place: number;
   }>(context.hot, { limit });
-  return rows.map((row) => ({
-    project: asProjectId(row.projectId),
-    messageId: row.id,
-    ticketId: row.ticketId,
-    attempts: row.attempts,
-    isIssue: isIssueChat({ channelId: row.channelId, chatId: row.chatId }),
+  return rows.map(({ projectId, id, ticketId, attempts, place, ...chat }) => ({
+    project: asProjectId(projectId),
+    messageId: id,
+    ticketId,
+    attempts,
+    priority: place - 1,
+    isIssue: isIssueChat(chat),
   }));
 }
 

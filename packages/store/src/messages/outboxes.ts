@@ -1,12 +1,13 @@
 import type { ChannelId } from "@svc/contracts";
 import { expiredLease, leaseHistory } from "./chats.ts";
-import type { LeaseHistory } from "./chats.ts";
+import type { LeaseHistory, LeaseRef } from "./chats.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { REPLY_COLUMNS, asReply } from "./replies.ts";
+import { REPLY_COLUMNS, asReply, IS_CALL_OVER } from "./replies.ts";
 import type { ReplyRow, StoredReply } from "./replies.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
+import { batched } from "../context.ts";
 
 /** How long a lease on an outbox lasts without being renewed. */
 export const OUTBOX_LEASE_MS = 10_000;
@@ -212,3 +213,89 @@ export async function sendAgain(
   });
   return row === null ? null : { project: asProjectId(row.projectId), ticketId: row.ticketId };
 }
+
+/** The message of a chat that is being answered, and what its answer says so far. */
+export interface UnfinishedReply {
+  messageId: string;
+  /** Null while nothing of it can be shown. */
+  text: string | null;
+  /** True when its reply will be collected from the buffer; else a call waits for it, or it goes by callback. */
+  isCollected: boolean;
+}
+
+/** What the text of a message's answer is, for the holder of the chat's lease. */
+export interface UnfinishedText extends LeaseRef {
+  messageId: string;
+  text: string;
+}
+
+/** A text that nobody has added to for so long is no longer being written, or comes again with its next piece. */
+const KEPT_SECONDS = 60;
+
+const unfinishedSql = statements("messages/unfinished-replies", {
+  isCallOver: IS_CALL_OVER,
+  keptSeconds: KEPT_SECONDS,
+});
+
+const writeBatched = batched<Context, UnfinishedText, boolean>(
+  async (context: Context, items) => {
+    const rows = await unfinishedSql.write.all<{ messageId: string }>(context.leases, {
+      projectId: items.map((item) => item.project),
+      ticketId: items.map((item) => item.ticketId),
+      leaseId: items.map((item) => item.leaseId),
+      messageId: items.map((item) => item.messageId),
+      text: items.map((item) => item.text),
+    });
+    const written = new Set(rows.map((row) => row.messageId));
+    return items.map((item) => written.has(item.messageId));
+  },
+  // One at a time: leases are claimed and renewed on these connections, and go first.
+  { keyOf: (item) => item.ticketId, lanes: 1 },
+);
+
+interface ChatRef {
+  project: ProjectId;
+  ticketId: string;
+}
+
+const findBatched = batched<Context, ChatRef, UnfinishedReply | null>(async (context: Context, items) => {
+  const rows = await unfinishedSql.find.all<{
+    projectId: string;
+    ticketId: string;
+    messageId: string;
+    text: string | null;
+    isCollected: boolean;
+  }>(context.hot, { projectId: items.map((item) => item.project), ticketId: items.map((item) => item.ticketId) });
+  const found = new Map(
+    rows.map((row): [string, UnfinishedReply] => [
+      `${row.projectId}/${row.ticketId}`,
+      { messageId: row.messageId, text: row.text, isCollected: row.isCollected },
+    ]),
+  );
+  return items.map((item) => found.get(`${item.project}/${item.ticketId}`) ?? null);
+});
+
+/**
+ * Says what the answer to a message says so far; false when the lease is lost and nothing was written. Of one
+ * message only the holder of the lease calls it, one call after the other. Concurrent calls share a statement.
+ */
+function writeUnfinished(
+  context: Context,
+  project: ProjectId,
+  text: Omit<UnfinishedText, "project">,
+): Promise<boolean> {
+  return writeBatched(context, { ...text, project });
+}
+
+/** The message of a chat that is being answered; null when none is. Concurrent calls share a read. */
+function findUnfinished(context: Context, project: ProjectId, ticketId: string): Promise<UnfinishedReply | null> {
+  return findBatched(context, { project, ticketId });
+}
+
+/** Forgets the texts that nobody adds to any more, of all projects. */
+async function removeIdleUnfinished(context: Context): Promise<void> {
+  await unfinishedSql.removeIdle.run(context.leases);
+}
+
+/** Functions of `store.unfinishedReplies`. */
+export const unfinishedReplies = { write: writeUnfinished, find: findUnfinished, removeIdle: removeIdleUnfinished };

@@ -1,8 +1,8 @@
 import type { ChannelId, MessageState, ReplyAuthor, Source } from "@svc/contracts";
-import { batched } from "../batcher.ts";
+import { batched } from "../context.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { IS_ALIVE } from "../platform/replicas.ts";
+import { IS_ALIVE } from "../platform/processes.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 

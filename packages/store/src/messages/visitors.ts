@@ -1,7 +1,7 @@
 import { WIDGET_LIMITS } from "@svc/contracts";
 import type { ReplyAuthor, Source, WidgetFile } from "@svc/contracts";
 import { BAD_RATING_MAX_SCORE } from "../platform/stats.ts";
-import { batched } from "../batcher.ts";
+import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { v7 } from "uuid";
 import { isUuid } from "@svc/primitives";
-import { batched } from "../batcher.ts";
+import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";

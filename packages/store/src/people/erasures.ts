@@ -1,6 +1,6 @@
 import type { Db } from "../db.ts";
 import { eraseGapsOfTickets } from "../knowledge/gaps.ts";
-import { HOOK_BODIES, MESSENGER_UPDATES, TABLES_OF_PROJECTS, TICKET_ROWS } from "./personal-data-map.ts";
+import { HOOK_BODIES, CHANNEL_UPDATES, TABLES_OF_PROJECTS, TICKET_ROWS } from "./personal-data-map.ts";
 import type { BodyOwner, HeldRows } from "./personal-data-map.ts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
@@ -215,7 +215,7 @@ export async function* readLoose(
   });
   yield* readRows(
     db,
-    { ...MESSENGER_UPDATES, where: "x.project_id = $1 AND x.message_id = ANY ($2::uuid[])" },
+    { ...CHANNEL_UPDATES, where: "x.project_id = $1 AND x.message_id = ANY ($2::uuid[])" },
     project,
     updates.map((row) => row.messageId),
   );

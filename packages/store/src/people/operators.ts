@@ -1,6 +1,6 @@
-import type { OperatorRole } from "@svc/contracts";
-import { isUniqueViolation } from "../db.ts";
-import type { Db, PageQuery } from "../db.ts";
+import type { OperatorRole, SavedView } from "@svc/contracts";
+import { isUniqueViolation, updateVersioned } from "../db.ts";
+import type { Db, PageQuery, UpdateResult, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
@@ -178,3 +178,201 @@ export const remove = (db: Db, id: string, versions: readonly number[] | null): 
   change(db, id, async (tx) => {
     return sql.remove.any(tx, { id, versions });
   });
+
+/** Somebody who looks at a ticket. */
+export interface ViewerRecord {
+  operatorId: string;
+  name: string;
+  isTyping: boolean;
+}
+
+/** Where somebody is: one tab of a browser in one session. */
+export interface PresenceTab {
+  sessionId: string;
+  tab: string;
+}
+
+/** A viewer that was silent for this long has left. */
+const GONE_SECONDS = 45;
+
+/** Notes what a tab shows; returns the ticket that it has shown before, where that is another one. */
+async function putPresence(
+  db: Db,
+  project: ProjectId,
+  { sessionId, tab }: PresenceTab,
+  shown: { operatorId: string; ticketId: string; isTyping: boolean },
+): Promise<string | null> {
+  const row = await viewSql.putPresence.one<{ before: string | null }>(db, {
+    sessionId,
+    tab,
+    operatorId: shown.operatorId,
+    project,
+    ticketId: shown.ticketId,
+    isTyping: shown.isTyping,
+  });
+  const before = row?.before ?? null;
+  return before === shown.ticketId ? null : before;
+}
+
+/** Notes that a tab shows no ticket any more; returns the one that it has shown, or null. */
+async function removePresence(db: Db, { sessionId, tab }: PresenceTab): Promise<string | null> {
+  const row = await viewSql.removePresence.one<{ ticketId: string }>(db, { sessionId, tab });
+  return row?.ticketId ?? null;
+}
+
+/** Removes viewers that disappeared without notice, and returns the tickets that they have looked at. */
+async function sweepPresence(db: Db): Promise<string[]> {
+  const rows = await viewSql.sweepPresence.all<{ ticketId: string }>(db, { goneSeconds: GONE_SECONDS });
+  return [...new Set(rows.map(({ ticketId }) => ticketId))];
+}
+
+/** Who looks at each of these tickets, with the project that they do it in; of several tabs, one that types. */
+const listViewers = (db: Db, ticketIds: readonly string[]) =>
+  viewSql.listViewers.all<ViewerRecord & { ticketId: string; project: string }>(db, {
+    ticketIds,
+    goneSeconds: GONE_SECONDS,
+  });
+
+const viewSql = statements("people/operator-views");
+
+/** An operator's views, in the order in which they were saved; those of deleted projects are left out. */
+const listViews = (db: Db, operatorId: string) => viewSql.listViews.all<SavedView>(db, { operatorId });
+
+/**
+ * Keeps a view in the place of the one of the same name; `project` null for one of all projects. False where the
+ * operator has `maxCount` others already. Locks the operator's row, so that two calls at once cannot both be the last.
+ */
+function putView(
+  db: Db,
+  operatorId: string,
+  { name, view, filters }: Omit<SavedView, "project">,
+  { project, maxCount }: { project: ProjectId | null; maxCount: number },
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    await viewSql.putView.run(tx, { operatorId });
+    return viewSql.insertView.any(tx, {
+      operatorId,
+      name,
+      project,
+      view,
+      filters: JSON.stringify(filters),
+      maxCount,
+    });
+  });
+}
+
+/** Deletes a view; false where the operator has none of this name. */
+const removeView = (db: Db, operatorId: string, name: string) => viewSql.removeView.any(db, { operatorId, name });
+
+const cannedReplySql = statements("tickets/canned-replies");
+
+/** A text that operators send again and again. */
+export interface CannedReplyRecord {
+  id: string;
+  name: string;
+  /** Markdown with variables. */
+  text: string;
+  folder: string | null;
+  tags: string[];
+  createdAt: Date;
+  updatedAt: Date;
+  version: number;
+}
+
+/** What of a canned reply is given; what is left out stays, or has its default. */
+export interface CannedReplyFields {
+  name?: string | undefined;
+  text?: string | undefined;
+  folder?: string | null | undefined;
+  tags?: string[] | undefined;
+}
+
+/** What variables of a canned reply stand for. */
+export interface TicketFacts {
+  userId: string | null;
+  chatId: string;
+  subject: string;
+  channelId: string;
+  language: string | null;
+  agentName: string | null;
+  projectName: string;
+}
+
+/** Returns a canned reply, or null if the project has none with this id. */
+const findCannedReply = (db: Db, project: ProjectId, id: string) =>
+  cannedReplySql.find.one<CannedReplyRecord>(db, { project, id });
+
+/** Creates a canned reply; null when the project has one of this name. */
+async function insertCannedReply(
+  db: Db,
+  project: ProjectId,
+  fields: CannedReplyFields & { name: string; text: string },
+): Promise<CannedReplyRecord | null> {
+  return cannedReplySql.insert.one<CannedReplyRecord>(db, {
+    id: newId(),
+    project,
+    name: fields.name,
+    text: fields.text,
+    folder: fields.folder,
+    tags: fields.tags ?? [],
+  });
+}
+
+/**
+ * Canned replies, newest first: those made before the one with the id `before`, with `q` in name or text, in one
+ * folder and with one tag.
+ */
+const listCannedReplies = (
+  db: Db,
+  project: ProjectId,
+  { limit, before, q, folder, tag }: PageQuery & { folder?: string | undefined; tag?: string | undefined },
+) => cannedReplySql.listPage.all<CannedReplyRecord>(db, { project, limit, before, q, folder, tag });
+
+/**
+ * Changes what is given, where `versions` has the current version or is null. `record` is as it is now; null when the
+ * project has none of this id.
+ */
+async function updateCannedReply(
+  db: Db,
+  project: ProjectId,
+  { id, versions }: VersionedId,
+  fields: CannedReplyFields,
+): Promise<{ result: UpdateResult; record: CannedReplyRecord | null }> {
+  const result = await updateVersioned(() =>
+    cannedReplySql.update.run(db, {
+      project,
+      id,
+      name: fields.name,
+      text: fields.text,
+      setsFolder: fields.folder !== undefined,
+      folder: fields.folder,
+      tags: fields.tags,
+      versions,
+    }),
+  );
+  return { result, record: await findCannedReply(db, project, id) };
+}
+
+/** Deletes a canned reply, where `versions` has its present version or is null; false when it has another one. */
+const removeCannedReply = (db: Db, project: ProjectId, { id, versions }: VersionedId) =>
+  cannedReplySql.remove.any(db, { project, id, versions });
+
+/** What variables stand for in a conversation that this project works on; null when there is none of this id. */
+const findTicketFacts = (db: Db, project: ProjectId, ticketId: string) =>
+  cannedReplySql.findTicketFacts.one<TicketFacts>(db, { project, ticketId });
+
+/** Functions of `store.operatorPresence`. */
+export const operatorPresence = { put: putPresence, remove: removePresence, sweep: sweepPresence, list: listViewers };
+
+/** Functions of `store.operatorViews`. */
+export const operatorViews = { list: listViews, put: putView, remove: removeView };
+
+/** Functions of `store.cannedReplies`. */
+export const cannedReplies = {
+  find: findCannedReply,
+  insert: insertCannedReply,
+  listPage: listCannedReplies,
+  update: updateCannedReply,
+  remove: removeCannedReply,
+  findTicketFacts,
+};

@@ -38,7 +38,7 @@ export const HOOK_BODIES = heldRows({
 });
 
 /** What Telegram has handed over and no message was made of yet; a settled one says nothing any more. */
-export const MESSENGER_UPDATES = heldRows({
+export const CHANNEL_UPDATES = heldRows({
   kind: "messengerUpdates",
   table: "messenger_updates",
   place: "x.message_id",
@@ -189,7 +189,8 @@ const ROWS: readonly RowsOfTicket[] = [
     kind: "visitorFiles",
     table: "widget_files",
     place: "x.id",
-    shown: `x.id, x.message_id AS "messageId", x.filename, x.mime, x.content, x.created_at AS "createdAt"`,
+    shown: `x.id, x.message_id AS "messageId", x.filename, x.mime, x.content, x.object_id AS "objectId",
+      x.created_at AS "createdAt"`,
     pageRows: 2,
   },
   {
@@ -206,7 +207,7 @@ const ROWS: readonly RowsOfTicket[] = [
     shown: `x.read_seq AS "readSeq", x.score, x.comment, x.rated_at AS "ratedAt", x.updated_at AS "updatedAt"`,
     pageRows: 1,
   },
-  MESSENGER_UPDATES,
+  CHANNEL_UPDATES,
   {
     kind: "deliveryAttempts",
     table: "delivery_attempts",
@@ -299,6 +300,7 @@ export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   tool_calls: "itself",
   triage_messages: "itself",
   unfinished_replies: "parent",
+  usage_days: "parent",
   visitors: "tickets",
   widget_files: "itself",
   widget_messages: "itself",

@@ -3,6 +3,11 @@ import { CHANNELS, channelsConfigSchema } from "@svc/contracts";
 import type { ChannelDescriptor, ChannelId, ChannelsConfig, IntegrationId, Sealed } from "@svc/contracts";
 import { statements } from "../sql.ts";
 import type { Db } from "../db.ts";
+import type { Log } from "@svc/log";
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
 
 /** Seals and opens secrets at rest, and names what must not be named. */
 export interface Sealer {
@@ -86,7 +91,7 @@ function mergeClause(id: ChannelId): string {
 }
 
 /** The settings, with the default of every one that is not set. */
-export async function readChannels(db: Db): Promise<ChannelsConfig> {
+async function readChannels(db: Db): Promise<ChannelsConfig> {
   const row = await sql.readChannels.one(db);
   // Columns by name; `channels` has the settings of the channels without a column of their own.
   const settings = row?.settings as { channels: object } | undefined;
@@ -95,7 +100,7 @@ export async function readChannels(db: Db): Promise<ChannelsConfig> {
 }
 
 /** Switches a channel on or off; returns whether that changed anything. */
-export async function setEnabled(db: Db, channelId: IntegrationId, enabled: boolean): Promise<boolean> {
+async function setEnabled(db: Db, channelId: IntegrationId, enabled: boolean): Promise<boolean> {
   if (channelId === TOOL_SERVER) {
     return sql.setToolServerEnabled.any(db, { enabled });
   }
@@ -107,7 +112,7 @@ export async function setEnabled(db: Db, channelId: IntegrationId, enabled: bool
  * Values must have passed their schema. With `ifVersion` nothing is changed once the settings have left that
  * version, and the widget is given no project that does not exist; returns whether they were changed.
  */
-export async function updateChannel(
+async function updateChannel(
   db: Db,
   channelId: IntegrationId,
   config: object,
@@ -167,3 +172,96 @@ export function createSealer(secretKey: string): Sealer {
     },
   };
 }
+
+/** Folder of the migrations, one file of SQL each. */
+export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL("../../migrations", import.meta.url));
+
+/** The table in which a database keeps the names of the migrations that it has had. */
+export const MIGRATIONS_TABLE = "schema_migrations";
+
+/** Number of the advisory lock of a process that changes the schema: the one that node-pg-migrate takes. */
+export const MIGRATION_LOCK = "7241865325823964";
+
+/** Names of the migrations that this version brings, in order. */
+export async function bundledMigrations(): Promise<string[]> {
+  const files = await readdir(MIGRATIONS_DIRECTORY);
+  return files
+    .filter((file) => file.endsWith(".sql"))
+    .map((file) => file.slice(0, -".sql".length))
+    .sort();
+}
+
+/** The SQL of one of the `bundledMigrations`. They go forward only, so that the whole file is to be run. */
+export const readMigration = (name: string): Promise<string> =>
+  readFile(join(MIGRATIONS_DIRECTORY, `${name}.sql`), "utf8");
+
+/** What the migrations of this version make, whether or not a later one takes it away again. */
+export interface OwnObjects {
+  tables: Set<string>;
+  functions: Set<string>;
+}
+
+/**
+ * Names what is the product's own in a database, so that what somebody else keeps next to it is neither read nor
+ * removed. It is read from the migrations, so that none can be forgotten.
+ */
+export async function findOwnObjects(): Promise<OwnObjects> {
+  const own: OwnObjects = { tables: new Set(), functions: new Set() };
+  for (const name of await bundledMigrations()) {
+    const text = await readMigration(name);
+    for (const [, table = ""] of text.matchAll(/^\s*CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(\w+)/gim)) {
+      own.tables.add(table);
+    }
+    for (const [, made = ""] of text.matchAll(/^\s*CREATE (?:OR REPLACE )?FUNCTION (\w+)/gim)) own.functions.add(made);
+  }
+  return own;
+}
+
+/** How the schema of a database stands to this version of the program. */
+export type SchemaState = "current" | "older" | "newer";
+
+/** Compares the database's schema with the one that this version knows. */
+export async function readSchemaState(url: string): Promise<SchemaState> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  try {
+    const exists = await client.query<{ there: string | null }>("SELECT to_regclass($1)::text AS there", [
+      MIGRATIONS_TABLE,
+    ]);
+    if (exists.rows[0]?.there == null) return "older";
+    const { rows } = await client.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
+    const bundled = await bundledMigrations();
+    const applied = new Set(rows.map((row) => row.name));
+    if (bundled.some((name) => !applied.has(name))) return "older";
+    return applied.size > bundled.length ? "newer" : "current";
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Brings the schema up to this version: forward only, each file in a transaction, one migrator at a time (advisory
+ * lock). Safe to repeat; when there is nothing to do it costs two reads.
+ */
+export async function migrateStore(url: string, log: Log): Promise<void> {
+  if ((await readSchemaState(url)) !== "older") return;
+  const { runner } = await import("node-pg-migrate");
+  await runner({
+    databaseUrl: url,
+    dir: MIGRATIONS_DIRECTORY,
+    migrationsTable: MIGRATIONS_TABLE,
+    direction: "up",
+    checkOrder: true,
+    advisoryLockMode: "wait",
+    logger: {
+      debug: (text) => log.debug({}, text),
+      info: (text) => log.debug({}, text),
+      warn: (text) => log.warn({}, text),
+      error: (text) => log.error({}, text),
+    },
+  });
+  log.info({}, "the database schema is up to date");
+}
+
+/** Functions of `store.channelsConfig`. */
+export const channelsConfig = { read: readChannels, setEnabled, update: updateChannel };

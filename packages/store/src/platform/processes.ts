@@ -1,6 +1,9 @@
 import { expiredLease } from "../messages/chats.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
+import type { Db } from "../db.ts";
+import type { IntegrationId } from "@svc/contracts";
+import { DEFAULT_PROJECT } from "./projects.ts";
 
 /**
  * A process that was silent for this long has vanished: far more than a lost line, or a machine that is too busy,
@@ -83,3 +86,107 @@ export const listVanished = (context: Context) => sql.listVanished.all<VanishedP
 /** How many processes of each app run, by its name, and how many of them not on this host. */
 export const countRunning = (context: Context, host: string) =>
   sql.countRunning.all<RunningCount>(context.leases, { host });
+
+/**
+ * Takes a lease, or renews it, for so long. False while another holder has it. Who renews in vain has lost it, and
+ * must have ended its work before the time is over that it has had.
+ */
+const takeLease = (db: Db, name: string, holder: string, leaseMs: number) =>
+  replicaSql.takeLease.any(db, { name, holder, leaseMs });
+
+/** Gives a lease back, so that another one need not wait for its end. Does nothing when it is another's. */
+const releaseLease = (db: Db, name: string, holder: string) => replicaSql.releaseLease.exec(db, { name, holder });
+
+/** How one process is doing with a channel. */
+export interface ReplicaState {
+  id: IntegrationId;
+  state: "running" | "stopped" | "failing";
+  /** Since when it is in that state. */
+  since: Date;
+  /** Why, while it is failing. */
+  error: string | null;
+  /** Sockets of visitors that are open in this process; absent for a channel without sockets. */
+  sockets?: number;
+}
+
+/** A process that has not said anything for so long is gone. */
+export const REPORTED_WITHIN_MS = 5_000;
+
+/** Says how this process is doing with its channels. */
+async function reportState({ leases, processId }: Context, states: readonly ReplicaState[]): Promise<void> {
+  await replicaSql.reportState.run(leases, {
+    replica: processId,
+    id: states.map(({ id }) => id),
+    state: states.map(({ state }) => state),
+    since: states.map(({ since }) => since),
+    error: states.map(({ error }) => error),
+    sockets: states.map(({ sockets = 0 }) => sockets),
+  });
+}
+
+/** Forgets channels of this process that have ended, and processes that died without saying so. */
+const forgetState = ({ leases, processId }: Context, ids: readonly IntegrationId[]) =>
+  replicaSql.forgetState.exec(leases, { replica: processId, ids });
+
+/** What the living processes say, by channel, the longest in its state first. */
+async function listStates({ leases }: Context): Promise<ReplicaState[]> {
+  const rows = await replicaSql.listStates.all<Omit<ReplicaState, "id" | "sockets"> & { channelId: IntegrationId }>(
+    leases,
+  );
+  return rows.map(({ channelId, state, since, error }) => ({ id: channelId, state, since, error }));
+}
+
+/** How long a process counts as alive after its last heartbeat. */
+export const ALIVE_MS = 4_000;
+
+/** Heartbeats that lie further apart are a gap: the process, or the database, was away. */
+const GAP_MS = 2_500;
+
+/**
+ * After the start of the database, which may have been away for long and may have lost the last heartbeats before a
+ * crash, everybody has so long to come back.
+ */
+const COME_BACK_MS = 6_000;
+
+/** A process that was not renewed for this long is dead: far longer than it takes to notice a half-open connection. */
+const DEAD_MS = 120_000;
+
+/**
+ * SQL that is true while the process of a row `i` may be alive. It is not once its time is over and somebody can tell
+ * that it would have said so: a process that has been heard of without a gap since before then, or for as long as
+ * after any heartbeat. After a database or a line to it was away nobody can: all have a gap, and each gets its time to
+ * come back.
+ */
+export const IS_ALIVE = `(i.alive_until > now()
+  OR now() < pg_postmaster_start_time() + interval '${COME_BACK_MS} milliseconds'
+  OR (i.alive_until > now() - interval '${DEAD_MS} milliseconds' AND NOT EXISTS (
+    SELECT 1 FROM instances w WHERE w.alive_until > now()
+    AND (w.alive_since <= i.alive_until OR w.alive_since < now() - interval '${ALIVE_MS} milliseconds'))))`;
+
+const replicaSql = statements("platform/replicas", {
+  reportedWithinMs: REPORTED_WITHIN_MS,
+  defaultProject: DEFAULT_PROJECT,
+  aliveMs: ALIVE_MS,
+  gapMs: GAP_MS,
+});
+
+/** Says that a process lives: for another 4 s. */
+const beatInstance = (db: Db, id: string, app: string) => replicaSql.beatInstance.exec(db, { id, app });
+
+/** Says that a process is gone, and forgets those that died more than a day ago. */
+const endInstance = (db: Db, id: string) => replicaSql.endInstance.exec(db, { id });
+
+/** How many processes of an app are alive. */
+async function countAlive(db: Db, app: string): Promise<number> {
+  const row = await replicaSql.countAlive.one<{ count: number }>(db, { app });
+  return row?.count ?? 0;
+}
+
+/** Functions of `store.channelStates`. */
+export const channelStates = { report: reportState, forget: forgetState, list: listStates };
+
+/** Functions of `store.instances`. */
+export const instances = { beat: beatInstance, end: endInstance, countAlive };
+
+/** Functions of `store.serviceLeases`. */
+export const serviceLeases = { take: takeLease, release: releaseLease };

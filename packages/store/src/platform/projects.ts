@@ -1,5 +1,5 @@
 import { webhookSecretsSchema } from "@svc/contracts";
-import type { WebhookSecrets } from "@svc/contracts";
+import type { Quotas, WebhookSecrets } from "@svc/contracts";
 import { isUniqueViolation, retryOnDeadlock } from "../db.ts";
 import type { Db, PageQuery } from "../db.ts";
 import { newId } from "../ids.ts";
@@ -30,6 +30,7 @@ export interface Project extends WebhookSecrets {
   /** Days that files of visitors are kept; null: as long as their conversation. */
   fileRetentionDays: number | null;
   modelLimits: ModelLimits;
+  quotas: Quotas;
   createdAt: Date;
   version: number;
 }
@@ -44,6 +45,7 @@ export interface NewProject {
   retentionDays?: number | null | undefined;
   fileRetentionDays?: number | null | undefined;
   modelLimits?: { concurrency?: number | null | undefined; tokensPerDay?: number | null | undefined } | undefined;
+  quotas?: { [Name in keyof Quotas]?: number | null | undefined } | undefined;
 }
 
 /** What can be changed of a project; what is left out stays as it is. */
@@ -68,6 +70,9 @@ const DEFAULT_CONCURRENCY = 8;
 /** Long enough to work on a case; as files of strangers fill the disk, they are not kept permanently. */
 const DEFAULT_FILE_RETENTION_DAYS = 90;
 
+/** A limit that is not set is none. */
+const NO_QUOTAS: Quotas = { messagesPerDay: null, documents: null, storageMb: null, sockets: null };
+
 const DEFAULT_HANDOFF_TEXT = "Thank you for your message. A member of our team will look at it and reply here.";
 
 interface SecretRow {
@@ -75,7 +80,8 @@ interface SecretRow {
   previousWebhookSecret: unknown;
 }
 
-interface ProjectRow extends Omit<Project, "modelLimits" | keyof SecretRow>, SecretRow {
+interface ProjectRow extends Omit<Project, "modelLimits" | "quotas" | keyof SecretRow>, SecretRow {
+  quotas: Partial<Quotas>;
   modelConcurrency: number | null;
   modelTokensPerDay: number | null;
 }
@@ -86,7 +92,7 @@ const secretColumn = (column: string, setting: string) =>
 
 const SECRETS = `${secretColumn("webhook_secret", "webhookSecret")}, ${secretColumn("previous_webhook_secret", "previousWebhookSecret")}`;
 
-const COLUMNS = `${SECRETS}, id, name, handoff_text, handoff_texts, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, created_at, version`;
+const COLUMNS = `${SECRETS}, id, name, handoff_text, handoff_texts, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, quotas, created_at, version`;
 
 /** What precedes the id in the name of a deleted project until it is removed: no valid name has a space. */
 const DELETED_PREFIX = "deleted ";
@@ -118,6 +124,7 @@ export async function insert(db: Db, project: NewProject): Promise<Project | nul
       project.modelLimits?.concurrency === undefined ? DEFAULT_CONCURRENCY : project.modelLimits.concurrency,
     modelTokensPerDay: project.modelLimits?.tokensPerDay,
     handoffTexts: JSON.stringify(project.handoffTexts ?? {}),
+    quotas: JSON.stringify(project.quotas ?? {}),
   });
   return row === null ? null : asProject(row);
 }
@@ -159,6 +166,10 @@ export async function ensure(db: Db, name: string): Promise<{ project: Project; 
   return { project, created: false };
 }
 
+/** SQL that sets a column. Quotas that are not named stay; those that are null are removed. */
+const setColumn = (column: string, value: string) =>
+  column === "quotas" ? `quotas = jsonb_strip_nulls(quotas || ${value}::jsonb)` : `${column} = ${value}`;
+
 /**
  * Changes what is named and raises the version, where `versions` has the present one or is null. A new name also
  * takes the place of the old one in the settings of the widget, in the same moment.
@@ -179,11 +190,12 @@ export async function update(
     file_retention_days: change.fileRetentionDays,
     model_concurrency: change.modelLimits?.concurrency,
     model_tokens_per_day: change.modelLimits?.tokensPerDay,
+    quotas: change.quotas === undefined ? undefined : JSON.stringify(change.quotas),
     webhook_secret: change.webhookSecret,
     previous_webhook_secret: change.previousWebhookSecret,
   };
   const given = Object.entries(columns).filter(([, value]) => value !== undefined);
-  const sets = ["version = version + 1", ...given.map(([column], index) => `${column} = $${index + 2}`)];
+  const sets = ["version = version + 1", ...given.map(([column], index) => setColumn(column, `$${index + 2}`))];
   // What is kept for less long than before is looked for at once.
   if (change.retentionDays !== undefined) sets.push("purge_at = now()");
   if (change.fileRetentionDays !== undefined) sets.push("file_purge_at = now()");
@@ -242,9 +254,10 @@ function asSecrets({ webhookSecret, previousWebhookSecret }: SecretRow): Webhook
   });
 }
 
-function asProject({ modelConcurrency, modelTokensPerDay, ...row }: ProjectRow): Project {
+function asProject({ modelConcurrency, modelTokensPerDay, quotas, ...row }: ProjectRow): Project {
   return {
     ...row,
+    quotas: { ...NO_QUOTAS, ...quotas },
     modelLimits: { concurrency: modelConcurrency, tokensPerDay: modelTokensPerDay },
     ...asSecrets(row),
   };

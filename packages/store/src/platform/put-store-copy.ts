@@ -4,8 +4,14 @@ import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { findTables, lockSchema, onCopyClient, readApplied, StoreCopyError, copyStatement } from "./store-copy.ts";
 import type { CopiedTable, FoundTable, FoundTables, CopyDatabase, StoreCopyHead } from "./store-copy.ts";
-import { opensSecretKeyCheck, createSealer } from "./installation.ts";
-import { MIGRATIONS_TABLE, bundledMigrations, findOwnObjects, readMigration } from "./migrate.ts";
+import {
+  opensSecretKeyCheck,
+  createSealer,
+  MIGRATIONS_TABLE,
+  bundledMigrations,
+  findOwnObjects,
+  readMigration,
+} from "./installation.ts";
 
 /** How a copy is put back. */
 export interface PutOptions extends CopyDatabase {
@@ -127,7 +133,11 @@ async function makeSchema(client: pg.Client, migrations: readonly string[]): Pro
  * Our triggers guard rows against those who work with them. Foreign keys are no such triggers, and hold all the time.
  */
 async function setTriggers(client: pg.Client, name: string, to: "ENABLE" | "DISABLE"): Promise<void> {
-  await client.query(`ALTER TABLE ${client.escapeIdentifier(name)} ${to} TRIGGER USER`);
+  const { rows } = await client.query<{ table: string }>(
+    "SELECT $1::regclass::text AS table UNION SELECT relid::text FROM pg_partition_tree($1::regclass)",
+    [client.escapeIdentifier(name)],
+  );
+  for (const { table } of rows) await client.query(`ALTER TABLE ${table} ${to} TRIGGER USER`);
 }
 
 function sameNames(one: readonly string[], other: readonly string[]): boolean {
@@ -192,12 +202,23 @@ async function fitsKey(client: pg.Client, secretKey: string): Promise<boolean> {
   return sealed === null || (sealed !== undefined && opensSecretKeyCheck(createSealer(secretKey), sealed));
 }
 
+/** Objects of the database that is replaced. The copy has its contents of files, so nothing needs them any more. */
+async function findObjects(client: pg.Client): Promise<string[]> {
+  const { all } = await findTables(client);
+  if (!all.includes("object_deletions")) return [];
+  const { rows } = await client.query<{ id: string }>(
+    "SELECT object_id AS id FROM widget_files WHERE object_id IS NOT NULL UNION SELECT object_id FROM object_deletions",
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Everything that happens in the transaction. */
 async function replaceAll(
   client: pg.Client,
   { head, signal, onTable, secretKey }: PutOptions,
   tables: AsyncIterable<{ table: CopiedTable; rows: AsyncIterable<Buffer> }>,
 ): Promise<PutResult> {
+  const released = await findObjects(client);
   const schema = await makeSchema(client, head.migrations);
   const waiting = new Map(schema.copied.map((found) => [found.name, found]));
   const result: PutResult = { tables: 0, rows: 0, migrated: [] };
@@ -226,6 +247,7 @@ async function replaceAll(
   }
   result.migrated = (await bundledMigrations()).slice(head.migrations.length);
   await migrate(client, result.migrated);
+  await client.query("INSERT INTO object_deletions (object_id) SELECT unnest($1::uuid[])", [released]);
   return result;
 }
 

@@ -2,8 +2,8 @@ import { sqlStateOf } from "../db.ts";
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
-import { MODEL_SUMS } from "./model-calls.ts";
-import type { ModelSums } from "./model-calls.ts";
+import { MODEL_SUMS } from "./models.ts";
+import type { ModelSums } from "./models.ts";
 import {
   ISSUE_CHAT_PREFIX,
   QUEUE_COUNT_MAX,

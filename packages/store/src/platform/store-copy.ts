@@ -1,8 +1,17 @@
 import pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
+import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { MIGRATIONS_TABLE, MIGRATION_LOCK, bundledMigrations, findOwnObjects } from "./migrate.ts";
-import { opensSecretKeyCheck, createSealer } from "./installation.ts";
+import { readWhole } from "../messages/file-objects.ts";
+import type { ObjectStore } from "./object-store.ts";
+import {
+  MIGRATIONS_TABLE,
+  MIGRATION_LOCK,
+  bundledMigrations,
+  findOwnObjects,
+  opensSecretKeyCheck,
+  createSealer,
+} from "./installation.ts";
 
 /** What a copy of a store says of itself. */
 export interface StoreCopyHead {
@@ -35,7 +44,11 @@ export const copyStatement = (
   client: pg.Client,
   table: { name: string; columns: readonly string[] },
   end: string,
-): string => `COPY ${client.escapeIdentifier(table.name)} (${quoted(table.columns, client)}) ${end}`;
+): string => {
+  const [name, columns] = [client.escapeIdentifier(table.name), quoted(table.columns, client)];
+  // PostgreSQL copies rows into a partitioned table, but not out of one.
+  return end.startsWith("TO") ? `COPY (SELECT ${columns} FROM ${name}) ${end}` : `COPY ${name} (${columns}) ${end}`;
+};
 
 /** Why a copy of a store cannot be made or put back. */
 export type StoreCopyErrorKind =
@@ -165,6 +178,7 @@ export const LEFT_OUT = {
   processes: "which processes run, or have vanished, is true of the machine that they ran on",
   service_leases: "leases of the copied process are no longer valid",
   operator_sessions: "a session that was ended after the copy was made must not be restored: operators sign in again",
+  object_deletions: "objects that are due to be deleted belong to the installation that was copied",
   operator_links: "a link that was used after the copy was made must not be valid again",
 } as const satisfies Record<string, string>;
 
@@ -198,7 +212,8 @@ const READ_CATALOG = `
     ARRAY(SELECT DISTINCT p.relname::text FROM pg_constraint k JOIN pg_class p ON p.oid = k.confrelid
       WHERE k.conrelid = c.oid AND k.contype = 'f' AND p.oid <> c.oid) AS parents
   FROM pg_class c
-  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname = ANY ($1::text[])
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+    AND c.relname = ANY ($1::text[])
   ORDER BY c.relname`;
 
 /** A table as it is in a database. */
@@ -267,14 +282,60 @@ async function readSequences(client: pg.Client, { name, identities }: FoundTable
   return sequences;
 }
 
+/** The lines of a COPY, without their ends. */
+async function* readLines(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let begun: Buffer[] = [];
+  for await (const piece of rows) {
+    let start = 0;
+    for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, start)) {
+      yield Buffer.concat([...begun, piece.subarray(start, end)]);
+      begun = [];
+      start = end + 1;
+    }
+    if (start < piece.length) begun.push(piece.subarray(start));
+  }
+}
+
+/** NULL in the text format of COPY. */
+const NULL = "\\N";
+
+/**
+ * Rows of files with the contents of their objects, so that a copy needs no object store: it is restored into PostgreSQL.
+ * A file that was erased after the snapshot is copied as an expired one. COPY escapes tabs and ends of lines in values.
+ */
+async function* withContents(
+  rows: AsyncIterable<Buffer>,
+  columns: readonly string[],
+  objects: ObjectStore | null,
+): AsyncGenerator<Buffer> {
+  for await (const line of readLines(rows)) {
+    const values = line.toString("utf8").split("\t");
+    const set = (column: string, value: string) => {
+      values[columns.indexOf(column)] = value;
+    };
+    const objectId = values[columns.indexOf("object_id")] ?? NULL;
+    if (objectId !== NULL) {
+      const content = await readWhole(objects, objectId).catch((error: unknown) => {
+        if (error instanceof ServiceError && error.code === "not_found") return null;
+        throw error;
+      });
+      set("content", `\\\\x${content?.toString("hex") ?? ""}`);
+      if (content === null) set("expired_at", values[columns.indexOf("created_at")] ?? NULL);
+      set("object_id", NULL);
+      set("object_bytes", NULL);
+    }
+    yield Buffer.from(`${values.join("\t")}\n`);
+  }
+}
+
 /**
  * Makes a copy of a store, of one moment, while it may be worked on: a snapshot (REPEATABLE READ), read only, which
  * locks nobody out but migrations. It is read as far as `work` reads it, so that it takes no memory of its own. Works
- * on the schema of this version and of every one before. Throws StoreCopyError `busy`, `no_schema`, `newer_database`
- * and `wrong_key`.
+ * on the schema of this version and of every one before. Contents of files in the object store are part of it. Throws
+ * StoreCopyError `busy`, `no_schema`, `newer_database` and `wrong_key`, and unavailable while the object store is.
  */
 export function takeStoreCopy<Result>(
-  position: CopyDatabase & { secretKey: string },
+  position: CopyDatabase & { secretKey: string; objects?: ObjectStore | null },
   work: (copy: StoreCopy) => Promise<Result>,
 ): Promise<Result> {
   return onCopyClient(position, "svc-backup", async (client) => {
@@ -293,7 +354,9 @@ export function takeStoreCopy<Result>(
         position.signal.throwIfAborted();
         const { name, columns } = found;
         const table = { name, columns, sequences: await readSequences(client, found) };
-        yield { table, rows: client.query(copyTo(copyStatement(client, table, "TO STDOUT"))) };
+        const rows = client.query(copyTo(copyStatement(client, table, "TO STDOUT")));
+        const hasObjects = columns.includes("object_id");
+        yield { table, rows: hasObjects ? withContents(rows, columns, position.objects ?? null) : rows };
       }
     }
     const result = await work({ head, tables });

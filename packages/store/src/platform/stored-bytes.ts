@@ -4,6 +4,7 @@ import type { Db } from "../db.ts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
+import { storageQuotaExceeded } from "./quotas.ts";
 
 /** What is counted: whose bytes they are. See the migration. */
 export const STORED_KINDS = [
@@ -77,6 +78,8 @@ interface LimitState {
   maxBytes: number;
   /** What it limits, as a subject of a sentence. */
   words: string;
+  /** True for the limit of the project that administrators set; else it is one of the installation. */
+  isQuota?: boolean;
 }
 
 const sql = statements("platform/stored-bytes", {
@@ -149,20 +152,22 @@ async function readStates(
   project: ProjectId,
   kind: StoredKind,
 ): Promise<LimitState[]> {
-  const row = await sql.sumKind.one<Record<"ofKind" | "ofProject" | "ofKindEverywhere" | "ofInstallation", number>>(
-    db,
-    {
-      project,
-      kind,
-    },
-  );
+  const row = await sql.sumKind.one<
+    Record<"ofKind" | "ofProject" | "ofKindEverywhere" | "ofInstallation", number> & { quotaMb: number | null }
+  >(db, { project, kind });
   const ofProject = { words: "Storage of this project", usedBytes: row?.ofProject ?? 0, maxBytes: projectMaxBytes };
   const ofAll = {
     words: "Storage of this installation",
     usedBytes: row?.ofInstallation ?? 0,
     maxBytes: installationMaxBytes,
   };
-  if (!isStrangersKind(kind)) return [ofProject, ofAll];
+  const quotaMb = row?.quotaMb ?? null;
+  const usedBytes = (kind === "texts" ? row?.ofKind : row?.ofProject) ?? 0;
+  const quota =
+    quotaMb === null
+      ? []
+      : [{ words: "Storage quota of this project", usedBytes, maxBytes: quotaMb * MB, isQuota: true }];
+  if (!isStrangersKind(kind)) return [...quota, ofProject, ofAll];
   const own = [
     {
       words: `Storage of this project for ${KIND_WORDS[kind]}`,
@@ -176,7 +181,7 @@ async function readStates(
     },
   ];
   // A customer who writes is heard as long as texts alone leave room, however many files there are.
-  return kind === "texts" ? own : [...own, ofProject, ofAll];
+  return kind === "texts" ? [...quota, ...own] : [...quota, ...own, ofProject, ofAll];
 }
 
 /** Counts of what projects store, and the limits that they must not pass. */
@@ -191,7 +196,7 @@ export function storedBytesTable(
 
     /**
      * Throws storage_full when `bytes` more of this kind pass a limit of the project or of the installation, or while
-     * the disk is full. Nothing is reserved: requests in flight may pass the limit by their own bytes each. Warns in
+     * the disk is full; storage_quota_exceeded when they pass the quota that an administrator gave the project. Nothing is reserved: requests in flight may pass the limit by their own bytes each. Warns in
      * the log from 80 % of a limit on.
      */
     async checkRoom(project: ProjectId, kind: StoredKind, bytes: number): Promise<void> {
@@ -202,6 +207,10 @@ export function storedBytesTable(
       }
       const full = states.find(({ usedBytes, maxBytes }) => usedBytes + bytes > maxBytes);
       if (full === undefined) return;
+      const megabytes = (size: number) => Math.round(size / (MB / 10)) / 10;
+      if (full.isQuota === true) {
+        throw storageQuotaExceeded("storageMb", megabytes(full.maxBytes), megabytes(full.usedBytes));
+      }
       throw storageFull(
         `${full.words} is full: ${describeBytes(full.usedBytes)} of ${describeBytes(full.maxBytes)} are used. An administrator can delete files or documents, shorten their retention, or raise the limit.`,
       );

@@ -3,7 +3,7 @@ import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import type { AnswerStep } from "../platform/stats.ts";
 import { statements } from "../sql.ts";
-import { freeOperatorFiles, takeOperatorFiles } from "./operator-files.ts";
+import { freeOperatorFiles, takeOperatorFiles } from "../messages/files.ts";
 import {
   dropBeforeClosing,
   findWebhookMessage,
@@ -16,11 +16,9 @@ import {
 } from "./review-state.ts";
 import type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./review-state.ts";
 import { RECORD_COLUMNS, RECORD_JOINS, asTicketRecord } from "./ticket-record.ts";
-import type { TicketRecord } from "./ticket-record.ts";
-import type { Ticket } from "./open-ticket.ts";
+import type { TicketRecord, Ticket } from "./ticket-record.ts";
 import { decideToolCall } from "./tool-calls.ts";
 import type { ReviewAction } from "@svc/contracts";
-import * as triageMessages from "./triage-messages.ts";
 
 /** What a person has decided. */
 export interface Decision {
@@ -40,6 +38,8 @@ export interface Decision {
   /** Of which of them it becomes so; of all where absent. */
   only?: readonly string[];
   dropsDraft: boolean;
+  /** End of the snooze from now on: "reply" for the next message of the customer, null for none. Absent: as it is. */
+  snooze?: Date | "reply" | null;
   /** True when a run of the pipeline that is under way must start again: what it does may depend on the decision. */
   interrupts: boolean;
   /** What the pipeline has to do now, if anything. */
@@ -134,6 +134,7 @@ async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Dec
     answers: work.answers,
     covers: work.covers,
     fileIds: send?.fileIds ?? [],
+    resolves: send?.resolves ?? false,
   });
   if (send !== null) {
     if (!(await takeOperatorFiles(tx, ticket.homeProject, ticket.id, send.fileIds))) throw new OperatorFileGoneError();
@@ -159,7 +160,7 @@ async function teach(tx: Db, { ticket, waiting, newest }: ReviewState, decision:
   const said = await sql.readText.one<{ text: string }>(tx, { homeProject: ticket.homeProject, id: message.id });
   for (const { project, agentId } of decision.lessons) {
     const decided = { messageId: message.id, ticketId: ticket.id, agentId, text: said?.text ?? "" };
-    await triageMessages.note(tx, project, decided);
+    await noteDecidedMessage(tx, project, decided);
   }
 }
 
@@ -214,6 +215,8 @@ export async function applyDecision(
     stage: after.stage,
     assignee: after.assignee,
     agentId: after.agentId,
+    isSnoozeKept: decision.snooze === undefined,
+    snoozedUntil: decision.snooze === "reply" ? "infinity" : decision.snooze,
   });
   const move = { at: new Date().toISOString(), actor, from: before.stage, to: after.stage, why };
   await insertReviewEvent(tx, {
@@ -234,3 +237,52 @@ export async function applyDecision(
     notifiedMessageId: await findWebhookMessage(tx, before.homeProject, notified),
   };
 }
+
+/** A message whose agent a person has decided. */
+export interface DecidedMessage {
+  messageId: string;
+  ticketId: string;
+  /** Null: it is for none of the agents. */
+  agentId: string | null;
+  text: string;
+}
+
+/** So many are kept for each project, the newest: more teach nothing new. */
+const MAX_KEPT = 10_000;
+
+/** The newest resolved tickets that are learned from. */
+const MAX_TICKETS = 2_000;
+
+/** What a message is about is said in its beginning. */
+const MAX_TEXT_CHARS = 4_000;
+
+const triageSql = statements("tickets/triage-messages", {
+  maxKept1: MAX_KEPT - 1,
+  maxTextChars: MAX_TEXT_CHARS,
+  maxTickets: MAX_TICKETS,
+});
+
+/**
+ * Notes what a person has decided about a message; a later decision on the same message takes its place. Of more
+ * than 10,000 the oldest go.
+ */
+async function noteDecidedMessage(db: Db, project: ProjectId, decided: DecidedMessage): Promise<void> {
+  await triageSql.note.run(db, { project, ...decided });
+  await triageSql.deleteOldest.run(db, { project });
+}
+
+/** Changes whenever what `listDecidedMessages` answers does, also when something of it is erased. */
+async function findTriageMark(db: Db, project: ProjectId): Promise<string> {
+  const row = await triageSql.findMark.one<{ mark: string }>(db, { project });
+  return row?.mark ?? "";
+}
+
+/**
+ * What is known of a project: what has been decided, the newest first, and then what the last 2,000 resolved tickets
+ * began with, for the agent that had them. A decision about such a message is the one that counts.
+ */
+const listDecidedMessages = (db: Db, project: ProjectId) =>
+  triageSql.list.all<Pick<DecidedMessage, "agentId" | "text">>(db, { project });
+
+/** Functions of `store.triageMessages`. */
+export const triageMessages = { note: noteDecidedMessage, findMark: findTriageMark, list: listDecidedMessages };

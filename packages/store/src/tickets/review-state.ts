@@ -3,7 +3,7 @@ import type { ProjectId } from "../ids.ts";
 import type { AnswerStep } from "../platform/stats.ts";
 import { statements } from "../sql.ts";
 import { TICKET_COLUMNS } from "./tickets.ts";
-import type { Ticket } from "./open-ticket.ts";
+import type { Ticket } from "./ticket-record.ts";
 import type { NewDraft } from "./tickets.ts";
 import { PERSON_PROMISED } from "@svc/contracts";
 import type { ReplyAuthor, Source, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
@@ -180,6 +180,8 @@ export interface SendWork {
   sources: Source[];
   /** Files that operators have handed in for it, in their order. */
   fileIds: string[];
+  /** True when the ticket is resolved with it. */
+  resolves: boolean;
   /** Ids of the messages that it answers. */
   covers: string[];
   /** By whose way it goes: the newest of those, else the chat's newest; null when no message is kept. */
@@ -201,6 +203,7 @@ export interface WorkRow {
   markdown: boolean | null;
   sources: Source[] | null;
   fileIds: string[];
+  resolves: boolean;
   answersMessageId: string | null;
   covers: string[];
 }
@@ -216,6 +219,7 @@ export function asWork(row: WorkRow): SendWork | DraftWork {
     markdown: row.markdown ?? false,
     sources: row.sources ?? [],
     fileIds: row.fileIds,
+    resolves: row.resolves,
     covers,
     answers,
   };

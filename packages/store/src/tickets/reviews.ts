@@ -18,7 +18,7 @@ import {
   asWork,
 } from "./review-state.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
-import { dropOperatorFiles } from "./operator-files.ts";
+import { dropOperatorFiles } from "../messages/files.ts";
 import { statements } from "../sql.ts";
 import type { Context } from "../context.ts";
 
@@ -328,9 +328,10 @@ export async function finishSend(
     if (calm !== "review") {
       await sql.deleteDraft.run(tx, { project, ticketId });
     }
+    const resolves = rest === "done" && work.kind === "send" && work.resolves;
     await moveTicket(tx, review, {
       stage: rest,
-      status: rest === "review" ? "open" : "pending",
+      status: rest === "review" ? "open" : resolves ? "resolved" : "pending",
       isReplied: true,
     });
     await insertReviewEvent(tx, {

@@ -186,6 +186,8 @@ async function findReceived(on: Db, project: ProjectId, ticketId: string): Promi
     stage: "received",
     priority: "normal",
     assignee: null,
+    isSnoozed: false,
+    snoozedUntil: null,
     agentId: null,
     confidence: null,
     language: null,

@@ -207,3 +207,6 @@ export async function follow(db: Db): Promise<boolean> {
     return false;
   });
 }
+
+/** Ends snoozes whose time has come, some at a time; returns how many. Safe with any number of replicas. */
+export const wakeSnoozed = async (db: Db): Promise<number> => (await sql.wakeSnoozed.all(db)).length;

@@ -160,7 +160,8 @@ function conditionsOf({ only: project, key, has }: Span, query: TicketPageQuery,
   if (updatedFrom !== undefined) conditions.push(`s.updated_us >= ${add(microseconds(updatedFrom))}`);
   if (updatedTo !== undefined) conditions.push(`s.updated_us < ${add(microseconds(updatedTo))}`);
   if (query.origin !== undefined) conditions.push(`s.origin = ${add(query.origin)}`);
-  if (query.needsReview === true) conditions.push("s.stage IN ('review', 'failed')");
+  if (query.needsReview === true) conditions.push("s.stage IN ('review', 'failed') AND NOT s.is_snoozed");
+  if (query.snoozed !== undefined) conditions.push(query.snoozed ? "s.is_snoozed" : "NOT s.is_snoozed");
   const tagged = tag === undefined ? null : add(tag);
   const withTag = (owner: string) =>
     tagged === null ? [] : [`s.tag_keys <> '{}' AND s.tag_keys @> ARRAY[${owner}::text || ':' || ${tagged}::text]`];

@@ -1,6 +1,8 @@
 import type { ProjectId } from "../ids.ts";
 import { ISSUE_CHAT_PREFIX, ISSUE_ORIGIN } from "@svc/contracts";
-import type { ChannelId, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
+import type { ChannelId, TicketPriority, TicketStage, TicketStatus, ReplyAuthor } from "@svc/contracts";
+import type { Db } from "../db.ts";
+import { statements } from "../sql.ts";
 
 /** All that is kept of a ticket itself. */
 export interface TicketRecord {
@@ -16,6 +18,9 @@ export interface TicketRecord {
   stage: TicketStage;
   priority: TicketPriority;
   assignee: string | null;
+  isSnoozed: boolean;
+  /** End of the snooze; null if the ticket is not snoozed, or until its customer writes. */
+  snoozedUntil: Date | null;
   agentId: string | null;
   confidence: number | null;
   language: string | null;
@@ -32,7 +37,7 @@ export interface TicketRecord {
 export const RECORD_COLUMNS = `t.id, t.home_project_id AS home_project, h.name AS home_project_name,
   t.project_id AS project, t.channel_id, t.chat_id,
   t.user_id, t.subject, t.status, t.stage, t.priority, t.assignee, t.agent_id, t.confidence, t.language, t.tags,
-  t.channel_meta, t.version, t.created_at, t.updated_at, t.first_reply_at, t.resolved_at`;
+  t.snoozed_until IS NOT NULL AS is_snoozed, nullif(t.snoozed_until, 'infinity') AS snoozed_until, t.channel_meta, t.version, t.created_at, t.updated_at, t.first_reply_at, t.resolved_at`;
 export const RECORD_JOINS = "LEFT JOIN projects h ON h.id = t.home_project_id";
 
 /** A confidence as it was given: it is kept as a float of four bytes, and what was 0.7 shall be 0.7 again. */
@@ -112,7 +117,7 @@ export function urgencySpan(priority: string): [number, number] {
 
 /** The columns of ticket_list, in the order of `LIST_VALUES`. */
 export const LIST_COLUMNS = `ticket_id, project_id, created_us, updated_us, urgency, version, status, stage, channel_id,
-  agent_id, assignee, language, user_id, foreign_chat_id, tag_keys, origin`;
+  agent_id, assignee, language, user_id, foreign_chat_id, tag_keys, origin, is_snoozed`;
 
 /** What stands in ticket_list for a ticket `t`. */
 export const LIST_VALUES = `t.id AS ticket_id, t.project_id, ${microsecondsOf("t.created_at")} AS created_us,
@@ -122,4 +127,157 @@ export const LIST_VALUES = `t.id AS ticket_id, t.project_id, ${microsecondsOf("t
   t.version, t.status, t.stage, t.channel_id, t.agent_id, t.assignee, t.language, t.user_id,
   CASE WHEN t.project_id <> t.home_project_id THEN t.chat_id END AS foreign_chat_id,
   ARRAY(SELECT t.project_id || ':' || tag FROM unnest(t.tags) AS tag) AS tag_keys,
-  CASE WHEN t.channel_id = 'api' AND t.chat_id LIKE '${ISSUE_CHAT_PREFIX}%' THEN '${ISSUE_ORIGIN}' END AS origin`;
+  CASE WHEN t.channel_id = 'api' AND t.chat_id LIKE '${ISSUE_CHAT_PREFIX}%' THEN '${ISSUE_ORIGIN}' END AS origin,
+  t.snoozed_until IS NOT NULL AS is_snoozed`;
+
+// A ticket, and SQL that two statements share: one opens tickets by itself, the other one with the claim of a message.
+
+/** A ticket as the pipeline works on it. */
+export interface Ticket {
+  id: string;
+  homeProject: ProjectId;
+  /** Who works on it. */
+  project: ProjectId;
+  channelId: ChannelId;
+  chatId: string;
+  subject: string;
+  status: TicketStatus;
+  stage: TicketStage;
+  assignee: string | null;
+  agentId: string | null;
+  /** ISO 639-1; null as long as no message has said so. */
+  language: string | null;
+  version: number;
+}
+
+const SUBJECT_CHARS = 120;
+
+/** Characters that `String.prototype.trim` removes (ECMAScript, WhiteSpace and LineTerminator), as escapes of PostgreSQL. */
+const WHITE_SPACE = `\\t\\n\\x0b\\f\\r ${escapesOf(
+  "00a0 1680 2000 2001 2002 2003 2004 2005 2006 2007 2008 2009 200a 2028 2029 202f 205f 3000 feff",
+)}`;
+
+/** Characters that change the direction of surrounding text (Unicode UAX #9), as escapes of PostgreSQL. */
+const BIDI_CONTROLS = escapesOf("202a 202b 202c 202d 202e 2066 2067 2068 2069");
+
+function escapesOf(codes: string): string {
+  return codes
+    .split(" ")
+    .map((code) => `\\u${code}`)
+    .join("");
+}
+
+/** SQL of a ticket's subject: the first line of a text, short enough for a list; never cut inside a character. */
+export const subjectOf = (text: string): string =>
+  `left(split_part(translate(btrim(translate(${text}, E'${BIDI_CONTROLS}', ''), E'${WHITE_SPACE}'), E'\\r', E'\\n'), E'\\n', 1), ${SUBJECT_CHARS})`;
+
+/**
+ * SQL of what changes in a ticket `t` that takes in a message: the newest meta wins, and a resolved ticket is open again, as
+ * is a snoozed one.
+ */
+export const TAKE_IN = `user_id = coalesce(excluded.user_id, t.user_id),
+  channel_meta = t.channel_meta || excluded.channel_meta,
+  status = CASE WHEN t.status = 'resolved' THEN 'open' ELSE t.status END,
+  resolved_at = CASE WHEN t.status = 'resolved' THEN NULL ELSE t.resolved_at END, snoozed_until = NULL,
+  version = t.version + 1, updated_at = now()`;
+
+/** Something that has happened to a ticket, told to the process that looks at lists of them. */
+export interface TicketChangeRecord {
+  /** Of the event; grows with time, but for events of transactions that end late. */
+  id: number;
+  ticketId: string;
+  /** The project that works on the ticket now. */
+  project: string;
+  /** The one that had it before, where by this event another one has it; else null. */
+  formerProject: string | null;
+  version: number;
+  status: TicketStatus;
+  stage: TicketStage;
+  assignee: string | null;
+  actor: string;
+  /** The stages that it has gone to by this, in their order. */
+  stages: TicketStage[];
+  /** Ids of the operators whom a note is for. */
+  mentions: string[];
+}
+
+/** A note that is for an operator. */
+export interface MentionRecord {
+  /** Of its event. */
+  id: number;
+  ticketId: string;
+  /** The project that works on the ticket. */
+  projectId: ProjectId;
+  subject: string;
+  at: Date;
+  actor: string;
+  /** Name of the operator who wrote it; null where there is none any more. */
+  author: string | null;
+  text: string;
+}
+
+/** The newest event there is; 0 without any. */
+async function findNewest(db: Db): Promise<number> {
+  const row = await sql.findNewest.one<{ id: number | null }>(db);
+  return row?.id ?? 0;
+}
+
+/** Events after this one but those that are known, oldest first, with their tickets as they are now. */
+const listAfter = (db: Db, id: number, known: readonly number[], limit: number) =>
+  sql.listAfter.all<TicketChangeRecord>(db, { id, known, limit });
+
+/** Notes for this operator in tickets that one of these projects works on, the newest first. */
+const listMentions = (db: Db, projects: readonly ProjectId[], operatorId: string, limit: number) =>
+  sql.listMentions.all<MentionRecord>(db, { projects, operatorId, limit });
+
+const sql = statements("tickets/ticket-changes");
+
+/** A reply that a person has approved, edited or written, and what it answered. */
+export interface OperatorReply {
+  /** Where the ticket came in: what was said in it belongs to that project. */
+  home: ProjectId;
+  ticketId: string;
+  /** The newest of the messages that it answered. */
+  messageId: string;
+  /** Place of the oldest of them in the chat. */
+  firstSeq: number;
+  /** Their texts, oldest first, each at most 50,000 characters. */
+  questions: string[];
+  /** Of the chat (ISO 639-1); null where no message has said so. */
+  language: string | null;
+  decision: "approve" | "edit" | "reply";
+  author: ReplyAuthor;
+  text: string;
+  decidedAt: Date;
+}
+
+/** Which of them are asked for. */
+export interface OperatorReplyQuery {
+  /** Of the tickets that this agent has; of any where `ticketIds` is given. */
+  agentId: string;
+  ticketIds: readonly string[] | null;
+  from: Date | null;
+  to: Date | null;
+  limit: number;
+}
+
+type ReplyRow = Omit<OperatorReply, "decision"> & { decision: OperatorReply["decision"] | null };
+
+/** Those of the tickets that people of a project work on, the newest first. */
+async function listOperatorReplies(db: Db, project: ProjectId, query: OperatorReplyQuery): Promise<OperatorReply[]> {
+  const { agentId, ticketIds, from, to, limit } = query;
+  const rows = await sql.listOperatorReplies.all<ReplyRow>(db, { project, agentId, ticketIds, from, to, limit });
+  return rows.map((row) => ({ ...row, decision: row.decision ?? (row.author === "agent" ? "approve" : "reply") }));
+}
+
+/** Which of these tickets people of the project work on. */
+async function findTickets(db: Db, project: ProjectId, ticketIds: readonly string[]): Promise<Set<string>> {
+  const rows = await sql.findTickets.all<{ id: string }>(db, { project, ticketIds });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Functions of `store.ticketChanges`. */
+export const ticketChanges = { findNewest, listAfter, listMentions };
+
+/** Functions of `store.operatorReplies`. */
+export const operatorReplies = { list: listOperatorReplies, findTickets };

@@ -15,7 +15,7 @@ export interface MethodCall extends BotPayload {
   bot: BotState;
   /** Aborted when the caller has gone. */
   signal: AbortSignal;
-  /** What `getFile` says of where a file lies. */
+  /** Path of a file in the response of `getFile`. */
   filePathOf: (path: string) => string;
   /** A self-hosted server with `--local` has no limit on downloads. */
   isLocal: boolean;

@@ -37,7 +37,7 @@ export interface SentAction extends Sending {
   threadId: number | null;
 }
 
-/** What somebody writes to a bot. */
+/** A message to a bot. */
 export interface WrittenMessage {
   /** Default 4001, the private chat with user 4001. Negative ids are groups. */
   chatId?: number;
@@ -52,11 +52,11 @@ export interface OfferedFile {
   bytes: Buffer;
   name?: string;
   type?: string;
-  /** What the Bot API says of its size; its real size unless told. */
+  /** Size that the Bot API reports. Default: its real size. */
   sizeBytes?: number;
 }
 
-/** What the fields of a message say of a file (https://core.telegram.org/bots/api#document). */
+/** Fields of a message about a file (https://core.telegram.org/bots/api#document). */
 export interface FileFields {
   file_id: string;
   file_unique_id: string;
@@ -236,7 +236,7 @@ export function createFakeBot(
       const extension = /\.[a-z\d]{1,8}$/i.exec(name ?? "")?.[0] ?? "";
       const path = `documents/file_${state.files.size}${extension}`;
       const isStored = diskFolder === null ? Promise.resolve() : store(join(diskFolder, state.token, path), bytes);
-      // Whoever asks for the file is told that it could not be stored.
+      // A request for the file gets the error that it could not be stored.
       isStored.catch(() => undefined);
       state.files.set(id, { fields, path, bytes, isStored });
       return fields;

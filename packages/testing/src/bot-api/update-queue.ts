@@ -15,7 +15,7 @@ export interface UpdateRequest {
 
 /** The updates of one bot that have not been confirmed. */
 export interface UpdateQueue {
-  /** Adds updates at once; those of kinds that the poller has not asked for are dropped, unless told otherwise. */
+  /** Adds updates at once. Kinds that the poller has not requested are dropped by default. */
   push: (updates: readonly BotUpdate[], options: { isUnasked: boolean }) => void;
   /** Confirms what lies before the offset and answers what there is, or waits for it. */
   get: (request: UpdateRequest) => Promise<BotUpdate[]>;

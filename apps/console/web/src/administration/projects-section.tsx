@@ -22,6 +22,8 @@ const DEFAULT_PROJECT = "default";
 const RETENTION_MAX_DAYS = 36_500;
 const CONCURRENCY_MAX = 1_000;
 const TOKENS_PER_DAY_MAX = 1_000_000_000_000;
+/** Limits of a project by what it uses. */
+const QUOTAS = ["messagesPerDay", "documents", "storageMb", "sockets"] as const;
 /** Limits of a new project. */
 const CONCURRENCY = 8;
 const FILE_RETENTION_DAYS = 90;
@@ -44,6 +46,10 @@ const fieldsOf = (item: ProjectItem | null) => ({
   fileRetentionDays: textOf(item === null ? FILE_RETENTION_DAYS : item.fileRetentionDays),
   concurrency: textOf(item === null ? CONCURRENCY : item.modelLimits.concurrency),
   tokensPerDay: textOf(item?.modelLimits.tokensPerDay),
+  messagesPerDay: textOf(item?.quotas.messagesPerDay),
+  documents: textOf(item?.quotas.documents),
+  storageMb: textOf(item?.quotas.storageMb),
+  sockets: textOf(item?.quotas.sockets),
 });
 
 type HandoffTexts = ProjectItem["handoffTexts"];
@@ -94,6 +100,7 @@ function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem
       retentionDays: numberOf(values.retentionDays),
       fileRetentionDays: numberOf(values.fileRetentionDays),
       modelLimits: { concurrency: numberOf(values.concurrency), tokensPerDay: numberOf(values.tokensPerDay) },
+      quotas: Object.fromEntries(QUOTAS.map((name) => [name, numberOf(values[name])])),
     };
     const handoffText = values.handoffText.trim();
     const saved =
@@ -115,8 +122,25 @@ function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem
   return { field, handoffTexts, setHandoffTexts, tablesAsXlsx, setTablesAsXlsx, submit };
 }
 
-/** How long a project keeps data, and how much it may use language models. */
-function LimitFields({ field }: Pick<ReturnType<typeof useProjectForm>, "field">) {
+/** What a project has used today (UTC). */
+function UsageToday({ project }: { project: string }) {
+  const { connection } = useServices();
+  const { t, number } = useTexts();
+  const from = new Date().toISOString().slice(0, 10);
+  const usage = useQuery({
+    queryKey: ["usage", project, from],
+    queryFn: ({ signal }) => connection.call("getUsage", null, { query: { project, from }, signal }),
+  });
+  const [today] = usage.data?.items ?? [];
+  if (today === undefined) return null;
+  const { messages, documents, storedBytes, sockets, modelTokens } = today;
+  const counts = { messages, documents, sockets, modelTokens };
+  const shown = Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, number(count)]));
+  return <p className="mt-2 text-sm">{t("projects.usage", { ...shown, stored: number(storedBytes / 1024 ** 2) })}</p>;
+}
+
+/** How long a project keeps data, and how much it may use. */
+function LimitFields({ field, item }: Pick<ReturnType<typeof useProjectForm>, "field"> & { item: ProjectItem | null }) {
   const { t } = useTexts();
   return (
     <>
@@ -144,6 +168,16 @@ function LimitFields({ field }: Pick<ReturnType<typeof useProjectForm>, "field">
             />
           ))}
         </div>
+      </fieldset>
+      <fieldset>
+        <legend className="mb-2 text-sm font-semibold">{t("projects.quotas")}</legend>
+        <div className="grid gap-4 sm:grid-cols-2">
+          {QUOTAS.map((name) => (
+            <Field key={name} label={t(`projects.${name}`)} {...COUNT} {...field(name)} />
+          ))}
+        </div>
+        <p className="mt-2 text-xs text-muted">{t("projects.quotasHint")}</p>
+        {item !== null && <UsageToday project={item.name} />}
       </fieldset>
     </>
   );
@@ -200,7 +234,7 @@ function ProjectDialog({
         isOn={tablesAsXlsx}
         onChange={setTablesAsXlsx}
       />
-      <LimitFields field={field} />
+      <LimitFields field={field} item={item} />
     </FormDialog>
   );
 }

@@ -20,6 +20,7 @@ const item = (version: number, stage: TicketItem["stage"]): TicketItem => ({
   stage,
   priority: "normal",
   assignee: null,
+  snooze: null,
   agentId: null,
   confidence: null,
   language: null,

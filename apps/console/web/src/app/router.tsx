@@ -88,13 +88,14 @@ const inboxRoute = createRoute({
 const ticketRoute = createRoute({
   getParentRoute: () => inboxRoute,
   path: "$ticketId",
+  loader: ({ context: { texts } }: { context: Services }) => texts.need("ticket"),
   component: lazyRouteComponent(() => import("../ticket/ticket-page.tsx"), "TicketPage"),
 });
 
 /** Options of all pages but the inbox. Their texts are loaded when the first of them is opened. */
 const PAGE = {
   getParentRoute: () => projectRoute,
-  loader: ({ context: { texts } }: { context: Services }) => texts.needPages(),
+  loader: ({ context: { texts } }: { context: Services }) => texts.need("pages"),
 } as const;
 
 const administrationRoute = createRoute({

@@ -3,6 +3,10 @@ declare module "*?first" {
   const texts: Readonly<Record<string, string | { one: string; other: string }>>;
   export default texts;
 }
+declare module "*?ticket" {
+  const texts: Readonly<Record<string, string | { one: string; other: string }>>;
+  export default texts;
+}
 declare module "*?pages" {
   const texts: Readonly<Record<string, string | { one: string; other: string }>>;
   export default texts;

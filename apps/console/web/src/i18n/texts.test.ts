@@ -6,7 +6,7 @@ import en from "./en.json" with { type: "json" };
 import { createTexts, fillText } from "./texts.ts";
 import type { TextEntry, TextPart, TextsOf } from "./texts.ts";
 
-const PARTS = ["first", "pages"] as const;
+const PARTS = ["first", "ticket", "pages"] as const;
 /** The type check compares the German texts with the English ones here: none may be missing. */
 const german: { [Part in TextPart]: TextsOf<Part> } = de;
 

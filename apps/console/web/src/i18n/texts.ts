@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
 import type en from "./en.json";
 
-/** Texts of the frame of all pages, the inbox and its tickets; and those of all other pages. */
+/** Texts of the frame of all pages and of the inbox; those of a ticket; and those of all other pages. */
 export type TextPart = keyof typeof en;
 
 /** A text, or one for each plural category that the language has (`Intl.PluralRules`), chosen by `n`. */
@@ -15,7 +15,7 @@ export type TextsOf<Part extends TextPart> = {
 };
 
 /** Names of all texts. */
-export type TextKey = keyof (typeof en)["first"] | keyof (typeof en)["pages"];
+export type TextKey = { [Part in TextPart]: keyof (typeof en)[Part] }[TextPart];
 
 /** The texts of a language that have been loaded: initially only those of its part `first`. */
 export type TextTable = Partial<Readonly<Record<TextKey, TextEntry>>>;

@@ -18,6 +18,7 @@ const ticket = (id: string, version = 1): TicketItem => ({
   stage: "review",
   priority: "normal",
   assignee: null,
+  snooze: null,
   agentId: null,
   confidence: null,
   language: null,

@@ -49,8 +49,21 @@ export function stateOf({ status, stage }: { status: TicketStatus; stage: Ticket
 }
 
 /** The state as a badge. */
-export function StateMark({ ticket }: { ticket: Pick<TicketItem, "status" | "stage"> }) {
-  const { t } = useTexts();
+export function StateMark({
+  ticket,
+}: {
+  ticket: Pick<TicketItem, "status" | "stage"> & Partial<Pick<TicketItem, "snooze">>;
+}) {
+  const { dateTime, t } = useTexts();
+  const { snooze } = ticket;
+  if (snooze != null) {
+    const { until } = snooze;
+    return (
+      <Badge tone="plain">
+        {until === null ? t("snooze.shownReply") : t("snooze.shown", { time: dateTime(until) })}
+      </Badge>
+    );
+  }
   const { tone, title } = stateOf(ticket);
   return <Badge tone={tone}>{t(title)}</Badge>;
 }

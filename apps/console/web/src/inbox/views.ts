@@ -1,10 +1,21 @@
-import { Archive, CircleCheck, CircleUser, Hourglass, Inbox, Layers, OctagonX, Share2, UserX } from "lucide-react";
+import {
+  AlarmClock,
+  Archive,
+  CircleCheck,
+  CircleUser,
+  Hourglass,
+  Inbox,
+  Layers,
+  OctagonX,
+  Share2,
+  UserX,
+} from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import type { TicketQuery } from "./inbox-search.ts";
 
 /** A view of the inbox that everybody has. Its texts are `view.<id>`, and `empty.<id>` for one without tickets. */
 export interface InboxView {
-  id: "review" | "mine" | "unassigned" | "waiting" | "resolved" | "spam" | "shared" | "all";
+  id: "review" | "mine" | "unassigned" | "waiting" | "snoozed" | "resolved" | "spam" | "shared" | "all";
   icon: LucideIcon;
   /** True if the number of its tickets is shown. */
   isCounted?: true;
@@ -15,9 +26,15 @@ export interface InboxView {
 /** The views of the inbox in their order. */
 export const VIEWS: readonly InboxView[] = [
   { id: "review", icon: Inbox, isCounted: true, filters: () => ({ needsReview: "1" }) },
-  { id: "mine", icon: CircleUser, isCounted: true, filters: (me) => ({ assignee: me }) },
-  { id: "unassigned", icon: UserX, isCounted: true, filters: () => ({ assignee: "none", status: "open" }) },
-  { id: "waiting", icon: Hourglass, filters: () => ({ status: "pending" }) },
+  { id: "mine", icon: CircleUser, isCounted: true, filters: (me) => ({ assignee: me, snoozed: "0" }) },
+  {
+    id: "unassigned",
+    icon: UserX,
+    isCounted: true,
+    filters: () => ({ assignee: "none", status: "open", snoozed: "0" }),
+  },
+  { id: "waiting", icon: Hourglass, filters: () => ({ status: "pending", snoozed: "0" }) },
+  { id: "snoozed", icon: AlarmClock, filters: () => ({ snoozed: "1" }) },
   { id: "resolved", icon: CircleCheck, filters: () => ({ status: "resolved" }) },
   { id: "spam", icon: OctagonX, filters: () => ({ status: "spam" }) },
   { id: "shared", icon: Share2, filters: () => ({ origin: "tool-server" }) },

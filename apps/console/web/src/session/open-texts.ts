@@ -3,27 +3,32 @@ import type { Texts, Language, TextPart, TextTable } from "../i18n/texts.ts";
 import { createStore } from "../ui/create-store.ts";
 import type { Store } from "../ui/create-store.ts";
 
-/** Loads the two parts of a language's file, which the build splits: the second is not part of the first page load. */
+/** Loads the parts of a language's file, which the build splits: only the first is part of the first page load. */
 type Source = Record<TextPart, () => Promise<TextTable>>;
 
 const SOURCES: Record<Language, Source> = {
   en: {
     first: async () => (await import("../i18n/en.json?first")).default,
+    ticket: async () => (await import("../i18n/en.json?ticket")).default,
     pages: async () => (await import("../i18n/en.json?pages")).default,
   },
   de: {
     first: async () => (await import("../i18n/de.json?first")).default,
+    ticket: async () => (await import("../i18n/de.json?ticket")).default,
     pages: async () => (await import("../i18n/de.json?pages")).default,
   },
 };
+
+/** The parts in their order: a page that needs one needs those before it, too. */
+const PARTS: readonly TextPart[] = ["first", "ticket", "pages"];
 
 /** The texts that the console shows, in the language that is chosen. */
 export interface OpenTexts {
   shown: Pick<Store<Texts>, "get" | "subscribe">;
   /** Shows this language from when its texts are there. Rejects where they cannot be had: what is shown stays. */
   choose: (language: Language) => Promise<void>;
-  /** Fetches the texts of the pages beside the inbox, too; resolves when they are shown. */
-  needPages: () => Promise<void>;
+  /** Fetches the texts of tickets, or those of all pages, too; resolves when they are shown. */
+  need: (part: "ticket" | "pages") => Promise<void>;
 }
 
 /**
@@ -31,14 +36,14 @@ export interface OpenTexts {
  * `wanted` (BCP 47) in the chosen language is spoken.
  */
 export async function openTexts(first: Language, wanted: readonly string[]): Promise<OpenTexts> {
-  let asked = { language: first, withPages: false };
+  let asked: { language: Language; part: TextPart } = { language: first, part: "first" };
   let done = asked;
 
-  async function load({ language, withPages }: typeof asked): Promise<Texts> {
+  async function load({ language, part }: typeof asked): Promise<Texts> {
     const source = SOURCES[language];
     const tag = wanted.find((name) => name.toLowerCase().split("-")[0] === language) ?? language;
-    const [table, pages] = await Promise.all([source.first(), withPages ? source.pages() : {}]);
-    return createTexts(tag, { ...table, ...pages });
+    const tables = await Promise.all(PARTS.slice(0, PARTS.indexOf(part) + 1).map((name) => source[name]()));
+    return createTexts(tag, Object.assign({}, ...tables) as TextTable);
   }
   const shown = createStore(await load(asked));
 
@@ -57,8 +62,8 @@ export async function openTexts(first: Language, wanted: readonly string[]): Pro
       if (language !== asked.language) asked = { ...asked, language };
       await show();
     },
-    async needPages() {
-      if (!asked.withPages) asked = { ...asked, withPages: true };
+    async need(part) {
+      if (PARTS.indexOf(part) > PARTS.indexOf(asked.part)) asked = { ...asked, part };
       await show();
     },
   };

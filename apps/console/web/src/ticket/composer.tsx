@@ -1,8 +1,9 @@
-import { MessageSquareReply, Paperclip, StickyNote, Wand } from "lucide-react";
+import { CheckCheck, ChevronUp, ListEnd, MessageSquareReply, Paperclip, StickyNote, Wand } from "lucide-react";
 import { useRef, useState } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import type { Person } from "../session/services.ts";
 import { Button, IconButton } from "../ui/button.tsx";
+import { Menu, MenuItem } from "../ui/menu.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
@@ -112,6 +113,21 @@ function ComposerField({ state, onCanned }: { state: ComposerState; onCanned: ()
   );
 }
 
+/** What else can follow a reply. */
+function SendMenu({ state: { send }, isDisabled }: { state: ComposerState; isDisabled: boolean }) {
+  const { t } = useTexts();
+  return (
+    <Menu trigger={<IconButton icon={ChevronUp} label={t("compose.sendMore")} disabled={isDisabled} />}>
+      <MenuItem icon={CheckCheck} keys="mod+shift+Enter" onSelect={() => void send("resolve")}>
+        {t("compose.sendResolve")}
+      </MenuItem>
+      <MenuItem icon={ListEnd} keys="mod+alt+Enter" onSelect={() => void send("next")}>
+        {t("compose.sendNext")}
+      </MenuItem>
+    </Menu>
+  );
+}
+
 /** The field for operators: a reply, the draft in their own words, or a note. */
 export function Composer(props: ComposerProps) {
   const { ticket, isBusy } = props;
@@ -150,6 +166,7 @@ export function Composer(props: ComposerProps) {
             >
               {t(MODES[mode].submit)}
             </Button>
+            {mode !== "note" && <SendMenu state={state} isDisabled={!isBegun || isBusy} />}
           </div>
         )}
       </div>

@@ -2,7 +2,7 @@ import { FileText, Download, ClipboardList, Link2, Bot, Check, CheckCheck, User,
 import type { Source, TicketDetail, TicketMessage, TicketReply, TicketEvent } from "@svc/contracts";
 import { useState, memo, useMemo } from "react";
 import { fillText, textOf, useTexts } from "../i18n/texts.ts";
-import type { TextKey } from "../i18n/texts.ts";
+import type { TextKey, Texts } from "../i18n/texts.ts";
 import { customerName, isTask, taskText } from "../inbox/describe-ticket.ts";
 import { useServices, usePeople } from "../session/services.ts";
 import { Avatar, Badge } from "../ui/badge.tsx";
@@ -233,14 +233,22 @@ function NoteView({ name, at, text }: { name: string; at: string; text: string }
 const stringOf = (value: unknown) => (typeof value === "string" ? value : "");
 
 /** What somebody has decided, in words. */
-function describeEvent({ actor, data, moves }: TicketEvent, words: ReasonWords): string {
-  const { t, nameOf } = words;
+function describeEvent(
+  { actor, data, moves }: TicketEvent,
+  words: ReasonWords & { dateTime: Texts["dateTime"] },
+): string {
+  const { dateTime, t, nameOf } = words;
   const decision = stringOf(data["decision"]);
   const { comment, score } = data;
   if (decision === "rate" && typeof score === "number") {
     return typeof comment === "string" ? t("event.rateComment", { score, comment }) : t("event.rate", { score });
   }
+  if (decision === "unsnooze" && actor === "service") return t("event.snoozeOver");
   const name = nameOf(actor);
+  if (decision === "snooze") {
+    const until = stringOf(data["until"]);
+    return until === "" ? t("event.snoozeReply", { name }) : t("event.snooze", { name, time: dateTime(until) });
+  }
   const to = stringOf(data["assignee"]);
   const why = describeReason(moves.at(-1)?.why ?? "", words);
   const known = decision === "rate" ? "" : textOf(t, "event", decision, "");
@@ -255,7 +263,7 @@ function EventLine({ event, nameOf }: { event: TicketEvent; nameOf: (actor: stri
   const { at } = event;
   return (
     <p className="flex items-baseline justify-center gap-2 px-4 text-center text-xs text-muted">
-      <span className="min-w-0 wrap-anywhere">{describeEvent(event, { t, percent, nameOf })}</span>
+      <span className="min-w-0 wrap-anywhere">{describeEvent(event, { dateTime, t, percent, nameOf })}</span>
       <time dateTime={at} title={dateTime(at)} className="shrink-0 text-faint">
         {timeOfDay(at)}
       </time>

@@ -94,6 +94,76 @@ function AssignDialog({ ticket, onClose, onAssign }: DialogProps & { onAssign: (
   );
 }
 
+const DAY_MS = 86_400_000;
+
+/** Returns 9:00 of the day after `days`, in the time zone of the browser. */
+function morningAfter(days: number): Date {
+  const morning = new Date();
+  morning.setDate(morning.getDate() + days);
+  morning.setHours(9, 0, 0, 0);
+  return morning;
+}
+
+/** Returns the times that a snooze is offered for. */
+const snoozeTimes = () =>
+  [
+    { id: "hours", at: new Date(Date.now() + DAY_MS / 8) },
+    { id: "tomorrow", at: morningAfter(1) },
+    { id: "monday", at: morningAfter((8 - new Date().getDay()) % 7 || 7) },
+    { id: "week", at: morningAfter(7) },
+  ] as const;
+
+/** Snoozes the ticket until a time that is offered, until another one, or until the customer writes. */
+function SnoozeDialog({ onClose, onSnooze }: { onClose: () => void; onSnooze: (until: string | null) => void }) {
+  const { dateTime, t } = useTexts();
+  const [isCustom, setCustom] = useState(false);
+  const snooze = (until: string | null) => {
+    onClose();
+    onSnooze(until);
+  };
+  if (isCustom) {
+    return (
+      <FormDialog
+        title={t("action.snooze")}
+        width="small"
+        action={t("action.snooze")}
+        onSubmit={(form) => snooze(new Date(formText(form, "until")).toISOString())}
+        onClose={onClose}
+      >
+        <Field label={t("snooze.until")} name="until" type="datetime-local" required autoFocus />
+      </FormDialog>
+    );
+  }
+  const times = snoozeTimes();
+  const row = (id: string, text: string, hint?: string) => ({
+    id,
+    words: text,
+    view: (
+      <>
+        <span className="flex-1 truncate">{text}</span>
+        {hint !== undefined && <span className="text-muted">{hint}</span>}
+      </>
+    ),
+  });
+  return (
+    <Dialog title={t("action.snooze")} width="small" onClose={onClose}>
+      <PickList
+        label={t("action.snooze")}
+        empty={t("people.none")}
+        items={[
+          ...times.map(({ at, id }) => row(id, t(`snooze.${id}`), dateTime(at.toISOString()))),
+          row("reply", t("snooze.reply")),
+          row("custom", t("snooze.custom")),
+        ]}
+        onPick={(id) => {
+          if (id === "custom") setCustom(true);
+          else snooze(times.find((time) => time.id === id)?.at.toISOString() ?? null);
+        }}
+      />
+    </Dialog>
+  );
+}
+
 const PRIORITIES = ["low", "normal", "high", "urgent"] as const satisfies readonly TicketPriority[];
 /** TICKET_LIMITS of the contracts say the same; the server checks. */
 const SUBJECT_MAX_CHARS = 200;
@@ -286,7 +356,7 @@ function ResolveDialog({ onClose, onResolve }: { onClose: () => void; onResolve:
 }
 
 /** Names of the dialogs. */
-export type TicketDialog = "assign" | "reject" | "resolve" | "approve" | "reroute" | "change";
+export type TicketDialog = "assign" | "reject" | "resolve" | "approve" | "reroute" | "change" | "snooze";
 
 /** The dialog that is open. */
 export function TicketDialogs({
@@ -294,7 +364,7 @@ export function TicketDialogs({
   ticket,
   threshold,
   onClose,
-  decisions: { assign, reject, resolve, approve },
+  decisions: { assign, reject, resolve, approve, snooze },
   actions,
 }: {
   dialog: TicketDialog;
@@ -310,6 +380,7 @@ export function TicketDialogs({
       {dialog === "assign" && <AssignDialog {...props} onAssign={assign} />}
       {dialog === "reject" && <RejectDialog onClose={onClose} onReject={reject} />}
       {dialog === "resolve" && <ResolveDialog onClose={onClose} onResolve={() => resolve("resolved")} />}
+      {dialog === "snooze" && <SnoozeDialog onClose={onClose} onSnooze={snooze} />}
       {dialog === "approve" && <ApproveDialog {...props} threshold={threshold} onApprove={approve} />}
       {dialog === "reroute" && <RerouteDialog {...props} actions={actions} />}
       {dialog === "change" && <ChangeDialog {...props} actions={actions} />}

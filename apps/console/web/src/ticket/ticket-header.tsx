@@ -1,5 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import {
+  AlarmClock,
+  AlarmClockOff,
   ArrowLeft,
   CircleCheck,
   Copy,
@@ -114,6 +116,7 @@ interface HeaderDoing {
   askToResolve: () => void;
   resolve: (as: "spam") => void;
   reopen: () => void;
+  unsnooze: () => void;
   openDialog: (dialog: TicketDialog) => void;
   copyLink: () => void;
   toggleDetails: () => void;
@@ -129,6 +132,12 @@ function TicketMenu({ ticket, isClosed, doing }: { ticket: TicketDetail; isClose
     [
       { icon: UserPlus, keys: "#", title: "action.assign", run: () => openDialog("assign") },
       { icon: Route, keys: "m", title: "action.reroute", run: () => openDialog("reroute") },
+      ...(isClosed
+        ? []
+        : [{ icon: AlarmClock, keys: "z", title: "action.snooze", run: () => openDialog("snooze") } as const]),
+      ...(ticket.snooze === null
+        ? []
+        : [{ icon: AlarmClockOff, keys: "shift+z", title: "action.unsnooze", run: doing.unsnooze } as const]),
       { icon: Tags, keys: "t", title: "action.change", run: () => openDialog("change") },
       ...(canReject
         ? [{ icon: ThumbsDown, keys: "shift+x", title: "action.reject", run: () => openDialog("reject") } as const]

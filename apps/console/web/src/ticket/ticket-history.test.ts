@@ -53,6 +53,7 @@ const ticket = (change: Partial<TicketDetail>): TicketDetail => ({
   stage: "review",
   priority: "normal",
   assignee: null,
+  snooze: null,
   agentId: null,
   confidence: null,
   language: null,

@@ -62,13 +62,14 @@ interface Doing extends Decisions {
 }
 
 /** Offers the commands of a ticket. */
-function useTicketCommands({ stage }: TicketDetail, state: ReturnType<typeof stateOf>, doing: Doing) {
+function useTicketCommands({ snooze, stage }: TicketDetail, state: ReturnType<typeof stateOf>, doing: Doing) {
   const { t } = useTexts();
   const { me } = usePeople();
   const mayWrite = useRights()("tickets:write");
   const { canApprove, hasDraftText, isClosed, takesReplies } = state;
   const { assign, compose, openDialog } = doing;
   const isReview = stage === "review" && takesReplies;
+  const isSnoozed = snooze !== null;
   const decides = { isDecision: true };
   const { regenerate } = doing;
   const writing: (GroupCommand | false)[] = [
@@ -80,6 +81,8 @@ function useTicketCommands({ stage }: TicketDetail, state: ReturnType<typeof sta
     isReview && { id: "reject", title: t("action.reject"), keys: "shift+x", run: () => openDialog("reject") },
     { id: "assign", title: t("action.assign"), keys: "#", run: () => openDialog("assign") },
     { id: "take", title: t("action.take"), keys: "i", run: () => assign(me) },
+    !isClosed && { id: "snooze", title: t("action.snooze"), keys: "z", run: () => openDialog("snooze") },
+    isSnoozed && { id: "unsnooze", title: t("action.unsnooze"), keys: "shift+z", run: doing.unsnooze },
     { id: "reroute", title: t("action.reroute"), keys: "m", run: () => openDialog("reroute") },
     { id: "tags", title: t("action.change"), keys: "t", run: () => openDialog("change") },
     !isClosed && { id: "resolve", title: t("action.resolve"), keys: "shift+e", ...decides, run: doing.askToResolve },
@@ -164,6 +167,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
         isBusy={isBusy}
         onTyping={setTyping}
         onSent={onSent}
+        onNext={doing.openNext}
       />
     );
   return (

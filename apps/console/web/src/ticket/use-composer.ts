@@ -26,7 +26,12 @@ export interface ComposerProps {
   isBusy: boolean;
   onTyping: (isTyping: boolean) => void;
   onSent: () => void;
+  /** Opens the next ticket of the list. */
+  onNext: () => void;
 }
+
+/** What follows a reply. */
+export type AfterSend = "stay" | "next" | "resolve";
 
 /** Delay after the last letter before the text is stored: a reload loses at most that. */
 const STORE_MS = 250;
@@ -112,7 +117,7 @@ function useMentions(text: string, isNote: boolean) {
 
 /** What the composer of a ticket shows, and what its controls do. */
 // oxlint-disable-next-line max-lines-per-function -- one state that all parts of the composer share
-export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent }: ComposerProps) {
+export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent, onNext }: ComposerProps) {
   const { me } = usePeople();
   const area = useRef<HTMLTextAreaElement>(null);
   const notice = useRef<HTMLDivElement>(null);
@@ -164,6 +169,7 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
       setOpen(false);
       onSent();
     },
+    onNext,
   });
   useImperativeHandle(ref, () => ({
     open(next) {
@@ -250,30 +256,36 @@ interface SendOptions {
   isReady: boolean;
   setSending: (isSending: boolean) => void;
   onSent: () => void;
+  onNext: () => void;
 }
 
 /** Returns a function that sends the text, unless a file has failed or the ticket has changed since it was begun. */
 function useSend(options: SendOptions) {
   const { t } = useTexts();
   const { toasts } = useServices();
-  const { act, draft, drafts, mode, changes, mentions, notice, ticketId, isReady, setSending, onSent } = options;
+  const { act, draft, drafts, mode, changes, mentions, notice, ticketId, isReady, setSending, onSent, onNext } =
+    options;
   const { files, text } = draft;
   const takesFiles = mode !== "note";
 
-  function post(): Promise<boolean> {
+  function post(after: AfterSend): Promise<boolean> {
     const { attachments } = files;
-    const withFiles = attachments.length === 0 ? {} : { attachments };
+    const withFiles = {
+      ...(attachments.length === 0 ? {} : { attachments }),
+      ...(after === "resolve" ? { resolves: true } : {}),
+    };
+    const done = t(after === "resolve" ? "done.replyResolve" : "done.reply");
     if (mode === "note") {
       const input = { text, ...mentionsIn(text, mentions.people, mentions.chosen.current) };
       return act("note", input, { version: null, done: t("done.note") });
     }
-    if (mode === "edit") return act("edit", { text, ...withFiles }, { done: t("done.reply") });
-    return act("reply", { text, markdown: true, ...withFiles }, { done: t("done.reply") });
+    if (mode === "edit") return act("edit", { text, ...withFiles }, { done });
+    return act("reply", { text, markdown: true, ...withFiles }, { done });
   }
   function reject(message: string) {
     toasts.show({ kind: "error", text: message });
   }
-  return async function send(): Promise<void> {
+  return async function send(after: AfterSend = "stay"): Promise<void> {
     if (!isReady || (takesFiles && files.isSending)) return;
     if (takesFiles && files.hasFailed) return reject(t("compose.failedFile"));
     if (takesFiles && isInTheWay(changes)) {
@@ -282,7 +294,7 @@ function useSend(options: SendOptions) {
     }
     // Text that is typed meanwhile would be deleted with the text that is sent.
     setSending(true);
-    const isSent = await post();
+    const isSent = await post(after);
     setSending(false);
     // Text that could not be sent is kept.
     if (!isSent) return;
@@ -294,6 +306,7 @@ function useSend(options: SendOptions) {
     draft.setText("");
     draft.setMode("reply");
     onSent();
+    if (after !== "stay") onNext();
   };
 }
 
@@ -309,8 +322,9 @@ export function useComposerKeys(state: ComposerState, openPicker: () => void, me
       const person = found[picked % found.length];
       if (by === 0 && person !== undefined) mentionPerson(person);
       else setPicked((now) => (now + by + found.length) % found.length);
-    } else if (key === "Enter" && (event.ctrlKey || event.metaKey)) void send();
-    else if (key === "Escape") {
+    } else if (key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      void send(mode === "note" ? "stay" : event.shiftKey ? "resolve" : event.altKey ? "next" : "stay");
+    } else if (key === "Escape") {
       area.current?.blur();
       if (!isBegun) setOpen(false);
     } else if (key === "/" && text === "" && mode !== "note") openPicker();

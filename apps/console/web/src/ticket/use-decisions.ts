@@ -41,6 +41,24 @@ export function useDecisions(ticket: TicketDetail, isNext: RefObject<boolean>, a
     reject: (reason?: string) =>
       decide(() => void goOn(act("reject", reason === undefined ? {} : { reason }, { done: t("done.reject") }))),
     regenerate: () => decide(() => void act("regenerate", {}, { done: t("done.regenerate") })),
+    /** Opens the next ticket of the list, after this one was finished. */
+    openNext: () => void goOn(Promise.resolve(true)),
+    /** Snoozes the ticket until a time; null until its customer writes. */
+    snooze: (until: string | null) =>
+      decide(
+        () =>
+          void goOn(
+            act(
+              "snooze",
+              { until },
+              {
+                done: t("done.snooze"),
+                undo: ({ version }) => void act("unsnooze", {}, { version, done: t("done.unsnooze") }),
+              },
+            ),
+          ),
+      ),
+    unsnooze: () => decide(() => void act("unsnooze", {}, { done: t("done.unsnooze") })),
     reopen: () => decide(() => void act("reopen", {}, { version: null, done: t("done.reopen") })),
     retry: () => decide(() => void act("retry", {}, { done: t("done.retry") })),
     resolve: (as: "resolved" | "spam") =>

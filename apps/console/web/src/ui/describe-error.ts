@@ -13,6 +13,7 @@ const CODES: ReadonlyMap<string, TextKey> = new Map([
   ["project_mismatch", "error.noRight"],
   ["rate_limited", "error.tooMuch"],
   ["unavailable", "error.away"],
+  ["busy", "error.away"],
   ["unexpected_answer", "error.stranger"],
   ["unreachable", "error.unreachable"],
   ["version_conflict", "error.changed"],

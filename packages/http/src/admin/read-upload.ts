@@ -1,0 +1,146 @@
+import { KB_LIMITS, ServiceError } from "@svc/contracts";
+import type { DocumentRequest, FileFacts } from "@svc/contracts";
+import { readBodyBytes, readJsonBody } from "../json-body.ts";
+import type { BodyMeter } from "../json-body.ts";
+import type { UploadedFile } from "@svc/operations";
+import type { Request } from "express";
+import { readForm } from "./read-form.ts";
+
+/** Lets in as many bodies as memory is meant for. */
+export interface UploadGate {
+  /**
+   * Runs `work`, which reads a body that this caller sends and tells the meter of every piece of it. What came is held
+   * against the gate until `work` has ended. The meter throws rate_limited when there is no room for a piece.
+   */
+  admit<Result>(caller: string, work: (meter: BodyMeter) => Promise<Result>): Promise<Result>;
+}
+
+/** What a gate lets in, in bytes that have come. */
+export interface UploadRoom {
+  /** Of all bodies together. */
+  maxBytes: number;
+  /** Maximum of one caller, so that one caller cannot use all of it. */
+  callerMaxBytes: number;
+  /** A body counts from here on: a smaller one always gets in, as every other request does. */
+  freeBytes: number;
+}
+
+const noRoom = (detail: string) => new ServiceError("rate_limited", detail, { headers: { "Retry-After": "2" } });
+
+/**
+ * Makes a gate for large bodies. It counts what has come and not what was announced: a connection that announces much
+ * and sends nothing costs nothing, and so takes no room from others.
+ */
+export function createUploadGate({ maxBytes, callerMaxBytes, freeBytes }: UploadRoom): UploadGate {
+  const usedBytesOf = new Map<string, number>();
+  let usedBytes = 0;
+
+  function use(caller: string, sizeBytes: number): void {
+    const ofCaller = (usedBytesOf.get(caller) ?? 0) + sizeBytes;
+    usedBytes += sizeBytes;
+    if (ofCaller > 0) usedBytesOf.set(caller, ofCaller);
+    else usedBytesOf.delete(caller);
+  }
+
+  return {
+    async admit(caller, work) {
+      let receivedBytes = 0;
+      let countedBytes = 0;
+      const meter: BodyMeter = (sizeBytes) => {
+        receivedBytes += sizeBytes;
+        if (receivedBytes <= freeBytes) return;
+        const moreBytes = receivedBytes - countedBytes;
+        if ((usedBytesOf.get(caller) ?? 0) + moreBytes > callerMaxBytes) {
+          throw noRoom("Too many concurrent uploads with this key. Upload one file at a time.");
+        }
+        if (usedBytes + moreBytes > maxBytes) throw noRoom("Too many concurrent uploads. Retry later.");
+        use(caller, moreBytes);
+        countedBytes = receivedBytes;
+      };
+      try {
+        return await work(meter);
+      } finally {
+        use(caller, -countedBytes);
+      }
+    },
+  };
+}
+
+/** What is handed in: a document that is described in JSON, or files. */
+export type Upload = { json: DocumentRequest } | { files: UploadedFile[] };
+
+/** What a form has besides its files. */
+const FORM_OVERHEAD_BYTES = 1024 * 1024;
+
+/** The largest body that is read. */
+export const UPLOAD_MAX_BYTES = KB_LIMITS.fileMaxBytes + FORM_OVERHEAD_BYTES;
+
+const DECLARED_MAX_CHARS = 200;
+
+/** The media type of a body, in lower case and without parameters. Throws unsupported_media_type. */
+function mediaTypeOf(request: Request): string {
+  const types = request.headersDistinct["content-type"] ?? [];
+  const type = types[0]?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  // The default of curl's --data-binary, which says nothing about the content.
+  if (types.length !== 1 || type === "" || type === "application/x-www-form-urlencoded") {
+    throw new ServiceError(
+      "unsupported_media_type",
+      "Set Content-Type to application/json, multipart/form-data, or the media type of the file, such as application/pdf. Use application/octet-stream if the type is unknown.",
+    );
+  }
+  return type;
+}
+
+/** Leaves out what was sent empty. */
+function filled(values: Iterable<[string, unknown]>): FileFacts {
+  return Object.fromEntries([...values].filter(([, value]) => value !== ""));
+}
+
+async function readFormFiles(request: Request, meter: BodyMeter): Promise<UploadedFile[]> {
+  const body = await readBodyBytes(request, UPLOAD_MAX_BYTES, meter);
+  const { fields, files } = await readForm(body, request.headers["content-type"] ?? "");
+  const facts = filled(fields);
+  if (files.length > 1 && Object.keys(facts).length > 0) {
+    const detail = "is only allowed with a single file; several files are identified by their names";
+    const errors = Object.keys(facts).map((name) => ({ pointer: `/${name}`, code: "not_allowed", detail }));
+    throw new ServiceError("invalid_request", "Send several files without name, title, url and key.", { errors });
+  }
+  return files.map(({ name, mime, bytes }) => ({
+    facts: { ...(name === "" ? {} : { name }), ...facts },
+    // Clients that do not know the type of a part leave it out, and busboy then says text/plain.
+    mime: mime === "text/plain" ? null : mime.slice(0, DECLARED_MAX_CHARS),
+    bytes,
+  }));
+}
+
+async function readRawFile(request: Request, meter: BodyMeter): Promise<UploadedFile[]> {
+  const bytes = await readBodyBytes(request, KB_LIMITS.fileMaxBytes, meter);
+  const mime = request.headers["content-type"]?.slice(0, DECLARED_MAX_CHARS) ?? null;
+  return [{ facts: filled(Object.entries(request.query)), mime, bytes }];
+}
+
+type ReadUpload = (request: Request, meter: BodyMeter) => Promise<Upload>;
+
+/** How bodies that are no file are read. */
+const READERS: Readonly<Record<string, ReadUpload>> = {
+  "application/json": async (request, meter) => ({
+    json: (await readJsonBody(request, KB_LIMITS.jsonMaxBytes, meter)) as DocumentRequest,
+  }),
+  "multipart/form-data": async (request, meter) => ({ files: await readFormFiles(request, meter) }),
+};
+const readRaw: ReadUpload = async (request, meter) => ({ files: await readRawFile(request, meter) });
+
+/**
+ * Reads what a caller hands in and does `work` with it, while the gate has room for it: JSON, a form with files, or the
+ * bytes of one file with what is said of it in the query. Throws unsupported_media_type, payload_too_large,
+ * rate_limited, invalid_json, and invalid_request with every error, also when the connection was cut: then nothing was
+ * done.
+ */
+export async function withUpload<Result>(
+  request: Request,
+  { gate, caller }: { gate: UploadGate; caller: string },
+  work: (upload: Upload) => Promise<Result>,
+): Promise<Result> {
+  const read = READERS[mediaTypeOf(request)] ?? readRaw;
+  return gate.admit(caller, async (meter) => work(await read(request, meter)));
+}

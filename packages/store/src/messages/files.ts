@@ -1,0 +1,316 @@
+import { WIDGET_LIMITS, OPERATOR_FILE_LIMITS } from "@svc/contracts";
+import type { WidgetFile } from "@svc/contracts";
+import { asProjectId, newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { retryOnDeadlock } from "../db.ts";
+import { describeBytes, storageFull } from "../platform/stored-bytes.ts";
+import { statements } from "../sql.ts";
+import { readObject, readWhole } from "./file-objects.ts";
+import type { Context } from "../context.ts";
+import type { Db } from "../db.ts";
+
+/** A file with its bytes. */
+export interface FileContent {
+  filename: string;
+  mime: string;
+  content: Buffer;
+}
+
+/** A file whose bytes are read piece by piece, each when it is asked for. */
+export interface OpenedFile {
+  filename: string;
+  mime: string;
+  sizeBytes: number;
+  pieces: AsyncGenerator<Buffer>;
+}
+
+/** A file that a visitor has sent. */
+export interface NewWidgetFile extends FileContent {
+  ticketId: string;
+}
+
+/** A file that came with a message whose id is known already. */
+export interface KeptFile extends NewWidgetFile {
+  id: string;
+  messageId: string;
+}
+
+/** What all files of a chat, and all of a project, may be together while no message names them, in bytes. */
+const UNUSED_MAX_BYTES = { chat: 10 * WIDGET_LIMITS.fileMaxBytes, project: 1_000 * WIDGET_LIMITS.fileMaxBytes };
+/** Bytes of a file that are in memory at once while it is sent. */
+const PIECE_BYTES = 1_048_576;
+/** Files of one project that one step of the retention goes through. */
+const EXPIRE_PAGE = 50;
+/** Files that one step of the sweeper goes through. */
+const SWEEP_PAGE = 50;
+
+interface FileRow {
+  id: string;
+  filename: string;
+  mime: string;
+  sizeBytes: number;
+}
+
+/** A piece of a file; of one that is in the object store, `piece` is empty. */
+interface FilePiece {
+  filename: string;
+  mime: string;
+  sizeBytes: number;
+  objectId: string | null;
+  piece: Buffer;
+}
+
+const deletedWhileRead = () => new Error("the file was deleted while it was read");
+
+const asFile = (row: FileRow): WidgetFile => ({
+  fileId: row.id,
+  filename: row.filename,
+  mime: row.mime,
+  sizeBytes: row.sizeBytes,
+});
+
+const sql = statements("messages/widget-files", {
+  expirePage: EXPIRE_PAGE,
+  pieceBytes: PIECE_BYTES,
+  widgetLimitsUnusedFileHours: WIDGET_LIMITS.unusedFileHours,
+  sweepPage: SWEEP_PAGE,
+});
+
+/**
+ * Throws storage_full when the conversation, its last 24 hours, the project or the installation has no room for a file.
+ * Nothing is locked: uploads in flight may pass a limit by their own bytes each.
+ */
+async function checkRoom(context: Context, project: ProjectId, ticketId: string, bytes: number): Promise<void> {
+  const row = await sql.sumChat.one<{ total: number; day: number }>(context.db, { project, ticketId });
+  const { conversationMaxBytes, visitorDayMaxBytes } = context.storedBytes.limits;
+  if ((row?.total ?? 0) + bytes > conversationMaxBytes) {
+    throw storageFull(
+      `The files of this conversation are too large: at most ${describeBytes(conversationMaxBytes)} together are stored.`,
+    );
+  }
+  if ((row?.day ?? 0) + bytes > visitorDayMaxBytes) {
+    throw storageFull(
+      `The files of this conversation are too large: at most ${describeBytes(visitorDayMaxBytes)} are stored within 24 hours. Try again tomorrow.`,
+    );
+  }
+  await context.storedBytes.checkRoom(project, "visitorFiles", bytes);
+}
+
+/**
+ * Stores a file and returns its id; null when its conversation or project has too many files that no message names.
+ * Throws storage_full.
+ */
+export async function insert(
+  context: Context,
+  project: ProjectId,
+  { ticketId, filename, mime, content }: NewWidgetFile,
+  maxBytes: { chat: number; project: number } = UNUSED_MAX_BYTES,
+): Promise<string | null> {
+  await checkRoom(context, project, ticketId, content.length);
+  const id = newId();
+  const limits = { chatMaxBytes: maxBytes.chat, projectMaxBytes: maxBytes.project };
+  const count = await sql.insert.run(context.db, { id, project, ticketId, filename, mime, content, ...limits });
+  return count === 0 ? null : id;
+}
+
+/**
+ * Stores a file for a message that is about to be committed. Safe to repeat. A file whose message never comes is
+ * removed after a day, like any other. Throws storage_full.
+ */
+export async function keep(context: Context, project: ProjectId, file: KeptFile): Promise<void> {
+  const { id, ticketId, messageId, filename, mime, content } = file;
+  await checkRoom(context, project, ticketId, content.length);
+  await sql.keep.run(context.db, { id, project, ticketId, messageId, filename, mime, content });
+}
+
+/** Name, type and size of a file that is kept for this message, or null. */
+export async function findKept(
+  context: Context,
+  project: ProjectId,
+  messageId: string,
+  fileId: string,
+): Promise<WidgetFile | null> {
+  const row = await sql.findKept.one<FileRow>(context.db, { project, messageId, fileId });
+  return row === null ? null : asFile(row);
+}
+
+/**
+ * Gives files of a chat to a message, in the given order; null, and nothing is given, when one of them is not there
+ * or belongs to another message. Safe to repeat. The ids are all different.
+ */
+// oxlint-disable-next-line max-params -- The caller gives the fence, the range and who asks, one value each.
+export async function take(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+  messageId: string,
+  fileIds: readonly string[],
+): Promise<WidgetFile[] | null> {
+  const rows = await sql.take.all<FileRow>(context.db, { project, ticketId, messageId, fileIds });
+  const found = new Map(rows.map((row) => [row.id, asFile(row)]));
+  const files = fileIds.flatMap((id) => found.get(id) ?? []);
+  return files.length === fileIds.length ? files : null;
+}
+
+/** A file of a chat, sent by its visitor or with a reply; null when the chat has none of this id. */
+export async function find(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+  fileId: string,
+): Promise<FileContent | null> {
+  const row = await sql.read.one<FileContent & { objectId: string | null }>(context.db, { project, ticketId, fileId });
+  if (row === null) return null;
+  const { filename, mime, content, objectId } = row;
+  return { filename, mime, content: objectId === null ? content : await readWhole(context.objects, objectId) };
+}
+
+/**
+ * Opens a file as `find` finds it. The pieces end with an error if the file expires or is erased while it is read.
+ */
+export async function open(
+  context: Context,
+  project: ProjectId,
+  ticketId: string,
+  fileId: string,
+): Promise<OpenedFile | null> {
+  function readFrom(offset: number) {
+    return sql.readPiece.one<FilePiece>(context.db, { project, ticketId, fileId, from: offset + 1 });
+  }
+  const first = await readFrom(0);
+  if (first === null) return null;
+  const { filename, mime, sizeBytes } = first;
+  /** The rest of the file, wherever its content is by then. */
+  async function* rest(row: FilePiece | null, sent: number): AsyncGenerator<Buffer> {
+    if (row === null) throw deletedWhileRead();
+    if (row.objectId === null) yield row.piece;
+    else yield* readObject(context.objects, row.objectId, sent);
+  }
+  async function* pieces(start: FilePiece) {
+    let sent = 0;
+    for (let row: FilePiece | null = start; ; row = await readFrom(sent)) {
+      const before = sent;
+      for await (const piece of rest(row, sent)) {
+        yield piece;
+        sent += piece.length;
+      }
+      if (sent >= sizeBytes) return;
+      if (sent === before) throw deletedWhileRead();
+    }
+  }
+  return { filename, mime, sizeBytes, pieces: pieces(first) };
+}
+
+/**
+ * Empties some files of the next project that are older than its `fileRetentionDays`; their conversations show them as
+ * expired. Each project has its turn once an hour. Returns how many files, and whether there may be more to do; null
+ * when it is no project's turn.
+ */
+export async function expire(
+  context: Context,
+): Promise<{ project: ProjectId; expired: number; isMore: boolean } | null> {
+  const due = await sql.takeDueProject.one<{ id: string; days: number }>(context.db);
+  if (due === null) return null;
+  const [row] = await retryOnDeadlock(context.db, (tx) =>
+    sql.expireSome.all<{ seen: number; expired: number }>(tx, { id: due.id, days: due.days }),
+  );
+  const isMore = row?.seen === EXPIRE_PAGE;
+  if (isMore) await sql.repeatSoon.run(context.db, { id: due.id });
+  return { project: asProjectId(due.id), expired: row?.expired ?? 0, isMore };
+}
+
+/** Removes some of the files of all projects that no message names after a day. True when there may be more. */
+export async function removeUnused(context: Context): Promise<boolean> {
+  const row = await sql.sweep.one<{ seen: number; removed: number }>(context.db);
+  return (row?.seen ?? 0) === SWEEP_PAGE;
+}
+
+const operatorFileSql = statements("tickets/operator-files", {
+  operatorFileLimitsUnusedMaxBytes: OPERATOR_FILE_LIMITS.unusedMaxBytes,
+  operatorFileLimitsUnusedHours: OPERATOR_FILE_LIMITS.unusedHours,
+  sweepPage: SWEEP_PAGE,
+});
+
+/**
+ * Stores a file of a ticket and returns its id; null when the ticket has too much that no decision names. Throws
+ * storage_full.
+ */
+async function insertOperatorFile(
+  context: Context,
+  home: ProjectId,
+  ticketId: string,
+  { filename, mime, content }: FileContent,
+): Promise<string | null> {
+  await context.storedBytes.checkRoom(home, "operatorFiles", content.length);
+  const row = await operatorFileSql.insert.one<{ id: string }>(context.db, {
+    id: newId(),
+    home,
+    ticketId,
+    filename,
+    mime,
+    content,
+  });
+  return row?.id ?? null;
+}
+
+/** These files, in their order; those that are not there are left out. */
+async function readOperatorFile(
+  context: Context,
+  home: ProjectId,
+  ticketId: string,
+  ids: readonly string[],
+): Promise<FileContent[]> {
+  if (ids.length === 0) return [];
+  return operatorFileSql.read.all<FileContent>(context.db, { home, ticketId, ids });
+}
+
+/** Removes some of the files of all projects that no decision names after a day. True when there may be more. */
+const removeUnusedOperatorFiles = async (context: Context): Promise<boolean> =>
+  (await operatorFileSql.sweep.all(context.db)).length === SWEEP_PAGE;
+
+/**
+ * Gives files of a ticket to a decision, within its transaction. False when one of them is not there. One that another
+ * decision has had is as good: that one was given up, or its reply is sent and the file is gone.
+ */
+export async function takeOperatorFiles(
+  tx: Db,
+  home: ProjectId,
+  ticketId: string,
+  ids: readonly string[],
+): Promise<boolean> {
+  if (ids.length === 0) return true;
+  const count = await operatorFileSql.takeOperatorFiles.run(tx, { home, ticketId, ids });
+  return count === ids.length;
+}
+
+/**
+ * Lets go of files of a reply that was given up and will not be tried again, within the transaction that says so: like
+ * those that no decision names, they are gone after a day.
+ */
+export async function freeOperatorFiles(
+  tx: Db,
+  home: ProjectId,
+  ticketId: string,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await operatorFileSql.freeOperatorFiles.run(tx, { home, ticketId, ids });
+}
+
+/** Removes files whose reply is sent, within its transaction. */
+export async function dropOperatorFiles(
+  tx: Db,
+  home: ProjectId,
+  ticketId: string,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await operatorFileSql.dropOperatorFiles.run(tx, { home, ticketId, ids });
+}
+
+/** Functions of `store.operatorFiles`. */
+export const operatorFiles = {
+  insert: insertOperatorFile,
+  read: readOperatorFile,
+  removeUnused: removeUnusedOperatorFiles,
+};

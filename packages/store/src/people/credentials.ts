@@ -1,0 +1,286 @@
+import type { Scope } from "@svc/contracts";
+import type { Db, PageQuery } from "../db.ts";
+import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+
+const keySql = statements("people/api-keys");
+
+/** An API key as it is stored: its SHA-256, never the key. */
+export interface ApiKeyRecord {
+  id: string;
+  name: string;
+  /** First characters of the key, so that people can tell keys apart. */
+  prefix: string;
+  scopes: Scope[];
+  /** The project that it is bound to; null for an administrator's key. */
+  project: ProjectId | null;
+  createdAt: Date;
+  createdBy: string;
+  expiresAt: Date | null;
+  lastUsedAt: Date | null;
+  revokedAt: Date | null;
+  /** Requests a minute from one address; null for no limit, undefined for the default of the service. */
+  rateLimit: number | null | undefined;
+}
+
+/** What a new key record needs. */
+export interface NewApiKey {
+  name: string;
+  prefix: string;
+  hash: Buffer;
+  scopes: Scope[];
+  project: ProjectId | null;
+  createdBy: string;
+  expiresAt: Date | null;
+  /** As in the record; the default of the service where absent. */
+  rateLimit?: number | null | undefined;
+}
+
+/** A key with the name of the project that it is bound to, as people see it. */
+export interface NamedApiKey extends ApiKeyRecord {
+  projectName: string | null;
+}
+
+/** NULL is the default of the service, 0 is no limit. */
+type KeyRow<Key extends ApiKeyRecord> = Omit<Key, "rateLimit"> & { rateLimit: number | null };
+
+function asApiKey<Key extends ApiKeyRecord>(row: KeyRow<Key>): Key {
+  return { ...row, rateLimit: row.rateLimit === 0 ? null : (row.rateLimit ?? undefined) } as Key;
+}
+
+/** The live key with this SHA-256 (not revoked, not expired), or null. */
+async function findLiveByHash(db: Db, hash: Buffer): Promise<ApiKeyRecord | null> {
+  const row = await keySql.findLiveByHash.one<KeyRow<ApiKeyRecord>>(db, { hash });
+  return row === null ? null : asApiKey<ApiKeyRecord>(row);
+}
+
+/** Adds a key; null when a live key with this hash exists. */
+async function insertKey(db: Db, key: NewApiKey): Promise<ApiKeyRecord | null> {
+  const rows = await db.transaction(async (tx) => {
+    await keySql.insert.run(tx, { hash: key.hash });
+    return keySql.insertKey.all<KeyRow<ApiKeyRecord>>(tx, {
+      id: newId(),
+      name: key.name,
+      prefix: key.prefix,
+      hash: key.hash,
+      scopes: key.scopes,
+      project: key.project,
+      createdBy: key.createdBy,
+      expiresAt: key.expiresAt,
+      rateLimit: key.rateLimit === null ? 0 : (key.rateLimit ?? null),
+    });
+  });
+  const row = rows[0];
+  return row === undefined ? null : asApiKey<ApiKeyRecord>(row);
+}
+
+/** The key with this id, whether it lives or not, or null. */
+async function findKey(db: Db, id: string): Promise<NamedApiKey | null> {
+  const row = await keySql.find.one<KeyRow<NamedApiKey>>(db, { id });
+  return row === null ? null : asApiKey<NamedApiKey>(row);
+}
+
+/**
+ * Keys of all projects, live or not, newest first: those made before the key with the id `before`, and with `q` in
+ * the name (in any case) or at the beginning of the prefix. Ids sort by time, so that a page stays where it is
+ * whatever is added.
+ */
+async function listKeyPage(db: Db, { limit, before, q }: PageQuery): Promise<NamedApiKey[]> {
+  const rows = await keySql.listPage.all<KeyRow<NamedApiKey>>(db, { limit, before, q });
+  return rows.map(asApiKey<NamedApiKey>);
+}
+
+/**
+ * Makes another key with the name, scopes, project, limit and expiry of a live one, which ends after
+ * `overlapSeconds`, or is revoked when that is 0. Null when there is no such live key. Locks the row of the old key,
+ * so that nobody revokes it in between.
+ */
+async function rotateKey(
+  db: Db,
+  id: string,
+  replacement: Pick<NewApiKey, "prefix" | "hash" | "createdBy">,
+  overlapSeconds: number,
+): Promise<NamedApiKey | null> {
+  const row = await keySql.rotate.one<KeyRow<NamedApiKey>>(db, {
+    id,
+    overlapSeconds,
+    id2: newId(),
+    prefix: replacement.prefix,
+    hash: replacement.hash,
+    createdBy: replacement.createdBy,
+  });
+  return row === null ? null : asApiKey<NamedApiKey>(row);
+}
+
+/** The live keys that one maker has made, newest first. */
+async function listLiveCreatedBy(db: Db, createdBy: string): Promise<ApiKeyRecord[]> {
+  const rows = await keySql.listLiveCreatedBy.all<KeyRow<ApiKeyRecord>>(db, { createdBy });
+  return rows.map(asApiKey<ApiKeyRecord>);
+}
+
+/** True when there is a live administrator's key that none of these has made. */
+const hasLiveAdminBeside = (db: Db, makers: string[]) => keySql.hasLiveAdminBeside.any(db, { makers });
+
+/** Revokes a key; false when there is no such live key. */
+const revokeKey = (db: Db, id: string) => keySql.revoke.any(db, { id });
+
+/** Revokes what a maker has made except the key with this hash; returns how many. */
+const revokeOthersOf = (db: Db, createdBy: string, hash: Buffer) => keySql.revokeOthersOf.run(db, { createdBy, hash });
+
+/** Notes that keys were used, to the minute. */
+async function touchKey(db: Db, ids: string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await keySql.touch.run(db, { ids });
+}
+
+/** Somebody who is signed in, in one browser. */
+export interface SessionRecord {
+  id: string;
+  operatorId: string;
+  createdAt: Date;
+  lastUsedAt: Date;
+}
+
+/** How long a session may last. */
+export interface SessionLimits {
+  /** Since it was last used. */
+  idleSeconds: number;
+  /** Since the sign-in. */
+  totalSeconds: number;
+}
+
+/** Sessions of one operator at most: the oldest ends where another one begins. */
+const MAX_SESSIONS = 50;
+
+/** Begins a session; null when the operator may not sign in (any more). Ends those that are over. */
+async function insertSession(
+  db: Db,
+  operatorId: string,
+  hash: Buffer,
+  { idleSeconds, totalSeconds }: SessionLimits,
+): Promise<SessionRecord | null> {
+  return db.transaction(async (tx) => {
+    if (!(await signInSql.lockOperator.any(tx, { operatorId }))) return null;
+    await signInSql.deleteExpiredSessions.run(tx, { operatorId, totalSeconds, idleSeconds });
+    await signInSql.deleteSurplusSessions.run(tx, { operatorId, kept: MAX_SESSIONS - 1 });
+    return signInSql.addSession.one<SessionRecord>(tx, { id: newId(), operatorId, hash });
+  });
+}
+
+/** The session with this SHA-256 as long as it is live and its operator may sign in, or null. */
+const findLiveSession = (db: Db, hash: Buffer, { idleSeconds, totalSeconds }: SessionLimits) =>
+  signInSql.findLive.one<SessionRecord>(db, { hash, totalSeconds, idleSeconds });
+
+/** Notes that sessions were used just now, and their operators seen. */
+const touchSession = (db: Db, ids: readonly string[]) => signInSql.touch.exec(db, { ids });
+
+/** Ends a session. */
+const removeSession = (db: Db, id: string) => signInSql.removeSession.exec(db, { id });
+
+/** Ends the session with this SHA-256, where there is one. */
+const removeSessionByHash = (db: Db, hash: Buffer) => signInSql.removeByHash.exec(db, { hash });
+
+/** Ends all sessions of an operator; returns how many there were. */
+const removeSessionsOf = (db: Db, operatorId: string) => signInSql.removeOf.run(db, { operatorId });
+
+const signInSql = statements("people/operator-sign-in");
+
+/** What a link is for: an operator who chooses a password, or (null) the first administrator. */
+export interface LinkRecord {
+  operatorId: string | null;
+  expiresAt: Date;
+}
+
+/** Number of the advisory lock of a process that makes the first administrator; nothing else of ours takes it. */
+const FIRST_LOCK = 7_305_417;
+
+/** True while nobody has a password with which to sign in. */
+async function isFirstMissing(db: Db): Promise<boolean> {
+  const row = await signInSql.hasAdministrator.one<{ has: boolean }>(db);
+  return row?.has === false;
+}
+
+/** Makes a link, in the place of an earlier one for the same. */
+async function putLink(db: Db, operatorId: string | null, hash: Buffer, lifetimeSeconds: number): Promise<LinkRecord> {
+  const row = await signInSql.putLink.one<LinkRecord>(db, { id: newId(), operatorId, hash, lifetimeSeconds });
+  if (row === null) throw new Error("a stored link was not found");
+  return row;
+}
+
+/** The link with this SHA-256, as long as it can be used, or null. */
+async function findLink(db: Db, hash: Buffer): Promise<LinkRecord | null> {
+  const row = await signInSql.findLink.one<LinkRecord>(db, { hash });
+  if (row === null) return null;
+  if (row.operatorId === null && !(await isFirstMissing(db))) return null;
+  return row;
+}
+
+/**
+ * Uses a link up for an operator's password: sets it, and ends the operator's sessions. Returns the operator's id;
+ * null when the link is none, or was used meanwhile. Of two at once, one gets it.
+ */
+const usePassword = (db: Db, hash: Buffer, passwordHash: string): Promise<string | null> =>
+  db.transaction(async (tx) => {
+    const row = await signInSql.takePasswordLink.one<{ operatorId: string }>(tx, { hash });
+    const id = row?.operatorId;
+    if (id === undefined) return null;
+    if (!(await signInSql.setPassword.any(tx, { id, passwordHash }))) return null;
+    await signInSql.deleteSessions.run(tx, { id });
+    return id;
+  });
+
+/**
+ * Uses the link of the first administrator up: true when `make` may continue, which it does before anybody else can.
+ * False when the link is none, was used meanwhile, or somebody has a password by now.
+ */
+const useFirst = (
+  db: Db,
+  hash: Buffer,
+  { email, emailKey, name, passwordHash }: { email: string; emailKey: string; name: string; passwordHash: string },
+) =>
+  db.transaction(async (tx): Promise<string | null> => {
+    await signInSql.lockFirst.run(tx, { firstLock: FIRST_LOCK });
+    const count = await signInSql.takeFirstLink.run(tx, { hash });
+    if (count === 0 || !(await isFirstMissing(tx))) return null;
+
+    const row = await signInSql.putAdministrator.one<{ id: string }>(tx, {
+      id: newId(),
+      email,
+      emailKey,
+      name,
+      passwordHash,
+    });
+    const id = row?.id;
+    if (id === undefined) throw new Error("a stored operator was not found");
+    await signInSql.deleteOldRole.run(tx, { id });
+    await signInSql.insertRole.run(tx, { id });
+    return id;
+  });
+
+/** Functions of `store.apiKeys`. */
+export const apiKeys = {
+  findLiveByHash,
+  insert: insertKey,
+  find: findKey,
+  listPage: listKeyPage,
+  rotate: rotateKey,
+  listLiveCreatedBy,
+  hasLiveAdminBeside,
+  revoke: revokeKey,
+  revokeOthersOf,
+  touch: touchKey,
+};
+
+/** Functions of `store.operatorSessions`. */
+export const operatorSessions = {
+  insert: insertSession,
+  findLive: findLiveSession,
+  touch: touchSession,
+  remove: removeSession,
+  removeByHash: removeSessionByHash,
+  removeOf: removeSessionsOf,
+};
+
+/** Functions of `store.operatorLinks`. */
+export const operatorLinks = { isFirstMissing, put: putLink, find: findLink, usePassword, useFirst };
