@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Passage, SearchResult } from "../answer.ts";
 import { ratePassages } from "./rate-passages.ts";
 import type { Figures, RatedPart, RatedPassage } from "./rate-passages.ts";
+import { cellsOf, termsOf } from "./read-passages.ts";
 import type { AnswerPart, ReadPassage } from "./read-passages.ts";
 import type { ReadQuestion } from "./read-question.ts";
 
@@ -122,8 +123,8 @@ export function chooseAnswer(
   const lacksCode = first.figures["missingCode"] === 1;
   return {
     read: first.read,
-    best: withColumns(question, best.part),
-    others: others.map((part) => withColumns(question, part)),
+    best: withColumns(question, first.read, best.part),
+    others: others.map((part) => withColumns(question, first.read, part)),
     confidence: lacksCode ? Math.min(likely, MAX_CONFIDENCE_WITHOUT_CODE) : likely,
     routing: (weights.route["bias"] ?? 0) + weigh(figures, weights.route),
     missing: missingWords(question, first.read),
@@ -263,8 +264,8 @@ export function isInOtherLanguage({ language }: ReadQuestion, { languages }: Sea
   return language !== null && languages !== undefined && languages.length > 0 && !languages.includes(language);
 }
 
-/** A row with the columns whose heads hold most of what a question asks beside what the row itself holds. */
-function withColumns(question: ReadQuestion, part: AnswerPart): AnswerPart {
+/** A row with the columns that a question names: by their heads, beside what the row itself holds, or by their cells. */
+function withColumns(question: ReadQuestion, { passage }: ReadPassage, part: AnswerPart): AnswerPart {
   if (part.kind !== "row" || part.heads === undefined) return part;
   const positionsOf = (terms: readonly string[]): Set<number> =>
     new Set(terms.flatMap((term) => [...question.positionsOf(term), ...question.synonymPositionsOf(term)]));
@@ -278,7 +279,10 @@ function withColumns(question: ReadQuestion, part: AnswerPart): AnswerPart {
         ),
   );
   const most = Math.max(...held);
-  return most === 0 ? part : { ...part, columns: held.flatMap((value, at) => (value === most ? [at] : [])) };
+  if (most === 0) return part;
+  // The cells that the question names the row by are said too.
+  const holds = cellsOf(passage.text, part).map((cell) => positionsOf(termsOf(cell)).size > 0);
+  return { ...part, columns: held.flatMap((value, at) => (value === most || holds[at] === true ? [at] : [])) };
 }
 
 function missingWords(question: ReadQuestion, { headingTerms, titleTerms, parts }: ReadPassage): string[] {

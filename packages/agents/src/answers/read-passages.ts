@@ -84,7 +84,7 @@ export function cellsOf(shown: string, { start, end }: Span): string[] {
 }
 
 /** The words of a text without accents, and its codes as a whole: `K-1050` is `k`, `1050` and `k1050`. */
-function termsOf(text: string): string[] {
+export function termsOf(text: string): string[] {
   const folded = foldAccents(text);
   return [...tokenize(folded), ...findCodes(folded)].map(({ term }) => term);
 }
