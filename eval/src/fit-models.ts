@@ -17,6 +17,19 @@ interface Weighted {
   weight: number;
 }
 
+/**
+ * Signs that weights of the gate must have, whatever few sets suggest: words that are missing never raise the confidence, more
+ * that match never lower it, and a row of a table is no better for being one.
+ */
+const NEVER_POSITIVE =
+  /(?:missing|maxMissing|unknown|lacksKind|isRow|asks)\w*$|passage\.(?:rows|code)$|part\.isCode$|otherLanguage$/;
+const NEVER_NEGATIVE =
+  /(?:Weight|Rarity|weight|rarity|ynonyms|airs|xact|ocus|eld|heldCount|ikeness|hasKind|HasKind|score|relative|bm25|Bm25)$|^(?:margin|marginToOther|value|partLead)$/;
+
+/** What says how long a passage is or how large a base, and little about an answer: their weights cost more. */
+const HARDLY_COUNTED = /(?:\.length|passageCount)$/;
+const HARDLY_COUNTED_PENALTY = 0.5;
+
 /** The sum of figures by their weights. */
 export function weigh(figures: Figures, weights: Weights): number {
   let total = 0;
@@ -62,8 +75,16 @@ export function fitGate(rows: readonly (Weighted & Row)[]): Weights {
   const read = rows.map(({ weight, figures, isRight }) => ({ weight, isRight, values: scale.apply(figures) }));
   const total = read.reduce((sum, { weight }) => sum + weight, 0);
   const size = scale.names.length;
+  const penalties = scale.names.map((name) => (HARDLY_COUNTED.test(name) ? HARDLY_COUNTED_PENALTY : GATE_PENALTY));
+  const isAllowed = (at: number, weight: number): boolean => {
+    const name = scale.names[at] ?? "";
+    return weight >= 0 ? !NEVER_POSITIVE.test(name) || weight === 0 : !NEVER_NEGATIVE.test(name);
+  };
   const fitted = descend(size + 1, 250, (weights, gradient) => {
-    for (let at = 0; at < size; at += 1) gradient[at] = GATE_PENALTY * (weights[at] ?? 0);
+    for (let at = 0; at < size; at += 1) {
+      if (!isAllowed(at, weights[at] ?? 0)) weights[at] = 0;
+      gradient[at] = (penalties[at] ?? 0) * (weights[at] ?? 0);
+    }
     gradient[size] = 0;
     for (const { weight, isRight, values } of read) {
       const likely = 1 / (1 + Math.exp(-dot(weights, values) - (weights[size] ?? 0)));
@@ -72,6 +93,7 @@ export function fitGate(rows: readonly (Weighted & Row)[]): Weights {
       gradient[size] = (gradient[size] ?? 0) + error;
     }
   });
+  for (let at = 0; at < size; at += 1) if (!isAllowed(at, fitted[at] ?? 0)) fitted[at] = 0;
   const { weights, offset } = scale.undo(fitted);
   return { bias: (fitted[size] ?? 0) + offset, ...weights };
 }

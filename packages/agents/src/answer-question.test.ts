@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import type { Passage, Search, SearchResult } from "./answer.ts";
 import { answerQuestion } from "./answer-question.ts";
+import { supportOf } from "./quote-answer.ts";
 import { TEST_AGENT } from "./grounded/scripted-model.ts";
 
 const passage = (change: Partial<Passage>): Passage => ({
@@ -107,7 +108,8 @@ describe("answerQuestion", () => {
     ].join("\n\n");
     const answer = await ask("What are nightly backups of the server?", found(passage({ text })));
     expect(answer.text).toContain("**Nightly backups of the server**\n\nNo. They run at two o'clock.");
-    const other = await ask("How long are tapes kept, a year?", found(passage({ text })));
+    const words = ["kept", "tape", "year"].map((word) => ({ word, weight: 5 }));
+    const other = await ask("Is it kept on tape for a year?", { ...found(passage({ text })), words });
     expect(other.text).toContain("**Weekly archives**\n\n> Kept on tape for a year.");
   });
 
@@ -298,4 +300,52 @@ describe("answerQuestion", () => {
     const result = { hits: [passage({ text })], bestPossible: 10, words };
     expect((await ask("backups", result)).confidence).toBeLessThan(1);
   });
+});
+
+describe("a table", () => {
+  const wordsOf = (...words: string[]) => words.map((word) => ({ word, weight: 5 }));
+  const table = (text: string, ...words: string[]): SearchResult => ({
+    ...found(passage({ title: "Plans", headingPath: [], text })),
+    words: wordsOf(...words),
+  });
+
+  test("answers with the cell of the row and the column that a question names", async () => {
+    const text = [
+      "| | Free | Premium | Families |",
+      "|---|---|---|---|",
+      "| Cost to you | nothing | $10 / year | $40 / year |",
+      "| Users | 1 | 1 | 6 |",
+    ].join("\n");
+    const answer = await ask("How much does premium cost?", table(text, "premium", "cost"));
+    expect(answer.text).toBe("Cost to you · Premium: $10 / year");
+  });
+
+  test("whose header is missing has no row that passes for one", async () => {
+    const text = ["| PVC | banned | toxic |", "| Polycarbonate | banned | burns |", "| Plywood | fine | - |"].join(
+      "\n",
+    );
+    const answer = await ask("Is PVC toxic?", table(text, "pvc", "toxic"));
+    expect(answer.text).toBe("PVC · banned · toxic");
+  });
+});
+
+test("a reason names missing words as the customer wrote them, not as the index has them", async () => {
+  const words = [
+    { word: "backups", weight: 5 },
+    { word: "druberkleben", weight: 6 },
+  ];
+  const { why } = await ask("Backups drüberkleben?", { ...found(passage({})), words });
+  expect(why).toContain('"drüberkleben"');
+});
+
+test("knowledge bases without a word of a message count less than those with a poor match", () => {
+  const words = [
+    { word: "backups", weight: 5 },
+    { word: "restaurant", weight: 6 },
+    { word: "terrace", weight: 6 },
+  ];
+  const poor = supportOf("Backups of the restaurant terrace?", { ...found(passage({})), words });
+  expect(supportOf("Backups of the restaurant terrace?", { hits: [], bestPossible: 0, words: [] }).odds).toBeLessThan(
+    poor.odds,
+  );
 });

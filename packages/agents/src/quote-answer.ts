@@ -28,6 +28,12 @@ const MAX_CONFIDENCE_IN_OTHER_LANGUAGE = 0.2;
 /** Below this confidence what was found has next to nothing to do with the question. */
 const MIN_CONFIDENCE = 0.1;
 
+/** What speaks for knowledge bases without a single word of a message: less than for those with a poor match. */
+const NOTHING_FOUND_ODDS = -4;
+
+/** A word that says what a message is about is at least so rare in everyday language. */
+const LEAST_TELLING_RARITY = 0.5;
+
 /** Maximum number of characters of a question that are read. */
 const MAX_ASKED_CHARS = 2_000;
 
@@ -87,14 +93,21 @@ export interface Support {
   confidence: number;
   /** What speaks for them against others, in logarithms of odds; 0 is what wrong ones have on average. */
   odds: number;
+  /** Rare words of the message that stand in them, with how rare each is, 0 to 1. */
+  telling?: ReadonlyMap<string, number>;
 }
 
 /** Returns what was found for a question that stands for itself says for the knowledge bases that were searched. */
 export function supportOf(asked: string, found: SearchResult): Support {
   const question = readQuestion(asked.slice(0, MAX_ASKED_CHARS), found);
   const chosen = chooseAnswer(question, found);
-  if (chosen === null) return { confidence: 0, odds: 0 };
-  return { confidence: qualify(chosen, { followUp: null, question, found }).confidence, odds: chosen.routing };
+  if (chosen === null) return { confidence: 0, odds: NOTHING_FOUND_ODDS, telling: new Map() };
+  const telling = question.words.filter(({ rarity, isUnknown }) => rarity >= LEAST_TELLING_RARITY && !isUnknown);
+  return {
+    confidence: qualify(chosen, { followUp: null, question, found }).confidence,
+    odds: Math.max(chosen.routing, NOTHING_FOUND_ODDS + 1),
+    telling: new Map(telling.map(({ term, rarity }) => [term, rarity])),
+  };
 }
 
 /** Returns which passages and parts a follow-up prefers, and what it does not want again. */

@@ -181,7 +181,7 @@ describe("in a small knowledge base", () => {
   });
 
   test("of a long table the row that is asked for is quoted, with the heads of its columns", async () => {
-    expect(await sent("en", "What does K-1050 cost?")).toMatch(/^K-1050 · Name: .*Price: [\d.]+ EUR/);
+    expect(await sent("en", "What does K-1050 cost?")).toMatch(/^K-1050 · Price: [\d.]+ EUR$/m);
     const cups = (await sent("en", "How much is the cup small red?"))?.split("\n\n") ?? [];
     expect(cups.length).toBeGreaterThan(0);
     expect(cups[0]).toMatch(/Name: cup · Size: small · Colour: red/);

@@ -207,3 +207,17 @@ test("a process finds what another one has just added, replaced or deleted, in a
     await other.close();
   }
 });
+
+test("the languages of a knowledge base are those of its documents, and change when documents are deleted", async () => {
+  const { store, project } = knowledge;
+  const { kb } = await ensureKb({ store }, project, "languages");
+  const add = (key: string, text: string) =>
+    addDocument({ store, log: testLog() }, project, kb.id, { key, text, mime: "text/markdown" });
+  const languages = async () => (await store.kbs.findAll(project, [kb.id]))[0]?.languages;
+  await add("handbuch.md", HANDBUCH.repeat(8));
+  expect(await languages()).toEqual(["de"]);
+  const manual = await add("manual.md", MANUAL);
+  expect(await languages()).toEqual(["de", "en"]);
+  await store.documents.remove(project, kb.id, manual.documentId);
+  expect(await languages()).toEqual(["de"]);
+});

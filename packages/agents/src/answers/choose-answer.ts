@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Passage, SearchResult } from "../answer.ts";
 import { ratePassages } from "./rate-passages.ts";
 import type { Figures, RatedPart, RatedPassage } from "./rate-passages.ts";
+import { cellsOf, termsOf } from "./read-passages.ts";
 import type { AnswerPart, ReadPassage } from "./read-passages.ts";
 import type { ReadQuestion } from "./read-question.ts";
 
@@ -32,7 +33,7 @@ export interface ChosenAnswer {
   confidence: number;
   /** What speaks for these knowledge bases against others, in logarithms of odds; a wrong one has 0 on average. */
   routing: number;
-  /** Words of the question that the passage has in no form and no other word for, the rarest first. */
+  /** Words of the question, as they are written there, that the passage has in no form and no other word for, rarest first. */
   missing: readonly string[];
 }
 
@@ -76,8 +77,8 @@ const BEGIN_BONUS = 1.5;
 const SIMILARITY_BONUS = 0.6;
 const UNKNOWN_SIMILARITY = -0.5;
 
-/** Words more common than this in everyday language ("work", "want") say little by their absence. */
-const LEAST_MISSED_RARITY = 0.3;
+/** Words more common than this in everyday language ("work", "want", "still") say little by their absence. */
+const LEAST_MISSED_RARITY = 0.45;
 
 /** Passages of a knowledge base whose size is not said. */
 const USUAL_PASSAGES = 200;
@@ -122,8 +123,8 @@ export function chooseAnswer(
   const lacksCode = first.figures["missingCode"] === 1;
   return {
     read: first.read,
-    best: best.part,
-    others,
+    best: withColumns(question, first.read, best.part),
+    others: others.map((part) => withColumns(question, first.read, part)),
     confidence: lacksCode ? Math.min(likely, MAX_CONFIDENCE_WITHOUT_CODE) : likely,
     routing: (weights.route["bias"] ?? 0) + weigh(figures, weights.route),
     missing: missingWords(question, first.read),
@@ -196,6 +197,7 @@ export function chooseParts(
   let chars = lengthOf(first.rated.part);
   const others: AnswerPart[] = [];
   for (const { rated, value } of rest.slice(0, MAX_OTHER_PARTS)) {
+    if (!adds(first.rated, rated, read)) continue;
     if (first.value - value > MAX_PART_GAP || chars + lengthOf(rated.part) > MAX_ANSWER_CHARS) continue;
     chars += lengthOf(rated.part);
     others.push(rated.part);
@@ -210,6 +212,19 @@ export function chooseParts(
   }
   others.sort((a, b) => a.start - b.start);
   return { best: first.rated, others, lead: Math.min(3, first.value - (rest[0]?.value ?? -Infinity)) };
+}
+
+/**
+ * Returns whether a part may be added to the best one: it has all words of the question that the best part has, or others,
+ * or stands in its paragraph. Items of another list would lack the sentence that leads to them.
+ */
+function adds(best: RatedPart, other: RatedPart, { units }: ReadPassage): boolean {
+  if (other.part.kind === "item" && other.part.unit !== best.part.unit && other.part.unit !== best.part.unit + 1) {
+    return false;
+  }
+  const isTogether = units[other.part.unit]?.paragraph === units[best.part.unit]?.paragraph;
+  const isAsMuch = [...best.held].every((position) => other.held.has(position));
+  return isTogether || isAsMuch || [...other.held].some((position) => !best.held.has(position));
 }
 
 /**
@@ -249,13 +264,35 @@ export function isInOtherLanguage({ language }: ReadQuestion, { languages }: Sea
   return language !== null && languages !== undefined && languages.length > 0 && !languages.includes(language);
 }
 
+/** A row with the columns that a question names: by their heads, beside what the row itself holds, or by their cells. */
+function withColumns(question: ReadQuestion, { passage }: ReadPassage, part: AnswerPart): AnswerPart {
+  if (part.kind !== "row" || part.heads === undefined) return part;
+  const positionsOf = (terms: readonly string[]): Set<number> =>
+    new Set(terms.flatMap((term) => [...question.positionsOf(term), ...question.synonymPositionsOf(term)]));
+  const own = positionsOf(part.terms);
+  const held = part.heads.map((terms, at) =>
+    at === 0
+      ? 0
+      : [...positionsOf(terms)].reduce(
+          (sum, place) => sum + (own.has(place) ? 0 : (question.words[place]?.weight ?? 0)),
+          0,
+        ),
+  );
+  const most = Math.max(...held);
+  if (most === 0) return part;
+  // The cells that the question names the row by are said too.
+  const holds = cellsOf(passage.text, part).map((cell) => positionsOf(termsOf(cell)).size > 0);
+  return { ...part, columns: held.flatMap((value, at) => (value === most || holds[at] === true ? [at] : [])) };
+}
+
 function missingWords(question: ReadQuestion, { headingTerms, titleTerms, parts }: ReadPassage): string[] {
-  const terms = [...headingTerms, ...titleTerms, ...parts.flatMap((part) => [...part.terms])];
+  const ofHeads = parts.flatMap(({ heads = [] }) => heads.flat());
+  const terms = [...headingTerms, ...titleTerms, ...ofHeads, ...parts.flatMap((part) => [...part.terms])];
   const held = new Set(terms.flatMap((term) => [...question.positionsOf(term), ...question.synonymPositionsOf(term)]));
   return question.words
     .filter(({ rarity }, position) => rarity >= LEAST_MISSED_RARITY && !held.has(position))
     .sort((a, b) => b.rarity * b.weight - a.rarity * a.weight)
-    .map(({ term }) => term);
+    .flatMap(({ said }) => said ?? []);
 }
 
 function weigh(figures: Figures, weights: Weights): number {

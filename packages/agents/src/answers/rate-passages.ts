@@ -6,10 +6,15 @@ import type { QuestionWord, ReadQuestion } from "./read-question.ts";
 /** Figures that speak for or against an answer, by name; most are shares from 0 to 1. */
 export type Figures = Readonly<Record<string, number>>;
 
+/** Places of words in a question. */
+type Positions = ReadonlySet<number>;
+
 /** A part of a passage with its figures. */
 export interface RatedPart {
   part: AnswerPart;
   figures: Figures;
+  /** Places of the question's words that it holds, also in other words. */
+  held: Positions;
 }
 
 /** A passage with its figures and those of its parts. */
@@ -24,8 +29,6 @@ const SENTENCE = { k1: 1.2, b: 0.75, words: 20 } as const;
 
 /** Words of a question that stand at most this many words apart in a text belong together there. */
 const MAX_PAIR_DISTANCE = 3;
-
-type Positions = ReadonlySet<number>;
 
 /**
  * Rates the passages that a search found for a question, and their parts: how much of the question each holds, by itself,
@@ -99,14 +102,20 @@ function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures;
     heading,
     head: union(title, heading),
     headAlso: measures.withSynonyms(headTerms),
-    held: read.parts.map(({ terms }) => measures.heldBy(terms)),
-    heldAlso: read.parts.map(({ terms }) => measures.withSynonyms(terms)),
+    held: read.parts.map((part) => measures.heldBy(saidBy(part))),
+    heldAlso: read.parts.map((part) => measures.withSynonyms(saidBy(part))),
   };
   const parts = read.parts.map((part, at): RatedPart => {
     const ofWords = heldFigures({ question, read, places: positions, measures }, part, at);
-    return { part, figures: { ...ofWords, ...kindFigures(question, read, part, at) } };
+    const held = positions.heldAlso[at] ?? new Set();
+    return { part, held, figures: { ...ofWords, ...kindFigures(question, read, part, at) } };
   });
   return { parts, figures: passageFigures({ question, read, places: positions, measures }, parts) };
+}
+
+/** The words of a part; a cell is said under the head of its column. */
+function saidBy({ terms, heads = [] }: AnswerPart): readonly string[] {
+  return heads.length === 0 ? terms : [...heads.flat(), ...terms];
 }
 
 interface Rating {

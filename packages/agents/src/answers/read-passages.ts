@@ -2,7 +2,7 @@ import { findCodes, foldAccents, tokenize } from "@svc/text";
 import type { Passage } from "../answer.ts";
 import { splitUnits } from "../passage-units.ts";
 import type { Span, Unit } from "../passage-units.ts";
-import { maskMarkup } from "../readable-markdown.ts";
+import { maskMarkup, showParts } from "../readable-markdown.ts";
 
 /** A sentence, list item, table row or code block of a passage: what may be the answer. */
 export interface AnswerPart {
@@ -13,6 +13,10 @@ export interface AnswerPart {
   unit: number;
   /** Its words without accents, in order. */
   terms: readonly string[];
+  /** Of a row of a table with a header: the words of each column's head. */
+  heads?: readonly (readonly string[])[];
+  /** Of a row: the columns that a question names; all, if it names none. */
+  columns?: readonly number[];
 }
 
 /** A passage with its words and the units that may answer. */
@@ -24,8 +28,8 @@ export interface ReadPassage {
   headingTerms: readonly string[];
 }
 
-/** Rows at the top of a table: its header and the line below it. */
-export const TABLE_HEADER_ROWS = 2;
+/** The line below the header of a table. */
+const DELIMITER = /^\s*(?=[^\n]*-)[|:\- \t]+$/;
 
 /** Longer lists and sentences joined by markup are taken apart. */
 const MAX_JOINED_CHARS = 1_200;
@@ -45,8 +49,9 @@ export function readPassage(passage: Passage): ReadPassage {
   const parts = units.flatMap((unit, index): AnswerPart[] => {
     if (unit.kind === "list") return unit.rows.map((row) => part("item", row, index));
     if (unit.kind === "table") {
-      const body = unit.rows.slice(unit.rows.length > TABLE_HEADER_ROWS ? TABLE_HEADER_ROWS : 0);
-      return body.map((row) => part("row", row, index));
+      const { header, body } = readTable(text, unit);
+      const heads = header === null ? undefined : cellsOf(shown, header).map(termsOf);
+      return body.map((row) => ({ ...part("row", row, index), ...(heads === undefined ? {} : { heads }) }));
     }
     return [part(unit.kind, unit, index)];
   });
@@ -59,8 +64,27 @@ export function readPassage(passage: Passage): ReadPassage {
   };
 }
 
+/** The header of a table, if it has one, and its rows: a piece of a longer table may have rows only. */
+export function readTable(text: string, { rows }: Unit): { header: Span | null; body: readonly Span[] } {
+  const isDelimiter = (row: Span | undefined): boolean =>
+    row !== undefined && DELIMITER.test(text.slice(row.start, row.end));
+  const body = rows.filter((row) => !isDelimiter(row));
+  const header = isDelimiter(rows[1]) && body.length > 1 ? body[0] : undefined;
+  return header === undefined ? { header: null, body } : { header, body: body.slice(1) };
+}
+
+/** The cells of a row of a table, without the marks of Markdown that only lay them out. */
+export function cellsOf(shown: string, { start, end }: Span): string[] {
+  return shown
+    .slice(start, end)
+    .replace(/^\s*\|/, "")
+    .replace(/\|\s*$/, "")
+    .split(/(?<!\\)\|/)
+    .map((cell) => showParts(cell).replaceAll("\\|", "|").trim());
+}
+
 /** The words of a text without accents, and its codes as a whole: `K-1050` is `k`, `1050` and `k1050`. */
-function termsOf(text: string): string[] {
+export function termsOf(text: string): string[] {
   const folded = foldAccents(text);
   return [...tokenize(folded), ...findCodes(folded)].map(({ term }) => term);
 }

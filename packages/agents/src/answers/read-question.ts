@@ -54,6 +54,8 @@ const fileOf = createLanguageFiles("answer-kinds", fileSchema);
 export interface QuestionWord {
   /** Without accents. */
   term: string;
+  /** As it is written in the question; null where that can't be told, as for a word that was corrected beyond recognition. */
+  said: string | null;
   /** Inverse document frequency in the knowledge bases. */
   weight: number;
   /** How rare it is in everyday language, 0 to 1. */
@@ -101,6 +103,7 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
   const language = isClear ? detected.language : (languages?.[0] ?? detected.language);
   const spoken = [...new Set([language, ...(languages ?? [])])];
   const kind = kindOf(asked, spoken);
+  const written = tokenize(asked).map(({ start, end }) => asked.slice(start, end));
   const names = new Set([...readNaming(asked).words].map(foldAccents));
   // The weight of a word that stands nowhere, with some room for the share of its form.
   const leastUnknown = 1.15 * Math.log(1 + (passageCount + 0.5) / 0.5);
@@ -112,6 +115,7 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
       const term = foldAccents(word);
       return {
         term,
+        said: writtenAs(term, written),
         weight,
         rarity: Math.max(wordRarity(term, language) ** 3, LEAST_RARITY),
         isName: names.has(term),
@@ -147,6 +151,13 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
       return [];
     }),
   };
+}
+
+/** The word of a question that a term was searched for: itself, or the only other that begins like it. */
+function writtenAs(term: string, written: readonly string[]): string | null {
+  const folded = written.map((word) => ({ word, form: foldAccents(word.toLowerCase()) }));
+  const same = folded.find(({ form }) => form === term) ?? folded.find(({ form }) => isForm(form, term));
+  return same?.word ?? folded.find(({ form }) => form.slice(0, 3) === term.slice(0, 3))?.word ?? null;
 }
 
 function isForm(one: string, other: string): boolean {

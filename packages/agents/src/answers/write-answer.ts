@@ -4,7 +4,7 @@ import { linkDefinitions } from "../passage-units.ts";
 import type { Span, Unit } from "../passage-units.ts";
 import { maskMarkup, showParts } from "../readable-markdown.ts";
 import type { ChosenAnswer } from "./choose-answer.ts";
-import { TABLE_HEADER_ROWS } from "./read-passages.ts";
+import { cellsOf, readTable } from "./read-passages.ts";
 import type { AnswerPart, ReadPassage } from "./read-passages.ts";
 
 /** An answer as customers read it, and what it quotes of its passage, word for word. */
@@ -66,7 +66,7 @@ export function writeAnswer(
   let previous: AnswerPart | undefined;
   const written = new Set<string>();
   for (const part of chosen) {
-    const said = sayPart(passage, units, shown, part);
+    const said = sayPart(units, shown, part);
     // Reference pages repeat a sentence below several terms.
     if (said === "" || written.has(said)) continue;
     text += `${previous === undefined ? "" : between(units, previous, part)}${said}`;
@@ -140,27 +140,26 @@ function shortLead({ passage, units }: ReadPassage, best: AnswerPart, rest: read
   return isNext && isSameParagraph && previous.end - previous.start <= MAX_SHORT_LEAD_CHARS ? [previous] : [];
 }
 
-function sayPart(passage: Passage, units: readonly Unit[], shown: string, part: AnswerPart): string {
+function sayPart(units: readonly Unit[], shown: string, part: AnswerPart): string {
   const unit = units[part.unit];
-  if (part.kind === "row" && unit !== undefined) return sayRow(passage.text, unit, part);
+  if (part.kind === "row" && unit !== undefined) return sayRow(shown, unit, part);
   const said = showParts(shown.slice(part.start, part.end)).trim();
   if (part.kind === "code") return cutCode(said);
   const cut = said.length > MAX_PART_CHARS ? cutText(said, MAX_PART_CHARS) : said;
   return part.kind === "item" ? cut.replace(/^(?:[-*+•‣▪–]|\d{1,9}[.)])\s+/, "") : cut;
 }
 
-/** A row of a table as `Head: cell · Head: cell`; a table of two columns as `cell: cell`. */
-function sayRow(text: string, { rows }: Unit, row: Span): string {
-  const cellsOf = ({ start, end }: Span): string[] =>
-    text
-      .slice(start, end)
-      .replace(/^\s*\|/, "")
-      .replace(/\|\s*$/, "")
-      .split(/(?<!\\)\|/)
-      .map((cell) => cell.replaceAll("\\|", "|").trim());
-  const cells = cellsOf(row);
-  const header = rows[0];
-  const heads = rows.length > TABLE_HEADER_ROWS && header !== undefined ? cellsOf(header) : [];
+/**
+ * A row of a table as `Head: cell · Head: cell`; a table of two columns as `cell: cell`. Where a question names columns,
+ * only these are said beside the first.
+ */
+function sayRow(shown: string, unit: Unit, row: AnswerPart): string {
+  const { columns = [] } = row;
+  const cells = cellsOf(shown, row).map((cell, at) =>
+    at === 0 || columns.length === 0 || columns.includes(at) ? cell : "",
+  );
+  const { header } = readTable(shown, unit);
+  const heads = header === null ? [] : cellsOf(shown, header);
   if (cells.length === 2) return cells.filter((cell) => cell !== "").join(": ");
   const said = cells.flatMap((cell, at) => {
     const head = heads[at] ?? "";

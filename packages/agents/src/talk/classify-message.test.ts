@@ -224,6 +224,35 @@ describe("classifyMessage", () => {
   });
 
   test.each([
+    "Ich möchte lieber mit jemandem persönlich sprechen",
+    "Can somebody from the team give me a call please?",
+    "Could someone from your team give me a call this afternoon?",
+    "I'd rather speak with one of you",
+    "Kann sich bitte jemand aus dem Team bei mir melden?",
+    "Am liebsten würde ich mit jemandem direkt am Telefon sprechen",
+    "Bitte um einen Rückruf",
+    "¿Podría alguien de su equipo llamarme?",
+    "Quelqu'un de votre équipe peut-il me rappeler ?",
+    "Qualcuno del vostro team può richiamarmi?",
+    "Kan iemand van jullie mij terugbellen?",
+    "Может кто-нибудь из вас мне перезвонить?",
+    "Prefiro falar pessoalmente com alguém",
+    "どなたかから電話をいただけますか",
+  ])("%j asks for a person", (text) => {
+    expect(classifyMessage(text).kind).toBe("person");
+  });
+
+  test.each([
+    "Please call me Jim from now on",
+    "Do I need to speak to someone to change my pin?",
+    "Wer kann sich bei einem Notfall melden?",
+    "Can someone from my team use the same account?",
+    "Wie melde ich jemanden aus dem Team an?",
+  ])("%j asks for no person", (text) => {
+    expect(classifyMessage(text).kind).not.toBe("person");
+  });
+
+  test.each([
     ["en", "thanks", "thank you so much, that was quick", "Thanks, that solved it!", "you really made my day"],
     ["en", "agreement", "got it, cool", "I'll give it a try later", "sounds good to me"],
     [

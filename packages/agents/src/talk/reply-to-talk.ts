@@ -50,23 +50,19 @@ export function automaticTextLanguages(): string[] {
 
 const TALK_CONFIDENCE = 0.95;
 
-/** Maximum number of topics of agents that are named, and of characters of each. */
+/** Maximum number of agents that are named. */
 const MAX_TOPICS = 8;
-const MAX_TOPIC_CHARS = 160;
 
 /**
  * The reply to small talk or to a question about the assistant, in its language; what the assistant can do is said in
- * the words of the agents' names and descriptions. Null for a question, and for what a person has to see.
+ * the agents' names: their descriptions are the owner's, for routing. Null for a question, and for what a person has to see.
  */
 export function replyToTalk(
   { kind, language }: MessageClass,
-  {
-    language: chatLanguage,
-    agents,
-  }: { language?: string | null | undefined; agents: readonly Pick<Agent, "name" | "description">[] },
+  { language: chatLanguage, agents }: { language?: string | null | undefined; agents: readonly Pick<Agent, "name">[] },
 ): Answer | null {
   if (kind === "question" || isForPerson(kind)) return null;
-  const topics = agents.slice(0, MAX_TOPICS).map(topicOf);
+  const topics = agents.slice(0, MAX_TOPICS).map(({ name }) => name);
   const name = REPLY_OF[kind === "abilities" && topics.length === 0 ? "bot" : kind];
   if (name === undefined) return null;
   const text = textIn(name, language ?? chatLanguage ?? DEFAULT_LANGUAGE);
@@ -96,13 +92,4 @@ function textIn(name: keyof Talk["replies"], language: string): string {
   const own = talkByLanguage().get(language)?.replies ?? {};
   const fitting = name === "agreement" ? own.thanks : name === "help" ? own.greeting : undefined;
   return own[name] ?? fitting ?? talkByLanguage().get(DEFAULT_LANGUAGE)?.replies[name] ?? "";
-}
-
-function topicOf({ name, description }: Pick<Agent, "name" | "description">): string {
-  const about = description.replaceAll(/\s+/g, " ").trim();
-  if (about === "") return name;
-  const text = `${name}: ${about}`;
-  return Array.from(text).length <= MAX_TOPIC_CHARS
-    ? text
-    : `${Array.from(text).slice(0, MAX_TOPIC_CHARS).join("").trimEnd()}…`;
 }

@@ -127,6 +127,16 @@ describe("decide", () => {
     expect(decision.why).toContain("knowledge bases");
   });
 
+  test("a rare word that only one agent's knowledge bases have decides between equals, and is for somebody", () => {
+    const support = new Map([
+      ["billing", { confidence: 0.05, odds: 0, telling: new Map([["paypal", 0.9]]) }],
+      ["tech", { confidence: 0.05, odds: 0, telling: new Map<string, number>() }],
+    ]);
+    expect(choose("Do you take PayPal?", { support })).toMatchObject({ agentId: "billing" });
+    const both = new Map([...support].map(([id, own]) => [id, { ...own, telling: new Map([["paypal", 0.9]]) }]));
+    expect(choose("Do you take PayPal?", { support: both })).toMatchObject({ agentId: null });
+  });
+
   test("the clearer the message, the higher the confidence", () => {
     const clear = choose("Where is my invoice?").confidence;
     const vague = choose("My invoice has an error").confidence;

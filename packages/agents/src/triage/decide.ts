@@ -36,6 +36,9 @@ const LIKENESS_WEIGHT = 2;
 /** A message that is less alike to every description is like none of them. */
 const LEAST_ALIKE = 0.5;
 
+/** What a rare word that stands in the knowledge bases of one agent only counts for it, in logarithms of odds. */
+const ONLY_HOLDER_LEAD = 2;
+
 /** With this many messages an agent, what the model has learned of them counts half as much as with any number. */
 const USUAL_EXPERIENCE = 7;
 
@@ -70,6 +73,8 @@ interface Candidate {
   probability: number;
   /** How sure the best answer of its knowledge bases is, 0 to 1. */
   support: number;
+  /** How rare the rarest word of the message is that only its knowledge bases have, 0 to 1; 0 for none. */
+  onlyHolder: number;
   /** What the message shares with its name and description: see `sharedMeaning`. */
   meaning: number;
   /** How alike the message is to its name and description: see `likenessOf`. */
@@ -123,6 +128,7 @@ export function decide(model: TriageModel, question: TriageQuestion): TriageDeci
     (best?.support ?? 0) < LEAST_SUPPORT &&
     (best?.meaning ?? 0) < LEAST_MEANING &&
     (best?.alike ?? 0) < LEAST_ALIKE &&
+    (best?.onlyHolder ?? 0) === 0 &&
     !isKept;
   if (best === undefined || closest === null || (isLikeNothing && best.agent !== null)) {
     const general = agents.find((agent) => agent.description.trim() === "" && agent.examples.length === 0);
@@ -155,6 +161,7 @@ function rate(
     const agent = agentId === null ? null : byId.get(agentId);
     if (agent === undefined || model.samples[label]?.length === 0) return [];
     const supported = agentId === null ? undefined : support?.get(agentId);
+    const onlyHolder = agentId === null ? 0 : rarestOnlyIn(agentId, support);
     const lead = agent === null ? noneLead : agent.id === currentAgentId ? CURRENT_LEAD : 0;
     const samples = model.samples[label] ?? [];
     // Beside messages a name without a description says little.
@@ -167,12 +174,25 @@ function rate(
       experience * sharpness * (scores[label] ?? 0) +
       (1 - experience) * (MEANING_WEIGHT * meaning + LIKENESS_WEIGHT * alike + closeness) +
       (supported?.odds ?? 0) +
+      ONLY_HOLDER_LEAD * onlyHolder +
       lead;
-    return [{ label, agent, probability: 0, support: supported?.confidence ?? 0, meaning, alike, odds }];
+    return [{ label, agent, probability: 0, support: supported?.confidence ?? 0, onlyHolder, meaning, alike, odds }];
   });
   const highest = candidates.reduce((most, { odds }) => Math.max(most, odds), -Infinity);
   const total = candidates.reduce((sum, { odds }) => sum + Math.exp(odds - highest), 0);
   return candidates.map(({ odds, ...candidate }) => ({ ...candidate, probability: Math.exp(odds - highest) / total }));
+}
+
+/** How rare the rarest word is that the knowledge bases of one agent have and those of no other. */
+function rarestOnlyIn(agentId: string, support: TriageQuestion["support"] = new Map()): number {
+  const own = support.get(agentId)?.telling;
+  // Bases that several agents share say nothing about one of them.
+  const others = [...support.values()].map(({ telling }) => telling).filter((telling) => telling !== own);
+  if (own === undefined || others.length === 0) return 0;
+  return Math.max(
+    0,
+    ...[...own].map(([word, rarity]) => (others.some((telling) => telling?.has(word) === true) ? 0 : rarity)),
+  );
 }
 
 /**

@@ -7,6 +7,7 @@ import type { TextFormat } from "./detect-format.ts";
 import { fileError, fileTooLarge, fileUnsupported, formatMb } from "./file-error.ts";
 import type { FileText, FileToRead } from "./file-text.ts";
 import type { ReadLimits } from "./read-limits.ts";
+import { splitTables } from "./split-tables.ts";
 
 /** Bytes that are looked at to guess an encoding. */
 const SAMPLE_BYTES = 64 * 1024;
@@ -45,7 +46,9 @@ const TEXT_READERS: Record<TextFormat, (text: string, file: FileToRead, limits: 
 export async function readFileBytes(file: FileToRead, limits: ReadLimits): Promise<FileText> {
   const read = await readAnyFormat(file, limits);
   // What no text holds and no database takes: NUL, lone surrogates, the noncharacters that mark places.
-  const text = read.text.includes("\0") ? read.text.replaceAll("\0", "") : read.text;
+  const clean = read.text.includes("\0") ? read.text.replaceAll("\0", "") : read.text;
+  // Where pages begin is counted in the text as it was read.
+  const text = read.mime === "text/markdown" && read.pageStarts === undefined ? splitTables(clean) : clean;
   if (text.trim() === "") throw fileError(file.name, "empty", "contains no text; add a file with text");
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes > limits.textBytes) {

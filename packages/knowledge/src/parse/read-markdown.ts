@@ -3,6 +3,7 @@ import { marked } from "marked";
 import type { Token } from "marked";
 import { parseUrl } from "@svc/contracts";
 import { readHeading } from "../chunk-document.ts";
+import { cleanMarkdown } from "./clean-markdown.ts";
 import type { FileText } from "./file-text.ts";
 
 /** Schemes that run or carry something rather than lead somewhere. */
@@ -16,14 +17,27 @@ const MAYBE_UNSAFE = /(?:script|data)\s*(?:\\?:|&)|&#/i;
 const FRONT_MATTER = /^---[ \t]*\n([^]*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)/;
 const FRONT_MATTER_CHARS = 64 * 1024;
 
+/** Front matter in TOML, as Hugo has it, and its title. */
+const TOML_MATTER = /^\+\+\+[ \t]*\n([^]*?)\n\+\+\+[ \t]*(?:\n|$)/;
+const TOML_TITLE = /^title[ \t]{0,20}=[ \t]{0,20}["']([^"'\n]{1,300})["']/m;
+
 /**
- * Reads Markdown unchanged, but for links, which are made absolute: front matter (YAML between `---`) gives the title
- * and is no text.
+ * Reads Markdown as people read it (see `cleanMarkdown`): front matter gives the title and is no text; links that lead
+ * nowhere outside of their site become their text, or are made absolute with `url`, where the text was fetched from.
  */
 export function readMarkdown(source: string, file: { url?: string } = {}): FileText {
-  const match = FRONT_MATTER.exec(source.slice(0, FRONT_MATTER_CHARS));
-  const matter = match === null ? null : parseMatter(match[1] ?? "");
-  const text = matter === null ? source : source.slice(match?.[0].length ?? 0);
+  const start = source.slice(0, FRONT_MATTER_CHARS);
+  const toml = TOML_MATTER.exec(start);
+  const match = toml ?? FRONT_MATTER.exec(start);
+  const matter =
+    match === null
+      ? null
+      : toml === null
+        ? parseMatter(match[1] ?? "")
+        : { title: TOML_TITLE.exec(toml[1] ?? "")?.[1] ?? null };
+  const text = cleanMarkdown(matter === null ? source : source.slice(match?.[0].length ?? 0), {
+    hasUrl: file.url !== undefined,
+  });
   return {
     text: tidyLinks(text, file.url).trim(),
     mime: "text/markdown",
