@@ -45,6 +45,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     query_timeout: 30_000,
+    // oxlint-disable-next-line typescript/no-misused-promises -- pg-pool waits for it, which its types do not say
     onConnect: async (client) => {
       await client.query(SETTINGS);
     },

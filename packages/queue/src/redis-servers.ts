@@ -106,7 +106,7 @@ const isDemoted = (error: Error): boolean => error.message.includes("READONLY");
 /** Connects to what a `REDIS_URL` names: the only place that makes connections to Redis. */
 export function connectRedis(
   servers: RedisServers,
-  given: Options & { retryStrategy(times: number): number | null },
+  given: Options & { retryStrategy: (times: number) => number | null },
 ): RedisClient {
   const { kind, addresses, group, db, username, password, sentinelPassword, tls } = servers;
   const { retryStrategy, ...own } = given;

@@ -314,6 +314,7 @@ export function openDb(options: {
         watch.attempt(this);
       }
     },
+    // oxlint-disable-next-line typescript/no-misused-promises -- pg-pool waits for it, which its types do not say
     onConnect: settings.apply,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.

@@ -63,7 +63,7 @@ export function createConnectionSettings(purpose: Purpose) {
   let isPooled: boolean | undefined;
   return {
     /** Prepares a new connection. Rejects as pg does. */
-    async apply(client: pg.ClientBase & { processID?: number | null }): Promise<void> {
+    apply: async (client: pg.ClientBase & { processID?: number | null }): Promise<void> => {
       const query: pg.QueryConfig & { query_timeout: number } = {
         text: APPLY,
         values: [client.processID, JSON.stringify(settings)],
