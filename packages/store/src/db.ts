@@ -174,7 +174,7 @@ interface PoolContext {
   readonly pool: pg.Pool;
   readonly settings: ConnectionSettings;
   /** Returns the error that a caller gets. */
-  noteError(error: unknown): unknown;
+  readonly noteError: (error: unknown) => unknown;
 }
 
 /**
