@@ -200,7 +200,7 @@ describe("a ticket", () => {
       more: { messages: false, replies: false, events: false },
     });
     expect(older.events.map(({ actor }) => actor)).toContain("pipeline");
-    const last = await call(`/${id}/history?messagesBefore=999&repliesBefore=999&eventsBefore=999999999`);
+    const last = await call(`/${id}/history?messagesBefore=999&repliesBefore=999&eventsBefore=999999999999999`);
     expect((last.body as unknown as { item: TicketHistory }).item).toMatchObject({
       messages: [{ text: "many" }],
       events: { length: 200 },

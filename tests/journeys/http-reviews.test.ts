@@ -704,6 +704,9 @@ describe("bad input", () => {
     ["resolve", { status: "closed" }, "/status"],
     ["takeover", { assignee: "me" }, "/assignee"],
     ["retry", { all: true }, "/all"],
+    ["snooze", {}, "/until"],
+    ["snooze", { until: "tomorrow" }, "/until"],
+    ["reply", { text: "Hi", resolves: "yes" }, "/resolves"],
   ])("400: %s with a bad body", async (action, json, pointer) => {
     const answer = await reviews.decide(newId(), action, { json, ifMatch: 1 });
     expectProblem(answer, "invalid_request", [pointer]);
@@ -717,6 +720,7 @@ describe("bad input", () => {
       note: { text: "x" },
       assign: { assignee: "x" },
       reroute: { agentId: null },
+      snooze: { until: null },
     };
     for (const action of REVIEW_ACTIONS) {
       const json = bodies[action] ?? {};
