@@ -1,3 +1,4 @@
+/// <reference path="./s3rver.d.ts" />
 import { readdir } from "node:fs/promises";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
