@@ -279,7 +279,7 @@ describe("every workspace", () => {
     const odd = sources.flatMap(({ files }) =>
       files
         .map((file) => relative(ROOT, file))
-        .filter((file) => !/\/[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?\.ts$/.test(file)),
+        .filter((file) => !/\/[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/.test(file)),
     );
     expect(odd).toEqual([]);
   });

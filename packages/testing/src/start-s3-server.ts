@@ -1,5 +1,5 @@
-/// <reference path="./s3rver.d.ts" />
 import { readdir } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 /** An S3-compatible server that checks signatures (SigV4), with one empty bucket. */
@@ -11,6 +11,15 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
+/** The server of the package, which has no types. */
+type S3rver = new (options: {
+  address: string;
+  port: number;
+  silent: boolean;
+  directory: string;
+  configureBuckets: { name: string }[];
+}) => { run(): Promise<{ port: number }>; close(): Promise<void> };
+
 const BUCKET = "svc-files";
 /** What the server appends to the name of the file with an object's content. */
 const SUFFIX = "._S3rver_object";
@@ -18,7 +27,7 @@ const SUFFIX = "._S3rver_object";
 /** Starts an S3-compatible server on a free port, with its data in a temporary folder. */
 export async function startS3Server(): Promise<S3Server> {
   // Loaded only by the tests that need it.
-  const { default: S3rver } = await import("@20minutes/s3rver");
+  const S3rver = createRequire(import.meta.url)("@20minutes/s3rver") as S3rver;
   const folder = await makeTemporaryFolder("s3");
   const directory = folder.path;
   const configureBuckets = [{ name: BUCKET }];
