@@ -308,32 +308,36 @@ describeInBrowser("a day of operators", () => {
 
   test("a snoozed ticket leaves the review until its customer writes; a reply resolves it and opens the next", () =>
     ground.browser.visit(async (open) => {
-      const { chatId, ticketId } = await ask("Is it back in stock?");
+      const { chatId, ticketId } = await ask("When do you open?");
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
-      await draftOn(page).getByText(DRAFT).waitFor();
+      await draftOn(page).waitFor();
       await page.keyboard.press("z");
       await page.getByPlaceholder("Search…").waitFor();
       await page.keyboard.type("customer replies");
       await page.keyboard.press("Enter");
       await page.getByText("Ticket snoozed.").waitFor();
-      await rowOf(page, "Is it back in stock?").waitFor({ state: "detached" });
+      await rowOf(page, "When do you open?").waitFor({ state: "detached" });
       expect(await shop.read(ticketId)).toMatchObject({ snooze: { until: null }, stage: "review" });
       await page.getByRole("link", { name: "Snoozed" }).click();
-      await rowOf(page, "Is it back in stock?").waitFor();
+      await rowOf(page, "When do you open?").waitFor();
 
       await api.send("shop", { text: "Hello?", chatId, userId: "Ben Bell", mode: "async" });
+      const isTaken = async () =>
+        (await shop.read(ticketId)).messages.filter(({ state }) => state === "held").length === 2;
+      await waitFor(isTaken, { what: "the second message to be in the ticket" });
       await page.getByRole("link", { name: "Needs review" }).click();
-      await rowOf(page, "Is it back in stock?").click();
-      await draftOn(page).getByText(DRAFT).first().waitFor();
+      await rowOf(page, "When do you open?").click();
+      await ticketOn(page).getByText("Hello?").waitFor();
+      await draftOn(page).waitFor();
       await page.keyboard.press("r");
-      await page.keyboard.type("It is.");
+      await page.keyboard.type("At nine.");
       await page.keyboard.press("Control+Shift+Enter");
       await page.getByText("Reply sent, ticket resolved.").waitFor();
       const isResolved = async () => (await shop.read(ticketId)).status === "resolved";
       await waitFor(isResolved, { what: "the ticket to be resolved with its reply" });
-      expect(await textsSentTo(chatId)).toContain("It is.");
-      await rowOf(page, "Is it back in stock?").waitFor({ state: "detached" });
+      expect(await textsSentTo(chatId)).toContain("At nine.");
+      await rowOf(page, "When do you open?").waitFor({ state: "detached" });
       expect(page.url()).not.toContain(ticketId);
       expect(visitor.errors()).toEqual([]);
     }));
