@@ -91,7 +91,7 @@ export const kbEndpoints = {
       itemAnswer(documentItemSchema, { when: "The document already existed, unchanged or with the same key." }),
       { ...listAnswer(documentItemSchema), when: "Several files, all of which already existed." },
     ],
-    errors: ["rate_limited", "storage_full"],
+    errors: ["rate_limited", "storage_full", "storage_quota_exceeded"],
     example: { body: { text: "# Opening hours\n\nWe are open from 9 to 5.", title: "Opening hours", key: "hours" } },
   },
   getDocument: {

@@ -103,7 +103,7 @@ export const messageEndpoints = {
       },
       callStream,
     ],
-    errors: ["idempotency_in_progress", "idempotency_mismatch", "channel_disabled"],
+    errors: ["idempotency_in_progress", "idempotency_mismatch", "channel_disabled", "quota_exceeded"],
     example: {
       body: {
         text: "How do I send a message with curl?",

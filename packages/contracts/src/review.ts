@@ -65,7 +65,7 @@ export const replyFileEndpoints = {
       otherTypes: { "multipart/form-data": "A form with one file, in a field with any name." },
     },
     answers: [createdAnswer(operatorFileSchema, "/api/v1/admin/tickets/{id}/files/{fileId}")],
-    errors: ["rate_limited", "storage_full"],
+    errors: ["rate_limited", "storage_full", "storage_quota_exceeded"],
     example: { body: { filename: "label.txt", content: "UmV0dXJuIGxhYmVs" } },
   },
 } as const satisfies Record<string, Endpoint>;
@@ -297,7 +297,7 @@ export const reviewEndpoints = {
       "Takes an open ticket out of the views of open work until a time, at most a year ahead, or until the customer writes, whichever is earlier. Messages that are waiting keep waiting. A reply, closing and reopening end the snooze.",
     body: { schema: REVIEW_INPUTS.snooze },
     ifMatch: true,
-    example: { body: { until: "2030-01-07T09:00:00Z" } },
+    example: { body: { until: null } },
   },
   unsnoozeTicket: {
     ...decision("unsnooze", "End the snooze of a ticket"),

@@ -46,6 +46,7 @@ const TAGS: Record<string, string> = {
   Hooks: "Inbound webhooks for platforms with fixed formats.",
   Deliveries: "Callbacks: pending, delivered or failed.",
   Statistics: "Message and answer statistics.",
+  Usage: "What a project uses by day.",
   Operators: "Operators and their roles.",
   Keys: "API keys with their scopes and projects.",
   Projects: "Projects separate tickets, agents and knowledge.",
