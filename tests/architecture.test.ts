@@ -277,9 +277,7 @@ describe("every workspace", () => {
 
   test("names its files in kebab-case", () => {
     const odd = sources.flatMap(({ files }) =>
-      files
-        .map((file) => relative(ROOT, file))
-        .filter((file) => !/\/[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/.test(file)),
+      files.map((file) => relative(ROOT, file)).filter((file) => !/\/[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/.test(file)),
     );
     expect(odd).toEqual([]);
   });
