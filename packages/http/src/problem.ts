@@ -113,7 +113,7 @@ export function problemHandler(log: Log, onDenial?: OnDenial): ErrorRequestHandl
   };
 }
 
-/** Answers what no route has taken. */
+/** Throws not_found, for requests that match no route. */
 export function notFound(): never {
   throw new ServiceError(
     "not_found",

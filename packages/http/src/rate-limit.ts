@@ -20,7 +20,7 @@ export interface RateLimit {
   admit(request: Request, response: Response, key: KnownKey, subject?: string): Promise<void>;
   /**
    * Counts a request that has shown no valid key, where its refusal is a 401, by address, and says in the `RateLimit`
-   * fields how many more may fail. Answers the error to throw: the given one, or rate_limited in its place.
+   * fields how many more may fail. Returns the error to throw: the given one, or rate_limited in its place.
    */
   refuse(request: Request, response: Response, error: ServiceError): Promise<ServiceError>;
   /** Counts a failed authentication of which the answer says nothing; other errors do not count. */

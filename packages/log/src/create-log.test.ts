@@ -10,7 +10,7 @@ function written(use: (log: Log) => void, level: LogLevel = "debug"): string {
   return parts.join("");
 }
 
-/** The lines as whoever reads the log sees them. */
+/** The lines of a log, parsed. */
 function linesOf(text: string): Record<string, unknown>[] {
   expect(text.endsWith("\n")).toBe(true);
   return text

@@ -67,7 +67,7 @@ async function waitForTriage(
 
 /**
  * The message that this text of an issue is: the one that is there already while its ticket is not resolved, a further
- * one where it is. So a repeated call changes nothing, and what is told again after it was settled is not lost.
+ * one where it is. So a repeated call changes nothing, and a report that comes again after its ticket was resolved is not lost.
  */
 async function messageIdOf({ store }: IssueDeps, { project }: Principal, ticketId: string, text: string) {
   const { count, isResolved } = await store.issues.findResolutions(project, ticketId);

@@ -129,6 +129,7 @@ describe("a decision", () => {
           work: { ...replyTo(state), resolves: true },
         }),
       );
+    await db.sql(`UPDATE tickets SET before_close = '{"status": "open", "stage": "review"}' WHERE id = $1`, [ticketId]);
     await decideToResolve();
     await db.store.reviews.finishSend(await claimDecision(ticketId), sent());
     expect(await db.store.ticketDetails.find(project, ticketId)).toMatchObject({
@@ -137,6 +138,9 @@ describe("a decision", () => {
       assignee: null,
       resolvedAt: expect.any(Date),
     });
+    // What an earlier closing has ended does not come back when this one is undone.
+    const closed = await db.sql("SELECT before_close FROM tickets WHERE id = $1", [ticketId]);
+    expect(closed).toEqual([{ before_close: null }]);
     await heldChat({ chatId: "resolved-with-reply" });
     await decideToResolve();
     await db.sql("UPDATE messages SET covered_by = NULL WHERE ticket_id = $1", [ticketId]);

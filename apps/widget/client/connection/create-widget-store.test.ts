@@ -158,7 +158,7 @@ async function startServer() {
     },
     cut: () => io.disconnectSockets(true),
     sockets: () => io.sockets.sockets.size,
-    /** Stores a reply; only the sockets that are there are told. */
+    /** Stores a reply; only open sockets are notified. */
     reply(text: string, visitorId = rows.at(-1)?.visitorId ?? "") {
       const row = { seq: (rows.at(-1)?.seq ?? 0) + 1, visitorId, reply: text };
       rows.push(row);

@@ -15,7 +15,7 @@ const MOST_RETURNS = 20;
 
 /**
  * Puts `host` into the page's body, and puts it back when a page that changes its content without loading (history
- * navigation, hydration, an exchanged body) has thrown it out. Answers a function that takes it away for good.
+ * navigation, hydration, an exchanged body) has removed it. Returns a function that removes it for good.
  */
 function keepMounted(host: HTMLElement): () => void {
   let returns = 0;
@@ -117,7 +117,7 @@ const RETRY_MS = 5_000;
  * Puts the launcher on the page as soon as the settings and the texts are there, and loads the conversation when it is
  * first needed: at the first opening, or when the browser has nothing to do and there is a conversation already. Calls
  * before that are kept. The page is never disturbed: what goes wrong is tried again in silence, and only what its owner
- * has to mend goes to `advise`.
+ * has to fix goes to `advise`.
  */
 // oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function createWidget(settings: PageSettings, listeners: Listeners, advise: (advice: string) => void): Widget {

@@ -20,10 +20,12 @@ SELECT t.stage, EXISTS (
 FROM tickets t WHERE t.home_project_id = :project AND t.id = :ticket_id FOR NO KEY UPDATE OF t;
 
 -- name: moveTicket
--- Moves a ticket after a decision was carried out or given up. Locks the rows of tickets that it writes.
+-- Moves a ticket after a decision was carried out or given up. One that is resolved with its reply left nothing without an
+-- answer: what an earlier closing had stored must not come back when it is reopened. Locks the rows of tickets that it writes.
 UPDATE tickets SET stage = :stage, status = coalesce(:status, status),
   resolved_at = CASE WHEN :status IS NULL THEN resolved_at WHEN :status = 'resolved' THEN now() END,
   assignee = CASE WHEN :status = 'resolved' THEN NULL ELSE assignee END,
+  before_close = CASE WHEN :status = 'resolved' THEN NULL ELSE before_close END,
   first_reply_at = CASE WHEN :is_replied THEN coalesce(first_reply_at, now()) ELSE first_reply_at END,
   version = version + 1, updated_at = now()
 WHERE home_project_id = :project AND id = :ticket_id;
