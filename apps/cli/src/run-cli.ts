@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "People:": {
     "ask [options] [text]": "ask the running service and show the answer with its sources",
     tickets: "list, review, answer, assign and close tickets",
+    customers: "list, show, update and merge customers",
     "tool-calls": "list, approve and reject tool calls of agents",
     operators: "create, list, update and remove operators, and manage their passwords",
     projects: "list, create, update, rename and delete projects",
@@ -65,6 +66,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDefinition>>> = {
   replay: async () => (await import("./commands/replay.ts")).replay,
   ask: async () => (await import("./commands/ask.ts")).ask,
   tickets: async () => (await import("./commands/tickets.ts")).tickets,
+  customers: async () => (await import("./commands/customers.ts")).customers,
   "tool-calls": async () => (await import("./commands/agents.ts")).toolCalls,
   operators: async () => (await import("./commands/operators.ts")).operators,
   projects: async () => (await import("./commands/projects.ts")).projects,

@@ -1,14 +1,32 @@
 import { z } from "zod";
 
-/** Bounds of what a ticket says of its customer. Characters are Unicode code points. */
-export const CUSTOMER_LIMITS = { nameMaxChars: 100, emailMaxChars: 254 } as const;
+/** Bounds of what is known of a customer. Characters are Unicode code points. */
+export const CUSTOMER_LIMITS = {
+  nameMaxChars: 100,
+  emailMaxChars: 254,
+  phoneMaxChars: 40,
+  attributesMaxCount: 50,
+  attributeNameMaxChars: 64,
+  attributeMaxChars: 500,
+} as const;
 
-/** The customer, as far as a ticket's `channel_meta` names one. Not verified. */
+/** The customer of a ticket, as its lists show them. Not verified. */
 export const customerSchema = z.object({
+  id: z.uuid().nullable().describe("Null for about a second after the first message, and in other projects."),
   name: z.string().nullable().describe("One line, without control and bidirectional characters."),
   email: z.string().nullable(),
+  alias: z.string().nullable().describe("Friendly name of a customer whose name is unknown, such as `Quiet Otter`."),
 });
 export type Customer = z.infer<typeof customerSchema>;
+
+/** What messages say of their sender, each as far as it is known. Not verified. */
+export interface CustomerProfile {
+  name: string | null;
+  email: string | null;
+  phone: string | null;
+  /** IANA name, such as `Europe/Berlin`. */
+  timeZone: string | null;
+}
 
 /**
  * Fields of `channel_meta` that can contain the customer, by priority: the form before the first message in the widget
@@ -24,6 +42,10 @@ const CUSTOMER_PATHS = [["contact"], ["customer"], ["user"], [], ["telegram", "f
 const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const VISIBLE = /[\p{L}\p{N}\p{S}\p{P}]/u;
 const EMAIL = /^[^\s@<>"(),:;\\[\]]+@[^\s@<>"(),:;\\[\]]+$/u;
+
+/** Returns true for a plausible e-mail address of bounded length. */
+export const isEmailAddress = (text: string): boolean =>
+  text.length <= CUSTOMER_LIMITS.emailMaxChars && EMAIL.test(text);
 
 /** Longer values are truncated before parsing, so that 64 KB of meta cost no more than a name. */
 const READ_MAX_UNITS = 1_000;
@@ -47,7 +69,32 @@ function readName(position: Record<string, unknown>): string | null {
 
 function readEmail({ email }: Record<string, unknown>): string | null {
   const address = textOf(email).replace(UNSAFE, "").trim();
-  return address.length <= CUSTOMER_LIMITS.emailMaxChars && EMAIL.test(address) ? address : null;
+  return isEmailAddress(address) ? address : null;
+}
+
+const PHONE = /^\+?[\d\s().\-/]{4,}$/u;
+
+function readPhone({ phone }: Record<string, unknown>): string | null {
+  const line = safeLine(textOf(phone), CUSTOMER_LIMITS.phoneMaxChars);
+  return PHONE.test(line) ? line : null;
+}
+
+const ZONE = /^[A-Za-z_]+(?:\/[A-Za-z0-9_+-]+){0,2}$/;
+
+/** Returns true for a time zone that this runtime knows by its IANA name. */
+export function isTimeZone(name: string): boolean {
+  if (!ZONE.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    // The only way to ask: a RangeError says that there is no such zone.
+    return false;
+  }
+}
+
+function readTimeZone({ timeZone }: Record<string, unknown>): string | null {
+  const name = textOf(timeZone);
+  return isTimeZone(name) ? name : null;
 }
 
 function valueAt(meta: Record<string, unknown>, path: readonly string[]): Record<string, unknown> | null {
@@ -62,18 +109,24 @@ function valueAt(meta: Record<string, unknown>, path: readonly string[]): Record
 }
 
 /**
- * Returns the name and email address that a ticket's `channel_meta` gives for its customer, or null if it gives
- * neither. Both come from the sender and are not verified. The texts are bounded, on one line, and free of control and
- * bidirectional characters; show them as text only.
+ * Returns what a ticket's `channel_meta` says of its customer. All of it comes from the sender and is not verified. The
+ * texts are bounded, on one line, and free of control and bidirectional characters; show them as text only.
  */
-export function customerOf(channelMeta: Record<string, unknown>): Customer | null {
-  let name: string | null = null;
-  let email: string | null = null;
+export function profileOf(channelMeta: Record<string, unknown>): CustomerProfile {
+  const profile: CustomerProfile = { name: null, email: null, phone: null, timeZone: null };
   for (const path of CUSTOMER_PATHS) {
     const position = valueAt(channelMeta, path);
     if (position === null) continue;
-    name ??= readName(position);
-    email ??= readEmail(position);
+    profile.name ??= readName(position);
+    profile.email ??= readEmail(position);
+    profile.phone ??= readPhone(position);
+    profile.timeZone ??= readTimeZone(position);
   }
+  return profile;
+}
+
+/** Returns the name and email address of `profileOf`, or null if it has neither. */
+export function customerOf(channelMeta: Record<string, unknown>): Pick<Customer, "name" | "email"> | null {
+  const { name, email } = profileOf(channelMeta);
   return name === null && email === null ? null : { name, email };
 }

@@ -2,6 +2,7 @@ import { agentEndpoints } from "./agent.ts";
 import { auditEndpoints } from "./audit.ts";
 import { cannedReplyEndpoints } from "./canned-reply.ts";
 import { channelEndpoints } from "./channel-item.ts";
+import { customerEndpoints } from "./customer-endpoints.ts";
 import { deliveryEndpoints } from "./callback.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { gapEndpoints } from "./gap.ts";
@@ -30,6 +31,7 @@ export const ADMIN_ENDPOINTS = {
   ...auditEndpoints,
   ...cannedReplyEndpoints,
   ...channelEndpoints,
+  ...customerEndpoints,
   ...deliveryEndpoints,
   ...gapEndpoints,
   ...hookEndpoints,

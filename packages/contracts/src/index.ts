@@ -7,6 +7,7 @@ export * from "./channel-item.ts";
 export * from "./channel.ts";
 export * from "./channels.ts";
 export * from "./check-input.ts";
+export * from "./customer-endpoints.ts";
 export * from "./customer.ts";
 export * from "./endpoint.ts";
 export * from "./endpoints.ts";

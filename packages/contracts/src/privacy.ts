@@ -34,6 +34,10 @@ export const privacySubjectSchema = z
       .uuid({ error: "must be the ID of a visitor, a UUID" })
       .optional()
       .describe("A visitor of the widget, by the secret ID stored in the visitor's browser."),
+    customerId: z
+      .uuid({ error: "must be the ID of a customer, a UUID" })
+      .optional()
+      .describe("A customer: every conversation of the customer, and every chat in which one of its users wrote."),
     chatId: idUpTo(LIMITS.chatIdMaxChars)
       .refine((id) => !hasControlCharacters(id), { error: "must not contain control characters" })
       .optional()
@@ -41,9 +45,10 @@ export const privacySubjectSchema = z
     channelId: channelIdSchema.optional(),
   })
   .refine(
-    ({ userId, visitorId, chatId }) => [userId, visitorId, chatId].filter((id) => id !== undefined).length === 1,
+    ({ userId, visitorId, customerId, chatId }) =>
+      [userId, visitorId, customerId, chatId].filter((id) => id !== undefined).length === 1,
     {
-      error: "must have exactly one of userId, visitorId and chatId",
+      error: "must have exactly one of userId, visitorId, customerId and chatId",
       params: { code: "exactly_one" },
       when: hasFields,
     },
@@ -89,7 +94,7 @@ export const privacyExportSchema = z.object({
   ),
   records: z
     .record(z.string(), z.array(z.record(z.string(), z.unknown())))
-    .describe("Records outside of conversations, by kind: bodies of hooks that created no message."),
+    .describe("Records outside of conversations, by kind: customers, and bodies of hooks that created no message."),
   counts: countsSchema,
 });
 export type PrivacyExport = z.infer<typeof privacyExportSchema>;
@@ -109,7 +114,7 @@ const route = routesAt("Privacy", "/api/v1/admin/privacy");
 /** Personal data of one person in the key's project: export and erasure. */
 export const privacyEndpoints = {
   exportPersonalData: {
-    ...route("POST /export", "privacy:read", "Export all data of a user, a visitor or a chat"),
+    ...route("POST /export", "privacy:read", "Export all data of a user, a visitor, a customer or a chat"),
     description:
       "A JSON document of any length, streamed as it is read. If the response is incomplete, repeat the request.",
     body: { schema: privacySubjectSchema },
@@ -117,7 +122,7 @@ export const privacyEndpoints = {
     example: { body: { userId: "u-42" } },
   },
   erasePersonalData: {
-    ...route("POST /erase", "privacy:write", "Erase all data of a user, a visitor or a chat"),
+    ...route("POST /erase", "privacy:write", "Erase all data of a user, a visitor, a customer or a chat"),
     description:
       "Cannot be undone. Later messages start a new conversation. Erasing again is not an error; all counts are then 0.",
     body: { schema: privacySubjectSchema },

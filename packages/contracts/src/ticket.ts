@@ -112,7 +112,7 @@ export const ticketItemSchema = z.object({
   customer: customerSchema
     .nullable()
     .describe(
-      "Name and email address from `channel_meta`, as given by the sender, not verified. Null if neither is known.",
+      "The customer. Before the customer is stored, what `channel_meta` says, if it has a name or address. Null for issues, and for calls of the API that say nothing of a person.",
     ),
   origin: z
     .literal("tool-server")

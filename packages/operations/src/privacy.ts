@@ -2,7 +2,7 @@ import type { Principal } from "@svc/auth";
 import { CHANNEL_IDS, UPDATES_CHANNEL, checkInput, privacySubjectSchema, visitorChatId } from "@svc/contracts";
 import type { ErasureReceipt, PrivacySubject } from "@svc/contracts";
 import { addCounts, newId, ticketIdOf } from "@svc/store";
-import type { BodyOwner, HeldCounts, HeldRecords, Store } from "@svc/store";
+import type { BodyOwner, HeldCounts, HeldRecords, ProjectId, Store } from "@svc/store";
 import { operation } from "./operation.ts";
 
 /** An export of one person's data. */
@@ -31,20 +31,24 @@ interface Sought extends BodyOwner {
 
 /** Finds the conversations of a subject in the principal's project. Throws invalid_request with every error. */
 async function seek(store: Store, { project }: Principal, input: PrivacySubject): Promise<Sought> {
-  const { userId, visitorId, chatId, channelId } = checkInput(privacySubjectSchema, input, "The subject");
+  const { userId, visitorId, customerId, chatId, channelId } = checkInput(
+    privacySubjectSchema,
+    input,
+    "The subject",
+  );
   const named = (kind: string, id: string) =>
     `${kind}:${store.sealer.fingerprint(JSON.stringify([project, kind, id]))}`;
+  const nobody = { userIds: [], chatId: null, updatesChatId: null };
   if (userId !== undefined) {
     const ticketIds = await store.erasures.findTicketsOfUser(project, userId);
-    return { subject: named("user", userId), userId, chatId: null, updatesChatId: null, ticketIds };
+    return { ...nobody, subject: named("user", userId), userIds: [userId], ticketIds };
   }
+  if (customerId !== undefined) return { ...nobody, ...(await seekCustomer(store, project, customerId)), subject: named("customer", customerId.toLowerCase()) };
   if (visitorId !== undefined) {
     const ticketId = ticketIdOf(project, "widget", visitorChatId(visitorId));
     return {
+      ...nobody,
       subject: named("visitor", visitorId.toLowerCase()),
-      userId: null,
-      chatId: null,
-      updatesChatId: null,
       ticketIds: await store.erasures.findTickets(project, [ticketId]),
     };
   }
@@ -52,12 +56,23 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
   const ticketIds = channels.map((channel) => ticketIdOf(project, channel, chatId ?? ""));
   return {
     subject: named("chat", chatId ?? ""),
-    userId: null,
+    userIds: [],
     // Hooks write in chats of the API.
     chatId: channels.includes("api") ? (chatId ?? null) : null,
     updatesChatId: channels.includes(UPDATES_CHANNEL) ? (chatId ?? null) : null,
     ticketIds: await store.erasures.findTickets(project, ticketIds),
   };
+}
+
+/** Finds the conversations of a customer, and all in which one of its users wrote. */
+async function seekCustomer(store: Store, project: ProjectId, customerId: string) {
+  const customer = await store.customers.find(project, customerId);
+  const userIds = (customer?.identities ?? [])
+    .filter(({ kind }) => kind === "user" || kind === "telegram")
+    .map(({ value }) => value);
+  const own = customer === null ? [] : await store.erasures.findTicketsOfCustomer(project, customer.id);
+  const theirs = await Promise.all(userIds.map((userId) => store.erasures.findTicketsOfUser(project, userId)));
+  return { userIds, ticketIds: [...new Set([...own, ...theirs.flat()])].toSorted() };
 }
 
 async function* readTickets(store: Store, { project }: Principal, ticketIds: readonly string[]) {
@@ -101,7 +116,7 @@ async function* writeExport({ head, tickets, parts: loose }: ExportContents): As
 }
 
 /**
- * All that the principal's project holds of a user, a visitor or a chat. Scope privacy:read; a key that is bound to a
+ * All that the principal's project holds of a user, a visitor, a customer or a chat. Scope privacy:read; a key that is bound to a
  * project reads that project's alone. Throws invalid_request with every error of the input.
  */
 export const exportPersonalData = operation(
@@ -119,7 +134,7 @@ export const exportPersonalData = operation(
 );
 
 /**
- * Erases all that the principal's project holds of a user, a visitor or a chat, one conversation after the other; what is
+ * Erases all that the principal's project holds of a user, a visitor, a customer or a chat, one conversation after the other; what is
  * worked on is given up. Cannot be undone. A message that comes afterwards starts its conversation again. Repeated, also
  * after a crash in the middle, it erases what is left. Scope privacy:write. Throws invalid_request with every error of the
  * input.

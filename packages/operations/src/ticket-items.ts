@@ -83,6 +83,8 @@ export function asTicketItem(ticket: TicketRecord, principal: Principal): Ticket
   const tellsHome = ticket.homeProject === principal.project || isAdministrator(principal);
   // By its chat, which no other caller can choose: `channel_meta` may say anything.
   const isIssue = isIssueChat(ticket);
+  const said = isIssue ? null : customerOf(ticket.channelMeta);
+  const stored = ticket.homeProject === principal.project ? ticket.customer : null;
   return {
     id: ticket.id,
     homeProject: tellsHome ? ticket.homeProjectName : null,
@@ -90,7 +92,7 @@ export function asTicketItem(ticket: TicketRecord, principal: Principal): Ticket
     channelId: ticket.channelId,
     chatId: ticket.chatId,
     userId: ticket.userId,
-    customer: isIssue ? null : customerOf(ticket.channelMeta),
+    customer: stored ?? (said && { id: null, alias: null, ...said }),
     origin: isIssue ? ISSUE_ORIGIN : null,
     subject: ticket.subject,
     status: ticket.status,

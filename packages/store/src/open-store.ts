@@ -11,6 +11,7 @@ import { operatorReplies, ticketChanges } from "./tickets/ticket-record.ts";
 import { triageMessages } from "./tickets/apply-decision.ts";
 import * as files from "./messages/files.ts";
 import { bind } from "./context.ts";
+import * as customers from "./people/customers.ts";
 import type { Context } from "./context.ts";
 import { isBusy, openDb } from "./db.ts";
 import * as deliveries from "./messages/deliveries.ts";
@@ -108,6 +109,12 @@ export function openStore(options: {
     chats: bind(leases, chats),
     chunkEmbeddings: bind(db, chunkEmbeddings),
     chunks: bind(db, chunks),
+    customers: bind(db, {
+      find: customers.find,
+      listPage: customers.listPage,
+      update: customers.update,
+      merge: customers.merge,
+    }),
     deliveries: bind(hot, deliveries),
     documents: bind(db, kbs.documents),
     erasures: {

@@ -27,7 +27,7 @@ let made = 0;
 const name = (what: string) => `${what}-${process.pid}-${++made}`;
 
 /** A person, as those who send messages name them. */
-const PERSON = ["userId", "visitorId", "chatId", "channelId"];
+const PERSON = ["userId", "visitorId", "customerId", "chatId", "channelId"];
 const ARTICLE = { title: "Iceland", text: "We ship there." };
 
 /** Rows of the endpoints that need one: public ones, and those whose path or body contains IDs. A test fails without them. */
@@ -144,6 +144,13 @@ export const ENDPOINT_ROWS: Partial<Record<Operation, EndpointRow>> = {
     target: "cannedReply",
     body: ({ ticketId }) => ({ ticketId }),
     foreignBodies: ({ ticketId }) => [{ ticketId }],
+  },
+  getCustomer: { target: "customer" },
+  updateCustomer: { target: "customer" },
+  mergeCustomer: {
+    target: "customer",
+    body: ({ otherId }) => ({ customerId: otherId }),
+    foreignBodies: ({ customerId }) => [{ customerId }],
   },
   createOperator: { body: () => ({ email: `${name("ann")}@example.com`, name: "Ann", roles: [] }) },
   getOperator: { target: "operator" },

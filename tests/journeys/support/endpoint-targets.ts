@@ -60,6 +60,27 @@ async function ticketAfter(product: Product, project: Project, action: string): 
   return ids;
 }
 
+/** Sends a message of a new user, and waits until a customer was made of it. */
+async function customer(product: Product, project: Project): Promise<string> {
+  const [url] = product.composition.apiUrls;
+  const answer = await callApi(`${url}/api/v1/messages`, {
+    key: product.adminKey,
+    project: project.name,
+    json: { text: "Hello", mode: "async", userId: newId() },
+  });
+  return waitFor(
+    async () => {
+      const [row] = await queryDatabase<{ id: string }>(
+        product.databaseUrl,
+        "SELECT customer_id AS id FROM ticket_customers WHERE ticket_id = $1",
+        [answer.body.ticketId],
+      );
+      return row?.id;
+    },
+    { what: "a customer to be made" },
+  );
+}
+
 /** The model of the Ollama that a product of such tests has. */
 export const TARGET_MODEL = { name: "tiny:1b", sizeBytes: 1_000, contextWindow: 4_096 };
 
@@ -204,6 +225,12 @@ export const TARGETS = {
       const id = await post(product, project, "/admin/canned-replies", { name: `reply ${newId()}`, text: "Hello" });
       return { id, ticketId: (await ticketInReview(product, project)).id };
     },
+  },
+  customer: {
+    make: async (product, project) => ({
+      id: await customer(product, project),
+      otherId: await customer(product, project),
+    }),
   },
   operator: {
     isGlobal: true,

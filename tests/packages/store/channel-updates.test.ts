@@ -188,8 +188,8 @@ describe("updates of the messenger", () => {
     const [bot, ticket, own] = [nextBot(), newId(), await db.newProject()];
     await store.channelUpdates.insertMany(own, bot, [update(1, ticket), update(2, newId())]);
     const owners = {
-      user: { userId: `user ${ticket}`, chatId: null, updatesChatId: null, ticketIds: [] },
-      chat: { userId: null, chatId: null, updatesChatId: `chat ${ticket}`, ticketIds: [] },
+      user: { userIds: [`user ${ticket}`], chatId: null, updatesChatId: null, ticketIds: [] },
+      chat: { userIds: [], chatId: null, updatesChatId: `chat ${ticket}`, ticketIds: [] },
     };
     for (const owner of Object.values(owners)) {
       const kinds: string[] = [];

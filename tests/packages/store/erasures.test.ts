@@ -353,7 +353,7 @@ test("bodies of hooks that no message was made of are found by user, by chat and
   const ofChat = await addFailedBody(project, hookId, { chatId: "c-1" });
   const ofOther = await addFailedBody(project, hookId, { userId: "u-2", chatId: "c-2" });
   const theirs = await addFailedBody(stranger, await newHook(stranger), { userId: "u-1", chatId: "c-1" });
-  const user = { userId: "u-1", chatId: null, updatesChatId: null, ticketIds: [ticketId] };
+  const user = { userIds: ["u-1"], chatId: null, updatesChatId: null, ticketIds: [ticketId] };
   const found = async (owner: BodyOwner) => {
     const ids: unknown[] = [];
     for await (const { records } of db.store.erasures.readLoose(project, owner)) {
@@ -362,7 +362,7 @@ test("bodies of hooks that no message was made of are found by user, by chat and
     return ids;
   };
   expect(await found(user)).toEqual([ofUser, ofChat]);
-  expect(await found({ userId: null, chatId: "c-2", updatesChatId: null, ticketIds: [] })).toEqual([ofOther]);
+  expect(await found({ userIds: [], chatId: "c-2", updatesChatId: null, ticketIds: [] })).toEqual([ofOther]);
   expect(counted(await db.store.erasures.eraseLoose(project, user))).toEqual({ hookBodies: 2 });
   expect(counted(await db.store.erasures.eraseLoose(project, user))).toEqual({});
   const left = await db.sql<{ id: string }>("SELECT id FROM hook_bodies WHERE id = ANY ($1) ORDER BY id", [

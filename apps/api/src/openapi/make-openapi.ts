@@ -35,6 +35,7 @@ const TAGS: Record<string, string> = {
   Messages: "Send messages and collect replies.",
   Tickets: "Conversations with their messages, status and decisions.",
   Reviews: "Decisions of operators on tickets: approve, edit or dismiss a draft, take over, assign.",
+  Customers: "The people who write to a project, on every channel.",
   "Canned replies": "Reusable texts for replies.",
   Agents: "Agents with their knowledge bases, instructions and confidence thresholds.",
   "Tool calls": "Tools called by agents, and calls that wait for approval.",

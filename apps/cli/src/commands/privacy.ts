@@ -17,6 +17,7 @@ import { safeJson, safeLine } from "../safe-text.ts";
 const SUBJECT = {
   user: option("--user <userId>", "a user ID as in messages; covers every chat in which the user wrote"),
   visitor: option("--visitor <visitorId>", "a visitor of the widget"),
+  customer: option("--customer <customerId>", "a customer, with every conversation"),
   chat: option("--chat <chatId>", "a chat, on every channel unless --channel is given"),
   channel: choice("--channel <channel>", "channel of the chat", CHANNEL_IDS),
   project: projectOption,
@@ -25,16 +26,17 @@ const SUBJECT = {
 type SubjectInput = OptionValues<typeof SUBJECT>;
 
 /** Returns the subject that the options name. Throws CliError `usage` unless exactly one ID is given. */
-function subjectOf({ user, visitor, chat, channel }: SubjectInput): PrivacySubject {
-  if ([user, visitor, chat].filter((id) => id !== undefined).length !== 1) {
-    throw usageError("Specify one of --user, --visitor and --chat. See: svc privacy --help");
+function subjectOf({ user, visitor, customer, chat, channel }: SubjectInput): PrivacySubject {
+  if ([user, visitor, customer, chat].filter((id) => id !== undefined).length !== 1) {
+    throw usageError("Specify one of --user, --visitor, --customer and --chat. See: svc privacy --help");
   }
-  return definedOnly({ userId: user, visitorId: visitor, chatId: chat, channelId: channel });
+  return definedOnly({ userId: user, visitorId: visitor, customerId: customer, chatId: chat, channelId: channel });
 }
 
 /** The same in words that are safe for a terminal. A visitor's ID is a secret and is not shown. */
-function describeSubject({ user, chat, channel }: SubjectInput): string {
+function describeSubject({ user, customer, chat, channel }: SubjectInput): string {
   if (user !== undefined) return `the user "${safeLine(user, 80)}"`;
+  if (customer !== undefined) return `the customer ${safeLine(customer, 80)}`;
   if (chat === undefined) return "this visitor";
   return `the chat "${safeLine(chat, 80)}"${channel === undefined ? "" : ` of the channel ${channel}`}`;
 }
@@ -57,7 +59,7 @@ async function readWhole(data: PersonalData): Promise<object> {
 }
 
 const exportCommand = defineCommand({
-  description: "export all data of a user, a visitor or a chat in a project, as one JSON document",
+  description: "export all data of a user, a visitor, a customer or a chat in a project, as one JSON document",
   options: {
     ...SUBJECT,
     out: option("--out <file>", "new output file, readable only by you (default: standard output)"),
@@ -82,7 +84,7 @@ const exportCommand = defineCommand({
 });
 
 const erase = defineCommand({
-  description: "erase all data of a user, a visitor or a chat in a project, permanently",
+  description: "erase all data of a user, a visitor, a customer or a chat in a project, permanently",
   options: { ...SUBJECT, yes: yesOption },
   about: `The receipt contains the number of erased records, and identifies the person by a keyed hash. docs/privacy.md describes
 what is not erased.`,

@@ -36,6 +36,7 @@ const LIST_OPTIONS = {
   agent: option("--agent <name>", "only tickets of this agent"),
   priority: choice("--priority <priority>", "priority", ticketPrioritySchema.options),
   tag: option("--tag <tag>", "only tickets with this tag"),
+  customer: option("--customer <customerId>", "only conversations of this customer"),
   origin: choice("--origin <origin>", "only issues submitted by MCP clients", [ISSUE_ORIGIN]),
   allProjects: flag("--all-projects", "tickets of all projects (not with --search)"),
   sort: choice("--sort <field>", "sort order; a minus for descending", TICKET_SORTS),
@@ -47,13 +48,14 @@ const LIST_OPTIONS = {
 
 /** Returns the options of a list again, for the next page. */
 function repeatOptions(input: OptionValues<typeof LIST_OPTIONS>): string {
-  const { project, status, stage, assignee, search, q, channel, agent, priority, tag, origin, sort, limit } = input;
+  const { project, status, stage, assignee, search, q, channel, agent, priority, tag } = input;
+  const { customer, origin, sort, limit } = input;
   const flags = [
     ...(input.needsReview ? [" --needs-review"] : []),
     ...(input.snoozed ? [" --snoozed"] : []),
     ...(input.allProjects ? [" --all-projects"] : []),
   ];
-  const values = { project, status, stage, assignee, search, q, channel, agent, priority, tag, origin, sort, limit };
+  const values = { project, status, stage, assignee, search, q, channel, agent, priority, tag, customer, origin, sort, limit };
   return optionWords(values) + flags.join("");
 }
 
@@ -86,6 +88,7 @@ const list = defineCommand({
       const input = definedOnly({
         ...filters,
         channelId: channel,
+        customerId: options.customer,
         agentId: agent === undefined ? undefined : (await getAgent(operations, agent)).id,
         needsReview: needsReview === true ? ("1" as const) : undefined,
         snoozed: snoozed === true ? ("1" as const) : undefined,

@@ -2,7 +2,7 @@
 -- A body `x` of the project that names the user, the chat, or the chat of one of the conversations, and belongs to
 -- none of these conversations: usually no message was made of it. Hooks write in chats of the API channel.
 x.project_id = :project AND (x.ticket_id IS NULL OR x.ticket_id <> ALL (:ticket_ids::uuid[])) AND x.id IN (
-  SELECT b.id FROM hook_bodies b WHERE b.project_id = :project AND b.user_id = :user_id
+  SELECT b.id FROM hook_bodies b WHERE b.project_id = :project AND b.user_id = ANY (:user_ids::text[])
   UNION ALL SELECT b.id FROM hook_bodies b WHERE b.project_id = :project AND b.chat_id = :chat_id
   UNION ALL SELECT b.id FROM chats c JOIN hook_bodies b ON b.project_id = c.project_id AND b.chat_id = c.chat_id
     WHERE c.project_id = :project AND c.ticket_id = ANY (:ticket_ids::uuid[]) AND c.channel_id = 'api'
@@ -13,7 +13,7 @@ x.project_id = :project AND (x.ticket_id IS NULL OR x.ticket_id <> ALL (:ticket_
 -- A stored update `x` of a channel that the user has sent or that came in the chat, and that belongs to none of the
 -- conversations: no message was made of it, so its conversation may not exist.
 x.project_id = :project AND x.state IN ('waiting', 'dead')
-  AND (x.user_id = :user_id OR x.chat_id = :updates_chat_id) AND x.ticket_id <> ALL (:ticket_ids::uuid[])
+  AND (x.user_id = ANY (:user_ids::text[]) OR x.chat_id = :updates_chat_id) AND x.ticket_id <> ALL (:ticket_ids::uuid[])
 
 -- fragment: is_idle
 -- SQL that is true when nothing has happened in the chat `c` for `:retention_days` days and nothing waits in it: no
@@ -150,6 +150,29 @@ SELECT x.id FROM hook_bodies x WHERE {{loose_bodies}};
 -- Updates of a channel that belong to none of the conversations.
 SELECT x.message_id FROM messenger_updates x WHERE {{loose_updates}};
 
+-- name: findCustomers
+-- The customers of conversations and of users.
+SELECT k.customer_id FROM ticket_customers k JOIN customers c ON c.id = k.customer_id
+WHERE k.ticket_id = ANY (:ticket_ids::uuid[]) AND c.project_id = :project
+UNION
+SELECT customer_id FROM customer_identities
+WHERE project_id = :project AND kind IN ('user', 'telegram') AND value = ANY (:user_ids::text[]);
+
+-- name: deleteCustomers
+-- Deletes customers. Their conversations, but those that are to be erased, are followed again, and get customers who are
+-- made of what these say. Locks the rows of customers and ticket_text_queue that it writes.
+WITH others AS (
+  INSERT INTO ticket_text_queue (ticket_id) SELECT k.ticket_id FROM ticket_customers k
+  WHERE k.customer_id = ANY (:ids::uuid[]) AND k.ticket_id <> ALL (:ticket_ids::uuid[])
+  ON CONFLICT (ticket_id) DO UPDATE SET queued_at = now()
+)
+DELETE FROM customers WHERE project_id = :project AND id = ANY (:ids::uuid[]);
+
+-- name: listCustomerTickets
+-- The conversations of a customer that came in to this project.
+SELECT k.ticket_id FROM ticket_customers k JOIN customers c ON c.id = k.customer_id
+WHERE c.project_id = :project AND c.id = :id ORDER BY k.ticket_id;
+
 -- name: deleteLooseBodies
 -- Erases what `readLoose` reads, so that nobody can try it again, and saved views of this user's tickets. Locks the
 -- rows of hook_bodies that it writes.
@@ -163,7 +186,7 @@ DELETE FROM messenger_updates x WHERE {{loose_updates}} RETURNING 1;
 -- name: deleteViewsOfUser
 -- A view that somebody has saved of the tickets of this user, also of all projects. Locks the rows of operator_views
 -- that it writes.
-DELETE FROM operator_views WHERE (project_id = :project OR project_id IS NULL) AND filters ->> 'userId' = :user_id;
+DELETE FROM operator_views WHERE (project_id = :project OR project_id IS NULL) AND filters ->> 'userId' = ANY (:user_ids::text[]);
 
 -- name: takeDuePurge
 -- Takes the project whose turn it is to be looked through for what it has kept for too long. Locks the rows of projects

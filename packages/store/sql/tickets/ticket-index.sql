@@ -1,7 +1,8 @@
 -- name: read
 -- What is indexed stays, unless the subject is another one.
 SELECT t.id AS ticket_id, t.subject, t.user_id, t.channel_meta, {{createdUs}} AS created_us, x.seq,
-  tsvector_to_array(x.document) AS lexemes
+  tsvector_to_array(x.document) AS lexemes, t.home_project_id AS project, t.channel_id, t.chat_id, t.language,
+  t.created_at, (SELECT m.created_at FROM messages m WHERE m.ticket_id = t.id ORDER BY m.seq DESC LIMIT 1) AS seen_at
 FROM tickets t LEFT JOIN ticket_texts x ON x.ticket_id = t.id AND x.subject = t.subject
 WHERE t.id = ANY (:ticket_ids::uuid[]);
 
@@ -21,14 +22,14 @@ FROM unnest(:ticket_id::uuid[], :seq::bigint[]) AS i (ticket_id, seq) CROSS JOIN
 -- Indexes the words of some tickets that wait for it, those that changed last first. Mostly there is nothing to do: one
 -- look instead of a transaction.
 SELECT NOT EXISTS (SELECT FROM ticket_text_queue) AS is_empty,
-NOT EXISTS (SELECT FROM ticket_texts WHERE NOT has_customer) AS is_complete;
+NOT EXISTS (SELECT FROM ticket_texts WHERE NOT has_customer_row) AS is_complete;
 
 -- name: queueWithoutCustomer
--- Tickets whose words were indexed before the customer's belonged to them, some at a time and after all others: the
--- older version indexes without them for as long as it runs next to this one. Locks the rows of ticket_text_queue that
+-- Tickets that were indexed before customers were made of them, some at a time and after all others: the older version
+-- indexes without them for as long as it runs next to this one. Locks the rows of ticket_text_queue that
 -- it writes.
 INSERT INTO ticket_text_queue (ticket_id, queued_at)
-SELECT ticket_id, '-infinity' FROM ticket_texts WHERE NOT has_customer LIMIT {{stepTickets}}
+SELECT ticket_id, '-infinity' FROM ticket_texts WHERE NOT has_customer_row LIMIT {{stepTickets}}
 ON CONFLICT (ticket_id) DO NOTHING;
 
 -- name: take
@@ -43,16 +44,17 @@ DELETE FROM ticket_text_queue WHERE ticket_id IN (
 -- row, which is in the queue again. One that is erased in this moment waits for this commit and takes the words with
 -- it. Locks the tickets' rows, as the foreign key does, but those that were joined; in the order of ids, as every such
 -- statement.
-INSERT INTO ticket_texts (ticket_id, project_id, document, subject, seq, has_customer)
+INSERT INTO ticket_texts (ticket_id, project_id, document, subject, seq, has_customer, has_customer_row)
 SELECT t.id, t.project_id,
   array_to_tsvector(ARRAY(SELECT jsonb_array_elements_text(i.lexemes)) || (':p:' || t.project_id)), i.subject, i.seq,
-    true
+    true, true
 FROM unnest(:ticket_id::uuid[], :lexemes::jsonb[], :subject::text[], :seq::bigint[], :created_us::bigint[])
   AS i (ticket_id, lexemes, subject, seq, created_us)
 JOIN tickets t ON t.id = i.ticket_id AND {{createdUs}} = i.created_us
 ORDER BY t.id FOR KEY SHARE OF t
 ON CONFLICT (ticket_id) DO UPDATE SET project_id = excluded.project_id, document = excluded.document,
-  subject = excluded.subject, seq = excluded.seq, has_customer = true;
+  subject = excluded.subject, seq = excluded.seq, has_customer = true,
+  has_customer_row = true;
 
 -- name: queueAgain
 -- Queues tickets with more texts to index. Locks the rows of ticket_text_queue that it writes.

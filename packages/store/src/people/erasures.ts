@@ -1,6 +1,7 @@
 import type { Db } from "../db.ts";
 import { eraseGapsOfTickets } from "../knowledge/gaps.ts";
-import { HOOK_BODIES, CHANNEL_UPDATES, TABLES_OF_PROJECTS, TICKET_ROWS } from "./personal-data-map.ts";
+import { lockCustomers } from "./customers.ts";
+import { CUSTOMERS, HOOK_BODIES, CHANNEL_UPDATES, TABLES_OF_PROJECTS, TICKET_ROWS } from "./personal-data-map.ts";
 import type { BodyOwner, HeldRows } from "./personal-data-map.ts";
 import { asProjectId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
@@ -78,6 +79,7 @@ async function eraseTicket(
     const idle = await sql.findIdle.one(tx, { ticketId, retentionDays: ifIdleDays });
     if (idle === null) return null;
   }
+  await lockCustomers(tx, project);
   const messages = await messagesOf(tx, ticketId);
   const learned = await sql.listLearners.all<{ projectId: string }>(tx, { ticketId });
   const counts: HeldCounts = { ...NOTHING, questions: await eraseQuestions(tx, ticketId) };
@@ -190,26 +192,53 @@ export const erase = (db: Db, project: ProjectId, ticketId: string): Promise<Hel
 export async function* read(db: Db, project: ProjectId, ticketId: string): AsyncGenerator<HeldRecords> {
   if (!(await sql.findChat.any(db, { project, ticketId }))) return;
   for (const rows of TICKET_ROWS) {
+    if (rows.isShownBeside) continue;
     if (rows.of === "ticket") yield* readRows(db, rows, ticketId, []);
     else for await (const messageIds of readMessageIds(db, ticketId)) yield* readRows(db, rows, ticketId, messageIds);
   }
 }
 
+/** The conversations of a customer of this project. */
+export async function findTicketsOfCustomer(db: Db, project: ProjectId, id: string): Promise<string[]> {
+  const rows = await sql.listCustomerTickets.all<{ ticketId: string }>(db, { project, id });
+  return rows.map((row) => row.ticketId);
+}
+
+async function findCustomers(
+  db: Db,
+  project: ProjectId,
+  owner: Pick<BodyOwner, "userIds" | "ticketIds">,
+): Promise<string[]> {
+  const rows = await sql.findCustomers.all<{ customerId: string }>(db, { ...owner, project });
+  return rows.map((row) => row.customerId);
+}
+
+/** Deletes the customers of users and conversations; returns how many. Others are made of what is not erased. */
+function eraseCustomers(db: Db, project: ProjectId, owner: Pick<BodyOwner, "userIds" | "ticketIds">): Promise<number> {
+  return retryOnDeadlock(db, async (tx) => {
+    await lockCustomers(tx, project);
+    const ids = await findCustomers(tx, project, owner);
+    return ids.length === 0 ? 0 : sql.deleteCustomers.run(tx, { project, ids, ticketIds: owner.ticketIds });
+  });
+}
+
 /**
- * The bodies of hooks that name somebody and updates of a channel, which belong to none of these conversations,
- * as `read` shows them. Each hook has twenty bodies at most.
+ * The customers of users and conversations, and the bodies of hooks that name somebody and updates of a channel, which
+ * belong to none of these conversations, as `read` shows them. Each hook has twenty bodies at most.
  */
 export async function* readLoose(
   db: Db,
   project: ProjectId,
-  { userId, chatId, updatesChatId, ticketIds }: BodyOwner,
+  { userIds, chatId, updatesChatId, ticketIds }: BodyOwner,
 ): AsyncGenerator<HeldRecords> {
-  const rows = await sql.findLooseBodies.all<{ id: string }>(db, { project, userId, chatId, ticketIds });
+  const customers = await findCustomers(db, project, { userIds, ticketIds });
+  yield* readRows(db, { ...CUSTOMERS, where: "x.project_id = $1 AND x.id = ANY ($2::uuid[])" }, project, customers);
+  const rows = await sql.findLooseBodies.all<{ id: string }>(db, { project, userIds, chatId, ticketIds });
   const ids = rows.map(({ id }) => id);
   yield* readRows(db, { ...HOOK_BODIES, where: "x.project_id = $1 AND x.id = ANY ($2::uuid[])" }, project, ids);
   const updates = await sql.findLooseUpdates.all<{ messageId: string }>(db, {
     project,
-    userId,
+    userIds,
     updatesChatId,
     ticketIds,
   });
@@ -228,12 +257,13 @@ export async function* readLoose(
 export async function eraseLoose(
   db: Db,
   project: ProjectId,
-  { userId, chatId, updatesChatId, ticketIds }: BodyOwner,
+  { userIds, chatId, updatesChatId, ticketIds }: BodyOwner,
 ): Promise<HeldCounts> {
-  const hookBodies = await sql.deleteLooseBodies.run(db, { project, userId, chatId, ticketIds });
-  const messengerUpdates = await sql.deleteLooseUpdates.run(db, { project, userId, updatesChatId, ticketIds });
-  await sql.deleteViewsOfUser.run(db, { project, userId });
-  return { ...NOTHING, hookBodies, messengerUpdates };
+  const hookBodies = await sql.deleteLooseBodies.run(db, { project, userIds, chatId, ticketIds });
+  const messengerUpdates = await sql.deleteLooseUpdates.run(db, { project, userIds, updatesChatId, ticketIds });
+  await sql.deleteViewsOfUser.run(db, { project, userIds });
+  const customers = await eraseCustomers(db, project, { userIds, ticketIds });
+  return { ...NOTHING, hookBodies, messengerUpdates, customers };
 }
 
 /**

@@ -17,6 +17,8 @@ export interface HeldRows {
   shown: string;
   /** Rows that an export reads at once: fewer, where one may be large. */
   pageRows: number;
+  /** True for rows that an export shows beside the conversations. */
+  isShownBeside?: true;
 }
 
 const OF_TICKET = "x.ticket_id = $1";
@@ -45,6 +47,21 @@ export const CHANNEL_UPDATES = heldRows({
   shown: `x.message_id AS "messageId", x.state, x.user_id AS "userId", x.chat_id AS "chatId", x.body, x.failure,
     x.received_at AS "receivedAt"`,
   pageRows: 100,
+});
+
+/** A customer goes with the last of its conversations. */
+export const CUSTOMERS = heldRows({
+  kind: "customers",
+  table: "customers",
+  where: `x.id = (SELECT k.customer_id FROM ticket_customers k WHERE k.ticket_id = $1) AND NOT EXISTS (
+    SELECT FROM ticket_customers k WHERE k.customer_id = x.id AND k.ticket_id <> $1)`,
+  place: "x.id",
+  shown: `x.id, x.alias, x.name, x.email, x.phone, x.language, x.time_zone AS "timeZone",
+    x.external_id AS "externalId", x.attributes, x.first_seen_at AS "firstSeenAt", x.last_seen_at AS "lastSeenAt",
+    x.blocked_at AS "blockedAt", coalesce((SELECT jsonb_agg(jsonb_build_object('kind', i.kind, 'value', i.value)
+      ORDER BY i.kind, i.value) FROM customer_identities i WHERE i.customer_id = x.id), '[]') AS identities`,
+  pageRows: 50,
+  isShownBeside: true,
 });
 
 const ROWS: readonly RowsOfTicket[] = [
@@ -94,6 +111,7 @@ const ROWS: readonly RowsOfTicket[] = [
     shown: `x.message_id AS "messageId", x.url, x.told, x.created_at AS "createdAt"`,
     pageRows: 200,
   },
+  CUSTOMERS,
   {
     kind: "tickets",
     table: "tickets",
@@ -237,11 +255,11 @@ const ROWS: readonly RowsOfTicket[] = [
 export const TICKET_ROWS: readonly HeldRows[] = ROWS.map(heldRows);
 
 /**
- * Whose bodies of hooks and stored updates of a channel are meant: of a user, of a chat, and of the chats of
+ * Whose bodies of hooks, stored updates of a channel and customers are meant: of users, of a chat, and of the chats of
  * conversations.
  */
 export interface BodyOwner {
-  userId: string | null;
+  userIds: readonly string[];
   /** Of the API channel. */
   chatId: string | null;
   /** Of a channel that stores the updates of its platform. */
@@ -266,6 +284,8 @@ export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   chats: "tickets",
   chunk_embeddings: "knowledge bases",
   chunks: "knowledge bases",
+  customer_identities: "parent",
+  customers: "itself",
   deliveries: "tickets",
   documents: "knowledge bases",
   drafts: "tickets",
@@ -292,6 +312,7 @@ export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   replies: "tickets",
   reviews: "tickets",
   stored_bytes: "kept",
+  ticket_customers: "parent",
   ticket_events: "tickets",
   ticket_list: "parent",
   ticket_text_queue: "kept",

@@ -180,6 +180,7 @@ async function findReceived(on: Db, project: ProjectId, ticketId: string): Promi
     project,
     channelId: row.channelId,
     chatId: row.chatId,
+    customer: null,
     userId: row.userId,
     subject: row.subject,
     status: "open",

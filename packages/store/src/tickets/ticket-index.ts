@@ -3,6 +3,8 @@ import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 import { LIST_COLUMNS, LIST_VALUES, microsecondsOf } from "./ticket-record.ts";
 import { customerOf } from "@svc/contracts";
+import { followTickets } from "../people/customers.ts";
+import type { TicketPerson } from "../people/customer-facts.ts";
 
 /** Words that a ticket must have, all of them. */
 export interface WordQuery {
@@ -96,16 +98,11 @@ function customerText(userId: string | null, channelMeta: Record<string, unknown
   return [customer?.name, customer?.email, userId].filter((part) => typeof part === "string").join(" ");
 }
 
-async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & Pick<IndexedText, "createdUs">)[]> {
-  const tickets = await sql.read.all<{
-    ticketId: string;
-    subject: string;
-    userId: string | null;
-    channelMeta: Record<string, unknown>;
-    createdUs: number;
-    seq: number | null;
-    lexemes: string[] | null;
-  }>(tx, { ticketIds });
+/** A ticket as it is to be indexed. */
+type TicketRow = TicketPerson & { subject: string; seq: number | null; lexemes: string[] | null };
+
+async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & { person: TicketPerson })[]> {
+  const tickets = await sql.read.all<TicketRow>(tx, { ticketIds });
   const said = await sql.readSaid.all<{ ticketId: string; seq: number; text: string }>(tx, {
     ticketId: tickets.map((row) => row.ticketId),
     seq: tickets.map((row) => row.seq ?? 0),
@@ -118,7 +115,7 @@ async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText &
       indexed: row.lexemes?.filter((lexeme) => !lexeme.startsWith(":")) ?? null,
       subject: row.subject,
       customer: customerText(row.userId, row.channelMeta),
-      createdUs: row.createdUs,
+      person: row,
       texts: taken.map(({ text }) => text),
       seq: taken.at(-1)?.seq ?? row.seq ?? 0,
       hasMore: own.length > taken.length,
@@ -128,7 +125,7 @@ async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText &
 
 /**
  * Indexes the words of some tickets that wait for it, those that changed last first; false when none waits.
- * `wordsOf` makes the words of a ticket. Safe with any number of replicas and at any crash: what was taken is taken
+ * `wordsOf` makes the words of a ticket. Their customers are made and updated with them. Safe with any number of replicas and at any crash: what was taken is taken
  * again.
  */
 export async function indexNext(db: Db, wordsOf: (text: TicketText) => string[]): Promise<boolean> {
@@ -142,7 +139,11 @@ export async function indexNext(db: Db, wordsOf: (text: TicketText) => string[])
       tx,
       taken.map((row) => row.ticketId),
     );
-    const indexed: IndexedText[] = texts.map((text) => ({ ...text, words: wordsOf(text) }));
+    const indexed: IndexedText[] = texts.map((text) => ({
+      ...text,
+      createdUs: text.person.createdUs,
+      words: wordsOf(text),
+    }));
     await sql.write.run(tx, {
       ticketId: indexed.map(({ ticketId }) => ticketId),
       lexemes: indexed.map(({ words }) => JSON.stringify(lexemesOf(words))),
@@ -152,6 +153,10 @@ export async function indexNext(db: Db, wordsOf: (text: TicketText) => string[])
     });
     const unfinished = texts.filter(({ hasMore }) => hasMore).map(({ ticketId }) => ticketId);
     if (unfinished.length > 0) await sql.queueAgain.run(tx, { unfinished });
+    await followTickets(
+      tx,
+      texts.map(({ person }) => person),
+    );
     return true;
   });
 }

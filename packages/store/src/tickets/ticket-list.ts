@@ -131,7 +131,7 @@ interface Conditions {
 
 /** A condition on the columns of ticket_list `s` for each filter that is given. No text of the caller is in it. */
 function conditionsOf({ only: project, key, has }: Span, query: TicketPageQuery, { add }: Parameters): Conditions {
-  const { agentId, assignee, chatId, createdFrom, createdTo, updatedFrom, updatedTo, priority, tag } = query;
+  const { agentId, assignee, chatId, customerId, createdFrom, createdTo, updatedFrom, updatedTo, priority, tag } = query;
   const conditions: string[] = [];
   for (const [column, value] of [
     ["status", query.status],
@@ -141,6 +141,11 @@ function conditionsOf({ only: project, key, has }: Span, query: TicketPageQuery,
     ["user_id", query.userId],
   ] as const) {
     if (value !== undefined) conditions.push(`s.${column} = ${add(value)}`);
+  }
+  if (customerId !== undefined) {
+    conditions.push(
+      `s.ticket_id = ANY (ARRAY(SELECT k.ticket_id FROM ticket_customers k WHERE k.customer_id = ${add(customerId)}))`,
+    );
   }
   if (agentId !== undefined) conditions.push(`s.agent_id = ${add(agentId)}`);
   if (assignee !== undefined) {

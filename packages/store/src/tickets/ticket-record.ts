@@ -13,6 +13,8 @@ export interface TicketRecord {
   channelId: ChannelId;
   chatId: string;
   userId: string | null;
+  /** Null until it is stored, and for tickets without one. Of the home project. */
+  customer: { id: string; alias: string; name: string | null; email: string | null } | null;
   subject: string;
   status: TicketStatus;
   stage: TicketStage;
@@ -36,9 +38,12 @@ export interface TicketRecord {
 /** The columns of a record, of a ticket `t` with `RECORD_JOINS` behind it. */
 export const RECORD_COLUMNS = `t.id, t.home_project_id AS home_project, h.name AS home_project_name,
   t.project_id AS project, t.channel_id, t.chat_id,
-  t.user_id, t.subject, t.status, t.stage, t.priority, t.assignee, t.agent_id, t.confidence, t.language, t.tags,
+  t.user_id, CASE WHEN cu.id IS NOT NULL THEN
+    jsonb_build_object('id', cu.id, 'alias', cu.alias, 'name', cu.name, 'email', cu.email) END AS customer,
+  t.subject, t.status, t.stage, t.priority, t.assignee, t.agent_id, t.confidence, t.language, t.tags,
   t.snoozed_until IS NOT NULL AS is_snoozed, nullif(t.snoozed_until, 'infinity') AS snoozed_until, t.channel_meta, t.version, t.created_at, t.updated_at, t.first_reply_at, t.resolved_at`;
-export const RECORD_JOINS = "LEFT JOIN projects h ON h.id = t.home_project_id";
+export const RECORD_JOINS = `LEFT JOIN projects h ON h.id = t.home_project_id
+  LEFT JOIN ticket_customers tc ON tc.ticket_id = t.id LEFT JOIN customers cu ON cu.id = tc.customer_id`;
 
 /** A confidence as it was given: it is kept as a float of four bytes, and what was 0.7 shall be 0.7 again. */
 export const asConfidence = (stored: number | null): number | null =>

@@ -1,5 +1,5 @@
 import type { RequiredScope } from "@svc/contracts";
-import { BookOpen, Bot, ChartColumn, Inbox, Plug, ShieldCheck } from "lucide-react";
+import { BookOpen, Bot, ChartColumn, Inbox, Plug, ShieldCheck, Users } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import { linkOptions } from "@tanstack/react-router";
 import type { LinkOptions } from "@tanstack/react-router";
@@ -29,6 +29,14 @@ export const PAGES: readonly Page[] = [
     keys: "g i",
     scope: "tickets:read",
     isInBar: true,
+  },
+  {
+    id: "customers",
+    title: "nav.customers",
+    icon: Users,
+    link: (project) => linkOptions({ to: "/$project/customers", params: { project } }),
+    keys: "g c",
+    scope: "tickets:read",
   },
   {
     id: "knowledge",

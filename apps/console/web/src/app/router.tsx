@@ -98,6 +98,12 @@ const PAGE = {
   loader: ({ context: { texts } }: { context: Services }) => texts.need("pages"),
 } as const;
 
+/** Options of the pages of customers, which share texts with tickets. */
+const CUSTOMERS = {
+  getParentRoute: () => projectRoute,
+  loader: ({ context: { texts } }: { context: Services }) => Promise.all([texts.need("ticket"), texts.need("pages")]),
+} as const;
+
 const administrationRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "administration",
@@ -119,6 +125,16 @@ const routeTree = rootRoute.addChildren([
       ...PAGE,
       path: "start",
       component: lazyRouteComponent(() => import("../first-run/first-run-page.tsx"), "FirstRunPage"),
+    }),
+    createRoute({
+      ...CUSTOMERS,
+      path: "customers",
+      component: lazyRouteComponent(() => import("../customers/customers-page.tsx"), "CustomersPage"),
+    }),
+    createRoute({
+      ...CUSTOMERS,
+      path: "customers/$customerId",
+      component: lazyRouteComponent(() => import("../customers/customer-page.tsx"), "CustomerPage"),
     }),
     createRoute({
       ...PAGE,

@@ -7,8 +7,8 @@ type T = Texts["t"];
 export const isTask = ({ origin }: Pick<TicketItem, "origin">) => origin !== null;
 
 /**
- * What the customer of a ticket is called: by name, e-mail address or user id, whichever is known first; else by a label
- * that stays the same for the conversation. A task is called by its source.
+ * What the customer of a ticket is called: by name, e-mail address, user id or friendly name, whichever is known first; else
+ * by a label that stays the same for the conversation. A task is called by its source.
  */
 export function customerName(
   ticket: Pick<TicketItem, "customer" | "userId" | "origin" | "channelId" | "id" | "channel_meta">,
@@ -16,7 +16,7 @@ export function customerName(
 ): string {
   const { channel_meta: meta, customer, id, userId } = ticket;
   if (isTask(ticket)) return typeof meta["source"] === "string" ? meta["source"] : t("task.title");
-  const known = customer?.name ?? customer?.email ?? userId;
+  const known = customer?.name ?? customer?.email ?? userId ?? customer?.alias;
   const code = id.slice(-4).toUpperCase();
   return known ?? t(ticket.channelId === "widget" ? "ticket.visitor" : "ticket.customer", { code });
 }

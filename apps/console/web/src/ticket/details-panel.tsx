@@ -5,56 +5,20 @@ import { Tabs } from "radix-ui";
 import type { ReactNode } from "react";
 import type { Source, TicketDetail } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
+import { Fact } from "../customers/customer-facts.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { isTask, otherMeta, taskDue, taskPerson } from "../inbox/describe-ticket.ts";
 import { StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
 import { useServices, usePeople, useProject } from "../session/services.ts";
-import { Badge } from "../ui/badge.tsx";
 import { IconButton } from "../ui/button.tsx";
-import { flattenValues } from "./read-ticket.ts";
+import { CustomerPanel } from "./customer-panel.tsx";
+import { flattenValues, pageOf } from "./read-ticket.ts";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
 import { Trace } from "./trace.tsx";
-
-function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div className="grid grid-cols-[5.5rem_minmax(0,1fr)] items-baseline gap-2 py-1">
-      <dt className="text-xs wrap-anywhere text-muted">{label}</dt>
-      <dd dir="auto" className="min-w-0 text-sm wrap-anywhere">
-        {children}
-      </dd>
-    </div>
-  );
-}
 
 const Head = ({ children }: { children: ReactNode }) => (
   <h3 className="pt-4 pb-1 text-2xs font-semibold text-faint">{children}</h3>
 );
-
-/** Name and email address of the customer, their origin, and the user ID. */
-function CustomerFacts({ ticket: { channelId, customer, userId } }: { ticket: TicketDetail }) {
-  const { t } = useTexts();
-  return (
-    <>
-      {customer !== null && (
-        <>
-          {customer.name !== null && <Fact label={t("details.name")}>{customer.name}</Fact>}
-          {customer.email !== null && <Fact label={t("details.email")}>{customer.email}</Fact>}
-          <p className="pb-1 text-xs text-faint">{t(`details.stated.${channelId}`)}</p>
-        </>
-      )}
-      {userId !== null && (
-        <Fact label={t("details.userId")}>
-          <bdi>{userId}</bdi> {/* The widget takes a user id only with its signature. */}
-          {channelId === "widget" && (
-            <span title={t("details.verifiedHint")}>
-              <Badge tone="ok">{t("details.verified")}</Badge>
-            </span>
-          )}
-        </Fact>
-      )}
-    </>
-  );
-}
 
 /** Source, severity, assignee and due date of a task. */
 function TaskFacts({ ticket }: { ticket: TicketDetail }) {
@@ -120,17 +84,23 @@ function TicketFacts({ ticket, onEdit }: { ticket: TicketDetail; onEdit: ((dialo
   );
 }
 
-/** The customer or the task, other metadata, and possible duplicates. */
+/** Metadata that the panel of the customer does not show. */
+const furtherMeta = (ticket: TicketDetail) =>
+  otherMeta(ticket).filter(
+    ([name, value]) => isTask(ticket) || !["page", "referrer"].includes(name) || pageOf(value) === null,
+  );
+
+/** The task, the channel, other metadata, and possible duplicates. */
 function OriginFacts({ ticket }: { ticket: TicketDetail }) {
   const { dateTime, languageName, t } = useTexts();
   const project = useProject();
   const { firstReplyAt, language, possibleDuplicates: duplicates } = ticket;
-  const meta = flattenValues(Object.fromEntries(otherMeta(ticket)));
+  const meta = flattenValues(Object.fromEntries(furtherMeta(ticket)));
   return (
     <>
-      <Head>{t(isTask(ticket) ? "task.title" : "details.customer")}</Head>
+      <Head>{t(isTask(ticket) ? "task.title" : "details.origin")}</Head>
       <dl>
-        {isTask(ticket) ? <TaskFacts ticket={ticket} /> : <CustomerFacts ticket={ticket} />}
+        {isTask(ticket) && <TaskFacts ticket={ticket} />}
         <Fact label={t("filter.channelId")}>{t(channelOf(ticket).title)}</Fact>
         <Fact label={t("details.chat")}>{ticket.chatId}</Fact>
         <Fact label={t("filter.language")}>{language === null ? "–" : languageName(language)}</Fact>
@@ -206,6 +176,12 @@ export function DetailsPanel({
           <IconButton icon={X} label={t("ui.close")} className="@5xl:hidden" onClick={onClose} />
         </div>
         <Tabs.Content value="facts" className="min-h-0 flex-1 overflow-y-auto px-4 pb-6">
+          {!isTask(ticket) && (
+            <>
+              <Head>{t("details.customer")}</Head>
+              <CustomerPanel ticket={ticket} />
+            </>
+          )}
           <Head>{t("details.ticket")}</Head>
           <TicketFacts ticket={ticket} onEdit={onEdit} />
           <OriginFacts ticket={ticket} />

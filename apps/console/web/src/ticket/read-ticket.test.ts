@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { flattenValues, splitQuote, differenceOf, pickOf } from "./read-ticket.ts";
+import { flattenValues, pageOf, splitQuote, differenceOf, pickOf } from "./read-ticket.ts";
 
 test("nested values are labelled with the path to them, and no JSON is left", () => {
   const values = {
@@ -51,4 +51,16 @@ test("a change names what is other than before, and nothing else", () => {
 test("two changes meet in what both are about", () => {
   expect(pickOf({ subject: "Theirs", priority: "low" }, { subject: "Mine", tags: [] })).toEqual({ subject: "Theirs" });
   expect(pickOf({ priority: "low" }, { tags: [] })).toEqual({});
+});
+
+test.each([
+  ["https://shop.example/lamps?x=1", { url: "https://shop.example/lamps?x=1", title: "shop.example/lamps" }],
+  [{ url: "http://shop.example/", title: "Lamps" }, { url: "http://shop.example/", title: "Lamps" }],
+  [{ url: "https://shop.example/", title: 7 }, { url: "https://shop.example/", title: "shop.example/" }],
+  ["javascript:alert(1)", null],
+  [{ url: "data:text/html,x", title: "Lamps" }, null],
+  ["no address", null],
+  [null, null],
+])("the page %j is a link only to an address of the web", (value, link) => {
+  expect(pageOf(value)).toEqual(link);
 });

@@ -128,3 +128,15 @@ export function readTrace({ events }: Pick<TicketDetail, "events">): TraceRun[] 
     })
     .reverse();
 }
+
+/**
+ * Returns the page that a value of `channel_meta` names, by its address alone or as an object with `url` and `title`; null
+ * if that is not an address of the web.
+ */
+export function pageOf(value: unknown): { url: string; title: string } | null {
+  const { url, title } = isObject(value) ? (value as Record<string, unknown>) : { url: value, title: undefined };
+  if (typeof url !== "string" || !URL.canParse(url)) return null;
+  const { protocol, host, pathname } = new URL(url);
+  if (protocol !== "https:" && protocol !== "http:") return null;
+  return { url, title: typeof title === "string" && title.trim() !== "" ? title : `${host}${pathname}` };
+}

@@ -1,0 +1,31 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { CustomerItem } from "@svc/contracts";
+import type { Connection } from "./connection.ts";
+import { given, pagesQuery } from "./pages.ts";
+
+/** Time for which a customer that was read counts as current. */
+const STALE_MS = 15_000;
+
+/** The customers of a project that have this text, the most recently seen first, page by page. */
+export const customerPagesQuery = (connection: Connection, project: string, q: string) =>
+  pagesQuery(["customers", project, q], ({ query, signal }) =>
+    connection.call("listCustomers", project, { query: { ...query, ...given({ q }) }, signal }),
+  );
+
+/** A customer. */
+export const customerQuery = (connection: Connection, project: string, id: string) =>
+  queryOptions({
+    queryKey: ["customer", project, id],
+    staleTime: STALE_MS,
+    queryFn: async ({ signal }): Promise<CustomerItem> =>
+      (await connection.call("getCustomer", project, { params: { id }, signal })).item,
+  });
+
+/** The conversations of a customer, the newest first, page by page. */
+export const conversationsQuery = (connection: Connection, project: string, customerId: string, limit: number) =>
+  pagesQuery(
+    ["tickets", project, "customer", customerId, limit],
+    ({ query, signal }) =>
+      connection.call("listTickets", project, { query: { ...query, customerId, sort: "-createdAt" }, signal }),
+    limit,
+  );

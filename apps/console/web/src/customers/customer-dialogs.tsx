@@ -1,0 +1,126 @@
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { useDeferredValue, useState } from "react";
+import type { CustomerChange, CustomerItem } from "@svc/contracts";
+import { customerPagesQuery } from "../api/customers.ts";
+import { FormDialog } from "../forms/form-dialog.tsx";
+import { useFields } from "../forms/use-fields.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { itemsOf } from "../lists/resource-page.tsx";
+import { useProject, useServices } from "../session/services.ts";
+import { ChoiceGroup } from "../ui/choice-fields.tsx";
+import { Field, TextArea } from "../ui/field.tsx";
+import { displayName } from "./customer-facts.tsx";
+import { attributesOf, attributesText } from "./attributes-text.ts";
+
+const FACTS = ["name", "email", "phone", "language", "timeZone", "externalId"] as const;
+
+/** Shows a customer that was changed wherever it is shown. */
+function useRefresh() {
+  const { queryClient } = useServices();
+  return () => {
+    for (const key of ["customer", "customers", "tickets", "ticket"]) {
+      void queryClient.invalidateQueries({ queryKey: [key] });
+    }
+  };
+}
+
+/** Changes what is known of a customer. */
+export function CustomerDialog({ customer, onClose }: { customer: CustomerItem; onClose: () => void }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const refresh = useRefresh();
+  const before = attributesText(customer.attributes);
+  const { values, field } = useFields({
+    name: customer.name ?? "",
+    email: customer.email ?? "",
+    phone: customer.phone ?? "",
+    language: customer.language ?? "",
+    timeZone: customer.timeZone ?? "",
+    externalId: customer.externalId ?? "",
+    attributes: before,
+  });
+
+  async function submit() {
+    const attributes = attributesOf(values.attributes, customer.attributes);
+    const body: CustomerChange = values.attributes === before ? {} : { attributes };
+    for (const fact of FACTS) {
+      const value = values[fact].trim() === "" ? null : values[fact].trim();
+      if (value !== customer[fact]) body[fact] = value;
+    }
+    const params = { id: customer.id };
+    await connection.call("updateCustomer", project, { params, body, ifMatch: customer.version });
+    refresh();
+    onClose();
+  }
+
+  return (
+    <FormDialog title={t("customer.edit")} width="wide" action={t("ui.save")} onSubmit={submit} onClose={onClose}>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label={t("details.name")} maxLength={100} placeholder={customer.alias} {...field("name")} />
+        <Field label={t("details.email")} type="email" maxLength={254} {...field("email")} />
+        <Field label={t("customer.phone")} type="tel" maxLength={40} {...field("phone")} />
+        <Field label={t("customer.externalId")} maxLength={200} {...field("externalId")} />
+        <Field label={t("customer.languageCode")} maxLength={2} placeholder="en" {...field("language")} />
+        <Field label={t("customer.timeZone")} maxLength={60} placeholder="Europe/Berlin" {...field("timeZone")} />
+      </div>
+      <TextArea
+        label={t("customer.attributes")}
+        hint={t("customer.attributesHint")}
+        rows={4}
+        {...field("attributes")}
+      />
+    </FormDialog>
+  );
+}
+
+/** Merges another customer into this one, which is looked for. */
+export function MergeDialog({ customer, onClose }: { customer: CustomerItem; onClose: () => void }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const refresh = useRefresh();
+  const [words, setWords] = useState("");
+  const [chosen, setChosen] = useState("");
+  const q = useDeferredValue(words.trim());
+  const query = useInfiniteQuery({ ...customerPagesQuery(connection, project, q), placeholderData: keepPreviousData });
+  const others = itemsOf(query)
+    .filter(({ id }) => id !== customer.id)
+    .slice(0, 8);
+  const isShown = others.some(({ id }) => id === chosen);
+
+  async function submit() {
+    const params = { id: customer.id };
+    await connection.call("mergeCustomer", project, { params, body: { customerId: chosen } });
+    refresh();
+    onClose();
+  }
+
+  return (
+    <FormDialog
+      title={t("customer.mergeInto", { name: displayName(customer) })}
+      action={t("customer.merge")}
+      variant="danger"
+      isDisabled={!isShown}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <p className="text-sm text-muted">{t("customer.mergeText")}</p>
+      <Field label={t("customers.find")} type="search" maxLength={200} value={words} onChange={setWords} />
+      {others.length === 0 ? (
+        <p className="text-sm text-muted">{t("customers.noMatch")}</p>
+      ) : (
+        <ChoiceGroup
+          label={t("customer.mergeFrom")}
+          value={chosen}
+          onChange={setChosen}
+          options={others.map((other) => ({
+            value: other.id,
+            label: displayName(other),
+            hint: [other.email, other.externalId, other.alias].filter((fact) => fact !== null).join(" · "),
+          }))}
+        />
+      )}
+    </FormDialog>
+  );
+}

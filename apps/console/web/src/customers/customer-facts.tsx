@@ -1,0 +1,88 @@
+import { Link } from "@tanstack/react-router";
+import type { CustomerItem, TicketItem } from "@svc/contracts";
+import type { ReactNode } from "react";
+import { useTexts } from "../i18n/texts.ts";
+import { StateMark } from "../inbox/ticket-marks.tsx";
+import { useProject } from "../session/services.ts";
+import { Ago, useNow } from "../ui/ago.tsx";
+
+/** What a customer is called: by name, e-mail address or external ID, whichever is known first; else the friendly name. */
+export const displayName = ({ name, email, externalId, alias }: CustomerItem): string =>
+  name ?? email ?? externalId ?? alias;
+
+/** A name and a value in a description list. */
+export function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className="grid grid-cols-[5.5rem_minmax(0,1fr)] items-baseline gap-2 py-1">
+      <dt className="text-xs wrap-anywhere text-muted">{label}</dt>
+      <dd dir="auto" className="min-w-0 text-sm wrap-anywhere">
+        {children}
+      </dd>
+    </div>
+  );
+}
+
+/** The time of day in a time zone; nothing if this browser does not know the zone. */
+function LocalTime({ timeZone }: { timeZone: string }) {
+  const { language } = useTexts();
+  const nowMs = useNow();
+  try {
+    const time = new Intl.DateTimeFormat(language, { timeStyle: "short", timeZone }).format(nowMs);
+    return <span title={timeZone}>{time}</span>;
+  } catch {
+    return timeZone;
+  }
+}
+
+/** What is known of a customer besides the name and the address. */
+export function CustomerFactRows({ customer }: { customer: CustomerItem }) {
+  const { languageName, t } = useTexts();
+  const { phone, language, timeZone, externalId, attributes, firstSeenAt, lastSeenAt } = customer;
+  return (
+    <>
+      {phone !== null && <Fact label={t("customer.phone")}>{phone}</Fact>}
+      {language !== null && <Fact label={t("customer.language")}>{languageName(language)}</Fact>}
+      {timeZone !== null && (
+        <Fact label={t("customer.localTime")}>
+          <LocalTime timeZone={timeZone} />
+        </Fact>
+      )}
+      {externalId !== null && <Fact label={t("customer.externalId")}>{externalId}</Fact>}
+      {Object.entries(attributes).map(([name, value]) => (
+        <Fact key={name} label={name}>
+          {String(value)}
+        </Fact>
+      ))}
+      <Fact label={t("customer.firstSeen")}>
+        <Ago time={firstSeenAt} as="past" />
+      </Fact>
+      <Fact label={t("customer.lastSeen")}>
+        <Ago time={lastSeenAt} as="past" />
+      </Fact>
+    </>
+  );
+}
+
+/** Conversations with their state and age, each a link to its ticket. */
+export function Conversations({ tickets }: { tickets: readonly TicketItem[] }) {
+  const { t } = useTexts();
+  const project = useProject();
+  return (
+    <ul>
+      {tickets.map(({ id, subject, status, stage, createdAt }) => (
+        <li key={id} className="flex items-center gap-2 py-1">
+          <Link
+            to="/$project/inbox/$view/$ticketId"
+            params={{ project, view: "all", ticketId: id }}
+            dir="auto"
+            className="min-w-0 flex-1 truncate text-sm text-accent hover:underline"
+          >
+            {subject === "" ? t("ticket.noSubject") : subject}
+          </Link>
+          <StateMark ticket={{ status, stage }} />
+          <Ago time={createdAt} className="w-12 shrink-0 text-right text-xs text-faint tabular-nums" />
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,112 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { linkOptions, useNavigate, useParams } from "@tanstack/react-router";
+import { Merge, Pencil } from "lucide-react";
+import { useState } from "react";
+import type { CustomerItem } from "@svc/contracts";
+import { conversationsQuery, customerQuery } from "../api/customers.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { Pages, itemsOf } from "../lists/resource-page.tsx";
+import { useCommands, useProject, useRights, useServices } from "../session/services.ts";
+import { Avatar } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { PageFrame, Section } from "../ui/page-frame.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { CustomerDialog, MergeDialog } from "./customer-dialogs.tsx";
+import { Conversations, CustomerFactRows, Fact, displayName } from "./customer-facts.tsx";
+
+function ConversationSection({ customerId }: { customerId: string }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const query = useInfiniteQuery(conversationsQuery(connection, project, customerId, 50));
+  return (
+    <Section title={t("customer.allConversations")}>
+      <Pages query={query} skeleton="h-7 w-full" empty={<p className="text-sm text-muted">{t("customer.noTickets")}</p>}>
+        <Conversations tickets={itemsOf(query)} />
+      </Pages>
+    </Section>
+  );
+}
+
+function FactSection({ customer }: { customer: CustomerItem }) {
+  const { t } = useTexts();
+  const { alias, email, identities, name } = customer;
+  return (
+    <Section title={t("details.facts")}>
+      <dl>
+        {name !== null && <Fact label={t("details.name")}>{name}</Fact>}
+        {name === null && <Fact label={t("customer.alias")}>{alias}</Fact>}
+        {email !== null && <Fact label={t("details.email")}>{email}</Fact>}
+        <CustomerFactRows customer={customer} />
+        {identities.map(({ kind, value }) => (
+          <Fact key={`${kind} ${value}`} label={t(`customer.kind.${kind}`)}>
+            <bdi>{value}</bdi>
+          </Fact>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+function CustomerView({ customer }: { customer: CustomerItem }) {
+  const { t } = useTexts();
+  const navigate = useNavigate();
+  const project = useProject();
+  const mayWrite = useRights()("tickets:write");
+  const [dialog, setDialog] = useState<"edit" | "merge" | null>(null);
+  useCommands("page", [
+    mayWrite && { id: "edit-customer", title: t("customer.edit"), keys: "e", run: () => setDialog("edit") },
+    mayWrite && { id: "merge-customer", title: t("customer.merge"), keys: "m", run: () => setDialog("merge") },
+    {
+      id: "all-customers",
+      title: t("customer.back"),
+      keys: "u",
+      run: () => void navigate({ to: "/$project/customers", params: { project } }),
+    },
+  ]);
+  const close = () => setDialog(null);
+  const name = displayName(customer);
+  return (
+    <PageFrame
+      title={
+        <span className="flex items-center gap-3">
+          <Avatar name={name} size="large" />
+          <bdi>{name}</bdi>
+        </span>
+      }
+      back={{ link: linkOptions({ to: "/$project/customers", params: { project } }), label: t("nav.customers") }}
+      actions={
+        mayWrite && (
+          <>
+            <Button icon={Pencil} keys="e" onClick={() => setDialog("edit")}>
+              {t("customer.edit")}
+            </Button>
+            <Button icon={Merge} keys="m" onClick={() => setDialog("merge")}>
+              {t("customer.merge")}
+            </Button>
+          </>
+        )
+      }
+    >
+      <div className="grid items-start gap-4 lg:grid-cols-[20rem_minmax(0,1fr)]">
+        <FactSection customer={customer} />
+        <ConversationSection customerId={customer.id} />
+      </div>
+      {dialog === "edit" && <CustomerDialog customer={customer} onClose={close} />}
+      {dialog === "merge" && <MergeDialog customer={customer} onClose={close} />}
+    </PageFrame>
+  );
+}
+
+/** One customer: what is known, and all conversations. */
+export function CustomerPage() {
+  const { connection } = useServices();
+  const project = useProject();
+  const { customerId } = useParams({ from: "/$project/customers/$customerId" });
+  const query = useQuery(customerQuery(connection, project, customerId));
+  return (
+    <QueryView query={query} skeleton="m-8 h-64">
+      {(customer) => <CustomerView customer={customer} />}
+    </QueryView>
+  );
+}

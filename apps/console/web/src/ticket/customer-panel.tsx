@@ -1,0 +1,114 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ExternalLink } from "lucide-react";
+import type { TicketDetail } from "@svc/contracts";
+import { conversationsQuery, customerQuery } from "../api/customers.ts";
+import { Conversations, CustomerFactRows, Fact } from "../customers/customer-facts.tsx";
+import { useTexts } from "../i18n/texts.ts";
+import { customerName } from "../inbox/describe-ticket.ts";
+import { itemsOf } from "../lists/resource-page.tsx";
+import { useProject, useServices } from "../session/services.ts";
+import { Avatar, Badge } from "../ui/badge.tsx";
+import { pageOf } from "./read-ticket.ts";
+
+/** Earlier conversations that the panel shows; the page of the customer has all. */
+const EARLIER_COUNT = 5;
+
+/** The page that the customer wrote from, or came from. The address is the visitor's: it opens without a referrer. */
+function PageLink({ url, title }: { url: string; title: string }) {
+  return (
+    <a
+      href={url}
+      title={url}
+      target="_blank"
+      rel="noopener noreferrer nofollow"
+      className="inline-flex max-w-full items-center gap-1 text-accent hover:underline"
+    >
+      <bdi className="truncate">{title}</bdi>
+      <ExternalLink aria-hidden className="size-3 shrink-0" />
+    </a>
+  );
+}
+
+/** Other conversations of the customer of a ticket. */
+function EarlierConversations({ customerId, ticketId }: { customerId: string; ticketId: string }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const query = useInfiniteQuery(conversationsQuery(connection, project, customerId, EARLIER_COUNT + 1));
+  const others = itemsOf(query)
+    .filter(({ id }) => id !== ticketId)
+    .slice(0, EARLIER_COUNT);
+  if (others.length === 0) return null;
+  return (
+    <section aria-label={t("customer.conversations")} className="pt-2">
+      <h4 className="text-xs text-muted">{t("customer.conversations")}</h4>
+      <Conversations tickets={others} />
+    </section>
+  );
+}
+
+/** The customer beside the conversation: who it is, what is known, the page, and the other conversations. */
+export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const { channelId, channel_meta: meta, customer, userId } = ticket;
+  const id = customer?.id ?? null;
+  const { data } = useQuery({ ...customerQuery(connection, project, id ?? ""), enabled: id !== null });
+  const name = customerName(ticket, t);
+  const page = pageOf(meta["page"]);
+  const referrer = pageOf(meta["referrer"]);
+  return (
+    <>
+      <div className="flex items-center gap-3 py-2">
+        <Avatar name={name} size="large" />
+        <div className="min-w-0">
+          {id === null ? (
+            <bdi className="block truncate text-sm font-semibold">{name}</bdi>
+          ) : (
+            <Link
+              to="/$project/customers/$customerId"
+              params={{ project, customerId: id }}
+              className="block truncate text-sm font-semibold hover:underline"
+            >
+              <bdi>{name}</bdi>
+            </Link>
+          )}
+          {customer?.email != null && customer.email !== name && (
+            <bdi className="block truncate text-xs text-muted">{customer.email}</bdi>
+          )}
+        </div>
+      </div>
+      {customer !== null && (customer.name !== null || customer.email !== null) && (
+        <p className="pb-1 text-xs text-faint">{t(`details.stated.${channelId}`)}</p>
+      )}
+      <dl>
+        {userId !== null && (
+          <Fact label={t("details.userId")}>
+            <bdi>{userId}</bdi> {/* The widget takes a user id only with its signature. */}
+            {channelId === "widget" && (
+              <span title={t("details.verifiedHint")}>
+                <Badge tone="ok">{t("details.verified")}</Badge>
+              </span>
+            )}
+          </Fact>
+        )}
+        {page !== null && (
+          <Fact label={t("customer.page")}>
+            <PageLink {...page} />
+          </Fact>
+        )}
+        {referrer !== null && (
+          <Fact label={t("customer.referrer")}>
+            <PageLink {...referrer} />
+          </Fact>
+        )}
+        {data !== undefined && (
+          <CustomerFactRows customer={data.externalId === userId ? { ...data, externalId: null } : data} />
+        )}
+      </dl>
+      {id !== null && <EarlierConversations customerId={id} ticketId={ticket.id} />}
+    </>
+  );
+}

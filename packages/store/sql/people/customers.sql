@@ -1,0 +1,80 @@
+-- fragment: columns
+c.id, c.alias, c.name, c.email, c.phone, c.language, c.time_zone, c.external_id, c.attributes, c.edited, c.first_seen_at,
+c.last_seen_at, c.blocked_at, c.version,
+coalesce((SELECT jsonb_agg(jsonb_build_object('kind', i.kind, 'value', i.value)) FROM (
+  SELECT kind, value FROM customer_identities WHERE customer_id = c.id AND kind <> 'merged'
+  ORDER BY created_at, kind, value LIMIT {{identitiesMaxCount}}) i), '[]'::jsonb) AS identities
+
+-- name: lock
+-- One writer of the customers of a project at a time: two would each make a customer of the same identity. Taken after
+-- the locks of tickets.
+SELECT pg_advisory_xact_lock(:customers_lock, hashtext(:project));
+
+-- name: find
+-- A customer by its id, or by that of one which was merged into it.
+SELECT {{columns}} FROM customers c WHERE c.project_id = :project AND c.id = coalesce((
+  SELECT i.customer_id FROM customer_identities i
+  WHERE i.project_id = :project AND i.kind = 'merged' AND i.value = :id::uuid::text), :id::uuid);
+
+-- name: listPage
+-- A page of customers, the most recently seen first. Goes along the index on last_seen_at, or that on trigrams. The value
+-- is that time in microseconds.
+SELECT {{columns}}, {{lastSeenUs}} AS value FROM customers c
+WHERE c.project_id = :project AND (:id::uuid IS NULL
+    OR (c.last_seen_at, c.id) < (timestamptz 'epoch' + :value::bigint * interval '1 microsecond', :id))
+  AND (:pattern::text IS NULL OR c.search_text LIKE :pattern OR c.id = ANY (ARRAY(
+    SELECT i.customer_id FROM customer_identities i
+    WHERE i.project_id = :project AND i.kind = ANY ('{user,email,telegram,visitor,chat,merged}') AND i.value = :q)))
+ORDER BY c.last_seen_at DESC, c.id DESC LIMIT :limit;
+
+-- name: findOfTickets
+-- Those of these tickets that are still there, with their customers. One that was erased and started again has another
+-- time of creation.
+SELECT t.id AS ticket_id, c.project_id, {{columns}}
+FROM unnest(:ticket_id::uuid[], :created_us::bigint[]) AS g (ticket_id, created_us)
+JOIN tickets t ON t.id = g.ticket_id AND {{createdUs}} = g.created_us
+LEFT JOIN ticket_customers k ON k.ticket_id = t.id LEFT JOIN customers c ON c.id = k.customer_id;
+
+-- name: findByIdentities
+-- The customers with these identities.
+SELECT DISTINCT i.customer_id FROM customer_identities i
+JOIN unnest(:kind::text[], :value::text[]) AS g (kind, value) ON g.kind = i.kind AND g.value = i.value
+WHERE i.project_id = :project ORDER BY i.customer_id;
+
+-- name: insert
+-- Inserts a customer of whom nothing is known yet. Locks the rows of customers that it writes.
+INSERT INTO customers (id, project_id, alias, first_seen_at, last_seen_at)
+VALUES (:id, :project, :alias, :first_seen_at, :last_seen_at);
+
+-- name: addIdentities
+-- Gives a customer identities that nobody has. Locks the rows of customer_identities that it writes.
+INSERT INTO customer_identities (project_id, kind, value, customer_id)
+SELECT :project, g.kind, g.value, :customer_id FROM unnest(:kind::text[], :value::text[]) AS g (kind, value)
+ON CONFLICT (project_id, kind, value) DO NOTHING;
+
+-- name: linkTicket
+-- Says whose conversation a ticket is. Locks the rows of ticket_customers that it writes, and the ticket's row.
+INSERT INTO ticket_customers (ticket_id, customer_id) VALUES (:ticket_id, :customer_id)
+ON CONFLICT (ticket_id) DO UPDATE SET customer_id = excluded.customer_id;
+
+-- name: write
+-- Writes what is known of a customer. Locks the rows of customers that it writes.
+UPDATE customers SET name = :name, email = :email, phone = :phone, language = :language, time_zone = :time_zone,
+  external_id = :external_id, attributes = :attributes::jsonb, edited = :edited, first_seen_at = :first_seen_at,
+  last_seen_at = :last_seen_at, blocked_at = :blocked_at, version = :version
+WHERE project_id = :project AND id = :id;
+
+-- name: moveIdentities
+-- Gives the identities of a customer to another one, with its id as one more. Locks the rows of customer_identities that
+-- it writes.
+WITH moved AS (UPDATE customer_identities SET customer_id = :into_id WHERE customer_id = :from_id)
+INSERT INTO customer_identities (project_id, kind, value, customer_id)
+VALUES (:project, 'merged', :from_id::uuid::text, :into_id);
+
+-- name: moveTickets
+-- Gives the conversations of a customer to another one. Locks the rows of ticket_customers that it writes.
+UPDATE ticket_customers SET customer_id = :into_id WHERE customer_id = :from_id;
+
+-- name: remove
+-- Deletes a customer whose identities and conversations were moved. Locks the rows of customers that it writes.
+DELETE FROM customers WHERE project_id = :project AND id = :id;

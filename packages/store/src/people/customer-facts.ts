@@ -1,0 +1,153 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { LIMITS, isEmailAddress, isIssueChat, profileOf, safeLine } from "@svc/contracts";
+import type { ChannelId, CustomerAttributes, IdentityKind } from "@svc/contracts";
+import type { ProjectId } from "../ids.ts";
+
+/** What a channel knows a customer by; no two customers of a project have the same. */
+export interface CustomerIdentity {
+  kind: IdentityKind;
+  value: string;
+}
+
+/** A person who writes to a project. */
+export interface CustomerRecord {
+  id: string;
+  /** Friendly name that never changes. */
+  alias: string;
+  name: string | null;
+  email: string | null;
+  phone: string | null;
+  language: string | null;
+  timeZone: string | null;
+  externalId: string | null;
+  attributes: CustomerAttributes;
+  /** Facts that a person has set: what channels say later does not replace them. */
+  edited: string[];
+  firstSeenAt: Date;
+  /** At most `SEEN_STEP_MS` behind the newest message. */
+  lastSeenAt: Date;
+  blockedAt: Date | null;
+  version: number;
+  identities: CustomerIdentity[];
+}
+
+/** Facts that channels state and people set. */
+export const FACTS = ["name", "email", "phone", "language", "timeZone", "externalId"] as const;
+
+/** What a ticket says of its customer, in the project that received it. */
+export interface TicketPerson {
+  ticketId: string;
+  project: ProjectId;
+  channelId: ChannelId;
+  chatId: string;
+  userId: string | null;
+  language: string | null;
+  channelMeta: Record<string, unknown>;
+  createdAt: Date;
+  /** Of the ticket, in microseconds: one that was erased and started again has the same id. */
+  createdUs: number;
+  /** When its newest message came in; null if there is none any more. */
+  seenAt: Date | null;
+}
+
+/** A message that comes sooner after the one before changes nothing, so that a busy chat costs no writes. */
+const SEEN_STEP_MS = 60_000;
+
+/** Identities that somebody vouches for: the holder of a key, a signature, or Telegram. */
+const STRONG: ReadonlySet<IdentityKind> = new Set(["user", "email", "telegram"]);
+
+/** Returns true if the person is known by more than a browser or a chat. */
+export const isKnown = ({ identities }: { identities: readonly CustomerIdentity[] }): boolean =>
+  identities.some(({ kind }) => STRONG.has(kind));
+
+/** Returns the identities of `found` that somebody vouches for. */
+export const strongOnes = (found: readonly CustomerIdentity[]): CustomerIdentity[] =>
+  found.filter(({ kind }) => STRONG.has(kind));
+
+/**
+ * Returns what a ticket's customer is known by: the user that it names and, if that is an e-mail address, the address; else
+ * the browser, or the chat of the API if it says who writes. Empty for issues, and for calls that say nothing of a person.
+ */
+export function identitiesOf(person: TicketPerson): CustomerIdentity[] {
+  const { channelId, chatId, channelMeta } = person;
+  if (isIssueChat(person)) return [];
+  const named = channelId === "api" ? channelMeta["userId"] : null;
+  const userId = person.userId ?? (typeof named === "string" && named.length <= LIMITS.userIdMaxChars ? named : null);
+  const identities: CustomerIdentity[] = [];
+  if (userId !== null && userId !== "") {
+    identities.push({ kind: channelId === "messenger" ? "telegram" : "user", value: userId });
+    if (isEmailAddress(userId)) identities.push({ kind: "email", value: userId.toLowerCase() });
+  }
+  if (channelId === "widget") identities.push({ kind: "visitor", value: chatId });
+  if (channelId === "api" && identities.length === 0) {
+    const { name, email, phone } = profileOf(channelMeta);
+    if (name !== null || email !== null || phone !== null) identities.push({ kind: "chat", value: chatId });
+  }
+  return identities;
+}
+
+/**
+ * Returns the customer with what the ticket says, or null if that is nothing new. The newest ticket wins, an older one only
+ * adds what is missing, and what a person has set stays.
+ */
+export function withFactsOf(customer: CustomerRecord, person: TicketPerson): CustomerRecord | null {
+  const { createdAt, seenAt } = person;
+  const lastSeenAt = seenAt ?? createdAt;
+  const isNewer = lastSeenAt >= customer.lastSeenAt;
+  const changed = { ...customer };
+  const profile = profileOf(person.channelMeta);
+  const userId = identitiesOf(person).find(({ kind }) => kind === "user")?.value ?? null;
+  const email = profile.email ?? (userId !== null && isEmailAddress(userId) ? userId : null);
+  const externalId = userId === null ? null : safeLine(userId, LIMITS.userIdMaxChars) || null;
+  const said = { ...profile, email, language: person.language, externalId };
+  let hasNews = false;
+  for (const fact of FACTS) {
+    const value = said[fact];
+    const isOpen = customer[fact] === null || (isNewer && fact !== "externalId");
+    if (value === null || value === customer[fact] || !isOpen || customer.edited.includes(fact)) continue;
+    changed[fact] = value;
+    hasNews = true;
+  }
+  if (hasNews) changed.version += 1;
+  if (createdAt < customer.firstSeenAt) changed.firstSeenAt = createdAt;
+  if (isNewer && (hasNews || lastSeenAt.getTime() - customer.lastSeenAt.getTime() >= SEEN_STEP_MS)) {
+    changed.lastSeenAt = lastSeenAt;
+  }
+  const isSeen = changed.firstSeenAt !== customer.firstSeenAt || changed.lastSeenAt !== customer.lastSeenAt;
+  return hasNews || isSeen ? changed : null;
+}
+
+/** Returns one customer of two: the facts of `into`, and of `from` what is missing. */
+export function mergedCustomer(into: CustomerRecord, from: CustomerRecord, maxAttributes: number): CustomerRecord {
+  const merged = { ...into, version: into.version + 1 };
+  for (const fact of FACTS) merged[fact] ??= from[fact];
+  const attributes = Object.entries({ ...into.attributes, ...from.attributes, ...into.attributes });
+  return {
+    ...merged,
+    attributes: Object.fromEntries(attributes.slice(0, maxAttributes)),
+    edited: [...new Set([...into.edited, ...from.edited.filter((fact) => into[fact as keyof CustomerRecord] === null)])],
+    firstSeenAt: from.firstSeenAt < into.firstSeenAt ? from.firstSeenAt : into.firstSeenAt,
+    lastSeenAt: from.lastSeenAt > into.lastSeenAt ? from.lastSeenAt : into.lastSeenAt,
+    // Nobody gets around a block by a merge.
+    blockedAt: into.blockedAt ?? from.blockedAt,
+  };
+}
+
+interface NameWords {
+  adjectives: string[];
+  animals: string[];
+}
+
+const words = JSON.parse(
+  readFileSync(new URL("../../data/friendly-names.json", import.meta.url), "utf8"),
+) as NameWords;
+
+/** Returns a friendly name such as "Quiet Otter": the same for the same identity in a project. */
+export function friendlyName(project: ProjectId, { kind, value }: CustomerIdentity): string {
+  const hash = createHash("sha256").update(JSON.stringify([project, kind, value])).digest();
+  const { adjectives, animals } = words;
+  const adjective = adjectives[hash.readUInt32BE(0) % adjectives.length] ?? "";
+  const animal = animals[hash.readUInt32BE(4) % animals.length] ?? "";
+  return `${adjective} ${animal}`;
+}

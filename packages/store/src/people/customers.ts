@@ -1,0 +1,250 @@
+import { CUSTOMER_LIMITS } from "@svc/contracts";
+import type { CustomerChange, CustomerListQuery, KeyPosition } from "@svc/contracts";
+import type { Db, UpdateResult, VersionedId } from "../db.ts";
+import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import { statements } from "../sql.ts";
+import { microsecondsOf } from "../tickets/ticket-record.ts";
+import {
+  FACTS,
+  friendlyName,
+  identitiesOf,
+  isKnown,
+  mergedCustomer,
+  strongOnes,
+  withFactsOf,
+} from "./customer-facts.ts";
+import type { CustomerIdentity, CustomerRecord, TicketPerson } from "./customer-facts.ts";
+
+/** Identities of a customer that are shown. */
+const IDENTITIES_MAX_COUNT = 100;
+
+/** Number of the advisory locks of writers of customers, one for each project. */
+const CUSTOMERS_LOCK = 7_305_421;
+
+const sql = statements("people/customers", {
+  identitiesMaxCount: IDENTITIES_MAX_COUNT,
+  createdUs: microsecondsOf("t.created_at"),
+  lastSeenUs: microsecondsOf("c.last_seen_at"),
+});
+
+/**
+ * Makes this transaction the only writer of a project's customers until it ends. Whoever also locks tickets does that
+ * before.
+ */
+export async function lockCustomers(tx: Db, project: ProjectId): Promise<void> {
+  await sql.lock.exec(tx, { customersLock: CUSTOMERS_LOCK, project });
+}
+
+/** Returns a customer by its ID or by that of one merged into it; null if the project has none. */
+export const find = (db: Db, project: ProjectId, id: string): Promise<CustomerRecord | null> =>
+  sql.find.one<CustomerRecord>(db, { project, id });
+
+/** A page of the customers of a project, the most recently seen first, and after which place the next one continues. */
+export async function listPage(
+  db: Db,
+  project: ProjectId,
+  { limit, after, q }: CustomerListQuery,
+): Promise<{ customers: CustomerRecord[]; next: KeyPosition | null }> {
+  const pattern = q === undefined ? null : `%${q.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+  const rows = await sql.listPage.all<CustomerRecord & { value: number }>(db, {
+    project,
+    // One row more than asked for tells whether there is another page.
+    limit: limit + 1,
+    id: after?.id,
+    value: after?.value,
+    q,
+    pattern,
+  });
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = rows.length > limit && last !== undefined;
+  return {
+    customers: page.map(({ value: _value, ...customer }) => customer),
+    next: hasMore ? { value: last.value, id: last.id } : null,
+  };
+}
+
+async function write(tx: Db, project: ProjectId, customer: CustomerRecord): Promise<void> {
+  const { identities: _identities, alias: _alias, attributes, ...columns } = customer;
+  await sql.write.run(tx, { ...columns, project, attributes: JSON.stringify(attributes) });
+}
+
+/**
+ * Changes what is given, if `versions` has the current version or is null; what is given is no longer replaced by what
+ * channels say. `record` is the customer as it is now; null if the project has none of this ID.
+ */
+export function update(
+  db: Db,
+  project: ProjectId,
+  { id, versions = null }: VersionedId,
+  { attributes, ...facts }: CustomerChange,
+): Promise<{ result: UpdateResult; record: CustomerRecord | null }> {
+  return db.transaction(async (tx) => {
+    await lockCustomers(tx, project);
+    const customer = await find(tx, project, id);
+    if (customer === null) return { result: "stale", record: null };
+    if (versions !== null && !versions.includes(customer.version)) return { result: "stale", record: customer };
+    const changed = { ...customer, version: customer.version + 1, attributes: attributes ?? customer.attributes };
+    const edited = new Set(customer.edited);
+    for (const fact of FACTS) {
+      const value = facts[fact];
+      if (value === undefined) continue;
+      changed[fact] = value;
+      edited.add(fact);
+    }
+    changed.edited = [...edited];
+    await write(tx, project, changed);
+    return { result: "changed", record: changed };
+  });
+}
+
+/** Makes one customer of two: `into` keeps its facts and gets what it lacks; the ID of `from` leads to it. */
+async function mergeIn(
+  tx: Db,
+  project: ProjectId,
+  { into, from }: { into: CustomerRecord; from: CustomerRecord },
+): Promise<CustomerRecord> {
+  const ids = { intoId: into.id, fromId: from.id };
+  await sql.moveIdentities.run(tx, { ...ids, project });
+  await sql.moveTickets.run(tx, ids);
+  await sql.remove.run(tx, { project, id: from.id });
+  const merged = mergedCustomer(into, from, CUSTOMER_LIMITS.attributesMaxCount);
+  await write(tx, project, merged);
+  return { ...merged, identities: [...into.identities, ...from.identities] };
+}
+
+/**
+ * Merges two customers of a project, by their IDs: `into` keeps its facts and gets what it lacks. Null if the project lacks
+ * one of them; one that was merged already changes nothing.
+ */
+export function merge(db: Db, project: ProjectId, intoId: string, fromId: string): Promise<CustomerRecord | null> {
+  return db.transaction(async (tx) => {
+    await lockCustomers(tx, project);
+    const into = await find(tx, project, intoId);
+    const from = await find(tx, project, fromId);
+    if (into === null || from === null || into.id === from.id) return from === null ? null : into;
+    await mergeIn(tx, project, { into, from });
+    return find(tx, project, into.id);
+  });
+}
+
+const columnsOf = (identities: readonly CustomerIdentity[]) => ({
+  kind: identities.map(({ kind }) => kind),
+  value: identities.map(({ value }) => value),
+});
+
+type OfTicket = { ticketId: string; projectId: string | null; customer: CustomerRecord | null };
+
+async function findOfTickets(tx: Db, people: readonly TicketPerson[]): Promise<Map<string, OfTicket>> {
+  const rows = await sql.findOfTickets.all<CustomerRecord & { ticketId: string; projectId: string | null }>(tx, {
+    ticketId: people.map(({ ticketId }) => ticketId),
+    createdUs: people.map(({ createdUs }) => createdUs),
+  });
+  return new Map(
+    rows.map(({ ticketId, projectId, ...customer }) => [
+      ticketId,
+      { ticketId, projectId, customer: projectId === null ? null : customer },
+    ]),
+  );
+}
+
+/** The customers with these identities, made one: a verified e-mail address or a user is one person everywhere. */
+async function findOwner(
+  tx: Db,
+  project: ProjectId,
+  identities: readonly CustomerIdentity[],
+): Promise<CustomerRecord | null> {
+  if (identities.length === 0) return null;
+  const rows = await sql.findByIdentities.all<{ customerId: string }>(tx, { project, ...columnsOf(identities) });
+  let owner: CustomerRecord | null = null;
+  for (const { customerId } of rows) {
+    const found = await find(tx, project, customerId);
+    if (found !== null) owner = owner === null ? found : await mergeIn(tx, project, { into: owner, from: found });
+  }
+  return owner;
+}
+
+async function create(tx: Db, person: TicketPerson, first: CustomerIdentity): Promise<CustomerRecord> {
+  const { project, createdAt, seenAt } = person;
+  const customer = { id: newId(), alias: friendlyName(project, first), firstSeenAt: createdAt };
+  await sql.insert.run(tx, { ...customer, project, lastSeenAt: seenAt ?? createdAt });
+  const created = await find(tx, project, customer.id);
+  if (created === null) throw new Error("a customer was not found after it was inserted");
+  return created;
+}
+
+/**
+ * Finds or makes the customer of a ticket. A conversation belongs to the first person who is known in it: a browser
+ * becomes that of the user who signs in, but another user who writes in the same chat does not take it over.
+ */
+async function customerOfTicket(
+  tx: Db,
+  person: TicketPerson,
+  current: CustomerRecord | null,
+  identities: readonly [CustomerIdentity, ...CustomerIdentity[]],
+): Promise<CustomerRecord> {
+  const { project } = person;
+  if (current !== null && isKnown(current)) return current;
+  const owner = await findOwner(tx, project, strongOnes(identities));
+  if (owner !== null) {
+    return current === null ? owner : mergeIn(tx, project, { into: owner, from: current });
+  }
+  if (current !== null) return current;
+  const lone = await findOwner(
+    tx,
+    project,
+    identities.filter(({ kind }) => kind === "visitor" || kind === "chat"),
+  );
+  return lone === null || (isKnown(lone) && strongOnes(identities).length > 0)
+    ? create(tx, person, identities[0])
+    : lone;
+}
+
+/** True if what the person says is about this customer: another user of the same chat says nothing about it. */
+const isAbout = (customer: CustomerRecord, identities: readonly CustomerIdentity[]): boolean => {
+  const strong = strongOnes(identities);
+  const has = ({ kind, value }: CustomerIdentity) =>
+    customer.identities.some((own) => own.kind === kind && own.value === value);
+  return strong.length === 0 || !isKnown(customer) || strong.some(has);
+};
+
+async function linkTicket(tx: Db, person: TicketPerson): Promise<void> {
+  const [first, ...others] = identitiesOf(person);
+  const found = (await findOfTickets(tx, [person])).get(person.ticketId);
+  // Without the ticket, it was erased in this moment.
+  if (first === undefined || found === undefined) return;
+  const customer = await customerOfTicket(tx, person, found.customer, [first, ...others]);
+  if (customer.id !== found.customer?.id) {
+    await sql.linkTicket.run(tx, { ticketId: person.ticketId, customerId: customer.id });
+  }
+  if (!isAbout(customer, [first, ...others])) return;
+  await sql.addIdentities.run(tx, { project: person.project, customerId: customer.id, ...columnsOf([first, ...others]) });
+  const changed = withFactsOf(customer, person);
+  if (changed !== null) await write(tx, person.project, changed);
+}
+
+/** True if there is nothing to write. */
+function isUpToDate(person: TicketPerson, customer: CustomerRecord | null): boolean {
+  const identities = identitiesOf(person);
+  if (identities.length === 0) return true;
+  if (customer === null || (!isKnown(customer) && strongOnes(identities).length > 0)) return false;
+  return !isAbout(customer, identities) || withFactsOf(customer, person) === null;
+}
+
+/**
+ * Makes and updates the customers of tickets whose events were followed, in the transaction that has indexed their words
+ * and so holds their rows: nothing of it is on the path of a message. A ticket whose customer is known and says nothing
+ * new, which is nearly each, costs its part of one statement. Safe to repeat: all of it follows from the tickets.
+ */
+export async function followTickets(tx: Db, people: readonly TicketPerson[]): Promise<void> {
+  const known = await findOfTickets(tx, people);
+  const behind = people.filter((person) => {
+    const found = known.get(person.ticketId);
+    return found !== undefined && !isUpToDate(person, found.customer);
+  });
+  for (const project of [...new Set(behind.map((person) => person.project))].toSorted()) {
+    await lockCustomers(tx, project);
+    for (const person of behind) if (person.project === project) await linkTicket(tx, person);
+  }
+}

@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import type { CustomerListQuery } from "@svc/contracts";
+import { newId } from "@svc/store";
+import type { CustomerRecord, NewMessage, ProjectId } from "@svc/store";
+import { waitFor } from "@svc/testing";
+import { exchange, newMessage, openTestStore } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+let project: ProjectId;
+
+beforeAll(async () => {
+  db = await openTestStore();
+});
+afterAll(() => db.close());
+beforeEach(async () => {
+  project = await db.newProject();
+});
+
+/** Does what the pipeline does twice a second, until nothing is left to follow. */
+async function follow(): Promise<void> {
+  const isSettled = async () => {
+    while (await db.store.ticketIndex.follow());
+    while (await db.store.ticketTexts.indexNext(() => []));
+    const [state] = await db.sql<{ behind: boolean }>(
+      "SELECT settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events) AS behind FROM ticket_index",
+    );
+    return state?.behind === false;
+  };
+  await waitFor(isSettled, { what: "every event to be followed", timeoutMs: 30_000 });
+}
+
+/** Lets a message come in and be answered, without following it; returns its ticket. */
+async function say(change: Partial<NewMessage>): Promise<string> {
+  const { accepted } = await exchange(db.store, project, newMessage(change), ["Hi."]);
+  return accepted.ticketId;
+}
+
+const list = async (query: Partial<CustomerListQuery> = {}): Promise<CustomerRecord[]> =>
+  (await db.store.customers.listPage(project, { limit: 50, ...query } as CustomerListQuery)).customers;
+
+/** The customer of a ticket, with the ID of the ticket. */
+async function customerOf(ticketId: string): Promise<CustomerRecord> {
+  const ticket = await db.store.ticketDetails.find(project, ticketId);
+  const customer = ticket?.customer ? await db.store.customers.find(project, ticket.customer.id) : null;
+  if (customer === null) throw new Error(`ticket ${ticketId} has no customer`);
+  return customer;
+}
+
+const visitor = (name: string, change: Partial<NewMessage> = {}): Partial<NewMessage> => ({
+  channelId: "widget",
+  chatId: `v_${name}`,
+  mode: null,
+  ...change,
+});
+
+describe("customers", () => {
+  test("are made of what each channel knows, with a friendly name that is the same for the same identity", async () => {
+    const contact = { name: "Jonas Weber", email: "jonas@weber.example" };
+    const tickets = [
+      await say(visitor("1", { channelMeta: { contact } })),
+      await say({ userId: "u-42", channelMeta: { customer: { phone: "+49 30 1234", timeZone: "Europe/Berlin" } } }),
+      await say({ channelId: "messenger", mode: null, userId: "77", channelMeta: { telegram: { from: { name: "Олена" } } } }),
+      await say({ chatId: "form 7", channelMeta: { email: "kim@example.org" } }),
+    ];
+    const [anonymous, issue] = [await say({}), await say({ chatId: `issue:${newId()}`, userId: "mcp" })];
+    await follow();
+    const customers = await Promise.all(tickets.map(customerOf));
+    expect(customers).toMatchObject([
+      { name: "Jonas Weber", email: "jonas@weber.example", identities: [{ kind: "visitor", value: "v_1" }] },
+      { externalId: "u-42", phone: "+49 30 1234", timeZone: "Europe/Berlin", identities: [{ kind: "user", value: "u-42" }] },
+      { name: "Олена", externalId: null, identities: [{ kind: "telegram", value: "77" }] },
+      { email: "kim@example.org", identities: [{ kind: "chat", value: "form 7" }] },
+    ]);
+    for (const { alias } of customers) expect(alias).toMatch(/^[A-Z][a-z]+ [A-Z][a-z]+$/);
+    for (const ticketId of [anonymous, issue]) {
+      expect((await db.store.ticketDetails.find(project, ticketId))?.customer).toBeNull();
+    }
+    expect((await list()).map(({ id }) => id).toSorted()).toEqual(customers.map(({ id }) => id).toSorted());
+
+    const [, user] = customers;
+    await db.store.erasures.erase(project, tickets[1] ?? "");
+    expect(await db.store.customers.find(project, user?.id ?? "")).toBeNull();
+    const again = await say({ userId: "u-42" });
+    await follow();
+    expect((await customerOf(again)).alias).toBe(user?.alias);
+  });
+
+  test("cost a message that says nothing new no write, and are the same when they are followed again", async () => {
+    const ticketId = await say({ userId: "u-1", chatId: "c", channelMeta: { name: "Ada" } });
+    await follow();
+    const rows = () => db.sql("SELECT xmin::text, ctid::text, * FROM customers WHERE project_id = $1", [project]);
+    const links = () => db.sql("SELECT xmin::text FROM ticket_customers WHERE ticket_id = $1", [ticketId]);
+    const before = [await rows(), await links()];
+    await say({ userId: "u-1", chatId: "c" });
+    await follow();
+    await db.sql("INSERT INTO ticket_text_queue (ticket_id) VALUES ($1)", [ticketId]);
+    await follow();
+    expect([await rows(), await links()]).toEqual(before);
+  });
+
+  test("are one for a user on every chat and channel, whatever the case of an address", async () => {
+    const tickets = [
+      await say({ userId: "Maria@Kellerbau.example" }),
+      await say(visitor("2", { userId: "maria@kellerbau.example" })),
+      await say({ channelMeta: { userId: "MARIA@kellerbau.example" } }),
+    ];
+    await follow();
+    const ids = (await Promise.all(tickets.map(customerOf))).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(1);
+    const page = await db.store.ticketList.listPage(project, {
+      limit: 10,
+      sort: "-updatedAt",
+      words: null,
+      after: undefined,
+      customerId: ids[0],
+    });
+    expect(page.tickets.map(({ id }) => id).toSorted()).toEqual(tickets.toSorted());
+  });
+
+  test("are not joined by an address that a form states", async () => {
+    const email = "boss@example.org";
+    const tickets = [await say({ userId: email }), await say(visitor("3", { channelMeta: { contact: { email } } }))];
+    await follow();
+    const [first, second] = await Promise.all(tickets.map(customerOf));
+    expect(second?.id).not.toBe(first?.id);
+    expect((await list({ q: email })).map(({ id }) => id).toSorted()).toEqual([first?.id, second?.id].toSorted());
+  });
+
+  test("of a browser and of the user who signs in become one, and the old ID leads to it", async () => {
+    const known = await say({ userId: "u-9", channelMeta: { name: "Mei Lin" } });
+    const chat = visitor("4", { channelMeta: { contact: { name: "M." } } });
+    const ticketId = await say(chat);
+    await follow();
+    const browser = await customerOf(ticketId);
+    await say({ ...chat, userId: "u-9", channelMeta: {} });
+    await follow();
+    const customer = await customerOf(ticketId);
+    expect(customer.id).toBe((await customerOf(known)).id);
+    expect(await db.store.customers.find(project, browser.id)).toEqual(customer);
+    expect(customer.identities).toEqual(expect.arrayContaining([{ kind: "visitor", value: "v_4" }]));
+    expect(await list()).toHaveLength(1);
+  });
+
+  test("keep their chat when another user writes in it, and what that user says is not theirs", async () => {
+    const group = { channelId: "messenger", chatId: "-100", mode: null } as const;
+    const from = (name: string) => ({ telegram: { from: { name } } });
+    const ticketId = await say({ ...group, userId: "1", channelMeta: from("Ann") });
+    await follow();
+    const first = await customerOf(ticketId);
+    await say({ ...group, userId: "2", channelMeta: from("Ben") });
+    await follow();
+    expect(await customerOf(ticketId)).toMatchObject({ id: first.id, name: "Ann", identities: first.identities });
+  });
+
+  test("take the newest facts, but not in place of what a person has set", async () => {
+    const ticketId = await say({ userId: "u", chatId: "c", channelMeta: { name: "Jo", phone: "+49 1111" } });
+    await follow();
+    const { id, version } = await customerOf(ticketId);
+    const stale = await db.store.customers.update(project, { id, versions: [version + 1] }, { name: "Forged" });
+    expect(stale).toMatchObject({ result: "stale", record: { name: "Jo" } });
+    const changed = await db.store.customers.update(
+      project,
+      { id, versions: [version] },
+      { name: "Jo March", email: null, attributes: { plan: "pro" } },
+    );
+    expect(changed).toMatchObject({ result: "changed", record: { version: version + 1 } });
+    await say({ userId: "u", chatId: "c", channelMeta: { name: "x", email: "jo@example.org", phone: "+49 2222" } });
+    await follow();
+    expect(await customerOf(ticketId)).toMatchObject({
+      name: "Jo March",
+      email: null,
+      phone: "+49 2222",
+      attributes: { plan: "pro" },
+    });
+  });
+
+  test("are found by name, address, external ID, attribute and identity, letter for letter, page by page", async () => {
+    const names = ["Zoë 100%_\\", "Anna", "Anna B"];
+    for (const [index, name] of names.entries()) await say({ userId: `user-${index}`, channelMeta: { name } });
+    await follow();
+    const named = async (q: string) => (await list({ q })).map(({ name }) => name).toSorted();
+    const [first] = await list({ q: "zoë" });
+    await db.store.customers.update(project, { id: first?.id ?? "" }, { attributes: { Plan: "Enterprise" } });
+    expect(await named("ANNA")).toEqual(["Anna", "Anna B"]);
+    expect(await named("100%_\\")).toEqual(["Zoë 100%_\\"]);
+    expect(await named("%")).toEqual(["Zoë 100%_\\"]);
+    expect(await named("enterprise")).toEqual(["Zoë 100%_\\"]);
+    expect(await named("user-1")).toEqual(["Anna"]);
+    expect(await named(first?.alias.toUpperCase() ?? "")).toContain("Zoë 100%_\\");
+    const pages: (string | null)[] = [];
+    let after: CustomerListQuery["after"];
+    do {
+      const page = await db.store.customers.listPage(project, { limit: 1, after, q: undefined });
+      pages.push(...page.customers.map(({ name }) => name));
+      after = page.next ?? undefined;
+    } while (after !== undefined);
+    expect(pages).toEqual([...names].toReversed());
+  });
+
+  test("are merged by hand: conversations, identities and missing facts move, and links go on", async () => {
+    const [one, other] = [
+      await say({ userId: "a", channelMeta: { name: "Ann", phone: "+49 1111" } }),
+      await say({ userId: "b", channelMeta: { name: "B", email: "b@example.org" } }),
+    ];
+    await follow();
+    const [into, from] = [await customerOf(one), await customerOf(other)];
+    const merged = await db.store.customers.merge(project, into.id, from.id);
+    expect(merged).toMatchObject({ id: into.id, name: "Ann", phone: "+49 1111", email: "b@example.org" });
+    expect(merged?.identities.map(({ value }) => value).toSorted()).toEqual(["a", "b"]);
+    expect(await customerOf(other)).toEqual(merged);
+    expect(await db.store.customers.find(project, from.id)).toEqual(merged);
+    expect(await db.store.customers.merge(project, into.id, from.id)).toEqual(merged);
+    expect(await db.store.customers.merge(project, into.id, newId())).toBeNull();
+    await say({ userId: "b" });
+    await follow();
+    expect(await list()).toHaveLength(1);
+  });
+});
+
+describe("erasures and exports", () => {
+  const owner = { chatId: null, updatesChatId: null };
+
+  test("cover the customers of a subject, and what is left makes new ones of what it says", async () => {
+    const [erased, kept] = [await say({ userId: "u-1", chatId: "c" }), await say(visitor("5"))];
+    await follow();
+    const [customer, other] = [await customerOf(erased), await customerOf(kept)];
+    await db.store.customers.merge(project, customer.id, other.id);
+    await db.store.customers.update(project, { id: customer.id }, { name: "Qzname" });
+    const subject = { ...owner, userIds: ["u-1"], ticketIds: [erased] };
+    const shown = [];
+    for await (const { kind, records } of db.store.erasures.readLoose(project, subject)) shown.push({ kind, records });
+    expect(shown).toMatchObject([{ kind: "customers", records: [{ name: "Qzname" }] }]);
+    expect(await db.store.erasures.findTicketsOfCustomer(project, customer.id)).toEqual([erased, kept].toSorted());
+
+    expect(await db.store.erasures.eraseLoose(await db.newProject(), subject)).toMatchObject({ customers: 0 });
+    expect(await db.store.erasures.eraseLoose(project, subject)).toMatchObject({ customers: 1 });
+    await db.store.erasures.erase(project, erased);
+    expect(await list()).toEqual([]);
+    await follow();
+    expect(await list()).toMatchObject([{ name: null, identities: [{ kind: "visitor", value: "v_5" }] }]);
+  });
+
+  test("delete a customer with the last of the conversations, and with the project", async () => {
+    const [first, last] = [await say({ userId: "u" }), await say({ userId: "u" })];
+    await follow();
+    expect(await db.store.erasures.erase(project, first)).toMatchObject({ customers: 0 });
+    expect(await list()).toHaveLength(1);
+    expect(await db.store.erasures.erase(project, last)).toMatchObject({ customers: 1 });
+    const [left] = await db.sql<{ count: number }>(
+      `SELECT (SELECT count(*) FROM customers WHERE project_id = $1)::integer
+         + (SELECT count(*) FROM customer_identities WHERE project_id = $1)::integer AS count`,
+      [project],
+    );
+    expect(left?.count).toBe(0);
+  });
+});
+
+test("a stranger finds, changes and merges no customer", async () => {
+  const [ticketId, stranger] = [await say({ userId: "u" }), await db.newProject()];
+  await follow();
+  const { id } = await customerOf(ticketId);
+  const { customers } = db.store;
+  expect(await customers.find(stranger, id)).toBeNull();
+  expect(await customers.update(stranger, { id }, { name: "Forged" })).toEqual({ result: "stale", record: null });
+  expect(await customers.merge(stranger, id, id)).toBeNull();
+  expect((await customers.listPage(stranger, { limit: 9, after: undefined, q: "u" })).customers).toEqual([]);
+  expect(await db.store.erasures.findTicketsOfCustomer(stranger, id)).toEqual([]);
+});
