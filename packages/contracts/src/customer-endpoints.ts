@@ -18,7 +18,9 @@ export type IdentityKind = z.infer<typeof identityKindSchema>;
 /** A customer's own values, by their names. */
 const attributesSchema = z
   .record(
-    lineUpTo(CUSTOMER_LIMITS.attributeNameMaxChars).regex(/^[^:=]*$/, { error: "must not contain a colon or an equals sign" }),
+    lineUpTo(CUSTOMER_LIMITS.attributeNameMaxChars).regex(/^[^:=]*$/, {
+      error: "must not contain a colon or an equals sign",
+    }),
     z.union([lineUpTo(CUSTOMER_LIMITS.attributeMaxChars), z.number(), z.boolean()], {
       error: `must be one line of at most ${CUSTOMER_LIMITS.attributeMaxChars} characters, a number or a boolean`,
     }),

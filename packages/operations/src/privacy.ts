@@ -31,11 +31,7 @@ interface Sought extends BodyOwner {
 
 /** Finds the conversations of a subject in the principal's project. Throws invalid_request with every error. */
 async function seek(store: Store, { project }: Principal, input: PrivacySubject): Promise<Sought> {
-  const { userId, visitorId, customerId, chatId, channelId } = checkInput(
-    privacySubjectSchema,
-    input,
-    "The subject",
-  );
+  const { userId, visitorId, customerId, chatId, channelId } = checkInput(privacySubjectSchema, input, "The subject");
   const named = (kind: string, id: string) =>
     `${kind}:${store.sealer.fingerprint(JSON.stringify([project, kind, id]))}`;
   const nobody = { userIds: [], chatId: null, updatesChatId: null };
@@ -43,7 +39,12 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
     const ticketIds = await store.erasures.findTicketsOfUser(project, userId);
     return { ...nobody, subject: named("user", userId), userIds: [userId], ticketIds };
   }
-  if (customerId !== undefined) return { ...nobody, ...(await seekCustomer(store, project, customerId)), subject: named("customer", customerId.toLowerCase()) };
+  if (customerId !== undefined)
+    return {
+      ...nobody,
+      ...(await seekCustomer(store, project, customerId)),
+      subject: named("customer", customerId.toLowerCase()),
+    };
   if (visitorId !== undefined) {
     const ticketId = ticketIdOf(project, "widget", visitorChatId(visitorId));
     return {

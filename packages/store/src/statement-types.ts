@@ -338,26 +338,43 @@ export interface Statements {
     readAfter: [{ day: Date | string; number: number; checkPage: number | string }, { id: string; at: Date; actor: string; action: string; object: string; project: string; result: string; requestId: string; count: number; network: string; day: string; number: number; projectId: string; hash: Buffer }];
     readHead: [object, { day: string; number: number; at: Date; hash: Buffer }];
   };
+  "people/customers": {
+    addIdentities: [{ project: string; customerId: string; kind: readonly (string | null)[]; value: readonly (string | null)[] }, object];
+    find: [{ project: string; id: string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; blockedAt: Date; version: number; identities: unknown }];
+    findByIdentities: [{ kind: readonly (string | null)[]; value: readonly (string | null)[]; project: string }, { customerId: string }];
+    findOfTickets: [{ ticketId: readonly (string | null)[]; createdUs: readonly (number | string | null)[] }, { ticketId: string; projectId: string; id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; blockedAt: Date; version: number; identities: unknown }];
+    insert: [{ id: string; project: string; alias: string; firstSeenAt: Date | string; lastSeenAt: Date | string }, object];
+    linkTicket: [{ ticketId: string; customerId: string }, object];
+    listPage: [{ project: string; id: string; value: number | string; pattern: string; q: string; limit: number | string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; blockedAt: Date; version: number; identities: unknown; value: number }];
+    lock: [{ customersLock: number; project: string }, { pgAdvisoryXactLock: string }];
+    moveIdentities: [{ intoId: string; fromId: string; project: string }, object];
+    moveTickets: [{ intoId: string; fromId: string }, object];
+    remove: [{ project: string; id: string }, object];
+    write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; blockedAt: Date | string; version: number; project: string; id: string }, object];
+  };
   "people/erasures": {
     countErasure: [{ id: readonly (string | null)[] }, object];
     deleteChat: [{ ticketId: string }, object];
+    deleteCustomers: [{ ids: readonly (string | null)[]; ticketIds: readonly (string | null)[]; project: string }, object];
     deleteKbs: [{ project: string }, object];
-    deleteLooseBodies: [{ project: string; ticketIds: readonly (string | null)[]; userId: string; chatId: string }, object];
-    deleteLooseUpdates: [{ project: string; userId: string; updatesChatId: string; ticketIds: readonly (string | null)[] }, object];
+    deleteLooseBodies: [{ project: string; ticketIds: readonly (string | null)[]; userIds: readonly (string | null)[]; chatId: string }, object];
+    deleteLooseUpdates: [{ project: string; userIds: readonly (string | null)[]; updatesChatId: string; ticketIds: readonly (string | null)[] }, object];
     deleteOutbox: [{ ticketId: string }, object];
     deleteProject: [{ project: string; isSettled: boolean }, object];
     deleteStoredBytes: [{ project: string }, object];
-    deleteViewsOfUser: [{ project: string; userId: string }, object];
+    deleteViewsOfUser: [{ project: string; userIds: readonly (string | null)[] }, object];
     emptyChat: [{ ticketVersion: number; ticketId: string }, object];
     findChat: [{ project: string; ticketId: string }, object];
+    findCustomers: [{ ticketIds: readonly (string | null)[]; project: string; userIds: readonly (string | null)[] }, { customerId: string }];
     findIdle: [{ ticketId: string; retentionDays: number }, object];
-    findLooseBodies: [{ project: string; ticketIds: readonly (string | null)[]; userId: string; chatId: string }, { id: string }];
-    findLooseUpdates: [{ project: string; userId: string; updatesChatId: string; ticketIds: readonly (string | null)[] }, { messageId: string }];
+    findLooseBodies: [{ project: string; ticketIds: readonly (string | null)[]; userIds: readonly (string | null)[]; chatId: string }, { id: string }];
+    findLooseUpdates: [{ project: string; userIds: readonly (string | null)[]; updatesChatId: string; ticketIds: readonly (string | null)[] }, { messageId: string }];
     findTickets: [{ project: string; ticketIds: readonly (string | null)[] }, { ticketId: string }];
     findTicketsOfUser: [{ userId: string; project: string }, { ticketId: string }];
     listAskedProjects: [{ ticketId: string }, { projectId: string }];
     listChats: [{ retentionDays: number; project: string; after: string }, { ticketId: string; isIdle: boolean }];
     listChatsOfDeleted: [{ project: string }, { ticketId: string }];
+    listCustomerTickets: [{ project: string; id: string }, { ticketId: string }];
     listLearners: [{ ticketId: string }, { projectId: string }];
     listMessages: [{ ticketId: string }, { id: string }];
     lockChat: [{ project: string; ticketId: string }, object];
@@ -553,7 +570,7 @@ export interface Statements {
     setReview: [{ reviewId: string; homeProject: string; id: string }, object];
     takeAttemptBack: [{ uncounted: number; homeProject: string; id: string }, object];
     takeLease: [{ homeProject: string; id: string }, object];
-    writeTicket: [{ project2: string; status: string; stage: string; assignee: string; agentId: string; isSnoozeKept: boolean; snoozedUntil: Date | string; project: string; id: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
+    writeTicket: [{ project2: string; status: string; stage: string; assignee: string; agentId: string; isSnoozeKept: boolean; snoozedUntil: Date | string; project: string; id: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; customer: unknown; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
   };
   "tickets/canned-replies": {
     find: [{ project: string; id: string }, { id: string; name: string; text: string; folder: string; tags: string[]; createdAt: Date; updatedAt: Date; version: number }];
@@ -633,14 +650,14 @@ export interface Statements {
   };
   "tickets/ticket-details": {
     findDraft: [{ home: string; ticketId: string }, { text: string; markdown: boolean; sources: unknown; confidence: number; why: string; covers: string[]; createdAt: Date; isStale: boolean }];
-    findOpened: [{ project: string; ticketId: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
+    findOpened: [{ project: string; ticketId: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; customer: unknown; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
     findReceived: [{ project: string; ticketId: string }, { id: string; projectName: string; channelId: string; chatId: string; createdAt: Date; updatedAt: Date; userId: string; subject: string; metas: unknown[] }];
     listEvents: [{ home: string; ticketId: string; before: number | string }, { place: number; id: number; at: Date; actor: string; messageId: string; moves: unknown; data: unknown; bytes: number; totalBytes: number; number: number; found: number }];
     listMessages: [{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; userId: string; text: string; timestampMs: number; attachments: unknown; channelMeta: unknown; mode: string; state: string; attempts: number; failure: string; createdAt: Date; finishedAt: Date; bytes: number; totalBytes: number; number: number; found: number }];
     listProjects: [{ home: string; ticketId: string }, { id: number; projectId: string }];
     listReplies: [{ home: string; ticketId: string; before: number | string }, { place: number; id: string; seq: number; inReplyTo: string; author: string; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; sizeBytes: number; createdAt: Date; deliveredAt: Date; bytes: number; totalBytes: number; number: number; found: number }];
     read: [object, object];
-    update: [{ subject: string; priority: string; tags: readonly (string | null)[]; project: string; ticketId: string; versions: readonly (number | null)[]; actor: string; data: object | string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
+    update: [{ subject: string; priority: string; tags: readonly (string | null)[]; project: string; ticketId: string; versions: readonly (number | null)[]; actor: string; data: object | string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; customer: unknown; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date }];
   };
   "tickets/ticket-index": {
     findChanged: [{ settledId: number | string }, { ticketId: string }];
@@ -651,7 +668,7 @@ export interface Statements {
     queueAgain: [{ unfinished: readonly (string | null)[] }, object];
     queueTexts: [{ id: readonly (string | null)[] }, object];
     queueWithoutCustomer: [object, object];
-    read: [{ ticketIds: readonly (string | null)[] }, { ticketId: string; subject: string; userId: string; channelMeta: unknown; createdUs: number; seq: number; lexemes: string[] }];
+    read: [{ ticketIds: readonly (string | null)[] }, { ticketId: string; subject: string; userId: string; channelMeta: unknown; createdUs: number; seq: number; lexemes: string[]; project: string; channelId: string; chatId: string; language: string; createdAt: Date; seenAt: Date }];
     readSaid: [{ ticketId: readonly (string | null)[]; seq: readonly (number | string | null)[] }, { ticketId: string; seq: number; text: string }];
     take: [object, { ticketId: string }];
     updateTicketIndex: [{ topId: number | string; topXmax: string }, object];

@@ -60,7 +60,12 @@ describe("customers", () => {
     const tickets = [
       await say(visitor("1", { channelMeta: { contact } })),
       await say({ userId: "u-42", channelMeta: { customer: { phone: "+49 30 1234", timeZone: "Europe/Berlin" } } }),
-      await say({ channelId: "messenger", mode: null, userId: "77", channelMeta: { telegram: { from: { name: "Олена" } } } }),
+      await say({
+        channelId: "messenger",
+        mode: null,
+        userId: "77",
+        channelMeta: { telegram: { from: { name: "Олена" } } },
+      }),
       await say({ chatId: "form 7", channelMeta: { email: "kim@example.org" } }),
     ];
     const [anonymous, issue] = [await say({}), await say({ chatId: `issue:${newId()}`, userId: "mcp" })];
@@ -68,7 +73,12 @@ describe("customers", () => {
     const customers = await Promise.all(tickets.map(customerOf));
     expect(customers).toMatchObject([
       { name: "Jonas Weber", email: "jonas@weber.example", identities: [{ kind: "visitor", value: "v_1" }] },
-      { externalId: "u-42", phone: "+49 30 1234", timeZone: "Europe/Berlin", identities: [{ kind: "user", value: "u-42" }] },
+      {
+        externalId: "u-42",
+        phone: "+49 30 1234",
+        timeZone: "Europe/Berlin",
+        identities: [{ kind: "user", value: "u-42" }],
+      },
       { name: "Олена", externalId: null, identities: [{ kind: "telegram", value: "77" }] },
       { email: "kim@example.org", identities: [{ kind: "chat", value: "form 7" }] },
     ]);

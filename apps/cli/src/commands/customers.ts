@@ -88,7 +88,9 @@ const update = defineCommand({
     const facts = Object.fromEntries(Object.entries(given).map(([fact, value]) => [fact, orNone(value)]));
     const change: CustomerChange = definedOnly({ ...facts, attributes: attribute });
     if (Object.keys(change).length === 0) throw usageError("Specify what to change. See: svc customers update --help");
-    const item = await asAdministrator(cli, project, ({ updateCustomer }) => updateCustomer({ id: customerId }, change));
+    const item = await asAdministrator(cli, project, ({ updateCustomer }) =>
+      updateCustomer({ id: customerId }, change),
+    );
     cli.terminal.show({ ok: true, project, item }, () => renderCustomer(item));
   },
 });

@@ -55,7 +55,22 @@ function repeatOptions(input: OptionValues<typeof LIST_OPTIONS>): string {
     ...(input.snoozed ? [" --snoozed"] : []),
     ...(input.allProjects ? [" --all-projects"] : []),
   ];
-  const values = { project, status, stage, assignee, search, q, channel, agent, priority, tag, customer, origin, sort, limit };
+  const values = {
+    project,
+    status,
+    stage,
+    assignee,
+    search,
+    q,
+    channel,
+    agent,
+    priority,
+    tag,
+    customer,
+    origin,
+    sort,
+    limit,
+  };
   return optionWords(values) + flags.join("");
 }
 

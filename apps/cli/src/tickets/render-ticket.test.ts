@@ -65,7 +65,7 @@ const ticket: TicketDetail = {
   channelId: "widget",
   chatId: "v_1",
   userId: null,
-  customer: { name: "Jonas Weber", email: "jonas@weber.example" },
+  customer: { id: null, name: "Jonas Weber", email: "jonas@weber.example", alias: null },
   origin: null,
   subject: "Where is my parcel?",
   status: "open",

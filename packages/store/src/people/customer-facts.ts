@@ -126,7 +126,9 @@ export function mergedCustomer(into: CustomerRecord, from: CustomerRecord, maxAt
   return {
     ...merged,
     attributes: Object.fromEntries(attributes.slice(0, maxAttributes)),
-    edited: [...new Set([...into.edited, ...from.edited.filter((fact) => into[fact as keyof CustomerRecord] === null)])],
+    edited: [
+      ...new Set([...into.edited, ...from.edited.filter((fact) => into[fact as keyof CustomerRecord] === null)]),
+    ],
     firstSeenAt: from.firstSeenAt < into.firstSeenAt ? from.firstSeenAt : into.firstSeenAt,
     lastSeenAt: from.lastSeenAt > into.lastSeenAt ? from.lastSeenAt : into.lastSeenAt,
     // Nobody gets around a block by a merge.
@@ -139,13 +141,13 @@ interface NameWords {
   animals: string[];
 }
 
-const words = JSON.parse(
-  readFileSync(new URL("../../data/friendly-names.json", import.meta.url), "utf8"),
-) as NameWords;
+const words = JSON.parse(readFileSync(new URL("../../data/friendly-names.json", import.meta.url), "utf8")) as NameWords;
 
 /** Returns a friendly name such as "Quiet Otter": the same for the same identity in a project. */
 export function friendlyName(project: ProjectId, { kind, value }: CustomerIdentity): string {
-  const hash = createHash("sha256").update(JSON.stringify([project, kind, value])).digest();
+  const hash = createHash("sha256")
+    .update(JSON.stringify([project, kind, value]))
+    .digest();
   const { adjectives, animals } = words;
   const adjective = adjectives[hash.readUInt32BE(0) % adjectives.length] ?? "";
   const animal = animals[hash.readUInt32BE(4) % animals.length] ?? "";

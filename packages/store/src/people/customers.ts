@@ -219,7 +219,11 @@ async function linkTicket(tx: Db, person: TicketPerson): Promise<void> {
     await sql.linkTicket.run(tx, { ticketId: person.ticketId, customerId: customer.id });
   }
   if (!isAbout(customer, [first, ...others])) return;
-  await sql.addIdentities.run(tx, { project: person.project, customerId: customer.id, ...columnsOf([first, ...others]) });
+  await sql.addIdentities.run(tx, {
+    project: person.project,
+    customerId: customer.id,
+    ...columnsOf([first, ...others]),
+  });
   const changed = withFactsOf(customer, person);
   if (changed !== null) await write(tx, person.project, changed);
 }

@@ -131,7 +131,8 @@ interface Conditions {
 
 /** A condition on the columns of ticket_list `s` for each filter that is given. No text of the caller is in it. */
 function conditionsOf({ only: project, key, has }: Span, query: TicketPageQuery, { add }: Parameters): Conditions {
-  const { agentId, assignee, chatId, customerId, createdFrom, createdTo, updatedFrom, updatedTo, priority, tag } = query;
+  const { agentId, assignee, chatId, customerId, createdFrom, createdTo, updatedFrom, updatedTo, priority, tag } =
+    query;
   const conditions: string[] = [];
   for (const [column, value] of [
     ["status", query.status],

@@ -2,7 +2,14 @@ import { expect, test } from "@jest/globals";
 import { attributesOf, attributesText } from "./attributes-text.ts";
 
 test("attributes are the same after they were shown as lines and read again", () => {
-  const attributes = { plan: "pro", seats: 12, "is paid": true, zip: "01234", number: "12", url: "https://x.example:1" };
+  const attributes = {
+    plan: "pro",
+    seats: 12,
+    "is paid": true,
+    zip: "01234",
+    number: "12",
+    url: "https://x.example:1",
+  };
   expect(attributesOf(attributesText(attributes), attributes)).toEqual(attributes);
 });
 

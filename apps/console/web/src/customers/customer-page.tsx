@@ -21,7 +21,11 @@ function ConversationSection({ customerId }: { customerId: string }) {
   const query = useInfiniteQuery(conversationsQuery(connection, project, customerId, 50));
   return (
     <Section title={t("customer.allConversations")}>
-      <Pages query={query} skeleton="h-7 w-full" empty={<p className="text-sm text-muted">{t("customer.noTickets")}</p>}>
+      <Pages
+        query={query}
+        skeleton="h-7 w-full"
+        empty={<p className="text-sm text-muted">{t("customer.noTickets")}</p>}
+      >
         <Conversations tickets={itemsOf(query)} />
       </Pages>
     </Section>

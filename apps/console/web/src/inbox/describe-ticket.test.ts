@@ -17,8 +17,11 @@ const ticket = {
 } as const satisfies Partial<TicketItem>;
 
 describe("a customer is called", () => {
-  test("by name, else by address, else by user id", () => {
-    const customer = { name: "Jonas Weber", email: "jonas@weber.example" };
+  test("by name, else by address, else by user id, else by a friendly name", () => {
+    const customer = { id: null, name: "Jonas Weber", email: "jonas@weber.example", alias: "Quiet Otter" };
+    const unknown = { ...customer, name: null, email: null };
+    expect(customerName({ ...ticket, customer: unknown, userId: "u1" }, t)).toBe("u1");
+    expect(customerName({ ...ticket, customer: unknown }, t)).toBe("Quiet Otter");
     expect(customerName({ ...ticket, customer, userId: "u1" }, t)).toBe("Jonas Weber");
     expect(customerName({ ...ticket, customer: { ...customer, name: null }, userId: "u1" }, t)).toBe(customer.email);
     expect(customerName({ ...ticket, userId: "u1" }, t)).toBe("u1");
@@ -89,13 +92,14 @@ describe("a task", () => {
 });
 
 test("details list what came with a message, but not again what is shown as customer or task", () => {
-  const customer = { name: "Jonas Weber", email: "jonas@weber.example" };
+  const contact = { name: "Jonas Weber", email: "jonas@weber.example" };
+  const customer = { ...contact, id: null, alias: null };
   const page = { url: "https://shop.example" };
-  expect(otherMeta({ ...ticket, customer, channel_meta: { contact: customer, page } })).toEqual([["page", page]]);
+  expect(otherMeta({ ...ticket, customer, channel_meta: { contact, page } })).toEqual([["page", page]]);
   const changed = { contact: { name: "Jonas\u202e Weber" } };
   expect(otherMeta({ ...ticket, customer, channel_meta: changed })).toEqual(Object.entries(changed));
   expect(
-    otherMeta({ ...ticket, customer, userId: "u1", channel_meta: { ...customer, userId: "u1", plan: "pro" } }),
+    otherMeta({ ...ticket, customer, userId: "u1", channel_meta: { ...contact, userId: "u1", plan: "pro" } }),
   ).toEqual([["plan", "pro"]]);
   const facts = { source: "Standup", severity: "high", person: "Aoife", dueDate: "2026-11-26" };
   const meta = { origin: "tool-server", ...facts, clientIssueId: "7" };

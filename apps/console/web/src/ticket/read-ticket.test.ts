@@ -55,8 +55,14 @@ test("two changes meet in what both are about", () => {
 
 test.each([
   ["https://shop.example/lamps?x=1", { url: "https://shop.example/lamps?x=1", title: "shop.example/lamps" }],
-  [{ url: "http://shop.example/", title: "Lamps" }, { url: "http://shop.example/", title: "Lamps" }],
-  [{ url: "https://shop.example/", title: 7 }, { url: "https://shop.example/", title: "shop.example/" }],
+  [
+    { url: "http://shop.example/", title: "Lamps" },
+    { url: "http://shop.example/", title: "Lamps" },
+  ],
+  [
+    { url: "https://shop.example/", title: 7 },
+    { url: "https://shop.example/", title: "shop.example/" },
+  ],
   ["javascript:alert(1)", null],
   [{ url: "data:text/html,x", title: "Lamps" }, null],
   ["no address", null],
