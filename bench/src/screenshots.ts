@@ -118,6 +118,14 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }: Shop, words: Word
     path: `/${project}/inbox/review`,
     act: (page) => page.keyboard.press("Control+k"),
   },
+  customers: { path: `/${project}/customers` },
+  customer: {
+    path: `/${project}/customers`,
+    async act(page) {
+      await page.locator("main ul a").first().click();
+      await page.waitForURL("**/customers/*-*");
+    },
+  },
   knowledge: { path: `/${project}/knowledge` },
   documents: { path: `/${project}/knowledge/${kbId}` },
   search: {

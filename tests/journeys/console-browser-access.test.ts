@@ -33,6 +33,7 @@ const PAGES = [
   "start",
   "inbox/review",
   "inbox/all?q=nothing%20fits",
+  "customers",
   "knowledge",
   "knowledge/gaps",
   "knowledge/proposals",
@@ -190,6 +191,58 @@ describeInBrowser("everyone can use the console", () => {
       await page.keyboard.press("g");
       await page.keyboard.press("i");
       await page.waitForURL("**/shop/inbox/review");
+      expect(visitor.errors()).toEqual([]);
+    }));
+
+  test("customers are found, edited and merged with the keyboard, and what they write is shown as text", () =>
+    ground.browser.visit(async (open) => {
+      const name = '<img src=x onerror="document.title=1">Mallory';
+      const other = `Mei Lin ${newId()}`;
+      const meta = {
+        customer: { name },
+        page: { url: "https://shop.example/lamps", title: "Lamps" },
+        referrer: "javascript:alert(1)",
+      };
+      const userId = `mallory-${newId()}`;
+      const { ticketId } = await ask("Where is my first parcel?", "shop", { userId, meta });
+      await ask("Where is my second parcel?", "shop", { userId, meta });
+      await ask("Where is my lamp?", "shop", { userId: `mei-${newId()}`, meta: { customer: { name: other } } });
+      const isStored = async () =>
+        (await createReviewClient(ground.product, "shop").read(ticketId)).customer?.id != null;
+      await waitFor(isStored, { what: "the customer of the ticket" });
+      const visitor = await ground.enter(open, admin, { viewport: { width: 1280, height: 800 } });
+      const page = await visitor.openPath(`/shop/inbox/all/${ticketId}`);
+      await draftOn(page).waitFor();
+      const details = page.getByRole("complementary", { name: "Details" });
+      if (!(await details.isVisible())) await page.keyboard.press("d");
+      expect(await details.getByRole("link", { name: "Lamps" }).getAttribute("href")).toBe(
+        "https://shop.example/lamps",
+      );
+      expect(await details.locator('a[href^="javascript"]').count()).toBe(0);
+      await details.getByRole("link", { name: "Where is my second parcel?" }).waitFor();
+      await details.getByRole("link", { name, exact: true }).press("Enter");
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      await page.getByRole("link", { name: "Where is my first parcel?" }).waitFor();
+
+      await page.keyboard.press("e");
+      await page.getByLabel("Attributes").fill("plan: enterprise\nseats: 12");
+      await page.getByLabel("Name", { exact: true }).fill("Mallory Weber");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { level: 1, name: "Mallory Weber" }).waitFor();
+      await page.keyboard.press("m");
+      await page.getByLabel("Search by name, address, ID or attribute").fill(other);
+      await page.getByRole("radio", { name: other }).press("Space");
+      await button(page, "Merge").last().press("Enter");
+      await page.getByRole("link", { name: "Where is my lamp?" }).waitFor();
+
+      await page.keyboard.press("g");
+      await page.keyboard.press("c");
+      await page.waitForURL("**/shop/customers");
+      await page.getByLabel("Search by name, address, ID or attribute").fill("ENTERPRISE");
+      const rows = page.getByRole("list", { name: "Customers" }).getByRole("link");
+      await waitFor(async () => (await rows.count()) === 1, { what: "one customer to be found" });
+      expect(await rows.innerText()).toContain("Mallory Weber");
+      expect(await findBarriers(page, "a customer that was found", ["light", "dark"])).toEqual([]);
       expect(visitor.errors()).toEqual([]);
     }));
 

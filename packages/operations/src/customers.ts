@@ -14,13 +14,7 @@ import { operation, staleVersion } from "./operation.ts";
 
 const notFound = () => new ServiceError("not_found", "No customer with this ID exists in this project.");
 
-function asItem({
-  edited: _edited,
-  firstSeenAt,
-  lastSeenAt,
-  blockedAt: _blockedAt,
-  ...rest
-}: CustomerRecord): CustomerItem {
+function asItem({ edited: _edited, firstSeenAt, lastSeenAt, ...rest }: CustomerRecord): CustomerItem {
   return { ...rest, firstSeenAt: firstSeenAt.toISOString(), lastSeenAt: lastSeenAt.toISOString() };
 }
 

@@ -19,14 +19,12 @@ CREATE TABLE customers (
   first_seen_at timestamptz NOT NULL,
   -- At most a minute behind the newest message.
   last_seen_at timestamptz NOT NULL,
-  blocked_at timestamptz,
   version integer NOT NULL DEFAULT 1,
   -- What a search looks into.
   search_text text NOT NULL GENERATED ALWAYS AS (lower(alias || ' ' || coalesce(name, '') || ' ' || coalesce(email, '')
     || ' ' || coalesce(phone, '') || ' ' || coalesce(external_id, '') || ' ' || attributes::text)) STORED
 );
 CREATE INDEX customers_by_last_seen ON customers (project_id, last_seen_at, id);
-CREATE INDEX customers_blocked ON customers (id) WHERE blocked_at IS NOT NULL;
 -- Without pg_trgm, searches go along the index above.
 DO $$
 BEGIN

@@ -340,17 +340,17 @@ export interface Statements {
   };
   "people/customers": {
     addIdentities: [{ project: string; customerId: string; kind: readonly (string | null)[]; value: readonly (string | null)[] }, object];
-    find: [{ project: string; id: string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; blockedAt: Date; version: number; identities: unknown }];
+    find: [{ project: string; id: string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; version: number; identities: unknown }];
     findByIdentities: [{ kind: readonly (string | null)[]; value: readonly (string | null)[]; project: string }, { customerId: string }];
-    findOfTickets: [{ ticketId: readonly (string | null)[]; createdUs: readonly (number | string | null)[] }, { ticketId: string; projectId: string; id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; blockedAt: Date; version: number; identities: unknown }];
+    findOfTickets: [{ ticketId: readonly (string | null)[]; createdUs: readonly (number | string | null)[] }, { ticketId: string; projectId: string; id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; version: number; identities: unknown }];
     insert: [{ id: string; project: string; alias: string; firstSeenAt: Date | string; lastSeenAt: Date | string }, object];
     linkTicket: [{ ticketId: string; customerId: string }, object];
-    listPage: [{ project: string; id: string; value: number | string; pattern: string; q: string; limit: number | string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; blockedAt: Date; version: number; identities: unknown; value: number }];
+    listPage: [{ project: string; id: string; value: number | string; pattern: string; q: string; limit: number | string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; version: number; identities: unknown; value: number }];
     lock: [{ customersLock: number; project: string }, { pgAdvisoryXactLock: string }];
     moveIdentities: [{ intoId: string; fromId: string; project: string }, object];
     moveTickets: [{ intoId: string; fromId: string }, object];
     remove: [{ project: string; id: string }, object];
-    write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; blockedAt: Date | string; version: number; project: string; id: string }, object];
+    write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; version: number; project: string; id: string }, object];
   };
   "people/erasures": {
     countErasure: [{ id: readonly (string | null)[] }, object];

@@ -1,6 +1,6 @@
 -- fragment: columns
 c.id, c.alias, c.name, c.email, c.phone, c.language, c.time_zone, c.external_id, c.attributes, c.edited, c.first_seen_at,
-c.last_seen_at, c.blocked_at, c.version,
+c.last_seen_at, c.version,
 coalesce((SELECT jsonb_agg(jsonb_build_object('kind', i.kind, 'value', i.value)) FROM (
   SELECT kind, value FROM customer_identities WHERE customer_id = c.id AND kind <> 'merged'
   ORDER BY created_at, kind, value LIMIT {{identitiesMaxCount}}) i), '[]'::jsonb) AS identities
@@ -61,7 +61,7 @@ ON CONFLICT (ticket_id) DO UPDATE SET customer_id = excluded.customer_id;
 -- Writes what is known of a customer. Locks the rows of customers that it writes.
 UPDATE customers SET name = :name, email = :email, phone = :phone, language = :language, time_zone = :time_zone,
   external_id = :external_id, attributes = :attributes::jsonb, edited = :edited, first_seen_at = :first_seen_at,
-  last_seen_at = :last_seen_at, blocked_at = :blocked_at, version = :version
+  last_seen_at = :last_seen_at, version = :version
 WHERE project_id = :project AND id = :id;
 
 -- name: moveIdentities

@@ -27,7 +27,6 @@ export interface CustomerRecord {
   firstSeenAt: Date;
   /** At most `SEEN_STEP_MS` behind the newest message. */
   lastSeenAt: Date;
-  blockedAt: Date | null;
   version: number;
   identities: CustomerIdentity[];
 }
@@ -131,8 +130,6 @@ export function mergedCustomer(into: CustomerRecord, from: CustomerRecord, maxAt
     ],
     firstSeenAt: from.firstSeenAt < into.firstSeenAt ? from.firstSeenAt : into.firstSeenAt,
     lastSeenAt: from.lastSeenAt > into.lastSeenAt ? from.lastSeenAt : into.lastSeenAt,
-    // Nobody gets around a block by a merge.
-    blockedAt: into.blockedAt ?? from.blockedAt,
   };
 }
 
