@@ -3,7 +3,7 @@ c.id, c.alias, c.name, c.email, c.phone, c.language, c.time_zone, c.external_id,
 c.last_seen_at, c.version,
 coalesce((SELECT jsonb_agg(jsonb_build_object('kind', i.kind, 'value', i.value)) FROM (
   SELECT kind, value FROM customer_identities WHERE customer_id = c.id AND kind <> 'merged'
-  ORDER BY created_at, kind, value LIMIT {{identitiesMaxCount}}) i), '[]'::jsonb) AS identities
+  ORDER BY kind IN ('visitor', 'chat'), created_at, kind, value LIMIT {{identitiesMaxCount}}) i), '[]'::jsonb) AS identities
 
 -- name: lock
 -- One writer of the customers of a project at a time: two would each make a customer of the same identity. Taken after

@@ -188,7 +188,7 @@ async function customerOfTicket(
   if (current !== null && isKnown(current)) return current;
   const owner = await findOwner(tx, project, strongOnes(identities));
   if (owner !== null) {
-    return current === null ? owner : mergeIn(tx, project, { into: owner, from: current });
+    return current === null || current.id === owner.id ? owner : mergeIn(tx, project, { into: owner, from: current });
   }
   if (current !== null) return current;
   const lone = await findOwner(
