@@ -191,14 +191,14 @@ async function customerOfTicket(
     return current === null || current.id === owner.id ? owner : mergeIn(tx, project, { into: owner, from: current });
   }
   if (current !== null) return current;
-  const lone = await findOwner(
+  const anonymous = await findOwner(
     tx,
     project,
     identities.filter(({ kind }) => kind === "visitor" || kind === "chat"),
   );
-  return lone === null || (isKnown(lone) && strongOnes(identities).length > 0)
+  return anonymous === null || (isKnown(anonymous) && strongOnes(identities).length > 0)
     ? create(tx, person, identities[0])
-    : lone;
+    : anonymous;
 }
 
 /** True if what the person says is about this customer: another user of the same chat says nothing about it. */

@@ -48,17 +48,14 @@ function EarlierConversations({ customerId, ticketId }: { customerId: string; ti
   );
 }
 
-/** The customer beside the conversation: who it is, what is known, the page, and the other conversations. */
-export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
+/** Initials, name and e-mail address of the customer; the name leads to the page of the customer. */
+function CustomerHead({ ticket }: { ticket: TicketDetail }) {
   const { t } = useTexts();
-  const { connection } = useServices();
   const project = useProject();
-  const { channelId, channel_meta: meta, customer, userId } = ticket;
-  const id = customer?.id ?? null;
-  const { data } = useQuery({ ...customerQuery(connection, project, id ?? ""), enabled: id !== null });
+  const { channelId, customer } = ticket;
   const name = customerName(ticket, t);
-  const page = pageOf(meta["page"]);
-  const referrer = pageOf(meta["referrer"]);
+  const id = customer?.id ?? null;
+  const isStated = customer !== null && (customer.name !== null || customer.email !== null);
   return (
     <>
       <div className="flex items-center gap-3 py-2">
@@ -80,9 +77,23 @@ export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
           )}
         </div>
       </div>
-      {customer !== null && (customer.name !== null || customer.email !== null) && (
-        <p className="pb-1 text-xs text-faint">{t(`details.stated.${channelId}`)}</p>
-      )}
+      {isStated && <p className="pb-1 text-xs text-faint">{t(`details.stated.${channelId}`)}</p>}
+    </>
+  );
+}
+
+/** The customer beside the conversation: who it is, what is known, the page, and the other conversations. */
+export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const { channelId, channel_meta: meta, customer, userId } = ticket;
+  const id = customer?.id ?? null;
+  const { data } = useQuery({ ...customerQuery(connection, project, id ?? ""), enabled: id !== null });
+  const pages = { page: pageOf(meta["page"]), referrer: pageOf(meta["referrer"]) };
+  return (
+    <>
+      <CustomerHead ticket={ticket} />
       <dl>
         {userId !== null && (
           <Fact label={t("details.userId")}>
@@ -94,16 +105,16 @@ export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
             )}
           </Fact>
         )}
-        {page !== null && (
-          <Fact label={t("customer.page")}>
-            <PageLink {...page} />
-          </Fact>
-        )}
-        {referrer !== null && (
-          <Fact label={t("customer.referrer")}>
-            <PageLink {...referrer} />
-          </Fact>
-        )}
+        {(["page", "referrer"] as const).map((kind) => {
+          const page = pages[kind];
+          return (
+            page !== null && (
+              <Fact key={kind} label={t(`customer.${kind}`)}>
+                <PageLink {...page} />
+              </Fact>
+            )
+          );
+        })}
         {data !== undefined && (
           <CustomerFactRows customer={data.externalId === userId ? { ...data, externalId: null } : data} />
         )}
