@@ -204,12 +204,16 @@ describeInBrowser("everyone can use the console", () => {
         referrer: "javascript:alert(1)",
       };
       const userId = `mallory-${newId()}`;
-      const { ticketId } = await ask("Where is my first parcel?", "shop", { userId, meta });
-      await ask("Where is my second parcel?", "shop", { userId, meta });
-      await ask("Where is my lamp?", "shop", { userId: `mei-${newId()}`, meta: { customer: { name: other } } });
-      const isStored = async () =>
-        (await createReviewClient(ground.product, "shop").read(ticketId)).customer?.id != null;
-      await waitFor(isStored, { what: "the customer of the ticket" });
+      const tickets = [
+        await ask("Where is my first parcel?", "shop", { userId, meta }),
+        await ask("Where is my second parcel?", "shop", { userId, meta }),
+        await ask("Where is my lamp?", "shop", { userId: `mei-${newId()}`, meta: { customer: { name: other } } }),
+      ];
+      for (const { ticketId } of tickets) {
+        const isStored = async () => (await createReviewClient(ground.product, "shop").read(ticketId)).customer?.id;
+        await waitFor(isStored, { what: "the customer of a ticket" });
+      }
+      const [{ ticketId } = { ticketId: "" }] = tickets;
       const visitor = await ground.enter(open, admin, { viewport: { width: 1280, height: 800 } });
       const page = await visitor.openPath(`/shop/inbox/all/${ticketId}`);
       await draftOn(page).waitFor();
