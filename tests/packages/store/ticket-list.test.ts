@@ -399,7 +399,7 @@ describe("the search in tickets", () => {
     }
     await settle();
     await db.sql(
-      "UPDATE ticket_texts SET has_customer = false, document = ts_delete(document, '{jonas,weber}'::text[])",
+      "UPDATE ticket_texts SET has_customer_row = false, document = ts_delete(document, '{jonas,weber}'::text[])",
     );
     expect(await found(["jonas"], null)).toEqual([]);
     await followAll();
