@@ -196,5 +196,11 @@ export async function plantCanary(product: Product, projectName: string): Promis
       ).length > 0,
     { what: "a callback to be tried in vain", timeoutMs: 20_000 },
   );
-  return { name, project, projectName, key, userId, ticketIds: [ticketId, calledId, checkedId, hookedId] };
+  const ticketIds = [ticketId, calledId, checkedId, hookedId];
+  await waitFor(
+    async () =>
+      (await sql("SELECT FROM ticket_customers WHERE ticket_id = ANY ($1)", [ticketIds])).length === ticketIds.length,
+    { what: "the customer of each conversation", timeoutMs: 20_000 },
+  );
+  return { name, project, projectName, key, userId, ticketIds };
 }
