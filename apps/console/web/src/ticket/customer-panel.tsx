@@ -116,7 +116,10 @@ export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
           );
         })}
         {data !== undefined && (
-          <CustomerFactRows customer={data.externalId === userId ? { ...data, externalId: null } : data} />
+          // The user ID and the language of the conversation stand beside.
+          <CustomerFactRows
+            customer={{ ...data, language: null, externalId: data.externalId === userId ? null : data.externalId }}
+          />
         )}
       </dl>
       {id !== null && <EarlierConversations customerId={id} ticketId={ticket.id} />}
