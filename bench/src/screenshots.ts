@@ -123,7 +123,7 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }: Shop, words: Word
     path: `/${project}/customers`,
     async act(page) {
       await page.locator("main ul a").first().click();
-      await page.waitForURL("**/customers/*-*");
+      await page.locator("main h1 [data-initials]").waitFor();
     },
   },
   knowledge: { path: `/${project}/knowledge` },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
 import { erasureReceiptSchema, privacyExportSchema, visitorChatId } from "@svc/contracts";
-import type { ErasureReceipt, PrivacyExport } from "@svc/contracts";
+import type { CustomerItem, ErasureReceipt, PrivacyExport } from "@svc/contracts";
 import { TICKET_ROWS } from "@svc/store";
 import type { ProjectId } from "@svc/store";
 import { countRedisKeysWith, createTestDatabase, createTestQueueBackend, waitFor } from "@svc/testing";
@@ -75,6 +75,47 @@ async function findEverywhere(text: string): Promise<string[]> {
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((total, count) => total + count, 0);
 const readTicket = (project: string, ticketId: string) =>
   callApi(`${api.baseUrl()}/api/v1/admin/tickets/${ticketId}`, { key: product.adminKey, project });
+
+test("a customer is found, changed, merged, exported and erased with every conversation", async () => {
+  await addProject(product.store, "customers", { fixedReply: "Hello." });
+  const call = (path: string, request: ApiRequest = {}) =>
+    callApi(`${api.baseUrl()}/api/v1/admin${path}`, { key: product.adminKey, project: "customers", ...request });
+  const itemsOf = async (path: string) => ((await call(path)).body as unknown as { items: CustomerItem[] }).items;
+  for (const [userId, name] of [
+    ["u-1", "=HYPERLINK(1)"],
+    ["u-2", "Mei Lin"],
+  ]) {
+    await api.send("customers", { text: "hi", userId, meta: { customer: { name } } });
+  }
+  const isComplete = async () => (await itemsOf("/customers?q=u-")).length === 2;
+  await waitFor(isComplete, { what: "two customers" });
+  const [first] = await itemsOf("/customers?q=HYPERLINK");
+  const [second] = await itemsOf("/customers?q=mei%20lin");
+  const path = `/customers/${first?.id}`;
+  const shown = await call(path);
+  expect([shown.status, shown.headers.get("etag")]).toEqual([200, `"${first?.version}"`]);
+
+  const change = (json: unknown, etag = "*") => call(path, { method: "PATCH", json, headers: { "If-Match": etag } });
+  const wrong = await change({ email: "x", timeZone: "Mars/Base", attributes: { "a:b": [] }, blocked: true });
+  expectProblem(wrong, "invalid_request");
+  const { errors = [] } = wrong.body as { errors?: { pointer: string }[] };
+  expect(errors.map(({ pointer }) => pointer)).toEqual(expect.arrayContaining(["/email", "/timeZone"]));
+  expectProblem(await change({ name: "Ada" }, `"${(first?.version ?? 0) + 1}"`), "version_conflict");
+  const changed = await change({ name: "Ada", attributes: { plan: "pro" } }, `"${first?.version}"`);
+  expect(changed).toMatchObject({ status: 200, body: { item: { name: "Ada", attributes: { plan: "pro" } } } });
+
+  const merge = (customerId: unknown) => call(`${path}/merge`, { json: { customerId } });
+  expectProblem(await merge(first?.id), "invalid_request");
+  const merged = await merge(second?.id);
+  expect(merged).toMatchObject({ status: 200, body: { item: { id: first?.id, name: "Ada" } } });
+  expect((await call(`/customers/${second?.id}`)).body).toMatchObject({ item: { id: first?.id } });
+  expect(await itemsOf(`/tickets?customerId=${first?.id}`)).toHaveLength(2);
+  const held = await exportOf("customers", { customerId: first?.id });
+  expect(held).toMatchObject({ counts: { tickets: 2, customers: 1 }, records: { customers: [{ name: "Ada" }] } });
+  expect(await erase("customers", { customerId: second?.id })).toMatchObject({ counts: { tickets: 2, customers: 1 } });
+  expectProblem(await call(path), "not_found");
+  expect(await itemsOf("/customers")).toEqual([]);
+});
 
 describe("what is held of a user", () => {
   test("is in every store, is handed out with all of them, and is in none once it is erased", async () => {
