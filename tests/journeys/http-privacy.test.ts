@@ -98,7 +98,7 @@ test("a customer is found, changed, merged, exported and erased with every conve
   const change = (json: unknown, etag = "*") => call(path, { method: "PATCH", json, headers: { "If-Match": etag } });
   const wrong = await change({ email: "x", timeZone: "Mars/Base", attributes: { "a:b": [] }, blocked: true });
   expectProblem(wrong, "invalid_request");
-  const { errors = [] } = wrong.body as { errors?: { pointer: string }[] };
+  const { errors = [] } = wrong.body;
   expect(errors.map(({ pointer }) => pointer)).toEqual(expect.arrayContaining(["/email", "/timeZone"]));
   expectProblem(await change({ name: "Ada" }, `"${(first?.version ?? 0) + 1}"`), "version_conflict");
   const changed = await change({ name: "Ada", attributes: { plan: "pro" } }, `"${first?.version}"`);
