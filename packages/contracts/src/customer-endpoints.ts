@@ -7,7 +7,7 @@ import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields } from "./li
 import type { KeyPosition } from "./list-query.ts";
 import { lineUpTo } from "./well-formed.ts";
 
-/** What a channel knows a customer by. */
+/** Kinds of identities by which channels recognize a customer. */
 export const identityKindSchema = z
   .enum(["user", "email", "telegram", "visitor", "chat"])
   .describe(

@@ -19,7 +19,7 @@ export const customerSchema = z.object({
 });
 export type Customer = z.infer<typeof customerSchema>;
 
-/** What messages say of their sender, each as far as it is known. Not verified. */
+/** Facts that messages give of their sender; null if unknown. Not verified. */
 export interface CustomerProfile {
   name: string | null;
   email: string | null;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { LIMITS, isEmailAddress, isIssueChat, profileOf, safeLine } from "@svc/contracts";
+import { LIMITS, UPDATES_CHANNEL, isEmailAddress, isIssueChat, profileOf, safeLine } from "@svc/contracts";
 import type { ChannelId, CustomerAttributes, IdentityKind } from "@svc/contracts";
 import type { ProjectId } from "../ids.ts";
 
@@ -75,7 +75,7 @@ export function identitiesOf(person: TicketPerson): CustomerIdentity[] {
   const userId = person.userId ?? (typeof named === "string" && named.length <= LIMITS.userIdMaxChars ? named : null);
   const identities: CustomerIdentity[] = [];
   if (userId !== null && userId !== "") {
-    identities.push({ kind: channelId === "messenger" ? "telegram" : "user", value: userId });
+    identities.push({ kind: channelId === UPDATES_CHANNEL ? "telegram" : "user", value: userId });
     if (isEmailAddress(userId)) identities.push({ kind: "email", value: userId.toLowerCase() });
   }
   if (channelId === "widget") identities.push({ kind: "visitor", value: chatId });
