@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chown, readdir } from "node:fs/promises";
+import { appendFile, chown, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { errorCode } from "@svc/primitives";
@@ -76,10 +76,13 @@ export async function startInstalledPostgres(
     fsync: "off",
     ...settings,
   };
+  // In its file, where ALTER SYSTEM can replace it.
+  const lines = Object.entries(merged).map(([name, value]) => `${name} = '${value}'\n`);
+  await appendFile(join(dataDir, "postgresql.conf"), ["\n", ...lines].join(""));
   const server = await spawnChild({
     name: "the installed PostgreSQL",
     command: join(binDir, "postgres"),
-    args: ["-D", dataDir, ...Object.entries(merged).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+    args: ["-D", dataDir],
     ...options,
   });
   // Where its settings collect the log in a file, this is the last line before.

@@ -29,7 +29,10 @@ export async function startPgBouncer(
   await chmod(folder.path, 0o755);
   const listenPort = await freePort();
   const target = { host: hostname, port, user: decodeURIComponent(username), password: decodeURIComponent(password) };
-  const connection = Object.entries({ ...target, dbname: name }).map(([key, value]) => `${key}='${value}'`);
+  // PgBouncer does not read an empty value.
+  const connection = Object.entries({ ...target, dbname: name }).flatMap(([key, value]) =>
+    value === "" ? [] : [`${key}='${value}'`],
+  );
   const all = {
     listen_addr: "127.0.0.1",
     listen_port: String(listenPort),
