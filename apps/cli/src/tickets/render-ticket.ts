@@ -212,8 +212,8 @@ function renderModelUsage({ calls, inputTokens, outputTokens, costUsd }: TicketD
 }
 
 /** Name and address as the sender gave them. */
-const renderCustomer = ({ name, email }: NonNullable<TicketDetail["customer"]>) =>
-  [name, name === null || email === null ? email : `<${email}>`]
+const renderCustomer = ({ id, name, email, alias }: NonNullable<TicketDetail["customer"]>) =>
+  [name ?? (email === null ? alias : null), name === null || email === null ? email : `<${email}>`, id && `(${id})`]
     .flatMap((part) => (part === null ? [] : [safeLine(part, LINE_CHARS)]))
     .join(" ");
 
