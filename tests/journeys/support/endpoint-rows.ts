@@ -146,7 +146,7 @@ export const ENDPOINT_ROWS: Partial<Record<Operation, EndpointRow>> = {
     foreignBodies: ({ ticketId }) => [{ ticketId }],
   },
   getCustomer: { target: "customer" },
-  updateCustomer: { target: "customer" },
+  updateCustomer: { target: "customer", freeIds: ["externalId"] },
   mergeCustomer: {
     target: "customer",
     body: ({ otherId }) => ({ customerId: otherId }),
