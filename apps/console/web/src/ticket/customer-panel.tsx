@@ -90,7 +90,10 @@ export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
   const { channelId, channel_meta: meta, customer, userId } = ticket;
   const id = customer?.id ?? null;
   const { data } = useQuery({ ...customerQuery(connection, project, id ?? ""), enabled: id !== null });
-  const pages = { page: pageOf(meta["page"]), referrer: pageOf(meta["referrer"]) };
+  const pages = [
+    [t("customer.page"), pageOf(meta["page"])],
+    [t("customer.referrer"), pageOf(meta["referrer"])],
+  ] as const;
   return (
     <>
       <CustomerHead ticket={ticket} />
@@ -105,16 +108,14 @@ export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
             )}
           </Fact>
         )}
-        {(["page", "referrer"] as const).map((kind) => {
-          const page = pages[kind];
-          return (
+        {pages.map(
+          ([label, page]) =>
             page !== null && (
-              <Fact key={kind} label={t(`customer.${kind}`)}>
+              <Fact key={label} label={label}>
                 <PageLink {...page} />
               </Fact>
-            )
-          );
-        })}
+            ),
+        )}
         {data !== undefined && (
           // The user ID and the language of the conversation stand beside.
           <CustomerFactRows
