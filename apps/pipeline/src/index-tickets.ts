@@ -86,5 +86,10 @@ export function startTicketIndex(
     if (hasNewWords) await readWords(isStopped);
   }
 
-  return startSweeps(log, "tickets", [follow, readNewWords, { everyMs: WORDS_POLL_MS, run: readWords }]);
+  const isBehind = async () => (await store.dueWork.find()).ticketEvents;
+  return startSweeps(log, "tickets", [
+    { isDue: isBehind, run: follow },
+    readNewWords,
+    { everyMs: WORDS_POLL_MS, run: readWords },
+  ]);
 }

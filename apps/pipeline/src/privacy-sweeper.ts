@@ -6,12 +6,12 @@ import { storageWarnings } from "@svc/store";
 import type { DuePurge, Store } from "@svc/store";
 
 /** A deletion wakes the sweeps up; for all else nobody waits: it is allowed to stay for an hour longer. */
-const SWEEP_MS = 10_000;
+const SWEEP_MS = 30_000;
 /** How often storage is compared with its limits: for a warning in the log even if nothing new is stored. */
 const WARN_STORAGE_MS = 600_000;
 
 /**
- * Every ten seconds in every replica, and after a deletion: removes what deleted projects held, a little at a time; takes, once an hour for
+ * Every 30 seconds in every replica, and after a deletion: removes what deleted projects held, a little at a time; takes, once an hour for
  * each project, what it has kept for longer than it wants to; removes what unfinished replies have left, and files that
  * no reply names; expires files of visitors; and folds the rows that count stored bytes. Replicas share the work; the
  * next sweep finds what one of them leaves undone when it crashes.

@@ -12,6 +12,7 @@ import { bind } from "./context.ts";
 import type { Context } from "./context.ts";
 import { isBusy, openDb } from "./db.ts";
 import * as deliveries from "./messages/deliveries.ts";
+import * as dueWork from "./platform/due-work.ts";
 import * as documents from "./knowledge/documents.ts";
 import * as erasures from "./people/erasures.ts";
 import * as gaps from "./knowledge/gaps.ts";
@@ -119,8 +120,10 @@ export function openStore(options: {
     chats: bind(leases, chats),
     chunkEmbeddings: bind(db, chunkEmbeddings),
     chunks: bind(db, chunks),
-    deliveries: bind(hot, deliveries),
+    // A claim that a crash of the database undoes is made again; everything after it is durable.
+    deliveries: { ...bind(hot, deliveries), ...bind(leases, { claim: deliveries.claim }) },
     documents: bind(db, documents),
+    dueWork: bind(hot, dueWork),
     erasures: bind(db, erasures),
     gaps: bind(db, gaps),
     history: bind(hot, { listBefore: chats.listBefore }),
