@@ -5,6 +5,7 @@ import { errorMessage } from "@svc/primitives";
 import { jobsOf } from "@svc/queue";
 import { newId } from "@svc/store";
 import type { ReplicaState } from "@svc/store";
+import { msUntilTick } from "@svc/work";
 import { acceptMessage } from "./accept-message.ts";
 import type { ChannelResources } from "./accept-message.ts";
 import { deliverReplies } from "./deliver-replies.ts";
@@ -126,21 +127,26 @@ async function followSettings(
   const replica = newId();
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  const report = () => store.channelStates.report(replica, states());
+  let reported: readonly ChannelState[] = [];
+  const report = () => {
+    reported = states();
+    return store.channelStates.report(replica, reported);
+  };
+  const isReported = () => states().every((state) => reported.includes(state));
   const check = async () => {
     try {
-      const settings = await store.channelsConfig.read();
+      const settings = await report();
       // A check that was in progress at the end must not start anything.
       if (!stopped) await onSettings?.(settings);
       if (!stopped) await reconcile(settings.enabled);
-      if (!stopped) await report();
+      if (!stopped && !isReported()) await report();
     } catch (error) {
       log.debug({ error }, "cannot read the channel settings; channels keep their current state");
     }
   };
   const checkLater = () => {
     if (stopped) return;
-    timer = setTimeout(() => void check().finally(checkLater), WATCH_MS);
+    timer = setTimeout(() => void check().finally(checkLater), msUntilTick(WATCH_MS));
   };
   const settings = await store.channelsConfig.read();
   await reconcile(settings.enabled);

@@ -119,7 +119,7 @@ export type { NewIngest, QueuedIngest } from "./knowledge/ingest-queue.ts";
 export { MAX_LAPSES } from "./messages/chats.ts";
 export type { LeaseHistory } from "./messages/chats.ts";
 export { SILENT_MS } from "./platform/processes.ts";
-export type { ProcessFacts, RunningCount, VanishedProcess } from "./platform/processes.ts";
+export type { ProcessFacts, RunningCount, SilentProcess, VanishedProcess } from "./platform/processes.ts";
 export { DEFAULT_PROJECT } from "./platform/projects.ts";
 export type { Project, ProjectOutcome, ProjectRemoval, ProjectUpdate } from "./platform/projects.ts";
 export type {

@@ -12,12 +12,17 @@ RETURNING 1;
 DELETE FROM service_leases WHERE name = :name AND holder = :holder;
 
 -- name: reportState (prepared)
--- Says how a process is doing with its channels. Locks the rows of channel_states that it writes.
-INSERT INTO channel_states (replica, channel_id, state, since, error)
-SELECT :replica, id, state, since, error
-FROM unnest(:id::text[], :state::text[], :since::timestamptz[], :error::text[]) AS s (id, state, since, error)
-ON CONFLICT (replica, channel_id) DO UPDATE SET state = excluded.state, since = excluded.since,
-  error = excluded.error, reported_at = now();
+-- Records how replicas are doing with their channels, and reads the settings that they follow. Locks the rows of
+-- channel_states that it writes.
+WITH reported AS (
+  INSERT INTO channel_states (replica, channel_id, state, since, error)
+  SELECT replica, id, state, since, error
+  FROM unnest(:replica::uuid[], :id::text[], :state::text[], :since::timestamptz[], :error::text[])
+    AS s (replica, id, state, since, error)
+  ON CONFLICT (replica, channel_id) DO UPDATE SET state = excluded.state, since = excluded.since,
+    error = excluded.error, reported_at = now()
+)
+SELECT {{channelsColumns}} FROM channels_config;
 
 -- name: forgetState
 -- Forgets a process that has ended, and those that died without saying so. Locks the rows of channel_states that it

@@ -44,9 +44,21 @@ const sql = statements("platform/processes", {
   toldByOthersMs: REPORTED_BY_OTHERS_MS,
 });
 
-/** Says that this process runs, and what it uses. One that was thought to have vanished is back. */
+/** A process that has not been heard for longer than a beat, and that nobody has reported as vanished. */
+export interface SilentProcess {
+  id: string;
+  host: string;
+  pid: number;
+  /** True once it has been silent for so long that it has vanished. */
+  hasVanished: boolean;
+}
+
+/**
+ * Records that this process runs, and what it uses. One that was thought to have vanished is back. Returns the others that
+ * are silent: whether they still run is for the caller to find out.
+ */
 export const beat = (context: Context, { app, host, pid, memoryBytes, memoryLimitBytes }: ProcessFacts) =>
-  sql.beat.exec(context.leases, { ownId: context.processId, app, host, pid, memoryBytes, memoryLimitBytes });
+  sql.beat.all<SilentProcess>(context.leases, { ownId: context.processId, app, host, pid, memoryBytes, memoryLimitBytes });
 
 /** Says that this process stops, and forgets those that vanished more than a day ago. */
 export const end = (context: Context) => sql.end.exec(context.leases, { ownId: context.processId });
@@ -56,13 +68,6 @@ export const end = (context: Context) => sql.end.exec(context.leases, { ownId: c
  * while it had them: those that do not finish before it ends are released in order, and could cause it again.
  */
 export const crash = (context: Context) => sql.crash.exec(context.leases, { ownId: context.processId });
-
-/**
- * Processes on this host that have not been heard for longer than a beat and that nobody has reported as vanished.
- * Whether they still run is for the caller to find out.
- */
-export const listSilent = (context: Context, host: string): Promise<{ id: string; pid: number }[]> =>
-  sql.listSilent.all(context.leases, { host, ownId: context.processId });
 
 /**
  * Records that these processes have vanished, whose ids the host no longer knows; each is returned to one caller only.

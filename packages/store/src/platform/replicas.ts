@@ -1,6 +1,8 @@
+import type { ChannelsConfig, IntegrationId } from "@svc/contracts";
+import { batched } from "../batcher.ts";
 import type { Db } from "../db.ts";
 import { statements } from "../sql.ts";
-import type { IntegrationId } from "@svc/contracts";
+import { CHANNELS_COLUMNS, toChannelsConfig } from "./installation.ts";
 
 /**
  * Takes a lease, or renews it, for so long. False while another holder has it. Who renews in vain has lost it, and
@@ -25,16 +27,24 @@ export interface ReplicaState {
 /** A process that has not said anything for so long is gone. */
 const REPORTED_WITHIN_MS = 5_000;
 
-/** Says how a process is doing with its channels. */
-export async function reportState(db: Db, replica: string, states: readonly ReplicaState[]): Promise<void> {
-  await sql.reportState.run(db, {
-    replica,
-    id: states.map(({ id }) => id),
-    state: states.map(({ state }) => state),
-    since: states.map(({ since }) => since),
-    error: states.map(({ error }) => error),
+const reportAll = batched(async (db: Db, reports: { replica: string; states: readonly ReplicaState[] }[]) => {
+  const rows = reports.flatMap(({ replica, states }) => states.map((state) => ({ replica, ...state })));
+  const settings = await sql.reportState.one(db, {
+    replica: rows.map(({ replica }) => replica),
+    id: rows.map(({ id }) => id),
+    state: rows.map(({ state }) => state),
+    since: rows.map(({ since }) => since),
+    error: rows.map(({ error }) => error),
   });
-}
+  return reports.map(() => toChannelsConfig(settings));
+});
+
+/**
+ * Records how a replica is doing with its channels, and returns the settings that it follows. Concurrent reports share a
+ * statement.
+ */
+export const reportState = (db: Db, replica: string, states: readonly ReplicaState[]): Promise<ChannelsConfig> =>
+  reportAll(db, { replica, states });
 
 /** Forgets a process that has ended, and those that died without saying so. */
 export const forgetState = (db: Db, replica: string) => sql.forgetState.exec(db, { replica });
@@ -73,6 +83,7 @@ export const IS_ALIVE = `(i.alive_until > now()
     AND (w.alive_since <= i.alive_until OR w.alive_since < now() - interval '${ALIVE_MS} milliseconds'))))`;
 
 const sql = statements("platform/replicas", {
+  channelsColumns: CHANNELS_COLUMNS,
   reportedWithinMs: REPORTED_WITHIN_MS,
   aliveMs: ALIVE_MS,
   gapMs: GAP_MS,
