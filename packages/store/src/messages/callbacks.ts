@@ -1,4 +1,5 @@
 import type { CallbackType, MessageState } from "@svc/contracts";
+import { batched } from "../batcher.ts";
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
@@ -51,12 +52,25 @@ function asRef(row: RefRow): CallbackRef {
   return { project: asProjectId(row.projectId), ticketId: row.ticketId };
 }
 
+const settleBatched = batched(
+  async (db: Db, refs: CallbackRef[]) => {
+    const made = await settleAll(db, refs);
+    return refs.map(({ project, ticketId }) =>
+      made.filter((delivery) => delivery.project === project && delivery.ticketId === ticketId),
+    );
+  },
+  { keyOf: ({ ticketId }) => ticketId },
+);
+
 /**
- * Makes the deliveries that the news of these conversations calls for, in the order of their messages, and answers
- * them to be published. Safe to repeat: what was sent once is not sent again.
+ * Makes the deliveries that the news of these conversations calls for, in the order of their messages, and returns them
+ * to be published. Safe to repeat: what was sent once is not sent again. Concurrent calls share a transaction.
  */
 export async function settle(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]> {
-  if (refs.length === 0) return [];
+  return (await Promise.all(refs.map((ref) => settleBatched(db, ref)))).flat();
+}
+
+async function settleAll(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]> {
   return db.transaction(async (tx) => {
     const open = await sql.lock.all<{ messageId: string }>(tx, {
       projectId: refs.map((ref) => ref.project),
