@@ -93,8 +93,9 @@ export function startTicketIndex(
     while (!isStopped() && (await store.ticketIndex.wakeSnoozed()) > 0);
   }
 
+  const isBehind = async () => (await store.dueWork.find()).ticketEvents;
   return startSweeps(log, "tickets", [
-    follow,
+    { isDue: isBehind, run: follow },
     readNewWords,
     { everyMs: WORDS_POLL_MS, run: readWords },
     { everyMs: WAKE_MS, run: wakeSnoozed },

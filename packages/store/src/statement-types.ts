@@ -43,7 +43,7 @@ export interface Statements {
     listDocuments: [{ kbIds: readonly (string | null)[] }, { id: string; kbNumber: number; firstChunkNumber: number; chunkCount: number; termCount: number }];
     listLikeWords: [{ kbNumbers: readonly (number | null)[]; word: string }, { word: string }];
     rangesOf: [{ documentIds: readonly (string | null)[] }, { id: string; first: number; count: number }];
-    read: [{ id: readonly (string | null)[]; firstChunkNumber: readonly (number | null)[]; ordinal: readonly (number | null)[]; project: string }, { place: number; chunkId: string; documentId: string; kbId: string; title: string; url: string; mime: string; ordinal: number; headingPath: string[]; text: string; page: number }];
+    read: [{ id: readonly (string | null)[]; firstChunkNumber: readonly (number | null)[]; ordinal: readonly (number | null)[]; project: string; kbIds: readonly (string | null)[] }, { place: number; chunkId: string; documentId: string; kbId: string; title: string; url: string; mime: string; ordinal: number; headingPath: string[]; text: string; page: number; version: string }];
     readPostings: [{ project: string; kbIds: readonly (string | null)[]; terms: readonly (string | null)[] }, { id: string; number: number; documentCount: number; chunkCount: number; termTotal: number; deadNumbers: number[]; languages: string[]; version: string; term: number; block: number; bytes: number; postings: Buffer }];
     removeOfDocument: [{ documentId: string }, object];
   };
@@ -420,6 +420,9 @@ export interface Statements {
     remove: [{ id: string; versions: readonly (number | null)[] }, { id: string }];
     update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
+  "platform/due-work": {
+    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean }];
+  };
   "platform/hooks": {
     addBody: [{ project: string; messageId: string; id: string; contentType: string; headers: object | string; content: Uint8Array; outcome: string; faults: object | string; eventId: string; ticketId: string; chatId: string; userId: string; hookId: string }, object];
     claimEvent: [{ project: string; eventId: string; messageId: string; chatId: string; hookId: string }, { messageId: string; chatId: string }];
@@ -475,11 +478,10 @@ export interface Statements {
     skipEventIds: [{ id: number | string }, { setval: number }];
   };
   "platform/processes": {
-    beat: [{ ownId: string; app: string; host: string; pid: number; memoryBytes: number | string; memoryLimitBytes: number | string }, object];
+    beat: [{ ownId: string; app: string; host: string; pid: number; memoryBytes: number | string; memoryLimitBytes: number | string }, { id: string; host: string; pid: number; hasVanished: boolean }];
     countRunning: [{ host: string }, { app: string; count: number; elsewhere: number }];
     crash: [{ ownId: string }, object];
     end: [{ ownId: string }, object];
-    listSilent: [{ host: string; ownId: string }, { id: string; pid: number }];
     listVanished: [object, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
     takeMissing: [{ ids: readonly (string | null)[] }, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
     takeVanished: [{ app: string }, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];

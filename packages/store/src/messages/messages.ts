@@ -64,6 +64,8 @@ export interface OpenedChat {
 /** A claimed message with its opened chat; null if that has to be opened by itself, as after an expired lease. */
 export interface ClaimedChat extends ClaimedMessage {
   opened: OpenedChat | null;
+  /** Why the claim did not open the chat, if PostgreSQL has refused that; the attempt that follows fails by itself. */
+  openError?: unknown;
 }
 
 /** A message whose job has to be published again. */
@@ -271,10 +273,11 @@ async function claimIn(
   group: number | null,
   { project, ticketId, historyLimit }: ClaimItem,
 ): Promise<ClaimedChat | Suspect | null> {
-  const fresh = await claimFresh(context, { project, ticketId, historyLimit }).catch((error: unknown) => {
+  const fresh = await claimFresh(context, { project, ticketId, historyLimit }).catch(async (error: unknown) => {
     if (historyLimit === null || isUnavailable(error)) throw error;
     // The ticket cannot be opened. Claimed without it, the message fails as its attempt, which counts.
-    return claimFresh(context, { project, ticketId, historyLimit: null });
+    const claimed = await claimFresh(context, { project, ticketId, historyLimit: null });
+    return claimed === null || claimed === "expired" ? claimed : { ...claimed, openError: error };
   });
   if (fresh !== "expired") return fresh;
   const row = await sql.claimExpired.one<ClaimedRow>(context.leases, {
