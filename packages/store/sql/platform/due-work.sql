@@ -10,4 +10,5 @@ SELECT
     OR EXISTS (SELECT FROM callbacks WHERE timeout_at <= now() AND NOT has_news) AS callbacks,
   EXISTS (SELECT FROM deliveries WHERE state = 'pending' AND due_at <= now()) AS deliveries,
   EXISTS (SELECT FROM outboxes WHERE settled_seq < wanted_seq AND next_at <= now()) AS outboxes,
-  EXISTS (SELECT FROM ticket_index WHERE settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events)) AS ticket_events;
+  EXISTS (SELECT FROM ticket_index WHERE settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events)) AS ticket_events,
+  EXISTS (SELECT FROM tickets WHERE snoozed_until <= now()) AS snoozes;

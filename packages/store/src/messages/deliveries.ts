@@ -1,4 +1,5 @@
 import type { CallbackType, DeliveryItem, DeliveryState, Sealed, MessageState } from "@svc/contracts";
+import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
@@ -305,12 +306,29 @@ function asRef(row: RefRow): CallbackRef {
   return { project: asProjectId(row.projectId), ticketId: row.ticketId };
 }
 
+const settleBatched = batched(
+  async (db: Db, refs: CallbackRef[]) => {
+    const made = new Map<string, DueDelivery[]>(refs.map(({ ticketId }) => [ticketId, []]));
+    for (const delivery of await settleAll(db, refs)) made.get(delivery.ticketId)?.push(delivery);
+    return refs.map(({ ticketId }) => {
+      // Of several calls for a conversation, one gets its deliveries and announces them.
+      const own = made.get(ticketId) ?? [];
+      made.delete(ticketId);
+      return own;
+    });
+  },
+  { keyOf: ({ ticketId }) => ticketId },
+);
+
 /**
- * Makes the deliveries that the news of these conversations calls for, in the order of their messages, and answers
- * them to be published. Safe to repeat: what was sent once is not sent again.
+ * Makes the deliveries that the news of these conversations calls for, in the order of their messages, and returns them
+ * to be published. Safe to repeat: what was sent once is not sent again. Concurrent calls share a transaction.
  */
 async function settleCallback(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]> {
-  if (refs.length === 0) return [];
+  return (await Promise.all(refs.map((ref) => settleBatched(db, ref)))).flat();
+}
+
+async function settleAll(db: Db, refs: readonly CallbackRef[]): Promise<DueDelivery[]> {
   return db.transaction(async (tx) => {
     const open = await callbackSql.lock.all<{ messageId: string }>(tx, {
       projectId: refs.map((ref) => ref.project),

@@ -7,7 +7,7 @@ import type { LeaseHistory, Utterance } from "./chats.ts";
 import { COUNTED_BACKLOG, createPriorities, type PrioritizedMessage } from "./job-priority.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { isQuotaExceeded, takeMessage } from "../platform/quotas.ts";
+import { countMessage, isQuotaExceeded, noteMessageLimit } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
 import { TAKE_IN, subjectOf, type Ticket } from "../tickets/ticket-record.ts";
 
@@ -167,9 +167,12 @@ interface AcceptItem {
   project: ProjectId;
   ticketId: string;
   message: NewMessage;
+  /** True once it is counted against the daily limit of its project. */
+  isCounted: boolean;
 }
 
-const acceptBatched = batched<Context, AcceptItem, PrioritizedMessage>(
+/** Null for a message that is not counted and whose project has a daily limit. */
+const acceptBatched = batched<Context, AcceptItem, PrioritizedMessage | null>(
   async (context: Context, items) => {
     const rows = await sql.accept.all<{ id: string; seq: number; ahead: number }>(context.hot, {
       id: items.map((item) => item.id),
@@ -186,12 +189,14 @@ const acceptBatched = batched<Context, AcceptItem, PrioritizedMessage>(
       callInstance: items.map((item) => item.message.callInstance),
       callback: items.map(({ message }) => message.callback && callbackJson(message.callback)),
       trace: items.map(({ message }) => message.trace ?? null),
+      isCounted: items.map((item) => item.isCounted),
     });
     const accepted = new Map(rows.map((row) => [row.id, row]));
     const priorityOf = createPriorities();
     return items.map(({ id, ticketId, project }) => {
       const row = accepted.get(id);
-      return { messageId: id, ticketId, seq: row?.seq ?? 0, priority: priorityOf(project, row?.ahead ?? 0) };
+      if (row === undefined) return null;
+      return { messageId: id, ticketId, seq: row.seq, priority: priorityOf(project, row.ahead) };
     });
   },
   { keyOf: (item) => item.ticketId },
@@ -205,9 +210,18 @@ export async function acceptOnce(
   id: string,
 ): Promise<PrioritizedMessage & { isNew: boolean }> {
   const ticketId = ticketIdOf(project, message.channelId, message.chatId);
+  const accept = async () => {
+    const isCounted = await countMessage(context, project);
+    return acceptBatched(context, { id, project, ticketId, message, isCounted });
+  };
   try {
-    await takeMessage(context, project);
-    return { ...(await acceptBatched(context, { id, project, ticketId, message })), isNew: true };
+    let accepted = await accept();
+    if (accepted === null) {
+      noteMessageLimit(context, project);
+      accepted = await accept();
+    }
+    if (accepted === null) throw new Error("a counted message was not inserted");
+    return { ...accepted, isNew: true };
   } catch (error) {
     // Found also where the project may accept no more.
     const known = isUniqueViolation(error) || isQuotaExceeded(error) ? await findAccepted(context, project, id) : null;

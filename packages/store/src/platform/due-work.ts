@@ -13,6 +13,8 @@ export interface DueWork {
   outboxes: boolean;
   /** Changes of tickets that their lists do not have yet. */
   ticketEvents: boolean;
+  /** Tickets whose snooze has ended. */
+  snoozes: boolean;
 }
 
 const sql = statements("platform/due-work");
