@@ -206,11 +206,10 @@ const hasRedis = () =>
   (process.env.REDIS_URL ?? "") !== "" ||
   (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, "redis-server")));
 
-const hasChromium = () =>
-  (process.env.SVC_CHROMIUM ?? "") !== "" ||
-  ["chromium", "chromium-browser", "google-chrome"].some((name) =>
-    (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, name))),
-  );
+async function hasChromium() {
+  const { findChromium } = await import("../packages/testing/dist/find-chromium.js");
+  return findChromium() !== null;
+}
 
 /** The folder of the programs of an installed PostgreSQL, undefined where there is none or another one was asked for. */
 async function installedPostgres() {
@@ -332,9 +331,11 @@ if (!hasRedis()) {
   console.log("The tests on Redis were not run: there is no redis-server in the PATH and REDIS_URL is not set.");
   console.log("Install it (for example: apt-get install redis-server) to run them too.");
 }
-if (!hasChromium()) {
-  console.log("The tests of the widget in a browser were not run: there is no chromium in the PATH.");
-  console.log("Install it (for example: apt-get install chromium), or name one in SVC_CHROMIUM, to run them too.");
+if (!(await hasChromium())) {
+  console.log("The tests of the widget in a browser were not run: there is no Chromium in the PATH.");
+  console.log(
+    "Install it (for example: apt-get install chromium-headless-shell), or name one in SVC_CHROMIUM, to run them too.",
+  );
 }
 const cpuSeconds = readCpuSeconds();
 const cpu = cpuSeconds === null ? "" : ` and ${Math.round(cpuSeconds)} s of CPU time`;

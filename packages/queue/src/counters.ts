@@ -30,7 +30,7 @@ export interface Counted extends CounterState {
 
 /**
  * Counters that all processes share. While the server of the queues is away or slow, each process counts by itself in
- * memory: nothing here rejects, and nobody waits for long.
+ * memory, from the last total that it knows: nothing here rejects, and nobody waits for long.
  */
 export interface Counters {
   /**
@@ -103,11 +103,14 @@ export function createCounters(backend: CounterBackend, { prefix, log }: { prefi
   async function add(name: string, limit: CountLimit, times: number): Promise<Total> {
     const over = await recall(name, limit);
     if (over !== null) return { ...over, total: over.total + times };
-    const counted = await ask(limit, (limiter) => consume(limiter, name, times));
-    if (counted.total > limit.limit) {
-      await limitersOf(limit).own.set(name, counted.total, counted.resetMs / 1_000);
-    }
-    return counted;
+    const { own } = limitersOf(limit);
+    const before = await own.get(name);
+    const { total: counted, resetMs } = await ask(limit, (limiter) => consume(limiter, name, times));
+    // What this process has counted while the server was slow stays counted in the window that it belongs to.
+    const isSameWindow = before !== null && Math.abs(before.msBeforeNext - resetMs) < (limit.windowSeconds * 1_000) / 2;
+    const total = isSameWindow ? Math.max(counted, before.consumedPoints + times) : counted;
+    await own.set(name, total, resetMs / 1_000);
+    return { total, resetMs };
   }
 
   const shareAdd = singleFlight<Total>();

@@ -89,8 +89,10 @@ export function spawnChild(options: {
             timeoutMs,
           });
           if (outcome === "ready") return;
-          await exited;
-          throw new Error(`${name} ended before it was ready. Its output:\n${written}`);
+          const { code, signal } = await exited;
+          throw new Error(
+            `${name} ended before it was ready (${signal ?? `exit code ${code}`}). Its output:\n${written}`,
+          );
         },
         async kill(signal = "SIGTERM") {
           if (!isRunning()) return exited;

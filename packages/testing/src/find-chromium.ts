@@ -3,7 +3,8 @@ import { delimiter, join } from "node:path";
 import { errorCode } from "@svc/primitives";
 import { childEnvironment, readTestSettings } from "./test-settings.ts";
 
-const NAMES = ["chromium", "chromium-browser", "google-chrome"];
+/** The headless one first: the others also run a window's controls as a page of their own, for each window. */
+const NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
 /**
  * The path of the Chromium to test with: the one that `SVC_CHROMIUM` names, else the first in the PATH; null when there

@@ -174,7 +174,7 @@ describe("a counter", () => {
 );
 
 describe("a server that is silent", () => {
-  test("holds nobody up: this process counts by itself until the server answers again", async () => {
+  test("holds nobody up: this process goes on from what it knows until the server answers again, and forgets none of it", async () => {
     const { log, lines } = collectLog();
     const database = await createTestDatabase();
     const backend = await createTestQueueBackend();
@@ -191,16 +191,22 @@ describe("a server that is silent", () => {
     try {
       const shared = () => isShared(behind.counters, beside.counters);
       await waitFor(shared, { what: "the processes to count together" });
+      const [name, later] = [newName(), newName()];
+      await beside.counters.count(name, MINUTE);
+      for (const known of [name, later]) await behind.counters.count(known, MINUTE);
       relay.hold();
-      const name = newName();
-      for (const remaining of [4, 3, 2, 1, 0]) {
+      for (const remaining of [2, 1, 0]) {
         expect(await behind.counters.count(name, MINUTE)).toMatchObject({ isOver: false, remaining });
+      }
+      for (const remaining of [3, 2]) {
+        expect(await behind.counters.count(later, MINUTE)).toMatchObject({ isOver: false, remaining });
       }
       expect(await behind.counters.count(name, MINUTE)).toMatchObject({ isOver: true });
       expect(await behind.counters.peek(name, MINUTE)).toMatchObject({ remaining: 0 });
       expect(lines().filter(({ level }) => level === "warn")).toEqual([]);
       relay.release();
       await waitFor(shared, { what: "the processes to count together again", timeoutMs: 30_000 });
+      expect(await behind.counters.count(later, MINUTE)).toMatchObject({ isOver: false, remaining: 1 });
     } finally {
       relay.release();
       await Promise.all([behind.close(), beside.close()]);
