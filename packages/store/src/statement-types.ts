@@ -517,7 +517,7 @@ export interface Statements {
     forgetState: [{ replica: string; ids: readonly (string | null)[] }, object];
     listStates: [object, { channelId: string; state: string; since: Date; error: string }];
     releaseLease: [{ name: string; holder: string }, object];
-    reportState: [{ id: readonly (string | null)[]; state: readonly (string | null)[]; since: readonly (Date | string | null)[]; error: readonly (string | null)[]; sockets: readonly (number | null)[]; replica: string }, object];
+    reportState: [{ id: readonly (string | null)[]; state: readonly (string | null)[]; since: readonly (Date | string | null)[]; error: readonly (string | null)[]; sockets: readonly (number | null)[]; replica: string }, { enabled: string[]; toolServerEnabled: boolean; settings: unknown; version: number }];
     takeLease: [{ name: string; holder: string; leaseMs: number }, object];
   };
   "platform/stats": {
