@@ -52,10 +52,10 @@ export function msUntilTick(everyMs: number): number {
 /**
  * Runs the steps one after the other until stopped: they find work whose job was lost. That is twice a second while the
  * process has work, which a step that finds some and `noteWork` report, and every two seconds otherwise. A rare step is
- * skipped until it is due, and a step that knows whether something is due unless it is, so that an idle process asks the
- * store only for what cannot wait. A step that fails does not
- * stop the others and runs again in the next sweep; an unavailable queue or store is no error. `what` names what is swept, for
- * the log. `stop` waits for the running step, two seconds at most: the rest of it ends with the connections of the store.
+ * skipped until it is due, and a `DueStep` unless something may be due, so that an idle process asks the store only for
+ * what cannot wait. A step that fails does not stop the others and runs again in the next sweep; an unavailable queue or
+ * store is no error. `what` names what is swept, for the log. `stop` waits for the running step, two seconds at most: the
+ * rest of it ends with the connections of the store.
  */
 // oxlint-disable-next-line max-lines-per-function -- One cycle whose functions share its state.
 export function startSweeps(log: Log, what: string, steps: readonly Step[]): Sweeps {

@@ -111,7 +111,11 @@ test("a daily limit applies to the next message, also in a process that knew non
   const accepted = await Promise.allSettled([1, 2].map(() => db.store.messages.accept(project, newMessage())));
   expect(accepted.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   await other.projects.update(project, { quotas: { messagesPerDay: null } });
-  const isAccepted = () => db.store.messages.accept(project, newMessage()).then(() => true, () => false);
+  const isAccepted = () =>
+    db.store.messages.accept(project, newMessage()).then(
+      () => true,
+      () => false,
+    );
   await waitFor(isAccepted, { what: "a message without a limit" });
   await db.store.messages.accept(project, newMessage());
   expect(await usageOf(project)).toMatchObject([{ messages: 5 }]);
