@@ -206,21 +206,21 @@ export interface Statements {
     saveProgress: [{ progress: object | string; messageId: string; project: string; leaseId: string }, object];
   };
   "messages/deliveries": {
-    begin: [{ id: string; project: string; leaseId: string; attempt: number }, { id: string; chatId: string; channelMeta: unknown; coveredBy: string; sealedSecret: string; isKeyRevoked: boolean }];
+    begin: [{ id: readonly (string | null)[]; project: readonly (string | null)[]; leaseId: readonly (string | null)[]; attempt: readonly (number | null)[] }, { id: string; chatId: string; channelMeta: unknown; coveredBy: string; sealedSecret: string; isKeyRevoked: boolean }];
     claim: [{ ticketId: string; project: string; leaseId: string }, { id: string; messageId: string; type: string; url: string; replyIds: string[]; createdAt: Date; tries: number; lapses: number; number: number; trace: string }];
     countDead: [object, { count: number }];
     countFailing: [{ tries: number }, { count: number }];
     due: [{ limit: number | string }, { id: string; projectId: string; ticketId: string; tries: number }];
     find: [{ project: string; id: string }, { chatId: string; id: string; type: string; ticketId: string; messageId: string; url: string; state: string; nextAt: Date; createdAt: Date; attempts: unknown }];
     finishDead: [{ attempt: number; durationMs: number; status: number; error: string; id: string; leaseId: string }, object];
-    finishDelivered: [{ attempt: number; durationMs: number; status: number; error: string; id: string; leaseId: string }, object];
+    finishDelivered: [{ id: readonly (string | null)[]; leaseId: readonly (string | null)[]; attempt: readonly (number | null)[]; durationMs: readonly (number | null)[]; status: readonly (number | null)[] }, object];
     finishLater: [{ attempt: number; durationMs: number; status: number; error: string; id: string; delayMs: number; leaseId: string }, object];
     interrupt: [{ durationMs: number; error: string; id: string; attempt: number; leaseId: string }, object];
     listPage: [{ project: string; state: string; id: string; limit: number | string }, { chatId: string; id: string; type: string; ticketId: string; messageId: string; url: string; state: string; nextAt: Date; createdAt: Date; attempts: unknown }];
     oldestDueMs: [object, { age: number }];
     postpone: [{ delayMs: number; id: string; leaseId: string; attempt: number }, object];
     replay: [{ project: string; id: string }, { ticketId: string; tries: number }];
-    replies: [{ ticketId: string; project: string; replyIds: readonly (string | null)[] }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
+    replies: [{ ticketIds: readonly (string | null)[]; projects: readonly (string | null)[]; replyIds: readonly (string | null)[] }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
   };
   "messages/file-objects": {
     endDeletion: [{ objectId: string }, object];
