@@ -29,8 +29,8 @@ export default {
   cacheDirectory: "<rootDir>/node_modules/.cache/jest",
   // Far more than any test takes: what goes well does not wait for it, and a busy machine may be slow.
   testTimeout: 120_000,
-  // Most tests wait for processes that start, stop and die: two workers more than cores keep two cores busy.
-  maxWorkers: 4,
+  // Most tests wait for processes that start, stop and die: one worker more than cores keeps two cores busy.
+  maxWorkers: 3,
   // Node.js 20 keeps the modules of every file that a worker has run, up to 20 MB each, and collecting garbage among
   // gigabytes of them costs more than the tests: a worker is replaced before that.
   workerIdleMemoryLimit: "600MB",

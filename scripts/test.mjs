@@ -5,6 +5,7 @@
 // tests and those of the store.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { setPriority } from "node:os";
 import { basename, delimiter, join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { ROOT, prepare } from "./prepare.mjs";
@@ -24,6 +25,8 @@ const JEST = [
   "--no-warnings",
   join(ROOT, "node_modules", "jest", "bin", "jest.js"),
 ];
+/** Behind the tests that run at the same time. */
+const CHECK_PRIORITY = 10;
 const startedAt = Date.now();
 const say = (line) => console.log(`[${String(Math.round((Date.now() - startedAt) / 1000)).padStart(4)} s] ${line}`);
 const bin = (name) => join(ROOT, "node_modules", ".bin", name);
@@ -54,6 +57,8 @@ function check(what, command, args) {
   return new Promise((resolve) => {
     const options = { cwd: ROOT, shell: process.platform === "win32", stdio: ["ignore", "pipe", "pipe"] };
     const child = spawn(command, args, options);
+    // They keep every core busy for minutes, and tests have time limits.
+    if (child.pid !== undefined) setPriority(child.pid, CHECK_PRIORITY);
     const output = [];
     child.stdout.on("data", (part) => output.push(part));
     child.stderr.on("data", (part) => output.push(part));

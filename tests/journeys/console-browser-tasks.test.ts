@@ -616,7 +616,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
   test("a review is told by the system's notifications where that was asked for, and only while one looks elsewhere", () =>
     ground.browser.visit(async (open) => {
       const visitor = await ground.enter(open, ann);
-      await noteNotifications(visitor.context, ground.line.url);
+      await noteNotifications(visitor.context);
       const page = await followed(visitor, () => visitor.openPath("/desk/inbox/review"));
       const begin = async (text: string) => {
         const { ticketId } = await ask("desk", text);

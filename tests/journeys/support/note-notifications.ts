@@ -13,7 +13,8 @@ export type Attention = "here" | "hidden" | "elsewhere";
 
 /**
  * The browser's own notifications, each of which is noted; so is each time that the page asks whether it may, and each
- * ticket of which the page has heard that it came to review.
+ * ticket of which the page has heard that it came to review. They are always allowed: a browser without a window has
+ * nobody to ask.
  */
 const NOTING = `
   globalThis.noted = { asked: 0, shown: [], heard: [] };
@@ -27,9 +28,10 @@ const NOTING = `
     }
   };
   globalThis.Notification = class extends Notification {
-    static requestPermission() {
+    static permission = "granted";
+    static async requestPermission() {
       noted.asked += 1;
-      return super.requestPermission();
+      return "granted";
     }
     constructor(title, options) {
       super(title, options);
@@ -45,11 +47,9 @@ const ATTENTION = {
   elsewhere: ["visible", false],
 } as const satisfies Record<Attention, readonly [string, boolean]>;
 
-/** Allows notifications to the pages of a site in a browser, and notes what they do with them from their next load on. */
-export async function noteNotifications(context: BrowserContext, origin: string): Promise<void> {
-  await context.grantPermissions(["notifications"], { origin });
-  await context.addInitScript({ content: NOTING });
-}
+/** Allows notifications to the pages of a browser, and notes what they do with them from their next load on. */
+export const noteNotifications = (context: BrowserContext): Promise<unknown> =>
+  context.addInitScript({ content: NOTING });
 
 /** How often a page has asked since it was loaded whether it may show notifications. */
 export const countAsked = (page: Page): Promise<number> => page.evaluate<number>("noted.asked");
