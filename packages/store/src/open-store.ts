@@ -109,8 +109,7 @@ export function openStore(options: {
     chats: bind(leases, chats),
     chunkEmbeddings: bind(db, chunkEmbeddings),
     chunks: bind(db, chunks),
-    // A claim that a crash of the database undoes is made again; everything after it is durable.
-    deliveries: { ...bind(hot, deliveries), ...bind(leases, { claim: deliveries.claim }) },
+    deliveries: bind(hot, deliveries),
     documents: bind(db, kbs.documents),
     dueWork: bind(hot, dueWork),
     erasures: {
