@@ -43,6 +43,7 @@ const MAX_KNOWN_DOCUMENTS = 50_000;
  * it is used unchecked: passages come with the current versions of the knowledge bases, and are read by the numbers that
  * their document has at that moment.
  */
+// oxlint-disable-next-line max-lines-per-function -- One memory whose functions share its state.
 function createKnownBases() {
   const languages = new Map<string, string[]>();
   const documents = new Map<string, KnownDocuments>();

@@ -252,8 +252,10 @@ export async function read(
     ordinal: passages.map(({ ordinal }) => ordinal),
   });
   const versions = new Map(rows.flatMap(({ kbId, version }) => (version === null ? [] : [[kbId, version] as const])));
-  const found = rows.filter(({ version }) => version === null);
-  const byPosition = new Map(found.map(({ place: position, version: _, ...chunk }) => [position - 1, chunk]));
+  const found = rows.flatMap(({ place: position, version, ...chunk }) =>
+    version === null ? [[position - 1, chunk] as const] : [],
+  );
+  const byPosition = new Map<number, FoundChunk>(found);
   return { chunks: passages.map((_, position) => byPosition.get(position) ?? null), versions };
 }
 

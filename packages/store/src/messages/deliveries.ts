@@ -1,4 +1,4 @@
-import type { CallbackType, DeliveryItem, DeliveryState, Sealed, MessageState } from "@svc/contracts";
+import type { CallbackTarget, CallbackType, DeliveryItem, DeliveryState, Sealed, MessageState } from "@svc/contracts";
 import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
@@ -289,6 +289,17 @@ function asItem(row: ItemRow): DeliveryItem {
     nextAt: row.state === "pending" ? row.nextAt.toISOString() : null,
     createdAt: row.createdAt.toISOString(),
   };
+}
+
+/** Returns a callback's target with the names of its columns. */
+export function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutMs }: CallbackTarget): string {
+  return JSON.stringify({
+    url,
+    api_key_id: apiKeyId,
+    sealed_secret: sealedSecret?.sealed ?? null,
+    delivery_id: deliveryId,
+    timeout_ms: timeoutMs,
+  });
 }
 
 /** A conversation that may have callbacks to make. */

@@ -1,13 +1,14 @@
 import type { AttachmentRef, CallbackTarget, ChannelId, MessageMode, MessageState } from "@svc/contracts";
 import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
 import { batched, type Context } from "../context.ts";
+import { callbackJson } from "./deliveries.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, history, lapseWait, leaseHistory } from "./chats.ts";
 import { isUnavailable, isUniqueViolation } from "../db.ts";
 import type { LeaseHistory, Utterance } from "./chats.ts";
 import { COUNTED_BACKLOG, createPriorities, type PrioritizedMessage } from "./job-priority.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { countMessage, isQuotaExceeded, noteMessageLimit } from "../platform/quotas.ts";
+import { acceptWithinLimit, isQuotaExceeded } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
 import { TAKE_IN, subjectOf, type Ticket } from "../tickets/ticket-record.ts";
 
@@ -146,17 +147,6 @@ const sql = statements("messages/messages", {
   lapseWait: lapseWait("s.lapses"),
 });
 
-/** A callback's target with the names of its columns. */
-function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutMs }: CallbackTarget): string {
-  return JSON.stringify({
-    url,
-    api_key_id: apiKeyId,
-    sealed_secret: sealedSecret?.sealed ?? null,
-    delivery_id: deliveryId,
-    timeout_ms: timeoutMs,
-  });
-}
-
 async function findAccepted(context: Context, project: ProjectId, id: string): Promise<PrioritizedMessage | null> {
   const row = await sql.findAccepted.one<{ ticketId: string; seq: number }>(context.hot, { project, id });
   return row === null ? null : { messageId: id, ticketId: row.ticketId, seq: row.seq, priority: 0 };
@@ -210,18 +200,9 @@ export async function acceptOnce(
   id: string,
 ): Promise<PrioritizedMessage & { isNew: boolean }> {
   const ticketId = ticketIdOf(project, message.channelId, message.chatId);
-  const accept = async () => {
-    const isCounted = await countMessage(context, project);
-    return acceptBatched(context, { id, project, ticketId, message, isCounted });
-  };
+  const accept = (isCounted: boolean) => acceptBatched(context, { id, project, ticketId, message, isCounted });
   try {
-    let accepted = await accept();
-    if (accepted === null) {
-      noteMessageLimit(context, project);
-      accepted = await accept();
-    }
-    if (accepted === null) throw new Error("a counted message was not inserted");
-    return { ...accepted, isNew: true };
+    return { ...(await acceptWithinLimit(context, project, accept)), isNew: true };
   } catch (error) {
     // Found also where the project may accept no more.
     const known = isUniqueViolation(error) || isQuotaExceeded(error) ? await findAccepted(context, project, id) : null;
