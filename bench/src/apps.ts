@@ -4,6 +4,7 @@ import { FIXED, KEY, MESSAGE, POST, answerFixed, asyncPost, headersOf } from "./
 import type { Bench } from "./bench-product.ts";
 import { runConversations } from "./conversations.ts";
 import { loadOf, printFigure } from "./measure.ts";
+import type { Subject } from "./measure.ts";
 import { pause } from "./processes.ts";
 import { WITHOUT_RATE_LIMIT } from "./product.ts";
 import type { PrepareStore } from "./product.ts";
@@ -11,7 +12,7 @@ import type { PrepareStore } from "./product.ts";
 /** After the start, until an app is idle: V8 gives back what it grew by at the start about half a minute later. */
 const IDLE_AFTER_MS = 60_000;
 /** How long the CPU of an idle process is counted. */
-const IDLE_COUNTED_MS = 30_000;
+const IDLE_COUNTED_MS = 60_000;
 
 /** Measures several replicas; the load generator spreads its connections over them. */
 export async function measureReplicas({ withProduct, measureAll, servers }: Bench) {
@@ -86,7 +87,20 @@ export async function measureStart({ withProduct }: Bench) {
   });
 }
 
-export async function measureEmbedded({ measureAll }: Bench) {
+/** Waits until the product is idle, and returns the share of a core that all its processes use then. */
+async function measureIdle(groups: { all: number; postgres: number }): Promise<number> {
+  await pause(IDLE_AFTER_MS);
+  const before = cpuOf(groups);
+  await pause(IDLE_COUNTED_MS);
+  const after = cpuOf(groups);
+  const shareOf = (name: "all" | "postgres") => (after[name] - before[name]) / IDLE_COUNTED_MS;
+  const shares = (["all", "postgres"] as const).map((name) => `${name} ${(shareOf(name) * 100).toFixed(2)} %`);
+  printFigure("embedded default, CPU when idle, of a core", shares.join(", "));
+  return shareOf("all");
+}
+
+/** Measures the embedded default; in turns with `separate`, another product, if it is given. */
+export async function measureEmbedded({ measureAll }: Bench, separate?: Subject) {
   const startedAt = performance.now();
   const product = await startEmbeddedProduct({ env: { SVC_LOG_LEVEL: "info" } });
   try {
@@ -94,19 +108,18 @@ export async function measureEmbedded({ measureAll }: Bench) {
     await queryDatabase(product.databaseUrl, WITHOUT_RATE_LIMIT);
     const answersFixed = "UPDATE agents SET fixed_reply = $1, review_policy = 'auto'";
     await queryDatabase(product.databaseUrl, answersFixed, [FIXED]);
-    await pause(IDLE_AFTER_MS);
     const groups = { all: product.pid, postgres: product.postgresPid };
-    const before = cpuOf(groups);
-    await pause(IDLE_COUNTED_MS);
-    const after = cpuOf(groups);
-    const shares = (["all", "postgres"] as const).map(
-      (name) => `${name} ${(((after[name] - before[name]) / IDLE_COUNTED_MS) * 100).toFixed(2)} %`,
-    );
-    printFigure("embedded default, CPU when idle, of a core", shares.join(", "));
-    for (const connections of [1, 16, 64]) {
+    const idleShare = await measureIdle(groups);
+    const subjectOf = (connections: number) => {
       const request = { ...POST, headers: headersOf(product.adminKey), url: product.apiUrl, connections };
-      await measureAll([loadOf(`embedded default, sync, ${connections} connections`, groups, request)]);
+      return loadOf(`embedded default, sync, ${connections} connections`, groups, request);
+    };
+    if (separate !== undefined) {
+      const [comparison] = await measureAll([separate, { ...subjectOf(64), relativeTo: [separate] }]);
+      return { idleShare, rate: comparison?.rate };
     }
+    for (const connections of [1, 16, 64]) await measureAll([subjectOf(connections)]);
+    return { idleShare };
   } finally {
     await product.stop();
   }

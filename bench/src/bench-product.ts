@@ -7,7 +7,7 @@ import type { LoadRequest } from "./load.ts";
 import { measure } from "./measure.ts";
 import type { Subject } from "./measure.ts";
 import type { Groups } from "./processes.ts";
-import { startProduct } from "./product.ts";
+import { queuePrefixOf, startProduct } from "./product.ts";
 import type { PrepareStore, Product, Replicas } from "./product.ts";
 
 /** What is measured, and how. */
@@ -73,21 +73,22 @@ export async function startBench(options: BenchOptions) {
     createDatabase,
     measureAll: (subjects: readonly Subject[]) => measure(subjects, options),
     /** Starts a product on a database of its own; `work` gets it. */
-    withProduct: async (
+    withProduct: async <Result>(
       name: string,
       { prepareStore, apps = { api: 1, pipeline: 1 }, databaseUrl }: ProductOfBench,
-      work: (product: Product) => Promise<void>,
+      work: (product: Product) => Promise<Result>,
     ) => {
       const product = await startProduct({
         databaseUrl: databaseUrl ?? (await createDatabase(name)),
         redisUrl: redis.url,
+        queuePrefix: queuePrefixOf(name),
         key: KEY,
         prepareStore,
         apps,
         ...(options.profile === undefined ? {} : { profileDir: resolve(options.profile, name) }),
       });
       try {
-        await work(product);
+        return await work(product);
       } finally {
         await product.stop();
       }

@@ -9,11 +9,13 @@
 // --warm-up is for how many seconds each program does sync calls of 64 connections before anything is measured: a process
 // that has just started compiles what it runs, and the more code there is, the longer.
 // --floor names a folder with a comparison program (api.mjs, worker.mjs, schema.sql): it is measured in turns with the
-// product, with the same load; each --variant adds one more of it, with these settings. --messages are those that are
-// sent and collected (end), or sent by one project at once (fairness). --minutes and --rate, in calls per second, are of
-// 1,000 projects (tenants). --sizes are passages of the knowledge bases that are searched, --tickets those of the project
-// whose lists are asked for, and --explain prints how PostgreSQL reads them. --profile makes the apps write CPU profiles.
-// --rows are messages in the database while the statements of the store are timed (growth, which only runs if it is named).
+// product, with the same load; each --variant adds one more of it, with these settings. Without --only, everything that has
+// a goal is measured against its fast variant, after 20 s of warm-up, and printed as one table, in about ten minutes.
+// --messages are those that are sent and collected (end), or sent by one project at once (fairness). --minutes and --rate,
+// in calls per second, are of 1,000 projects (tenants). --sizes are passages of the knowledge bases that are searched,
+// --tickets those of the project whose lists are asked for, and --explain prints how PostgreSQL reads them. --profile makes
+// the apps write CPU profiles. --rows are messages in the database while the statements of the store are timed (growth).
+// tenants and growth only run if they are named.
 // Needs redis-server in the PATH.
 import { existsSync } from "node:fs";
 import { cpus } from "node:os";
@@ -25,13 +27,14 @@ import type { Bench } from "./bench-product.ts";
 import { COMPARED_NAMES, measureCompared } from "./compared.ts";
 import { measureCounts } from "./counts.ts";
 import type { Variant } from "./floor.ts";
+import { measureGoals } from "./goals.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureLists } from "./lists.ts";
 import { measureSearch } from "./search.ts";
 import { measureFairness, measureTenants } from "./tenants.ts";
 
 /** What is measured one after the other, after what is compared. */
-const OTHERS: Record<string, (bench: Bench) => Promise<void>> = {
+const OTHERS: Record<string, (bench: Bench) => Promise<unknown>> = {
   replicas: measureReplicas,
   widget: measureWidget,
   mcp: measureTools,
@@ -41,7 +44,7 @@ const OTHERS: Record<string, (bench: Bench) => Promise<void>> = {
     bench.withProduct("lists", { prepareStore: async () => undefined }, (product) =>
       measureLists(product, KEY, bench.options),
     ),
-  embedded: measureEmbedded,
+  embedded: (bench) => measureEmbedded(bench),
   counts: measureCounts,
   fairness: measureFairness,
   tenants: measureTenants,
@@ -49,18 +52,22 @@ const OTHERS: Record<string, (bench: Bench) => Promise<void>> = {
 };
 /** Take minutes and gigabytes, and are measured only if they are named. */
 const ONLY_BY_NAME = ["tenants", "growth"];
+/** Before figures with goals: both programs have compiled by then what they run. */
+const GOALS_WARM_UP_SECONDS = 20;
+/** The comparison program at its best, whose ratios have goals. */
+const FAST: Variant = { name: "fast", settings: { DB: "batch", REPLY: "stream", CONCURRENCY: "100" } };
 const FIGURES = [...COMPARED_NAMES, ...Object.keys(OTHERS)];
 
 const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "5" },
     runs: { type: "string", default: "3" },
-    "warm-up": { type: "string", default: "0" },
+    "warm-up": { type: "string" },
     connections: { type: "string", default: "1,16,64,256" },
     messages: { type: "string", default: "20000" },
     floor: { type: "string" },
     variant: { type: "string", multiple: true, default: [] },
-    only: { type: "string", default: FIGURES.filter((name) => !ONLY_BY_NAME.includes(name)).join(",") },
+    only: { type: "string" },
     sizes: { type: "string", default: "1000,10000,100000" },
     tickets: { type: "string", default: "100000" },
     minutes: { type: "string", default: "20" },
@@ -72,11 +79,13 @@ const { values } = parseArgs({
 });
 if (values.floor !== undefined && !existsSync(join(values.floor, "api.mjs")))
   throw new Error(`--floor is "${values.floor}"; it is a folder with api.mjs, worker.mjs and schema.sql`);
+/** Without `--only`, a comparison program is there for the figures that have goals. */
+const hasGoals = values.floor !== undefined && values.only === undefined;
 const numbersOf = (text: string) => text.split(",").map(Number);
 const options = {
   seconds: Number(values.seconds),
   runs: Number(values.runs),
-  warmUpSeconds: Number(values["warm-up"]),
+  warmUpSeconds: Number(values["warm-up"] ?? (hasGoals ? GOALS_WARM_UP_SECONDS : 0)),
   connections: numbersOf(values.connections),
   messages: Number(values.messages),
   sizes: numbersOf(values.sizes),
@@ -101,7 +110,8 @@ const variants: Variant[] = [
   }),
 ];
 
-const wanted = values.only.split(",");
+const byDefault = hasGoals ? [] : FIGURES.filter((name) => !ONLY_BY_NAME.includes(name));
+const wanted = values.only?.split(",") ?? byDefault;
 const bench = await startBench(options);
 // Interrupted, it ends its servers; its other children end with it.
 for (const signal of ["SIGINT", "SIGTERM"])
@@ -111,6 +121,7 @@ try {
   console.log(`${machine}, ${options.runs} runs of ${options.seconds} s: the median [slowest-fastest]\n`);
   const compared = COMPARED_NAMES.filter((name) => wanted.includes(name));
   const floor = values.floor === undefined ? undefined : { folder: values.floor, variants };
+  if (hasGoals && floor !== undefined) await measureGoals(bench, { ...floor, variants: [FAST] });
   if (compared.length > 0) await measureCompared(bench, compared, floor);
   for (const [name, measureFigure] of Object.entries(OTHERS)) if (wanted.includes(name)) await measureFigure(bench);
 } finally {

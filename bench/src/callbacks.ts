@@ -107,7 +107,7 @@ async function runInFlight(
 
 /**
  * Measures callbacks to a local receiver, each message in its own chat, each with one callback: with so many in flight, in a
- * burst over `connections`, and one at a time with pauses.
+ * burst over `connections`, and one at a time with pauses. Returns how many a second there were with so many in flight.
  */
 export async function measureCallbacks({
   request,
@@ -116,11 +116,14 @@ export async function measureCallbacks({
   connections,
   runs,
   seconds,
+  isShort = false,
 }: Omit<CallbackSubject, "receiver"> & {
   inFlight: readonly number[];
   connections: number;
   runs: number;
   seconds: number;
+  /** True to measure only those with so many in flight. */
+  isShort?: boolean;
 }) {
   const receiver = await startReceiver();
   try {
@@ -133,10 +136,13 @@ export async function measureCallbacks({
     ) => medianRun((await makeRounds(runs, async () => [await run()])).flat());
 
     await runInFlight(subject, 1, { inFlight: connections });
+    const rates: number[] = [];
     for (const count of inFlight) {
       const steady = await medianOf(() => runInFlight(subject, seconds, { inFlight: count }));
       printFigure(`product, callbacks, ${count} in flight`, `${rateText(steady)}  ${timesText(steady)}`, steady);
+      rates.push(steady.perSecond);
     }
+    if (isShort) return rates;
 
     const burst = await medianOf(() => runBurst(subject, seconds));
     const accepted = `accepted at ${burst.accepted.toFixed(0)}/s`;
@@ -144,6 +150,7 @@ export async function measureCallbacks({
 
     const idle = await runInFlight(subject, runs * seconds, { inFlight: 1, pauseMs: PAUSE_MS });
     printFigure("product, POST to callback, idle", `${idle.requests} messages  ${timesText(idle)}`, idle);
+    return rates;
   } finally {
     await stop(receiver.child);
   }

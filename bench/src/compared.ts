@@ -23,22 +23,28 @@ const EMPTY_DRAIN = {
 };
 
 /** A running program that has the messages API. */
-interface Program {
+export interface Program {
   name: string;
   url: string;
   groups: Groups;
 }
 
-interface Programs {
+export interface Programs {
   bench: Bench;
   product: Program;
   floors: readonly Program[];
 }
 
+/** The comparison program, and the variants of it that are measured. */
+export interface Floor {
+  folder: string;
+  variants: Variant[];
+}
+
 type Run = (url: string, seconds: number) => Promise<Load>;
 
-/** Measures the product, in turns with the floors where there are any. */
-function compare(name: string, { bench, product, floors }: Programs, run: Run) {
+/** Measures the product, in turns with the floors where there are any; returns how it compares with each. */
+export function compare(name: string, { bench, product, floors }: Programs, run: Run) {
   const subjectOf = (program: Program) => ({
     name: `${program.name}, ${name}`,
     groups: { ...program.groups, ...bench.servers },
@@ -48,7 +54,8 @@ function compare(name: string, { bench, product, floors }: Programs, run: Run) {
   return bench.measureAll([...relativeTo, { ...subjectOf(product), relativeTo }]);
 }
 
-const runOf =
+/** Returns what sends a request again and again. */
+export const runOf =
   (request: () => LoadRequest): Run =>
   (url, seconds) =>
     load({ ...request(), url }, seconds);
@@ -75,6 +82,14 @@ async function addCountedKey({ url }: Program) {
   if (response.status !== 201) throw new Error(`the counted key was not made: ${await response.text()}`);
 }
 
+/** Measures so many messages that are sent and collected. */
+export function compareEndToEnd(programs: Programs, count: number) {
+  const { path, headers } = POST;
+  return compare(`${count} async messages, all collected`, programs, (url) =>
+    runEndToEnd({ url, path, headers, message: MESSAGE, count }),
+  );
+}
+
 const COMPARED: Record<string, (programs: Programs) => Promise<void>> = {
   async sync(programs) {
     for (const connections of programs.bench.options.connections)
@@ -97,10 +112,7 @@ const COMPARED: Record<string, (programs: Programs) => Promise<void>> = {
   },
   async end(programs) {
     const { messages: count } = programs.bench.options;
-    const { path, headers } = POST;
-    await compare(`${count} async messages, all collected`, programs, (url) =>
-      runEndToEnd({ url, path, headers, message: MESSAGE, count }),
-    );
+    await compareEndToEnd(programs, count);
   },
   async drain(programs) {
     for (const connections of programs.bench.options.connections)
@@ -129,12 +141,12 @@ const COMPARED: Record<string, (programs: Programs) => Promise<void>> = {
 
 export const COMPARED_NAMES = Object.keys(COMPARED);
 
-/** Measures these figures on the product and on each variant of the comparison program. */
-export async function measureCompared(
+/** Starts the product and each variant of the comparison program, and warms them up. */
+export async function withPrograms<Result>(
   bench: Bench,
-  names: readonly string[],
-  floor?: { folder: string; variants: Variant[] },
-) {
+  floor: Floor | undefined,
+  work: (programs: Programs) => Promise<Result>,
+): Promise<Result> {
   const { scratch, redisPort } = bench;
   const floors: Awaited<ReturnType<typeof startFloor>>[] = [];
   try {
@@ -143,14 +155,20 @@ export async function measureCompared(
       const folder = floor?.folder ?? "";
       floors.push(await startFloor({ ...variant, folder, scratch, databaseUrl, redisPort, key: KEY }));
     }
-    await bench.withProduct("fixed", { prepareStore: answerFixed }, async ({ name, groups, urlsOf }) => {
+    return await bench.withProduct("fixed", { prepareStore: answerFixed }, async ({ name, groups, urlsOf }) => {
       const product = { name, groups, url: urlsOf("api")[0] ?? "" };
       const { warmUpSeconds } = bench.options;
       for (const { url } of [...floors, product])
         if (warmUpSeconds > 0) await load({ ...POST, url, connections: 64 }, warmUpSeconds);
-      for (const figure of names) await COMPARED[figure]?.({ bench, product, floors });
+      return work({ bench, product, floors });
     });
   } finally {
     for (const program of floors) await program.stop();
   }
 }
+
+/** Measures these figures on the product and on each variant of the comparison program. */
+export const measureCompared = (bench: Bench, names: readonly string[], floor?: Floor) =>
+  withPrograms(bench, floor, async (programs) => {
+    for (const figure of names) await COMPARED[figure]?.(programs);
+  });

@@ -7,7 +7,7 @@ import { startCountingProxy } from "./counting-proxy.ts";
 import { load } from "./load.ts";
 import { printFigure } from "./measure.ts";
 import { pause } from "./processes.ts";
-import { QUEUE_PREFIX } from "./product.ts";
+import { queuePrefixOf } from "./product.ts";
 import type { PrepareStore, Product } from "./product.ts";
 import { answerFromCorpus } from "./search.ts";
 import { createCorpus } from "./search-corpus.ts";
@@ -115,6 +115,7 @@ function printCosts(name: string, found: Found, times: number, idle: Found) {
   );
   printList("statement", ownCounts, 1, LEAST_SHOWN);
   printList("jobs", found.jobs, times, 0.01);
+  return { statements, transactions };
 }
 
 function printIdle(name: string, found: Found) {
@@ -129,6 +130,7 @@ function printIdle(name: string, found: Found) {
   );
   printList("statement", found.statements, seconds, LEAST_SHOWN);
   printList("command", found.names, seconds, LEAST_SHOWN);
+  return statements + commands;
 }
 
 /** A message is sent one after the other in so many known chats. */
@@ -174,8 +176,8 @@ async function countAll({ urlsOf, groups }: Product, sender: Omit<Sender, "url">
   await sendEach();
   await pause(AFTER_MS);
   const idle = await countDuring(() => pause(IDLE_SECONDS * 1_000));
-  printIdle(`idle, ${Object.keys(groups).length} processes`, idle);
-  printCosts("sync message in a known chat", await countDuring(sendEach), CHATS.length, idle);
+  const idlePerSecond = printIdle(`idle, ${Object.keys(groups).length} processes`, idle);
+  const sync = printCosts("sync message in a known chat", await countDuring(sendEach), CHATS.length, idle);
   printCosts("async message and its drain", await countDuring(drainEach), CHATS.length, idle);
   let requests = 0;
   const found = await countDuring(async () => {
@@ -183,9 +185,10 @@ async function countAll({ urlsOf, groups }: Product, sender: Omit<Sender, "url">
     ({ requests } = await load({ ...POST, url, body, connections: 64 }, 5));
   });
   printCosts("sync message in a new chat, 64 connections", found, requests, idle);
+  return { idlePerSecond, sync };
 }
 
-/** Measures the round trips of a message, and of all apps when they are idle. */
+/** Measures the round trips of a message, and of all apps when they are idle; returns those that have a goal. */
 export async function measureCounts(bench: Bench) {
   const corpus = createCorpus(200);
   const prepareStore: PrepareStore = async (store, project) => {
@@ -194,7 +197,7 @@ export async function measureCounts(bench: Bench) {
   };
   const apps = { api: 1, pipeline: 1, widget: 1, messenger: 1, "tool-server": 1, console: 1 };
   const proxy: CountingProxy = await startCountingProxy(await bench.createDatabase("counts"));
-  const redis = await watchRedis(bench.redisPort, QUEUE_PREFIX);
+  const redis = await watchRedis(bench.redisPort, queuePrefixOf("counts"));
   // The words of a chat's question have been asked before when it is counted: their stems are known then.
   const questions = new Map<string, string>();
   const textOf = (chatId: string) => {
@@ -206,7 +209,7 @@ export async function measureCounts(bench: Bench) {
     JSON.stringify({ mode, chatId, text: chatId === undefined ? corpus.question() : textOf(chatId) });
   const read = () => ({ at: performance.now(), ...proxy.read(), redis: redis.read() });
   try {
-    await bench.withProduct("counts", { prepareStore, apps, databaseUrl: proxy.url }, (product) =>
+    return await bench.withProduct("counts", { prepareStore, apps, databaseUrl: proxy.url }, (product) =>
       countAll(product, { bodyOf }, read),
     );
   } finally {

@@ -23,6 +23,14 @@ export interface Subject {
   relativeTo?: readonly Subject[];
 }
 
+/** A subject as ratios to another one: the medians of the rounds. */
+export interface Comparison {
+  rate: number;
+  p50: number;
+  p99: number;
+  cpu: number;
+}
+
 /** Returns a subject of a load. */
 export const loadOf = (name: string, groups: Groups, request: LoadRequest): Subject => ({
   name,
@@ -114,9 +122,13 @@ export async function makeRounds<Run extends { others: number }>(
 /**
  * Measures subjects: after a warm-up, in each round one run of each, so that a neighbor's noise meets all of them alike.
  * Prints the run with the median rate, and how a subject compares with others: the median of the rounds' ratios, so that a
- * slow minute of the machine falls out.
+ * slow minute of the machine falls out. Returns these comparisons in their order.
  */
-export async function measure(subjects: readonly Subject[], { runs, seconds }: { runs: number; seconds: number }) {
+export async function measure(
+  subjects: readonly Subject[],
+  { runs, seconds }: { runs: number; seconds: number },
+): Promise<Comparison[]> {
+  const comparisons: Comparison[] = [];
   for (const subject of subjects) await runOnce(subject, WARM_UP_SECONDS);
   const rounds = await makeRounds(runs, async () => {
     const round = [];
@@ -133,17 +145,18 @@ export async function measure(subjects: readonly Subject[], { runs, seconds }: {
       const compare = (valueOf: (run: Load & Cpu) => number) => {
         const ratios = own.map((run, index) => valueOf(run) / valueOf(others[index] ?? run));
         const [low, high] = [Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2));
-        return `${median(ratios).toFixed(2)} [${low}-${high}]`;
+        return { ratio: median(ratios), text: `${median(ratios).toFixed(2)} [${low}-${high}]` };
       };
-      const parts = [
-        `rate ${compare(({ perSecond }) => perSecond)}`,
-        `p50 ${compare(({ p50 }) => p50)}`,
-        `p99 ${compare(({ p99 }) => p99)}`,
-        `CPU ${compare(cpuOfServers)}`,
-      ];
+      const rate = compare(({ perSecond }) => perSecond);
+      const p50 = compare((run) => run.p50);
+      const p99 = compare((run) => run.p99);
+      const cpu = compare(cpuOfServers);
+      const parts = [`rate ${rate.text}`, `p50 ${p50.text}`, `p99 ${p99.text}`, `CPU ${cpu.text}`];
       printFigure("", `× ${other.name}: ${parts.join("  ")}`);
+      comparisons.push({ rate: rate.ratio, p50: p50.ratio, p99: p99.ratio, cpu: cpu.ratio });
     }
   }
+  return comparisons;
 }
 
 /** CPU microseconds for each request of all processes but the load generator. */

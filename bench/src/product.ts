@@ -10,7 +10,8 @@ import type { Groups } from "./processes.ts";
 /** One key from one address makes more calls here than its rate limit would let through. */
 export const WITHOUT_RATE_LIMIT = "UPDATE api_keys SET rate_limit = 0";
 
-export const QUEUE_PREFIX = "bench";
+/** Returns the prefix of the queues of a product, so that several can run on one Redis. */
+export const queuePrefixOf = (name: string) => `bench-${name}`;
 
 /** The log of what the benchmark itself opens: warnings and errors only. */
 export const benchLog = createLog({ level: "warn", name: "bench" });
@@ -46,6 +47,7 @@ const METRICS = { setting: "SVC_METRICS_PORT", ready: "/readyz" };
 interface ProductOptions {
   databaseUrl: string;
   redisUrl: string;
+  queuePrefix: string;
   /** An administrator's key without a rate limit. */
   key: string;
   prepareStore: PrepareStore;
@@ -56,14 +58,14 @@ interface ProductOptions {
 
 /** Starts the apps on a new database. */
 export async function startProduct(options: ProductOptions): Promise<Product> {
-  const { databaseUrl, redisUrl, key, prepareStore, apps, profileDir } = options;
+  const { databaseUrl, redisUrl, queuePrefix, key, prepareStore, apps, profileDir } = options;
   const env = {
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
     SVC_ADMIN_KEY: key,
     SVC_SECRET_KEY: "bench-secret-key-0123456789abcdefghij",
     SVC_LOG_LEVEL: "warn",
-    SVC_QUEUE_PREFIX: QUEUE_PREFIX,
+    SVC_QUEUE_PREFIX: queuePrefix,
   };
   await setUp(env, key, prepareStore);
   const names = Object.entries(apps).flatMap(([app, count]) =>

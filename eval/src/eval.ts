@@ -14,6 +14,8 @@
 // Which of six agents a message is for, by their descriptions and by corrections, on the set in eval/routing.
 //   npm run eval -- claims [--out FILE]
 // What becomes of true and false claims of a model, by the set in packages/agents/evals.
+//   npm run eval -- fetch-documents FOLDER
+// Writes the sets of eval/public with their documents, which it fetches, into a folder.
 // The database is a scratch one: on the server of DATABASE_URL, else on the PostgreSQL that comes with the product.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,6 +31,7 @@ import { evaluate as evaluateSearch } from "./evaluate-search.ts";
 import { evaluateSets } from "./evaluate-sets.ts";
 import { evaluate as evaluateSpoken } from "./evaluate-spoken.ts";
 import { evaluate as evaluateTriage } from "./evaluate-triage.ts";
+import { fetchDocuments } from "./fetch-documents.ts";
 import { openScratchStore } from "./open-scratch-store.ts";
 import type { Scratch } from "./open-scratch-store.ts";
 import { readSet } from "./read-set.ts";
@@ -38,25 +41,28 @@ const USAGE = `Usage: npm run eval -- SET [--queries FILE] [--out FILE] [--shots
        npm run eval -- FOLDER-OF-SETS [--only NAME,NAME]
        npm run eval -- real-life [FOLDER-OF-QUESTION-SETS...] [--out FILE]
        npm run eval -- routing [--out FILE]
-       npm run eval -- claims [--out FILE]`;
+       npm run eval -- claims [--out FILE]
+       npm run eval -- fetch-documents FOLDER`;
 
 const { values, positionals } = readArguments();
 const [given = "", ...further] = positionals;
 // A set of the project itself goes by its name alone.
 const own = join(repositoryPath("eval"), given);
 const folder = existsSync(given) || !existsSync(own) ? given : own;
-/** Evaluations of the project's own sets, by name. */
-const NAMED: Record<string, () => Promise<Evaluation>> = {
+/** Evaluations of the project's own sets, and what fetches more, by name. */
+const NAMED: Record<string, () => Evaluation | Promise<Evaluation>> = {
   claims: evaluateClaims,
   routing: () => evaluateRouting(own),
   "real-life": () => evaluateRealLife([own, ...further]),
+  "fetch-documents": () => fetchDocuments(further[0] ?? fail(USAGE)),
 };
 const named = NAMED[given];
 const isOne = named !== undefined || existsSync(join(folder, "dev"));
 if (isOne && values.only !== undefined) fail(`${folder} is a set by itself; --only is for a folder of sets.\n${USAGE}`);
 const ofOne = (["queries", "out", "shots"] as const).find((option) => values[option] !== undefined);
 if (!isOne && ofOne !== undefined) fail(`${folder} has no folder dev; --${ofOne} is for a single set.\n${USAGE}`);
-if (further.length > 0 && given !== "real-life") fail(USAGE);
+const most = { "real-life": Infinity, "fetch-documents": 1 }[given] ?? 0;
+if (further.length > most) fail(USAGE);
 
 try {
   if (named !== undefined) report(await named());

@@ -57,7 +57,7 @@ function createBodyTaker(resources: Resources, guard: AddressGuard): ReturnType<
   return createHookIntake({ operations, store, guard, readSettings, receive });
 }
 
-const FOLLOW_SETTINGS_MS = 1_000;
+const FOLLOW_SETTINGS_MS = 5_000;
 
 /** What only pages of the console call. */
 const OWN_CALLS = ["/session", "/sessions", "/link/look", "/sign-in-ways", "/events", "/presence", "/api"];

@@ -42,14 +42,11 @@ const sizeOf = (word: string) => Buffer.byteLength(word) + 12;
 /** How often a replica looks for words that another one has left unread; its own it reads at once. */
 const WORDS_POLL_MS = 10_000;
 
-/** How often snoozes are ended: nobody sets one to the second. */
-const WAKE_MS = 10_000;
-
 /**
  * Twice a second in every replica: takes over what has changed in tickets, for their lists, and reads the words of those
  * that changed, so that a search finds them within about a second, and later while messages are worked on in this process,
  * which `isBusy` says. One replica at a time follows the changes; words are read by all of them. What an upgrade finds there
- * is read in the same way, after what changes meanwhile. Every ten seconds, snoozes whose time has come end.
+ * is read in the same way, after what changes meanwhile. Snoozes whose time has come end.
  */
 export function startTicketIndex(
   { store, log }: { store: Store; log: Log },
@@ -93,10 +90,11 @@ export function startTicketIndex(
     while (!isStopped() && (await store.ticketIndex.wakeSnoozed()) > 0);
   }
 
+  const isBehind = async () => (await store.dueWork.find()).ticketEvents;
   return startSweeps(log, "tickets", [
-    follow,
+    { isDue: isBehind, run: follow },
     readNewWords,
     { everyMs: WORDS_POLL_MS, run: readWords },
-    { everyMs: WAKE_MS, run: wakeSnoozed },
+    { isDue: async () => (await store.dueWork.find()).snoozes, run: wakeSnoozed },
   ]);
 }

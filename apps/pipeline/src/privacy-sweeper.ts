@@ -6,7 +6,7 @@ import { isUnavailable, storageWarnings } from "@svc/store";
 import type { DuePurge, Store } from "@svc/store";
 
 /** A deletion wakes the sweeps up; for all else nobody waits: it is allowed to stay for an hour longer. */
-const SWEEP_MS = 10_000;
+const SWEEP_MS = 30_000;
 /** One process moves files; another one that moves the same ones does no harm. */
 const MOVER = "file-mover";
 const MOVER_LEASE_MS = 60_000;
@@ -16,7 +16,7 @@ const WARN_STORAGE_MS = 600_000;
 const KEEP_PARTITIONS_MS = 3_600_000;
 
 /**
- * Every ten seconds in every replica, and after a deletion: removes what deleted projects held, a little at a time; takes, once an hour for
+ * Every 30 seconds in every replica, and after a deletion: removes what deleted projects held, a little at a time; takes, once an hour for
  * each project, what it has kept for longer than it wants to; removes what unfinished replies have left, and files that
  * no reply names; expires files of visitors, and moves them to the object store; folds the rows that count stored bytes; and,
  * once an hour, makes the partitions of coming months and drops those whose rows are all erased. Replicas share the work; the

@@ -118,6 +118,7 @@ export function processMessages(
         facts: ({ message }) => ({ messageId: message.messageId }),
       },
       announceDue,
+      isDue: async () => (await store.dueWork.find()).messages,
       shutdown: CHAT_SHUTDOWN,
     },
   );
@@ -143,6 +144,8 @@ function createMessageClaims({ store, log }: StageContext, isolation: Isolation)
     return inSpan("process message", { parent: message.trace, kind: "consumer", attributes }, (span) => {
       const traceId = traceIdOf(span.traceparent);
       const traced = traceId === undefined ? log : log.child({ traceId });
+      const { openError: error } = message;
+      if (error !== undefined) traced.warn({ error, messageId, ticketId }, "the claim could not open the ticket");
       return handle({ project, ticketId, leaseId, message, span, log: traced, run: null });
     });
   }

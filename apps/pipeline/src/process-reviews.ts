@@ -86,6 +86,7 @@ export function processReviews(context: StageContext, { leases, isolation, messa
         facts: ({ reviewId }) => ({ reviewId }),
       },
       announceDue,
+      isDue: async () => (await store.dueWork.find()).reviews,
       shutdown: CHAT_SHUTDOWN,
     },
   );

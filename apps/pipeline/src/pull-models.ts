@@ -138,6 +138,7 @@ export function pullModels(
         facts: ({ catalogId }) => ({ catalogId }),
       },
       announceDue: async () => announceWork(queues, "model-pulls", await store.modelPulls.takeDue(SWEEP_LIMIT)),
+      isDue: async () => (await store.dueWork.find()).modelPulls,
       sweeps: [{ everyMs: PURGE_MS, run: () => store.modelPulls.purge() }],
       shutdown: SHUTDOWN,
     },

@@ -7,6 +7,8 @@ const CHECK_MS = 1_000;
  * lasts.
  */
 const LATE_MS = 1_000;
+/** How precisely delays are measured, by a timer of this interval: a small part of what counts as late. */
+const RESOLUTION_MS = 100;
 /** Checks in a row without a delay after which a process takes more jobs again. */
 const CHECKS_WITHOUT_DELAY = 5;
 /** Smallest share of its jobs that a process works on. */
@@ -41,7 +43,7 @@ export function watchLoad(
   leases: { renewalLateMs: () => number },
   setShare: (share: number) => void,
 ): () => void {
-  const delays = monitorEventLoopDelay({ resolution: 20 });
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
   let load: Load = { share: 1, checksWithoutDelay: 0 };
   const timer = setInterval(() => {

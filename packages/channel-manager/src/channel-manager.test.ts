@@ -302,11 +302,11 @@ describe("following the settings", () => {
     await store.channelsConfig.setEnabled("widget", true);
     const channel = register("widget");
     const unfollow = await manager.follow();
-    const read = jest.spyOn(store.channelsConfig, "read");
-    read.mockRejectedValue(new ServiceError("unavailable", "away"));
-    await waitForPolls(() => read.mock.calls.length >= 2, "the settings to be looked for in vain");
+    const report = jest.spyOn(store.channelStates, "report");
+    report.mockRejectedValue(new ServiceError("unavailable", "away"));
+    await waitForPolls(() => report.mock.calls.length >= 2, "the settings to be looked for in vain");
     expect(states()).toEqual({ widget: "running" });
-    read.mockRestore();
+    report.mockRestore();
     await store.channelsConfig.setEnabled("widget", false);
     await waitForPolls(() => states()["widget"] === "stopped", "the widget to stop");
     expect(channel.calls).toEqual(["start", "stop"]);
@@ -326,15 +326,15 @@ describe("following the settings", () => {
     const unfollow = await manager.follow();
     const settings = await store.channelsConfig.read();
     const reading = gate();
-    const read = jest.spyOn(store.channelsConfig, "read").mockImplementation(async () => {
+    const report = jest.spyOn(store.channelStates, "report").mockImplementation(async () => {
       await reading.opened;
       return settings;
     });
-    await waitForPolls(() => read.mock.calls.length > 0, "a look to be under way");
+    await waitForPolls(() => report.mock.calls.length > 0, "a look to be under way");
     await unfollow();
     reading.open();
     // Once a further reconciliation is through, so is everything that was begun before it.
-    await Promise.all(read.mock.results.map(({ value }) => value as Promise<unknown>));
+    await Promise.all(report.mock.results.map(({ value }) => value as Promise<unknown>));
     await manager.reconcile([]);
     expect(channel.calls).toEqual(["start", "stop"]);
   });

@@ -4,6 +4,7 @@ import type { Log } from "@svc/log";
 import { errorMessage } from "@svc/primitives";
 import { jobsOf } from "@svc/queue";
 import type { ReplicaState } from "@svc/store";
+import { msUntilTick } from "@svc/work";
 import { acceptMessage } from "./accept-message.ts";
 import type { ChannelResources } from "./accept-message.ts";
 import { deliverReplies } from "./deliver-replies.ts";
@@ -126,21 +127,32 @@ async function followSettings(
 ): Promise<() => Promise<void>> {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  const report = () => store.channelStates.report(states());
+  let reported: readonly ChannelState[] = [];
+  const report = () => {
+    reported = states();
+    return store.channelStates.report(reported);
+  };
+  // Sockets come and go; their count has until the next report.
+  const isReported = () =>
+    states().every(({ id, state, since, error }) =>
+      reported.some(
+        (known) => known.id === id && known.state === state && known.since === since && known.error === error,
+      ),
+    );
   const check = async () => {
     try {
-      const settings = await store.channelsConfig.read();
+      const settings = await report();
       // A check that was in progress at the end must not start anything.
       if (!stopped) await onSettings?.(settings);
       if (!stopped) await reconcile(settings.enabled);
-      if (!stopped) await report();
+      if (!stopped && !isReported()) await report();
     } catch (error) {
       log.debug({ error }, "cannot read the channel settings; channels keep their current state");
     }
   };
   const checkLater = () => {
     if (stopped) return;
-    timer = setTimeout(() => void check().finally(checkLater), WATCH_MS);
+    timer = setTimeout(() => void check().finally(checkLater), msUntilTick(WATCH_MS));
   };
   const settings = await store.channelsConfig.read();
   await reconcile(settings.enabled);

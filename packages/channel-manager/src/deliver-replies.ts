@@ -196,7 +196,7 @@ export function deliverReplies(
         return true;
       },
       failures: failurePolicy(store, log),
-      sweeps: [sendDue],
+      sweeps: [{ isDue: async () => isActive() && (await store.dueWork.find()).outboxes, run: sendDue }],
       listen: ({ process }) =>
         queues.wakeUps.listen(topic, (chats) => {
           for (const [project, ticketId] of chats.map((chat) => chat.split("/"))) {

@@ -130,7 +130,7 @@ async function searchGroup(
   const searched = await readQuery(store, { configs, languages, words, query });
   const kbIds = bases.map((kb) => kb.id);
   for (let attempt = 1; ; attempt += 1) {
-    const found = await findPassages(store, project, { kbIds, configs, searched, limit });
+    const found = await findPassages(store, project, { kbIds, configs, searched, limit, mayBeOld: attempt === 1 });
     if (mayBeOld && !areCurrent(bases, found.kbs)) return null;
     if (found.isWhole || attempt === MAX_ATTEMPTS) return { ...asResult(found), languages };
   }
@@ -212,7 +212,7 @@ async function stemAll(
 
 interface FoundPassages {
   hits: { chunk: FoundChunk; score: number }[];
-  /** False when a document was replaced while it was read. */
+  /** False when a document was replaced while it was read, or the postings that were used were not current. */
   isWhole: boolean;
   words: SearchedWord[];
   weights: PassageRanking["weights"];
@@ -221,15 +221,25 @@ interface FoundPassages {
   kbs: readonly SearchedKb[];
 }
 
+/** What passages are searched for. */
+interface PassageQuery {
+  kbIds: readonly string[];
+  searched: readonly SearchedWord[];
+  limit: number;
+  /** True if postings may be used that this process has read before: it is found out whether they are current. */
+  mayBeOld: boolean;
+}
+
 async function findPassages(
   store: Pick<Store, "chunks">,
   project: ProjectId,
-  query: { kbIds: readonly string[]; configs: readonly string[]; searched: readonly SearchedWord[]; limit: number },
+  query: PassageQuery & { configs: readonly string[] },
 ): Promise<FoundPassages> {
   const first = await readAndRank(store, project, query);
   const words = await correctWords(store, query, first);
   // What the misspelt words weigh is what they weighed while they stood nowhere: finding others instead proves less.
-  const { ranking, kbs } = words === null ? first : await readAndRank(store, project, { ...query, searched: words });
+  const last = words === null ? first : await readAndRank(store, project, { ...query, searched: words });
+  const { ranking, kbs } = last;
 
   const idOf = new Map(kbs.map(({ id, number }) => [number, id]));
   const kbIdOf = ({ kbNumber }: Candidate): string => idOf.get(kbNumber) ?? "";
@@ -245,9 +255,15 @@ async function findPassages(
     return document === null ? [] : [{ candidate, document, score: ranking.scoreInDocument(candidate, document) }];
   });
   const best = ranked.sort((a, b) => b.score - a.score).slice(0, query.limit);
-  const chunks = await store.chunks.read(
+  const { chunks, versions } = await store.chunks.read(
     project,
+    query.kbIds,
     best.map(({ candidate, document }) => ({ document, ordinal: candidate.number - document.firstChunkNumber })),
+  );
+  const isCurrent = [first, last].every(
+    (read) =>
+      !read.isRecalled ||
+      (read.kbs.length === versions.size && read.kbs.every((kb) => versions.get(kb.id) === kb.version)),
   );
   const hits = best.flatMap(({ score }, index) => {
     const chunk = chunks[index];
@@ -255,7 +271,7 @@ async function findPassages(
   });
   return {
     hits,
-    isWhole: ranked.length === candidates.length && hits.length === best.length,
+    isWhole: isCurrent && ranked.length === candidates.length && hits.length === best.length,
     words: [...(words ?? query.searched)],
     weights: first.ranking.weights,
     passageCount: kbs.reduce((sum, kb) => sum + kb.chunkCount, 0),
@@ -263,14 +279,10 @@ async function findPassages(
   };
 }
 
-async function readAndRank(
-  store: Pick<Store, "chunks">,
-  project: ProjectId,
-  query: { kbIds: readonly string[]; searched: readonly SearchedWord[]; limit: number },
-) {
+async function readAndRank(store: Pick<Store, "chunks">, project: ProjectId, query: PassageQuery) {
   const terms = [...new Set(query.searched.flatMap((word) => word.terms))];
   const indexOf = new Map(terms.map((term, index) => [term, index]));
-  const found = await store.chunks.readPostings(project, { kbIds: query.kbIds, terms });
+  const { isRecalled, ...found } = await knownBasesOf(store).readPostings(store, project, { ...query, terms });
   const positions = query.searched.map((word): QueryPosition => ({
     terms: word.terms.map((term) => indexOf.get(term) ?? -1),
     form: word.form,
@@ -280,7 +292,7 @@ async function readAndRank(
   const ranking = rankPassages(found, positions, Math.max(MIN_CANDIDATES, 2 * query.limit));
   const known = new Set(found.blocks.map(({ term }) => term));
   const isKnown = positions.map((position) => position.terms.some((term) => known.has(term)));
-  return { ranking, kbs: found.kbs, isKnown };
+  return { ranking, kbs: found.kbs, isKnown, isRecalled };
 }
 
 /** The words of the query with others in place of those that stand nowhere; null when there is nothing to correct. */

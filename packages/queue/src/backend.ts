@@ -96,7 +96,8 @@ export const WORKER_OPTIONS = {
   // A job of a killed worker is given to another one: as often as it takes, since tries are counted in Postgres.
   maxStalledCount: 1_000_000,
   lockDuration: 6_000,
-  stalledInterval: 3_000,
+  // Only jobs whose worker is killed before it claims their work wait for this check; a sweep finds all others.
+  stalledInterval: 6_000,
   runRetryDelay: 500,
 } as const;
 

@@ -17,9 +17,8 @@ const note = (event: string) => {
 
 /** Of the processes that run, nothing is known to these tests. */
 const processes = {
-  beat: () => Promise.resolve(),
+  beat: () => Promise.resolve([]),
   end: () => Promise.resolve(),
-  takeVanished: () => Promise.resolve([]),
 };
 
 function makeResources(env: Record<string, string> = {}): Resources {
@@ -235,7 +234,7 @@ async function runProcess(services: string) {
        const resources = {
          config: { ports: {} }, log: createLog({ level: "error" }),
          store: {
-           processes: { beat: async () => undefined, end: async () => undefined, takeVanished: async () => [] },
+           processes: { beat: async () => [], end: async () => undefined },
            close: () => say("close store"),
          },
          queues: { close: () => say("close queues") },

@@ -38,10 +38,15 @@ function fakeProcesses() {
     },
     missing,
     countCrashes: () => crashes,
-    beat: (facts: ProcessFacts) => answer(() => void rows.set(OWN_ID, facts)),
+    beat: (facts: ProcessFacts) =>
+      answer(() => {
+        rows.set(OWN_ID, facts);
+        const here = missing.map(({ pid }) => ({ id: `process ${pid}`, pid, host: facts.host, hasVanished: false }));
+        const elsewhere = vanished.map(({ pid, host }) => ({ id: `process ${pid}`, pid, host, hasVanished: true }));
+        return [...here, ...elsewhere];
+      }),
     end: () => answer(() => void rows.delete(OWN_ID)),
     crash: () => answer(() => void crashes++),
-    listSilent: () => answer(() => missing.map(({ pid }) => ({ id: `process ${pid}`, pid }))),
     takeMissing: (ids: readonly string[]) =>
       answer(() => missing.splice(0).filter(({ pid }) => ids.includes(`process ${pid}`))),
     takeVanished: () => answer(() => vanished.splice(0)),

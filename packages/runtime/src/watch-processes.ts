@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import type { Log } from "@svc/log";
 import { errorCode, withinMs } from "@svc/primitives";
 import { SILENT_MS } from "@svc/store";
-import type { Store, VanishedProcess } from "@svc/store";
+import type { SilentProcess, Store, VanishedProcess } from "@svc/store";
 
 const STATUS_FILE = "/proc/self/status";
 const KB = 1_024;
@@ -90,7 +90,7 @@ const BEAT_MS = 5_000;
 const END_WAIT_MS = 1_000;
 
 /** The part of the store that knows which processes run. */
-type Processes = Pick<Store["processes"], "beat" | "crash" | "end" | "listSilent" | "takeMissing" | "takeVanished">;
+type Processes = Pick<Store["processes"], "beat" | "crash" | "end" | "takeMissing" | "takeVanished">;
 
 /** True if a process with this id runs on this machine. */
 function isRunning(pid: number): boolean {
@@ -130,9 +130,8 @@ export function watchProcesses(
     for (const gone of vanished) log.warn({ vanished: gone }, describeVanished(gone));
   }
 
-  async function reportMissing(): Promise<void> {
-    const silent = await processes.listSilent(host);
-    const missing = silent.filter(({ pid }) => !isAlive(pid)).map(({ id }) => id);
+  async function reportMissing(silent: readonly SilentProcess[]): Promise<void> {
+    const missing = silent.filter((other) => other.host === host && !isAlive(other.pid)).map(({ id }) => id);
     if (missing.length > 0) report(await processes.takeMissing(missing));
   }
 
@@ -140,14 +139,15 @@ export function watchProcesses(
     const begunAt = Date.now();
     try {
       const memoryBytes = readOwnMemory();
-      await processes.beat({ app, host, pid: process.pid, memoryBytes, memoryLimitBytes });
+      const silent = await processes.beat({ app, host, pid: process.pid, memoryBytes, memoryLimitBytes });
       const now = Date.now();
       const isGap = now - heardAt > 2 * BEAT_MS || now - begunAt > BEAT_MS || now < heardAt;
       if (heardSince === null || isGap) heardSince = now;
       heardAt = now;
       if (isEnded) return;
-      await reportMissing();
-      if (now - heardSince >= SILENT_MS) report(await processes.takeVanished(app));
+      await reportMissing(silent);
+      const isAnyVanished = silent.some(({ hasVanished }) => hasVanished);
+      if (isAnyVanished && now - heardSince >= SILENT_MS) report(await processes.takeVanished(app));
     } catch (error) {
       heardSince = null;
       log.debug({ error }, "failed to renew this process's heartbeat");

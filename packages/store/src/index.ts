@@ -149,7 +149,7 @@ export type {
   ModelSums,
 } from "./platform/models.ts";
 export { ALIVE_MS, SILENT_MS } from "./platform/processes.ts";
-export type { ProcessFacts, ReplicaState, RunningCount, VanishedProcess } from "./platform/processes.ts";
+export type { ProcessFacts, ReplicaState, RunningCount, SilentProcess, VanishedProcess } from "./platform/processes.ts";
 export { DEFAULT_PROJECT } from "./platform/projects.ts";
 export type { Project, ProjectOutcome, ProjectRemoval, ProjectUpdate } from "./platform/projects.ts";
 export { openObjectStore, parseFilesUrl } from "./platform/object-store.ts";

@@ -15,6 +15,7 @@ import * as customers from "./people/customers.ts";
 import type { Context } from "./context.ts";
 import { isBusy, openDb } from "./db.ts";
 import * as deliveries from "./messages/deliveries.ts";
+import * as dueWork from "./platform/due-work.ts";
 import * as erasures from "./people/erasures.ts";
 import * as gaps from "./knowledge/gaps.ts";
 import * as hooks from "./platform/hooks.ts";
@@ -117,6 +118,7 @@ export function openStore(options: {
     }),
     deliveries: bind(hot, deliveries),
     documents: bind(db, kbs.documents),
+    dueWork: bind(hot, dueWork),
     erasures: {
       ...bind(db, erasures),
       read: (project: ProjectId, ticketId: string) =>

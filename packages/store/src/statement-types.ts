@@ -43,7 +43,7 @@ export interface Statements {
     listDocuments: [{ kbIds: readonly (string | null)[] }, { id: string; kbNumber: number; firstChunkNumber: number; chunkCount: number; termCount: number }];
     listLikeWords: [{ kbNumbers: readonly (number | null)[]; word: string }, { word: string }];
     rangesOf: [{ documentIds: readonly (string | null)[] }, { id: string; first: number; count: number }];
-    read: [{ id: readonly (string | null)[]; firstChunkNumber: readonly (number | null)[]; ordinal: readonly (number | null)[]; project: string }, { place: number; chunkId: string; documentId: string; kbId: string; title: string; url: string; mime: string; ordinal: number; headingPath: string[]; text: string; page: number }];
+    read: [{ id: readonly (string | null)[]; firstChunkNumber: readonly (number | null)[]; ordinal: readonly (number | null)[]; project: string; kbIds: readonly (string | null)[] }, { place: number; chunkId: string; documentId: string; kbId: string; title: string; url: string; mime: string; ordinal: number; headingPath: string[]; text: string; page: number; version: string }];
     readPostings: [{ project: string; kbIds: readonly (string | null)[]; terms: readonly (string | null)[] }, { id: string; number: number; documentCount: number; chunkCount: number; termTotal: number; deadNumbers: number[]; languages: string[]; version: string; term: number; block: number; bytes: number; postings: Buffer }];
     removeOfDocument: [{ documentId: string }, object];
   };
@@ -206,21 +206,21 @@ export interface Statements {
     saveProgress: [{ progress: object | string; messageId: string; project: string; leaseId: string }, object];
   };
   "messages/deliveries": {
-    begin: [{ id: string; project: string; leaseId: string; attempt: number }, { id: string; chatId: string; channelMeta: unknown; coveredBy: string; sealedSecret: string; isKeyRevoked: boolean }];
+    begin: [{ id: readonly (string | null)[]; project: readonly (string | null)[]; leaseId: readonly (string | null)[]; attempt: readonly (number | null)[] }, { id: string; chatId: string; channelMeta: unknown; coveredBy: string; sealedSecret: string; isKeyRevoked: boolean }];
     claim: [{ ticketId: string; project: string; leaseId: string }, { id: string; messageId: string; type: string; url: string; replyIds: string[]; createdAt: Date; tries: number; lapses: number; number: number; trace: string }];
     countDead: [object, { count: number }];
     countFailing: [{ tries: number }, { count: number }];
     due: [{ limit: number | string }, { id: string; projectId: string; ticketId: string; tries: number }];
     find: [{ project: string; id: string }, { chatId: string; id: string; type: string; ticketId: string; messageId: string; url: string; state: string; nextAt: Date; createdAt: Date; attempts: unknown }];
     finishDead: [{ attempt: number; durationMs: number; status: number; error: string; id: string; leaseId: string }, object];
-    finishDelivered: [{ attempt: number; durationMs: number; status: number; error: string; id: string; leaseId: string }, object];
+    finishDelivered: [{ id: readonly (string | null)[]; leaseId: readonly (string | null)[]; attempt: readonly (number | null)[]; durationMs: readonly (number | null)[]; status: readonly (number | null)[] }, object];
     finishLater: [{ attempt: number; durationMs: number; status: number; error: string; id: string; delayMs: number; leaseId: string }, object];
     interrupt: [{ durationMs: number; error: string; id: string; attempt: number; leaseId: string }, object];
     listPage: [{ project: string; state: string; id: string; limit: number | string }, { chatId: string; id: string; type: string; ticketId: string; messageId: string; url: string; state: string; nextAt: Date; createdAt: Date; attempts: unknown }];
     oldestDueMs: [object, { age: number }];
     postpone: [{ delayMs: number; id: string; leaseId: string; attempt: number }, object];
     replay: [{ project: string; id: string }, { ticketId: string; tries: number }];
-    replies: [{ ticketId: string; project: string; replyIds: readonly (string | null)[] }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
+    replies: [{ ticketIds: readonly (string | null)[]; projects: readonly (string | null)[]; replyIds: readonly (string | null)[] }, { id: string; ticketId: string; seq: number; inReplyTo: string; author: string; createdAt: Date; type: string; text: string; markdown: boolean; sources: unknown; filename: string; mime: string; content: Buffer }];
   };
   "messages/file-objects": {
     endDeletion: [{ objectId: string }, object];
@@ -239,7 +239,7 @@ export interface Statements {
     release: [{ apiKeyId: string; method: string; path: string; key: string; callId: string }, object];
   };
   "messages/messages": {
-    accept: [{ id: readonly (string | null)[]; projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; channelId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; text: readonly (string | null)[]; timestampMs: readonly (number | string | null)[]; attachments: readonly (object | string | null)[]; channelMeta: readonly (object | string | null)[]; mode: readonly (string | null)[]; callInstance: readonly (string | null)[]; callback: readonly (object | string | null)[]; trace: readonly (string | null)[] }, { id: string; seq: number; ahead: number }];
+    accept: [{ id: readonly (string | null)[]; projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; channelId: readonly (string | null)[]; chatId: readonly (string | null)[]; userId: readonly (string | null)[]; text: readonly (string | null)[]; timestampMs: readonly (number | string | null)[]; attachments: readonly (object | string | null)[]; channelMeta: readonly (object | string | null)[]; mode: readonly (string | null)[]; callInstance: readonly (string | null)[]; callback: readonly (object | string | null)[]; trace: readonly (string | null)[]; isCounted: readonly (boolean | null)[] }, { id: string; seq: number; ahead: number }];
     claim: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; leaseId: readonly (string | null)[]; historyLimit: readonly (number | null)[]; processId: string }, { projectId: string; ticketId: string; channelId: string; chatId: string; leaseId: string; id: string; seq: number; userId: string; text: string; channelMeta: unknown; mode: string; attempts: number; progress: unknown; trace: string; crashes: number; lapses: number; lastGroup: number; workedBy: string; subject: string; status: string; stage: string; assignee: string; agentId: string; language: string; version: number; history: unknown }];
     claimExpired: [{ ticketId: string; project: string; group: number; leaseId: string; processId: string }, { projectId: string; ticketId: string; channelId: string; chatId: string; leaseId: string; id: string; seq: number; userId: string; text: string; channelMeta: unknown; mode: string; attempts: number; progress: unknown; trace: string; crashes: number; lapses: number; lastGroup: number }];
     due: [{ limit: number }, { id: string; ticketId: string; projectId: string; attempts: number; channelId: string; chatId: string; place: number }];
@@ -437,6 +437,9 @@ export interface Statements {
     remove: [{ id: string; versions: readonly (number | null)[] }, { id: string }];
     update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
+  "platform/due-work": {
+    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean }];
+  };
   "platform/hooks": {
     addBody: [{ project: string; messageId: string; id: string; contentType: string; headers: object | string; content: Uint8Array; outcome: string; faults: object | string; eventId: string; ticketId: string; chatId: string; userId: string; hookId: string }, object];
     claimEvent: [{ project: string; eventId: string; messageId: string; chatId: string; hookId: string }, { messageId: string; chatId: string }];
@@ -492,11 +495,10 @@ export interface Statements {
     skipEventIds: [{ id: number | string }, { setval: number }];
   };
   "platform/processes": {
-    beat: [{ ownId: string; app: string; host: string; pid: number; memoryBytes: number | string; memoryLimitBytes: number | string }, object];
+    beat: [{ ownId: string; app: string; host: string; pid: number; memoryBytes: number | string; memoryLimitBytes: number | string }, { id: string; host: string; pid: number; hasVanished: boolean }];
     countRunning: [{ host: string }, { app: string; count: number; elsewhere: number }];
     crash: [{ ownId: string }, object];
     end: [{ ownId: string }, object];
-    listSilent: [{ host: string; ownId: string }, { id: string; pid: number }];
     listVanished: [object, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
     takeMissing: [{ ids: readonly (string | null)[] }, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
     takeVanished: [{ app: string }, { app: string; host: string; pid: number; startedAt: Date; heardAt: Date; memoryBytes: number; memoryLimitBytes: number }];
@@ -532,7 +534,7 @@ export interface Statements {
     forgetState: [{ replica: string; ids: readonly (string | null)[] }, object];
     listStates: [object, { channelId: string; state: string; since: Date; error: string }];
     releaseLease: [{ name: string; holder: string }, object];
-    reportState: [{ id: readonly (string | null)[]; state: readonly (string | null)[]; since: readonly (Date | string | null)[]; error: readonly (string | null)[]; sockets: readonly (number | null)[]; replica: string }, object];
+    reportState: [{ id: readonly (string | null)[]; state: readonly (string | null)[]; since: readonly (Date | string | null)[]; error: readonly (string | null)[]; sockets: readonly (number | null)[]; replica: string }, { enabled: string[]; toolServerEnabled: boolean; settings: unknown; version: number }];
     takeLease: [{ name: string; holder: string; leaseMs: number }, object];
   };
   "platform/stats": {

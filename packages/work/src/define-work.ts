@@ -5,7 +5,7 @@ import type { Consumer, Queues } from "@svc/queue";
 import { retryThroughOutage } from "@svc/store";
 import type { Claim, HeldLease, LeaseKeeper } from "./lease-keeper.ts";
 import { startSweeps } from "./start-sweeps.ts";
-import type { RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";
+import type { DueStep, RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";
 
 /** What a claim function works with. */
 export interface ClaimContext<OneClaim extends Claim> {
@@ -88,8 +88,10 @@ export interface WorkDefinition<Name extends QueueName, Target, OneClaim extends
    * called while the queues are unavailable. True if something was due.
    */
   announceDue?: () => Promise<boolean | void>;
+  /** Whether something may be due: `announceDue` is called only then. */
+  isDue?: () => Promise<boolean>;
   /** Further sweeps, also made while the queues are unavailable. */
-  sweeps?: readonly (SweepStep | RareStep)[];
+  sweeps?: readonly (SweepStep | DueStep | RareStep)[];
   /** Listens for wake-ups until the returned function is called. `wakeSweeps` makes every rare sweep due. */
   listen?: (to: { process: (target: Target) => Promise<void>; wakeSweeps: () => void }) => () => void;
   /** How long a job waits for its work, which continues without it; absent: until the work ends. */
@@ -123,7 +125,7 @@ export function defineWork<Name extends QueueName, Target, OneClaim extends Clai
   { queues, log }: { queues: Queues; log: Log },
   definition: WorkDefinition<Name, Target, OneClaim>,
 ): Work<Target> {
-  const { name, leases, failures, announceDue, jobWaitMs, shutdown } = definition;
+  const { name, leases, failures, announceDue, isDue = async () => true, jobWaitMs, shutdown } = definition;
   const consumers: Consumer[] = [];
   const running = new Set<Promise<void>>();
   let sweeps: Sweeps | undefined;
@@ -205,10 +207,9 @@ export function defineWork<Name extends QueueName, Target, OneClaim extends Clai
         const consume = (job: QueueJobs[Name]) => limited(definition.target(job));
         consumers.push(queues.consume(queue, consume, concurrency === undefined ? {} : { concurrency }));
       }
-      const announce = async () => {
-        return queues.isUp() && (await announceDue?.()) === true;
-      };
-      const started = startSweeps(log, name, [announce, ...(definition.sweeps ?? [])]);
+      const announce = { isDue: async () => queues.isUp() && isDue(), run: async () => announceDue?.() };
+      const steps = announceDue === undefined ? [] : [announce];
+      const started = startSweeps(log, name, [...steps, ...(definition.sweeps ?? [])]);
       sweeps = started;
       endWakeUps = definition.listen?.({ process, wakeSweeps: () => started.wake() });
     },

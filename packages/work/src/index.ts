@@ -4,5 +4,5 @@ export { createLeaseKeeper } from "./lease-keeper.ts";
 export type { Claim, HeldLease, LeaseKeeper } from "./lease-keeper.ts";
 export { limitPerProject } from "./limit-per-project.ts";
 export { retryUntilStored } from "./retry-until-stored.ts";
-export { startSweeps } from "./start-sweeps.ts";
-export type { RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";
+export { msUntilTick, startSweeps } from "./start-sweeps.ts";
+export type { DueStep, RareStep, SweepStep, Sweeps } from "./start-sweeps.ts";

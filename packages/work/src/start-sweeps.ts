@@ -14,11 +14,19 @@ const STOP_WAIT_MS = 2_000;
 /** One thing that a sweep does; a long one checks `isStopped` between its parts. True if it has found work. */
 export type SweepStep = (isStopped: () => boolean) => Promise<boolean | void>;
 
+/** A step that runs only if something may be due, which all steps of a sweep find out at once. */
+export interface DueStep {
+  isDue: () => Promise<boolean>;
+  run: SweepStep;
+}
+
 /** A step that runs rarely: with the first sweep, and after a success with the first sweep that is `everyMs` later. */
 export interface RareStep {
   everyMs: number;
   run: SweepStep;
 }
+
+type Step = SweepStep | DueStep | RareStep;
 
 /** Sweeps that run until stopped. */
 export interface Sweeps {
@@ -32,13 +40,25 @@ export interface Sweeps {
 }
 
 /**
+ * Returns in how many milliseconds the next tick of an interval is, at least a quarter of it. Ticks are the same for the
+ * whole process, so that what asks the store at them shares a statement with others that do.
+ */
+export function msUntilTick(everyMs: number): number {
+  const restMs = everyMs - (performance.now() % everyMs);
+  // A timer can fire a moment before its tick.
+  return restMs < everyMs / 4 ? restMs + everyMs : restMs;
+}
+
+/**
  * Runs the steps one after the other until stopped: they find work whose job was lost. That is twice a second while the
  * process has work, which a step that finds some and `noteWork` report, and every two seconds otherwise. A rare step is
- * skipped until it is due, so that an idle process asks the store only for what cannot wait. A step that fails does not
- * stop the others and runs again in the next sweep; an unavailable queue or store is no error. `what` names what is swept, for
- * the log. `stop` waits for the running step, two seconds at most: the rest of it ends with the connections of the store.
+ * skipped until it is due, and a `DueStep` unless something may be due, so that an idle process asks the store only for
+ * what cannot wait. A step that fails does not stop the others and runs again in the next sweep; an unavailable queue or
+ * store is no error. `what` names what is swept, for the log. `stop` waits for the running step, two seconds at most: the
+ * rest of it ends with the connections of the store.
  */
-export function startSweeps(log: Log, what: string, steps: readonly (SweepStep | RareStep)[]): Sweeps {
+// oxlint-disable-next-line max-lines-per-function -- One cycle whose functions share its state.
+export function startSweeps(log: Log, what: string, steps: readonly Step[]): Sweeps {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   /** True while the next sweep is an idle one. */
@@ -53,26 +73,35 @@ export function startSweeps(log: Log, what: string, steps: readonly (SweepStep |
     if (isIdle) sweepLater();
   };
 
-  const dueAt = new Map<RareStep, number>();
-  async function runIfDue(step: RareStep): Promise<void> {
-    if (performance.now() < (dueAt.get(step) ?? 0)) return;
-    if ((await step.run(() => stopped)) === true) noteWork();
-    dueAt.set(step, performance.now() + step.everyMs);
+  const dueAt = new Map<Step, number>();
+  async function isDue(step: Step): Promise<boolean> {
+    if (typeof step === "function") return true;
+    return "isDue" in step ? step.isDue() : performance.now() >= (dueAt.get(step) ?? 0);
   }
 
-  async function attempt(step: SweepStep | RareStep): Promise<void> {
-    try {
-      if (typeof step !== "function") await runIfDue(step);
-      else if ((await step(() => stopped)) === true) noteWork();
-    } catch (error) {
-      if (error instanceof QueueDownError) return;
-      if (isUnavailable(error)) log.debug({ error }, "database unavailable; the next sweep will retry");
-      else log.warn({ error }, `sweep of ${what} failed; the next one will retry`);
-    }
+  async function run(step: Step): Promise<void> {
+    const runStep = typeof step === "function" ? step : step.run;
+    if ((await runStep(() => stopped)) === true) noteWork();
+    if ("everyMs" in step) dueAt.set(step, performance.now() + step.everyMs);
+  }
+
+  function reportError(error: unknown): void {
+    if (error instanceof QueueDownError) return;
+    if (isUnavailable(error)) log.debug({ error }, "database unavailable; the next sweep will retry");
+    else log.warn({ error }, `sweep of ${what} failed; the next one will retry`);
   }
 
   async function sweep(): Promise<void> {
-    for (const step of steps) await attempt(step);
+    const due = await Promise.allSettled(steps.map(isDue));
+    for (const [index, step] of steps.entries()) {
+      const asked = due[index];
+      try {
+        if (asked?.status === "rejected") throw asked.reason;
+        if (asked?.value === true) await run(step);
+      } catch (error) {
+        reportError(error);
+      }
+    }
     lastRoundAt = performance.now();
   }
 
@@ -80,14 +109,12 @@ export function startSweeps(log: Log, what: string, steps: readonly (SweepStep |
     clearTimeout(timer);
     if (stopped) return;
     isIdle = performance.now() >= busyUntil;
-    timer = setTimeout(
-      () => {
-        isIdle = false;
-        sweeping = sweep();
-        void sweeping.finally(sweepLater);
-      },
-      isIdle ? IDLE_SWEEP_MS : SWEEP_MS,
-    );
+    const everyMs = isIdle ? IDLE_SWEEP_MS : SWEEP_MS;
+    timer = setTimeout(() => {
+      isIdle = false;
+      sweeping = sweep();
+      void sweeping.finally(sweepLater);
+    }, msUntilTick(everyMs));
   }
   sweepLater();
 

@@ -221,3 +221,36 @@ test("the languages of a knowledge base are those of its documents, and change w
   await store.documents.remove(project, kb.id, manual.documentId);
   expect(await languages()).toEqual(["de"]);
 });
+
+test("a search for words that this process has searched before reads no postings, until a document changes", async () => {
+  const { store, project } = knowledge;
+  const { kb } = await ensureKb({ store }, project, "recalled");
+  const put = (text: string) =>
+    addDocument({ store, log: testLog() }, project, kb.id, { key: "one", text, mime: "text/markdown" });
+  let reads = 0;
+  const chunks: typeof store.chunks = {
+    ...store.chunks,
+    readPostings: (...args) => {
+      reads += 1;
+      return store.chunks.readPostings(...args);
+    },
+  };
+  const search = async (query: string) => {
+    const before = reads;
+    const { hits } = await searchKnowledge({ store: { kbs: store.kbs, chunks } }, project, {
+      query,
+      kbIds: [kb.id],
+      limit: 5,
+    });
+    return { texts: hits.map(({ text }) => text), reads: reads - before };
+  };
+  const monday = "The parcel arrives on Monday by bicycle.";
+  const friday = "The parcel arrives on Friday by bicycle.";
+  await put(monday);
+  expect(await search("parcel")).toEqual({ texts: [monday], reads: 1 });
+  expect(await search("parcel bicycle")).toEqual({ texts: [monday], reads: 1 });
+  expect(await search("bicycle parcel")).toEqual({ texts: [monday], reads: 0 });
+  await put(friday);
+  expect(await search("bicycle parcel")).toEqual({ texts: [friday], reads: 1 });
+  expect(await search("bicycle")).toEqual({ texts: [friday], reads: 0 });
+});

@@ -102,6 +102,16 @@ describe("an answered message", () => {
     ]);
   });
 
+  test("has one callback for each reply, also if its conversation is named twice", async () => {
+    const sent = await send("named twice");
+    await finish(sent, ["the answer"]);
+    await settle(sent);
+    await db.sql("UPDATE callbacks SET has_news = true, told = NULL WHERE message_id = $1", [sent.messageId]);
+    const ref = { project, ticketId: sent.ticketId };
+    expect(await store.callbacks.settle([ref, ref])).toHaveLength(1);
+    expect(await madeIn(sent.ticketId)).toHaveLength(2);
+  });
+
   test("has one callback also when it has no reply", async () => {
     const sent = await send("no reply");
     await finish(sent, []);

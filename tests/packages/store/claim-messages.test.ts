@@ -245,7 +245,7 @@ test("a message whose ticket cannot be opened is claimed without it, next to oth
       return store.messages.claimBeside(project, ticketId, 0);
     });
     expect(await Promise.all(claims)).toMatchObject([
-      { text: "poison", attempts: 1, opened: null },
+      { text: "poison", attempts: 1, opened: null, openError: { code: "23514" } },
       { text: "fine", attempts: 1, opened: { ticket: { subject: "fine" } } },
     ]);
   } finally {

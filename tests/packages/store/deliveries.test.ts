@@ -316,6 +316,22 @@ describe("a try that is over", () => {
     expect(await begin(pending)).toMatchObject({ failures: 0, attempt: 1 });
   });
 
+  test("shares statements with others at the same moment, and each keeps its own replies, lease and result", async () => {
+    const names = ["one", "two", "lost"];
+    const pending = await Promise.all(names.map((name) => addCallback(`at the same moment ${name}`, [name])));
+    const claims = await Promise.all(pending.map((one) => claim(one)));
+    const requests = await Promise.all(claims.map((one) => store.deliveries.begin(one)));
+    expect(requests).toMatchObject(names.map((text) => ({ replies: [{ text }] })));
+    await expire(pending[2]?.id ?? "");
+    const holder = await claim(pending[2] ?? { ticketId: "" });
+    await Promise.all(claims.map((one) => store.deliveries.finishTry(one, result("delivered"))));
+    const found = await Promise.all(pending.map(({ id }) => find(id)));
+    expect(found.map((one) => one?.state)).toEqual(["delivered", "delivered", "pending"]);
+    expect(await sealedOf(pending[0]?.messageId ?? "")).toBeNull();
+    expect(await sealedOf(pending[2]?.messageId ?? "")).not.toBeNull();
+    expect(await store.deliveries.begin(holder)).toMatchObject({ attempt: 2, replies: [{ text: "lost" }] });
+  });
+
   test("does not begin once the lease is another's", async () => {
     const pending = await addCallback("begins late");
     const late = await claim(pending);

@@ -3,7 +3,7 @@ import type { Quotas, UsageDay } from "@svc/contracts";
 import { addDocument } from "@svc/knowledge";
 import { newId } from "@svc/store";
 import type { ProjectId } from "@svc/store";
-import { testLog } from "@svc/testing";
+import { testLog, waitFor } from "@svc/testing";
 import { newMessage, openTestStore } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
@@ -101,6 +101,24 @@ test("a daily limit of messages rejects the next one with its end, but not the r
     code: "quota_exceeded",
   });
   expect(await usageOf(project)).toMatchObject([{ messages: 2 }]);
+});
+
+test("a daily limit applies to the next message, also in a process that knew none, until it is removed", async () => {
+  const project = await db.newProject();
+  await Promise.all([1, 2].map(() => db.store.messages.accept(project, newMessage())));
+  const other = db.openAnother();
+  await other.projects.update(project, { quotas: { messagesPerDay: 3 } });
+  const accepted = await Promise.allSettled([1, 2].map(() => db.store.messages.accept(project, newMessage())));
+  expect(accepted.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  await other.projects.update(project, { quotas: { messagesPerDay: null } });
+  const isAccepted = () =>
+    db.store.messages.accept(project, newMessage()).then(
+      () => true,
+      () => false,
+    );
+  await waitFor(isAccepted, { what: "a message without a limit" });
+  await db.store.messages.accept(project, newMessage());
+  expect(await usageOf(project)).toMatchObject([{ messages: 5 }]);
 });
 
 test("a limit of documents rejects a new document, also one that waits, and accepts an update", async () => {

@@ -16,6 +16,17 @@ test("runs a rare step with the first sweep, and not again before it is due or w
   await sweeps.stop();
 });
 
+test("runs a step that knows whether something is due only if it is, and the steps after one that cannot tell", async () => {
+  const ran = { due: 0, idle: 0, last: 0 };
+  const cannotTell = { isDue: () => Promise.reject(new Error("It failed.")), run: () => Promise.resolve() };
+  const due = { isDue: () => Promise.resolve(true), run: () => Promise.resolve(void ran.due++) };
+  const idle = { isDue: () => Promise.resolve(false), run: () => Promise.resolve(void ran.idle++) };
+  const sweeps = startSweeps(testLog(), "a test", [cannotTell, idle, due, () => Promise.resolve(void ran.last++)]);
+  await waitFor(() => ran.last === 2, { what: "two sweeps" });
+  expect(ran).toEqual({ due: 2, idle: 0, last: 2 });
+  await sweeps.stop();
+});
+
 test("repeats a rare step that failed with the next sweep", async () => {
   let attempts = 0;
   const failing = {

@@ -66,6 +66,11 @@ async function send(timeoutMs: number): Promise<{ ticketId: string; messageId: s
   });
 }
 
+/** Finds callbacks due in each sweep. */
+const dueWork: Store["dueWork"] = {
+  find: async () => ({ ...(await store.dueWork.find()), callbacks: true }),
+};
+
 /** Starts the sweeps of one replica. */
 const startCallbackSweeps = (context: Parameters<typeof callbackSweeps>[0]): Sweeps =>
   startSweeps(context.log, "callbacks", callbackSweeps(context));
@@ -87,6 +92,7 @@ test("keys that are kept for too long, or revoked, are erased at the first sweep
   const calls: string[] = [];
   const noting: Store = {
     ...store,
+    dueWork,
     callbacks: {
       ...store.callbacks,
       findUnsettled: (limit) => {
@@ -131,6 +137,7 @@ test("a stop waits for the sweep that is on its way, and none follows", async ()
   let sweeps = 0;
   const counting: Store = {
     ...store,
+    dueWork,
     callbacks: {
       ...store.callbacks,
       findUnsettled: (limit) => {

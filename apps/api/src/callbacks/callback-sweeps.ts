@@ -21,7 +21,7 @@ export function callbackSweeps({ store, queues, log }: { store: Store; queues: Q
   }
 
   async function announceDue(): Promise<void> {
-    if (queues.isUp()) await announceWork(queues, "webhook-deliveries", await store.deliveries.takeDue(SWEEP_LIMIT));
+    await announceWork(queues, "webhook-deliveries", await store.deliveries.takeDue(SWEEP_LIMIT));
   }
 
   /** Rows over the limit are left to the next sweep. */
@@ -33,5 +33,9 @@ export function callbackSweeps({ store, queues, log }: { store: Store; queues: Q
     if (old + revoked > 0) log.info({ old, revoked }, "deleted sealed API keys that are no longer needed");
   }
 
-  return [settleOverdue, announceDue, { everyMs: DELETE_MS, run: deleteOld }];
+  return [
+    { isDue: async () => (await store.dueWork.find()).callbacks, run: settleOverdue },
+    { isDue: async () => queues.isUp() && (await store.dueWork.find()).deliveries, run: announceDue },
+    { everyMs: DELETE_MS, run: deleteOld },
+  ];
 }

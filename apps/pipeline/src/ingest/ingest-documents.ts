@@ -108,6 +108,7 @@ export function ingestDocuments(
         facts: ({ id }) => ({ ingestId: id }),
       },
       announceDue,
+      isDue: async () => (await store.dueWork.find()).ingests,
       sweeps: [
         { everyMs: PURGE_KBS_MS, run: purge(() => store.kbs.purge()) },
         { everyMs: PURGE_IMPORTS_MS, run: purge(() => store.imports.purge()) },

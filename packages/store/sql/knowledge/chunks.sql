@@ -84,14 +84,18 @@ FROM kbs k JOIN documents d ON d.kb_id = k.id
 WHERE k.id = ANY ((SELECT :kb_ids::uuid[])::uuid[]) AND d.first_chunk_number IS NOT NULL;
 
 -- name: read (prepared)
--- Passages of this project by their documents and ordinals, in this order.
+-- Passages of this project by their documents and ordinals, each with its place in this order; and the versions of the
+-- knowledge bases at the same moment.
 SELECT p.place::integer, c.id AS chunk_id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.ordinal, c.heading_path,
-  c.text, c.page
+  c.text, c.page, NULL::text AS version
 FROM unnest((SELECT :id::uuid[]), (SELECT :first_chunk_number::integer[]), (SELECT :ordinal::integer[])) WITH ORDINALITY
   AS p (document_id, first_chunk_number, ordinal, place)
 JOIN documents d ON d.id = p.document_id AND d.first_chunk_number = p.first_chunk_number
 JOIN chunks c ON c.document_id = p.document_id AND c.ordinal = p.ordinal
-WHERE c.project_id = :project;
+WHERE c.project_id = :project
+UNION ALL
+SELECT NULL, NULL, NULL, id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, xmin::text FROM kbs
+WHERE project_id = :project AND id = ANY ((SELECT :kb_ids::uuid[])::uuid[]) AND deleted_at IS NULL;
 
 -- name: findSimilarWords (prepared)
 -- Words of knowledge bases that a misspelt word may stand for: those of `variants` that there are, and, where the

@@ -1,10 +1,10 @@
 -- name: lock
--- The process that makes callbacks of a message holds its row, so that each is made once. Locks the rows of callbacks
--- that it reads.
+-- The process that makes callbacks of a message holds its row, so that each is made once; a conversation that is given
+-- twice is read once. Locks the rows of callbacks that it reads.
 SELECT cb.message_id FROM callbacks cb
-JOIN unnest(:project_id::uuid[], :ticket_id::uuid[]) AS i (project_id, ticket_id)
-  ON cb.ticket_id = i.ticket_id AND cb.project_id = i.project_id
-WHERE cb.has_news
+WHERE cb.has_news AND (cb.ticket_id, cb.project_id) IN (
+  SELECT ticket_id, project_id FROM unnest(:project_id::uuid[], :ticket_id::uuid[]) AS i (project_id, ticket_id)
+)
 ORDER BY cb.message_id FOR UPDATE OF cb;
 
 -- name: markTimeouts

@@ -36,25 +36,32 @@ RETURNING d.id, d.message_id, d.type, d.url, d.reply_ids, d.created_at, d.tries,
   (SELECT m.trace FROM messages m WHERE m.id = d.message_id) AS trace;
 
 -- name: replies (prepared)
--- The replies that a callback carries.
+-- The replies that callbacks carry.
 SELECT {{replyColumns}} FROM replies r
-WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.id = ANY (:reply_ids::uuid[]) ORDER BY r.seq;
+WHERE r.ticket_id = ANY (:ticket_ids::uuid[]) AND r.project_id = ANY (:projects::uuid[])
+  AND r.id = ANY (:reply_ids::uuid[]) ORDER BY r.seq;
 
 -- name: begin (prepared)
--- The attempt begins: it is recorded, and the lease lasts as long as the request may take. Fenced by the lease. Locks
--- the rows of deliveries, delivery_attempts that it writes.
-WITH begun AS (
-  UPDATE deliveries SET lease_until = now() + interval '{{leaseMs}} milliseconds'
-  WHERE id = :id AND project_id = :project AND lease_id = :lease_id AND state = 'pending' RETURNING id, message_id
+-- Attempts begin: each is recorded, and its lease lasts as long as the request may take. Fenced by the lease. Locks the
+-- rows of deliveries in the order of their ids, then those of delivery_attempts that it writes.
+WITH given AS (
+  SELECT * FROM unnest(:id::uuid[], :project::uuid[], :lease_id::uuid[], :attempt::integer[])
+    AS i (id, project_id, lease_id, attempt)
+), held AS MATERIALIZED (
+  SELECT d.id, i.attempt FROM given i JOIN deliveries d USING (id, project_id, lease_id)
+  WHERE d.state = 'pending' ORDER BY d.id FOR NO KEY UPDATE OF d
+), begun AS (
+  UPDATE deliveries d SET lease_until = now() + interval '{{leaseMs}} milliseconds'
+  FROM held WHERE d.id = held.id RETURNING d.id, d.project_id, d.message_id, held.attempt
 ), content AS (
-  SELECT begun.id, c.chat_id, m.channel_meta, {{coveredBy}} AS covered_by, cb.sealed_secret,
+  SELECT begun.id, begun.attempt, c.chat_id, m.channel_meta, {{coveredBy}} AS covered_by, cb.sealed_secret,
     k.revoked_at IS NOT NULL AS is_key_revoked
-  FROM begun JOIN messages m ON m.id = begun.message_id AND m.project_id = :project JOIN chats c USING (ticket_id)
+  FROM begun JOIN messages m ON m.id = begun.message_id AND m.project_id = begun.project_id JOIN chats c USING (ticket_id)
   JOIN callbacks cb ON cb.message_id = m.id LEFT JOIN api_keys k ON k.id = cb.api_key_id
 ), attempt AS (
-  INSERT INTO delivery_attempts (delivery_id, number) SELECT id, :attempt FROM content ON CONFLICT DO NOTHING
+  INSERT INTO delivery_attempts (delivery_id, number) SELECT id, attempt FROM content ON CONFLICT DO NOTHING
 )
-SELECT * FROM content;
+SELECT id, chat_id, channel_meta, covered_by, sealed_secret, is_key_revoked FROM content;
 
 -- name: interrupt (prepared)
 -- Aborted after its request was sent: the attempt is kept, but is not a failure. Locks the rows of delivery_attempts,
@@ -137,16 +144,31 @@ attempt AS (
 )
 
 -- name: finishDelivered (prepared)
--- The receiver has it, so its replies are delivered. After a message's final callback the sender's key is deleted.
--- Locks the delivery and its attempt, then the callback, then the replies.
-WITH {{recorded}}, ended AS (
-  UPDATE deliveries SET state = 'delivered', finished_at = now(), lease_id = NULL, lease_until = NULL
-  WHERE id = :id AND lease_id = :lease_id RETURNING id, message_id, reply_ids
+-- Receivers have these, so their replies are delivered. After a message's final callback the sender's key is deleted. A
+-- result may come without a recorded beginning, if the request could not be made. Locks the deliveries and their
+-- attempts, then the callbacks, both in the order of their ids, then the replies.
+WITH given AS (
+  SELECT * FROM unnest(:id::uuid[], :lease_id::uuid[], :attempt::integer[], :duration_ms::integer[], :status::integer[])
+    AS i (id, lease_id, attempt, duration_ms, status)
+), known AS MATERIALIZED (
+  SELECT i.*, d.lease_id = i.lease_id AS is_held FROM given i JOIN deliveries d USING (id)
+  ORDER BY d.id FOR NO KEY UPDATE OF d
+), attempt AS (
+  INSERT INTO delivery_attempts (delivery_id, number, duration_ms, status)
+  SELECT id, attempt, duration_ms, status FROM known
+  ON CONFLICT (delivery_id, number) DO UPDATE
+    SET duration_ms = excluded.duration_ms, status = excluded.status, error = NULL
+), ended AS (
+  UPDATE deliveries d SET state = 'delivered', finished_at = now(), lease_id = NULL, lease_until = NULL
+  FROM known WHERE d.id = known.id AND known.is_held RETURNING d.id, d.message_id, d.reply_ids
+), final AS MATERIALIZED (
+  SELECT cb.message_id FROM callbacks cb JOIN ended ON cb.message_id = ended.message_id AND cb.delivery_id = ended.id
+  WHERE cb.sealed_secret IS NOT NULL ORDER BY cb.message_id FOR NO KEY UPDATE OF cb
 ), secret AS (
-  UPDATE callbacks cb SET sealed_secret = NULL FROM ended
-  WHERE cb.message_id = ended.message_id AND cb.delivery_id = ended.id AND cb.sealed_secret IS NOT NULL
+  UPDATE callbacks cb SET sealed_secret = NULL FROM final WHERE cb.message_id = final.message_id
 )
-UPDATE replies r SET delivered_at = now() FROM ended WHERE r.id = ANY (ended.reply_ids) AND r.delivered_at IS NULL;
+UPDATE replies r SET delivered_at = now()
+WHERE r.id IN (SELECT unnest(reply_ids) FROM ended) AND r.delivered_at IS NULL;
 
 -- name: finishDead (prepared)
 -- The delivery has failed for good: its replies go to the buffer, each with a new sequence number at the end of the

@@ -6,14 +6,18 @@ SELECT ticket_id, seq FROM messages WHERE id = :id AND project_id = :project;
 -- Concurrent messages are committed in one statement. The chat's row gives each its place; rows are locked in the order
 -- of their ids, as in every statement on chats, so that two batches cannot wait for each other. A chat that was erased
 -- gets its chat_id back. `ahead` is how many messages of the project were unfinished before this statement, counted up
--- to a bound.
-WITH input AS (
+-- to a bound. Messages that are not counted are left out if their project has a daily limit, so that only projects with
+-- one cost a statement to count them.
+WITH given AS (
   SELECT * FROM unnest(:id::uuid[], :project_id::uuid[], :ticket_id::uuid[], :channel_id::text[], :chat_id::text[],
     :user_id::text[], :text::text[],
     :timestamp_ms::bigint[], :attachments::jsonb[], :channel_meta::jsonb[], :mode::text[], :call_instance::uuid[],
-      :callback::jsonb[], :trace::text[])
+      :callback::jsonb[], :trace::text[], :is_counted::boolean[])
     WITH ORDINALITY AS i (id, project_id, ticket_id, channel_id, chat_id, user_id, text, timestamp_ms, attachments,
-      channel_meta, mode, call_instance, callback, trace, place)
+      channel_meta, mode, call_instance, callback, trace, is_counted, place)
+), input AS (
+  SELECT * FROM given WHERE is_counted
+    OR (SELECT p.quotas ? 'messagesPerDay' FROM projects p WHERE p.id = given.project_id) IS NOT TRUE
 ), callback AS (
   INSERT INTO callbacks (message_id, project_id, ticket_id, url, api_key_id, sealed_secret, delivery_id, timeout_at)
   SELECT i.id, i.project_id, i.ticket_id, c.url, c.api_key_id, c.sealed_secret, c.delivery_id,

@@ -34,7 +34,7 @@ UPDATE installation SET initialized_at = now() WHERE initialized_at IS NULL;
 
 -- name: readChannels (prepared)
 -- The settings, with the default of every one that is not set.
-SELECT enabled, tool_server_enabled, to_jsonb(channels_config) AS settings, version FROM channels_config;
+SELECT {{channelsColumns}} FROM channels_config;
 
 -- name: setToolServerEnabled
 -- Switches a channel on or off. Locks the rows of channels_config that it writes.

@@ -9,10 +9,16 @@ memory_limit_bytes AS "memoryLimitBytes"
 heard_at < now() - interval '{{silentMs}} milliseconds'
 
 -- name: beat (prepared)
--- Says that this process runs, and what it uses. Locks the rows of processes that it writes.
-INSERT INTO processes (id, app, host, pid, memory_bytes, memory_limit_bytes) VALUES (:own_id, :app, :host, :pid,
-  :memory_bytes, :memory_limit_bytes)
-ON CONFLICT (id) DO UPDATE SET heard_at = now(), memory_bytes = excluded.memory_bytes, told_at = NULL;
+-- Says that this process runs, and what it uses. Returns the others that have not been heard for longer than a beat and
+-- that nobody has reported as vanished. Locks the rows of processes that it writes.
+WITH beat AS (
+  INSERT INTO processes (id, app, host, pid, memory_bytes, memory_limit_bytes) VALUES (:own_id, :app, :host, :pid,
+    :memory_bytes, :memory_limit_bytes)
+  ON CONFLICT (id) DO UPDATE SET heard_at = now(), memory_bytes = excluded.memory_bytes, told_at = NULL
+)
+SELECT id, host, pid, {{is_silent}} AS has_vanished FROM processes
+WHERE id <> :own_id AND told_at IS NULL AND heard_at < now() - interval '{{lateMs}} milliseconds'
+  AND NOT {{is_forgotten}};
 
 -- name: end
 -- Says that this process stops, and forgets those that vanished more than a day ago. Locks the rows of processes that
@@ -33,11 +39,6 @@ UPDATE messages m SET expired_leases = coalesce(m.expired_leases || held.lease, 
 FROM held WHERE m.id = (SELECT id FROM messages WHERE ticket_id = held.ticket_id AND state = 'received'
   ORDER BY seq LIMIT 1);
 
--- name: listSilent (prepared)
--- Processes on this host that have not been heard for longer than a beat and that nobody has reported as vanished.
-SELECT id, pid FROM processes WHERE host = :host AND id <> :own_id AND told_at IS NULL
-AND heard_at < now() - interval '{{lateMs}} milliseconds' AND NOT {{is_forgotten}};
-
 -- name: takeMissing
 -- Records that these processes have vanished, whose ids the host no longer knows. Locks the rows of processes that it
 -- writes.
@@ -45,7 +46,7 @@ UPDATE processes SET told_at = now() WHERE id = ANY (:ids::uuid[]) AND told_at I
   AND heard_at < now() - interval '{{lateMs}} milliseconds'
 RETURNING {{columns}};
 
--- name: takeVanished (prepared)
+-- name: takeVanished
 -- The processes that have vanished, each reported to one caller only: those of its own app after 30 s, the others
 -- after two minutes. Locks the rows of processes that it writes.
 UPDATE processes SET told_at = now()

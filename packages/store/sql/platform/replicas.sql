@@ -13,8 +13,8 @@ DELETE FROM service_leases WHERE name = :name AND holder = :holder;
 
 -- name: reportState (prepared)
 -- Says how a process is doing with its channels, and how many sockets of the widget it has open. Where all processes
--- together have more than the widget's project had at once that day, this is its maximum of the day. Locks the rows of
--- channel_states and usage_days that it writes.
+-- together have more than the widget's project had at once that day, this is its maximum of the day. Returns the settings
+-- that the channels follow. Locks the rows of channel_states and usage_days that it writes.
 WITH given AS (
   SELECT * FROM unnest(:id::text[], :state::text[], :since::timestamptz[], :error::text[], :sockets::integer[])
     AS s (id, state, since, error, sockets)
@@ -33,11 +33,13 @@ WITH given AS (
     SELECT FROM usage_days d WHERE d.project_id = o.project_id AND d.day = (now() AT TIME ZONE 'UTC')::date
       AND d.sockets >= o.sockets)
   ON CONFLICT (project_id, day) DO UPDATE SET sockets = greatest(u.sockets, excluded.sockets)
+), reported AS (
+  INSERT INTO channel_states (replica, channel_id, state, since, error, sockets)
+  SELECT :replica, id, state, since, error, sockets FROM given
+  ON CONFLICT (replica, channel_id) DO UPDATE SET state = excluded.state, since = excluded.since,
+    error = excluded.error, sockets = excluded.sockets, reported_at = now()
 )
-INSERT INTO channel_states (replica, channel_id, state, since, error, sockets)
-SELECT :replica, id, state, since, error, sockets FROM given
-ON CONFLICT (replica, channel_id) DO UPDATE SET state = excluded.state, since = excluded.since,
-  error = excluded.error, sockets = excluded.sockets, reported_at = now();
+SELECT {{channelsColumns}} FROM channels_config;
 
 -- name: forgetState
 -- Forgets channels of a process that have ended, and processes that died without saying so. Locks the rows of

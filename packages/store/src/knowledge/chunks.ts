@@ -235,22 +235,28 @@ export async function listDocuments(db: Db, kbIds: readonly string[]): Promise<N
 }
 
 /**
- * Passages of this project by their documents and ordinals, in this order; null for one that is not there any more,
- * or whose document has other numbers by now.
+ * Reads passages of this project by their documents and ordinals, in this order; null for one that is not there any more,
+ * or whose document has other numbers by now. `versions` are those of the knowledge bases at the same moment, by ID.
  */
 export async function read(
   db: Db,
   project: ProjectId,
+  kbIds: readonly string[],
   passages: readonly { document: Pick<NumberedDocument, "id" | "firstChunkNumber">; ordinal: number }[],
-): Promise<(FoundChunk | null)[]> {
-  const rows = await sql.read.all<FoundChunk & { place: number }>(db, {
+): Promise<{ chunks: (FoundChunk | null)[]; versions: Map<string, string> }> {
+  const rows = await sql.read.all<FoundChunk & { place: number; version: string | null }>(db, {
     project,
+    kbIds,
     id: passages.map(({ document }) => document.id),
     firstChunkNumber: passages.map(({ document }) => document.firstChunkNumber),
     ordinal: passages.map(({ ordinal }) => ordinal),
   });
-  const byPosition = new Map(rows.map(({ place: position, ...found }) => [position - 1, found]));
-  return passages.map((_, position) => byPosition.get(position) ?? null);
+  const versions = new Map(rows.flatMap(({ kbId, version }) => (version === null ? [] : [[kbId, version] as const])));
+  const found = rows.flatMap(({ place: position, version, ...chunk }) =>
+    version === null ? [[position - 1, chunk] as const] : [],
+  );
+  const byPosition = new Map<number, FoundChunk>(found);
+  return { chunks: passages.map((_, position) => byPosition.get(position) ?? null), versions };
 }
 
 /**

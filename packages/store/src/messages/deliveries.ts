@@ -1,4 +1,5 @@
-import type { CallbackType, DeliveryItem, DeliveryState, Sealed, MessageState } from "@svc/contracts";
+import type { CallbackTarget, CallbackType, DeliveryItem, DeliveryState, Sealed, MessageState } from "@svc/contracts";
+import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
@@ -130,35 +131,67 @@ export async function claim(db: Db, project: ProjectId, ticketId: string): Promi
   };
 }
 
+const beginBatched = batched(async (db: Db, deliveries: ClaimedDelivery[]): Promise<(DeliveryRequest | null)[]> => {
+  const replies = await sql.replies.all<ReplyRow>(db, {
+    projects: deliveries.map(({ project }) => project),
+    ticketIds: deliveries.map(({ ticketId }) => ticketId),
+    replyIds: deliveries.flatMap(({ replyIds }) => replyIds),
+  });
+  const contents = await sql.begin.all<ContentRow>(db, {
+    project: deliveries.map(({ project }) => project),
+    id: deliveries.map(({ id }) => id),
+    leaseId: deliveries.map(({ leaseId }) => leaseId),
+    attempt: deliveries.map(({ attempt }) => attempt),
+  });
+  const contentOf = new Map(contents.map((content) => [content.id, content]));
+  return deliveries.map((delivery) => {
+    const content = contentOf.get(delivery.id);
+    if (content === undefined) return null;
+    return {
+      ...delivery,
+      chatId: content.chatId,
+      meta: content.channelMeta,
+      // What was said before the reply existed stays the same in all attempts.
+      coveredBy: delivery.type === "message.completed" ? content.coveredBy : null,
+      replies: replies.filter(({ id }) => delivery.replyIds.includes(id)).map(asReply),
+      sealedSecret: content.sealedSecret === null ? null : { sealed: content.sealedSecret },
+      isKeyRevoked: content.isKeyRevoked,
+    };
+  });
+});
+
 /**
  * Begins an attempt: records it, renews the lease for 20 s and returns the content of its request. The request, or
  * `postpone` if it cannot be made, follows at once. Null if the lease was lost or the conversation was erased.
  */
-export async function begin(db: Db, delivery: ClaimedDelivery): Promise<DeliveryRequest | null> {
-  const { project, id, leaseId, ticketId, replyIds, attempt, type } = delivery;
-  const replies = await sql.replies.all<ReplyRow>(db, { project, ticketId, replyIds });
-  const content = await sql.begin.one<ContentRow>(db, { project, id, leaseId, attempt });
-  if (content === null) return null;
-  return {
-    ...delivery,
-    chatId: content.chatId,
-    meta: content.channelMeta,
-    // What was said before the reply existed stays the same in all attempts.
-    coveredBy: type === "message.completed" ? content.coveredBy : null,
-    replies: replies.map(asReply),
-    sealedSecret: content.sealedSecret === null ? null : { sealed: content.sealedSecret },
-    isKeyRevoked: content.isKeyRevoked,
-  };
-}
+export const begin = (db: Db, delivery: ClaimedDelivery): Promise<DeliveryRequest | null> => beginBatched(db, delivery);
+
+const finishDelivered = batched(
+  async (db: Db, tries: { delivery: ClaimedDelivery; durationMs: number; status: number | null }[]) => {
+    await sql.finishDelivered.run(db, {
+      id: tries.map(({ delivery }) => delivery.id),
+      leaseId: tries.map(({ delivery }) => delivery.leaseId),
+      attempt: tries.map(({ delivery }) => delivery.attempt),
+      durationMs: tries.map(({ durationMs }) => durationMs),
+      status: tries.map(({ status }) => status),
+    });
+    return tries.map(() => undefined);
+  },
+);
 
 /**
  * Records the result of an attempt. If the lease was lost, the delivery stays as it is: then another attempt counts.
  */
-export async function finishTry(db: Db, { id, leaseId, attempt }: ClaimedDelivery, result: TryResult): Promise<void> {
-  const { durationMs, status, error, next } = result;
-  const values = { id, leaseId, attempt, durationMs: Math.round(durationMs), status, error };
-  if (next === "delivered") await sql.finishDelivered.run(db, values);
-  else if (next === "dead") await sql.finishDead.run(db, values);
+export async function finishTry(db: Db, delivery: ClaimedDelivery, result: TryResult): Promise<void> {
+  const { id, leaseId, attempt } = delivery;
+  const { status, error, next } = result;
+  const durationMs = Math.round(result.durationMs);
+  if (next === "delivered") {
+    await finishDelivered(db, { delivery, durationMs, status });
+    return;
+  }
+  const values = { id, leaseId, attempt, durationMs, status, error };
+  if (next === "dead") await sql.finishDead.run(db, values);
   else await sql.finishLater.run(db, { ...values, delayMs: Math.round(next.delayMs) });
 }
 
@@ -258,6 +291,17 @@ function asItem(row: ItemRow): DeliveryItem {
   };
 }
 
+/** Returns a callback's target with the names of its columns. */
+export function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutMs }: CallbackTarget): string {
+  return JSON.stringify({
+    url,
+    api_key_id: apiKeyId,
+    sealed_secret: sealedSecret?.sealed ?? null,
+    delivery_id: deliveryId,
+    timeout_ms: timeoutMs,
+  });
+}
+
 /** A conversation that may have callbacks to make. */
 export interface CallbackRef {
   project: ProjectId;
@@ -305,12 +349,29 @@ function asRef(row: RefRow): CallbackRef {
   return { project: asProjectId(row.projectId), ticketId: row.ticketId };
 }
 
+const settleBatched = batched(
+  async (db: Db, refs: CallbackRef[]) => {
+    const made = new Map<string, DueDelivery[]>(refs.map(({ ticketId }) => [ticketId, []]));
+    for (const delivery of await settleAll(db, refs)) made.get(delivery.ticketId)?.push(delivery);
+    return refs.map(({ ticketId }) => {
+      // Of several calls for a conversation, one gets its deliveries and announces them.
+      const own = made.get(ticketId) ?? [];
+      made.delete(ticketId);
+      return own;
+    });
+  },
+  { keyOf: ({ ticketId }) => ticketId },
+);
+
 /**
- * Makes the deliveries that the news of these conversations calls for, in the order of their messages, and answers
- * them to be published. Safe to repeat: what was sent once is not sent again.
+ * Makes the deliveries that the news of these conversations calls for, in the order of their messages, and returns them
+ * to be published. Safe to repeat: what was sent once is not sent again. Concurrent calls share a transaction.
  */
 async function settleCallback(db: Db, refs: CallbackRef[]): Promise<DueDelivery[]> {
-  if (refs.length === 0) return [];
+  return (await Promise.all(refs.map((ref) => settleBatched(db, ref)))).flat();
+}
+
+async function settleAll(db: Db, refs: readonly CallbackRef[]): Promise<DueDelivery[]> {
   return db.transaction(async (tx) => {
     const open = await callbackSql.lock.all<{ messageId: string }>(tx, {
       projectId: refs.map((ref) => ref.project),

@@ -1,13 +1,14 @@
 import type { AttachmentRef, CallbackTarget, ChannelId, MessageMode, MessageState } from "@svc/contracts";
 import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
 import { batched, type Context } from "../context.ts";
+import { callbackJson } from "./deliveries.ts";
 import { LEASE_MS, SUSPECT_AFTER_CRASHES, expiredLease, history, lapseWait, leaseHistory } from "./chats.ts";
 import { isUnavailable, isUniqueViolation } from "../db.ts";
 import type { LeaseHistory, Utterance } from "./chats.ts";
 import { COUNTED_BACKLOG, createPriorities, type PrioritizedMessage } from "./job-priority.ts";
 import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
-import { isQuotaExceeded, takeMessage } from "../platform/quotas.ts";
+import { acceptWithinLimit, isQuotaExceeded } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
 import { TAKE_IN, subjectOf, type Ticket } from "../tickets/ticket-record.ts";
 
@@ -64,6 +65,8 @@ export interface OpenedChat {
 /** A claimed message with its opened chat; null if that has to be opened by itself, as after an expired lease. */
 export interface ClaimedChat extends ClaimedMessage {
   opened: OpenedChat | null;
+  /** Why the claim did not open the chat, if PostgreSQL has refused that; the attempt that follows fails by itself. */
+  openError?: unknown;
 }
 
 /** A message whose job has to be published again. */
@@ -144,17 +147,6 @@ const sql = statements("messages/messages", {
   lapseWait: lapseWait("s.lapses"),
 });
 
-/** A callback's target with the names of its columns. */
-function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutMs }: CallbackTarget): string {
-  return JSON.stringify({
-    url,
-    api_key_id: apiKeyId,
-    sealed_secret: sealedSecret?.sealed ?? null,
-    delivery_id: deliveryId,
-    timeout_ms: timeoutMs,
-  });
-}
-
 async function findAccepted(context: Context, project: ProjectId, id: string): Promise<PrioritizedMessage | null> {
   const row = await sql.findAccepted.one<{ ticketId: string; seq: number }>(context.hot, { project, id });
   return row === null ? null : { messageId: id, ticketId: row.ticketId, seq: row.seq, priority: 0 };
@@ -165,9 +157,12 @@ interface AcceptItem {
   project: ProjectId;
   ticketId: string;
   message: NewMessage;
+  /** True once it is counted against the daily limit of its project. */
+  isCounted: boolean;
 }
 
-const acceptBatched = batched<Context, AcceptItem, PrioritizedMessage>(
+/** Null for a message that is not counted and whose project has a daily limit. */
+const acceptBatched = batched<Context, AcceptItem, PrioritizedMessage | null>(
   async (context: Context, items) => {
     const rows = await sql.accept.all<{ id: string; seq: number; ahead: number }>(context.hot, {
       id: items.map((item) => item.id),
@@ -184,12 +179,14 @@ const acceptBatched = batched<Context, AcceptItem, PrioritizedMessage>(
       callInstance: items.map((item) => item.message.callInstance),
       callback: items.map(({ message }) => message.callback && callbackJson(message.callback)),
       trace: items.map(({ message }) => message.trace ?? null),
+      isCounted: items.map((item) => item.isCounted),
     });
     const accepted = new Map(rows.map((row) => [row.id, row]));
     const priorityOf = createPriorities();
     return items.map(({ id, ticketId, project }) => {
       const row = accepted.get(id);
-      return { messageId: id, ticketId, seq: row?.seq ?? 0, priority: priorityOf(project, row?.ahead ?? 0) };
+      if (row === undefined) return null;
+      return { messageId: id, ticketId, seq: row.seq, priority: priorityOf(project, row.ahead) };
     });
   },
   { keyOf: (item) => item.ticketId },
@@ -203,9 +200,9 @@ export async function acceptOnce(
   id: string,
 ): Promise<PrioritizedMessage & { isNew: boolean }> {
   const ticketId = ticketIdOf(project, message.channelId, message.chatId);
+  const accept = (isCounted: boolean) => acceptBatched(context, { id, project, ticketId, message, isCounted });
   try {
-    await takeMessage(context, project);
-    return { ...(await acceptBatched(context, { id, project, ticketId, message })), isNew: true };
+    return { ...(await acceptWithinLimit(context, project, accept)), isNew: true };
   } catch (error) {
     // Found also where the project may accept no more.
     const known = isUniqueViolation(error) || isQuotaExceeded(error) ? await findAccepted(context, project, id) : null;
@@ -271,10 +268,11 @@ async function claimIn(
   group: number | null,
   { project, ticketId, historyLimit }: ClaimItem,
 ): Promise<ClaimedChat | Suspect | null> {
-  const fresh = await claimFresh(context, { project, ticketId, historyLimit }).catch((error: unknown) => {
+  const fresh = await claimFresh(context, { project, ticketId, historyLimit }).catch(async (error: unknown) => {
     if (historyLimit === null || isUnavailable(error)) throw error;
     // The ticket cannot be opened. Claimed without it, the message fails as its attempt, which counts.
-    return claimFresh(context, { project, ticketId, historyLimit: null });
+    const claimed = await claimFresh(context, { project, ticketId, historyLimit: null });
+    return claimed === null || claimed === "expired" ? claimed : { ...claimed, openError: error };
   });
   if (fresh !== "expired") return fresh;
   const row = await sql.claimExpired.one<ClaimedRow>(context.leases, {

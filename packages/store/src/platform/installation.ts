@@ -72,7 +72,11 @@ export const markAdminKeyShown = (db: Db) => sql.markAdminKeyShown.exec(db);
 /** Notes that the first initialisation is finished: what it made is not made again when somebody deletes it. */
 export const markInitialized = (db: Db) => sql.markInitialized.exec(db);
 
-const sql = statements("platform/installation");
+/** Columns of channels_config that `toChannelsConfig` takes. */
+export const CHANNELS_COLUMNS =
+  "enabled, tool_server_enabled, to_jsonb(channels_config) AS settings, channels_config.version";
+
+const sql = statements("platform/installation", { channelsColumns: CHANNELS_COLUMNS });
 
 /** The integration that is no channel: it has a column of its own and no settings. */
 const TOOL_SERVER = "tool-server";
@@ -91,8 +95,18 @@ function mergeClause(id: ChannelId): string {
 }
 
 /** The settings, with the default of every one that is not set. */
-async function readChannels(db: Db): Promise<ChannelsConfig> {
-  const row = await sql.readChannels.one(db);
+const readChannels = async (db: Db): Promise<ChannelsConfig> => toChannelsConfig(await sql.readChannels.one(db));
+
+/** A row of channels_config. */
+interface ChannelsRow {
+  enabled: string[] | null;
+  toolServerEnabled: boolean | null;
+  settings: unknown;
+  version: number | null;
+}
+
+/** Returns the settings that a row has, with the default of every one that is not set. */
+export function toChannelsConfig(row: ChannelsRow | null): ChannelsConfig {
   // Columns by name; `channels` has the settings of the channels without a column of their own.
   const settings = row?.settings as { channels: object } | undefined;
   const enabled = [...(row?.enabled ?? []), ...(row?.toolServerEnabled === true ? [TOOL_SERVER] : [])];

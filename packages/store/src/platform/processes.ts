@@ -1,8 +1,10 @@
 import { expiredLease } from "../messages/chats.ts";
 import { statements } from "../sql.ts";
+import { batched } from "../context.ts";
 import type { Context } from "../context.ts";
 import type { Db } from "../db.ts";
-import type { IntegrationId } from "@svc/contracts";
+import type { ChannelsConfig, IntegrationId } from "@svc/contracts";
+import { CHANNELS_COLUMNS, toChannelsConfig } from "./installation.ts";
 import { DEFAULT_PROJECT } from "./projects.ts";
 
 /**
@@ -47,9 +49,28 @@ const sql = statements("platform/processes", {
   toldByOthersMs: REPORTED_BY_OTHERS_MS,
 });
 
-/** Says that this process runs, and what it uses. One that was thought to have vanished is back. */
+/** A process that has not been heard for longer than a beat, and that nobody has reported as vanished. */
+export interface SilentProcess {
+  id: string;
+  host: string;
+  pid: number;
+  /** True once it has been silent for so long that it has vanished. */
+  hasVanished: boolean;
+}
+
+/**
+ * Records that this process runs, and what it uses. One that was thought to have vanished is back. Returns the others that
+ * are silent: whether they still run is for the caller to find out.
+ */
 export const beat = (context: Context, { app, host, pid, memoryBytes, memoryLimitBytes }: ProcessFacts) =>
-  sql.beat.exec(context.leases, { ownId: context.processId, app, host, pid, memoryBytes, memoryLimitBytes });
+  sql.beat.all<SilentProcess>(context.leases, {
+    ownId: context.processId,
+    app,
+    host,
+    pid,
+    memoryBytes,
+    memoryLimitBytes,
+  });
 
 /** Says that this process stops, and forgets those that vanished more than a day ago. */
 export const end = (context: Context) => sql.end.exec(context.leases, { ownId: context.processId });
@@ -59,13 +80,6 @@ export const end = (context: Context) => sql.end.exec(context.leases, { ownId: c
  * while it had them: those that do not finish before it ends are released in order, and could cause it again.
  */
 export const crash = (context: Context) => sql.crash.exec(context.leases, { ownId: context.processId });
-
-/**
- * Processes on this host that have not been heard for longer than a beat and that nobody has reported as vanished.
- * Whether they still run is for the caller to find out.
- */
-export const listSilent = (context: Context, host: string): Promise<{ id: string; pid: number }[]> =>
-  sql.listSilent.all(context.leases, { host, ownId: context.processId });
 
 /**
  * Records that these processes have vanished, whose ids the host no longer knows; each is returned to one caller only.
@@ -112,9 +126,10 @@ export interface ReplicaState {
 /** A process that has not said anything for so long is gone. */
 export const REPORTED_WITHIN_MS = 5_000;
 
-/** Says how this process is doing with its channels. */
-async function reportState({ leases, processId }: Context, states: readonly ReplicaState[]): Promise<void> {
-  await replicaSql.reportState.run(leases, {
+const reportAll = batched(async ({ leases, processId }: Context, reports: (readonly ReplicaState[])[]) => {
+  // A statement writes a row once: the last report of a channel counts.
+  const states = [...new Map(reports.flat().map((state) => [state.id, state])).values()];
+  const settings = await replicaSql.reportState.one(leases, {
     replica: processId,
     id: states.map(({ id }) => id),
     state: states.map(({ state }) => state),
@@ -122,7 +137,15 @@ async function reportState({ leases, processId }: Context, states: readonly Repl
     error: states.map(({ error }) => error),
     sockets: states.map(({ sockets = 0 }) => sockets),
   });
-}
+  return reports.map(() => toChannelsConfig(settings));
+});
+
+/**
+ * Records how this process is doing with its channels, and returns the settings that they follow. Concurrent reports share
+ * a statement.
+ */
+const reportState = (context: Context, states: readonly ReplicaState[]): Promise<ChannelsConfig> =>
+  reportAll(context, states);
 
 /** Forgets channels of this process that have ended, and processes that died without saying so. */
 const forgetState = ({ leases, processId }: Context, ids: readonly IntegrationId[]) =>
@@ -164,6 +187,7 @@ export const IS_ALIVE = `(i.alive_until > now()
     AND (w.alive_since <= i.alive_until OR w.alive_since < now() - interval '${ALIVE_MS} milliseconds'))))`;
 
 const replicaSql = statements("platform/replicas", {
+  channelsColumns: CHANNELS_COLUMNS,
   reportedWithinMs: REPORTED_WITHIN_MS,
   defaultProject: DEFAULT_PROJECT,
   aliveMs: ALIVE_MS,

@@ -33,16 +33,44 @@ const readUsage = (context: Context, project: ProjectId) =>
 export const isQuotaExceeded = (error: unknown): boolean =>
   error instanceof ServiceError && error.code === "quota_exceeded";
 
+/** Projects with a daily limit of messages, as far as this process knows. */
+const limitedOf = stateOf((_context: Context) => new Set<ProjectId>());
+
 /**
- * Counts a message that is about to be accepted. Throws quota_exceeded if the project has accepted all messages of its
- * day. With several processes a limit can be passed by what the others accept within a second.
+ * Counts a message that is about to be accepted, if this process knows that its project has a daily limit; returns whether
+ * it does. Throws quota_exceeded if the project has accepted all messages of its day.
  */
-export async function takeMessage(context: Context, project: ProjectId): Promise<void> {
+async function countMessage(context: Context, project: ProjectId): Promise<boolean> {
+  const limited = limitedOf(context);
+  if (!limited.has(project)) return false;
   const usage = await readUsage(context, project);
   const limit = usage?.quotas.messagesPerDay ?? null;
-  if (usage === null || limit === null) return;
+  if (usage === null || limit === null) {
+    // The statement that accepts the next message checks it again.
+    limited.delete(project);
+    return true;
+  }
   if (usage.messagesToday >= limit) throw quotaExceeded("messagesPerDay", limit, usage.messagesToday);
   usage.messagesToday++;
+  return true;
+}
+
+/**
+ * Accepts a message by `accept`, which returns null for one that is not counted and whose project has a daily limit. Throws
+ * quota_exceeded if the project has accepted all messages of its day. With several processes a limit can be passed by what
+ * the others accept within a second.
+ */
+export async function acceptWithinLimit<Accepted>(
+  context: Context,
+  project: ProjectId,
+  accept: (isCounted: boolean) => Promise<Accepted | null>,
+): Promise<Accepted> {
+  const accepted = await accept(await countMessage(context, project));
+  if (accepted !== null) return accepted;
+  limitedOf(context).add(project);
+  const counted = await accept(await countMessage(context, project));
+  if (counted === null) throw new Error("a counted message was not inserted");
+  return counted;
 }
 
 /**

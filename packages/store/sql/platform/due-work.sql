@@ -1,0 +1,14 @@
+-- name: find (prepared)
+-- Which kinds of work may be due: what a sweep reads before it looks closer. An index answers each of them. Looser than
+-- the sweeps, which know of leases: what this does not report is not due.
+SELECT
+  EXISTS (SELECT FROM messages WHERE state = 'received' AND due_at <= now()) AS messages,
+  EXISTS (SELECT FROM reviews WHERE finished_at IS NULL AND due_at <= now()) AS reviews,
+  EXISTS (SELECT FROM ingests WHERE due_at <= now() AND next_at <= now()) AS ingests,
+  EXISTS (SELECT FROM model_pulls WHERE state = 'running' AND due_at <= now()) AS model_pulls,
+  EXISTS (SELECT FROM callbacks WHERE has_news)
+    OR EXISTS (SELECT FROM callbacks WHERE timeout_at <= now() AND NOT has_news) AS callbacks,
+  EXISTS (SELECT FROM deliveries WHERE state = 'pending' AND due_at <= now()) AS deliveries,
+  EXISTS (SELECT FROM outboxes WHERE settled_seq < wanted_seq AND next_at <= now()) AS outboxes,
+  EXISTS (SELECT FROM ticket_index WHERE settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events)) AS ticket_events,
+  EXISTS (SELECT FROM tickets WHERE snoozed_until <= now()) AS snoozes;
