@@ -10,6 +10,7 @@ const kb = (number: number, more: Partial<SearchedKb> = {}): SearchedKb => ({
   termTotal: 5_000,
   deadNumbers: [],
   languages: [],
+  mainLanguages: [],
   version: "1",
   ...more,
 });
