@@ -11,16 +11,13 @@ import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 const RETRY_MAX_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 5_000;
 /**
- * A connection on which a command gets no response for this long counts as dropped and is replaced: no one reports a
- * connection that a firewall has forgotten.
+ * A line on which a command hears nothing for so long is taken for cut, and made again: nobody tells of a line that a
+ * firewall has forgotten. Longer than workers wait for a job (`WAIT_FOR_JOB_S`), which is silence that is meant.
  */
-const SILENCE_MS = 5_000;
-/** Time that a worker waits for a job before it asks again. Each time costs two commands per worker. */
-const WAIT_FOR_JOB_S = 10;
-/** As `SILENCE_MS`, for the connections on which workers wait. They are also replaced as soon as the producer's drops. */
-const JOB_SILENCE_MS = 12_000;
-/** Interval of pings on the other connections: an idle one that drops is noticed within this time and `SILENCE_MS`. */
-const PING_MS = 4_000;
+const SILENCE_MS = 6_000;
+const WAIT_FOR_JOB_S = 4;
+/** Lines on which nothing is asked are asked whether they are there; twice within `SILENCE_MS`. */
+const PING_MS = 2_500;
 /**
  * An attempt to connect that has received nothing is overtaken when another one that began this much later has succeeded:
  * it began while nothing passed, and would wait for `SILENCE_MS`. One that is slow has received something by then.
@@ -57,12 +54,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_TIMEOUT_MS,
   });
-  const consumer = connectRedis(servers, {
-    ...shared,
-    maxRetriesPerRequest: null,
-    // Copies of a cluster's client, on which workers wait, keep its options.
-    ...(servers.kind === "cluster" && { socketTimeout: JOB_SILENCE_MS }),
-  });
+  const consumer = connectRedis(servers, { ...shared, maxRetriesPerRequest: null });
   const subscriber = connectRedis(servers, { ...shared, maxRetriesPerRequest: null });
   /** In a cluster, a script reaches only keys of one slot: the part of their names in braces chooses it. */
   const prefixOf = (name: QueueName) => (servers.kind === "cluster" ? `{${prefix}/${name}}` : prefix);
@@ -91,16 +83,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   if (consumer instanceof Redis) {
     // Each worker waits for its jobs on a connection that BullMQ makes from this one.
     const duplicate = consumer.duplicate.bind(consumer);
-    const waiting = new Set<Redis>();
-    consumer.duplicate = (override) => {
-      const client = watchAttempts(duplicate({ ...override, socketTimeout: JOB_SILENCE_MS }));
-      waiting.add(client);
-      return client.on("end", () => waiting.delete(client));
-    };
-    // Whatever has dropped the producer's connection has most likely dropped these too, which would notice it later.
-    producer.on("close", () => {
-      for (const client of waiting) if (client.status === "ready") client.stream.destroy();
-    });
+    consumer.duplicate = (override) => watchAttempts(duplicate(override));
   }
 
   /** Connects, to learn whether the attempts that wait are overtaken. */
