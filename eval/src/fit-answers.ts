@@ -132,10 +132,7 @@ function readRow({ set, group, expect, all, asked, found, elsewhere = [] }: Foun
   const whole = parts.filter(({ read, part }) =>
     holds(writeAnswer({ read, best: part, others: [] }, { wantsSteps }).text, "every"),
   );
-  const right =
-    whole.length > 0
-      ? whole
-      : parts.filter(({ read: { passage }, part }) => holds(passage.text.slice(part.start, part.end)));
+  const right = whole.length > 0 ? whole : parts.filter(({ read: { passage }, part }) => holds(passage.text.slice(part.start, part.end)));
   const lacking = passages.filter(({ read }) => !holds(read.passage.text) && !whole.some((one) => one.read === read));
   const others = elsewhere.map((other) => {
     const read = readQuestion(asked, other);
@@ -203,10 +200,7 @@ function judge({ question, found, passages, holds }: Candidates, weights: Answer
   const [first] = ranked;
   if (first === undefined) return { figures: null, isRight: false, confidence: 0, chars: 0 };
   const { best, others } = chooseParts(first);
-  const { text } = writeAnswer(
-    { read: first.read, best: best.part, others },
-    { wantsSteps: question.kind === "steps" },
-  );
+  const { text } = writeAnswer({ read: first.read, best: best.part, others }, { wantsSteps: question.kind === "steps" });
   const figures = gateFigures(question, found, ranked);
   const confidence = 1 / (1 + Math.exp(-(weights.gate["bias"] ?? 0) - weigh(figures, weights.gate)));
   return { figures, isRight: holds(text, "every"), confidence, chars: text.length };

@@ -35,7 +35,10 @@ export function weigh(figures: Figures, weights: Weights): number {
  * Weights that make right candidates win: a conditional logit. `questions` are `{weight, candidates: [{figures, isRight}]}`;
  * one without right or without wrong candidates says nothing. Figures whose names match `ignored` get no weight.
  */
-export function fitChoice(questions: readonly (Weighted & { candidates: readonly Row[] })[], ignored = /^$/): Weights {
+export function fitChoice(
+  questions: readonly (Weighted & { candidates: readonly Row[] })[],
+  ignored = /^$/,
+): Weights {
   const telling = questions.filter(
     ({ candidates }) => candidates.some(({ isRight }) => isRight) && candidates.some(({ isRight }) => !isRight),
   );

@@ -224,7 +224,12 @@ const GATE_FIGURES = [
 ] as const;
 
 /** Figures by which the chosen passage is compared with the best of the others. */
-const LEAD_FIGURES = ["passage.score", "passage.nearSynonyms", "passage.allLikeness", "passage.headSynonyms"] as const;
+const LEAD_FIGURES = [
+  "passage.score",
+  "passage.nearSynonyms",
+  "passage.allLikeness",
+  "passage.headSynonyms",
+] as const;
 
 /**
  * What says whether the best part of the first passage answers: figures of both, its lead over other passages, the question

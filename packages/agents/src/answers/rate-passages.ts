@@ -113,7 +113,7 @@ function createMeasures({
     shareHeld: (terms: readonly string[]): number =>
       terms.length === 0 ? 0 : terms.filter((term) => positionsOf(term).length > 0).length / terms.length,
     pairs: (terms: readonly string[]): number => pairShare(words.length, positionsOf, terms),
-    closenessOf: (terms: readonly string[]): Closeness => {
+    closenessOf(terms: readonly string[]): Closeness {
       const most = words.map(() => 0);
       const raise = (at: number, value: number): void => {
         most[at] = Math.max(most[at] ?? 0, value);
@@ -126,7 +126,8 @@ function createMeasures({
       }
       return most;
     },
-    closeShare: (closeness: Closeness): number => sum(tells, (tell, at) => tell * (closeness[at] ?? 0)) / totalTell,
+    closeShare: (closeness: Closeness): number =>
+      sum(tells, (tell, at) => tell * (closeness[at] ?? 0)) / totalTell,
     /** What the word that is missing most tells of the question. */
     mostMissing: (closeness: Closeness): number =>
       Math.max(0, ...tells.map((tell, at) => tell * (1 - (closeness[at] ?? 0)))) / totalTell,
@@ -194,11 +195,7 @@ function rateOne(
   };
   const rating = { question, read, places, measures };
   const parts = read.parts.map((part, at): RatedPart => {
-    const figures = {
-      ...heldFigures(rating, part, at),
-      ...headingFigures(rating, at),
-      ...kindFigures(rating, part, at),
-    };
+    const figures = { ...heldFigures(rating, part, at), ...headingFigures(rating, at), ...kindFigures(rating, part, at) };
     return { part, held: places.heldAlso[at] ?? new Set(), figures };
   });
   return { parts, figures: passageFigures(rating, parts) };
@@ -250,7 +247,8 @@ function heldFigures({ question: { words }, read, places, measures }: Rating, pa
 /** How much the headings, or the line right above a part, repeat the question: then what stands below answers it. */
 function headingFigures({ read: { parts, passage }, places: { headMatch }, measures }: Rating, at: number): Figures {
   const previous = parts[at - 1];
-  const isLed = previous?.kind === "sentence" && LEADS.test(passage.text.slice(previous.start, previous.end).trim());
+  const isLed =
+    previous?.kind === "sentence" && LEADS.test(passage.text.slice(previous.start, previous.end).trim());
   const above = isLed ? measures.matchOf(previous.terms).match : 0;
   return {
     "part.headMatch": headMatch.match,

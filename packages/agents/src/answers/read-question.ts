@@ -102,17 +102,6 @@ const CODE = /^(?=.*\p{L})(?=.*\p{N})/u;
 /** A language counts as known when the question shows it this clearly. */
 const LEAST_LANGUAGE_CONFIDENCE = 0.6;
 
-/** Other words for words of the question, with the places of these. */
-function synonymsOf(asked: string, language: string, read: readonly QuestionWord[]): Map<string, number[]> {
-  const synonyms = new Map<string, number[]>();
-  for (const [word, ofWord] of findSynonyms(asked, language)) {
-    const position = read.findIndex(({ term }) => isForm(term, word));
-    if (position === -1) continue;
-    for (const synonym of ofWord) synonyms.set(synonym, [...(synonyms.get(synonym) ?? []), position]);
-  }
-  return synonyms;
-}
-
 /** Reads a question that was searched for. */
 export function readQuestion(asked: string, { words, passageCount = Infinity, languages }: SearchResult): ReadQuestion {
   const detected = detectLanguage(asked);
@@ -141,7 +130,12 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
         isUnknown: weight >= leastUnknown,
       };
     });
-  const synonyms = synonymsOf(asked, language, read);
+  const synonyms = new Map<string, number[]>();
+  for (const [word, ofWord] of findSynonyms(asked, language)) {
+    const position = read.findIndex(({ term }) => isForm(term, word));
+    if (position === -1) continue;
+    for (const synonym of ofWord) synonyms.set(synonym, [...(synonyms.get(synonym) ?? []), position]);
+  }
   const meaning = meaningOf(
     tokenize(asked).map(({ term }) => term),
     language,
