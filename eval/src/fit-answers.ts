@@ -1,21 +1,12 @@
 // Fits the weights by which an answer is chosen and its confidence is stated, on sets of questions about documents.
-//   node scripts/run.mjs eval/src/fit-answers.ts FOLDER-OF-SETS… [--write] [--dump FILE]
-// Each set is a folder with docs/ and questions.jsonl (see read-questions.mjs). Figures are taken by leaving out some groups
-// of sets after the others: sets of one subject in two languages are one group. What the bases of other sets have for a
+//   node scripts/run.mjs eval/src/fit-answers.ts FOLDER-OF-SETS [--write] [--dump FILE]
+// Each set is a folder with docs/ and questions.jsonl (see read-questions.mjs). Figures are taken by leaving out one group
+// of sets after the other: sets of one subject in two languages are one group. What the bases of other sets have for a
 // question is a wrong answer to the gate and a wrong choice to routing. --write puts weights that are fitted on all sets into
-// packages/agents/data/answer-weights.json. --dump keeps what the searches found, so that the next run is quick. With
-// --stored, the weights that the product has are judged instead.
+// packages/agents/data/answer-weights.json. --dump keeps what the searches found, so that the next run is quick.
 import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import {
-  answerWeights,
-  chooseParts,
-  gateFigures,
-  rankPassages,
-  ratePassages,
-  readQuestion,
-  writeAnswer,
-} from "@svc/agents";
+import { answerWeights, readQuestion, chooseParts, gateFigures, ratePassages, stepsBonus } from "@svc/agents";
 import { repositoryPath } from "@svc/testing";
 import { fitChoice, fitGate, weigh } from "./fit-models.ts";
 import { findForQuestions, holdsAnswer, readQuestionSets } from "./read-questions.ts";
@@ -24,29 +15,27 @@ import { readJsonLines } from "./read-set.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { write: { type: "boolean" }, dump: { type: "string" }, stored: { type: "boolean" } },
+  options: { write: { type: "boolean" }, dump: { type: "string" } },
 });
 type Question = ReturnType<typeof readQuestion>;
 type Passage = ReturnType<typeof ratePassages>[number];
+type Part = Passage["parts"][number];
 type AnswerWeights = ReturnType<typeof answerWeights>;
 
 /** What a knowledge base has for a question; `holds` says whether a text answers it. */
-interface Candidates {
+interface Candidates<Rated extends Passage = Passage> {
   found: FoundQuestion["found"];
   question: Question;
-  passages: readonly Passage[];
+  passages: Rated[];
   holds: (text: string, of?: "every" | "some") => boolean;
 }
 
-/** A question with its rated passages, which of their parts are right, and what other bases have for it. */
-interface Row extends Candidates {
+/** A question with its rated passages and parts, and what other bases have for it. */
+interface Row extends Candidates<Passage & { isRight: boolean; parts: (Part & { isRight: boolean })[] }> {
   set: string;
   group: string;
   expect: string | undefined;
-  rightParts: ReadonlySet<object>;
   others: Candidates[];
-  /** What its own base would have if it did not have the answer; null where it has none. */
-  withoutAnswer: Candidates | null;
 }
 
 /** What was chosen as the answer; without figures where nothing was found. */
@@ -58,28 +47,19 @@ interface Judged {
 }
 type Outcome = Omit<Row, "others"> & Judged & { others: Judged[] };
 
-/**
- * What a question in a base that is not about it, and in its own base without the passages that answer it, counts to the gate,
- * beside one in its own: customers ask much that no document answers.
- */
+const NONE: AnswerWeights = { passage: {}, part: {}, gate: {}, route: {} };
+
+/** What a question in a base that is not about it counts to the gate, beside one in its own: most messages are in theirs. */
 const ELSEWHERE_WEIGHT = 0.3;
-const WITHOUT_ANSWER_WEIGHT = 1;
-
-/** Figures that only the gate counts. */
-const NOT_CHOSEN_BY = /^passage\.(?:unknown|unknownName|nearSynonyms)$|^part\.maxMissing$/;
-
-/** In how many parts the groups are divided, to be left out in turns: for the figures, and within them for the gate. */
-const FOLDS = 8;
-const GATE_FOLDS = 4;
 
 const asked = await readAsked();
 const rows = asked.map(readRow);
 const groups = [...new Set(rows.map(({ group }) => group))];
-const folds = values.stored === true ? [groups] : foldsOf(groups, FOLDS);
-const outcomes = folds.flatMap((fold): Outcome[] => {
-  const weights = values.stored === true ? answerWeights() : fit(rows.filter(({ group }) => !fold.includes(group)));
+const outcomes = groups.flatMap((group): Outcome[] => {
+  // A single group cannot be left out: it is judged by the weights that the product has.
+  const weights = groups.length < 2 ? answerWeights() : fit(rows.filter((row) => row.group !== group));
   return rows
-    .filter(({ group }) => fold.includes(group))
+    .filter((row) => row.group === group)
     .map((row) => ({ ...row, ...judge(row, weights), others: row.others.map((other) => judge(other, weights)) }));
 });
 report("all sets", outcomes);
@@ -111,76 +91,60 @@ if (values.write) {
 
 async function readAsked(): Promise<FoundQuestion[]> {
   if (values.dump !== undefined && existsSync(values.dump)) return readJsonLines(values.dump);
-  const found = await findForQuestions(positionals.flatMap(readQuestionSets));
+  const found = await findForQuestions(readQuestionSets(positionals[0] ?? ""));
   if (values.dump !== undefined) writeFileSync(values.dump, found.map((row) => JSON.stringify(row)).join("\n"));
   return found;
 }
 
-/** Divides groups into so many parts. */
-function foldsOf(all: readonly string[], count: number): string[][] {
-  const parts = Array.from({ length: Math.min(count, all.length) }, (_, at) => at);
-  return parts.map((at) => all.filter((_, place) => place % parts.length === at));
-}
-
-/** Returns a question with its rated passages. */
+/** Returns a question with its rated passages and parts. */
 function readRow({ set, group, expect, all, asked, found, elsewhere = [] }: FoundQuestion): Row {
   const question = readQuestion(asked, found);
   const holds: Row["holds"] = (source, of = "some") => expect === "answer" && holdsAnswer(source, all, of);
-  const passages = ratePassages(question, found);
-  const parts = passages.flatMap(({ read, parts }) => parts.map(({ part }) => ({ read, part })));
-  const wantsSteps = question.kind === "steps";
-  const whole = parts.filter(({ read, part }) =>
-    holds(writeAnswer({ read, best: part, others: [] }, { wantsSteps }).text, "every"),
-  );
-  const right = whole.length > 0 ? whole : parts.filter(({ read: { passage }, part }) => holds(passage.text.slice(part.start, part.end)));
-  const lacking = passages.filter(({ read }) => !holds(read.passage.text) && !whole.some((one) => one.read === read));
+  const rated = ratePassages(question, found);
+  const passages = rated.map((passage) => ({
+    ...passage,
+    isRight: holds(passage.read.passage.text),
+    parts: passage.parts.map((one) => ({
+      ...one,
+      isRight: holds(passage.read.passage.text.slice(one.part.start, one.part.end)),
+    })),
+  }));
   const others = elsewhere.map((other) => {
     const read = readQuestion(asked, other);
     return { found: other, question: read, passages: ratePassages(read, other), holds: () => false };
   });
-  const withoutAnswer = whole.length === 0 ? null : { found, question, passages: lacking, holds: () => false };
-  const rightParts = new Set(right.map(({ part }) => part));
-  return { set, group, expect, found, question, passages, rightParts, holds, others, withoutAnswer };
+  return { set, group, expect, found, question, passages, holds, others };
 }
 
 function fit(training: readonly Row[]): AnswerWeights {
   const sizes = new Map<string, number>();
   for (const { group } of training) sizes.set(group, (sizes.get(group) ?? 0) + 1);
   const weightOf = ({ group }: Row) => 1 / Math.sqrt(sizes.get(group) ?? 1);
-  const choiceOf = (some: readonly Row[]) =>
-    fitChoice(
-      some.map((row) => ({
-        weight: weightOf(row),
-        candidates: row.passages.flatMap(({ figures, parts }) =>
-          parts.map((one) => ({ figures: { ...figures, ...one.figures }, isRight: row.rightParts.has(one.part) })),
-        ),
-      })),
-      NOT_CHOSEN_BY,
-    );
-  // The gate sees choices as they are on sets that their weights were not fitted on.
-  const judged = foldsOf([...sizes.keys()], GATE_FOLDS).flatMap((fold) => {
-    const choice = choiceOf(training.filter(({ group }) => !fold.includes(group)));
-    const judgeBy = (one: Candidates) => judge(one, { choice, gate: {}, route: {} });
-    return training
-      .filter(({ group }) => fold.includes(group))
-      .map((row) => ({
-        row,
-        own: judgeBy(row),
-        others: row.others.map(judgeBy),
-        withoutAnswer: row.withoutAnswer === null ? [] : [judgeBy(row.withoutAnswer)],
-      }));
-  });
+  const passage = fitChoice(training.map((row) => ({ weight: weightOf(row), candidates: row.passages })));
+  const part = fitChoice(
+    training.flatMap((row) =>
+      row.passages
+        .filter(({ isRight }) => isRight)
+        .slice(0, 2)
+        .map(({ parts }) => ({ weight: weightOf(row), candidates: parts })),
+    ),
+  );
+  const weights = { ...NONE, passage, part };
+  const judged = training.map((row) => ({
+    weight: weightOf(row),
+    own: judge(row, weights),
+    others: row.others.map((other) => judge(other, weights)),
+  }));
   const gate = fitGate(
     judged
-      .flatMap(({ row, own, others, withoutAnswer }) => [
-        { ...own, weight: weightOf(row) },
-        ...others.map((other) => ({ ...other, weight: weightOf(row) * ELSEWHERE_WEIGHT })),
-        ...withoutAnswer.map((other) => ({ ...other, weight: weightOf(row) * WITHOUT_ANSWER_WEIGHT })),
+      .flatMap(({ weight, own, others }) => [
+        { ...own, weight },
+        ...others.map((other) => ({ ...other, weight: weight * ELSEWHERE_WEIGHT })),
       ])
       .flatMap((one) => (one.figures === null ? [] : [{ ...one, figures: one.figures }])),
   );
-  const route = fitRoute(judged.filter(({ row }) => row.expect === "answer"));
-  return { choice: choiceOf(training), gate, route };
+  const answerable = judged.filter((_, at) => training[at]?.expect === "answer");
+  return { ...weights, gate, route: fitRoute(answerable) };
 }
 
 /** Weights that tell the right knowledge base from others by the figures of their best answers; a wrong one has 0 on average. */
@@ -196,12 +160,14 @@ function fitRoute(judged: readonly { own: Judged; others: Judged[] }[]) {
 }
 
 function judge({ question, found, passages, holds }: Candidates, weights: AnswerWeights): Judged {
-  const ranked = rankPassages(passages, found, weights);
+  const ranked = passages
+    .map((one) => ({ ...one, value: weigh(one.figures, weights.passage) + stepsBonus(one.figures) }))
+    .sort((a, b) => b.value - a.value);
   const [first] = ranked;
   if (first === undefined) return { figures: null, isRight: false, confidence: 0, chars: 0 };
-  const { best, others } = chooseParts(first);
-  const { text } = writeAnswer({ read: first.read, best: best.part, others }, { wantsSteps: question.kind === "steps" });
-  const figures = gateFigures(question, found, ranked);
+  const { best, others, lead } = chooseParts(first, weights);
+  const text = [best.part, ...others].map(({ start, end }) => first.read.passage.text.slice(start, end)).join("\n");
+  const figures = gateFigures(question, found, ranked, { best, lead });
   const confidence = 1 / (1 + Math.exp(-(weights.gate["bias"] ?? 0) - weigh(figures, weights.gate)));
   return { figures, isRight: holds(text, "every"), confidence, chars: text.length };
 }

@@ -1,8 +1,8 @@
 // Two small models over named figures: which of several candidates is right, and whether one is.
 
 /** Fitted so far from the data: what a weight costs, against few questions of one kind deciding. */
-const CHOICE_PENALTY = 0.05;
-const GATE_PENALTY = 0.05;
+const CHOICE_PENALTY = 0.01;
+const GATE_PENALTY = 0.02;
 
 type Figures = Readonly<Record<string, number>>;
 /** What a figure counts, by its name. */
@@ -18,11 +18,17 @@ interface Weighted {
 }
 
 /**
- * Signs that weights of the gate must have, whatever few sets suggest: words that are missing and large knowledge bases never
- * raise the confidence, more that matches and a clearer lead never lower it.
+ * Signs that weights of the gate must have, whatever few sets suggest: words that are missing never raise the confidence, more
+ * that match never lower it, and a row of a table is no better for being one.
  */
-const NEVER_POSITIVE = /[mM]issing|unknown|lacks|isCode|otherLanguage|passageCount/;
-const NEVER_NEGATIVE = /^(?:passage|part|lead)\.|^(?:value|margin|marginToOther|share|partShare)$/;
+const NEVER_POSITIVE =
+  /(?:missing|maxMissing|unknown|lacksKind|isRow|asks)\w*$|passage\.(?:rows|code)$|part\.isCode$|otherLanguage$/;
+const NEVER_NEGATIVE =
+  /(?:Weight|Rarity|weight|rarity|ynonyms|airs|xact|ocus|eld|heldCount|ikeness|hasKind|HasKind|score|relative|bm25|Bm25)$|^(?:margin|marginToOther|value|partLead)$/;
+
+/** What says how long a passage is or how large a base, and little about an answer: their weights cost more. */
+const HARDLY_COUNTED = /(?:\.length|passageCount)$/;
+const HARDLY_COUNTED_PENALTY = 0.5;
 
 /** The sum of figures by their weights. */
 export function weigh(figures: Figures, weights: Weights): number {
@@ -33,19 +39,13 @@ export function weigh(figures: Figures, weights: Weights): number {
 
 /**
  * Weights that make right candidates win: a conditional logit. `questions` are `{weight, candidates: [{figures, isRight}]}`;
- * one without right or without wrong candidates says nothing. Figures whose names match `ignored` get no weight.
+ * one without right or without wrong candidates says nothing.
  */
-export function fitChoice(
-  questions: readonly (Weighted & { candidates: readonly Row[] })[],
-  ignored = /^$/,
-): Weights {
+export function fitChoice(questions: readonly (Weighted & { candidates: readonly Row[] })[]): Weights {
   const telling = questions.filter(
     ({ candidates }) => candidates.some(({ isRight }) => isRight) && candidates.some(({ isRight }) => !isRight),
   );
-  const scale = scaleOf(
-    telling.flatMap(({ candidates }) => candidates),
-    ignored,
-  );
+  const scale = scaleOf(telling.flatMap(({ candidates }) => candidates));
   const groups = telling.map(({ weight, candidates }) => ({
     weight,
     rows: candidates.map(({ figures, isRight }) => ({ isRight, values: scale.apply(figures) })),
@@ -75,15 +75,15 @@ export function fitGate(rows: readonly (Weighted & Row)[]): Weights {
   const read = rows.map(({ weight, figures, isRight }) => ({ weight, isRight, values: scale.apply(figures) }));
   const total = read.reduce((sum, { weight }) => sum + weight, 0);
   const size = scale.names.length;
+  const penalties = scale.names.map((name) => (HARDLY_COUNTED.test(name) ? HARDLY_COUNTED_PENALTY : GATE_PENALTY));
   const isAllowed = (at: number, weight: number): boolean => {
     const name = scale.names[at] ?? "";
-    const isNever = NEVER_POSITIVE.test(name);
-    return weight > 0 ? !isNever : weight === 0 || isNever || !NEVER_NEGATIVE.test(name);
+    return weight >= 0 ? !NEVER_POSITIVE.test(name) || weight === 0 : !NEVER_NEGATIVE.test(name);
   };
-  const fitted = descend(size + 1, 600, (weights, gradient) => {
+  const fitted = descend(size + 1, 250, (weights, gradient) => {
     for (let at = 0; at < size; at += 1) {
       if (!isAllowed(at, weights[at] ?? 0)) weights[at] = 0;
-      gradient[at] = GATE_PENALTY * (weights[at] ?? 0);
+      gradient[at] = (penalties[at] ?? 0) * (weights[at] ?? 0);
     }
     gradient[size] = 0;
     for (const { weight, isRight, values } of read) {
@@ -99,10 +99,8 @@ export function fitGate(rows: readonly (Weighted & Row)[]): Weights {
 }
 
 /** Brings figures to mean 0 and deviation 1, and weights back to figures as they are. */
-function scaleOf(rows: readonly Row[], ignored = /^$/) {
-  const all = new Set<string>();
-  for (const { figures } of rows) for (const name in figures) if (!ignored.test(name)) all.add(name);
-  const names = [...all];
+function scaleOf(rows: readonly Row[]) {
+  const names = [...new Set(rows.flatMap(({ figures }) => Object.keys(figures)))];
   const means = names.map((name) => rows.reduce((sum, { figures }) => sum + (figures[name] ?? 0), 0) / rows.length);
   const deviations = names.map(
     (name, at) =>

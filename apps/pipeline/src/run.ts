@@ -62,8 +62,6 @@ export type Stages<OneRun extends Run = Run> = Readonly<Record<string, Stage<One
 export interface TriageResult {
   /** Null when no agent fits. */
   agentId: string | null;
-  /** Then the agent whose answer is the draft for an operator. */
-  closestAgentId?: string;
   confidence: number;
   why: string;
   /** What a language model had to do with it; absent where none was asked. */
@@ -244,11 +242,4 @@ export function isSpam({ ticket }: Pick<Run, "ticket">): boolean {
 export function chosenAgent(run: Run): Agent | null {
   if (isSpam(run)) return null;
   return run.agents.find((agent) => agent.id === run.triage?.agentId) ?? null;
-}
-
-/** Returns the agent whose answer goes out or is the draft: the chosen one, or the closest where none fits; or null. */
-export function answeringAgent(run: Run): Agent | null {
-  if (isSpam(run)) return null;
-  const closest = run.agents.find(({ id, fixedReply }) => id === run.triage?.closestAgentId && fixedReply === null);
-  return chosenAgent(run) ?? closest ?? null;
 }

@@ -66,7 +66,7 @@ export type { AgentPool, PooledProject, TriageModel, LearnedMessage, TriageSampl
 export { trainTriage } from "./triage/train-triage.ts";
 
 // What the fits in `eval/` need besides, for the weights of answers and of corrections in notes.
-export { answerWeights, chooseParts, gateFigures, rankPassages } from "./answers/choose-answer.ts";
+export { answerWeights, chooseParts, gateFigures, stepsBonus } from "./answers/choose-answer.ts";
 export { ratePassages } from "./answers/rate-passages.ts";
 export { readQuestion } from "./answers/read-question.ts";
 export { readFollowUp } from "./follow-up.ts";
@@ -74,4 +74,3 @@ export { applyReading } from "./notes/mend-sentence.ts";
 export { noteWords } from "./notes/note-words.ts";
 export { repairCandidates } from "./notes/repair-candidates.ts";
 export { findRepairCues } from "./notes/repair-cues.ts";
-export { writeAnswer } from "./answers/write-answer.ts";

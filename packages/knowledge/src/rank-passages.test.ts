@@ -10,7 +10,6 @@ const kb = (number: number, more: Partial<SearchedKb> = {}): SearchedKb => ({
   termTotal: 5_000,
   deadNumbers: [],
   languages: [],
-  mainLanguages: [],
   version: "1",
   ...more,
 });

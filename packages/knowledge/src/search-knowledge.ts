@@ -44,7 +44,7 @@ export interface SearchResult {
   words: { word: string; weight: number }[];
   /** Passages in the knowledge bases that were searched: in few, rarity means little. */
   passageCount: number;
-  /** Languages that at least a tenth of the words of a knowledge base that was searched are in, as ISO 639-1. */
+  /** Languages of the documents that were searched, as ISO 639-1. */
   languages: string[];
 }
 
@@ -132,7 +132,7 @@ async function searchGroup(
   for (let attempt = 1; ; attempt += 1) {
     const found = await findPassages(store, project, { kbIds, configs, searched, limit, mayBeOld: attempt === 1 });
     if (mayBeOld && !areCurrent(bases, found.kbs)) return null;
-    if (found.isWhole || attempt === MAX_ATTEMPTS) return asResult(found);
+    if (found.isWhole || attempt === MAX_ATTEMPTS) return { ...asResult(found), languages };
   }
 }
 
@@ -341,7 +341,7 @@ function createDocumentFinder(
       ) ?? null;
 }
 
-function asResult({ hits, words, weights, passageCount, kbs }: FoundPassages): SearchResult {
+function asResult({ hits, words, weights, passageCount }: FoundPassages): Omit<SearchResult, "languages"> {
   const own = words.filter(({ isSynonym }) => isSynonym !== true);
   const weighed = own.map(({ word, terms }, index) => {
     const { weight, formWeight } = terms.length > 0 ? (weights[index] ?? { weight: 0, formWeight: 0 }) : NOTHING;
@@ -362,7 +362,6 @@ function asResult({ hits, words, weights, passageCount, kbs }: FoundPassages): S
     bestPossible,
     words: weighed,
     passageCount,
-    languages: [...new Set(kbs.flatMap((kb) => kb.mainLanguages))],
   };
 }
 

@@ -44,7 +44,7 @@ export interface Statements {
     listLikeWords: [{ kbNumbers: readonly (number | null)[]; word: string }, { word: string }];
     rangesOf: [{ documentIds: readonly (string | null)[] }, { id: string; first: number; count: number }];
     read: [{ id: readonly (string | null)[]; firstChunkNumber: readonly (number | null)[]; ordinal: readonly (number | null)[]; project: string; kbIds: readonly (string | null)[] }, { place: number; chunkId: string; documentId: string; kbId: string; title: string; url: string; mime: string; ordinal: number; headingPath: string[]; text: string; page: number; version: string }];
-    readPostings: [{ project: string; kbIds: readonly (string | null)[]; terms: readonly (string | null)[] }, { id: string; number: number; documentCount: number; chunkCount: number; termTotal: number; deadNumbers: number[]; languages: string[]; mainLanguages: string[]; version: string; term: number; block: number; bytes: number; postings: Buffer }];
+    readPostings: [{ project: string; kbIds: readonly (string | null)[]; terms: readonly (string | null)[] }, { id: string; number: number; documentCount: number; chunkCount: number; termTotal: number; deadNumbers: number[]; languages: string[]; version: string; term: number; block: number; bytes: number; postings: Buffer }];
     removeOfDocument: [{ documentId: string }, object];
   };
   "knowledge/documents": {

@@ -3,7 +3,7 @@ import { searchWithEmbeddings } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
 import { openRunTools } from "../agent-tools.ts";
 import { languageOf } from "../language-of.ts";
-import { answeringAgent, chosenAgent, historyOf, move } from "../run.ts";
+import { chosenAgent, historyOf, move } from "../run.ts";
 import type { Run, StageContext } from "../run.ts";
 import { createTextStream } from "../stream-text.ts";
 
@@ -13,7 +13,7 @@ import { createTextStream } from "../stream-text.ts";
  */
 export async function answer(context: StageContext, run: Run): Promise<void> {
   const { store, embeddings, models, log } = context;
-  const agent = answeringAgent(run);
+  const agent = chosenAgent(run);
   if (agent === null) return;
   move(run, "agent", run.passages === null ? "nothing to look up" : `${run.passages.hits.length} passages found`);
   if (run.answer !== null) return;
@@ -21,9 +21,7 @@ export async function answer(context: StageContext, run: Run): Promise<void> {
   // A fixed reply is the same whatever was said.
   const history = agent.fixedReply === null ? await historyOf(context, run) : [];
   run.language = agent.fixedReply === null ? languageOfChat(run) : null;
-  // Where no agent fits, a draft that quotes costs nothing.
-  const asksModel = agent.fixedReply === null && agent.id === chosenAgent(run)?.id;
-  const model = asksModel ? (models?.forAgent(agent) ?? null) : null;
+  const model = agent.fixedReply === null ? (models?.forAgent(agent) ?? null) : null;
   try {
     const calls = model === null ? null : await openRunTools(context, run, agent);
     const found = await answerQuestion({

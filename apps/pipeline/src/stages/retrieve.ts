@@ -1,11 +1,11 @@
 import { SEARCH_LIMIT, questionOf } from "@svc/agents";
 import { searchWithEmbeddings } from "@svc/knowledge";
-import { answeringAgent, move } from "../run.ts";
+import { chosenAgent, move } from "../run.ts";
 import type { Run, StageContext } from "../run.ts";
 
-/** Finds passages in the knowledge bases of the agent that answers. The result is kept between tries. */
+/** Finds passages in the agent's knowledge bases. The result is kept between tries. */
 export async function retrieve({ store, embeddings }: StageContext, run: Run): Promise<void> {
-  const agent = answeringAgent(run);
+  const agent = chosenAgent(run);
   if (agent === null) return;
   move(run, "retrieval", run.triage?.why ?? "");
   if (run.passages !== null || agent.fixedReply !== null || agent.kbIds.length === 0) return;

@@ -36,8 +36,7 @@ async function choose({ store, triageModels, models, embeddings }: StageContext,
   const adviser = model === null ? null : { model, project: project.id, ticketId: message.ticketId, signal };
   const chosen = await chooseWithModel(decision, { agents, text: message.text, currentAgentId }, adviser);
   // What was found for the agent is what its answer is looked for in: one search serves both.
-  const answeringId = chosen.agentId ?? chosen.closestAgentId;
-  const kbIds = agents.find(({ id, fixedReply }) => id === answeringId && fixedReply === null)?.kbIds;
+  const kbIds = agents.find(({ id, fixedReply }) => id === chosen.agentId && fixedReply === null)?.kbIds;
   if (kbIds !== undefined) {
     run.passages ??= searched.find((one) => one.kbIds.join() === kbIds.join())?.found ?? null;
   }

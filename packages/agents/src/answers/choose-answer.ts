@@ -11,8 +11,10 @@ type Weights = Readonly<Record<string, number>>;
 
 /** What `eval/src/fit-answers.ts` has fitted. */
 export interface AnswerWeights {
-  /** Which part of which passage answers. */
-  choice: Weights;
+  /** Which passage answers. */
+  passage: Weights;
+  /** Which part of the right passage answers. */
+  part: Weights;
   /** Whether what was chosen answers: `bias`, and the figures that `gateFigures` returns. */
   gate: Weights;
   /**
@@ -55,6 +57,18 @@ const MAX_PART_GAP = 2.5;
 /** What follows the best part in its paragraph is added up to this length. */
 const MAX_FOLLOWING_CHARS = 260;
 
+/** What speaks for a passage with steps where somebody asks how to do what its title or headings are about. */
+const STEPS_BONUS = 3;
+const LEAST_TOPIC_SHARE = 0.4;
+
+/**
+ * Title and headings that hold so much of a question, and headings so much by themselves, repeat it, as in a list of
+ * questions and answers: the text right below is the answer.
+ */
+const REPEATED_BY_ALL = 0.8;
+const REPEATED_BY_HEADINGS = 0.4;
+const BEGIN_BONUS = 1.5;
+
 /**
  * What one standard deviation of similarity among the passages found speaks for a passage: models differ in how high
  * their similarities are, less in their order. One without an embedding counts as a little less similar than the
@@ -92,18 +106,21 @@ export function answerWeights(): AnswerWeights {
 export function chooseAnswer(
   question: ReadQuestion,
   found: SearchResult,
-  preference: AnswerPreference = {},
+  { bonusOf = () => 0, partBonusOf = () => 0, wasSaid = () => false }: AnswerPreference = {},
   weights = answerWeights(),
 ): ChosenAnswer | null {
-  const ranked = rankPassages(ratePassages(question, found), found, weights, preference);
+  const ranked = rankPassages(question, found, weights, bonusOf).flatMap((ranked) => {
+    const parts = ranked.parts.filter(({ part }) => !wasSaid(ranked.read.passage, part));
+    return parts.length === 0 ? [] : [{ ...ranked, parts }];
+  });
   const first = ranked[0];
   if (first === undefined) return null;
-  const { best, others } = chooseParts(first);
-  const figures = gateFigures(question, found, ranked);
+  const { best, others, lead } = chooseParts(first, weights, (part) => partBonusOf(first.read.passage, part));
+  const figures = gateFigures(question, found, ranked, { best, lead });
   const odds = (weights.gate["bias"] ?? 0) + weigh(figures, weights.gate);
   // What holds no word of the question is no answer to it, however well its documents suit.
-  const likely = best.figures["part.heldCount"] === 0 ? 0 : Math.min(1 / (1 + Math.exp(-odds)), MAX_CONFIDENCE);
-  const lacksCode = first.figures["passage.missingCode"] === 1;
+  const likely = first.figures["maxHeld"] === 0 ? 0 : Math.min(1 / (1 + Math.exp(-odds)), MAX_CONFIDENCE);
+  const lacksCode = first.figures["missingCode"] === 1;
   return {
     read: first.read,
     best: withColumns(question, first.read, best.part),
@@ -114,40 +131,28 @@ export function chooseAnswer(
   };
 }
 
-/** A part with what speaks for it, in logarithms of odds. */
-type RankedPart = RatedPart & { value: number };
-
-/** A passage whose parts are ranked: `value` and `best` are those of its best part. */
+/** A passage with what speaks for it, in logarithms of odds. */
 export interface RankedPassage extends RatedPassage {
   value: number;
-  best: RankedPart;
-  /** In reading order. */
-  parts: readonly RankedPart[];
 }
 
-/** Ranks rated passages by their best part, best first. */
+/** Ranks the passages that were found, best first. */
 export function rankPassages(
-  rated: readonly RatedPassage[],
-  { hits }: Pick<SearchResult, "hits">,
-  weights: Pick<AnswerWeights, "choice">,
-  { bonusOf = () => 0, partBonusOf = () => 0, wasSaid = () => false }: AnswerPreference = {},
+  question: ReadQuestion,
+  found: SearchResult,
+  weights: AnswerWeights,
+  bonusOf: (passage: Passage) => number = () => 0,
 ): RankedPassage[] {
-  const similarityBonus = similarityBonusAmong(hits);
-  return rated
-    .flatMap((one): RankedPassage[] => {
-      const { passage } = one.read;
-      const ofPassage = weigh(one.figures, weights.choice) + bonusOf(passage) + similarityBonus(passage);
-      const parts = one.parts
-        .filter(({ part }) => !wasSaid(passage, part))
-        .map((rated) => ({
-          ...rated,
-          value: ofPassage + weigh(rated.figures, weights.choice) + partBonusOf(passage, rated.part),
-        }));
-      const [first, ...rest] = parts;
-      if (first === undefined) return [];
-      const best = rest.reduce((one, other) => (other.value > one.value ? other : one), first);
-      return [{ ...one, parts, best, value: best.value }];
-    })
+  const similarityBonus = similarityBonusAmong(found.hits);
+  return ratePassages(question, found)
+    .map((rated) => ({
+      ...rated,
+      value:
+        weigh(rated.figures, weights.passage) +
+        bonusOf(rated.read.passage) +
+        stepsBonus(rated.figures) +
+        similarityBonus(rated.read.passage),
+    }))
     .filter(({ value }) => value > -Infinity)
     .sort((a, b) => b.value - a.value);
 }
@@ -168,26 +173,45 @@ export function spreadOf(values: readonly number[]): { mean: number; deviation: 
   return { mean, deviation: Math.sqrt(variance) || 1 };
 }
 
-/** Chooses the part of a passage that answers, and those to add in reading order. */
-export function chooseParts({ parts, best, read }: RankedPassage): { best: RankedPart; others: AnswerPart[] } {
-  const rest = parts.filter((part) => part !== best).sort((a, b) => b.value - a.value);
-  let chars = lengthOf(best.part);
+/** Returns what speaks for a passage or part because it has the steps that are asked for. */
+export function stepsBonus({ hasSteps = 0, headSynonyms = 0 }: Figures): number {
+  return hasSteps === 1 && headSynonyms >= LEAST_TOPIC_SHARE ? STEPS_BONUS : 0;
+}
+
+/** Chooses the part that answers and those to add; `lead` is what it is ahead of the next part. */
+export function chooseParts(
+  { parts, read, figures: { headSynonyms = 0, headingRarity = 0 } }: RatedPassage,
+  weights: AnswerWeights,
+  bonusOf: (part: AnswerPart) => number = () => 0,
+): { best: RatedPart; others: AnswerPart[]; lead: number } {
+  const isRepeated = headSynonyms >= REPEATED_BY_ALL && headingRarity >= REPEATED_BY_HEADINGS;
+  const ranked = parts
+    .map((rated) => {
+      const isBegin = rated.figures["isFirst"] === 1 && isRepeated;
+      const bonus = stepsBonus({ hasSteps: rated.figures["isStep"] ?? 0, headSynonyms }) + (isBegin ? BEGIN_BONUS : 0);
+      return { rated, value: weigh(rated.figures, weights.part) + bonus + bonusOf(rated.part) };
+    })
+    .sort((a, b) => b.value - a.value);
+  const [first, ...rest] = ranked;
+  if (first === undefined) throw new RangeError("A passage without parts has no answer.");
+  let chars = lengthOf(first.rated.part);
   const others: AnswerPart[] = [];
-  for (const other of rest.slice(0, MAX_OTHER_PARTS)) {
-    if (!adds(best, other, read)) continue;
-    if (best.value - other.value > MAX_PART_GAP || chars + lengthOf(other.part) > MAX_ANSWER_CHARS) continue;
-    chars += lengthOf(other.part);
-    others.push(other.part);
+  for (const { rated, value } of rest.slice(0, MAX_OTHER_PARTS)) {
+    if (!adds(first.rated, rated, read)) continue;
+    if (first.value - value > MAX_PART_GAP || chars + lengthOf(rated.part) > MAX_ANSWER_CHARS) continue;
+    chars += lengthOf(rated.part);
+    others.push(rated.part);
   }
   const paragraphOf = ({ unit }: AnswerPart): number | undefined => read.units[unit]?.paragraph;
-  for (const { part } of parts.slice(parts.indexOf(best) + 1)) {
-    if (best.part.kind !== "sentence" || paragraphOf(part) !== paragraphOf(best.part)) break;
+  for (const { part } of parts.slice(parts.indexOf(first.rated) + 1)) {
+    if (first.rated.part.kind !== "sentence" || paragraphOf(part) !== paragraphOf(first.rated.part)) break;
     if (others.includes(part)) continue;
     if (part.kind !== "sentence" || chars + lengthOf(part) > MAX_FOLLOWING_CHARS) break;
     chars += lengthOf(part);
     others.push(part);
   }
-  return { best, others: others.sort((a, b) => a.start - b.start) };
+  others.sort((a, b) => a.start - b.start);
+  return { best: first.rated, others, lead: Math.min(3, first.value - (rest[0]?.value ?? -Infinity)) };
 }
 
 /**
@@ -203,61 +227,29 @@ function adds(best: RatedPart, other: RatedPart, { units }: ReadPassage): boolea
   return isTogether || isAsMuch || [...other.held].some((position) => !best.held.has(position));
 }
 
-/** Figures of a chosen part and its passage that say whether it is right. */
-const GATE_FIGURES = [
-  "passage.missingCode",
-  "passage.unknown",
-  "passage.unknownName",
-  "passage.score",
-  "part.softHead",
-  "part.softNear",
-  "part.maxMissing",
-  "part.missingName",
-  "part.headPrecision",
-  "part.lacksKind",
-  "part.lacksNot",
-  "part.likeness",
-  "part.exact",
-  "part.focus",
-  "part.heldCount",
-  "part.isCode",
-] as const;
-
-/** Figures by which the chosen passage is compared with the best of the others. */
-const LEAD_FIGURES = [
-  "passage.score",
-  "passage.nearSynonyms",
-  "passage.allLikeness",
-  "passage.headSynonyms",
-] as const;
-
 /**
- * What says whether the best part of the first passage answers: figures of both, its lead over other passages, the question
- * and the knowledge bases.
+ * What says whether a chosen answer is right: the figures of its passage and part, its lead, the question, the base.
  */
-export function gateFigures(question: ReadQuestion, found: SearchResult, ranked: readonly RankedPassage[]): Figures {
-  const [first, ...rest] = ranked;
+export function gateFigures(
+  question: ReadQuestion,
+  found: SearchResult,
+  ranked: readonly RankedPassage[],
+  { best, lead }: { best: RatedPart; lead: number },
+): Figures {
+  const [first, second] = ranked;
   if (first === undefined) return {};
-  const elsewhere = rest.find(({ read }) => read.passage.documentId !== first.read.passage.documentId);
+  const elsewhere = ranked.find(({ read }) => read.passage.documentId !== first.read.passage.documentId) ?? second;
   const marginTo = (other: RankedPassage | undefined): number =>
     Math.min(MAX_MARGIN, first.value - (other?.value ?? -Infinity));
-  const own: Figures = { ...first.figures, ...first.best.figures };
-  const shareOf = (of: (passage: RankedPassage) => number): number =>
-    of(first) / ranked.reduce((sum, passage) => sum + of(passage), 0);
-  const oddsOf = (value: number): number => Math.exp(value - first.value);
+  const named = (prefix: string, figures: Figures) =>
+    Object.fromEntries(Object.entries(figures).map(([name, value]) => [`${prefix}.${name}`, value]));
   return {
-    ...Object.fromEntries(GATE_FIGURES.map((name) => [name, own[name] ?? 0])),
-    ...Object.fromEntries(
-      LEAD_FIGURES.map((name) => {
-        const others = rest.map(({ figures }) => figures[name] ?? 0);
-        return [`lead.${name}`, (own[name] ?? 0) - (others.length === 0 ? 0 : Math.max(...others))];
-      }),
-    ),
-    value: first.value,
-    margin: marginTo(rest[0]),
+    ...named("passage", first.figures),
+    ...named("part", best.figures),
+    margin: marginTo(second),
     marginToOther: marginTo(elsewhere),
-    share: shareOf(({ value }) => oddsOf(value)),
-    partShare: shareOf(({ parts }) => parts.reduce((sum, { value }) => sum + oddsOf(value), 0)),
+    value: first.value / 5,
+    partLead: lead,
     passageCount: Math.log(1 + (found.passageCount ?? USUAL_PASSAGES)) / 10,
     wordCount: Math.log(1 + question.words.length),
     hasCode: question.words.some(({ isCode }) => isCode) ? 1 : 0,

@@ -1,10 +1,9 @@
 import type { SearchResult } from "../answer.ts";
-import { isNegation } from "./is-negation.ts";
-import { readPassage, termsOf } from "./read-passages.ts";
+import { readPassage } from "./read-passages.ts";
 import type { AnswerPart, ReadPassage } from "./read-passages.ts";
 import type { QuestionWord, ReadQuestion } from "./read-question.ts";
 
-/** Figures that speak for or against an answer, by name (`passage.` or `part.` and a word); most are shares from 0 to 1. */
+/** Figures that speak for or against an answer, by name; most are shares from 0 to 1. */
 export type Figures = Readonly<Record<string, number>>;
 
 /** Places of words in a question. */
@@ -31,19 +30,6 @@ const SENTENCE = { k1: 1.2, b: 0.75, words: 20 } as const;
 /** Words of a question that stand at most this many words apart in a text belong together there. */
 const MAX_PAIR_DISTANCE = 3;
 
-/** What a synonym counts against the word itself, and from which likeness of meaning on another word counts up to that. */
-const SYNONYM_SHARE = 0.8;
-const LEAST_CLOSENESS = 0.4;
-
-/** A text right below a heading answers it, each further part less. */
-const BELOW_HEADING = 0.3;
-
-/** A word of a heading that is common in everyday language counts at least this much. */
-const LEAST_HEADING_RARITY = 0.02;
-
-/** A line that says what the text below it is about: a question, a term in bold, a lead-in. */
-const LEADS = /(?:[?？]\W*|\*\*|:)$/;
-
 /**
  * Rates the passages that a search found for a question, and their parts: how much of the question each holds, by itself,
  * with its neighbours and with its headings, in the question's words and in others; which of its words are missing; and
@@ -54,151 +40,77 @@ export function ratePassages(question: ReadQuestion, found: SearchResult): Rated
   const hitsOf = new Map<string, number>();
   for (const { documentId } of found.hits.slice(0, 10)) hitsOf.set(documentId, (hitsOf.get(documentId) ?? 0) + 1);
   const seen = new Set<string>();
-  const measures = createMeasures(question);
   return found.hits.flatMap((passage, rank): RatedPassage[] => {
     const read = readPassage(passage);
     if (read.parts.length === 0) return [];
     const isFirst = !seen.has(passage.documentId);
     seen.add(passage.documentId);
-    const rated = rateOne(question, read, measures);
+    const rated = rateOne(question, read);
     const figures = {
       ...rated.figures,
-      "passage.score": passage.score / Math.max(found.bestPossible, Number.MIN_VALUE),
-      "passage.relative": passage.score / top,
-      "passage.rank": Math.log(1 + rank),
-      "passage.length": Math.log(1 + passage.text.length) / 7,
-      "passage.documentHits": Math.min(1, (hitsOf.get(passage.documentId) ?? 0) / 5),
-      "passage.firstOfDocument": isFirst ? 1 : 0,
-      "passage.beginsDocument": passage.ordinal === 0 ? 1 : 0,
+      score: passage.score / Math.max(found.bestPossible, Number.MIN_VALUE),
+      relative: passage.score / top,
+      rank: Math.log(1 + rank),
+      length: Math.log(1 + passage.text.length) / 7,
+      documentHits: Math.min(1, (hitsOf.get(passage.documentId) ?? 0) / 5),
+      firstOfDocument: isFirst ? 1 : 0,
+      beginsDocument: passage.ordinal === 0 ? 1 : 0,
     };
     return [{ read, figures, parts: rated.parts }];
   });
 }
 
-/** How much of each word of the question a text holds: 1 for the word, less for one of like meaning, 0 for none. */
-type Closeness = readonly number[];
-
 /** How much of a question words of a text hold. */
-function createMeasures({
-  words,
-  positionsOf,
-  synonymPositionsOf,
-  likenessTo,
-  closenessTo,
-  rarityOf: rarityOfTerm,
-}: ReadQuestion) {
-  const shareOf = (values: readonly number[]) => {
-    const total = sum(values, (value) => value) || 1;
-    return (positions: Positions): number => sum([...positions], (at) => values[at] ?? 0) / total;
-  };
-  const rarities = words.map(({ rarity }) => rarity);
-  const totalRarity = sum(rarities, (rarity) => rarity) || 1;
-  // What a word tells: it is rare both in the knowledge bases and in everyday language.
-  const tells = words.map(({ weight, rarity }) => weight * rarity);
-  const totalTell = sum(tells, (tell) => tell) || 1;
-  const tellOf = shareOf(tells);
-  const holds = (term: string): boolean => positionsOf(term).length > 0 || synonymPositionsOf(term).length > 0;
-  const withSynonyms = (terms: readonly string[]): Set<number> =>
-    new Set(terms.flatMap((term) => [...positionsOf(term), ...synonymPositionsOf(term)]));
+function createMeasures({ words, positionsOf, synonymPositionsOf, likenessTo }: ReadQuestion) {
+  const totalWeight = sum(words, ({ weight }) => weight) || 1;
+  const totalRarity = sum(words, ({ rarity }) => rarity) || 1;
   return {
     totalRarity,
     likenessTo: likenessTo ?? (() => 0),
-    weightOf: shareOf(words.map(({ weight }) => weight)),
-    rarityOf: shareOf(rarities),
-    tellOf,
+    weightOf: (positions: Positions): number => sum([...positions], (at) => words[at]?.weight ?? 0) / totalWeight,
+    rarityOf: (positions: Positions): number => sum([...positions], (at) => words[at]?.rarity ?? 0) / totalRarity,
     missingRarity: (positions: Positions, isCounted: (word: QuestionWord) => boolean): number =>
       sum(words, (word, at) => (isCounted(word) && !positions.has(at) ? word.rarity : 0)) / totalRarity,
     heldBy: (terms: readonly string[]): Set<number> => new Set(terms.flatMap(positionsOf)),
-    withSynonyms,
+    withSynonyms: (terms: readonly string[]): Set<number> =>
+      new Set(terms.flatMap((term) => [...positionsOf(term), ...synonymPositionsOf(term)])),
     shareHeld: (terms: readonly string[]): number =>
       terms.length === 0 ? 0 : terms.filter((term) => positionsOf(term).length > 0).length / terms.length,
     pairs: (terms: readonly string[]): number => pairShare(words.length, positionsOf, terms),
-    closenessOf(terms: readonly string[]): Closeness {
-      const most = words.map(() => 0);
-      const raise = (at: number, value: number): void => {
-        most[at] = Math.max(most[at] ?? 0, value);
-      };
-      for (const term of terms) {
-        for (const at of positionsOf(term)) raise(at, 1);
-        for (const at of synonymPositionsOf(term)) raise(at, SYNONYM_SHARE);
-        for (const [at, value] of (closenessTo?.(term) ?? []).entries())
-          raise(at, (SYNONYM_SHARE * (value - LEAST_CLOSENESS)) / (1 - LEAST_CLOSENESS));
-      }
-      return most;
-    },
-    closeShare: (closeness: Closeness): number =>
-      sum(tells, (tell, at) => tell * (closeness[at] ?? 0)) / totalTell,
-    /** What the word that is missing most tells of the question. */
-    mostMissing: (closeness: Closeness): number =>
-      Math.max(0, ...tells.map((tell, at) => tell * (1 - (closeness[at] ?? 0)))) / totalTell,
-    /** How much a heading and the question are the same: the harmonic mean of what each holds of the other. */
-    matchOf(terms: readonly string[]): HeadingMatch {
-      const recall = tellOf(withSynonyms(terms));
-      const rarity = (term: string): number => Math.max(rarityOfTerm(term), LEAST_HEADING_RARITY);
-      const precision = sum(terms.filter(holds), rarity) / (sum(terms, rarity) || 1);
-      return { match: (2 * recall * precision) / (recall + precision || 1), recall, precision };
-    },
   };
 }
-
-type Measures = ReturnType<typeof createMeasures>;
-
-interface HeadingMatch {
-  match: number;
-  recall: number;
-  precision: number;
-}
-
-const NO_MATCH: HeadingMatch = { match: 0, recall: 0, precision: 0 };
 
 /** What the title, the headings and each part of a passage hold of a question. */
 interface HeldPlaces {
   headTerms: readonly string[];
   title: Positions;
+  heading: Positions;
   head: Positions;
   headAlso: Positions;
-  headCloseness: Closeness;
-  headMatch: HeadingMatch;
   held: readonly Positions[];
   heldAlso: readonly Positions[];
-  closeness: readonly Closeness[];
 }
 
-interface Rating {
-  question: ReadQuestion;
-  read: ReadPassage;
-  places: HeldPlaces;
-  measures: Measures;
-}
-
-function rateOne(
-  question: ReadQuestion,
-  read: ReadPassage,
-  measures: Measures,
-): { figures: Figures; parts: RatedPart[] } {
-  const { passage, titleTerms, headingTerms } = read;
-  const headTerms = [...headingTerms, ...titleTerms];
-  const title = measures.heldBy(titleTerms);
-  const said = read.parts.map(saidBy);
-  const places: HeldPlaces = {
+function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures; parts: RatedPart[] } {
+  const measures = createMeasures(question);
+  const headTerms = [...read.headingTerms, ...read.titleTerms];
+  const title = measures.heldBy(read.titleTerms);
+  const heading = measures.heldBy(read.headingTerms);
+  const positions: HeldPlaces = {
     headTerms,
     title,
-    head: union(title, measures.heldBy(headingTerms)),
+    heading,
+    head: union(title, heading),
     headAlso: measures.withSynonyms(headTerms),
-    headCloseness: measures.closenessOf(headTerms),
-    headMatch: [...passage.headingPath, passage.title]
-      .map((line) => measures.matchOf(termsOf(line)))
-      .reduce((one, other) => (other.match > one.match ? other : one), NO_MATCH),
-    held: said.map(measures.heldBy),
-    heldAlso: said.map(measures.withSynonyms),
-    closeness: said.map(measures.closenessOf),
+    held: read.parts.map((part) => measures.heldBy(saidBy(part))),
+    heldAlso: read.parts.map((part) => measures.withSynonyms(saidBy(part))),
   };
-  const rating = { question, read, places, measures };
   const parts = read.parts.map((part, at): RatedPart => {
-    const figures = { ...heldFigures(rating, part, at), ...headingFigures(rating, at), ...kindFigures(rating, part, at) };
-    return { part, held: places.heldAlso[at] ?? new Set(), figures };
+    const ofWords = heldFigures({ question, read, places: positions, measures }, part, at);
+    const held = positions.heldAlso[at] ?? new Set();
+    return { part, held, figures: { ...ofWords, ...kindFigures(question, read, part, at) } };
   });
-  return { parts, figures: passageFigures(rating, parts) };
+  return { parts, figures: passageFigures({ question, read, places: positions, measures }, parts) };
 }
 
 /** The words of a part; a cell is said under the head of its column. */
@@ -206,98 +118,117 @@ function saidBy({ terms, heads = [] }: AnswerPart): readonly string[] {
   return heads.length === 0 ? terms : [...heads.flat(), ...terms];
 }
 
+interface Rating {
+  question: ReadQuestion;
+  read: ReadPassage;
+  places: HeldPlaces;
+  measures: ReturnType<typeof createMeasures>;
+}
+
 /** How much of the question a part holds, by itself, with its neighbours and with its headings. */
-function heldFigures({ question: { words }, read, places, measures }: Rating, part: AnswerPart, at: number): Figures {
-  const { headTerms, head, headAlso, headCloseness, held, heldAlso, closeness } = places;
-  const { totalRarity, weightOf, rarityOf, tellOf, likenessTo, closeShare } = measures;
+function heldFigures(
+  { question: { words }, read, places: positions, measures }: Rating,
+  part: AnswerPart,
+  at: number,
+): Figures {
+  const { headTerms, head, headAlso, held, heldAlso } = positions;
+  const { totalRarity, weightOf, rarityOf, missingRarity, likenessTo, pairs, shareHeld } = measures;
   const own = held[at] ?? new Set();
   const ownAlso = heldAlso[at] ?? new Set();
   const lead = read.parts.findLastIndex((other, position) => position < at && other.unit < part.unit);
   const near = union(own, head, held[at - 1], held[at + 1], held[lead]);
   const nearAlso = union(ownAlso, headAlso, heldAlso[at - 1], heldAlso[at + 1]);
-  const ownCloseness = closeness[at] ?? [];
-  const nearCloseness = most(ownCloseness, headCloseness, closeness[at - 1], closeness[at + 1], closeness[lead]);
+  const missing = words.filter((_, position) => !nearAlso.has(position));
   const lengthNorm = 1 - SENTENCE.b + (SENTENCE.b * part.terms.length) / SENTENCE.words;
   const exact = new Set(part.terms);
   return {
-    "part.synonyms": rarityOf(ownAlso),
-    "part.nearSynonyms": rarityOf(nearAlso),
-    "part.headWeight": weightOf(union(own, head)),
-    "part.nearWeight": weightOf(near),
-    "part.tell": tellOf(own),
-    "part.tellAlso": tellOf(ownAlso),
-    "part.tellHead": tellOf(union(ownAlso, headAlso)),
-    "part.tellNear": tellOf(nearAlso),
-    "part.softOwn": closeShare(ownCloseness),
-    "part.softHead": closeShare(most(ownCloseness, headCloseness)),
-    "part.softNear": closeShare(nearCloseness),
-    "part.maxMissing": measures.mostMissing(nearCloseness),
-    "part.missingName": measures.missingRarity(near, ({ isName }) => isName),
-    "part.heldCount": Math.min(1, nearAlso.size / 8),
-    "part.bm25": (weightOf(own) * (SENTENCE.k1 + 1)) / (SENTENCE.k1 * lengthNorm + 1),
-    "part.pairs": measures.pairs(part.terms),
-    "part.likeness": likenessTo(part.terms),
-    "part.headLikeness": likenessTo([...headTerms, ...part.terms]),
-    "part.exact": sum(words, ({ term, rarity }) => (exact.has(term) ? rarity : 0)) / totalRarity,
-    "part.focus": measures.shareHeld(part.terms),
-    "part.length": Math.log(1 + part.terms.length) / 4,
-  };
-}
-
-/** How much the headings, or the line right above a part, repeat the question: then what stands below answers it. */
-function headingFigures({ read: { parts, passage }, places: { headMatch }, measures }: Rating, at: number): Figures {
-  const previous = parts[at - 1];
-  const isLed =
-    previous?.kind === "sentence" && LEADS.test(passage.text.slice(previous.start, previous.end).trim());
-  const above = isLed ? measures.matchOf(previous.terms).match : 0;
-  return {
-    "part.headMatch": headMatch.match,
-    "part.headRecall": headMatch.recall,
-    "part.headPrecision": headMatch.precision,
-    "part.beginMatch": Math.max(headMatch.match / (1 + BELOW_HEADING * at), above),
+    weight: weightOf(own),
+    rarity: rarityOf(own),
+    headWeight: weightOf(union(own, head)),
+    headRarity: rarityOf(union(own, head)),
+    nearWeight: weightOf(near),
+    nearRarity: rarityOf(near),
+    synonyms: rarityOf(ownAlso),
+    nearSynonyms: rarityOf(nearAlso),
+    bm25: (weightOf(own) * (SENTENCE.k1 + 1)) / (SENTENCE.k1 * lengthNorm + 1),
+    pairs: pairs(part.terms),
+    likeness: likenessTo(part.terms),
+    headLikeness: likenessTo([...headTerms, ...part.terms]),
+    exact: sum(words, ({ term, rarity }) => (exact.has(term) ? rarity : 0)) / totalRarity,
+    focus: shareHeld(part.terms),
+    length: Math.log(1 + part.terms.length) / 4,
+    missingName: missingRarity(near, ({ isName }) => isName),
+    maxMissing: Math.max(0, ...missing.map(({ rarity }) => rarity)),
+    maxMissingName: Math.max(0, ...missing.map(({ rarity, isName }) => (isName ? rarity : 0))),
+    missingCount: Math.min(1, missing.length / 5),
+    heldCount: Math.min(1, nearAlso.size / 8),
   };
 }
 
 /** What kind of text a part is, and whether it has the kind of thing that is asked for. */
-function kindFigures({ question, read }: Rating, part: AnswerPart, at: number): Figures {
-  const { kind, holdsKind, isNegated } = question;
+function kindFigures({ kind, holdsKind }: ReadQuestion, read: ReadPassage, part: AnswerPart, at: number): Figures {
   const text = read.passage.text.slice(part.start, part.end);
   const hasKind = holdsKind(text, part.terms);
-  const hasNegation = isNegation(text);
   return {
-    "part.isCode": part.kind === "code" ? 1 : 0,
-    "part.isRow": part.kind === "row" ? 1 : 0,
-    "part.isItem": part.kind === "item" ? 1 : 0,
-    "part.hasKind": hasKind ? 1 : 0,
-    "part.lacksKind": kind !== null && kind !== "steps" && !hasKind ? 1 : 0,
-    "part.isStep": kind === "steps" && (part.kind === "item" || /^[\s>]*\d+[.)]\s/.test(text)) ? 1 : 0,
-    "part.isFirst": at === 0 ? 1 : 0,
-    "part.asks": /[?？]\W*$/.test(text) ? 1 : 0,
-    "part.lacksNot": isNegated && !hasNegation ? 1 : 0,
-    "part.hasNot": !isNegated && hasNegation ? 1 : 0,
+    isCode: part.kind === "code" ? 1 : 0,
+    isRow: part.kind === "row" ? 1 : 0,
+    isItem: part.kind === "item" ? 1 : 0,
+    hasKind: hasKind ? 1 : 0,
+    lacksKind: kind !== null && kind !== "steps" && !hasKind ? 1 : 0,
+    isStep: kind === "steps" && (part.kind === "item" || /^[\s>]*\d+[.)]\s/.test(text)) ? 1 : 0,
+    isFirst: at === 0 ? 1 : 0,
+    asks: /[?？]\W*$/.test(text) ? 1 : 0,
   };
 }
 
-function passageFigures({ question, read, places, measures }: Rating, parts: readonly RatedPart[]): Figures {
+function passageFigures({ question, read, places: positions, measures }: Rating, parts: readonly RatedPart[]): Figures {
   const { words, kind } = question;
-  const { headTerms, title, head, headAlso, held, heldAlso } = places;
-  const { rarityOf, missingRarity, likenessTo } = measures;
+  const { headTerms, title, heading, head, headAlso, held, heldAlso } = positions;
+  const { weightOf, rarityOf, missingRarity, likenessTo, pairs, shareHeld } = measures;
   const inPassage = union(head, ...held);
   const inPassageAlso = union(headAlso, ...heldAlso);
+  const most = (name: string): number => Math.max(...parts.map(({ figures }) => figures[name] ?? 0));
+  const shareOf = (kindOfPart: AnswerPart["kind"]): number =>
+    read.parts.filter((part) => part.kind === kindOfPart).length / read.parts.length;
   const allTerms = read.parts.flatMap(({ terms }) => [...terms]);
-  const hasKind = parts.some(({ figures }) => figures["part.hasKind"] === 1);
+  const best = parts.reduce((one, other) => ((other.figures["bm25"] ?? 0) > (one.figures["bm25"] ?? 0) ? other : one));
   return {
-    "passage.allSynonyms": rarityOf(inPassageAlso),
-    "passage.titleRarity": rarityOf(title),
-    "passage.headSynonyms": rarityOf(headAlso),
-    "passage.missingCode": words.some(({ isCode }, at) => isCode && !inPassage.has(at)) ? 1 : 0,
-    "passage.unknown": missingRarity(inPassageAlso, ({ isUnknown }) => isUnknown),
-    "passage.unknownName": missingRarity(inPassageAlso, ({ isUnknown, isName }) => isUnknown && isName),
-    "passage.pairs": measures.pairs(allTerms),
-    "passage.headLikeness": likenessTo(headTerms),
-    "passage.allLikeness": likenessTo([...headTerms, ...allTerms]),
-    "passage.nearSynonyms": Math.max(...parts.map(({ figures }) => figures["part.nearSynonyms"] ?? 0)),
-    "passage.lacksKind": kind !== null && kind !== "steps" && !hasKind ? 1 : 0,
+    allWeight: weightOf(inPassage),
+    allRarity: rarityOf(inPassage),
+    allSynonyms: rarityOf(inPassageAlso),
+    titleRarity: rarityOf(title),
+    headingRarity: rarityOf(heading),
+    headSynonyms: rarityOf(headAlso),
+    headFocus: shareHeld(headTerms),
+    missingName: missingRarity(inPassage, ({ isName }) => isName),
+    missingNameAlso: missingRarity(inPassageAlso, ({ isName }) => isName),
+    missingCode: words.some(({ isCode }, at) => isCode && !inPassage.has(at)) ? 1 : 0,
+    unknown: missingRarity(inPassageAlso, ({ isUnknown }) => isUnknown),
+    unknownName: missingRarity(inPassageAlso, ({ isUnknown, isName }) => isUnknown && isName),
+    pairs: pairs(allTerms),
+    headLikeness: likenessTo(headTerms),
+    allLikeness: likenessTo([...headTerms, ...allTerms]),
+    maxLikeness: most("likeness"),
+    maxHeadLikeness: most("headLikeness"),
+    maxWeight: most("weight"),
+    maxRarity: most("rarity"),
+    maxHeadWeight: most("headWeight"),
+    maxHeadRarity: most("headRarity"),
+    maxNearWeight: most("nearWeight"),
+    maxNearRarity: most("nearRarity"),
+    maxSynonyms: most("synonyms"),
+    maxNearSynonyms: most("nearSynonyms"),
+    maxBm25: most("bm25"),
+    maxPairs: most("pairs"),
+    maxExact: most("exact"),
+    maxFocus: most("focus"),
+    maxHeld: most("heldCount"),
+    bestHasKind: best.figures["hasKind"] ?? 0,
+    lacksKind: kind !== null && kind !== "steps" && most("hasKind") === 0 ? 1 : 0,
+    hasSteps: most("isStep"),
+    code: shareOf("code"),
+    rows: shareOf("row"),
+    items: shareOf("item"),
   };
 }
 
@@ -321,11 +252,6 @@ function pairShare(count: number, positionsOf: (term: string) => readonly number
 
 function union(...sets: readonly (Positions | undefined)[]): Set<number> {
   return new Set(sets.flatMap((set) => [...(set ?? [])]));
-}
-
-/** The highest of several values of each word. */
-function most(first: Closeness, ...others: readonly (Closeness | undefined)[]): Closeness {
-  return first.map((value, at) => Math.max(value, ...others.map((other) => other?.[at] ?? 0)));
 }
 
 function sum<T>(items: readonly T[], of: (item: T, index: number) => number): number {

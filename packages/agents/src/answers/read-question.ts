@@ -15,7 +15,6 @@ import { foldWords, matchWording, phrasesOf } from "../match-wording.ts";
 import type { WordingMatcher } from "../match-wording.ts";
 import { JOINED_LANGUAGES } from "../talk/read-talk.ts";
 import type { SearchResult } from "../answer.ts";
-import { isNegation } from "./is-negation.ts";
 
 /** The kinds in the order in which they are looked for: the first that a question asks for counts. "steps" is what to do. */
 const KINDS = ["money", "duration", "time", "number", "person", "place", "steps"] as const;
@@ -71,8 +70,6 @@ export interface QuestionWord {
 
 /** A question as its possible answers are compared with it. */
 export interface ReadQuestion {
-  /** Whether it negates: "without", "can't". */
-  isNegated: boolean;
   words: readonly QuestionWord[];
   kind: AnswerKind | null;
   /** Whether a text, whose folded words are given, has the kind of thing that is asked for; false where no kind is. */
@@ -81,10 +78,6 @@ export interface ReadQuestion {
   language: string | null;
   /** How alike the question and words of a text are in meaning, -1 to 1; null for a language without word vectors. */
   likenessTo: ((terms: readonly string[]) => number) | null;
-  /** How alike in meaning each word and a term of a text are, 0 to 1; null for a language without word vectors. */
-  closenessTo: ((term: string) => readonly number[]) | null;
-  /** How rare a term is in everyday language, 0 to 1. */
-  rarityOf: (term: string) => number;
   /** For a term of a text, the places of the words that it is a form of; empty for none. */
   positionsOf: (term: string) => readonly number[];
   /** As `positionsOf`, for terms that mean the same as a word. */
@@ -140,19 +133,9 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
     tokenize(asked).map(({ term }) => term),
     language,
   );
-  const wordMeanings = read.map(({ term }) => meaningOf([term], language));
   return {
-    isNegated: isNegation(asked),
     words: read,
     likenessTo: meaning === null ? null : (terms) => likeness(meaning, meaningOf(terms, language)),
-    closenessTo:
-      meaning === null
-        ? null
-        : remembered((term) => {
-            const other = meaningOf([term], language);
-            return read.map((_, at) => Math.max(0, likeness(wordMeanings[at] ?? null, other)));
-          }),
-    rarityOf: remembered((term) => wordRarity(term, language) ** 3),
     language: isClear ? detected.language : null,
     kind,
     holdsKind: (text, terms) => kind !== null && holdsKind(kind, { text, terms, languages: spoken }),

@@ -44,7 +44,7 @@ const TERM = /^\*\*(?:[^*]|\*(?!\*))+\*\*$/;
  * references without a target; soft line breaks of the source are spaces.
  */
 export function writeAnswer(
-  { read, best, others: added }: Pick<ChosenAnswer, "read" | "best" | "others">,
+  { read, best, others: added }: ChosenAnswer,
   { wantsSteps }: { wantsSteps: boolean },
 ): WrittenAnswer {
   const { passage, units } = read;

@@ -16,8 +16,6 @@ export interface TriageDecision {
   confidence: number;
   /** How it came to that, for an operator. */
   why: string;
-  /** Where the message matches no agent: the one that comes closest, whose answer may be a draft for an operator. */
-  closestAgentId?: string;
 }
 
 /** What the agent that has the conversation is ahead of the others, in logarithms of odds. */
@@ -134,13 +132,7 @@ export function decide(model: TriageModel, question: TriageQuestion): TriageDeci
     !isKept;
   if (best === undefined || closest === null || (isLikeNothing && best.agent !== null)) {
     const general = agents.find((agent) => agent.description.trim() === "" && agent.examples.length === 0);
-    const closestAgentId = general === undefined ? best?.agent?.id : undefined;
-    return {
-      agentId: general?.id ?? null,
-      confidence: 0,
-      why: "The message matches no agent.",
-      ...(closestAgentId === undefined ? {} : { closestAgentId }),
-    };
+    return { agentId: general?.id ?? null, confidence: 0, why: "The message matches no agent." };
   }
   // Without samples for no agent, a message unlike any sample may well be one.
   const isForSomebody = isKept || candidates.some(({ agent }) => agent === null);

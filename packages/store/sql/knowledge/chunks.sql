@@ -31,8 +31,7 @@ SELECT count(*) AS chunk_count, coalesce(sum(term_count), 0) AS term_count FROM 
 -- until it is clear that they are wanted. Each change of a knowledge base or its documents writes its row in `kbs`, so
 -- that the transaction that wrote it last is a version.
 WITH scope AS (
-  SELECT id, number, document_count, chunk_count, term_total, blocks, dead_numbers, languages, main_languages,
-    xmin::text AS version
+  SELECT id, number, document_count, chunk_count, term_total, blocks, dead_numbers, languages, xmin::text AS version
   FROM kbs
   WHERE project_id = :project AND id = ANY ((SELECT :kb_ids::uuid[])::uuid[]) AND deleted_at IS NULL
 ), found AS MATERIALIZED (
@@ -48,11 +47,12 @@ WITH scope AS (
   SELECT term, sum(bytes) OVER w <= {{maxReadPostingsPostingBytes}} OR row_number() OVER w = 1 AS is_read
   FROM sizes WINDOW w AS (ORDER BY bytes, term)
 )
-SELECT s.id, s.number, s.document_count, s.chunk_count, s.term_total, s.dead_numbers, s.languages,
-  s.main_languages, s.version, NULL::integer AS term, NULL::integer AS block, NULL::integer AS bytes, NULL::bytea AS postings
+SELECT s.id, s.number, s.document_count, s.chunk_count, s.term_total, s.dead_numbers, s.languages, s.version,
+  NULL::integer AS term,
+  NULL::integer AS block, NULL::integer AS bytes, NULL::bytea AS postings
 FROM scope s
 UNION ALL
-SELECT NULL, f.kb_number, NULL, NULL, NULL, NULL, NULL, NULL, NULL, f.term - 1, f.block, octet_length(f.postings),
+SELECT NULL, f.kb_number, NULL, NULL, NULL, NULL, NULL, NULL, f.term - 1, f.block, octet_length(f.postings),
   CASE WHEN b.is_read THEN f.postings END
 FROM found f JOIN bounds b USING (term);
 

@@ -68,8 +68,7 @@ DELETE FROM documents WHERE id = :id;
 -- Subtracts a removed document from the sums of its knowledge base, and sets its languages. Locks the rows of kbs that it
 -- writes.
 UPDATE kbs SET document_count = greatest(document_count - :document_count, 0), chunk_count = chunk_count - :chunk_count,
-  term_total = term_total - :term_count, updated_at = now(), languages = kb_languages(id),
-  main_languages = kb_main_languages(id)
+  term_total = term_total - :term_count, updated_at = now(), languages = kb_languages(id)
 WHERE id = :kb_id;
 
 -- name: findAllUnchanged

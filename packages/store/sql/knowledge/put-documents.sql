@@ -76,12 +76,10 @@ ON CONFLICT (kb_id, key) DO UPDATE SET title = excluded.title, url = excluded.ur
 DELETE FROM ingests WHERE project_id = :project AND document_id = ANY (:document_ids::uuid[]);
 
 -- name: countChanges
--- Adds to the sums of a knowledge base, and sets its languages: see `kb_languages` and `kb_main_languages`. More documents
--- in its only language change nothing about them, so that these are not counted again. The caller has locked its row.
+-- Adds to the sums of a knowledge base, and sets its languages: see `kb_languages`. More documents in its only language
+-- change nothing about it, so that these are not counted again. The caller has locked its row.
 UPDATE kbs SET document_count = document_count + :documents, chunk_count = chunk_count + :chunks,
   term_total = term_total + :terms, updated_at = now(),
   languages = CASE WHEN languages = :languages::text[] AND cardinality(languages) = 1 THEN languages
-    ELSE kb_languages(id) END,
-  main_languages = CASE WHEN languages = :languages::text[] AND cardinality(languages) = 1 THEN main_languages
-    ELSE kb_main_languages(id) END
+    ELSE kb_languages(id) END
 WHERE id = :kb_id;

@@ -41,8 +41,6 @@ export interface SearchedKb {
   deadNumbers: number[];
   /** Languages of its documents, as ISO 639-1. */
   languages: string[];
-  /** Those of them that at least a tenth of its words are in. */
-  mainLanguages: string[];
   /** Changes whenever its documents do. */
   version: string;
 }
@@ -195,7 +193,6 @@ export async function readPostings(
       termTotal: row.termTotal,
       deadNumbers: row.deadNumbers,
       languages: row.languages,
-      mainLanguages: row.mainLanguages,
       version: row.version,
     })),
     blocks: rows.flatMap((row) =>
