@@ -197,7 +197,8 @@ describe("an answer", () => {
     const answers = ["5 days", "Five days"];
     expect(judge({ answers }).answer).toMatchObject({ outcome: "right", isRight: true });
     expect(judge({ answers: ["six"] }).answer).toMatchObject({ outcome: "wrong", isRight: false });
-    expect(judge({ answers }, askedOf({}, { confidence: 0.49 })).answer).toMatchObject({
+    const agent = agentOf("billing", { reviewPolicy: "auto_if" });
+    expect(judge({ answers }, askedOf({ agent }, { confidence: 0.49 })).answer).toMatchObject({
       outcome: "handed_over",
       isTextRight: true,
       isRight: false,
