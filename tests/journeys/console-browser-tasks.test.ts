@@ -56,7 +56,7 @@ async function goUntilAnswered<Done>(
   return done;
 }
 
-/** Goes to a page, and waits until it is told what happens from then on. */
+/** Goes to a page, and waits until it receives the events from then on. */
 const followed = <Done>(visitor: ConsoleVisitor, go: () => Promise<Done>): Promise<Done> =>
   goUntilAnswered(visitor, "/events", go);
 

@@ -258,7 +258,7 @@ describe("an erased chat", () => {
     for (const action of ["approve", "takeover", "resolve"] as const) {
       expectProblem(await review.decide(sent.body.ticketId ?? "", action, { ifMatch: version }), "not_found");
     }
-    // Nor can what was read of it pass for the conversation that begins anew: another draft is nobody's decision yet.
+    // Nor can what was read of it pass for the new conversation: nobody has decided on its draft yet.
     await api.send("decided", { text: "hi again", chatId: "chat", mode: "async" });
     const again = await review.untilIn(sent.body.ticketId ?? "", "review");
     for (let read = 1; read <= version; read++) {

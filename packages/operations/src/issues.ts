@@ -115,7 +115,7 @@ async function acceptIssue(deps: IssueDeps, principal: Principal, issue: IssueIn
   return { messageId, ticketId, created: await store.issues.isFirst(project, ticketId, seq) };
 }
 
-/** What the caller is told: of another project's agent nothing, but to an administrator. */
+/** The issue as the caller sees it: an agent of another project is visible only to administrators. */
 async function tellIssue(
   { store }: IssueDeps,
   principal: Principal,

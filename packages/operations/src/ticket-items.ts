@@ -76,8 +76,8 @@ export function asToolCall(call: ToolCallRecord, projectName: string): ToolCall 
 }
 
 /**
- * A ticket of the principal's project as it is shown. Where it came in is told if that is the same project, or to an
- * administrator.
+ * A ticket of the principal's project as it is shown. The project in which it was created is shown if it is the same one,
+ * and to administrators.
  */
 export function asTicketItem(ticket: TicketRecord, principal: Principal): TicketItem {
   const tellsHome = ticket.homeProject === principal.project || isAdministrator(principal);
@@ -149,8 +149,8 @@ export function asReply({ createdAt, deliveredAt, content, ...reply }: ReplyReco
 }
 
 /**
- * An event. Of one from the time in which another project worked on the ticket only an administrator is told more than
- * that it was: reasons, notes, agents and passages are that project's own.
+ * An event. If it happened while another project worked on the ticket, its reasons, notes, agents and passages belong to
+ * that project, and only administrators see them.
  */
 export function asEvent({ at, project, moves, data, ...event }: EventRecord, principal: Principal): TicketEvent {
   const shown = { ...event, at: at.toISOString(), moves, data };

@@ -512,7 +512,7 @@ describe("a replay", () => {
     await finishNext(await addCallback("unconcerned"), { delayMs: 60_000 });
     expect(await store.deliveries.replay(project, pending.id)).toMatchObject({ deliveryId: pending.id, tries: 1 });
     expect(await claim(pending)).toMatchObject({ failures: 1, attempt: 2 });
-    // What is on its way right now stays with whoever has it.
+    // A delivery that is in progress stays with its worker.
     expect(await store.deliveries.replay(project, pending.id)).not.toBeNull();
     expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();
   });

@@ -28,7 +28,7 @@ async function heardAgo(app: string, seconds: number) {
   return { processes, facts };
 }
 
-/** What several replicas of an app are told together: app, and seconds ago. */
+/** The vanished processes that replicas of an app receive together: app, and seconds ago. */
 async function tellReplicas(app: string) {
   const reported = await Promise.all([1, 2, 3].map(() => db.store.processes.takeVanished(app)));
   // To ten seconds: a busy machine takes some to get here.

@@ -102,8 +102,8 @@ export const countRunning = (context: Context, host: string) =>
   sql.countRunning.all<RunningCount>(context.leases, { host });
 
 /**
- * Takes a lease, or renews it, for so long. False while another holder has it. Who renews in vain has lost it, and
- * must have ended its work before the time is over that it has had.
+ * Takes a lease for `leaseMs`, or renews it. Returns false while another holder has it. A holder whose renewal fails has
+ * lost the lease, and must end its work before the lease expires.
  */
 const takeLease = (db: Db, name: string, holder: string, leaseMs: number) =>
   replicaSql.takeLease.any(db, { name, holder, leaseMs });
