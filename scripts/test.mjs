@@ -67,6 +67,7 @@ function check(what, command, args) {
       say(`${what}: ${code === 0 ? "good" : "failed"}`);
       if (code !== 0) process.stdout.write(Buffer.concat(output));
       totals[code === 0 ? "passed" : "failed"]++;
+      if (code !== 0) failures.push(`   1  ${what}`);
       resolve();
     });
   });
@@ -97,11 +98,13 @@ const hasFailed = ({ status }) => status === "failed";
 const having = (tests, ...states) => tests.filter(({ status }) => states.includes(status)).length;
 
 function countTests(files) {
-  for (const { status, assertionResults: tests } of files) {
+  for (const { name, status, assertionResults: tests } of files) {
     totals.passed += having(tests, "passed");
     totals.skipped += having(tests, "pending", "todo");
     // A file may fail without a failed test: when it cannot be loaded, or leaves something behind.
-    totals.failed += Math.max(having(tests, "failed"), status === "failed" ? 1 : 0);
+    const failed = Math.max(having(tests, "failed"), status === "failed" ? 1 : 0);
+    totals.failed += failed;
+    if (failed > 0) failures.push(`${String(failed).padStart(4)}  ${relative(ROOT, name)}`);
   }
 }
 
@@ -134,6 +137,8 @@ const MAX_REPEATED_TESTS = 3;
 const repeats = [];
 /** How long each file took. */
 const durations = [];
+/** How many tests of each file failed in the end. */
+const failures = [];
 
 /** The tests of a file that failed. A file that could not be loaded, or left something running, counts as one. */
 function failuresOf({ name, message, assertionResults }) {
@@ -342,6 +347,12 @@ if (!(await hasChromium())) {
     "Install it (for example: apt-get install chromium-headless-shell), or name one in SVC_CHROMIUM, to run them too.",
   );
 }
+// Last, and short: the end of the output is all that some CI services keep.
+list(
+  "Passed only when repeated:",
+  repeats.filter(({ isGood }) => isGood).map(({ test }) => test),
+);
+list("Failed tests, by file:", failures);
 const cpuSeconds = readCpuSeconds();
 const cpu = cpuSeconds === null ? "" : ` and ${Math.round(cpuSeconds)} s of CPU time`;
 console.log(`${Math.round((Date.now() - startedAt) / 1_000)} s${cpu}`);

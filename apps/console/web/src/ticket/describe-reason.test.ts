@@ -8,8 +8,8 @@ import type { ReasonWords } from "./describe-reason.ts";
 
 const nameOf = (actor: string) => (actor === "operator:1" ? "Ann" : actor);
 const wordsOf = ({ t, percent }: Texts): ReasonWords => ({ t, percent, nameOf });
-const words = wordsOf(createTexts("de", de.first));
-const english = wordsOf(createTexts("en", en.first));
+const words = wordsOf(createTexts("de", { ...de.first, ...de.ticket }));
+const english = wordsOf(createTexts("en", { ...en.first, ...en.ticket }));
 
 /** Without the space that does not break, which German has before a percent sign. */
 const describe = (reason: string, language = words) => describeReason(reason, language).replaceAll("\u00a0", " ");
