@@ -11,7 +11,16 @@ export {
   updateCannedReply,
 } from "./canned-replies.ts";
 export type { CannedReplyListInput } from "./canned-replies.ts";
-export { getCustomer, listCustomers, mergeCustomer, updateCustomer } from "./customers.ts";
+export {
+  addCustomerNote,
+  blockCustomer,
+  deleteCustomerNote,
+  getCustomer,
+  listCustomers,
+  mergeCustomer,
+  unblockCustomer,
+  updateCustomer,
+} from "./customers.ts";
 export { getChannel, listChannels, setChannelEnabled, updateChannel } from "./channels.ts";
 export { listDeadLetters, retryDeadLetter } from "./dead-letters.ts";
 export type { DeadLetterItem } from "./dead-letters.ts";

@@ -1,20 +1,18 @@
 import {
   CHANNEL_IDS,
   ISSUE_ORIGIN,
-  LIMITS,
   TICKET_SORTS,
   ticketPrioritySchema,
   ticketStageSchema,
   ticketStatusSchema,
 } from "@svc/contracts";
 import { asAdministrator, bindOperations, getAgent, getTicketNamed, readAll } from "../as-administrator.ts";
-import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues, TypedOption } from "../define-command.ts";
 import { defineShow } from "../define-resource.ts";
 import { choice, definedOnly, flag, limitOption, list as repeatable, option, projectOption } from "../options.ts";
-import { readInput } from "../read-input.ts";
+import { readText } from "../read-input.ts";
 import { nextPage } from "../render-table.ts";
 import { optionWords } from "../safe-text.ts";
 import { REVIEW_OPTIONS, review, runDecision } from "../tickets/decide-ticket.ts";
@@ -148,16 +146,6 @@ const approve = defineCommand({
       question: "Send this draft?",
     }),
 });
-
-/** Returns the argument, else the content of a file, else standard input, without the line break at its end. */
-async function readText(cli: Cli, text: string | undefined, file: string | undefined): Promise<string> {
-  if (text !== undefined && file !== undefined) {
-    throw usageError("Pass the text either as an argument or with --file, not both.");
-  }
-  if (text !== undefined) return text;
-  const bytes = await readInput(cli, file, { what: "the text", maxBytes: LIMITS.bodyMaxBytes });
-  return new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
-}
 
 const TEXT = { ...TICKET, "[text]": "the text (default: --file or standard input)" } as const;
 const textFile = option("--file <file>", "file with the text");
