@@ -131,6 +131,7 @@ export { sendTestMessage } from "./test-channel.ts";
 export { getAnswerStats, getQueues, getStats } from "./stats.ts";
 export { getTicketHistory } from "./tickets.ts";
 export { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
+export { getTicketTranscript } from "./transcript.ts";
 export { approveToolCall, decideToolCall, getToolCall, listToolCalls, rejectToolCall } from "./tool-calls.ts";
 export type { ToolCallListInput } from "./tool-calls.ts";
 export { exportUsage, getUsage } from "./usage.ts";

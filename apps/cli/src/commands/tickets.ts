@@ -194,6 +194,20 @@ const reject = defineCommand({
     }),
 });
 
+const transcript = defineCommand({
+  description: "print the conversation as text, without notes and drafts",
+  args: TICKET,
+  options: { project: projectOption },
+  examples: ["tickets transcript order-42 > conversation.txt"],
+  async run(cli, { ticket: named, project }) {
+    const { filename, content } = await asAdministrator(cli, project, async (operations) =>
+      operations.getTicketTranscript((await getTicketNamed(operations, named)).id),
+    );
+    const text = content.toString("utf8");
+    cli.terminal.show({ ok: true, project, filename, text }, () => text.trimEnd());
+  },
+});
+
 const note = defineCommand({
   description: "add an internal note, not visible to the customer",
   args: { ...TICKET, "[text]": "the note (default: --file or standard input)" },
@@ -332,6 +346,7 @@ export const tickets = defineCommand({
   commands: {
     list,
     show,
+    transcript,
     approve,
     edit,
     reject,

@@ -8,6 +8,7 @@ import { useServices, usePeople } from "../session/services.ts";
 import { Avatar, Badge } from "../ui/badge.tsx";
 import { describeError } from "../ui/describe-error.ts";
 import { Markdown, OutLink, PlainText } from "../ui/markdown.tsx";
+import { saveFile } from "../ui/save-file.ts";
 import { sizeText } from "../ui/size-text.ts";
 import { describeReason } from "./describe-reason.ts";
 import type { ReasonWords } from "./describe-reason.ts";
@@ -58,12 +59,7 @@ function FileButton({
   async function save() {
     setBusy(true);
     try {
-      const bytes = await connection.fetchFile(`/api/v1/admin/tickets/${ticket.id}/files/${fileId}`, ticket.project);
-      // Of no type that a browser would show.
-      const address = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
-      const link = Object.assign(document.createElement("a"), { href: address, download: name });
-      link.click();
-      URL.revokeObjectURL(address);
+      saveFile(await connection.fetchFile(`/api/v1/admin/tickets/${ticket.id}/files/${fileId}`, ticket.project), name);
     } catch (error) {
       toasts.show({ kind: "error", text: describeError(error, t) });
     } finally {
