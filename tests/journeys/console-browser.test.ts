@@ -17,6 +17,9 @@ import type { ConsoleGround, ConsolePerson } from "./support/start-console-groun
 
 const PASSWORD = "a password of my own";
 const DRAFT = "Your parcel left us this morning.";
+/** One white pixel. */
+const PNG_BASE64 =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg==";
 
 /** Parts of the pages, by what they are called for those who do not see them. */
 const listOf = (page: Page) => page.getByRole("region", { name: "Tickets", exact: true });
@@ -198,8 +201,7 @@ describeInBrowser("a day of operators", () => {
       const { chatId, ticketId } = await ask("Where is the plan?");
       const path = `/shop/inbox/review/${ticketId}`;
       const pia = await ground.addPerson("Pia Plan", [{ project: "shop", role: "operator" }]);
-      const { operators } = ground.product.store;
-      await operators.setSignature((await operators.findByEmail(pia.email))?.id ?? "", "Pia, **shop** team");
+      await ground.product.store.operators.setSignature(pia.id, "Pia, **shop** team");
       const signed = (text: string) => `${text}\n\nPia, **shop** team`;
       const visitor = await ground.enter(open, pia);
       const page = await visitor.openPath(path);
