@@ -244,8 +244,8 @@ describeInBrowser("everyone can use the console", () => {
       await button(page, "Add note").press("Enter");
       await page.getByRole("listitem").filter({ hasText: "Pays late." }).waitFor();
       await page.keyboard.press("!");
-      await page.getByRole("heading", { name: "Block Mallory Weber?" }).waitFor();
-      await page.getByRole("dialog").getByRole("button", { name: "Block" }).press("Enter");
+      await page.getByText("Block Mallory Weber?").waitFor();
+      await page.getByRole("dialog").getByRole("button", { name: "Block", exact: true }).press("Enter");
       await page.getByText("Blocked", { exact: true }).waitFor();
       expect(await findBarriers(page, "a blocked customer with a note", ["light", "dark"])).toEqual([]);
 
