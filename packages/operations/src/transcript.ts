@@ -59,8 +59,9 @@ function transcriptOf(ticket: TicketRecord, { messages, replies, isCut }: Awaite
       return { seq, lines: entryOf(createdAt, customer, text, files) };
     }),
     ...replies.map(({ author, content, createdAt, seq }) => {
-      const said = content.type === "message" ? [content.text, []] as const : (["", [content.filename]] as const);
-      return { seq, lines: entryOf(createdAt, AUTHORS[author], ...said) };
+      const isText = content.type === "message";
+      const lines = entryOf(createdAt, AUTHORS[author], isText ? content.text : "", isText ? [] : [content.filename]);
+      return { seq, lines };
     }),
   ].sort((one, other) => one.seq - other.seq);
   return [

@@ -182,17 +182,20 @@ export const subjectOf = (text: string): string =>
  * customer of the project is blocked, it costs one look at an empty index.
  */
 export const isOfBlocked = ({ message: m, chat: c }: { message: string; chat: string }): string => `CASE WHEN EXISTS (
-    SELECT FROM customers b WHERE b.project_id = ${c}.project_id AND b.is_blocked
+    SELECT FROM customers blocked WHERE blocked.project_id = ${c}.project_id AND blocked.is_blocked
   ) THEN EXISTS (
-    SELECT FROM customers b WHERE b.project_id = ${c}.project_id AND b.is_blocked AND b.id = coalesce(
-      (SELECT k.customer_id FROM ticket_customers k WHERE k.ticket_id = ${c}.ticket_id),
-      (SELECT i.customer_id FROM customer_identities i
+    SELECT FROM customers blocked
+    WHERE blocked.project_id = ${c}.project_id AND blocked.is_blocked AND blocked.id = coalesce(
+      (SELECT of_ticket.customer_id FROM ticket_customers of_ticket WHERE of_ticket.ticket_id = ${c}.ticket_id),
+      (SELECT identity.customer_id FROM customer_identities identity
        CROSS JOIN LATERAL (
          SELECT coalesce(${m}.user_id, CASE WHEN ${c}.channel_id = 'api' THEN ${m}.channel_meta ->> 'userId' END) AS id
-       ) u
-       WHERE i.project_id = ${c}.project_id AND NOT (${c}.channel_id = 'api' AND ${c}.chat_id LIKE '${ISSUE_CHAT_PREFIX}%')
-         AND (i.kind = CASE WHEN ${c}.channel_id = '${UPDATES_CHANNEL}' THEN 'telegram' ELSE 'user' END AND i.value = u.id
-           OR i.kind = 'email' AND i.value = lower(u.id))
+       ) sender
+       WHERE identity.project_id = ${c}.project_id
+         AND NOT (${c}.channel_id = 'api' AND ${c}.chat_id LIKE '${ISSUE_CHAT_PREFIX}%')
+         AND (identity.kind = CASE WHEN ${c}.channel_id = '${UPDATES_CHANNEL}' THEN 'telegram' ELSE 'user' END
+             AND identity.value = sender.id
+           OR identity.kind = 'email' AND identity.value = lower(sender.id))
        LIMIT 1))
   ) ELSE false END`;
 
