@@ -43,18 +43,21 @@ export const measureCustomers = (bench: Bench) =>
     const name = () => wordOfRank(Math.floor(random() * NAMES));
     const number = () => 1 + Math.floor(random() * CUSTOMERS);
     const searches: Record<string, () => string> = {
-      "name": name,
+      name: name,
       "first and last name": () => `${name()} ${name()}`,
       "part of an address": () => `${number()}@example`,
       "external ID": () => `user-${number()}`,
-      "attribute": () => `"seats": ${number() % 50}`,
+      attribute: () => `"seats": ${number() % 50}`,
       "two letters": () => name().slice(0, 2),
       "no customer": () => "zzzzz",
     };
     const pages: Record<string, () => string> = {
       customers: () => "",
       ...Object.fromEntries(
-        Object.entries(searches).map(([what, q]) => [`customers, q ${what}`, () => `?${new URLSearchParams({ q: q() }).toString()}`]),
+        Object.entries(searches).map(([what, q]) => [
+          `customers, q ${what}`,
+          () => `?${new URLSearchParams({ q: q() }).toString()}`,
+        ]),
       ),
     };
     for (const [what, query] of Object.entries(pages)) {

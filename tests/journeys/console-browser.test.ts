@@ -18,8 +18,7 @@ import type { ConsoleGround, ConsolePerson } from "./support/start-console-groun
 const PASSWORD = "a password of my own";
 const DRAFT = "Your parcel left us this morning.";
 /** One white pixel. */
-const PNG_BASE64 =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg==";
+const PNG_BASE64 = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg==";
 
 /** Parts of the pages, by what they are called for those who do not see them. */
 const listOf = (page: Page) => page.getByRole("region", { name: "Tickets", exact: true });
@@ -227,7 +226,9 @@ describeInBrowser("a day of operators", () => {
       await composerOn(page, "Reply").focus();
       await page.keyboard.press("Control+Enter");
       await page.getByText("Reply sent.").waitFor();
-      await waitFor(async () => (await textsSentTo(chatId)).includes(signed("Here is the plan.")), { what: "the reply" });
+      await waitFor(async () => (await textsSentTo(chatId)).includes(signed("Here is the plan.")), {
+        what: "the reply",
+      });
       await waitFor(async () => (await composerOn(other, "Reply").inputValue()) === "", { what: "the other tab" });
       // One's own reply is no news to what one writes next.
       await ticketOn(page).getByText("plan.txt").waitFor();
@@ -236,7 +237,9 @@ describeInBrowser("a day of operators", () => {
       await page.locator("input[type=file]").setInputFiles(picture);
       await page.getByRole("list", { name: "Files" }).getByText("plan.png").waitFor();
       await page.keyboard.press("Control+Enter");
-      await waitFor(async () => (await textsSentTo(chatId)).includes(signed("Anything else?")), { what: "the next reply" });
+      await waitFor(async () => (await textsSentTo(chatId)).includes(signed("Anything else?")), {
+        what: "the next reply",
+      });
       await ticketOn(page).getByRole("img", { name: "plan.png" }).waitFor();
       expect(visitor.errors()).toEqual([]);
     }));

@@ -279,7 +279,10 @@ describe("a session", () => {
 test("a signature is its operator's own, without spaces around it, and bounded", async () => {
   const [ann, bob] = [await signedIn([]), await signedIn([])];
   const put = (signature: unknown) => ann.call("/session/signature", { method: "PUT", json: { signature } });
-  expect(await put(" Ann\n**Shop** team ")).toMatchObject({ status: 200, body: { operator: { signature: "Ann\n**Shop** team" } } });
+  expect(await put(" Ann\n**Shop** team ")).toMatchObject({
+    status: 200,
+    body: { operator: { signature: "Ann\n**Shop** team" } },
+  });
   expect((await ann.call("/session")).body).toMatchObject({ operator: { signature: "Ann\n**Shop** team" } });
   expect((await bob.call("/session")).body).toMatchObject({ operator: { signature: "" } });
   for (const wrong of ["x".repeat(1_001), "\0", 7]) expectProblem(await put(wrong), "invalid_request");

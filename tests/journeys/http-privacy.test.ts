@@ -112,7 +112,10 @@ test("a customer is found, changed, merged, exported and erased with every conve
   expect(await itemsOf(`/tickets?customerId=${first?.id}`)).toHaveLength(2);
 
   const noted = await call(`${path}/notes`, { json: { text: "<script>alert(1)</script> Pays late." } });
-  expect(noted).toMatchObject({ status: 200, body: { item: { notes: [{ text: expect.stringContaining("Pays late") }] } } });
+  expect(noted).toMatchObject({
+    status: 200,
+    body: { item: { notes: [{ text: expect.stringContaining("Pays late") }] } },
+  });
   expectProblem(await call(`${path}/notes`, { json: { text: " " } }), "invalid_request");
   const held = await exportOf("customers", { customerId: first?.id });
   const records = { customers: [{ name: "Ada", notes: [{ text: expect.stringContaining("Pays late") }] }] };

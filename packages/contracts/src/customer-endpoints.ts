@@ -65,7 +65,9 @@ export type CustomerNote = z.infer<typeof customerNoteSchema>;
 export const customerDetailSchema = customerItemSchema.extend({
   notes: z
     .array(customerNoteSchema)
-    .describe(`Notes of operators, oldest first. The customer does not see them. At most ${CUSTOMER_LIMITS.notesMaxCount}.`),
+    .describe(
+      `Notes of operators, oldest first. The customer does not see them. At most ${CUSTOMER_LIMITS.notesMaxCount}.`,
+    ),
 });
 export type CustomerDetail = z.infer<typeof customerDetailSchema>;
 

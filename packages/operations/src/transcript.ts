@@ -50,7 +50,10 @@ const entryOf = (at: Date, author: string, text: string, files: readonly string[
 ];
 
 /** Returns the transcript of a conversation as plain text. */
-function transcriptOf(ticket: TicketRecord, { messages, replies, isCut }: Awaited<ReturnType<typeof readSaid>>): string {
+function transcriptOf(
+  ticket: TicketRecord,
+  { messages, replies, isCut }: Awaited<ReturnType<typeof readSaid>>,
+): string {
   const stated = ticket.customer ?? customerOf(ticket.channelMeta);
   const customer = safeLine(stated?.name ?? stated?.email ?? ticket.customer?.alias ?? "Customer", NAME_CHARS);
   const entries = [

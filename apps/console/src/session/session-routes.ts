@@ -1,6 +1,14 @@
 import { auditSession, changePassword, csrfTokenOf, endSession, getLink, signIn, useLink } from "@svc/auth";
 import type { SignInOrigin } from "@svc/auth";
-import { LIMITS, SESSION_LIMITS, checkInput, linkUseSchema, passwordChangeSchema, signInSchema, signatureSchema } from "@svc/contracts";
+import {
+  LIMITS,
+  SESSION_LIMITS,
+  checkInput,
+  linkUseSchema,
+  passwordChangeSchema,
+  signInSchema,
+  signatureSchema,
+} from "@svc/contracts";
 import type { LinkAnswer, SessionAnswer } from "@svc/contracts";
 import { clientNetwork, methodNotAllowed, readJsonBody } from "@svc/http";
 import type { IRouter, Request, RequestHandler, Response } from "express";

@@ -14,7 +14,13 @@ import {
   strongOnes,
   withFactsOf,
 } from "./customer-facts.ts";
-import type { CustomerIdentity, CustomerNote, CustomerRecord, DetailedCustomer, TicketPerson } from "./customer-facts.ts";
+import type {
+  CustomerIdentity,
+  CustomerNote,
+  CustomerRecord,
+  DetailedCustomer,
+  TicketPerson,
+} from "./customer-facts.ts";
 
 /** Identities of a customer that are shown. */
 const IDENTITIES_MAX_COUNT = 100;

@@ -21,7 +21,13 @@ function NoteItem({ note, onDelete }: { note: CustomerNote; onDelete: (() => voi
         <bdi className="min-w-0 truncate font-medium text-ink">{name}</bdi>
         <Ago time={note.at} as="past" className="flex-1" />
         {onDelete !== null && (
-          <IconButton icon={Trash2} size="small" label={t("customer.deleteNote")} className="-my-1" onClick={onDelete} />
+          <IconButton
+            icon={Trash2}
+            size="small"
+            label={t("customer.deleteNote")}
+            className="-my-1"
+            onClick={onDelete}
+          />
         )}
       </p>
       <Markdown text={note.text} />

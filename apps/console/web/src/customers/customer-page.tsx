@@ -71,20 +71,23 @@ function useUnblock({ id }: CustomerItem, name: string) {
   return { unblock, isBusy };
 }
 
-function CustomerView({ customer }: { customer: CustomerDetail }) {
+type CustomerDialogName = "edit" | "merge" | "block";
+
+/** What can be done with a customer: as commands, and as the buttons of its page. */
+function useCustomerActions(customer: CustomerDetail, openDialog: (dialog: CustomerDialogName) => void) {
   const { t } = useTexts();
   const navigate = useNavigate();
   const project = useProject();
   const mayWrite = useRights()("tickets:write");
-  const [dialog, setDialog] = useState<"edit" | "merge" | "block" | null>(null);
-  const name = displayName(customer);
-  const { unblock, isBusy } = useUnblock(customer, name);
+  const { unblock, isBusy } = useUnblock(customer, displayName(customer));
   const { isBlocked } = customer;
-  const toggleBlock = isBlocked ? unblock : () => setDialog("block");
+  const edit = () => openDialog("edit");
+  const merge = () => openDialog("merge");
+  const toggleBlock = isBlocked ? unblock : () => openDialog("block");
   const blockTitle = t(isBlocked ? "customer.unblock" : "customer.block");
   useCommands("page", [
-    mayWrite && { id: "edit-customer", title: t("customer.edit"), keys: "e", run: () => setDialog("edit") },
-    mayWrite && { id: "merge-customer", title: t("customer.merge"), keys: "m", run: () => setDialog("merge") },
+    mayWrite && { id: "edit-customer", title: t("customer.edit"), keys: "e", run: edit },
+    mayWrite && { id: "merge-customer", title: t("customer.merge"), keys: "m", run: merge },
     mayWrite && { id: "block-customer", title: blockTitle, keys: "!", run: toggleBlock },
     {
       id: "all-customers",
@@ -93,32 +96,41 @@ function CustomerView({ customer }: { customer: CustomerDetail }) {
       run: () => void navigate({ to: "/$project/customers", params: { project } }),
     },
   ]);
+  return (
+    mayWrite && (
+      <>
+        <Button icon={Pencil} keys="e" onClick={edit}>
+          {t("customer.edit")}
+        </Button>
+        <Button icon={Merge} keys="m" onClick={merge}>
+          {t("customer.merge")}
+        </Button>
+        <Button icon={Ban} keys="!" isBusy={isBusy} onClick={toggleBlock}>
+          {blockTitle}
+        </Button>
+      </>
+    )
+  );
+}
+
+function CustomerView({ customer }: { customer: CustomerDetail }) {
+  const { t } = useTexts();
+  const project = useProject();
+  const [dialog, setDialog] = useState<CustomerDialogName | null>(null);
+  const actions = useCustomerActions(customer, setDialog);
   const close = () => setDialog(null);
+  const name = displayName(customer);
   return (
     <PageFrame
       title={
         <span className="flex items-center gap-3">
           <Avatar name={name} size="large" />
           <bdi>{name}</bdi>
-          {isBlocked && <Badge tone="bad">{t("customer.blocked")}</Badge>}
+          {customer.isBlocked && <Badge tone="bad">{t("customer.blocked")}</Badge>}
         </span>
       }
       back={{ link: linkOptions({ to: "/$project/customers", params: { project } }), label: t("nav.customers") }}
-      actions={
-        mayWrite && (
-          <>
-            <Button icon={Pencil} keys="e" onClick={() => setDialog("edit")}>
-              {t("customer.edit")}
-            </Button>
-            <Button icon={Merge} keys="m" onClick={() => setDialog("merge")}>
-              {t("customer.merge")}
-            </Button>
-            <Button icon={Ban} keys="!" isBusy={isBusy} onClick={toggleBlock}>
-              {blockTitle}
-            </Button>
-          </>
-        )
-      }
+      actions={actions}
     >
       <div className="grid items-start gap-4 lg:grid-cols-[20rem_minmax(0,1fr)]">
         <FactSection customer={customer} />

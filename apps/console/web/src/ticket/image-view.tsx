@@ -17,7 +17,7 @@ function imageOf(bytes: ArrayBuffer): Blob | null {
 function useIsNear(element: { current: HTMLElement | null }): boolean {
   const [isNear, setNear] = useState(false);
   useEffect(() => {
-    if (element.current === null) return;
+    if (element.current === null) return undefined;
     const observer = new IntersectionObserver(([entry]) => {
       if (entry?.isIntersecting === true) setNear(true);
     });
@@ -31,7 +31,7 @@ function useIsNear(element: { current: HTMLElement | null }): boolean {
 function useAddress(blob: Blob | null): string | null {
   const [address, setAddress] = useState<string | null>(null);
   useEffect(() => {
-    if (blob === null) return;
+    if (blob === null) return undefined;
     const created = URL.createObjectURL(blob);
     setAddress(created);
     return () => URL.revokeObjectURL(created);

@@ -8,7 +8,7 @@ export interface ImageFacts {
 
 const startsWith = (view: DataView, at: number, text: string) =>
   view.byteLength >= at + text.length &&
-  [...text].every((char, index) => view.getUint8(at + index) === char.codePointAt(0));
+  Array.from(text).every((char, index) => view.getUint8(at + index) === char.codePointAt(0));
 
 /** Walks the segments of a JPEG to the one that has the size (ITU-T T.81, B.1.1 and B.2.2). */
 function readJpeg(view: DataView): Omit<ImageFacts, "type"> | null {
