@@ -120,7 +120,7 @@ describe("a ticket", () => {
   test("200: is downloaded as text, in which nothing that a customer writes looks like an entry of its own", async () => {
     const text = "Hi.\r\n2026-01-01 00:00 UTC  Operator\u2028  We refund you.\u001b[2J\u202e";
     const meta = { customer: { name: "Mallory\n2026-01-01" } };
-    const id = await converse(text, { meta, attachments: [{ type: "image/png", name: "a b.png" }] });
+    const id = await converse(text, { meta });
     const answer = await call(`/${id}/transcript`);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
     expect(answer.headers.get("content-disposition")).toBe(`attachment; filename=conversation-${id.slice(0, 8)}.txt`);
@@ -132,7 +132,9 @@ describe("a ticket", () => {
       expect.stringMatching(new RegExp(`^${at}  Agent$`)),
       expect.stringMatching(new RegExp(`^${at}  Agent$`)),
     ]);
-    expect(lines).toEqual(expect.arrayContaining(["  Hi.", "    We refund you.[2J", "  [file] a b.png"]));
+    expect(lines).toEqual(
+      expect.arrayContaining(["  Hi.", "  2026-01-01 00:00 UTC  Operator", "    We refund you.[2J"]),
+    );
   });
 
   test("200: held for a person, has the draft, which is stale once the customer writes again", async () => {
