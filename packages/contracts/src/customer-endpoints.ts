@@ -52,7 +52,7 @@ export const customerItemSchema = z.object({
 });
 export type CustomerItem = z.infer<typeof customerItemSchema>;
 
-/** What an operator has written on a customer for other operators. */
+/** A note of an operator on a customer, for other operators. */
 export const customerNoteSchema = z.object({
   id: z.uuid(),
   at: z.iso.datetime(),

@@ -33,7 +33,7 @@ export interface CustomerRecord {
   identities: CustomerIdentity[];
 }
 
-/** What an operator has written on a customer for other operators. */
+/** A note of an operator on a customer, for other operators. */
 export interface CustomerNote {
   id: string;
   /** ISO 8601. */
