@@ -131,6 +131,8 @@ describe("a project that is made", () => {
       fileRetentionDays: 90,
       modelLimits: { concurrency: 8, tokensPerDay: null },
       quotas: { messagesPerDay: null, documents: null, storageMb: null, sockets: null },
+      businessHours: null,
+      replyTimeMinutes: null,
       webhookSecret: null,
       previousWebhookSecretUntil: null,
       createdAt: expect.any(String),
@@ -151,6 +153,12 @@ describe("a project that is made", () => {
       tablesAsXlsx: false,
       retentionDays: 30,
       modelLimits,
+      businessHours: {
+        timeZone: "Europe/Berlin",
+        week: { monday: [["09:00", "17:00"]] },
+        holidays: [{ date: "2026-12-25", name: "Christmas" }],
+      },
+      replyTimeMinutes: 120,
     };
     expect(await create({ name: `a-${mark}`, ...settings })).toMatchObject(settings);
   });
