@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Principal } from "@svc/auth";
 import { projectItemSchema } from "@svc/contracts";
-import type { ListInput, ProjectChange, ProjectInput, Scope } from "@svc/contracts";
+import type { BusinessHours, ListInput, ProjectChange, ProjectInput, Scope } from "@svc/contracts";
 import { asProjectId, newId, openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
@@ -157,7 +157,7 @@ describe("a project that is made", () => {
         timeZone: "Europe/Berlin",
         week: { monday: [["09:00", "17:00"]] },
         holidays: [{ date: "2026-12-25", name: "Christmas" }],
-      },
+      } satisfies BusinessHours,
       replyTimeMinutes: 120,
     };
     expect(await create({ name: `a-${mark}`, ...settings })).toMatchObject(settings);
