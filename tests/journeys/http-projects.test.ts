@@ -100,6 +100,7 @@ describe("a project that is made", () => {
         quotas: { messagesPerDay: null, documents: null, storageMb: null, sockets: null },
         businessHours: null,
         replyTimeMinutes: null,
+        slaTargets: [],
         webhookSecret: null,
         previousWebhookSecretUntil: null,
         createdAt: expect.any(String),

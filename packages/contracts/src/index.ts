@@ -41,6 +41,7 @@ export * from "./scopes.ts";
 export * from "./service.ts";
 export * from "./session.ts";
 export * from "./settings.ts";
+export * from "./sla.ts";
 export * from "./stats.ts";
 export * from "./ticket-endpoints.ts";
 export * from "./ticket.ts";

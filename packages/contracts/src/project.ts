@@ -4,6 +4,7 @@ import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./en
 import type { Endpoint } from "./endpoint.ts";
 import { quotasInputSchema, quotasSchema } from "./quota.ts";
 import { maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
+import { slaTargetsSchema } from "./sla.ts";
 import { textUpTo } from "./well-formed.ts";
 
 /** Limits of a project's settings. */
@@ -88,6 +89,11 @@ const projectSettings = {
     .describe(
       "Minutes within which the team usually replies during business hours. Customers read it in handoff texts and in the widget. Null (default) to promise nothing.",
     ),
+  slaTargets: slaTargetsSchema
+    .optional()
+    .describe(
+      "Targets for replies and resolutions, in minutes of business time. For a ticket, the first entry that matches its priority and channel counts. Replaces all of them. Defaults to none. Applies to tickets that change afterwards.",
+    ),
 };
 
 /** Body of `POST /api/v1/projects`. Unknown fields are rejected. */
@@ -130,6 +136,7 @@ export const projectItemSchema = z.object({
   quotas: quotasSchema,
   businessHours: businessHoursSchema.nullable(),
   replyTimeMinutes: z.int().nullable(),
+  slaTargets: slaTargetsSchema,
   webhookSecret: maskedSchema,
   previousWebhookSecretUntil: z.iso
     .datetime()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Principal } from "@svc/auth";
 import { projectItemSchema } from "@svc/contracts";
-import type { BusinessHours, ListInput, ProjectChange, ProjectInput, Scope } from "@svc/contracts";
+import type { BusinessHours, ListInput, ProjectChange, ProjectInput, Scope, SlaTarget } from "@svc/contracts";
 import { asProjectId, newId, openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
@@ -133,6 +133,7 @@ describe("a project that is made", () => {
       quotas: { messagesPerDay: null, documents: null, storageMb: null, sockets: null },
       businessHours: null,
       replyTimeMinutes: null,
+      slaTargets: [],
       webhookSecret: null,
       previousWebhookSecretUntil: null,
       createdAt: expect.any(String),
@@ -159,6 +160,7 @@ describe("a project that is made", () => {
         holidays: [{ date: "2026-12-25", name: "Christmas" }],
       } satisfies BusinessHours,
       replyTimeMinutes: 120,
+      slaTargets: [{ priority: "urgent", firstReplyMinutes: 30 }, { resolutionMinutes: 480 }] satisfies SlaTarget[],
     };
     expect(await create({ name: `a-${mark}`, ...settings })).toMatchObject(settings);
   });

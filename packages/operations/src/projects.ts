@@ -19,7 +19,7 @@ import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 
 function asItem({ createdAt, ...project }: Project): ProjectItem {
   const { id, name, handoffText, handoffTexts, greeting, tablesAsXlsx, retentionDays, fileRetentionDays } = project;
-  const { modelLimits, quotas, businessHours, replyTimeMinutes, version } = project;
+  const { modelLimits, quotas, businessHours, replyTimeMinutes, slaTargets, version } = project;
   const { webhookSecret, previousWebhookSecret: previous } = project;
   const isOver = previous === null || Date.parse(previous.until) <= Date.now();
   const settings = {
@@ -33,6 +33,7 @@ function asItem({ createdAt, ...project }: Project): ProjectItem {
     quotas,
     businessHours,
     replyTimeMinutes,
+    slaTargets: [...slaTargets],
   };
   const secrets = {
     webhookSecret: webhookSecret === null ? null : MASKED_SECRET,

@@ -32,6 +32,15 @@ function describeQuotas({ quotas }: ProjectItem): string {
   return given.length === 0 ? "none" : given.map(([name, limit]) => `${name} ${limit}`).join(", ");
 }
 
+/** The SLA targets of a project, the first that matches first. */
+function describeSla({ slaTargets }: ProjectItem): string {
+  const described = slaTargets.map(({ priority = "any priority", channelId, ...minutes }) => {
+    const given = Object.entries(minutes).map(([name, count]) => `${name} ${count}`);
+    return `${priority}${channelId === undefined ? "" : ` on ${channelId}`}: ${given.join(", ")}`;
+  });
+  return described.length === 0 ? "none" : described.join("; ");
+}
+
 /** When the team of a project works, a day after the other. */
 function describeHours({ businessHours }: ProjectItem): string {
   if (businessHours === null) return "always";
@@ -71,6 +80,7 @@ function renderProject(project: ProjectItem): string {
     ["quotas", describeQuotas(project)],
     ["business hours", describeHours(project)],
     ["expected reply time", replyTimeMinutes === null ? "not set" : `${replyTimeMinutes} minutes`],
+    ["SLA targets", describeSla(project)],
     ["webhook secret", describeSecret(project)],
     ["version", String(project.version)],
   ]);
@@ -114,6 +124,15 @@ function parseHandoffIn(given: string, before: Record<string, string> = {}): Rec
 }
 
 const parseReplyTime = numberOr("none", 5, "Must be a number of minutes, or none.");
+
+/** Returns the targets, which the operation checks. */
+function parseSla(given: string): ProjectChange["slaTargets"] {
+  try {
+    return JSON.parse(given) as ProjectChange["slaTargets"];
+  } catch {
+    throw new InvalidArgumentError("Must be JSON.");
+  }
+}
 
 /** Returns the hours, which the operation checks, or null for `always`. */
 function parseHours(given: string): ProjectChange["businessHours"] {
@@ -175,6 +194,11 @@ const SETTINGS = {
     "minutes within which the team usually replies, as customers read it; none for no such text",
     parseReplyTime,
   ),
+  sla: option(
+    "--sla <JSON>",
+    'SLA targets in minutes of business time, such as [{"priority":"urgent","firstReplyMinutes":30}]; [] for none',
+    parseSla,
+  ),
   maxSockets: option("--max-sockets <number>", "open widget sockets; any for no limit (default: any)", parseModelLimit),
 };
 
@@ -212,6 +236,7 @@ async function settingsOf(cli: Cli, input: OptionValues<typeof SETTINGS>): Promi
     modelLimits: Object.keys(modelLimits).length === 0 ? undefined : modelLimits,
     quotas: Object.keys(quotas).length === 0 ? undefined : quotas,
     businessHours: input.businessHours,
+    slaTargets: input.sla,
     replyTimeMinutes: numberOrNull(input.replyTime),
   });
 }

@@ -1,5 +1,5 @@
 import { webhookSecretsSchema } from "@svc/contracts";
-import type { BusinessHours, Quotas, WebhookSecrets } from "@svc/contracts";
+import type { BusinessHours, Quotas, SlaTarget, WebhookSecrets } from "@svc/contracts";
 import { isUniqueViolation, retryOnDeadlock } from "../db.ts";
 import type { Db, PageQuery } from "../db.ts";
 import { newId } from "../ids.ts";
@@ -35,6 +35,8 @@ export interface Project extends WebhookSecrets {
   businessHours: BusinessHours | null;
   /** Minutes within which the team usually replies; null: unknown. */
   replyTimeMinutes: number | null;
+  /** The first that matches a ticket counts. */
+  slaTargets: readonly SlaTarget[];
   createdAt: Date;
   version: number;
 }
@@ -52,6 +54,7 @@ export interface NewProject {
   quotas?: { [Name in keyof Quotas]?: number | null | undefined } | undefined;
   businessHours?: BusinessHours | null | undefined;
   replyTimeMinutes?: number | null | undefined;
+  slaTargets?: readonly SlaTarget[] | undefined;
 }
 
 /** What can be changed of a project; what is left out stays as it is. */
@@ -98,7 +101,7 @@ const secretColumn = (column: string, setting: string) =>
 
 const SECRETS = `${secretColumn("webhook_secret", "webhookSecret")}, ${secretColumn("previous_webhook_secret", "previousWebhookSecret")}`;
 
-const COLUMNS = `${SECRETS}, id, name, handoff_text, handoff_texts, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, quotas, business_hours, reply_time_minutes, created_at, version`;
+const COLUMNS = `${SECRETS}, id, name, handoff_text, handoff_texts, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, quotas, business_hours, reply_time_minutes, sla_targets, created_at, version`;
 
 /** What precedes the id in the name of a deleted project until it is removed: no valid name has a space. */
 const DELETED_PREFIX = "deleted ";
@@ -136,6 +139,7 @@ export async function insert(db: Db, project: NewProject): Promise<Project | nul
     quotas: JSON.stringify(project.quotas ?? {}),
     businessHours: jsonOrNull(project.businessHours),
     replyTimeMinutes: project.replyTimeMinutes,
+    slaTargets: JSON.stringify(project.slaTargets ?? []),
   });
   return row === null ? null : asProject(row);
 }
@@ -204,6 +208,7 @@ export async function update(
     quotas: change.quotas === undefined ? undefined : JSON.stringify(change.quotas),
     business_hours: jsonOrNull(change.businessHours),
     reply_time_minutes: change.replyTimeMinutes,
+    sla_targets: jsonOrNull(change.slaTargets),
     webhook_secret: change.webhookSecret,
     previous_webhook_secret: change.previousWebhookSecret,
   };

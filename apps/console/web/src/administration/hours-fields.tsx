@@ -33,6 +33,69 @@ const partsOf = (text: string, separator: RegExp) =>
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
+const PRIORITIES = ["urgent", "high", "normal", "low"] as const;
+const TARGETS = ["firstReplyMinutes", "nextReplyMinutes", "resolutionMinutes"] as const;
+type SlaTargets = ProjectItem["slaTargets"];
+type SlaName = `${(typeof PRIORITIES)[number]} ${(typeof TARGETS)[number]}`;
+const SLA_MAX_MINUTES = 129_600;
+
+/** Text fields of the SLA targets for tickets of any channel. */
+export type SlaFields = Record<SlaName, string>;
+
+/** Returns the texts of the fields: the targets that count for each priority on channels without their own. */
+export function slaFieldsOf(targets: SlaTargets): SlaFields {
+  const entries = PRIORITIES.flatMap((priority) => {
+    const target = targets.find((one) => one.channelId === undefined && (one.priority ?? priority) === priority);
+    return TARGETS.map((name) => [`${priority} ${name}`, target?.[name]?.toString() ?? ""]);
+  });
+  return Object.fromEntries(entries) as SlaFields;
+}
+
+/** Returns the targets of the fields, behind those of single channels, which have no fields. */
+export function slaTargetsOf(fields: SlaFields, before: SlaTargets): SlaTargets {
+  const own = PRIORITIES.flatMap((priority) => {
+    const given = TARGETS.flatMap((name) => {
+      const typed = fields[`${priority} ${name}`];
+      return typed === "" ? [] : [[name, Number(typed)]];
+    });
+    return given.length === 0 ? [] : [{ priority, ...(Object.fromEntries(given) as SlaTargets[number]) }];
+  });
+  return [...before.filter(({ channelId }) => channelId !== undefined), ...own];
+}
+
+/** Until when tickets of each priority are due. */
+export function SlaFieldset({
+  field,
+}: {
+  field: (name: SlaName) => { value: string; onChange: (value: string) => void };
+}) {
+  const { t } = useTexts();
+  return (
+    <fieldset>
+      <legend className="mb-2 text-sm font-semibold">{t("projects.sla")}</legend>
+      <div className="flex flex-col gap-4">
+        {PRIORITIES.map((priority) => (
+          <div key={priority} className="grid gap-4 sm:grid-cols-3">
+            {TARGETS.map((name) => (
+              <Field
+                key={name}
+                label={t("projects.slaField", { target: t(`projects.${name}`), priority: t(`priority.${priority}`) })}
+                type="number"
+                inputMode="numeric"
+                min={1}
+                max={SLA_MAX_MINUTES}
+                step={1}
+                {...field(`${priority} ${name}`)}
+              />
+            ))}
+          </div>
+        ))}
+      </div>
+      <p className="mt-2 text-xs text-muted">{t("projects.slaHint")}</p>
+    </fieldset>
+  );
+}
+
 /** Returns a period from text such as `9:00–17:00`; the server checks the times. */
 function periodOf(text: string): [string, string] {
   const [from = "", to = ""] = partsOf(text, /[-–—]/u).map((time) => time.padStart(5, "0"));

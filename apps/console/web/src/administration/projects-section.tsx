@@ -15,7 +15,7 @@ import { Badge } from "../ui/badge.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { Switch } from "../ui/choice-fields.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
-import { HoursFieldset, hoursFieldsOf, hoursOf } from "./hours-fields.tsx";
+import { HoursFieldset, SlaFieldset, hoursFieldsOf, hoursOf, slaFieldsOf, slaTargetsOf } from "./hours-fields.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 
 /** Requests that name no project are for this one, so its name cannot change. */
@@ -52,6 +52,7 @@ const fieldsOf = (item: ProjectItem | null) => ({
   storageMb: textOf(item?.quotas.storageMb),
   sockets: textOf(item?.quotas.sockets),
   ...hoursFieldsOf(item),
+  ...slaFieldsOf(item?.slaTargets ?? []),
 });
 
 type HandoffTexts = ProjectItem["handoffTexts"];
@@ -105,6 +106,7 @@ function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem
       quotas: Object.fromEntries(QUOTAS.map((name) => [name, numberOf(values[name])])),
       businessHours: hoursOf(values),
       replyTimeMinutes: numberOf(values.replyTimeMinutes),
+      slaTargets: slaTargetsOf(values, item?.slaTargets ?? []),
     };
     const handoffText = values.handoffText.trim();
     const saved =
@@ -240,6 +242,7 @@ function ProjectDialog({
         onChange={setTablesAsXlsx}
       />
       <HoursFieldset field={field} isOpen={values.timeZone.trim() !== ""} />
+      <SlaFieldset field={field} />
       <LimitFields field={field} item={item} />
     </FormDialog>
   );
