@@ -47,7 +47,11 @@ const TABLE: Record<string, Rule> = {
   auth: { level: 3, may: ["contracts", "log", "store"] },
   knowledge: { level: 3, may: ["contracts", "log", "text", "primitives", "store", "outbound"] },
   agents: { level: 3, may: ["contracts", "log", "text", "telemetry", "primitives", "store", "outbound"] },
-  "channel-manager": { level: 3, may: ["contracts", "log", "telemetry", "primitives", "store", "queue", "work"] },
+  "channel-manager": {
+    level: 3,
+    may: ["contracts", "log", "telemetry", "primitives", "store", "queue", "work"],
+    owns: ["luxon"],
+  },
   operations: { level: 4, may: { levels: 3, except: ["testing"] } },
   http: { level: 5, may: { levels: 4, except: ["testing"] } },
   runtime: { level: 6, may: { levels: 5, except: ["testing", "operations", "embedded"] } },

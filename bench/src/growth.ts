@@ -191,7 +191,7 @@ function messageCalls({ store, project, pick, takeWaiting }: Subjects): Record<s
     "claim a delivery": () => store.deliveries.claim(project, pick().ticketId),
     "deliveries due": () => store.deliveries.takeDue(20),
     "age of the oldest delivery": () => store.deliveries.oldestDueMs(),
-    "follow tickets": () => store.ticketIndex.follow(),
+    "follow tickets": () => store.ticketIndex.follow(() => []),
   };
 }
 

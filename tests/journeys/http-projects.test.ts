@@ -98,6 +98,9 @@ describe("a project that is made", () => {
         fileRetentionDays: 90,
         modelLimits: { concurrency: 8, tokensPerDay: null },
         quotas: { messagesPerDay: null, documents: null, storageMb: null, sockets: null },
+        businessHours: null,
+        replyTimeMinutes: null,
+        slaTargets: [],
         webhookSecret: null,
         previousWebhookSecretUntil: null,
         createdAt: expect.any(String),
@@ -243,6 +246,8 @@ describe("400 names the field:", () => {
     ["retentionDays", [0, -1, 1.5, 36_501, "30", true, [], {}]],
     ["modelLimits", [null, 5, []]],
     ["quotas", [null, 5, []]],
+    ["businessHours", [5, [], "always"]],
+    ["replyTimeMinutes", [0, 1.5, 40_321, "30", {}]],
   ];
 
   test.each(FIELDS)("%s", async (field, values) => {

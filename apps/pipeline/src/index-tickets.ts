@@ -1,5 +1,6 @@
 import { setTimeout as rest, setImmediate as breathe } from "node:timers/promises";
 import type { Log } from "@svc/log";
+import { deadlinesOf } from "./sla-deadlines.ts";
 import { startSweeps } from "@svc/work";
 import type { Store, TicketText } from "@svc/store";
 import { searchWords } from "@svc/text";
@@ -46,7 +47,8 @@ const WORDS_POLL_MS = 10_000;
  * Twice a second in every replica: takes over what has changed in tickets, for their lists, and reads the words of those
  * that changed, so that a search finds them within about a second, and later while messages are worked on in this process,
  * which `isBusy` says. One replica at a time follows the changes; words are read by all of them. What an upgrade finds there
- * is read in the same way, after what changes meanwhile. Snoozes whose time has come end.
+ * is read in the same way, after what changes meanwhile. Snoozes whose time has come end, and tickets
+ * that are late by the SLA targets get an event.
  */
 export function startTicketIndex(
   { store, log }: { store: Store; log: Log },
@@ -55,7 +57,7 @@ export function startTicketIndex(
   let hasNewWords = false;
   async function follow(isStopped: () => boolean): Promise<boolean> {
     let isChanged = false;
-    while (!isStopped() && (await store.ticketIndex.follow())) {
+    while (!isStopped() && (await store.ticketIndex.follow(deadlinesOf))) {
       hasNewWords = true;
       isChanged = true;
       await breathe();
@@ -90,11 +92,16 @@ export function startTicketIndex(
     while (!isStopped() && (await store.ticketIndex.wakeSnoozed()) > 0);
   }
 
+  async function recordBreaches(isStopped: () => boolean): Promise<void> {
+    while (!isStopped() && (await store.ticketIndex.recordBreaches()) > 0);
+  }
+
   const isBehind = async () => (await store.dueWork.find()).ticketEvents;
   return startSweeps(log, "tickets", [
     { isDue: isBehind, run: follow },
     readNewWords,
     { everyMs: WORDS_POLL_MS, run: readWords },
     { isDue: async () => (await store.dueWork.find()).snoozes, run: wakeSnoozed },
+    { isDue: async () => (await store.dueWork.find()).deadlines, run: recordBreaches },
   ]);
 }

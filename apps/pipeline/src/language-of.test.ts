@@ -2,11 +2,17 @@ import { describe, expect, test } from "@jest/globals";
 import { textForCustomer } from "./language-of.ts";
 import type { Run } from "./run.ts";
 
-const handoff = (text: string, documents: string[] | null) =>
+const handoff = (text: string, documents: string[] | null, replyTimes = {}) =>
   textForCustomer(
     {
       message: { text, channelId: "api", channelMeta: {} },
-      project: { handoffText: "A person will reply.", handoffTexts: { es: "Una persona te responderá." } },
+      project: {
+        handoffText: "A person will reply.",
+        handoffTexts: { es: "Una persona te responderá." },
+        businessHours: null,
+        replyTimeMinutes: null,
+        ...replyTimes,
+      },
       ticket: null,
       said: null,
       passages: documents === null ? null : { languages: documents },
@@ -25,4 +31,14 @@ describe("the language of the handoff text", () => {
     expect(handoff("como busco un paquete por su nombre?", ["en"])).toBe("A person will reply.");
     expect(handoff("maximum number of columns in a table?", ["es"])).toBe("A person will reply.");
   });
+});
+
+test("the handoff text is followed by the expected reply in its language", () => {
+  const open = { replyTimeMinutes: 120 };
+  expect(handoff("¿Dónde está mi pedido? No lo encuentro.", null, open)).toBe(
+    "Una persona te responderá.\n\nTiempo de respuesta habitual: 2 horas.",
+  );
+  expect(handoff("Hmm", null, open)).toBe("A person will reply.\n\nWe usually reply within 2 hours.");
+  const businessHours = { timeZone: "UTC", week: {}, holidays: [] };
+  expect(handoff("Hmm", null, { ...open, businessHours })).toBe("A person will reply.");
 });

@@ -1,5 +1,6 @@
 import { automaticText } from "@svc/agents";
 import type { AutomaticText } from "@svc/agents";
+import { describeExpectedReply } from "@svc/channel-manager";
 import { CHANNELS } from "@svc/contracts";
 import { isRecord } from "@svc/primitives";
 import { detectLanguage, tokenize } from "@svc/text";
@@ -42,9 +43,15 @@ function likelyLanguage({ message, passages }: Pick<Run, "message" | "passages">
   return isLikely && passages?.languages?.includes(language) === true ? language : null;
 }
 
+/** A handoff text, and below it when the customer can expect a person's reply, if that is known. */
+function withExpectedReply({ project }: Pick<Run, "project">, text: string, locale: string): string {
+  const expected = describeExpectedReply(project, { locale });
+  return expected === "" ? text : `${text}\n\n${expected}`;
+}
+
 /**
  * An automatic text in the customer's language; empty where the project wants none. The hand-off text is that of the project in
- * this language, else the service's own, else the one that the project has for all.
+ * this language, else the service's own, else the one that the project has for all, each with the expected reply.
  */
 export function textForCustomer(run: Run, name: AutomaticText): string {
   const { handoffText, handoffTexts } = run.project;
@@ -52,9 +59,9 @@ export function textForCustomer(run: Run, name: AutomaticText): string {
   const written = isTelling(run.message.text) ? languageOf(run.message.text) : null;
   const known = run.said?.language ?? written ?? run.ticket?.language;
   const language = known ?? likelyLanguage(run) ?? localeOf(run.message);
-  if (language === null) return name === "handoff" ? handoffText : (automaticText(name, "en") ?? "");
-  if (name !== "handoff") return automaticText(name, language) ?? automaticText(name, "en") ?? "";
-  const own = handoffTexts[language];
-  if (own !== undefined) return own;
-  return (detectLanguage(handoffText).language === language ? null : automaticText(name, language)) ?? handoffText;
+  if (name !== "handoff") return automaticText(name, language ?? "en") ?? automaticText(name, "en") ?? "";
+  const general = detectLanguage(handoffText).language;
+  const own = language === null ? undefined : handoffTexts[language];
+  const inLanguage = own ?? (language === null || language === general ? null : automaticText(name, language));
+  return withExpectedReply(run, inLanguage ?? handoffText, inLanguage == null ? general : (language ?? general));
 }

@@ -10,6 +10,7 @@ const VISITOR = "0c2f9a52-6a3b-4b0e-9d5e-1f6f0f1d7c11";
 const siteWith = (identitySecret: string | null, requireIdentity: boolean): WidgetSite => ({
   settings: { ...widgetSettingsSchema.parse({}), requireIdentity },
   project: "01a20276-0000-7000-8000-000000000000" as ProjectId,
+  replyTimes: { businessHours: null, replyTimeMinutes: null },
   identitySecret,
 });
 const signed = (userId: string, secret = SECRET) => ({

@@ -1,3 +1,4 @@
+import type { ReplyTimes } from "@svc/channel-manager";
 import { ServiceError } from "@svc/contracts";
 import type { WidgetSettings, AcceptedMessage, IncomingContext, IncomingMessage } from "@svc/contracts";
 import { createBriefCache } from "@svc/store";
@@ -10,6 +11,8 @@ export interface WidgetSite {
   settings: WidgetSettings;
   /** The project that its messages belong to. */
   project: ProjectId;
+  /** When people of that project reply. */
+  replyTimes: ReplyTimes;
   /** Opened `identitySecret`; null while none is set, or where it was sealed with another key. */
   identitySecret: string | null;
 }
@@ -39,6 +42,7 @@ export function createSiteReader(store: Store, ownOrigins: readonly string[]): S
             ? widget.config
             : { ...widget.config, allowedOrigins: [...allowedOrigins, ...ownOrigins] },
         project: project.id,
+        replyTimes: project,
         identitySecret: sealed === null ? null : store.sealer.open(sealed),
       };
     });

@@ -1,5 +1,6 @@
 import type { RequestHandler, Express } from "express";
 import { createHash } from "node:crypto";
+import { describeExpectedReply } from "@svc/channel-manager";
 import { ServiceError } from "@svc/contracts";
 import type { WidgetConfigAnswer, WidgetSettings } from "@svc/contracts";
 import { clientAddress, hasEtag, answerHealth, methodNotAllowed } from "@svc/http";
@@ -32,8 +33,8 @@ export function limitBodyTime(ms: number): RequestHandler {
 const RIGHT_TO_LEFT = new Set(["ar", "fa", "he", "ps", "ur", "yi"]);
 const KEPT_SECONDS = 60;
 
-/** What a page may know of the settings. */
-export function configAnswer(settings: WidgetSettings): WidgetConfigAnswer {
+/** Returns what a page may know of the settings, with the expected reply of a person in its language. */
+export function configAnswer(settings: WidgetSettings, expectedReply: string): WidgetConfigAnswer {
   const { theme, color, position, locale, title, greeting, strings, features, requireIdentity } = settings;
   const [language = ""] = locale.toLowerCase().split("-", 1);
   return {
@@ -44,6 +45,7 @@ export function configAnswer(settings: WidgetSettings): WidgetConfigAnswer {
     dir: RIGHT_TO_LEFT.has(language) ? "rtl" : "ltr",
     title,
     greeting,
+    expectedReply,
     strings,
     features: { ...features, identity: requireIdentity },
   };
@@ -62,7 +64,9 @@ function getConfig({ queues, readSite }: WidgetContext): RequestHandler {
       throw await countFailure(queues.counters, clientAddress(request), error);
     }
     await countCall(queues, "configReads", { request, response, key, site });
-    const body = JSON.stringify(configAnswer(site.settings));
+    const { lang } = request.query;
+    const locale = typeof lang === "string" && lang !== "" ? lang : site.settings.locale;
+    const body = JSON.stringify(configAnswer(site.settings, describeExpectedReply(site.replyTimes, { locale })));
     const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
     response.set({
       "Content-Type": "application/json; charset=utf-8",

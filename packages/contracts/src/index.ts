@@ -1,6 +1,7 @@
 // Every exported name that ends in "Schema" is a named component of the OpenAPI document.
 export * from "./agent.ts";
 export * from "./audit.ts";
+export * from "./business-hours.ts";
 export * from "./callback.ts";
 export * from "./canned-reply.ts";
 export * from "./channel-item.ts";
@@ -40,6 +41,7 @@ export * from "./scopes.ts";
 export * from "./service.ts";
 export * from "./session.ts";
 export * from "./settings.ts";
+export * from "./sla.ts";
 export * from "./stats.ts";
 export * from "./ticket-endpoints.ts";
 export * from "./ticket.ts";

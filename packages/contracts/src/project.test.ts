@@ -103,6 +103,51 @@ describe("a new project", () => {
     expect(errorsOf({ name: "a", quotas: { calls: 1 } })).toEqual(["quotas"]);
   });
 
+  test("may have business hours", () => {
+    const businessHours = {
+      timeZone: "Europe/Berlin",
+      week: {
+        monday: [
+          ["09:00", "12:00"],
+          ["12:00", "24:00"],
+        ],
+        sunday: [],
+      },
+      holidays: [{ date: "2028-02-29" }, { date: "2026-12-25", name: "Christmas" }],
+    };
+    expect(projectInputSchema.parse({ name: "a", businessHours })).toEqual({ name: "a", businessHours });
+    expect(projectInputSchema.parse({ name: "a", businessHours: null })).toEqual({ name: "a", businessHours: null });
+  });
+
+  test.each<[name: string, change: object, field: string]>([
+    ["an unknown time zone", { timeZone: "Mars/Olympus" }, "timeZone"],
+    ["a time zone that is an offset", { timeZone: "+01:00" }, "timeZone"],
+    ["an unknown day", { week: { funday: [] } }, "week"],
+    ["a time that no clock shows", { week: { monday: [["09:00", "24:01"]] } }, "week.monday.0.1"],
+    ["a period that ends before it starts", { week: { monday: [["17:00", "09:00"]] } }, "week.monday.0"],
+    [
+      "periods that overlap",
+      {
+        week: {
+          monday: [
+            ["09:00", "12:00"],
+            ["11:59", "17:00"],
+          ],
+        },
+      },
+      "week.monday",
+    ],
+    ["a holiday that is no date", { holidays: [{ date: "2026-02-29" }] }, "holidays.0.date"],
+    [
+      "more holidays than allowed",
+      { holidays: Array.from({ length: 401 }, () => ({ date: "2026-12-25" })) },
+      "holidays",
+    ],
+  ])("is rejected for business hours with %s", (_name, change, field) => {
+    const businessHours = { timeZone: "UTC", week: {}, holidays: [], ...change };
+    expect(errorsOf({ name: "a", businessHours })).toEqual([`businessHours.${field}`]);
+  });
+
   test.each([null, [], "a", 1, [{ name: "a" }]])("is no %j", (input) => {
     expect(errorsOf(input)).toEqual([""]);
   });

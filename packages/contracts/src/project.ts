@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { businessHoursSchema, replyTimeMinutesSchema } from "./business-hours.ts";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { quotasInputSchema, quotasSchema } from "./quota.ts";
 import { maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
+import { slaTargetsSchema } from "./sla.ts";
 import { textUpTo } from "./well-formed.ts";
 
 /** Limits of a project's settings. */
@@ -78,6 +80,20 @@ const projectSettings = {
   quotas: quotasInputSchema
     .optional()
     .describe("Limits of the project. Above them, requests fail with `quota_exceeded` or `storage_quota_exceeded`."),
+  businessHours: businessHoursSchema
+    .nullable()
+    .optional()
+    .describe("When the project's team works. Replaces all of it. Null (default): always."),
+  replyTimeMinutes: replyTimeMinutesSchema
+    .optional()
+    .describe(
+      "Minutes within which the team usually replies during business hours. Customers read it in handoff texts and in the widget. Null (default) to promise nothing.",
+    ),
+  slaTargets: slaTargetsSchema
+    .optional()
+    .describe(
+      "Targets for replies and resolutions, in minutes of business time. For a ticket, the first entry that matches its priority and channel counts. Replaces all of them. Defaults to none. Applies to tickets that change afterwards.",
+    ),
 };
 
 /** Body of `POST /api/v1/projects`. Unknown fields are rejected. */
@@ -118,6 +134,9 @@ export const projectItemSchema = z.object({
   fileRetentionDays: z.int().nullable(),
   modelLimits: z.object({ concurrency: z.int().nullable(), tokensPerDay: z.int().nullable() }),
   quotas: quotasSchema,
+  businessHours: businessHoursSchema.nullable(),
+  replyTimeMinutes: z.int().nullable(),
+  slaTargets: slaTargetsSchema,
   webhookSecret: maskedSchema,
   previousWebhookSecretUntil: z.iso
     .datetime()

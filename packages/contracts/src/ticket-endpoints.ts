@@ -23,7 +23,15 @@ import { REVIEW_LIMITS } from "./review.ts";
  * Sort orders of tickets; a minus sorts in descending order. Tickets of the same priority are sorted by most recent
  * update.
  */
-export const TICKET_SORTS = ["createdAt", "-createdAt", "updatedAt", "-updatedAt", "priority", "-priority"] as const;
+export const TICKET_SORTS = [
+  "createdAt",
+  "-createdAt",
+  "updatedAt",
+  "-updatedAt",
+  "priority",
+  "-priority",
+  "dueAt",
+] as const;
 export type TicketSort = (typeof TICKET_SORTS)[number];
 
 const DEFAULT_SORT: TicketSort = "-updatedAt";
@@ -61,6 +69,8 @@ export interface TicketListInput extends ListInput {
   allProjects?: string | undefined;
   /** `1`: tickets that need attention from an operator, without snoozed ones. */
   needsReview?: string | undefined;
+  /** `1`: tickets that are late by the SLA targets. */
+  overdue?: string | undefined;
   /** `1`: snoozed tickets only. `0`: without them. */
   snoozed?: string | undefined;
 }
@@ -94,6 +104,7 @@ export const ticketFilters = {
   origin: oneOf([ISSUE_ORIGIN]),
   allProjects: flag,
   needsReview: flag,
+  overdue: flag,
   snoozed: z
     .enum(["0", "1"], { error: "must be 1 for snoozed tickets, or 0 for the others" })
     .transform((given) => given === "1"),
@@ -179,6 +190,7 @@ const filterQuery = z.object({
     .enum(["0", "1"])
     .optional()
     .describe("`1` for tickets that need attention from an operator, without snoozed ones."),
+  overdue: z.enum(["0", "1"]).optional().describe("`1` for tickets that are late by the project's SLA targets."),
   snoozed: z.enum(["0", "1"]).optional().describe("`1` for snoozed tickets only, `0` for the others."),
 });
 

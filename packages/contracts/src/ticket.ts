@@ -11,6 +11,10 @@ import { lineUpTo } from "./well-formed.ts";
 export const ticketStatusSchema = z.enum(["open", "pending", "resolved", "spam"]);
 export type TicketStatus = z.infer<typeof ticketStatusSchema>;
 
+/** What a ticket is due for by the SLA targets. */
+export const deadlineKindSchema = z.enum(["first_reply", "next_reply", "resolution"]);
+export type DeadlineKind = z.infer<typeof deadlineKindSchema>;
+
 /** Stage of a ticket in the pipeline. States are nouns, stage functions are verbs. */
 export const ticketStageSchema = z.enum([
   "received",
@@ -139,6 +143,10 @@ export const ticketItemSchema = z.object({
   updatedAt: time,
   firstReplyAt: time.nullable(),
   resolvedAt: time.nullable(),
+  deadline: z
+    .object({ kind: deadlineKindSchema, dueAt: time })
+    .nullable()
+    .describe("What is due first by the project's SLA targets. Null if nothing is."),
   lastMessage: lastMessageSchema
     .nullable()
     .optional()

@@ -184,6 +184,8 @@ export const widgetConfigAnswerSchema = z.object({
   dir: z.enum(["ltr", "rtl"]),
   title: z.string(),
   greeting: z.string(),
+  /** When a visitor can expect a person's reply, as a sentence in the language of the query parameter `lang`; may be empty. */
+  expectedReply: z.string(),
   strings: widgetStringsSchema,
   features: z.object({
     upload: z.boolean(),

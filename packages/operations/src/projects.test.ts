@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Principal } from "@svc/auth";
 import { projectItemSchema } from "@svc/contracts";
-import type { ListInput, ProjectChange, ProjectInput, Scope } from "@svc/contracts";
+import type { BusinessHours, ListInput, ProjectChange, ProjectInput, Scope, SlaTarget } from "@svc/contracts";
 import { asProjectId, newId, openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
@@ -131,6 +131,9 @@ describe("a project that is made", () => {
       fileRetentionDays: 90,
       modelLimits: { concurrency: 8, tokensPerDay: null },
       quotas: { messagesPerDay: null, documents: null, storageMb: null, sockets: null },
+      businessHours: null,
+      replyTimeMinutes: null,
+      slaTargets: [],
       webhookSecret: null,
       previousWebhookSecretUntil: null,
       createdAt: expect.any(String),
@@ -151,6 +154,13 @@ describe("a project that is made", () => {
       tablesAsXlsx: false,
       retentionDays: 30,
       modelLimits,
+      businessHours: {
+        timeZone: "Europe/Berlin",
+        week: { monday: [["09:00", "17:00"]] },
+        holidays: [{ date: "2026-12-25", name: "Christmas" }],
+      } satisfies BusinessHours,
+      replyTimeMinutes: 120,
+      slaTargets: [{ priority: "urgent", firstReplyMinutes: 30 }, { resolutionMinutes: 480 }] satisfies SlaTarget[],
     };
     expect(await create({ name: `a-${mark}`, ...settings })).toMatchObject(settings);
   });

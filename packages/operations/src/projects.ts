@@ -19,7 +19,7 @@ import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 
 function asItem({ createdAt, ...project }: Project): ProjectItem {
   const { id, name, handoffText, handoffTexts, greeting, tablesAsXlsx, retentionDays, fileRetentionDays } = project;
-  const { modelLimits, quotas, version } = project;
+  const { modelLimits, quotas, businessHours, replyTimeMinutes, slaTargets, version } = project;
   const { webhookSecret, previousWebhookSecret: previous } = project;
   const isOver = previous === null || Date.parse(previous.until) <= Date.now();
   const settings = {
@@ -31,6 +31,9 @@ function asItem({ createdAt, ...project }: Project): ProjectItem {
     fileRetentionDays,
     modelLimits,
     quotas,
+    businessHours,
+    replyTimeMinutes,
+    slaTargets: [...slaTargets],
   };
   const secrets = {
     webhookSecret: webhookSecret === null ? null : MASKED_SECRET,

@@ -110,6 +110,7 @@ export function asTicketItem(ticket: TicketRecord, principal: Principal): Ticket
     updatedAt: ticket.updatedAt.toISOString(),
     firstReplyAt: ticket.firstReplyAt?.toISOString() ?? null,
     resolvedAt: ticket.resolvedAt?.toISOString() ?? null,
+    deadline: ticket.deadline && { ...ticket.deadline, dueAt: new Date(ticket.deadline.dueAt).toISOString() },
   };
 }
 

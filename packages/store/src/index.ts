@@ -107,6 +107,7 @@ export type {
   NewAuditEvent,
 } from "./people/audit.ts";
 export type { ApiKeyRecord, LinkRecord, NewApiKey, SessionLimits, SessionRecord } from "./people/credentials.ts";
+export type { Deadline, DeadlineFacts } from "./tickets/ticket-deadlines.ts";
 export type {
   CustomerIdentity,
   CustomerNote,

@@ -45,6 +45,7 @@ import { STORAGE_LIMITS, storedBytesTable } from "./platform/stored-bytes.ts";
 import type { StorageLimits } from "./platform/stored-bytes.ts";
 import * as ticketDetails from "./tickets/ticket-details.ts";
 import * as ticketList from "./tickets/ticket-list.ts";
+import { recordBreaches } from "./tickets/ticket-deadlines.ts";
 import * as ticketIndex from "./tickets/ticket-index.ts";
 import * as tickets from "./tickets/tickets.ts";
 import * as toolCalls from "./tickets/tool-calls.ts";
@@ -183,7 +184,7 @@ export function openStore(options: {
     storedBytes,
     ticketChanges: bind(db, ticketChanges),
     ticketDetails: bind(db, ticketDetails),
-    ticketIndex: bind(db, { follow: ticketIndex.follow, wakeSnoozed: ticketIndex.wakeSnoozed }),
+    ticketIndex: bind(db, { follow: ticketIndex.follow, wakeSnoozed: ticketIndex.wakeSnoozed, recordBreaches }),
     ticketList: bind(db, ticketList),
     ticketTexts: bind(db, { indexNext: ticketIndex.indexNext }),
     tickets: bind(context, tickets),

@@ -34,7 +34,7 @@ async function plant(of: ProjectId, steps: readonly AnswerStep[], confidence = 0
 }
 
 async function followEvents(): Promise<void> {
-  while (await db.store.ticketIndex.follow());
+  while (await db.store.ticketIndex.follow(() => []));
 }
 
 async function read(of: ProjectId, query = {}) {

@@ -323,7 +323,7 @@ test("what was worked on when the copy was made is taken up again, and what was 
       const claimed = await claimNow(store, project.id, ticketId);
       expect(await openAndFinish(store, answeredRun(claimed, ["answered here"]))).not.toBeNull();
     }
-    while (await store.ticketIndex.follow());
+    while (await store.ticketIndex.follow(() => []));
     expect(
       await query("SELECT 1 FROM tickets t LEFT JOIN ticket_list l ON l.ticket_id = t.id WHERE l.ticket_id IS NULL"),
     ).toEqual([]);

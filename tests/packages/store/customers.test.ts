@@ -20,7 +20,7 @@ beforeEach(async () => {
 /** Does what the pipeline does twice a second, until nothing is left to follow. */
 async function follow(): Promise<void> {
   const isSettled = async () => {
-    while (await db.store.ticketIndex.follow());
+    while (await db.store.ticketIndex.follow(() => []));
     while (await db.store.ticketTexts.indexNext(() => []));
     const [state] = await db.sql<{ behind: boolean }>(
       "SELECT settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events) AS behind FROM ticket_index",

@@ -156,7 +156,7 @@ describe("a decision", () => {
         decision(state, { action: "snooze", snooze: until, interrupts: false }),
       );
     const listed = async (snoozed: boolean) => {
-      await store.ticketIndex.follow();
+      await store.ticketIndex.follow(() => []);
       const query = { sort: "-updatedAt", limit: 100, words: null, snoozed, after: undefined } as const;
       const { tickets } = await store.ticketList.listPage(project, query);
       return tickets.map(({ id }) => id);

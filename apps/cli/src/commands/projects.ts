@@ -1,4 +1,4 @@
-import { LIMITS } from "@svc/contracts";
+import { LIMITS, WEEKDAYS } from "@svc/contracts";
 import type { ProjectChange, ProjectItem } from "@svc/contracts";
 import type { Store } from "@svc/store";
 import { InvalidArgumentError } from "commander";
@@ -32,6 +32,27 @@ function describeQuotas({ quotas }: ProjectItem): string {
   return given.length === 0 ? "none" : given.map(([name, limit]) => `${name} ${limit}`).join(", ");
 }
 
+/** The SLA targets of a project, the first that matches first. */
+function describeSla({ slaTargets }: ProjectItem): string {
+  const described = slaTargets.map(({ priority = "any priority", channelId, ...minutes }) => {
+    const given = Object.entries(minutes).map(([name, count]) => `${name} ${count}`);
+    return `${priority}${channelId === undefined ? "" : ` on ${channelId}`}: ${given.join(", ")}`;
+  });
+  return described.length === 0 ? "none" : described.join("; ");
+}
+
+/** When the team of a project works, a day after the other. */
+function describeHours({ businessHours }: ProjectItem): string {
+  if (businessHours === null) return "always";
+  const { timeZone, week, holidays } = businessHours;
+  const days = WEEKDAYS.flatMap((day) => {
+    const periods = (week[day] ?? []).map(([from, to]) => `${from}-${to}`);
+    return periods.length === 0 ? [] : [`${day} ${periods.join(" and ")}`];
+  });
+  const closed = holidays.length === 0 ? "" : `; closed on ${holidays.map(({ date }) => date).join(", ")}`;
+  return `${days.join(", ") || "never"} (${timeZone})${closed}`;
+}
+
 const describeHandoff = ({ handoffText }: ProjectItem) =>
   handoffText === "" ? "none" : safeLine(handoffText, TEXT_CHARS);
 
@@ -42,7 +63,7 @@ function describeSecret({ webhookSecret, previousWebhookSecretUntil: until }: Pr
 }
 
 function renderProject(project: ProjectItem): string {
-  const { handoffTexts, greeting, fileRetentionDays: fileDays } = project;
+  const { handoffTexts, greeting, fileRetentionDays: fileDays, replyTimeMinutes } = project;
   return renderFacts([
     ["name", project.name],
     ["id", project.id],
@@ -57,6 +78,9 @@ function renderProject(project: ProjectItem): string {
     ["retention of customers' files", fileDays === null ? "as long as the conversation" : describeDays(fileDays)],
     ["language models", describeModelLimits(project)],
     ["quotas", describeQuotas(project)],
+    ["business hours", describeHours(project)],
+    ["expected reply time", replyTimeMinutes === null ? "not set" : `${replyTimeMinutes} minutes`],
+    ["SLA targets", describeSla(project)],
     ["webhook secret", describeSecret(project)],
     ["version", String(project.version)],
   ]);
@@ -99,6 +123,27 @@ function parseHandoffIn(given: string, before: Record<string, string> = {}): Rec
   return { ...before, [language]: text.trim() };
 }
 
+const parseReplyTime = numberOr("none", 5, "Must be a number of minutes, or none.");
+
+/** Returns the targets, which the operation checks. */
+function parseSla(given: string): ProjectChange["slaTargets"] {
+  try {
+    return JSON.parse(given) as ProjectChange["slaTargets"];
+  } catch {
+    throw new InvalidArgumentError("Must be JSON.");
+  }
+}
+
+/** Returns the hours, which the operation checks, or null for `always`. */
+function parseHours(given: string): ProjectChange["businessHours"] {
+  if (given === "always") return null;
+  try {
+    return JSON.parse(given) as ProjectChange["businessHours"];
+  } catch {
+    throw new InvalidArgumentError("Must be JSON, or always.");
+  }
+}
+
 /** The options for the settings of a project. */
 const SETTINGS = {
   handoffText: option(
@@ -139,6 +184,21 @@ const SETTINGS = {
   ),
   maxDocuments: option("--max-documents <number>", "documents; any for no limit (default: any)", parseModelLimit),
   maxStorage: option("--max-storage <MB>", "stored content in MB; any for no limit (default: any)", parseModelLimit),
+  businessHours: option(
+    "--business-hours <JSON>",
+    'when the team works, such as {"timeZone":"Europe/Berlin","week":{"monday":[["09:00","17:00"]]}}; always for no hours',
+    parseHours,
+  ),
+  replyTime: option(
+    "--reply-time <minutes>",
+    "minutes within which the team usually replies, as customers read it; none for no such text",
+    parseReplyTime,
+  ),
+  sla: option(
+    "--sla <JSON>",
+    'SLA targets in minutes of business time, such as [{"priority":"urgent","firstReplyMinutes":30}]; [] for none',
+    parseSla,
+  ),
   maxSockets: option("--max-sockets <number>", "open widget sockets; any for no limit (default: any)", parseModelLimit),
 };
 
@@ -175,6 +235,9 @@ async function settingsOf(cli: Cli, input: OptionValues<typeof SETTINGS>): Promi
     fileRetentionDays: numberOrNull(fileRetention),
     modelLimits: Object.keys(modelLimits).length === 0 ? undefined : modelLimits,
     quotas: Object.keys(quotas).length === 0 ? undefined : quotas,
+    businessHours: input.businessHours,
+    slaTargets: input.sla,
+    replyTimeMinutes: numberOrNull(input.replyTime),
   });
 }
 
@@ -219,6 +282,7 @@ project's callbacks, use webhook secret.`,
     'projects update shop --handoff-in de="Ein Mensch antwortet Ihnen hier."',
     "projects update shop --model-calls 4 --model-tokens 2000000",
     "projects update shop --max-messages 10000 --max-storage 500",
+    `projects update shop --reply-time 60 --business-hours '{"timeZone":"Europe/Berlin","week":{"monday":[["09:00","17:00"]]}}'`,
     "webhook secret --project shop --generate",
   ],
   async run(cli, input) {

@@ -26,6 +26,7 @@ const LIST_OPTIONS = {
   status: choice("--status <status>", "status", ticketStatusSchema.options),
   stage: choice("--stage <stage>", "stage in the pipeline", ticketStageSchema.options),
   needsReview: flag("--needs-review", "only tickets that need attention from an operator"),
+  overdue: flag("--overdue", "only tickets that are late by the SLA targets"),
   snoozed: flag("--snoozed", "only snoozed tickets"),
   assignee: option("--assignee <name>", "only tickets of this assignee; none for unassigned tickets"),
   search: option("--search <words>", "words in the subject, the messages, the replies or the customer"),
@@ -50,6 +51,7 @@ function repeatOptions(input: OptionValues<typeof LIST_OPTIONS>): string {
   const { customer, origin, sort, limit } = input;
   const flags = [
     ...(input.needsReview ? [" --needs-review"] : []),
+    ...(input.overdue ? [" --overdue"] : []),
     ...(input.snoozed ? [" --snoozed"] : []),
     ...(input.allProjects ? [" --all-projects"] : []),
   ];
@@ -87,6 +89,7 @@ const list = defineCommand({
       channel,
       agent,
       needsReview,
+      overdue,
       snoozed,
       allProjects,
       all,
@@ -104,6 +107,7 @@ const list = defineCommand({
         customerId: options.customer,
         agentId: agent === undefined ? undefined : (await getAgent(operations, agent)).id,
         needsReview: needsReview === true ? ("1" as const) : undefined,
+        overdue: overdue === true ? ("1" as const) : undefined,
         snoozed: snoozed === true ? ("1" as const) : undefined,
         allProjects: allProjects === true ? ("1" as const) : undefined,
       });

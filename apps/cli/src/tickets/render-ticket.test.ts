@@ -83,6 +83,7 @@ const ticket: TicketDetail = {
   updatedAt: AT,
   firstReplyAt: null,
   resolvedAt: null,
+  deadline: null,
   messages: [],
   replies: [],
   events: [],

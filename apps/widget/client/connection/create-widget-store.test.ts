@@ -23,6 +23,7 @@ const CONFIG: WidgetConfigAnswer = {
   dir: "ltr",
   title: "",
   greeting: "",
+  expectedReply: "",
   strings: {},
   features: { upload: true, rating: true, person: true, sound: false, prechat: [], identity: false },
 };

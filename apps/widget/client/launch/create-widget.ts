@@ -182,7 +182,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
   }
 
   async function begin(): Promise<void> {
-    const loaded = await loadConfig(base, apiKey, signal);
+    const loaded = await loadConfig(base, apiKey, locale || document.documentElement.lang, signal);
     if (loaded === null) return;
     if ("advice" in loaded) return advise(loaded.advice);
     if (document.body === null) await new Promise((go) => addEventListener("DOMContentLoaded", go, { once: true }));

@@ -15,11 +15,16 @@ const FIRST_WAIT_MS = 2_000;
 const MOST_WAIT_MS = 120_000;
 
 /**
- * Loads the settings of a key, and tries again in silence for as long as the server is away: 2 s at first, up to two
+ * Loads the settings of a key, with texts of the server in a language (BCP 47; may be empty), and tries again in silence for as long as the server is away: 2 s at first, up to two
  * minutes, each time anything from half of that on. Ends with null after `signal`.
  */
-export async function loadConfig(base: string, apiKey: string, signal: AbortSignal): Promise<LoadedConfig> {
-  const address = `${base}api/widget/config/${encodeURIComponent(apiKey)}`;
+export async function loadConfig(
+  base: string,
+  apiKey: string,
+  lang: string,
+  signal: AbortSignal,
+): Promise<LoadedConfig> {
+  const address = `${base}api/widget/config/${encodeURIComponent(apiKey)}?lang=${encodeURIComponent(lang)}`;
   for (let waitMs = FIRST_WAIT_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, MOST_WAIT_MS)) {
     const loaded = await tryLoad(address, apiKey, signal).catch(() => null);
     if (loaded !== null) return loaded;

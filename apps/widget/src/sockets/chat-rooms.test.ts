@@ -51,7 +51,13 @@ function createChat() {
   const settings = widgetSettingsSchema.parse({});
   const context = {
     rooms,
-    readSite: () => Promise.resolve({ settings, project: PROJECT, identitySecret: null }),
+    readSite: () =>
+      Promise.resolve({
+        settings,
+        project: PROJECT,
+        replyTimes: { businessHours: null, replyTimeMinutes: null },
+        identitySecret: null,
+      }),
   } as unknown as FrameContext;
 
   return {

@@ -74,8 +74,10 @@ FROM ticket_index FOR UPDATE SKIP LOCKED;
 
 -- name: findChanged
 -- By what tells one state of a ticket from another, so that an event that is looked at again costs next to nothing.
-SELECT e.ticket_id FROM (SELECT DISTINCT ticket_id FROM ticket_events WHERE id > :settled_id) e
-JOIN tickets t ON t.id = e.ticket_id
+SELECT e.ticket_id, p.sla_targets <> '[]' OR EXISTS (
+  SELECT FROM ticket_deadlines d WHERE d.ticket_id = t.id AND d.ended_at IS NULL) AS has_deadlines
+FROM (SELECT DISTINCT ticket_id FROM ticket_events WHERE id > :settled_id) e
+JOIN tickets t ON t.id = e.ticket_id JOIN projects p ON p.id = t.project_id
 LEFT JOIN ticket_list l ON l.ticket_id = t.id
 WHERE l.ticket_id IS NULL OR l.version <> t.version OR l.updated_us <> {{updatedUs}}
 LIMIT {{changedMax}};

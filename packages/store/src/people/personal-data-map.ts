@@ -314,6 +314,7 @@ export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   reviews: "tickets",
   stored_bytes: "kept",
   ticket_customers: "parent",
+  ticket_deadlines: "parent",
   ticket_events: "tickets",
   ticket_list: "parent",
   ticket_text_queue: "kept",

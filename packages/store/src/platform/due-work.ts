@@ -15,6 +15,8 @@ export interface DueWork {
   ticketEvents: boolean;
   /** Tickets whose snooze has ended. */
   snoozes: boolean;
+  /** Tickets that are late by the SLA targets. */
+  deadlines: boolean;
 }
 
 const sql = statements("platform/due-work");

@@ -1,5 +1,5 @@
 import { webhookSecretsSchema } from "@svc/contracts";
-import type { Quotas, WebhookSecrets } from "@svc/contracts";
+import type { BusinessHours, Quotas, SlaTarget, WebhookSecrets } from "@svc/contracts";
 import { isUniqueViolation, retryOnDeadlock } from "../db.ts";
 import type { Db, PageQuery } from "../db.ts";
 import { newId } from "../ids.ts";
@@ -31,6 +31,12 @@ export interface Project extends WebhookSecrets {
   fileRetentionDays: number | null;
   modelLimits: ModelLimits;
   quotas: Quotas;
+  /** When the team works; null: always. */
+  businessHours: BusinessHours | null;
+  /** Minutes within which the team usually replies; null: unknown. */
+  replyTimeMinutes: number | null;
+  /** The first that matches a ticket counts. */
+  slaTargets: readonly SlaTarget[];
   createdAt: Date;
   version: number;
 }
@@ -46,6 +52,9 @@ export interface NewProject {
   fileRetentionDays?: number | null | undefined;
   modelLimits?: { concurrency?: number | null | undefined; tokensPerDay?: number | null | undefined } | undefined;
   quotas?: { [Name in keyof Quotas]?: number | null | undefined } | undefined;
+  businessHours?: BusinessHours | null | undefined;
+  replyTimeMinutes?: number | null | undefined;
+  slaTargets?: readonly SlaTarget[] | undefined;
 }
 
 /** What can be changed of a project; what is left out stays as it is. */
@@ -92,7 +101,7 @@ const secretColumn = (column: string, setting: string) =>
 
 const SECRETS = `${secretColumn("webhook_secret", "webhookSecret")}, ${secretColumn("previous_webhook_secret", "previousWebhookSecret")}`;
 
-const COLUMNS = `${SECRETS}, id, name, handoff_text, handoff_texts, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, quotas, created_at, version`;
+const COLUMNS = `${SECRETS}, id, name, handoff_text, handoff_texts, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, quotas, business_hours, reply_time_minutes, sla_targets, created_at, version`;
 
 /** What precedes the id in the name of a deleted project until it is removed: no valid name has a space. */
 const DELETED_PREFIX = "deleted ";
@@ -103,6 +112,9 @@ const sql = statements("platform/projects", {
   defaultProject: DEFAULT_PROJECT,
   deletedPrefix: DELETED_PREFIX,
 });
+
+/** JSON of a setting; null and undefined stay what they are. */
+const jsonOrNull = (value: object | null | undefined) => (value == null ? value : JSON.stringify(value));
 
 async function findOne(found: Promise<ProjectRow | null>): Promise<Project | null> {
   const row = await found;
@@ -125,6 +137,9 @@ export async function insert(db: Db, project: NewProject): Promise<Project | nul
     modelTokensPerDay: project.modelLimits?.tokensPerDay,
     handoffTexts: JSON.stringify(project.handoffTexts ?? {}),
     quotas: JSON.stringify(project.quotas ?? {}),
+    businessHours: jsonOrNull(project.businessHours),
+    replyTimeMinutes: project.replyTimeMinutes,
+    slaTargets: JSON.stringify(project.slaTargets ?? []),
   });
   return row === null ? null : asProject(row);
 }
@@ -191,6 +206,9 @@ export async function update(
     model_concurrency: change.modelLimits?.concurrency,
     model_tokens_per_day: change.modelLimits?.tokensPerDay,
     quotas: change.quotas === undefined ? undefined : JSON.stringify(change.quotas),
+    business_hours: jsonOrNull(change.businessHours),
+    reply_time_minutes: change.replyTimeMinutes,
+    sla_targets: jsonOrNull(change.slaTargets),
     webhook_secret: change.webhookSecret,
     previous_webhook_secret: change.previousWebhookSecret,
   };

@@ -189,6 +189,7 @@ async function findReceived(on: Db, project: ProjectId, ticketId: string): Promi
     assignee: null,
     isSnoozed: false,
     snoozedUntil: null,
+    deadline: null,
     agentId: null,
     confidence: null,
     language: null,

@@ -1,6 +1,8 @@
 import type { Db } from "../db.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
+import { followDeadlines } from "./ticket-deadlines.ts";
+import type { DeadlinesOf } from "./ticket-deadlines.ts";
 import { LIST_COLUMNS, LIST_VALUES, microsecondsOf } from "./ticket-record.ts";
 import { customerOf } from "@svc/contracts";
 import { followTickets } from "../people/customers.ts";
@@ -183,11 +185,12 @@ const sql = statements("tickets/ticket-index", {
 });
 
 /**
- * Takes over what has changed in tickets since the last step, and queues them for their words; false when there is
+ * Takes over what has changed in tickets since the last step, with the deadlines that `deadlinesOf` computes for those of
+ * projects with SLA targets, and queues them for their words; false when there is
  * no more to take over, or another replica does it. Nothing is lost at any crash: an event counts as followed only
  * once every transaction that was on its way when it was seen has ended.
  */
-export async function follow(db: Db): Promise<boolean> {
+export async function follow(db: Db, deadlinesOf: DeadlinesOf): Promise<boolean> {
   const state = await sql.isBehind.one<{ isBehind: boolean }>(db);
   if (state?.isBehind !== true) return false;
   return db.transaction(async (tx) => {
@@ -199,9 +202,13 @@ export async function follow(db: Db): Promise<boolean> {
       isReachedSettled: boolean;
     }>(tx);
     if (state === null) return false;
-    const changed = await sql.findChanged.all<{ ticketId: string }>(tx, { settledId: state.settledId });
+    const changed = await sql.findChanged.all<{ ticketId: string; hasDeadlines: boolean }>(tx, {
+      settledId: state.settledId,
+    });
     if (changed.length > 0) {
       const ids = changed.map((row) => row.ticketId);
+      const timed = changed.filter((row) => row.hasDeadlines).map((row) => row.ticketId);
+      await followDeadlines(tx, timed, deadlinesOf);
       await sql.follow.run(tx, { ids });
       await sql.queueTexts.run(tx, { id: ids });
     }

@@ -53,6 +53,7 @@ const ORDERS = {
   updatedAt: { key: "updated_us", isDescending: false },
   "-updatedAt": { key: "updated_us", isDescending: true },
   priority: { key: "urgency", isDescending: false },
+  dueAt: { key: "due_us", isDescending: false },
   "-priority": { key: "urgency", isDescending: true },
 } as const satisfies Record<TicketSort, { key: string; isDescending: boolean }>;
 
@@ -167,6 +168,7 @@ function conditionsOf({ only: project, key, has }: Span, query: TicketPageQuery,
   if (updatedTo !== undefined) conditions.push(`s.updated_us < ${add(microseconds(updatedTo))}`);
   if (query.origin !== undefined) conditions.push(`s.origin = ${add(query.origin)}`);
   if (query.needsReview === true) conditions.push("s.stage IN ('review', 'failed') AND NOT s.is_snoozed");
+  if (query.overdue === true) conditions.push(`s.due_us <= ${add(microseconds(new Date()))}`);
   if (query.snoozed !== undefined) conditions.push(query.snoozed ? "s.is_snoozed" : "NOT s.is_snoozed");
   const tagged = tag === undefined ? null : add(tag);
   const withTag = (owner: string) =>

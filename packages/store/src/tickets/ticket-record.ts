@@ -1,6 +1,6 @@
 import type { ProjectId } from "../ids.ts";
 import { ISSUE_CHAT_PREFIX, ISSUE_ORIGIN, UPDATES_CHANNEL } from "@svc/contracts";
-import type { ChannelId, TicketPriority, TicketStage, TicketStatus, ReplyAuthor } from "@svc/contracts";
+import type { ChannelId, DeadlineKind, TicketPriority, TicketStage, TicketStatus, ReplyAuthor } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { statements } from "../sql.ts";
 
@@ -33,6 +33,8 @@ export interface TicketRecord {
   updatedAt: Date;
   firstReplyAt: Date | null;
   resolvedAt: Date | null;
+  /** The earliest deadline by the SLA targets, `dueAt` as PostgreSQL writes it in JSON; null for none. */
+  deadline: { kind: DeadlineKind; dueAt: string } | null;
 }
 
 /** The columns of a record, of a ticket `t` with `RECORD_JOINS` behind it. */
@@ -41,7 +43,9 @@ export const RECORD_COLUMNS = `t.id, t.home_project_id AS home_project, h.name A
   t.user_id, CASE WHEN cu.id IS NOT NULL THEN
     jsonb_build_object('id', cu.id, 'alias', cu.alias, 'name', cu.name, 'email', cu.email) END AS customer,
   t.subject, t.status, t.stage, t.priority, t.assignee, t.agent_id, t.confidence, t.language, t.tags,
-  t.snoozed_until IS NOT NULL AS is_snoozed, nullif(t.snoozed_until, 'infinity') AS snoozed_until, t.channel_meta, t.version, t.created_at, t.updated_at, t.first_reply_at, t.resolved_at`;
+  t.snoozed_until IS NOT NULL AS is_snoozed, nullif(t.snoozed_until, 'infinity') AS snoozed_until, t.channel_meta, t.version, t.created_at, t.updated_at, t.first_reply_at, t.resolved_at,
+  (SELECT jsonb_build_object('kind', d.kind, 'dueAt', d.due_at) FROM ticket_deadlines d
+   WHERE d.ticket_id = t.id AND d.ended_at IS NULL ORDER BY d.due_at LIMIT 1) AS deadline`;
 export const RECORD_JOINS = `LEFT JOIN projects h ON h.id = t.home_project_id
   LEFT JOIN ticket_customers tc ON tc.ticket_id = t.id LEFT JOIN customers cu ON cu.id = tc.customer_id`;
 
@@ -122,7 +126,7 @@ export function urgencySpan(priority: string): [number, number] {
 
 /** The columns of ticket_list, in the order of `LIST_VALUES`. */
 export const LIST_COLUMNS = `ticket_id, project_id, created_us, updated_us, urgency, version, status, stage, channel_id,
-  agent_id, assignee, language, user_id, foreign_chat_id, tag_keys, origin, is_snoozed`;
+  agent_id, assignee, language, user_id, foreign_chat_id, tag_keys, origin, is_snoozed, due_us`;
 
 /** What stands in ticket_list for a ticket `t`. */
 export const LIST_VALUES = `t.id AS ticket_id, t.project_id, ${microsecondsOf("t.created_at")} AS created_us,
@@ -133,7 +137,9 @@ export const LIST_VALUES = `t.id AS ticket_id, t.project_id, ${microsecondsOf("t
   CASE WHEN t.project_id <> t.home_project_id THEN t.chat_id END AS foreign_chat_id,
   ARRAY(SELECT t.project_id || ':' || tag FROM unnest(t.tags) AS tag) AS tag_keys,
   CASE WHEN t.channel_id = 'api' AND t.chat_id LIKE '${ISSUE_CHAT_PREFIX}%' THEN '${ISSUE_ORIGIN}' END AS origin,
-  t.snoozed_until IS NOT NULL AS is_snoozed`;
+  t.snoozed_until IS NOT NULL AS is_snoozed,
+  coalesce((SELECT min(${microsecondsOf("d.due_at")}) FROM ticket_deadlines d
+    WHERE d.ticket_id = t.id AND d.ended_at IS NULL), ${Number.MAX_SAFE_INTEGER}) AS due_us`;
 
 // A ticket, and SQL that two statements share: one opens tickets by itself, the other one with the claim of a message.
 

@@ -15,6 +15,7 @@ import { Badge } from "../ui/badge.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { Switch } from "../ui/choice-fields.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
+import { HoursFieldset, SlaFieldset, hoursFieldsOf, hoursOf, slaFieldsOf, slaTargetsOf } from "./hours-fields.tsx";
 import { ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 
 /** Requests that name no project are for this one, so its name cannot change. */
@@ -50,6 +51,8 @@ const fieldsOf = (item: ProjectItem | null) => ({
   documents: textOf(item?.quotas.documents),
   storageMb: textOf(item?.quotas.storageMb),
   sockets: textOf(item?.quotas.sockets),
+  ...hoursFieldsOf(item),
+  ...slaFieldsOf(item?.slaTargets ?? []),
 });
 
 type HandoffTexts = ProjectItem["handoffTexts"];
@@ -101,6 +104,9 @@ function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem
       fileRetentionDays: numberOf(values.fileRetentionDays),
       modelLimits: { concurrency: numberOf(values.concurrency), tokensPerDay: numberOf(values.tokensPerDay) },
       quotas: Object.fromEntries(QUOTAS.map((name) => [name, numberOf(values[name])])),
+      businessHours: hoursOf(values),
+      replyTimeMinutes: numberOf(values.replyTimeMinutes),
+      slaTargets: slaTargetsOf(values, item?.slaTargets ?? []),
     };
     const handoffText = values.handoffText.trim();
     const saved =
@@ -119,7 +125,7 @@ function useProjectForm(item: ProjectItem | null, onSaved: (project: ProjectItem
     void queryClient.invalidateQueries({ queryKey: ["project"] });
     onSaved(saved.item);
   }
-  return { field, handoffTexts, setHandoffTexts, tablesAsXlsx, setTablesAsXlsx, submit };
+  return { values, field, handoffTexts, setHandoffTexts, tablesAsXlsx, setTablesAsXlsx, submit };
 }
 
 /** What a project has used today (UTC). */
@@ -194,7 +200,8 @@ function ProjectDialog({
   onClose: () => void;
 }) {
   const { t } = useTexts();
-  const { field, handoffTexts, setHandoffTexts, tablesAsXlsx, setTablesAsXlsx, submit } = useProjectForm(item, onSaved);
+  const form = useProjectForm(item, onSaved);
+  const { values, field, handoffTexts, setHandoffTexts, tablesAsXlsx, setTablesAsXlsx, submit } = form;
   const isDefault = item?.name === DEFAULT_PROJECT;
   return (
     <FormDialog
@@ -234,6 +241,8 @@ function ProjectDialog({
         isOn={tablesAsXlsx}
         onChange={setTablesAsXlsx}
       />
+      <HoursFieldset field={field} isOpen={values.timeZone.trim() !== ""} />
+      <SlaFieldset field={field} />
       <LimitFields field={field} item={item} />
     </FormDialog>
   );

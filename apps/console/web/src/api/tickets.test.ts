@@ -31,6 +31,7 @@ const item = (version: number, stage: TicketItem["stage"]): TicketItem => ({
   updatedAt: TIME,
   firstReplyAt: null,
   resolvedAt: null,
+  deadline: null,
 });
 const detail: TicketDetail = {
   ...item(5, "review"),

@@ -29,6 +29,7 @@ const ticket = (id: string, version = 1): TicketItem => ({
   updatedAt: "2026-01-01T00:00:00.000Z",
   firstReplyAt: null,
   resolvedAt: null,
+  deadline: null,
 });
 const tickets = (...ids: string[]) => ids.map((id) => ticket(id));
 const idsOf = ({ items }: { items: TicketItem[] }) => items.map(({ id }) => id);

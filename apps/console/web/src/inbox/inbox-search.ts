@@ -19,6 +19,7 @@ export const FILTER_NAMES = [
   "tag",
   "language",
   "userId",
+  "overdue",
 ] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
 export type InboxSearch = { [Name in FilterName]?: string } & {
@@ -105,6 +106,7 @@ export function describeFilter(
       agents === undefined ? "…" : (agents.find(({ id }) => id === value)?.name ?? t("filter.deletedAgent")),
     assignee: () => (value === "none" ? t("filter.nobody") : nameOf(value)),
     language: () => nameLanguage(value, languageName),
+    overdue: () => t(value === "1" ? "filter.yes" : "filter.any"),
   };
   const prefix = VALUE_TEXTS[name];
   const text = prefix === undefined ? (named[name]?.() ?? value) : textOf(t, prefix, value);

@@ -13,7 +13,7 @@ import { Avatar } from "../ui/badge.tsx";
 import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
 import { customerName, isTask, snippetOf, taskPerson } from "./describe-ticket.ts";
 import type { InboxSearch } from "./inbox-search.ts";
-import { ChannelMark, ConfidenceMark, DueMark, PriorityMark, StateMark } from "./ticket-marks.tsx";
+import { ChannelMark, ConfidenceMark, DeadlineMark, DueMark, PriorityMark, StateMark } from "./ticket-marks.tsx";
 import { useInbox, rowsMoved, useFetchAhead } from "./use-ticket-list.ts";
 import type { useTicketList } from "./use-ticket-list.ts";
 
@@ -93,6 +93,7 @@ function TicketRow({
             </span>
           )}
           <PriorityMark priority={priority} />
+          <DeadlineMark deadline={ticket.deadline} />
           <Ago time={updatedAt} className="shrink-0 text-faint tabular-nums" />
         </span>
         <span className="flex gap-2">

@@ -118,3 +118,23 @@ export function ConfidenceMark({ confidence }: { confidence: number | null }) {
     </span>
   );
 }
+
+/** How long until a ticket is due by the SLA targets, or for how long it is late; nothing without a deadline. */
+export function DeadlineMark({ deadline }: Pick<TicketItem, "deadline">) {
+  const { dateTime, duration, t } = useTexts();
+  const nowMs = useNow();
+  if (deadline === null) return null;
+  const { dueAt, kind } = deadline;
+  const remainingMs = Date.parse(dueAt) - nowMs;
+  const isLate = remainingMs < 0;
+  const text = t(isLate ? "deadline.late" : "deadline.due", { time: duration(Math.abs(remainingMs)) });
+  return (
+    <time
+      dateTime={dueAt}
+      title={`${t(`deadline.${kind}`)}: ${dateTime(dueAt)}`}
+      className={`shrink-0 tabular-nums ${isLate ? "font-medium text-bad" : "text-muted"}`}
+    >
+      {text}
+    </time>
+  );
+}

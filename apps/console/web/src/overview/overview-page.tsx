@@ -296,6 +296,33 @@ function StorageNotice({ storage: { usedShare } }: { storage: Stats["storage"] }
   );
 }
 
+const OVERDUE = { overdue: "1" } as const;
+
+/** How many tickets are late by the SLA targets now, with a link to them; nothing if none is. */
+function OverdueNotice() {
+  const { number, t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const counted = useQuery({
+    queryKey: ["count", project, OVERDUE],
+    queryFn: async ({ signal }) =>
+      (await connection.call("countTickets", project, { query: OVERDUE, signal })).item.count,
+  });
+  if (counted.data === undefined || counted.data === 0) return null;
+  return (
+    <Notice variant="bad">
+      <Link
+        to="/$project/inbox/$view"
+        params={{ project, view: "all" }}
+        search={{ ...OVERDUE, sort: "dueAt" }}
+        className="font-medium underline"
+      >
+        {t("overview.overdue", { n: counted.data, count: number(counted.data) })}
+      </Link>
+    </Notice>
+  );
+}
+
 function FiguresSkeleton() {
   return (
     <>
@@ -326,6 +353,7 @@ export function OverviewPage() {
       <SpanBar search={search} />
       <div aria-busy={stats.isFetching} className="flex flex-col gap-4">
         {stats.isError && <ErrorNotice error={stats.error} onRetry={() => void stats.refetch()} />}
+        <OverdueNotice />
         {stats.data !== undefined && <StorageNotice storage={stats.data.storage} />}
         {stats.isPending && <FiguresSkeleton />}
         {isEmpty && <EmptyState icon={ChartColumn} title={t("overview.none")} text={t("overview.noneText")} />}

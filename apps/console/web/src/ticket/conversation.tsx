@@ -266,6 +266,9 @@ function describeEvent(
     return typeof comment === "string" ? t("event.rateComment", { score, comment }) : t("event.rate", { score });
   }
   if (decision === "unsnooze" && actor === "service") return t("event.snoozeOver");
+  if (decision === "sla_breached") {
+    return t("event.slaBreached", { target: textOf(t, "deadline", stringOf(data["target"]), "") });
+  }
   const name = nameOf(actor);
   if (decision === "snooze") {
     const until = stringOf(data["until"]);

@@ -64,6 +64,7 @@ const ticket = (change: Partial<TicketDetail>): TicketDetail => ({
   updatedAt: at(0),
   firstReplyAt: null,
   resolvedAt: null,
+  deadline: null,
   messages: [],
   replies: [],
   events: [],

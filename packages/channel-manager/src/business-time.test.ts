@@ -1,0 +1,105 @@
+import { describe, expect, test } from "@jest/globals";
+import type { BusinessHours } from "@svc/contracts";
+import { addBusinessMinutes, isOpen, nextOpening } from "./business-time.ts";
+
+const OFFICE: BusinessHours = {
+  timeZone: "Europe/Berlin",
+  week: {
+    monday: [
+      ["09:00", "12:00"],
+      ["13:00", "17:00"],
+    ],
+    tuesday: [["09:00", "17:00"]],
+    friday: [["09:00", "17:00"]],
+  },
+  holidays: [{ date: "2026-12-25", name: "Christmas" }],
+};
+const nightOf = (day: string): BusinessHours => ({
+  timeZone: "Europe/Berlin",
+  week: { [day]: [["00:00", "24:00"]] },
+  holidays: [],
+});
+const at = (time: string) => new Date(time);
+
+describe("business hours", () => {
+  test.each([
+    ["at the start of a period", "2026-11-30T08:00:00.000Z", true],
+    ["a millisecond before it", "2026-11-30T07:59:59.999Z", false],
+    ["at the end of a period", "2026-11-30T11:00:00.000Z", false],
+    ["a millisecond before the end", "2026-11-30T10:59:59.999Z", true],
+    ["between two periods", "2026-11-30T11:30:00.000Z", false],
+    ["on a day without a period", "2026-12-02T10:00:00.000Z", false],
+    ["on a holiday", "2026-12-25T10:00:00.000Z", false],
+    ["at the same time of a summer day, an hour earlier by UTC", "2026-07-06T07:00:00.000Z", true],
+  ])("say %s whether the team works", (_when, time, expected) => {
+    expect(isOpen(OFFICE, at(time))).toBe(expected);
+  });
+
+  test("are all the time if a project has none", () => {
+    const sunday = at("2026-11-29T03:00:00Z");
+    expect(isOpen(null, sunday)).toBe(true);
+    expect(nextOpening(null, sunday)).toEqual(sunday);
+    expect(addBusinessMinutes(null, sunday, 90)).toEqual(at("2026-11-29T04:30:00Z"));
+  });
+
+  test.each([
+    ["later that day", "2026-11-30T11:30:00Z", "2026-11-30T12:00:00Z"],
+    ["days later", "2026-12-01T16:00:00Z", "2026-12-04T08:00:00Z"],
+    ["after a holiday", "2026-12-24T10:00:00Z", "2026-12-28T08:00:00Z"],
+    ["at once during a period", "2026-11-30T09:15:00Z", "2026-11-30T09:15:00Z"],
+  ])("open %s", (_when, from, expected) => {
+    expect(nextOpening(OFFICE, at(from))).toEqual(at(expected));
+  });
+
+  test("never open if every day is closed, for good or for more than a year", () => {
+    const from = at("2026-11-30T09:00:00Z");
+    const closed = { ...OFFICE, week: {} };
+    expect(nextOpening(closed, from)).toBeNull();
+    expect(addBusinessMinutes(closed, from, 1)).toBeNull();
+    expect(isOpen(closed, from)).toBe(false);
+  });
+
+  test("open after weeks of holidays", () => {
+    const holidays = Array.from({ length: 60 }, (_, index) => ({
+      date: new Date(Date.UTC(2026, 11, 1 + index)).toISOString().slice(0, 10),
+    }));
+    expect(nextOpening({ ...OFFICE, holidays }, at("2026-11-30T17:00:00Z"))).toEqual(at("2027-02-01T08:00:00Z"));
+  });
+});
+
+describe("business time", () => {
+  test.each([
+    ["within a period", "2026-11-30T08:00:00Z", 60, "2026-11-30T09:00:00Z"],
+    ["up to the end of a period", "2026-11-30T08:00:00Z", 180, "2026-11-30T11:00:00Z"],
+    ["over a break", "2026-11-30T10:30:00Z", 60, "2026-11-30T12:30:00Z"],
+    ["from a closed day on", "2026-11-29T10:00:00Z", 30, "2026-11-30T08:30:00Z"],
+    ["over days and a holiday", "2026-12-22T15:00:00Z", 120, "2026-12-28T09:00:00Z"],
+  ])("passes %s", (_how, from, minutes, expected) => {
+    expect(addBusinessMinutes(OFFICE, at(from), minutes)).toEqual(at(expected));
+  });
+
+  test("counts the 23 hours of the day on which summer time starts, and the 25 of the day on which it ends", () => {
+    const sunday = nightOf("sunday");
+    expect(addBusinessMinutes(sunday, at("2026-03-28T23:00:00Z"), 23 * 60)).toEqual(at("2026-03-29T22:00:00Z"));
+    expect(addBusinessMinutes(sunday, at("2026-10-24T22:00:00Z"), 25 * 60)).toEqual(at("2026-10-25T23:00:00Z"));
+  });
+
+  test("starts an hour later by the clock where the clock skips the opening time", () => {
+    const early: BusinessHours = { ...nightOf("monday"), week: { sunday: [["02:30", "05:00"]] } };
+    expect(nextOpening(early, at("2026-03-29T00:00:00Z"))).toEqual(at("2026-03-29T01:30:00Z"));
+  });
+
+  test("is in the project's time zone, also where the day has another date by UTC", () => {
+    const auckland: BusinessHours = {
+      timeZone: "Pacific/Auckland",
+      week: { monday: [["09:00", "17:00"]] },
+      holidays: [],
+    };
+    expect(nextOpening(auckland, at("2026-11-29T00:00:00Z"))).toEqual(at("2026-11-29T20:00:00Z"));
+  });
+
+  test("takes no time for no minutes while the team works", () => {
+    const from = at("2026-11-30T09:00:00Z");
+    expect(addBusinessMinutes(OFFICE, from, 0)).toEqual(from);
+  });
+});

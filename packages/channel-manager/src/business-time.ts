@@ -1,0 +1,66 @@
+import { WEEKDAYS } from "@svc/contracts";
+import type { BusinessHours } from "@svc/contracts";
+import { DateTime } from "luxon";
+
+/** Days that are searched for a period: more than a year, so that yearly opening days are found. */
+const SEARCH_DAYS = 400;
+
+/** A period in which a team works, in milliseconds since 1970; `end` is exclusive. */
+interface Period {
+  start: number;
+  end: number;
+}
+
+/**
+ * The moment of a clock time on a day. A time that the clock skips in spring counts as that much later; of one that
+ * comes twice in autumn, the first counts.
+ */
+function momentOf(day: DateTime, clockTime: string): number {
+  if (clockTime === "24:00") return day.plus({ days: 1 }).startOf("day").toMillis();
+  const [hour, minute] = clockTime.split(":").map(Number);
+  const { year, month, day: date } = day;
+  return DateTime.fromObject({ year, month, day: date, hour, minute }, { zone: day.zone }).toMillis();
+}
+
+/** The periods that end after `at`, in order. */
+function* periodsAfter({ timeZone, week, holidays }: BusinessHours, at: Date): Generator<Period> {
+  const closed = new Set(holidays.map(({ date }) => date));
+  const first = DateTime.fromJSDate(at, { zone: timeZone }).startOf("day");
+  for (let days = 0; days < SEARCH_DAYS; days++) {
+    const day = first.plus({ days });
+    if (closed.has(day.toISODate() ?? "")) continue;
+    for (const [from, to] of week[WEEKDAYS[day.weekday - 1] ?? "monday"] ?? []) {
+      const period = { start: momentOf(day, from), end: momentOf(day, to) };
+      if (period.end > period.start && period.end > at.getTime()) yield period;
+    }
+  }
+}
+
+/**
+ * Returns when a team works next: `at` itself if it works then, or has no business hours (null). Null if it does not
+ * work within 400 days.
+ */
+export function nextOpening(hours: BusinessHours | null, at: Date): Date | null {
+  if (hours === null) return at;
+  for (const { start } of periodsAfter(hours, at)) return new Date(Math.max(start, at.getTime()));
+  return null;
+}
+
+/** Returns whether a team works at a moment; true without business hours (null). */
+export const isOpen = (hours: BusinessHours | null, at: Date): boolean =>
+  nextOpening(hours, at)?.getTime() === at.getTime();
+
+/**
+ * Returns when `minutes` of business time have passed since `from`; without business hours (null), all time counts.
+ * Null if it takes more than 400 days.
+ */
+export function addBusinessMinutes(hours: BusinessHours | null, from: Date, minutes: number): Date | null {
+  let remainingMs = minutes * 60_000;
+  if (hours === null) return new Date(from.getTime() + remainingMs);
+  for (const { start, end } of periodsAfter(hours, from)) {
+    const begin = Math.max(start, from.getTime());
+    if (remainingMs <= end - begin) return new Date(begin + remainingMs);
+    remainingMs -= end - begin;
+  }
+  return null;
+}
