@@ -1,6 +1,6 @@
 // `npm run bench`: the product as separate processes on Redis and PostgreSQL, and as the embedded default.
 //   npm run bench -- [--seconds 5] [--runs 3] [--warm-up 0] [--connections 1,16,64,256] [--messages 20000]
-//                    [--only sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded,counts,
+//                    [--only sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,customers,embedded,counts,
 //                           fairness,tenants,growth]
 //                    [--floor FOLDER] [--variant 'fast: DB=batch REPLY=stream CONCURRENCY=100']
 //                    [--sizes 1000,10000,100000] [--tickets 100000] [--minutes 20] [--rate 20]
@@ -26,6 +26,7 @@ import { KEY, startBench } from "./bench-product.ts";
 import type { Bench } from "./bench-product.ts";
 import { COMPARED_NAMES, measureCompared } from "./compared.ts";
 import { measureCounts } from "./counts.ts";
+import { measureCustomers } from "./customers.ts";
 import type { Variant } from "./floor.ts";
 import { measureGoals } from "./goals.ts";
 import { measureGrowth } from "./growth.ts";
@@ -44,6 +45,7 @@ const OTHERS: Record<string, (bench: Bench) => Promise<unknown>> = {
     bench.withProduct("lists", { prepareStore: async () => undefined }, (product) =>
       measureLists(product, KEY, bench.options),
     ),
+  customers: measureCustomers,
   embedded: (bench) => measureEmbedded(bench),
   counts: measureCounts,
   fairness: measureFairness,

@@ -239,6 +239,16 @@ describeInBrowser("everyone can use the console", () => {
       await button(page, "Merge").last().press("Enter");
       await page.getByRole("link", { name: "Where is my lamp?" }).waitFor();
 
+      const note = "<img src=x onerror='document.title=1'>Pays late.";
+      await page.getByPlaceholder("Write a note for your team…").fill(note);
+      await button(page, "Add note").press("Enter");
+      await page.getByRole("listitem").filter({ hasText: "Pays late." }).waitFor();
+      await page.keyboard.press("!");
+      await page.getByText("Block Mallory Weber?").waitFor();
+      await page.getByRole("dialog").getByRole("button", { name: "Block", exact: true }).press("Enter");
+      await page.getByText("Blocked", { exact: true }).waitFor();
+      expect(await findBarriers(page, "a blocked customer with a note", ["light", "dark"])).toEqual([]);
+
       await page.keyboard.press("g");
       await page.keyboard.press("c");
       await page.waitForURL("**/shop/customers");

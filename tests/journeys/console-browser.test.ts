@@ -17,6 +17,8 @@ import type { ConsoleGround, ConsolePerson } from "./support/start-console-groun
 
 const PASSWORD = "a password of my own";
 const DRAFT = "Your parcel left us this morning.";
+/** One white pixel. */
+const PNG_BASE64 = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTj2FAAAAABJRU5ErkJggg==";
 
 /** Parts of the pages, by what they are called for those who do not see them. */
 const listOf = (page: Page) => page.getByRole("region", { name: "Tickets", exact: true });
@@ -197,7 +199,10 @@ describeInBrowser("a day of operators", () => {
     ground.browser.visit(async (open) => {
       const { chatId, ticketId } = await ask("Where is the plan?");
       const path = `/shop/inbox/review/${ticketId}`;
-      const visitor = await ground.enter(open, ann);
+      const pia = await ground.addPerson("Pia Plan", [{ project: "shop", role: "operator" }]);
+      await ground.product.store.operators.setSignature(pia.id, "Pia, **shop** team");
+      const signed = (text: string) => `${text}\n\nPia, **shop** team`;
+      const visitor = await ground.enter(open, pia);
       const page = await visitor.openPath(path);
       await draftOn(page).waitFor();
       await page.keyboard.press("r");
@@ -221,13 +226,21 @@ describeInBrowser("a day of operators", () => {
       await composerOn(page, "Reply").focus();
       await page.keyboard.press("Control+Enter");
       await page.getByText("Reply sent.").waitFor();
-      await waitFor(async () => (await textsSentTo(chatId)).includes("Here is the plan."), { what: "the reply" });
+      await waitFor(async () => (await textsSentTo(chatId)).includes(signed("Here is the plan.")), {
+        what: "the reply",
+      });
       await waitFor(async () => (await composerOn(other, "Reply").inputValue()) === "", { what: "the other tab" });
       // One's own reply is no news to what one writes next.
       await ticketOn(page).getByText("plan.txt").waitFor();
       await composerOn(page, "Reply").fill("Anything else?");
+      const picture = { name: "plan.png", mimeType: "image/png", buffer: Buffer.from(PNG_BASE64, "base64") };
+      await page.locator("input[type=file]").setInputFiles(picture);
+      await page.getByRole("list", { name: "Files" }).getByText("plan.png").waitFor();
       await page.keyboard.press("Control+Enter");
-      await waitFor(async () => (await textsSentTo(chatId)).includes("Anything else?"), { what: "the next reply" });
+      await waitFor(async () => (await textsSentTo(chatId)).includes(signed("Anything else?")), {
+        what: "the next reply",
+      });
+      await ticketOn(page).getByRole("img", { name: "plan.png" }).waitFor();
       expect(visitor.errors()).toEqual([]);
     }));
 

@@ -276,6 +276,18 @@ describe("a session", () => {
   });
 });
 
+test("a signature is its operator's own, without spaces around it, and bounded", async () => {
+  const [ann, bob] = [await signedIn([]), await signedIn([])];
+  const put = (signature: unknown) => ann.call("/session/signature", { method: "PUT", json: { signature } });
+  expect(await put(" Ann\n**Shop** team ")).toMatchObject({
+    status: 200,
+    body: { operator: { signature: "Ann\n**Shop** team" } },
+  });
+  expect((await ann.call("/session")).body).toMatchObject({ operator: { signature: "Ann\n**Shop** team" } });
+  expect((await bob.call("/session")).body).toMatchObject({ operator: { signature: "" } });
+  for (const wrong of ["x".repeat(1_001), "\0", 7]) expectProblem(await put(wrong), "invalid_request");
+});
+
 describe("a forged call", () => {
   test("without the token of its session, or with that of another one, changes nothing", async () => {
     const client = await signedIn([{ project: "*", role: "administrator" }]);
@@ -287,6 +299,7 @@ describe("a forged call", () => {
         ["/session", { method: "DELETE" }],
         ["/sessions", { method: "DELETE" }],
         ["/session/password", { json: {} }],
+        ["/session/signature", { method: "PUT", json: { signature: "forged" } }],
         ["/presence", { json: { ticketId: null } }],
         // What a plain link, or an image, could call.
         ["/api/v1/admin/models/ollama:forged/pull", {}],

@@ -117,6 +117,24 @@ describe("a ticket", () => {
     expect([messages, replies, events, more].length + Number(draft === null)).toBe(5);
   });
 
+  test("200: is downloaded as text, in which nothing that a customer writes looks like an entry of its own", async () => {
+    const text = "Hi.\r\n2026-01-01 00:00 UTC  Operator\u2028  We refund you.\u001b[2J\u202e";
+    const meta = { customer: { name: "Mallory\n2026-01-01" } };
+    const id = await converse(text, { meta, attachments: [{ type: "image/png", name: "a b.png" }] });
+    const answer = await call(`/${id}/transcript`);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"]);
+    expect(answer.headers.get("content-disposition")).toBe(`attachment; filename=conversation-${id.slice(0, 8)}.txt`);
+    const at = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d UTC`;
+    const lines = answer.text.split("\n");
+    const heads = lines.filter((line) => /^\d/.test(line));
+    expect(heads).toEqual([
+      expect.stringMatching(new RegExp(`^${at}  Mallory 2026-01-01$`)),
+      expect.stringMatching(new RegExp(`^${at}  Agent$`)),
+      expect.stringMatching(new RegExp(`^${at}  Agent$`)),
+    ]);
+    expect(lines).toEqual(expect.arrayContaining(["  Hi.", "    We refund you.[2J", "  [file] a b.png"]));
+  });
+
   test("200: held for a person, has the draft, which is stale once the customer writes again", async () => {
     const chatId = `held-${newId()}`;
     const id = await converse("What is the meaning of Zyxgrubl?", { project: "south", chatId });

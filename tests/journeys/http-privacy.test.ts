@@ -110,8 +110,16 @@ test("a customer is found, changed, merged, exported and erased with every conve
   expect(merged).toMatchObject({ status: 200, body: { item: { id: first?.id, name: "Ada" } } });
   expect((await call(`/customers/${second?.id}`)).body).toMatchObject({ item: { id: first?.id } });
   expect(await itemsOf(`/tickets?customerId=${first?.id}`)).toHaveLength(2);
+
+  const noted = await call(`${path}/notes`, { json: { text: "<script>alert(1)</script> Pays late." } });
+  expect(noted).toMatchObject({
+    status: 200,
+    body: { item: { notes: [{ text: expect.stringContaining("Pays late") }] } },
+  });
+  expectProblem(await call(`${path}/notes`, { json: { text: " " } }), "invalid_request");
   const held = await exportOf("customers", { customerId: first?.id });
-  expect(held).toMatchObject({ counts: { tickets: 2, customers: 1 }, records: { customers: [{ name: "Ada" }] } });
+  const records = { customers: [{ name: "Ada", notes: [{ text: expect.stringContaining("Pays late") }] }] };
+  expect(held).toMatchObject({ counts: { tickets: 2, customers: 1 }, records });
   expect(await erase("customers", { customerId: second?.id })).toMatchObject({ counts: { tickets: 2, customers: 1 } });
   expectProblem(await call(path), "not_found");
   expect(await itemsOf("/customers")).toEqual([]);

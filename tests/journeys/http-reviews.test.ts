@@ -8,6 +8,7 @@ import type { Project } from "@svc/store";
 import { startWebhookReceiver, waitFor } from "@svc/testing";
 import type { WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
+import { callApi } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { createKbClient, documentOf } from "./support/create-kb-client.ts";
@@ -542,6 +543,35 @@ test("what comes into a ticket that is marked as spam ends without an answer, an
   expect([again.status, again.body]).toEqual([200, expect.objectContaining({ status: "rejected", replies: [] })]);
   expect(await reviews.read(ticketId, "auto")).toMatchObject({ status: "spam", stage: "done", draft: null });
   expect(ticketOf(await reviews.decide(ticketId, "reopen", { project: "auto" })).status).toBe("open");
+});
+
+test("a blocked customer gets no reply: open tickets and later messages become spam, until the block ends", async () => {
+  const userId = `blocked-${newId()}`;
+  const ask = async (chatId: string) => {
+    const answer = await api.send("held", { text: "Are you there?", mode: "async", chatId, userId });
+    expect(answer.status).toBe(202);
+    return ticketIn(held, chatId);
+  };
+  const ticketId = await ask(newId());
+  await reviews.untilIn(ticketId, "review");
+  const stored = async () => (await reviews.read(ticketId)).customer?.id;
+  const customerId = await waitFor(stored, { what: "the customer of the ticket" });
+  const decide = (action: string) => {
+    const request = { method: "POST", key: product.adminKey, project: "held" };
+    return callApi(`${api.baseUrl()}/api/v1/admin/customers/${customerId}/${action}`, request);
+  };
+  expect(await decide("block")).toMatchObject({ status: 200, body: { item: { isBlocked: true } } });
+  expect(await reviews.read(ticketId)).toMatchObject({ status: "spam", stage: "done", draft: null });
+
+  const chatId = newId();
+  const later = await ask(chatId);
+  const ended = await reviews.untilIn(later, "done");
+  expect(ended).toMatchObject({ status: "spam", agentId: null, draft: null, replies: [] });
+  expect(ended.messages.map(({ state }) => state)).toEqual(["rejected"]);
+
+  expect(await decide("unblock")).toMatchObject({ status: 200, body: { item: { isBlocked: false } } });
+  await ask(chatId);
+  expect(await reviews.untilIn(later, "review")).toMatchObject({ status: "open", resolvedAt: null });
 });
 
 describe("a ticket that a person has", () => {

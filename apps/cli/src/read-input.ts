@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
-import { hasControlCharacters } from "@svc/contracts";
+import { LIMITS, hasControlCharacters } from "@svc/contracts";
 import { errorCode } from "@svc/primitives";
 import { failure, usageError } from "./cli-error.ts";
 import type { Cli, InputStream } from "./cli.ts";
@@ -52,6 +52,16 @@ export async function readInput(cli: Cli, file: string | undefined, expectation:
   } catch (error) {
     throw explainReadError(file, error);
   }
+}
+
+/** Returns the argument, else the content of a file, else standard input, without the line break at its end. */
+export async function readText(cli: Cli, text: string | undefined, file: string | undefined): Promise<string> {
+  if (text !== undefined && file !== undefined) {
+    throw usageError("Pass the text either as an argument or with --file, not both.");
+  }
+  if (text !== undefined) return text;
+  const bytes = await readInput(cli, file, { what: "the text", maxBytes: LIMITS.bodyMaxBytes });
+  return new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
 }
 
 /** Why a file could not be read, as CliError `bad_input`; an error of another kind stays what it is. */

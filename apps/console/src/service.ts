@@ -68,6 +68,7 @@ const OWN_PATHS = [
   "/session/colleagues",
   "/session/mentions",
   "/session/password",
+  "/session/signature",
   "/session/places",
   "/session/views",
   "/link",

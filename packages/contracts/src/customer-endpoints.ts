@@ -5,7 +5,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { LIMITS } from "./limits.ts";
 import { cursorSchema, decodeKeyCursor, encodeKeyCursor, listFields } from "./list-query.ts";
 import type { KeyPosition } from "./list-query.ts";
-import { lineUpTo } from "./well-formed.ts";
+import { lineUpTo, messageText } from "./well-formed.ts";
 
 /** Kinds of identities by which channels recognize a customer. */
 export const identityKindSchema = z
@@ -47,9 +47,33 @@ export const customerItemSchema = z.object({
     .describe("What channels know the customer by, at most 100."),
   firstSeenAt: z.iso.datetime(),
   lastSeenAt: z.iso.datetime().describe("At most a minute behind the newest message."),
+  isBlocked: z.boolean().describe("True if messages of the customer get no answer: their tickets become spam."),
   version: z.int(),
 });
 export type CustomerItem = z.infer<typeof customerItemSchema>;
+
+/** What an operator has written on a customer for other operators. */
+export const customerNoteSchema = z.object({
+  id: z.uuid(),
+  at: z.iso.datetime(),
+  author: z.string().describe("Actor, such as `operator:<id>` or `key:<id>`."),
+  text: z.string().describe("Markdown."),
+});
+export type CustomerNote = z.infer<typeof customerNoteSchema>;
+
+/** A customer with its notes. */
+export const customerDetailSchema = customerItemSchema.extend({
+  notes: z
+    .array(customerNoteSchema)
+    .describe(
+      `Notes of operators, oldest first. The customer does not see them. At most ${CUSTOMER_LIMITS.notesMaxCount}.`,
+    ),
+});
+export type CustomerDetail = z.infer<typeof customerDetailSchema>;
+
+/** Body of `POST /api/v1/admin/customers/:id/notes`. Unknown fields are rejected. */
+export const customerNoteInputSchema = z.strictObject({ text: messageText(CUSTOMER_LIMITS.noteMaxChars) });
+export type CustomerNoteInput = z.infer<typeof customerNoteInputSchema>;
 
 /** Body of `PATCH /api/v1/admin/customers/:id`. Unknown fields are rejected. */
 export const customerChangeSchema = z.strictObject({
@@ -111,7 +135,7 @@ export const customerEndpoints = {
   getCustomer: {
     ...route("GET /{id}", "tickets:read", "Get a customer"),
     description: "The ID of a merged customer returns the customer that it is part of now.",
-    answers: [itemAnswer(customerItemSchema)],
+    answers: [itemAnswer(customerDetailSchema)],
   },
   updateCustomer: {
     ...route("PATCH /{id}", "tickets:write", "Update a customer"),
@@ -119,7 +143,7 @@ export const customerEndpoints = {
       "Omitted fields stay unchanged. What channels say later does not replace a field that was set here. Attributes are replaced as a whole.",
     body: { schema: customerChangeSchema },
     ifMatch: true,
-    answers: [itemAnswer(customerItemSchema)],
+    answers: [itemAnswer(customerDetailSchema)],
     example: { body: { name: "Jonas Weber", attributes: { plan: "pro", seats: 12 } } },
   },
   mergeCustomer: {
@@ -127,7 +151,30 @@ export const customerEndpoints = {
     description:
       "Cannot be undone. Identities and conversations of the other customer move to this one, which keeps its own facts and gets what it lacks. The ID of the other customer then returns this one.",
     body: { schema: customerMergeSchema },
-    answers: [itemAnswer(customerItemSchema)],
+    answers: [itemAnswer(customerDetailSchema)],
     example: { body: { customerId: "01890a5d-ac96-774b-bcce-b302099a8057" } },
+  },
+  blockCustomer: {
+    ...route("POST /{id}/block", "tickets:write", "Block a customer"),
+    description:
+      "Open conversations of the customer become `spam`, and later messages on any channel are accepted and make their tickets `spam`: no agent processes them, and the customer gets no reply.",
+    answers: [itemAnswer(customerDetailSchema)],
+  },
+  unblockCustomer: {
+    ...route("POST /{id}/unblock", "tickets:write", "Unblock a customer"),
+    description:
+      "Later messages are processed as usual, also in conversations that became `spam` by the block. What was written meanwhile is not answered.",
+    answers: [itemAnswer(customerDetailSchema)],
+  },
+  addCustomerNote: {
+    ...route("POST /{id}/notes", "tickets:write", "Add a note to a customer"),
+    description: "Operators see it. The customer does not.",
+    body: { schema: customerNoteInputSchema },
+    answers: [itemAnswer(customerDetailSchema)],
+    example: { body: { text: "Pays by invoice. Prefers to be called in the morning." } },
+  },
+  deleteCustomerNote: {
+    ...route("DELETE /{id}/notes/{noteId}", "tickets:write", "Delete a note of a customer"),
+    answers: [itemAnswer(customerDetailSchema)],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -8,6 +8,8 @@ export const CUSTOMER_LIMITS = {
   attributesMaxCount: 50,
   attributeNameMaxChars: 64,
   attributeMaxChars: 500,
+  notesMaxCount: 100,
+  noteMaxChars: 5_000,
 } as const;
 
 /** The customer of a ticket, as its lists show them. Not verified. */

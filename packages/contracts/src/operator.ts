@@ -11,6 +11,7 @@ export const OPERATOR_LIMITS = {
   passwordMinChars: 12,
   passwordMaxChars: 200,
   rolesMaxCount: 1_000,
+  signatureMaxChars: 1_000,
 } as const;
 
 /** Roles in a project: administrators manage it, operators answer customers, viewers read. */

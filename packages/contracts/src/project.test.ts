@@ -138,7 +138,11 @@ describe("a new project", () => {
       "week.monday",
     ],
     ["a holiday that is no date", { holidays: [{ date: "2026-02-29" }] }, "holidays.0.date"],
-    ["more holidays than allowed", { holidays: Array.from({ length: 401 }, () => ({ date: "2026-12-25" })) }, "holidays"],
+    [
+      "more holidays than allowed",
+      { holidays: Array.from({ length: 401 }, () => ({ date: "2026-12-25" })) },
+      "holidays",
+    ],
   ])("is rejected for business hours with %s", (_name, change, field) => {
     const businessHours = { timeZone: "UTC", week: {}, holidays: [], ...change };
     expect(errorsOf({ name: "a", businessHours })).toEqual([`businessHours.${field}`]);

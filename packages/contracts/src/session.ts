@@ -86,6 +86,10 @@ export const passwordChangeSchema = z.strictObject({
 });
 export type PasswordChange = z.infer<typeof passwordChangeSchema>;
 
+/** Body of `PUT /session/signature`. */
+export const signatureSchema = z.strictObject({ signature: textUpTo(OPERATOR_LIMITS.signatureMaxChars) });
+export type SignatureInput = z.infer<typeof signatureSchema>;
+
 /** Body of `POST /link`: the password that is set with a link. */
 export const linkUseSchema = z.strictObject({
   token: z.string({ error: "must be the token of the link" }).max(200, { error: "must have at most 200 characters" }),
@@ -117,6 +121,7 @@ export const sessionSchema = z.object({
     name: z.string(),
     email: z.string(),
     hasPassword: z.boolean(),
+    signature: z.string().describe("What the console adds to the operator's replies, as Markdown. Empty for none."),
     roles: z.array(z.object({ project: z.string(), role: operatorRoleSchema })),
   }),
   projects: z

@@ -251,6 +251,20 @@ export const ticketEndpoints = {
       },
     ],
   },
+  getTicketTranscript: {
+    ...route("GET /tickets/{id}/transcript", "tickets:read", "Download the conversation of a ticket as text"),
+    description:
+      "Messages and replies with their times and the names of files, without notes and drafts: what the customer has seen. Of a conversation with more than 10,000 messages, the newest.",
+    answers: [
+      {
+        status: 200,
+        when: "The conversation, in UTF-8.",
+        schema: null,
+        mediaType: "text/plain; charset=utf-8",
+        headers: { "Content-Disposition": "`attachment`, with the file name." },
+      },
+    ],
+  },
   updateTicket: {
     ...route("PATCH /tickets/{id}", "tickets:write", "Update the subject, priority or tags of a ticket"),
     description: "Omitted fields stay unchanged. Tags are replaced as a whole.",

@@ -4,18 +4,32 @@ import {
   customerChangeSchema,
   customerListSchema,
   customerMergeSchema,
+  customerNoteInputSchema,
+  CUSTOMER_LIMITS,
   encodeCustomerCursor,
   invalidInput,
 } from "@svc/contracts";
-import type { CustomerItem, ListPage } from "@svc/contracts";
+import type { Principal } from "@svc/auth";
+import type { CustomerDetail, CustomerItem, ListPage } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
-import type { CustomerRecord } from "@svc/store";
+import type { CustomerRecord, DetailedCustomer, Store } from "@svc/store";
 import { operation, staleVersion } from "./operation.ts";
+import { closeAsSpam } from "./reviews.ts";
+import type { ReviewDeps } from "./reviews.ts";
 
 const notFound = () => new ServiceError("not_found", "No customer with this ID exists in this project.");
 
 function asItem({ edited: _edited, firstSeenAt, lastSeenAt, ...rest }: CustomerRecord): CustomerItem {
   return { ...rest, firstSeenAt: firstSeenAt.toISOString(), lastSeenAt: lastSeenAt.toISOString() };
+}
+
+const asDetail = ({ notes, ...customer }: DetailedCustomer): CustomerDetail => ({ ...asItem(customer), notes });
+
+/** The customer with this ID, or the one that it was merged into. Throws not_found. */
+async function readCustomer(store: Store, { project }: Principal, id: string): Promise<DetailedCustomer> {
+  const customer = isUuid(id) ? await store.customers.find(project, id) : null;
+  if (customer === null) throw notFound();
+  return customer;
 }
 
 /**
@@ -33,9 +47,7 @@ export const listCustomers = operation(
 
 /** The customer with this ID, or the one that it was merged into. Scope tickets:read. Throws not_found. */
 export const getCustomer = operation("getCustomer", async ({ store }, principal, id) => {
-  const customer = isUuid(id) ? await store.customers.find(principal.project, id) : null;
-  if (customer === null) throw notFound();
-  return asItem(customer);
+  return asDetail(await readCustomer(store, principal, id));
 });
 
 /**
@@ -51,7 +63,7 @@ export const updateCustomer = operation(
     const { result, record } = await store.customers.update(principal.project, { id, versions }, change);
     if (record === null) throw notFound();
     if (result === "stale") throw staleVersion("The customer", record.version);
-    return asItem(record);
+    return asDetail(record);
   },
   { audit: "customers.update" },
 );
@@ -64,14 +76,81 @@ export const mergeCustomer = operation(
   "mergeCustomer",
   async ({ store }, principal, id, input) => {
     const { customerId } = checkInput(customerMergeSchema, input, "The merge");
-    const into = isUuid(id) ? await store.customers.find(principal.project, id) : null;
-    if (into === null) throw notFound();
+    const into = await readCustomer(store, principal, id);
     const invalid = (code: string, detail: string) =>
       invalidInput([{ pointer: "/customerId", code, detail }], "The merge");
     if (into.id === customerId.toLowerCase()) throw invalid("same", "is this customer");
     const merged = await store.customers.merge(principal.project, into.id, customerId);
     if (merged === null) throw invalid("not_found", "is not the ID of a customer in this project");
-    return asItem(merged);
+    return asDetail(merged);
   },
   { audit: "customers.merge" },
+);
+
+/** Writes down whether a customer is blocked. Throws not_found. */
+async function setBlocked(
+  store: Store,
+  principal: Principal,
+  id: string,
+  isBlocked: boolean,
+): Promise<DetailedCustomer> {
+  const { project } = principal;
+  const customer = await readCustomer(store, principal, id);
+  if (customer.isBlocked === isBlocked) return customer;
+  const { record } = await store.customers.update(project, { id: customer.id }, { isBlocked });
+  if (record === null) throw notFound();
+  return record;
+}
+
+/**
+ * Blocks a customer: open conversations become spam, as do later ones. Repeated, it closes what was left open. Scope
+ * tickets:write. Throws not_found.
+ */
+export const blockCustomer = operation(
+  "blockCustomer",
+  async (deps: ReviewDeps, principal, id) => {
+    const customer = await setBlocked(deps.store, principal, id, true);
+    for (const ticketId of await deps.store.customers.listOpenTickets(principal.project, customer.id)) {
+      await closeAsSpam(deps, principal, ticketId);
+    }
+    return asDetail(customer);
+  },
+  { audit: "customers.block" },
+);
+
+/** Ends the block of a customer: later messages are processed as usual. Scope tickets:write. Throws not_found. */
+export const unblockCustomer = operation(
+  "unblockCustomer",
+  async ({ store }, principal, id) => asDetail(await setBlocked(store, principal, id, false)),
+  { audit: "customers.unblock" },
+);
+
+/**
+ * Adds a note to a customer, which customers do not see. Scope tickets:write. Throws not_found, and invalid_request with
+ * every error of the input and for a customer that has the most notes that are allowed.
+ */
+export const addCustomerNote = operation(
+  "addCustomerNote",
+  async ({ store }, principal, id, input) => {
+    const { text } = checkInput(customerNoteInputSchema, input, "The note");
+    const { id: customerId } = await readCustomer(store, principal, id);
+    const note = { author: principal.actor, text };
+    const changed = await store.customers.addNote(principal.project, customerId, note);
+    if (changed !== null) return asDetail(changed);
+    const detail = `has ${CUSTOMER_LIMITS.notesMaxCount} notes already; delete one first`;
+    throw invalidInput([{ pointer: "", code: "too_many", detail }], "The customer");
+  },
+  { audit: "customers.add_note" },
+);
+
+/** Deletes a note of a customer. Scope tickets:write. Throws not_found. */
+export const deleteCustomerNote = operation(
+  "deleteCustomerNote",
+  async ({ store }, principal, id, noteId) => {
+    const { id: customerId } = await readCustomer(store, principal, id);
+    const changed = await store.customers.removeNote(principal.project, customerId, noteId.toLowerCase());
+    if (changed === null) throw new ServiceError("not_found", "This customer has no note with this ID.");
+    return asDetail(changed);
+  },
+  { audit: "customers.delete_note" },
 );

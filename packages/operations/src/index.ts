@@ -11,7 +11,16 @@ export {
   updateCannedReply,
 } from "./canned-replies.ts";
 export type { CannedReplyListInput } from "./canned-replies.ts";
-export { getCustomer, listCustomers, mergeCustomer, updateCustomer } from "./customers.ts";
+export {
+  addCustomerNote,
+  blockCustomer,
+  deleteCustomerNote,
+  getCustomer,
+  listCustomers,
+  mergeCustomer,
+  unblockCustomer,
+  updateCustomer,
+} from "./customers.ts";
 export { getChannel, listChannels, setChannelEnabled, updateChannel } from "./channels.ts";
 export { listDeadLetters, retryDeadLetter } from "./dead-letters.ts";
 export type { DeadLetterItem } from "./dead-letters.ts";
@@ -122,6 +131,7 @@ export { sendTestMessage } from "./test-channel.ts";
 export { getAnswerStats, getQueues, getStats } from "./stats.ts";
 export { getTicketHistory } from "./tickets.ts";
 export { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
+export { getTicketTranscript } from "./transcript.ts";
 export { approveToolCall, decideToolCall, getToolCall, listToolCalls, rejectToolCall } from "./tool-calls.ts";
 export type { ToolCallListInput } from "./tool-calls.ts";
 export { exportUsage, getUsage } from "./usage.ts";

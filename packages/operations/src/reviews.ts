@@ -151,6 +151,9 @@ export async function decidePatiently(
   return store.reviews.decide(project, ticketId, plan);
 }
 
+/** Errors of a ticket that cannot be closed as it is now. */
+const LEAVES_AS_IT_IS: ReadonlySet<string> = new Set(["version_conflict", "invalid_request"]);
+
 /** Says which of the input is wrong where a decision names a file that its ticket has not. */
 function refuseMissingFile(error: unknown): never {
   if (!(error instanceof OperatorFileGoneError)) throw error;
@@ -202,6 +205,24 @@ async function decide<Action extends ReviewAction>(
   const viewer = target === null ? principal : { ...principal, ...target };
   // As it was decided: what has become of it since, or whether it is still there, does not undo that.
   return asTicketItem(decided.ticket, viewer);
+}
+
+/**
+ * Closes a ticket of a customer who was just blocked, as spam. What the customer has written and the pipeline has not finished
+ * is taken in again, as spam. A ticket that is closed meanwhile stays as it is, as does one whose reply is still being sent.
+ */
+export async function closeAsSpam(deps: ReviewDeps, principal: Principal, ticketId: string): Promise<void> {
+  const plan = (state: ReviewState) => {
+    if (state.isUnderWay) throw conflict(state.ticket, UNDER_WAY);
+    return DECISION_RULES.resolve.decide(state, { status: "spam" }, { actor: principal.actor, target: null });
+  };
+  try {
+    const decided = await decidePatiently(deps, principal, ticketId, plan);
+    if (decided !== null) await announce(deps, decided);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !LEAVES_AS_IT_IS.has(error.code)) throw error;
+    deps.log.info({ error, ticketId }, "a ticket of a blocked customer was not closed");
+  }
 }
 
 /** Makes the operation of an action. */

@@ -108,7 +108,13 @@ export type {
 } from "./people/audit.ts";
 export type { ApiKeyRecord, LinkRecord, NewApiKey, SessionLimits, SessionRecord } from "./people/credentials.ts";
 export type { Deadline, DeadlineFacts } from "./tickets/ticket-deadlines.ts";
-export type { CustomerIdentity, CustomerRecord, TicketPerson } from "./people/customer-facts.ts";
+export type {
+  CustomerIdentity,
+  CustomerNote,
+  CustomerRecord,
+  DetailedCustomer,
+  TicketPerson,
+} from "./people/customer-facts.ts";
 export { addCounts } from "./people/erasures.ts";
 export type { DuePurge, HeldCounts, HeldRecords } from "./people/erasures.ts";
 export { emailKeyOf } from "./people/operators.ts";

@@ -340,17 +340,21 @@ export interface Statements {
   };
   "people/customers": {
     addIdentities: [{ project: string; customerId: string; kind: readonly (string | null)[]; value: readonly (string | null)[] }, object];
-    find: [{ project: string; id: string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; version: number; identities: unknown }];
+    addNote: [{ note: object | string; project: string; id: string }, object];
+    find: [{ project: string; id: string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; version: number; identities: unknown; notes: unknown }];
     findByIdentities: [{ kind: readonly (string | null)[]; value: readonly (string | null)[]; project: string }, { customerId: string }];
-    findOfTickets: [{ ticketId: readonly (string | null)[]; createdUs: readonly (number | string | null)[] }, { ticketId: string; projectId: string; id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; version: number; identities: unknown }];
+    findOfTickets: [{ ticketId: readonly (string | null)[]; createdUs: readonly (number | string | null)[] }, { ticketId: string; projectId: string; id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; version: number; identities: unknown }];
     insert: [{ id: string; project: string; alias: string; firstSeenAt: Date | string; lastSeenAt: Date | string }, object];
     linkTicket: [{ ticketId: string; customerId: string }, object];
-    listPage: [{ project: string; id: string; value: number | string; pattern: string; q: string; limit: number | string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; version: number; identities: unknown; value: number }];
+    listOpenTickets: [{ id: string; project: string }, { id: string }];
+    listPage: [{ project: string; id: string; value: number | string; pattern: string; q: string; limit: number | string }, { id: string; alias: string; name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: unknown; edited: string[]; firstSeenAt: Date; lastSeenAt: Date; isBlocked: boolean; version: number; identities: unknown; value: number }];
     lock: [{ customersLock: number; project: string }, { pgAdvisoryXactLock: string }];
     moveIdentities: [{ intoId: string; fromId: string; project: string }, object];
+    moveNotes: [{ intoId: string; fromId: string; project: string }, object];
     moveTickets: [{ intoId: string; fromId: string }, object];
     remove: [{ project: string; id: string }, object];
-    write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; version: number; project: string; id: string }, object];
+    removeNote: [{ noteId: string; project: string; id: string }, object];
+    write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; isBlocked: boolean; version: number; project: string; id: string }, object];
   };
   "people/erasures": {
     countErasure: [{ id: readonly (string | null)[] }, object];
@@ -429,12 +433,14 @@ export interface Statements {
     find: [{ id: string }, { id: string; email: string; name: string; hasPassword: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
     findByEmail: [{ emailKey: string }, { id: string; email: string; name: string; hasPassword: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
     findPassword: [{ emailKey: string }, { id: string; passwordHash: string }];
+    findSignature: [{ id: string }, { signature: string }];
     insert: [{ id: string; email: string; emailKey: string; name: string; passwordHash: string }, { id: string }];
     insertRoles: [{ id: string; projectId: readonly (string | null)[]; role: readonly (string | null)[] }, object];
     listOfProject: [{ project: string; limit: number | string }, { id: string; name: string; roles: string[] }];
     listPage: [{ before: string; q: string; limit: number | string }, { id: string; email: string; name: string; hasPassword: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
     lockAdministrators: [object, { id: string }];
     remove: [{ id: string; versions: readonly (number | null)[] }, { id: string }];
+    setSignature: [{ signature: string; id: string }, object];
     update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "platform/due-work": {

@@ -1,6 +1,9 @@
-/** Something that a test has started and must end: what it is, and how to end it when the test has not. */
+/**
+ * Something that a test has started and must end: what it is, and how to end it when the test has not. Null: it is kept
+ * for the whole test file, and nothing that the test has to end.
+ */
 interface HeldResource {
-  what: string;
+  what: string | null;
   end: () => Promise<unknown>;
 }
 
@@ -13,7 +16,7 @@ type Realm = { [HELD]?: Set<HeldResource> };
  * Notes that something was started that must not outlive the test file, and how to end it. Answers a function that
  * notes its end.
  */
-export function holdResource(what: string, end: () => Promise<unknown>): () => void {
+export function holdResource(what: string | null, end: () => Promise<unknown>): () => void {
   const realm = globalThis as Realm;
   const held = (realm[HELD] ??= new Set());
   const resource = { what, end };
@@ -30,8 +33,9 @@ export async function endHeldResources(realm: object): Promise<string[]> {
   const leaked = [...held];
   held.clear();
   const ends = await Promise.allSettled(leaked.map(async ({ end }) => end()));
-  return leaked.map(({ what }, index) => {
+  return leaked.flatMap(({ what }, index) => {
     const end = ends[index];
-    return end?.status === "rejected" ? `${what} (still there: ${String(end.reason)})` : what;
+    if (end?.status === "rejected") return [`${what ?? "what was kept"} (still there: ${String(end.reason)})`];
+    return what ?? [];
   });
 }

@@ -232,6 +232,13 @@ export const TARGETS = {
       otherId: await customer(product, project),
     }),
   },
+  customerNote: {
+    async make(product, project) {
+      const id = await customer(product, project);
+      const noted = await product.store.customers.addNote(project.id, id, { author: "test", text: "Pays late." });
+      return { id, noteId: noted?.notes[0]?.id ?? "" };
+    },
+  },
   operator: {
     isGlobal: true,
     make: async (product, project) => ({

@@ -3,7 +3,7 @@ import type { CustomerListQuery } from "@svc/contracts";
 import { newId } from "@svc/store";
 import type { CustomerRecord, NewMessage, ProjectId } from "@svc/store";
 import { waitFor } from "@svc/testing";
-import { exchange, newMessage, openTestStore } from "./open-test-store.ts";
+import { answeredRun, exchange, newMessage, openTestStore } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
@@ -226,6 +226,94 @@ describe("customers", () => {
     await follow();
     expect(await list()).toHaveLength(1);
   });
+});
+
+describe("a blocked customer", () => {
+  const block = (id: string, isBlocked: boolean) => db.store.customers.update(project, { id }, { isBlocked });
+
+  /** Status of the ticket of a message as its run finds it, which either claims it with its ticket or opens that itself. */
+  async function statusOf(change: Partial<NewMessage>, opens: "by the claim" | "by the run"): Promise<string> {
+    const { ticketId } = await db.store.messages.accept(project, newMessage(change));
+    const isByClaim = opens === "by the claim";
+    const claimed = await db.store.messages.claimBeside(project, ticketId, isByClaim ? 10 : null);
+    if (claimed === null || "groupLimit" in claimed) throw new Error("the message was not claimed");
+    const ticket = claimed.opened?.ticket ?? (await db.store.tickets.open(project, claimed));
+    const { status } = ticket;
+    await db.store.tickets.finish(project, answeredRun(claimed, [], { status }));
+    return status;
+  }
+
+  test.each(["by the claim", "by the run"] as const)(
+    "has every message stored and its ticket made spam %s, on every channel, until the block ends",
+    async (opens) => {
+      const known = { userId: "Eve@example.org", chatId: "known" };
+      const telegram = { channelId: "messenger", mode: null, userId: "77" } as const;
+      const tickets = [await say(known), await say(telegram), await say(visitor("9"))];
+      await follow();
+      const [eve, bot, browser] = await Promise.all(tickets.map(customerOf));
+      for (const customer of [eve, bot, browser]) await block(customer?.id ?? "", true);
+      const theirs: Partial<NewMessage>[] = [
+        known,
+        { userId: "Eve@example.org" },
+        { userId: "eve@EXAMPLE.org" },
+        { channelMeta: { userId: "Eve@example.org" } },
+        visitor("signed in", { userId: "Eve@example.org" }),
+        { ...telegram, chatId: "another chat" },
+        visitor("9"),
+      ];
+      const others: Partial<NewMessage>[] = [
+        {},
+        { userId: "77" },
+        { userId: "mallory" },
+        visitor("10"),
+        { chatId: `issue:${newId()}`, userId: "Eve@example.org" },
+      ];
+      for (const message of theirs) expect([message, await statusOf(message, opens)]).toEqual([message, "spam"]);
+      for (const message of others) expect([message, await statusOf(message, opens)]).toEqual([message, "open"]);
+
+      for (const customer of [eve, bot, browser]) await block(customer?.id ?? "", false);
+      for (const message of [known, visitor("9"), { userId: "Eve@example.org" }]) {
+        expect([message, await statusOf(message, opens)]).toEqual([message, "open"]);
+      }
+    },
+  );
+
+  test("is blocked in its own project only, and stays blocked when it is merged", async () => {
+    const [first, second] = [await say({ userId: "a" }), await say({ userId: "b" })];
+    await follow();
+    const [one, other] = [await customerOf(first), await customerOf(second)];
+    await block(other.id, true);
+    expect(await db.store.customers.merge(project, one.id, other.id)).toMatchObject({ isBlocked: true });
+    expect(await statusOf({ userId: "a" }, "by the claim")).toBe("spam");
+    project = await db.newProject();
+    expect(await statusOf({ userId: "a" }, "by the claim")).toBe("open");
+  });
+});
+
+test("notes are kept in the order of time, merged, exported and deleted, at most 100", async () => {
+  const [first, second] = [await say({ userId: "a" }), await say({ userId: "b" })];
+  await follow();
+  const [one, other] = [await customerOf(first), await customerOf(second)];
+  const { customers, erasures } = db.store;
+  const add = (id: string, text: string) => customers.addNote(project, id, { author: "operator:x", text });
+  await add(one.id, "first");
+  await add(other.id, "second <script>");
+  await add(one.id, "third");
+  const merged = await customers.merge(project, one.id, other.id);
+  expect(merged?.notes.map(({ text }) => text)).toEqual(["first", "second <script>", "third"]);
+  const subject = { chatId: null, updatesChatId: null, userIds: ["a"], ticketIds: [] };
+  const shown = [];
+  for await (const { records } of erasures.readLoose(project, subject)) shown.push(...records);
+  expect(shown).toMatchObject([{ isBlocked: false, notes: [{ author: "operator:x", text: "first" }, {}, {}] }]);
+
+  const [note] = merged?.notes ?? [];
+  expect(await customers.removeNote(await db.newProject(), one.id, note?.id ?? "")).toBeNull();
+  const left = await customers.removeNote(project, one.id, note?.id ?? "");
+  expect(left?.notes.map(({ text }) => text)).toEqual(["second <script>", "third"]);
+  expect(await customers.removeNote(project, one.id, note?.id ?? "")).toBeNull();
+  for (let count = 2; count < 100; count++) expect(await add(one.id, `note ${count}`)).not.toBeNull();
+  expect(await add(one.id, "one too many")).toBeNull();
+  expect((await customers.find(project, one.id))?.notes).toHaveLength(100);
 });
 
 describe("erasures and exports", () => {

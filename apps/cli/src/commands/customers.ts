@@ -1,11 +1,11 @@
-import type { CustomerChange, CustomerItem } from "@svc/contracts";
+import type { CustomerChange, CustomerDetail, CustomerItem } from "@svc/contracts";
 import { InvalidArgumentError } from "commander";
 import { asAdministrator, requireId } from "../as-administrator.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { defineList, defineShow } from "../define-resource.ts";
 import { definedOnly, option, projectOption, yesOption } from "../options.ts";
-import { confirm } from "../read-input.ts";
+import { confirm, readText } from "../read-input.ts";
 import { renderFacts, toSecond } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
 
@@ -17,7 +17,7 @@ const requireCustomerId = (id: string) => requireId(id, "A customer ID", "custom
 
 const nameOf = ({ name, email, externalId, alias }: CustomerItem) => safeLine(name ?? email ?? externalId ?? alias);
 
-function renderCustomer(item: CustomerItem): string {
+function renderCustomer(item: CustomerDetail): string {
   const { id, alias, name, email, phone, language, timeZone, externalId, attributes, identities } = item;
   const facts = { name, alias, email, phone, language, "time zone": timeZone, "external id": externalId };
   const known = Object.entries(facts).flatMap(([fact, value]) =>
@@ -31,6 +31,8 @@ function renderCustomer(item: CustomerItem): string {
     ["identities", lines(identities.map(({ kind, value }) => safeLine(`${kind} ${value}`)))],
     ["first seen", toSecond(item.firstSeenAt)],
     ["last seen", toSecond(item.lastSeenAt)],
+    ...(item.isBlocked ? [["blocked", "yes: messages are spam"] as const] : []),
+    ["notes", lines(item.notes.map(({ at, author, text }) => safeLine(`${toSecond(at)} ${author}: ${text}`)))],
   ]);
 }
 
@@ -116,5 +118,50 @@ const merge = defineCommand({
   },
 });
 
+const block = defineCommand({
+  description: "block a customer: open and later conversations become spam",
+  args: CUSTOMER,
+  options: { project: projectOption, yes: yesOption },
+  about: "Messages are accepted on every channel; nobody replies to them. See: svc customers unblock --help",
+  examples: [`customers block ${ID} --yes`],
+  async run(cli, { customerId, project, yes }) {
+    requireCustomerId(customerId);
+    const item = await asAdministrator(cli, project, async ({ getCustomer, blockCustomer }) => {
+      const question = `Block ${nameOf(await getCustomer(customerId))} and close open conversations as spam?`;
+      return yes === true || (await confirm(cli, question, "--yes")) ? blockCustomer(customerId) : null;
+    });
+    cli.terminal.show({ ok: item !== null, project, item }, () =>
+      item === null ? "Nothing was changed." : renderCustomer(item),
+    );
+  },
+});
+
+const unblock = defineCommand({
+  description: "unblock a customer: later messages are processed as usual",
+  args: CUSTOMER,
+  options: { project: projectOption },
+  examples: [`customers unblock ${ID}`],
+  async run(cli, { customerId, project }) {
+    requireCustomerId(customerId);
+    const item = await asAdministrator(cli, project, ({ unblockCustomer }) => unblockCustomer(customerId));
+    cli.terminal.show({ ok: true, project, item }, () => renderCustomer(item));
+  },
+});
+
+const note = defineCommand({
+  description: "add a note to a customer, which the customer does not see",
+  args: { ...CUSTOMER, "[text]": "the note (default: --file or standard input)" },
+  options: { file: option("--file <file>", "file with the note"), project: projectOption },
+  examples: [`customers note ${ID} "Prefers to be called in the morning."`],
+  async run(cli, { customerId, text: given, file, project }) {
+    requireCustomerId(customerId);
+    const text = await readText(cli, given, file);
+    const item = await asAdministrator(cli, project, ({ addCustomerNote }) => addCustomerNote(customerId, { text }));
+    cli.terminal.show({ ok: true, project, item }, () => renderCustomer(item));
+  },
+});
+
 /** `svc customers`: the people who write to a project. */
-export const customers = defineCommand({ commands: { list, show, update, merge } });
+export const customers = defineCommand({
+  commands: { list, show, update, merge, block, unblock, note },
+});

@@ -1,20 +1,18 @@
 import {
   CHANNEL_IDS,
   ISSUE_ORIGIN,
-  LIMITS,
   TICKET_SORTS,
   ticketPrioritySchema,
   ticketStageSchema,
   ticketStatusSchema,
 } from "@svc/contracts";
 import { asAdministrator, bindOperations, getAgent, getTicketNamed, readAll } from "../as-administrator.ts";
-import type { Cli } from "../cli.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues, TypedOption } from "../define-command.ts";
 import { defineShow } from "../define-resource.ts";
 import { choice, definedOnly, flag, limitOption, list as repeatable, option, projectOption } from "../options.ts";
-import { readInput } from "../read-input.ts";
+import { readText } from "../read-input.ts";
 import { nextPage } from "../render-table.ts";
 import { optionWords } from "../safe-text.ts";
 import { REVIEW_OPTIONS, review, runDecision } from "../tickets/decide-ticket.ts";
@@ -153,16 +151,6 @@ const approve = defineCommand({
     }),
 });
 
-/** Returns the argument, else the content of a file, else standard input, without the line break at its end. */
-async function readText(cli: Cli, text: string | undefined, file: string | undefined): Promise<string> {
-  if (text !== undefined && file !== undefined) {
-    throw usageError("Pass the text either as an argument or with --file, not both.");
-  }
-  if (text !== undefined) return text;
-  const bytes = await readInput(cli, file, { what: "the text", maxBytes: LIMITS.bodyMaxBytes });
-  return new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
-}
-
 const TEXT = { ...TICKET, "[text]": "the text (default: --file or standard input)" } as const;
 const textFile = option("--file <file>", "file with the text");
 
@@ -208,6 +196,20 @@ const reject = defineCommand({
       call: { action: "reject", input: definedOnly({ reason: input.reason }) },
       question: "Dismiss without an answer to the customer?",
     }),
+});
+
+const transcript = defineCommand({
+  description: "print the conversation as text, without notes and drafts",
+  args: TICKET,
+  options: { project: projectOption },
+  examples: ["tickets transcript order-42 > conversation.txt"],
+  async run(cli, { ticket: named, project }) {
+    const { filename, content } = await asAdministrator(cli, project, async (operations) =>
+      operations.getTicketTranscript((await getTicketNamed(operations, named)).id),
+    );
+    const text = content.toString("utf8");
+    cli.terminal.show({ ok: true, project, filename, text }, () => text.trimEnd());
+  },
 });
 
 const note = defineCommand({
@@ -348,6 +350,7 @@ export const tickets = defineCommand({
   commands: {
     list,
     show,
+    transcript,
     approve,
     edit,
     reject,

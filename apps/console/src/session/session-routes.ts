@@ -1,6 +1,14 @@
 import { auditSession, changePassword, csrfTokenOf, endSession, getLink, signIn, useLink } from "@svc/auth";
 import type { SignInOrigin } from "@svc/auth";
-import { LIMITS, SESSION_LIMITS, checkInput, linkUseSchema, passwordChangeSchema, signInSchema } from "@svc/contracts";
+import {
+  LIMITS,
+  SESSION_LIMITS,
+  checkInput,
+  linkUseSchema,
+  passwordChangeSchema,
+  signInSchema,
+  signatureSchema,
+} from "@svc/contracts";
 import type { LinkAnswer, SessionAnswer } from "@svc/contracts";
 import { clientNetwork, methodNotAllowed, readJsonBody } from "@svc/http";
 import type { IRouter, Request, RequestHandler, Response } from "express";
@@ -16,12 +24,12 @@ export function signInOriginOf(request: Request, response: Response): SignInOrig
 }
 
 /** Who a session is of, for its own page. Throws not_signed_in. */
-async function describe({ sessions }: ConsoleContext, token: string): Promise<SessionAnswer> {
+async function describe({ sessions, store }: ConsoleContext, token: string): Promise<SessionAnswer> {
   const { operator, createdAt } = await sessions.getSession(token);
   const { id, name, email, hasPassword, roles } = operator;
   return {
     ok: true,
-    operator: { id, name, email, hasPassword, roles },
+    operator: { id, name, email, hasPassword, signature: await store.operators.findSignature(id), roles },
     projects: await sessions.listProjects(operator),
     isAdministrator: sessions.administersAll(roles),
     csrf: csrfTokenOf(token),
@@ -103,6 +111,11 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
       end();
     }
   };
+  const putSignature = (): RequestHandler => async (request, response) => {
+    const input = checkInput(signatureSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The signature");
+    await store.operators.setSignature(sessionOf(response).operatorId, input.signature.trim());
+    response.set("Cache-Control", "no-store").json(await describe(context, sessionOf(response).token));
+  };
   const readLink = (): RequestHandler => async (request, response) => {
     const { token } = checkInput(linkTokenSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The link");
     await signInLimit.count(request, "link");
@@ -127,6 +140,7 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     .all(methodNotAllowed("GET", "HEAD", "POST", "DELETE"));
   routes.route("/sessions").delete(check, deleteSessions()).all(methodNotAllowed("DELETE"));
   routes.route("/session/password").post(check, postPassword()).all(methodNotAllowed("POST"));
+  routes.route("/session/signature").put(check, putSignature()).all(methodNotAllowed("PUT"));
   routes.route("/link/look").post(readLink()).all(methodNotAllowed("POST"));
   // The page itself is read at the same address.
   routes.route("/link").post(postLink());

@@ -1,6 +1,6 @@
 -- fragment: columns
 c.id, c.alias, c.name, c.email, c.phone, c.language, c.time_zone, c.external_id, c.attributes, c.edited, c.first_seen_at,
-c.last_seen_at, c.version,
+c.last_seen_at, c.is_blocked, c.version,
 coalesce((SELECT jsonb_agg(jsonb_build_object('kind', i.kind, 'value', i.value)) FROM (
   SELECT kind, value FROM customer_identities WHERE customer_id = c.id AND kind <> 'merged'
   ORDER BY kind IN ('visitor', 'chat'), created_at, kind, value LIMIT {{identitiesMaxCount}}) i), '[]'::jsonb) AS identities
@@ -12,7 +12,7 @@ SELECT pg_advisory_xact_lock(:customers_lock, hashtext(:project));
 
 -- name: find
 -- A customer by its id, or by that of one which was merged into it.
-SELECT {{columns}} FROM customers c WHERE c.project_id = :project AND c.id = coalesce((
+SELECT {{columns}}, c.notes FROM customers c WHERE c.project_id = :project AND c.id = coalesce((
   SELECT i.customer_id FROM customer_identities i
   WHERE i.project_id = :project AND i.kind = 'merged' AND i.value = :id::uuid::text), :id::uuid);
 
@@ -26,6 +26,12 @@ WHERE c.project_id = :project AND (:id::uuid IS NULL
     SELECT i.customer_id FROM customer_identities i
     WHERE i.project_id = :project AND i.kind = ANY ('{user,email,telegram,visitor,chat,merged}') AND i.value = :q)))
 ORDER BY c.last_seen_at DESC, c.id DESC LIMIT :limit;
+
+-- name: listOpenTickets
+-- The newest tickets of a customer that are not closed, of those that this project works on.
+SELECT t.id FROM ticket_customers k JOIN tickets t ON t.id = k.ticket_id
+WHERE k.customer_id = :id AND t.project_id = :project AND t.status IN ('open', 'pending')
+ORDER BY t.updated_at DESC LIMIT {{openMaxCount}};
 
 -- name: findOfTickets
 -- Those of these tickets that are still there, with their customers. One that was erased and started again has another
@@ -61,8 +67,27 @@ ON CONFLICT (ticket_id) DO UPDATE SET customer_id = excluded.customer_id;
 -- Writes what is known of a customer. Locks the rows of customers that it writes.
 UPDATE customers SET name = :name, email = :email, phone = :phone, language = :language, time_zone = :time_zone,
   external_id = :external_id, attributes = :attributes::jsonb, edited = :edited, first_seen_at = :first_seen_at,
-  last_seen_at = :last_seen_at, version = :version
+  last_seen_at = :last_seen_at, is_blocked = :is_blocked, version = :version
 WHERE project_id = :project AND id = :id;
+
+-- name: addNote
+-- Adds a note, unless the customer has the most that are allowed. Locks the row of customers that it writes.
+UPDATE customers SET notes = notes || :note::jsonb
+WHERE project_id = :project AND id = :id AND jsonb_array_length(notes) < {{notesMaxCount}};
+
+-- name: removeNote
+-- Deletes a note. Locks the row of customers that it writes.
+UPDATE customers SET notes = coalesce((
+  SELECT jsonb_agg(n.note ORDER BY n.place) FROM jsonb_array_elements(notes) WITH ORDINALITY AS n (note, place)
+  WHERE n.note ->> 'id' <> :note_id::text), '[]')
+WHERE project_id = :project AND id = :id AND notes @> jsonb_build_array(jsonb_build_object('id', :note_id::text));
+
+-- name: moveNotes
+-- Gives the notes of a customer to another one, in the order of time. Locks the row of customers that it writes.
+UPDATE customers SET notes = coalesce((
+  SELECT jsonb_agg(n.note ORDER BY n.note ->> 'at', n.note ->> 'id') FROM customers c
+  CROSS JOIN LATERAL jsonb_array_elements(c.notes) AS n (note) WHERE c.id IN (:into_id, :from_id)), '[]')
+WHERE project_id = :project AND id = :into_id;
 
 -- name: moveIdentities
 -- Gives the identities of a customer to another one, with its id as one more. Locks the rows of customer_identities that

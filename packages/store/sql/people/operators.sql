@@ -7,6 +7,14 @@ o.disabled_at, o.version, (
   WHERE r.operator_id = o.id AND p.deleted_at IS NULL
 ) AS roles
 
+-- name: findSignature
+-- What the console adds to the replies of an operator.
+SELECT signature FROM operators WHERE id = :id;
+
+-- name: setSignature
+-- Sets the signature of an operator. Locks the row of operators that it writes.
+UPDATE operators SET signature = :signature WHERE id = :id;
+
 -- name: deleteRoles
 -- Deletes the roles of an operator. Locks the rows of operator_roles that it writes.
 DELETE FROM operator_roles WHERE operator_id = :id;

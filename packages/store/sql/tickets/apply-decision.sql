@@ -46,6 +46,9 @@ WITH t AS (
     agent_id = :agent_id,
     resolved_at = CASE WHEN :status NOT IN ('resolved', 'spam') THEN NULL WHEN status = :status THEN resolved_at
       ELSE now() END,
+    is_blocked = :status = 'spam' AND EXISTS (
+      SELECT FROM ticket_customers k JOIN customers b ON b.id = k.customer_id
+      WHERE k.ticket_id = tickets.id AND b.is_blocked),
     snoozed_until = CASE WHEN :is_snooze_kept::boolean THEN snoozed_until ELSE :snoozed_until::timestamptz END,
     version = version + 1, updated_at = now()
   WHERE project_id = :project AND id = :id RETURNING *

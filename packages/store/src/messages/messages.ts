@@ -10,7 +10,7 @@ import { asProjectId, newId, ticketIdOf } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { acceptWithinLimit, isQuotaExceeded } from "../platform/quotas.ts";
 import { statements } from "../sql.ts";
-import { TAKE_IN, subjectOf, type Ticket } from "../tickets/ticket-record.ts";
+import { TAKEN_COLUMNS, TAKEN_VALUES, TAKE_IN, isOfBlocked, subjectOf, type Ticket } from "../tickets/ticket-record.ts";
 
 /** A message to commit: the IncomingMessage of the service document with where it belongs and how it is answered. */
 export interface NewMessage {
@@ -143,6 +143,9 @@ const sql = statements("messages/messages", {
   leaseHistory: leaseHistory("h.leases"),
   subject: subjectOf("k.text"),
   takeIn: TAKE_IN,
+  takenColumns: TAKEN_COLUMNS,
+  takenValues: TAKEN_VALUES,
+  isOfBlocked: isOfBlocked({ message: "k", chat: "h" }),
   history: history({ ticketId: "k.ticket_id", project: "h.project_id", seq: "k.seq", limit: "h.history_limit" }),
   lapseWait: lapseWait("s.lapses"),
 });

@@ -27,8 +27,25 @@ export interface CustomerRecord {
   firstSeenAt: Date;
   /** At most `SEEN_STEP_MS` behind the newest message. */
   lastSeenAt: Date;
+  /** True if messages of the customer get no answer: their tickets become spam. */
+  isBlocked: boolean;
   version: number;
   identities: CustomerIdentity[];
+}
+
+/** What an operator has written on a customer for other operators. */
+export interface CustomerNote {
+  id: string;
+  /** ISO 8601. */
+  at: string;
+  /** Actor, such as `operator:<id>`. */
+  author: string;
+  text: string;
+}
+
+/** A customer with its notes, oldest first. */
+export interface DetailedCustomer extends CustomerRecord {
+  notes: CustomerNote[];
 }
 
 /** Facts that channels state and people set. */
@@ -117,13 +134,14 @@ export function withFactsOf(customer: CustomerRecord, person: TicketPerson): Cus
   return hasNews || isSeen ? changed : null;
 }
 
-/** Returns one customer of two: the facts of `into`, and of `from` what is missing. */
+/** Returns one customer of two: the facts of `into`, and of `from` what is missing; blocked if one of them was. */
 export function mergedCustomer(into: CustomerRecord, from: CustomerRecord, maxAttributes: number): CustomerRecord {
   const merged = { ...into, version: into.version + 1 };
   for (const fact of FACTS) merged[fact] ??= from[fact];
   const attributes = Object.entries({ ...into.attributes, ...from.attributes, ...into.attributes });
   return {
     ...merged,
+    isBlocked: into.isBlocked || from.isBlocked,
     attributes: Object.fromEntries(attributes.slice(0, maxAttributes)),
     edited: [
       ...new Set([...into.edited, ...from.edited.filter((fact) => into[fact as keyof CustomerRecord] === null)]),

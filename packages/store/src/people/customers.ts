@@ -14,16 +14,27 @@ import {
   strongOnes,
   withFactsOf,
 } from "./customer-facts.ts";
-import type { CustomerIdentity, CustomerRecord, TicketPerson } from "./customer-facts.ts";
+import type {
+  CustomerIdentity,
+  CustomerNote,
+  CustomerRecord,
+  DetailedCustomer,
+  TicketPerson,
+} from "./customer-facts.ts";
 
 /** Identities of a customer that are shown. */
 const IDENTITIES_MAX_COUNT = 100;
+
+/** Open tickets of a customer that are listed: a person has a few. */
+const OPEN_MAX_COUNT = 1_000;
 
 /** Number of the advisory locks of writers of customers, one for each project. */
 const CUSTOMERS_LOCK = 7_305_421;
 
 const sql = statements("people/customers", {
   identitiesMaxCount: IDENTITIES_MAX_COUNT,
+  notesMaxCount: CUSTOMER_LIMITS.notesMaxCount,
+  openMaxCount: OPEN_MAX_COUNT,
   createdUs: microsecondsOf("t.created_at"),
   lastSeenUs: microsecondsOf("c.last_seen_at"),
 });
@@ -37,8 +48,8 @@ export async function lockCustomers(tx: Db, project: ProjectId): Promise<void> {
 }
 
 /** Returns a customer by its ID or by that of one merged into it; null if the project has none. */
-export const find = (db: Db, project: ProjectId, id: string): Promise<CustomerRecord | null> =>
-  sql.find.one<CustomerRecord>(db, { project, id });
+export const find = (db: Db, project: ProjectId, id: string): Promise<DetailedCustomer | null> =>
+  sql.find.one<DetailedCustomer>(db, { project, id });
 
 /** A page of the customers of a project, the most recently seen first, and after which place the next one continues. */
 export async function listPage(
@@ -65,10 +76,17 @@ export async function listPage(
   };
 }
 
-async function write(tx: Db, project: ProjectId, customer: CustomerRecord): Promise<void> {
-  const { identities: _identities, alias: _alias, attributes, ...columns } = customer;
-  await sql.write.run(tx, { ...columns, project, attributes: JSON.stringify(attributes) });
+/** IDs of the newest 1,000 tickets of a customer that this project works on and that are not closed. */
+export async function listOpenTickets(db: Db, project: ProjectId, id: string): Promise<string[]> {
+  return (await sql.listOpenTickets.all<{ id: string }>(db, { project, id })).map((ticket) => ticket.id);
 }
+
+async function write(tx: Db, project: ProjectId, customer: CustomerRecord): Promise<void> {
+  await sql.write.run(tx, { ...customer, project, attributes: JSON.stringify(customer.attributes) });
+}
+
+/** What a person can change of a customer. */
+type CustomerUpdate = CustomerChange & Partial<Pick<CustomerRecord, "isBlocked">>;
 
 /**
  * Changes what is given, if `versions` has the current version or is null; what is given is no longer replaced by what
@@ -78,14 +96,19 @@ export function update(
   db: Db,
   project: ProjectId,
   { id, versions = null }: VersionedId,
-  { attributes, ...facts }: CustomerChange,
-): Promise<{ result: UpdateResult; record: CustomerRecord | null }> {
+  { attributes, isBlocked, ...facts }: CustomerUpdate,
+): Promise<{ result: UpdateResult; record: DetailedCustomer | null }> {
   return db.transaction(async (tx) => {
     await lockCustomers(tx, project);
     const customer = await find(tx, project, id);
     if (customer === null) return { result: "stale", record: null };
     if (versions !== null && !versions.includes(customer.version)) return { result: "stale", record: customer };
-    const changed = { ...customer, version: customer.version + 1, attributes: attributes ?? customer.attributes };
+    const changed = {
+      ...customer,
+      version: customer.version + 1,
+      attributes: attributes ?? customer.attributes,
+      isBlocked: isBlocked ?? customer.isBlocked,
+    };
     const edited = new Set(customer.edited);
     for (const fact of FACTS) {
       const value = facts[fact];
@@ -99,6 +122,31 @@ export function update(
   });
 }
 
+/**
+ * Adds a note to a customer, by its ID. Returns the customer as it is then; null if the project has none of this ID or it
+ * has `CUSTOMER_LIMITS.notesMaxCount` notes.
+ */
+export async function addNote(
+  db: Db,
+  project: ProjectId,
+  id: string,
+  note: Omit<CustomerNote, "id" | "at">,
+): Promise<DetailedCustomer | null> {
+  const stored: CustomerNote = { id: newId(), at: new Date().toISOString(), ...note };
+  const isAdded = await sql.addNote.any(db, { project, id, note: JSON.stringify([stored]) });
+  return isAdded ? find(db, project, id) : null;
+}
+
+/** Deletes a note of a customer. Returns the customer as it is then; null if there is no such note. */
+export async function removeNote(
+  db: Db,
+  project: ProjectId,
+  id: string,
+  noteId: string,
+): Promise<DetailedCustomer | null> {
+  return (await sql.removeNote.any(db, { project, id, noteId })) ? find(db, project, id) : null;
+}
+
 /** Makes one customer of two: `into` keeps its facts and gets what it lacks; the ID of `from` leads to it. */
 async function mergeIn(
   tx: Db,
@@ -108,6 +156,7 @@ async function mergeIn(
   const ids = { intoId: into.id, fromId: from.id };
   await sql.moveIdentities.run(tx, { ...ids, project });
   await sql.moveTickets.run(tx, ids);
+  await sql.moveNotes.run(tx, { ...ids, project });
   await sql.remove.run(tx, { project, id: from.id });
   const merged = mergedCustomer(into, from, CUSTOMER_LIMITS.attributesMaxCount);
   await write(tx, project, merged);
@@ -118,7 +167,7 @@ async function mergeIn(
  * Merges two customers of a project, by their IDs: `into` keeps its facts and gets what it lacks. Null if the project lacks
  * one of them; one that was merged already changes nothing.
  */
-export function merge(db: Db, project: ProjectId, intoId: string, fromId: string): Promise<CustomerRecord | null> {
+export function merge(db: Db, project: ProjectId, intoId: string, fromId: string): Promise<DetailedCustomer | null> {
   return db.transaction(async (tx) => {
     await lockCustomers(tx, project);
     const into = await find(tx, project, intoId);

@@ -61,6 +61,13 @@ export const emailKeyOf = (email: string): string => email.normalize("NFC").toLo
 /** Returns an operator, or null if there is none with this id. */
 export const find = (db: Db, id: string) => sql.find.one<OperatorRecord>(db, { id });
 
+/** What the console adds to the replies of an operator, as Markdown; empty for none. */
+export const findSignature = async (db: Db, id: string): Promise<string> =>
+  (await sql.findSignature.one<{ signature: string }>(db, { id }))?.signature ?? "";
+
+/** Sets the signature of an operator. */
+export const setSignature = (db: Db, id: string, signature: string) => sql.setSignature.exec(db, { id, signature });
+
 async function setRoles(tx: Db, id: string, roles: readonly NewRole[]): Promise<void> {
   await sql.deleteRoles.run(tx, { id });
   await sql.insertRoles.run(tx, {

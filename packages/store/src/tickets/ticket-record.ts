@@ -1,5 +1,5 @@
 import type { ProjectId } from "../ids.ts";
-import { ISSUE_CHAT_PREFIX, ISSUE_ORIGIN } from "@svc/contracts";
+import { ISSUE_CHAT_PREFIX, ISSUE_ORIGIN, UPDATES_CHANNEL } from "@svc/contracts";
 import type { ChannelId, DeadlineKind, TicketPriority, TicketStage, TicketStatus, ReplyAuthor } from "@svc/contracts";
 import type { Db } from "../db.ts";
 import { statements } from "../sql.ts";
@@ -183,13 +183,44 @@ export const subjectOf = (text: string): string =>
   `left(split_part(translate(btrim(translate(${text}, E'${BIDI_CONTROLS}', ''), E'${WHITE_SPACE}'), E'\\r', E'\\n'), E'\\n', 1), ${SUBJECT_CHARS})`;
 
 /**
+ * SQL that is true for a message of a blocked customer: of the customer of its ticket, or, as long as the ticket has none, of
+ * the one with the identity that its sender has (see `identitiesOf`). The names are SQL for columns of the message. Where no
+ * customer of the project is blocked, it costs one look at an empty index.
+ */
+export const isOfBlocked = ({ message: m, chat: c }: { message: string; chat: string }): string => `CASE WHEN EXISTS (
+    SELECT FROM customers blocked WHERE blocked.project_id = ${c}.project_id AND blocked.is_blocked
+  ) THEN EXISTS (
+    SELECT FROM customers blocked
+    WHERE blocked.project_id = ${c}.project_id AND blocked.is_blocked AND blocked.id = coalesce(
+      (SELECT of_ticket.customer_id FROM ticket_customers of_ticket WHERE of_ticket.ticket_id = ${c}.ticket_id),
+      (SELECT identity.customer_id FROM customer_identities identity
+       CROSS JOIN LATERAL (
+         SELECT coalesce(${m}.user_id, CASE WHEN ${c}.channel_id = 'api' THEN ${m}.channel_meta ->> 'userId' END) AS id
+       ) sender
+       WHERE identity.project_id = ${c}.project_id
+         AND NOT (${c}.channel_id = 'api' AND ${c}.chat_id LIKE '${ISSUE_CHAT_PREFIX}%')
+         AND (identity.kind = CASE WHEN ${c}.channel_id = '${UPDATES_CHANNEL}' THEN 'telegram' ELSE 'user' END
+             AND identity.value = sender.id
+           OR identity.kind = 'email' AND identity.value = lower(sender.id))
+       LIMIT 1))
+  ) ELSE false END`;
+
+/** SQL of the columns `TAKEN_COLUMNS` of a ticket that is opened by a message; `b.is_blocked` says whether it is of a blocked customer. */
+export const TAKEN_VALUES = `CASE WHEN b.is_blocked THEN 'spam' ELSE 'open' END, b.is_blocked,
+  CASE WHEN b.is_blocked THEN now() END`;
+export const TAKEN_COLUMNS = "status, is_blocked, resolved_at";
+
+/**
  * SQL of what changes in a ticket `t` that takes in a message: the newest meta wins, and a resolved ticket is open again, as
- * is a snoozed one.
+ * is a snoozed one. With a message of a blocked customer it becomes spam, until the first one after the end of the block.
  */
 export const TAKE_IN = `user_id = coalesce(excluded.user_id, t.user_id),
   channel_meta = t.channel_meta || excluded.channel_meta,
-  status = CASE WHEN t.status = 'resolved' THEN 'open' ELSE t.status END,
-  resolved_at = CASE WHEN t.status = 'resolved' THEN NULL ELSE t.resolved_at END, snoozed_until = NULL,
+  status = CASE WHEN excluded.is_blocked THEN 'spam' WHEN t.status = 'resolved' OR t.is_blocked THEN 'open'
+    ELSE t.status END,
+  resolved_at = CASE WHEN excluded.is_blocked THEN coalesce(t.resolved_at, now())
+    WHEN t.status = 'resolved' OR t.is_blocked THEN NULL ELSE t.resolved_at END,
+  is_blocked = excluded.is_blocked AND (t.is_blocked OR t.status <> 'spam'), snoozed_until = NULL,
   version = t.version + 1, updated_at = now()`;
 
 /** Something that has happened to a ticket, told to the process that looks at lists of them. */

@@ -16,7 +16,7 @@ import type { ProjectId } from "../ids.ts";
 import type { ClaimedMessage } from "../messages/messages.ts";
 import type { ReplyPosition, StoredReply } from "../messages/replies.ts";
 import { statements } from "../sql.ts";
-import { TAKE_IN, subjectOf, asConfidence } from "./ticket-record.ts";
+import { TAKEN_COLUMNS, TAKEN_VALUES, TAKE_IN, isOfBlocked, subjectOf, asConfidence } from "./ticket-record.ts";
 import type { Ticket } from "./ticket-record.ts";
 import type { Context } from "../context.ts";
 import { anyTwoOf } from "./ticket-index.ts";
@@ -76,6 +76,9 @@ export class LeaseLostError extends Error {
 const sql = statements("tickets/tickets", {
   subject: subjectOf("i.text"),
   takeIn: TAKE_IN,
+  takenColumns: TAKEN_COLUMNS,
+  takenValues: TAKEN_VALUES,
+  isOfBlocked: isOfBlocked({ message: "i", chat: "c" }),
   stillFailed: STILL_FAILED,
   list: PUSHING_CHANNELS.join(","),
 });

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { CustomerItem } from "@svc/contracts";
+import type { CustomerDetail } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 import { given, pagesQuery } from "./pages.ts";
 
@@ -12,12 +12,12 @@ export const customerPagesQuery = (connection: Connection, project: string, q: s
     connection.call("listCustomers", project, { query: { ...query, ...given({ q }) }, signal }),
   );
 
-/** A customer. */
+/** A customer, with its notes. */
 export const customerQuery = (connection: Connection, project: string, id: string) =>
   queryOptions({
     queryKey: ["customer", project, id],
     staleTime: STALE_MS,
-    queryFn: async ({ signal }): Promise<CustomerItem> =>
+    queryFn: async ({ signal }): Promise<CustomerDetail> =>
       (await connection.call("getCustomer", project, { params: { id }, signal })).item,
   });
 

@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { Bell, BellOff, Compass, KeyRound, LogOut, MonitorX } from "lucide-react";
+import { Bell, BellOff, Compass, KeyRound, LogOut, MonitorX, PenLine } from "lucide-react";
 import { useState } from "react";
 import type { ReactElement, ReactNode } from "react";
 import type { Session } from "../api/session.ts";
@@ -78,6 +78,8 @@ export function ProjectMenu({ projects, project }: Projects) {
 
 const PasswordDialog = lazyDialog(async () => (await import("../sign-in/password-dialog.tsx")).PasswordDialog);
 
+const SignatureDialog = lazyDialog(async () => (await import("./signature-dialog.tsx")).SignatureDialog);
+
 /** Who is signed in, how the console looks, and the ways out. */
 // oxlint-disable-next-line max-lines-per-function -- one menu: a few lines for each of its items
 export function AccountMenu({
@@ -96,7 +98,8 @@ export function AccountMenu({
   const project = useProject();
   const { connection, preferences, queryClient, toasts } = useServices();
   const { hasNotifications, hasSingleKeys, language, theme } = useStore(preferences);
-  const [isChangingPassword, setChangingPassword] = useState(false);
+  const [dialog, setDialog] = useState<"password" | "signature" | null>(null);
+  const close = () => setDialog(null);
 
   const choose = (change: Partial<ReturnType<typeof preferences.get>>) =>
     preferences.set((now) => ({ ...now, ...change }));
@@ -167,7 +170,10 @@ export function AccountMenu({
             {t("firstRun.title")}
           </MenuItem>
         )}
-        <MenuItem icon={KeyRound} onSelect={() => setChangingPassword(true)}>
+        <MenuItem icon={PenLine} onSelect={() => setDialog("signature")}>
+          {t("account.signature")}
+        </MenuItem>
+        <MenuItem icon={KeyRound} onSelect={() => setDialog("password")}>
           {t("account.password")}
         </MenuItem>
         <MenuItem icon={MonitorX} onSelect={() => void leave("/sessions")}>
@@ -177,7 +183,8 @@ export function AccountMenu({
           {t("account.signOut")}
         </MenuItem>
       </Menu>
-      {isChangingPassword && <PasswordDialog onClose={() => setChangingPassword(false)} />}
+      {dialog === "password" && <PasswordDialog onClose={close} />}
+      {dialog === "signature" && <SignatureDialog onClose={close} />}
     </>
   );
 }

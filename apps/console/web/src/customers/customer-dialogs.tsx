@@ -11,18 +11,9 @@ import { ChoiceGroup } from "../ui/choice-fields.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import { displayName } from "./customer-facts.tsx";
 import { attributesOf, attributesText } from "./attributes-text.ts";
+import { useRefresh } from "./use-refresh.ts";
 
 const FACTS = ["name", "email", "phone", "language", "timeZone", "externalId"] as const;
-
-/** Shows a customer that was changed wherever it is shown. */
-function useRefresh() {
-  const { queryClient } = useServices();
-  return () => {
-    for (const key of ["customer", "customers", "tickets", "ticket"]) {
-      void queryClient.invalidateQueries({ queryKey: [key] });
-    }
-  };
-}
 
 /** Changes what is known of a customer. */
 export function CustomerDialog({ customer, onClose }: { customer: CustomerItem; onClose: () => void }) {
@@ -121,6 +112,32 @@ export function MergeDialog({ customer, onClose }: { customer: CustomerItem; onC
           }))}
         />
       )}
+    </FormDialog>
+  );
+}
+
+/** Asks before a customer is blocked. */
+export function BlockDialog({ customer, onClose }: { customer: CustomerItem; onClose: () => void }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const refresh = useRefresh();
+
+  async function submit() {
+    await connection.call("blockCustomer", project, { params: { id: customer.id } });
+    refresh();
+    onClose();
+  }
+
+  return (
+    <FormDialog
+      title={t("customer.blockTitle", { name: displayName(customer) })}
+      action={t("customer.block")}
+      variant="danger"
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <p className="text-sm text-muted">{t("customer.blockText")}</p>
     </FormDialog>
   );
 }

@@ -8,14 +8,15 @@ import { useTexts } from "../i18n/texts.ts";
 import { ResourcePage } from "../lists/resource-page.tsx";
 import { useProject, useServices } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
-import { Avatar } from "../ui/badge.tsx";
+import { Avatar, Badge } from "../ui/badge.tsx";
 import { Field } from "../ui/field.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { displayName } from "./customer-facts.tsx";
 
 function CustomerRow({ customer }: { customer: CustomerItem }) {
+  const { t } = useTexts();
   const project = useProject();
-  const { email, id, lastSeenAt, phone } = customer;
+  const { email, id, isBlocked, lastSeenAt, phone } = customer;
   const name = displayName(customer);
   const facts = [email, phone].filter((fact) => fact !== null && fact !== name);
   return (
@@ -30,6 +31,7 @@ function CustomerRow({ customer }: { customer: CustomerItem }) {
         <bdi className="block truncate text-sm font-medium">{name}</bdi>
         {facts.length > 0 && <bdi className="block truncate text-xs text-muted">{facts.join(" · ")}</bdi>}
       </span>
+      {isBlocked && <Badge tone="bad">{t("customer.blocked")}</Badge>}
       <Ago time={lastSeenAt} className="shrink-0 text-xs text-faint tabular-nums" />
     </Link>
   );

@@ -5,7 +5,7 @@ import { keepOneOperatorsData } from "./one-operators-data.ts";
 
 const sessionOf = (id: string): Session => ({
   ok: true,
-  operator: { id, name: id, email: `${id}@example.com`, hasPassword: true, roles: [] },
+  operator: { id, name: id, email: `${id}@example.com`, hasPassword: true, signature: "", roles: [] },
   projects: [],
   isAdministrator: false,
   csrf: "x",

@@ -8,7 +8,7 @@ import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
 import { ChangesNotice, MentionList, ReplyFileList } from "./composer-parts.tsx";
-import { useComposer, useComposerKeys } from "./use-composer.ts";
+import { signedText, useComposer, useComposerKeys } from "./use-composer.ts";
 import type { ComposerProps, ComposerState } from "./use-composer.ts";
 
 const CannedPicker = lazyDialog(async () => (await import("./canned-picker.tsx")).CannedPicker);
@@ -79,7 +79,7 @@ function ComposerField({ state, onCanned }: { state: ComposerState; onCanned: ()
     <div className="relative mt-1.5">
       {isPreview ? (
         <div className="max-h-[40vh] min-h-24 overflow-y-auto rounded-lg border border-line bg-page px-3 py-2">
-          <Markdown text={text} />
+          <Markdown text={signedText(text, state.signature)} />
         </div>
       ) : (
         <textarea
@@ -154,7 +154,7 @@ export function Composer(props: ComposerProps) {
         {isOpen && (
           <div className="mt-2 flex items-center gap-2">
             <p className="min-w-0 flex-1 truncate text-xs text-muted max-sm:hidden">
-              {t(mode === "note" ? "compose.noteFoot" : "compose.foot")}
+              {t(mode === "note" ? "compose.noteFoot" : state.signature === "" ? "compose.foot" : "compose.footSigned")}
             </p>
             <Button
               variant="primary"

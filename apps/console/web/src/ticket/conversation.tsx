@@ -1,6 +1,7 @@
 import { FileText, Download, ClipboardList, Link2, Bot, Check, CheckCheck, User, Zap, StickyNote } from "lucide-react";
 import type { Source, TicketDetail, TicketMessage, TicketReply, TicketEvent } from "@svc/contracts";
-import { useState, memo, useMemo } from "react";
+import { Suspense, lazy, memo, useMemo, useState } from "react";
+import type { ComponentProps } from "react";
 import { fillText, textOf, useTexts } from "../i18n/texts.ts";
 import type { TextKey, Texts } from "../i18n/texts.ts";
 import { customerName, isTask, taskText } from "../inbox/describe-ticket.ts";
@@ -8,6 +9,7 @@ import { useServices, usePeople } from "../session/services.ts";
 import { Avatar, Badge } from "../ui/badge.tsx";
 import { describeError } from "../ui/describe-error.ts";
 import { Markdown, OutLink, PlainText } from "../ui/markdown.tsx";
+import { saveFile } from "../ui/save-file.ts";
 import { sizeText } from "../ui/size-text.ts";
 import { describeReason } from "./describe-reason.ts";
 import type { ReasonWords } from "./describe-reason.ts";
@@ -40,7 +42,26 @@ function SourceChips({ sources, onSource }: { sources: readonly Source[]; onSour
 const FILE_CHIP =
   "inline-flex max-w-full items-center gap-1.5 rounded-md border border-line bg-surface px-2 py-1 text-xs font-medium hover:bg-hover";
 
-/** A file of a ticket. Whatever it is, it is handed to the computer as a file, never shown or run here. */
+// Loaded with the first image.
+const ImageView = lazy(async () => ({ default: (await import("./image-view.tsx")).ImageView }));
+
+/** What is worth a look at the bytes, which decide. */
+const MAY_BE_IMAGE = /^image\/(?:png|jpeg|gif|webp)$/i;
+
+/** A file of a ticket. Images are shown; whatever else it is, it is handed to the computer as a file, never shown or run. */
+function FileView({ type, ...file }: ComponentProps<typeof FileButton> & { type: string }) {
+  if (!MAY_BE_IMAGE.test(type)) return <FileButton {...file} />;
+  return (
+    <>
+      <Suspense fallback={null}>
+        <ImageView ticket={file.ticket} fileId={file.fileId} name={file.name} />
+      </Suspense>
+      <FileButton {...file} />
+    </>
+  );
+}
+
+/** A file of a ticket, as a button that hands it to the computer. */
 function FileButton({
   ticket,
   fileId,
@@ -58,12 +79,7 @@ function FileButton({
   async function save() {
     setBusy(true);
     try {
-      const bytes = await connection.fetchFile(`/api/v1/admin/tickets/${ticket.id}/files/${fileId}`, ticket.project);
-      // Of no type that a browser would show.
-      const address = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
-      const link = Object.assign(document.createElement("a"), { href: address, download: name });
-      link.click();
-      URL.revokeObjectURL(address);
+      saveFile(await connection.fetchFile(`/api/v1/admin/tickets/${ticket.id}/files/${fileId}`, ticket.project), name);
     } catch (error) {
       toasts.show({ kind: "error", text: describeError(error, t) });
     } finally {
@@ -86,7 +102,7 @@ const WEB = /^https?:\/\//i;
 /** A file that the service keeps itself. */
 const OWN_FILE = /^\/api\/v1\/admin\/tickets\/[\w-]+\/files\/([\w-]+)$/;
 
-/** A file that came with a message. Whatever it is, it is handed to the computer as a file, never shown or run here. */
+/** A file that came with a message, or a link to one. */
 function AttachmentChip({
   ticket,
   attachment: { expired = false, name, type, url },
@@ -116,7 +132,7 @@ function AttachmentChip({
       </span>
     );
   }
-  return <FileButton ticket={ticket} fileId={fileId} name={label} />;
+  return <FileView ticket={ticket} fileId={fileId} name={label} type={type} />;
 }
 
 /** What a customer has written. */
@@ -203,7 +219,13 @@ function ReplyView({
           <SourceChips sources={reply.sources} onSource={onSource} />
         </div>
       ) : (
-        <FileButton ticket={ticket} fileId={reply.id} name={reply.filename} size={sizeText(reply.sizeBytes, number)} />
+        <FileView
+          ticket={ticket}
+          fileId={reply.id}
+          name={reply.filename}
+          type={reply.mime}
+          size={sizeText(reply.sizeBytes, number)}
+        />
       )}
     </article>
   );

@@ -4,6 +4,7 @@ import { ExternalLink } from "lucide-react";
 import type { TicketDetail } from "@svc/contracts";
 import { conversationsQuery, customerQuery } from "../api/customers.ts";
 import { Conversations, CustomerFactRows, Fact } from "../customers/customer-facts.tsx";
+import { CustomerNotes } from "../customers/customer-notes.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { customerName } from "../inbox/describe-ticket.ts";
 import { itemsOf } from "../lists/resource-page.tsx";
@@ -123,6 +124,13 @@ export function CustomerPanel({ ticket }: { ticket: TicketDetail }) {
           />
         )}
       </dl>
+      {data?.isBlocked === true && <Badge tone="bad">{t("customer.blocked")}</Badge>}
+      {data !== undefined && (
+        <section aria-label={t("customer.notes")} className="pt-2">
+          <h4 className="pb-1 text-xs text-muted">{t("customer.notes")}</h4>
+          <CustomerNotes customer={data} />
+        </section>
+      )}
       {id !== null && <EarlierConversations customerId={id} ticketId={ticket.id} />}
     </>
   );

@@ -5,6 +5,7 @@ import {
   ArrowLeft,
   CircleCheck,
   Copy,
+  Download,
   EllipsisVertical,
   OctagonX,
   PanelRight,
@@ -118,6 +119,7 @@ interface HeaderDoing {
   reopen: () => void;
   unsnooze: () => void;
   openDialog: (dialog: TicketDialog) => void;
+  saveTranscript: () => void;
   copyLink: () => void;
   toggleDetails: () => void;
 }
@@ -126,7 +128,7 @@ interface HeaderDoing {
 function TicketMenu({ ticket, isClosed, doing }: { ticket: TicketDetail; isClosed: boolean; doing: HeaderDoing }) {
   const { t } = useTexts();
   const mayWrite = useRights()("tickets:write");
-  const { askToResolve, copyLink, openDialog, reopen, resolve } = doing;
+  const { askToResolve, copyLink, openDialog, reopen, resolve, saveTranscript } = doing;
   const canReject = ticket.stage === "review" && !isTask(ticket);
   const items: { icon: LucideIcon; keys: string; title: TextKey; isDanger?: true; run: () => void }[][] = [
     [
@@ -163,6 +165,11 @@ function TicketMenu({ ticket, isClosed, doing }: { ticket: TicketDetail; isClose
             <MenuLine />
           </Fragment>
         ))}
+      {!isTask(ticket) && (
+        <MenuItem icon={Download} onSelect={saveTranscript}>
+          {t("action.transcript")}
+        </MenuItem>
+      )}
       <MenuItem icon={Copy} onSelect={copyLink}>
         {t("action.copyLink")}
       </MenuItem>

@@ -92,6 +92,7 @@ function useTicketCommands({ snooze, stage }: TicketDetail, state: ReturnType<ty
   ];
   useCommands("ticket", [
     { id: "details", title: t("action.details"), keys: "d", run: doing.toggleDetails },
+    takesReplies && { id: "transcript", title: t("action.transcript"), run: doing.saveTranscript },
     { id: "copy-link", title: t("action.copyLink"), run: doing.copyLink },
     ...(mayWrite ? writing : []),
   ]);

@@ -4,7 +4,7 @@ import { flushSync } from "react-dom";
 import type { TicketDetail } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import { isTask } from "../inbox/describe-ticket.ts";
-import { usePeople, useServices } from "../session/services.ts";
+import { usePeople, useServices, useSession } from "../session/services.ts";
 import type { Person } from "../session/services.ts";
 import { findMention, mentionsIn } from "./find-mention.ts";
 import { describeChanges, isInTheWay, seenOf } from "./own-drafts.ts";
@@ -119,6 +119,7 @@ function useMentions(text: string, isNote: boolean) {
 // oxlint-disable-next-line max-lines-per-function -- one state that all parts of the composer share
 export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent, onNext }: ComposerProps) {
   const { me } = usePeople();
+  const { signature } = useSession().operator;
   const area = useRef<HTMLTextAreaElement>(null);
   const notice = useRef<HTMLDivElement>(null);
   const draft = useOwnDraft(ticket, drafts);
@@ -155,6 +156,7 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
     draft,
     drafts,
     mode,
+    signature,
     changes,
     mentions,
     notice,
@@ -195,6 +197,8 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
     mode,
     modes,
     takesFiles,
+    /** What is added to the text when it is sent; empty for none. */
+    signature: mode === "reply" ? signature : "",
     changes,
     mentions,
     isOpen,
@@ -249,6 +253,7 @@ interface SendOptions {
   draft: ReturnType<typeof useOwnDraft>;
   drafts: OwnDrafts;
   mode: ComposeMode;
+  signature: string;
   changes: ReturnType<typeof describeChanges>;
   mentions: ReturnType<typeof useMentions>;
   notice: { current: HTMLDivElement | null };
@@ -259,12 +264,19 @@ interface SendOptions {
   onNext: () => void;
 }
 
+/**
+ * Returns a reply with a signature below it, as it is sent. An edited draft has none: what was changed in it is proposed for
+ * the knowledge base.
+ */
+export const signedText = (text: string, signature: string): string =>
+  signature === "" ? text : `${text.trimEnd()}\n\n${signature}`;
+
 /** Returns a function that sends the text, unless a file has failed or the ticket has changed since it was begun. */
 function useSend(options: SendOptions) {
   const { t } = useTexts();
   const { toasts } = useServices();
-  const { act, draft, drafts, mode, changes, mentions, notice, ticketId, isReady, setSending, onSent, onNext } =
-    options;
+  const { act, draft, drafts, mode, signature, changes, mentions, notice, ticketId, isReady } = options;
+  const { setSending, onSent, onNext } = options;
   const { files, text } = draft;
   const takesFiles = mode !== "note";
 
@@ -280,7 +292,7 @@ function useSend(options: SendOptions) {
       return act("note", input, { version: null, done: t("done.note") });
     }
     if (mode === "edit") return act("edit", { text, ...withFiles }, { done });
-    return act("reply", { text, markdown: true, ...withFiles }, { done });
+    return act("reply", { text: signedText(text, signature), markdown: true, ...withFiles }, { done });
   }
   function reject(message: string) {
     toasts.show({ kind: "error", text: message });

@@ -5,6 +5,8 @@ import { useTexts } from "../i18n/texts.ts";
 import { useInbox } from "../inbox/use-ticket-list.ts";
 import { READ_MS } from "../session/command-registry.ts";
 import { useServices } from "../session/services.ts";
+import { describeError } from "../ui/describe-error.ts";
+import { saveFile } from "../ui/save-file.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
 /**
@@ -15,7 +17,7 @@ import type { TicketActions } from "./use-ticket-actions.ts";
 // oxlint-disable-next-line max-lines-per-function -- one short function for each decision, over one shared state
 export function useDecisions(ticket: TicketDetail, isNext: RefObject<boolean>, actions: TicketActions) {
   const { t } = useTexts();
-  const { toasts } = useServices();
+  const { connection, toasts } = useServices();
   const { advance } = useInbox();
   const { act } = actions;
   const readFrom = useRef(0);
@@ -75,6 +77,11 @@ export function useDecisions(ticket: TicketDetail, isNext: RefObject<boolean>, a
           undo: ({ version }) => void actions.assign(before, { version, keepsDraft: true }),
         });
       }),
+    saveTranscript: () =>
+      void connection.fetchFile(`/api/v1/admin/tickets/${ticket.id}/transcript`, ticket.project).then(
+        (bytes) => saveFile(bytes, `conversation-${ticket.id.slice(0, 8)}.txt`),
+        (error: unknown) => toasts.show({ kind: "error", text: describeError(error, t) }),
+      ),
     copyLink: () =>
       void navigator.clipboard.writeText(location.href).then(
         () => toasts.show({ kind: "done", text: t("done.copied") }),

@@ -103,9 +103,17 @@ export function SelectField<Value extends string>({
 }
 
 /** A labelled field of several lines. */
-export function TextArea({ label, hint, error, className, onChange, ...rest }: FieldProps & Rest<"textarea">) {
+export function TextArea({
+  label,
+  hidesLabel = false,
+  hint,
+  error,
+  className,
+  onChange,
+  ...rest
+}: FieldProps & Rest<"textarea"> & { hidesLabel?: boolean }) {
   return (
-    <Labelled label={label} hint={hint} error={error} className={className}>
+    <Labelled label={label} hidesLabel={hidesLabel} hint={hint} error={error} className={className}>
       {(attributes) => (
         <textarea
           rows={4}

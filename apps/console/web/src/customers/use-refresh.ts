@@ -1,0 +1,11 @@
+import { useServices } from "../session/services.ts";
+
+/** Returns a function that shows a customer that was changed wherever it is shown. */
+export function useRefresh() {
+  const { queryClient } = useServices();
+  return () => {
+    for (const key of ["customer", "customers", "tickets", "ticket"]) {
+      void queryClient.invalidateQueries({ queryKey: [key] });
+    }
+  };
+}

@@ -1,0 +1,86 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { readImage } from "../ui/read-image.ts";
+
+/** A larger image could take the memory of the page: 25 megapixels take 100 MB. */
+const MAX_PIXELS = 25_000_000;
+
+/** Returns the image as its bytes say, whatever its sender says; null for what is none or is too large. */
+function imageOf(bytes: ArrayBuffer): Blob | null {
+  const image = readImage(bytes);
+  return image === null || image.width * image.height > MAX_PIXELS ? null : new Blob([bytes], { type: image.type });
+}
+
+/** True once the element is near the visible part of the page. */
+function useIsNear(element: { current: HTMLElement | null }): boolean {
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    if (element.current === null) return undefined;
+    const observer = new IntersectionObserver(([entry]) => {
+      if (entry?.isIntersecting === true) setNear(true);
+    });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element]);
+  return isNear;
+}
+
+/** The address of a blob for as long as it is shown; null before. */
+function useAddress(blob: Blob | null): string | null {
+  const [address, setAddress] = useState<string | null>(null);
+  useEffect(() => {
+    if (blob === null) return undefined;
+    const created = URL.createObjectURL(blob);
+    setAddress(created);
+    return () => URL.revokeObjectURL(created);
+  }, [blob]);
+  return address;
+}
+
+/**
+ * An image of a conversation, small until it is clicked; nothing if the file is no PNG, JPEG, GIF or WebP. It is loaded when
+ * it comes into view, and shown as an image only, never as a page.
+ */
+export function ImageView({
+  ticket: { id, project },
+  fileId,
+  name,
+}: {
+  ticket: { id: string; project: string };
+  fileId: string;
+  name: string;
+}) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const place = useRef<HTMLDivElement>(null);
+  const isNear = useIsNear(place);
+  const [isLarge, setLarge] = useState(false);
+  const { data = null } = useQuery({
+    queryKey: ["image", project, id, fileId],
+    enabled: isNear,
+    staleTime: Infinity,
+    queryFn: async () => imageOf(await connection.fetchFile(`/api/v1/admin/tickets/${id}/files/${fileId}`, project)),
+  });
+  const address = useAddress(data);
+  return (
+    <div ref={place}>
+      {address !== null && (
+        <button
+          type="button"
+          aria-expanded={isLarge}
+          title={t("ticket.enlarge")}
+          onClick={() => setLarge((shown) => !shown)}
+          className="mb-1 block max-w-full"
+        >
+          <img
+            src={address}
+            alt={name}
+            className={`max-w-full rounded-lg border border-line ${isLarge ? "" : "max-h-40"}`}
+          />
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+import { customerOf, safeLine, withoutBidiControls } from "@svc/contracts";
+import type { MessageRecord, OlderThan, ReplyRecord, Store, TicketRecord } from "@svc/store";
+import type { Principal } from "@svc/auth";
+import { operation } from "./operation.ts";
+import { readTicket } from "./tickets.ts";
+
+/** Pages of up to 200 messages and replies that are read; of a longer conversation the newest are in the transcript. */
+const PAGES_MAX_COUNT = 50;
+const NAME_CHARS = 100;
+
+/** What was said in a ticket, oldest first, and whether older entries are missing. */
+async function readSaid(store: Store, { project }: Principal, { id }: TicketRecord) {
+  const messages: MessageRecord[] = [];
+  const replies: ReplyRecord[] = [];
+  let before: OlderThan = { messages: Number.MAX_SAFE_INTEGER, replies: Number.MAX_SAFE_INTEGER, events: null };
+  for (let page = 0; page < PAGES_MAX_COUNT; page++) {
+    const found = await store.ticketDetails.readOlder(project, id, before);
+    if (found === null) break;
+    messages.unshift(...found.messages);
+    replies.unshift(...found.replies);
+    before = {
+      messages: found.more.messages ? (messages[0]?.seq ?? null) : null,
+      replies: found.more.replies ? (replies[0]?.seq ?? null) : null,
+      events: null,
+    };
+    if (before.messages === null && before.replies === null) break;
+  }
+  return { messages, replies, isCut: before.messages !== null || before.replies !== null };
+}
+
+const AUTHORS = { agent: "Agent", operator: "Operator", system: "Automatic message" } as const;
+
+/** Control characters except tabs, which could make a terminal or a line say something else. */
+const CONTROL = /(?!\t)\p{Cc}/gu;
+
+/** The lines of a text, indented, so that none of them looks like the head of another entry. */
+const indented = (text: string) =>
+  withoutBidiControls(text)
+    .split(/\r\n|[\n\r\u2028\u2029]/u)
+    .map((line) => `  ${line.replace(CONTROL, "")}`.trimEnd());
+
+const timeOf = (time: Date) => `${time.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+
+/** An entry: its time and author, then what was said and which files came with it. */
+const entryOf = (at: Date, author: string, text: string, files: readonly string[]) => [
+  "",
+  `${timeOf(at)}  ${author}`,
+  ...(text === "" ? [] : indented(text)),
+  ...files.map((name) => `  [file] ${safeLine(name, NAME_CHARS)}`),
+];
+
+/** Returns the transcript of a conversation as plain text. */
+function transcriptOf(
+  ticket: TicketRecord,
+  { messages, replies, isCut }: Awaited<ReturnType<typeof readSaid>>,
+): string {
+  const stated = ticket.customer ?? customerOf(ticket.channelMeta);
+  const customer = safeLine(stated?.name ?? stated?.email ?? ticket.customer?.alias ?? "Customer", NAME_CHARS);
+  const entries = [
+    ...messages.map(({ attachments, createdAt, seq, text }) => {
+      const files = attachments.map(({ name, type }) => name ?? type);
+      return { seq, lines: entryOf(createdAt, customer, text, files) };
+    }),
+    ...replies.map(({ author, content, createdAt, seq }) => {
+      const isText = content.type === "message";
+      const lines = entryOf(createdAt, AUTHORS[author], isText ? content.text : "", isText ? [] : [content.filename]);
+      return { seq, lines };
+    }),
+  ].sort((one, other) => one.seq - other.seq);
+  return [
+    safeLine(ticket.subject, 200),
+    `Customer: ${customer}`,
+    `Channel: ${ticket.channelId}`,
+    `Started: ${timeOf(ticket.createdAt)}`,
+    ...(isCut ? ["", "Earlier messages are not in this transcript."] : []),
+    ...entries.flatMap(({ lines }) => lines),
+    "",
+  ].join("\n");
+}
+
+/**
+ * What was said in a ticket as a text file: messages and replies, without notes, drafts and reasons. Scope tickets:read.
+ * Throws not_found.
+ */
+export const getTicketTranscript = operation("getTicketTranscript", async ({ store }, principal, id) => {
+  const ticket = await readTicket(store, principal, id);
+  const text = transcriptOf(ticket, await readSaid(store, principal, ticket));
+  return { filename: `conversation-${ticket.id.slice(0, 8)}.txt`, content: Buffer.from(text) };
+});
