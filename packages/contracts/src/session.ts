@@ -23,6 +23,7 @@ export const VIEW_FILTERS = [
   "assignee",
   "tag",
   "language",
+  "overdue",
   "userId",
 ] as const;
 

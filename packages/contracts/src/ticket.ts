@@ -11,7 +11,7 @@ import { lineUpTo } from "./well-formed.ts";
 export const ticketStatusSchema = z.enum(["open", "pending", "resolved", "spam"]);
 export type TicketStatus = z.infer<typeof ticketStatusSchema>;
 
-/** What a ticket is due for by the SLA targets. */
+/** Kind of a deadline that the SLA targets set. */
 export const deadlineKindSchema = z.enum(["first_reply", "next_reply", "resolution"]);
 export type DeadlineKind = z.infer<typeof deadlineKindSchema>;
 
