@@ -235,7 +235,8 @@ describeInBrowser("a day of operators", () => {
       await composerOn(page, "Reply").fill("Anything else?");
       const picture = { name: "plan.png", mimeType: "image/png", buffer: Buffer.from(PNG_BASE64, "base64") };
       await page.locator("input[type=file]").setInputFiles(picture);
-      await page.getByRole("list", { name: "Files" }).getByText("plan.png").waitFor();
+      // Its size stands there once it is uploaded; until then nothing is sent.
+      await page.getByRole("list", { name: "Files" }).getByText(String(picture.buffer.length)).waitFor();
       await page.keyboard.press("Control+Enter");
       await waitFor(async () => (await textsSentTo(chatId)).includes(signed("Anything else?")), {
         what: "the next reply",
