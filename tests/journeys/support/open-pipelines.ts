@@ -111,7 +111,7 @@ export async function openPipelines() {
 
     /** Lets a message that waits for its next try be tried now. */
     async hurry(messageId: string): Promise<void> {
-      await sql("UPDATE messages SET not_before = now(), due_at = now() WHERE id = $1 AND not_before IS NOT NULL", [
+      await sql("UPDATE messages SET not_before = now(), due_at = now() WHERE id = $1 AND not_before > now()", [
         messageId,
       ]);
     },
