@@ -260,7 +260,7 @@ export const ticketEndpoints = {
         status: 200,
         when: "The conversation, in UTF-8.",
         schema: null,
-        mediaType: "text/plain; charset=utf-8",
+        mediaType: "text/plain",
         headers: { "Content-Disposition": "`attachment`, with the file name." },
       },
     ],
