@@ -320,7 +320,7 @@ test("the draft for several messages that wait answers each of their questions",
   expect(joined?.text.startsWith(`${first}\n\n`)).toBe(true);
   expect(joined?.text.slice(first.length)).toMatch(/forty crowns/);
 
-  // So does one that is made anew.
+  // So does the one after a repeated generation.
   const answer = await client.decide(ticketId, "regenerate");
   expect(answer.status).toBe(200);
   const { version, draft } = await client.untilRedrafted(ticketId, ticketOf(answer).version);

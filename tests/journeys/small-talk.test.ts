@@ -111,7 +111,7 @@ describe("a message that asks the documents nothing", () => {
     const thanks = await ask("Thanks!", chatId);
     expect([thanks.status, thanks.body.status, thanks.replies]).toEqual([202, "pending", []]);
     expect(await reviews.read(ticketId)).toMatchObject({ stage: "done", status: "pending", draft: null });
-    // What that person is told waits for that person.
+    // A message to that person waits for that person.
     await ask("the one in Main Street", chatId);
     expect(await reviews.untilHeld(ticketId, 1)).toMatchObject({ stage: "review", status: "open" });
   });

@@ -1,9 +1,9 @@
 import { setTimeout as rest, setImmediate as breathe } from "node:timers/promises";
 import type { Log } from "@svc/log";
-import { deadlinesOf } from "./sla-deadlines.ts";
 import { startSweeps } from "@svc/work";
 import type { Store, TicketText } from "@svc/store";
 import { searchWords } from "@svc/text";
+import { deadlinesOf } from "./sla-deadlines.ts";
 
 /** Bytes of a ticket's words that are indexed at most; PostgreSQL takes 1 MB with what it needs for each. */
 const MAX_WORD_BYTES = 400_000;
@@ -47,8 +47,8 @@ const WORDS_POLL_MS = 10_000;
  * Twice a second in every replica: takes over what has changed in tickets, for their lists, and reads the words of those
  * that changed, so that a search finds them within about a second, and later while messages are worked on in this process,
  * which `isBusy` says. One replica at a time follows the changes; words are read by all of them. What an upgrade finds there
- * is read in the same way, after what changes meanwhile. Snoozes whose time has come end, and tickets
- * that are late by the SLA targets get an event.
+ * is read in the same way, after what changes meanwhile. Snoozes whose time has come end, and tickets that are late by the
+ * SLA targets get an event.
  */
 export function startTicketIndex(
   { store, log }: { store: Store; log: Log },

@@ -41,4 +41,6 @@ test("the handoff text is followed by the expected reply in its language", () =>
   expect(handoff("Hmm", null, open)).toBe("A person will reply.\n\nWe usually reply within 2 hours.");
   const businessHours = { timeZone: "UTC", week: {}, holidays: [] };
   expect(handoff("Hmm", null, { ...open, businessHours })).toBe("A person will reply.");
+  const silentInSpanish = { ...open, handoffTexts: { es: "" } };
+  expect(handoff("¿Dónde está mi pedido? No lo encuentro.", null, silentInSpanish)).toBe("");
 });

@@ -43,10 +43,10 @@ function likelyLanguage({ message, passages }: Pick<Run, "message" | "passages">
   return isLikely && passages?.languages?.includes(language) === true ? language : null;
 }
 
-/** A handoff text, and below it when the customer can expect a person's reply, if that is known. */
+/** A handoff text, and below it when the customer can expect a person's reply, if that is known. An empty one stays empty. */
 function withExpectedReply({ project }: Pick<Run, "project">, text: string, locale: string): string {
   const expected = describeExpectedReply(project, { locale });
-  return expected === "" ? text : `${text}\n\n${expected}`;
+  return text.trim() === "" || expected === "" ? text : `${text}\n\n${expected}`;
 }
 
 /**

@@ -1,8 +1,6 @@
-/**
- * Something that a test has started and must end: what it is, and how to end it when the test has not. Null: it is kept
- * for the whole test file, and nothing that the test has to end.
- */
+/** Something that a test file has started, and how to end it when the file has not. */
 interface HeldResource {
+  /** Name of what the file must end itself; null for what is kept until its end, which is no leak. */
   what: string | null;
   end: () => Promise<unknown>;
 }
@@ -13,7 +11,7 @@ const HELD = Symbol.for("@svc/testing held resources");
 type Realm = { [HELD]?: Set<HeldResource> };
 
 /**
- * Notes that something was started that must not outlive the test file, and how to end it. Answers a function that
+ * Notes that something was started that must not outlive the test file, and how to end it. Returns a function that
  * notes its end.
  */
 export function holdResource(what: string | null, end: () => Promise<unknown>): () => void {

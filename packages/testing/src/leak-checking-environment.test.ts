@@ -53,6 +53,13 @@ test("a test file that leaves a process running fails and names it, and the proc
   expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
 });
 
+test("what is kept until the end of a file is ended with it, and is no leak", async () => {
+  const { code, output } = await runJest(`
+    test("keeps", () => void holdResource(null, async () => console.log("ended", "what was kept")));`);
+  expect(output).toContain("ended what was kept");
+  expect(code).toBe(0);
+});
+
 test("a leak is reported beside the test that failed, and is ended by code that loads a module for it", async () => {
   const { code, output } = await runJest(`
     test("fails first", async () => {

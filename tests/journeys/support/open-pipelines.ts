@@ -111,6 +111,7 @@ export async function openPipelines() {
 
     /** Lets a message that waits for its next try be tried now. */
     async hurry(messageId: string): Promise<void> {
+      // What is due already stays as it is: a due time that moves with each call would never be long enough ago.
       await sql("UPDATE messages SET not_before = now(), due_at = now() WHERE id = $1 AND not_before > now()", [
         messageId,
       ]);

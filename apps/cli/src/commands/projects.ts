@@ -125,24 +125,18 @@ function parseHandoffIn(given: string, before: Record<string, string> = {}): Rec
 
 const parseReplyTime = numberOr("none", 5, "Must be a number of minutes, or none.");
 
-/** Returns the targets, which the operation checks. */
-function parseSla(given: string): ProjectChange["slaTargets"] {
+/** Returns what is given as JSON; the operation checks it. */
+function parseJson(given: string, help: string): unknown {
   try {
-    return JSON.parse(given) as ProjectChange["slaTargets"];
+    return JSON.parse(given);
   } catch {
-    throw new InvalidArgumentError("Must be JSON.");
+    throw new InvalidArgumentError(help);
   }
 }
 
-/** Returns the hours, which the operation checks, or null for `always`. */
-function parseHours(given: string): ProjectChange["businessHours"] {
-  if (given === "always") return null;
-  try {
-    return JSON.parse(given) as ProjectChange["businessHours"];
-  } catch {
-    throw new InvalidArgumentError("Must be JSON, or always.");
-  }
-}
+const parseSla = (given: string) => parseJson(given, "Must be JSON.") as ProjectChange["slaTargets"];
+const parseHours = (given: string) =>
+  given === "always" ? null : (parseJson(given, "Must be JSON, or always.") as ProjectChange["businessHours"]);
 
 /** The options for the settings of a project. */
 const SETTINGS = {

@@ -15,8 +15,9 @@ const FIRST_WAIT_MS = 2_000;
 const MOST_WAIT_MS = 120_000;
 
 /**
- * Loads the settings of a key, with texts of the server in a language (BCP 47; may be empty), and tries again in silence for as long as the server is away: 2 s at first, up to two
- * minutes, each time anything from half of that on. Ends with null after `signal`.
+ * Loads the settings of a key, with texts of the server in a language (BCP 47; may be empty), and tries again in silence
+ * for as long as the server is away: 2 s at first, up to two minutes, each time anything from half of that on. Ends with
+ * null after `signal`.
  */
 export async function loadConfig(
   base: string,

@@ -5,10 +5,10 @@ agent_id, language, version
 
 -- name: open (prepared)
 -- Opens the ticket of a message or takes the message into an open one: newest meta wins, a resolved ticket is open
--- again, and that of a blocked customer is spam. The versions of a ticket that was erased continue. Fenced by the lease, so that a run which continues after
--- its chat was erased brings nothing back. Locks the chats' rows against an erasure and then the tickets' rows, in the
--- order of their ids. When a crash of the database undoes it, the run that it belongs to cannot finish and is done
--- again.
+-- again, and that of a blocked customer is spam. The versions of a ticket that was erased continue. Fenced by the lease,
+-- so that a run which continues after its chat was erased brings nothing back. Locks the chats' rows against an erasure
+-- and then the tickets' rows, in the order of their ids. When a crash of the database undoes it, the run that it belongs
+-- to cannot finish and is done again.
 INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta,
   version, {{takenColumns}})
 SELECT i.id, i.project_id, i.project_id, i.channel_id, i.chat_id, i.user_id, {{subject}}, i.channel_meta,

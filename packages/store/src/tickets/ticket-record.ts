@@ -202,7 +202,7 @@ export const isOfBlocked = ({ message: m, chat: c }: { message: string; chat: st
          AND (identity.kind = CASE WHEN ${c}.channel_id = '${UPDATES_CHANNEL}' THEN 'telegram' ELSE 'user' END
              AND identity.value = sender.id
            OR identity.kind = 'email' AND identity.value = lower(sender.id))
-       LIMIT 1))
+       ORDER BY identity.kind = 'email' LIMIT 1))
   ) ELSE false END`;
 
 /** SQL of the columns `TAKEN_COLUMNS` of a ticket that is opened by a message; `b.is_blocked` says whether it is of a blocked customer. */
