@@ -66,7 +66,7 @@ const SNOOZE_HOURS_ERROR = `must be an integer from 1 to ${CANNED_REPLY_LIMITS.s
 /** An operator of the console, as tickets name assignees. */
 const OPERATOR_ACTOR = /^operator:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/u;
 
-/** What a canned reply changes on the ticket that it is sent on. Unknown fields are rejected. */
+/** Changes to a ticket that come with a canned reply sent on it. Unknown fields are rejected. */
 export const cannedReplyActionsSchema = z
   .strictObject({
     addTags: ticketTagsField.optional(),

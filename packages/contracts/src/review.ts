@@ -115,7 +115,7 @@ const untilSchema = z.iso
   .nullable()
   .describe("When the ticket returns to the inbox. Null: when the customer writes, which always ends the snooze.");
 
-/** What changes on the ticket with a reply, in the same decision. Unknown fields are rejected. */
+/** Changes to a ticket that come with a reply, in the same decision. Unknown fields are rejected. */
 export const replyActionsSchema = z.strictObject({
   addTags: ticketTagsField.optional().describe("Tags that the ticket gets besides its own."),
   priority: ticketPriorityField.optional(),
