@@ -3,7 +3,7 @@ import { issueKey } from "@svc/auth";
 import { AGENT_LIMITS, agentResultSchema, agentSchema } from "@svc/contracts";
 import type { Agent, AgentResult, Scope } from "@svc/contracts";
 import { newId } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { startFakeModel, waitFor } from "@svc/testing";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
@@ -209,4 +209,95 @@ test("an example that is added counts in triage on every replica soon, and a del
   await isAnsweredBy("the flimflam wobbles", "tech");
   await call(`/${tech.id}`, { project, method: "DELETE" });
   await isAnsweredBy("the flimflam wobbles", "billing");
+});
+
+describe("the model server", () => {
+  const settings = (request: ApiRequest = {}, path = "") =>
+    callApi(`${api.baseUrl(0)}/api/v1/admin/model-settings${path}`, { key: product.adminKey, ...request });
+  const KEY = "sk-planted-9876543210";
+  const none = { ok: true, source: null, baseUrl: null, api: null, apiKey: null, model: null };
+
+  test("is tested, set and removed while the service runs: agents use it at once, and nobody reads its key", async () => {
+    const model = await startFakeModel();
+    try {
+      expect((await settings()).body).toEqual(none);
+      const input = { baseUrl: `${model.baseUrl}/`, apiKey: KEY, model: "gpt-test" };
+      const away = { ...input, baseUrl: "http://127.0.0.1:9/v1" };
+      const fact = "Parcels leave the house every working day at three.";
+      const claims = [{ text: "They leave at three.", citations: [{ passage: 1, quote: fact }] }];
+      // The test of the settings asks for the days of a week.
+      model.answerWith((request) =>
+        JSON.stringify(request).includes("How many days has a week?")
+          ? { days: 7 }
+          : { answered: true, needsPerson: false, claims },
+      );
+      const failed = await settings({ method: "POST", json: away }, "/test");
+      expect(failed.body).toMatchObject({ ok: true, models: [], problem: expect.stringContaining("unreachable") });
+      const tested = await settings({ method: "POST", json: input }, "/test");
+      expect(tested.body).toMatchObject({ ok: true, problem: null });
+      expect((await settings()).body).toEqual(none);
+
+      const shown = {
+        ...none,
+        source: "stored",
+        baseUrl: model.baseUrl,
+        api: "openai",
+        apiKey: "********",
+        model: "gpt-test",
+      };
+      expect((await settings({ method: "PUT", json: input })).body).toEqual(shown);
+      const kb = await kbs.makeKb();
+      const { id: documentId } = documentOf(await kbs.add(kb.id, { key: "parcels", text: fact }));
+      await kbs.settled(kb.id, documentId);
+      const agent = await makeAgent({ kbIds: [kb.id] });
+      const ask = async () =>
+        resultOf(await call(`/${agent.id}/execute`, { json: { text: "When do parcels leave?" } }));
+      const usesModel = async () => (await ask()).usage.model === "openai:gpt-test";
+      await waitFor(async () => (await usesModel()) && (await usesModel()), { what: "both replicas to use the model" });
+      expect(JSON.stringify(model.requests().at(-1))).toContain("When do parcels leave?");
+
+      // The key stays with its server, and is not sent to another one.
+      expect((await settings({ method: "PUT", json: { ...input, apiKey: "********" } })).body).toEqual(shown);
+      const moved = await settings({ method: "PUT", json: { baseUrl: "http://127.0.0.1:9/v1", model: null } });
+      expect(moved.body).toMatchObject({ apiKey: null, model: null });
+      expect((await settings({ method: "DELETE" })).body).toEqual(none);
+      const rows = await queryDatabase(
+        product.databaseUrl,
+        "SELECT object, action FROM audit_events WHERE action LIKE 'models.%'",
+      );
+      expect(rows.length).toBeGreaterThanOrEqual(4);
+    } finally {
+      await settings({ method: "DELETE" });
+      await model.close();
+    }
+  });
+
+  test("400 with every error of the input; 403 for keys of one project", async () => {
+    for (const baseUrl of [
+      "file:///etc/passwd",
+      "ftp://host/",
+      "http://user:secret@host/v1",
+      "http://host/v1?x=1",
+      "no URL",
+      "",
+    ]) {
+      expectProblem(await settings({ method: "PUT", json: { baseUrl } }), "invalid_request");
+    }
+    const { project } = await product.store.projects.ensure("north");
+    const scopes: Scope[] = ["models:*", "agents:*"];
+    const { key } = await issueKey(product.store, {
+      name: "k",
+      scopes,
+      project: project.id,
+      rateLimit: null,
+      createdBy: "test",
+    });
+    for (const request of [
+      {},
+      { method: "PUT", json: { baseUrl: "http://host/v1" } },
+      { method: "DELETE" },
+    ] as ApiRequest[]) {
+      expectProblem(await settings({ key, ...request }), "insufficient_scope");
+    }
+  });
 });

@@ -58,7 +58,7 @@ async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
 }
 
 /** The models of a process, as far as health reads them. */
-type CheckedModels = Pick<NonNullable<Resources["models"]>, "health">;
+type CheckedModels = Pick<Resources["models"], "health">;
 
 /**
  * Returns the state of the language model providers after the last calls of this process; health itself calls none. Empty
@@ -123,7 +123,8 @@ export interface HealthSources {
  */
 export function getHealth({ check, models, manager, authenticate, rateLimit }: HealthSources): RequestHandler {
   return async (request, response) => {
-    const checks = { ...(await check()), ...checkModels(models), channel: checkChannel(manager) };
+    const configured = (await models.config()) === null ? null : models;
+    const checks = { ...(await check()), ...checkModels(configured), channel: checkChannel(manager) };
     const all = Object.values(checks).map((part) => part.status);
     const status: Check["status"] = all.includes("fail") ? "fail" : all.includes("warn") ? "warn" : "pass";
     const channels = Object.fromEntries(

@@ -53,16 +53,16 @@ interface MessageClaim extends ChatClaim {
 // oxlint-disable-next-line max-lines-per-function -- One definition of work: data and its short functions.
 export function processMessages(
   context: StageContext,
-  { leases, isolation }: { leases: ChatLeases; isolation: Isolation },
+  { leases, isolation, hasModels }: { leases: ChatLeases; isolation: Isolation; hasModels: boolean },
 ): Work<Chat> {
-  const { store, queues, log, models, readSettings } = context;
-  const concurrency =
-    models === null
-      ? {}
-      : {
-          concurrency: MODEL_CONCURRENCY,
-          limit: (process: (chat: Chat) => Promise<void>) => limitPerProject(process, MODEL_CONCURRENCY_PER_PROJECT),
-        };
+  const { store, queues, log, readSettings } = context;
+  // A first model that is set while the process runs is used at once, with the concurrency of a process without one.
+  const concurrency = hasModels
+    ? {
+        concurrency: MODEL_CONCURRENCY,
+        limit: (process: (chat: Chat) => Promise<void>) => limitPerProject(process, MODEL_CONCURRENCY_PER_PROJECT),
+      }
+    : {};
 
   async function run(claim: MessageClaim, { signal }: HeldLease): Promise<boolean> {
     const { message, span } = claim;

@@ -47,7 +47,8 @@ export function pipelineService(resources: Resources): Service {
     const reader = createFileReader();
     const fetcher = createPageFetcher({ guard: createFetchGuard(config) });
 
-    const messages = processMessages(context, { leases, isolation });
+    const hasModels = (await resources.models.config()) !== null;
+    const messages = processMessages(context, { leases, isolation, hasModels });
     const works = [
       messages,
       processReviews(context, { leases, isolation, messages }),

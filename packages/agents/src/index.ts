@@ -23,6 +23,9 @@ export type {
   ModelProviderConfig,
   ModelsConfig,
 } from "./models/language-model.ts";
+export { followModels } from "./models/follow-models.ts";
+export type { FindModelsConfig } from "./models/follow-models.ts";
+export { modelProviderOf } from "./models/language-model.ts";
 export { openLanguageModels } from "./models/open-language-models.ts";
 export { promisesPerson } from "./promises-person.ts";
 export { NOTES_LIMITS } from "./notes/read-notes-with-model.ts";

@@ -3,6 +3,9 @@ import { listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { problemSchema } from "./errors.ts";
 import { cursorSchema, decodeTextCursor, encodeTextCursor, listFields } from "./list-query.ts";
+import { maskedSchema, secretSchema } from "./secret.ts";
+import { parseUrl } from "./url.ts";
+import { textUpTo } from "./well-formed.ts";
 
 /** Limits of the model catalog. */
 export const MODEL_LIMITS = {
@@ -12,6 +15,8 @@ export const MODEL_LIMITS = {
   pullMaxTries: 5,
   /** Maximum duration of a pull. */
   pullMaxHours: 24,
+  baseUrlMaxChars: 2_000,
+  modelMaxChars: 200,
 } as const;
 
 /** Progress of a pull. */
@@ -103,6 +108,72 @@ export const modelCallItemSchema = z.object({
 });
 export type ModelCallItem = z.infer<typeof modelCallItemSchema>;
 
+/** API that a server with language models implements. */
+export const modelApiSchema = z.enum(["openai", "anthropic"]);
+
+/** Returns whether a URL can be that of a server with language models: HTTP, without credentials or a fragment. */
+function isServerUrl(text: string): boolean {
+  const url = parseUrl(text);
+  return (
+    url !== null &&
+    /^https?:$/u.test(url.protocol) &&
+    url.username + url.password + url.hash === "" &&
+    url.search === ""
+  );
+}
+
+/** A server with language models, and the model that agents use unless they name their own. Unknown fields are rejected. */
+export const modelSettingsInputSchema = z.strictObject({
+  baseUrl: textUpTo(MODEL_LIMITS.baseUrlMaxChars)
+    .refine(isServerUrl, { error: "must be an http or https URL without credentials, query and fragment" })
+    .describe("URL of the server's API, for example `http://localhost:11434/v1`."),
+  api: modelApiSchema.optional().describe("By default `anthropic` for `api.anthropic.com`, otherwise `openai`."),
+  apiKey: secretSchema
+    .optional()
+    .describe("API key of the server. The placeholder, or no value, keeps the stored key for the same `baseUrl`."),
+  model: textUpTo(MODEL_LIMITS.modelMaxChars)
+    .nullable()
+    .default(null)
+    .describe("Model of agents that name none. Null: only agents that name a model use one."),
+});
+export type ModelSettingsInput = z.input<typeof modelSettingsInputSchema>;
+
+/** The server with language models that the service uses first. */
+export const modelSettingsSchema = z.object({
+  ok: z.literal(true),
+  source: z
+    .enum(["environment", "stored"])
+    .nullable()
+    .describe("`environment`: set by environment variables, which cannot be changed here. Null: no server is set."),
+  baseUrl: z.string().nullable(),
+  api: modelApiSchema.nullable(),
+  apiKey: maskedSchema,
+  model: z.string().nullable(),
+});
+export type ModelSettings = z.infer<typeof modelSettingsSchema>;
+
+/** Result of a test of model settings. */
+export const modelTestSchema = z.object({
+  ok: z.literal(true),
+  models: z.array(z.string()).describe("Names of the models that the server has, at most 1,000."),
+  problem: z
+    .string()
+    .nullable()
+    .describe("Why the server or the model cannot be used, and what to do. Null if the model has answered."),
+  ms: z.int().describe("Duration of the model's answer. 0 if no model was asked."),
+});
+export type ModelTest = z.infer<typeof modelTestSchema>;
+
+/** Model servers that were found without any settings. */
+export const modelServersSchema = z.object({
+  ok: z.literal(true),
+  items: z.array(z.object({ baseUrl: z.string(), models: z.array(z.string()) })),
+});
+export type ModelServers = z.infer<typeof modelServersSchema>;
+
+const settingsRoute = routesAt("Models", "/api/v1/admin/model-settings");
+const SETTINGS_EXAMPLE = { baseUrl: "http://localhost:8080/v1", model: "qwen3-8b" };
+
 const route = routesAt("Models", "/api/v1/admin/models");
 
 const params = z.object({
@@ -174,5 +245,35 @@ export const modelEndpoints = {
     description: "Cancels the pull for all clients that follow it. An installed model is not removed.",
     params,
     answers: [{ status: 200, when: "Cancelled.", schema: modelPullSchema }],
+  },
+  getModelSettings: {
+    ...settingsRoute("GET", "admin:*", "Get the model settings"),
+    answers: [{ status: 200, when: "The settings. The API key is masked.", schema: modelSettingsSchema }],
+  },
+  setModelSettings: {
+    ...settingsRoute("PUT", "admin:*", "Set the model settings"),
+    description:
+      "Every process uses the new settings within two seconds, without a restart. They apply to all projects. Environment variables take precedence: while `SVC_LLM_BASE_URL` is set, or a variable for the same provider, this fails with `invalid_request`.",
+    body: { schema: modelSettingsInputSchema },
+    answers: [{ status: 200, when: "Stored.", schema: modelSettingsSchema }],
+    example: { body: SETTINGS_EXAMPLE },
+  },
+  removeModelSettings: {
+    ...settingsRoute("DELETE", "admin:*", "Remove the model settings"),
+    description: "Agents quote their knowledge bases from then on.",
+    answers: [{ status: 200, when: "Removed.", schema: modelSettingsSchema }],
+  },
+  testModelSettings: {
+    ...settingsRoute("POST /test", "admin:*", "Test model settings"),
+    description:
+      "Lists the models of the server and asks the given one a tiny question, with the same request as an agent's. Nothing is stored. Takes up to 30 s if the server must load the model first.",
+    body: { schema: modelSettingsInputSchema },
+    answers: [{ status: 200, when: "Tested, whether or not the model can be used.", schema: modelTestSchema }],
+    example: { body: SETTINGS_EXAMPLE },
+  },
+  findModelServers: {
+    ...settingsRoute("GET /servers", "admin:*", "Find model servers"),
+    description: "Looks for an Ollama server on this machine, on the Docker host, and in the service's own network.",
+    answers: [{ status: 200, when: "The servers that respond.", schema: modelServersSchema }],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -236,7 +236,7 @@ export const executeAgent = operation(
     const { input, context = "" } = checkInput(agentCallSchema, call, "The call");
     const agent = await readAgent(store, principal, id);
     const startedAt = performance.now();
-    const model = models?.forAgent(agent) ?? null;
+    const model = (await models?.forAgent(agent)) ?? null;
     // Nothing may be changed without a ticket, on which people see it.
     const callable =
       model === null || openTools === undefined || agent.tools.length === 0

@@ -64,6 +64,14 @@ export type { ExpectedVersions, ItemResult, OperationArguments, OperationOf, Ope
 export { createKey, getKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
 export { asModelPull, cancelPull, findPull, listModels, pullModel } from "./models.ts";
 export type { AskedModel, ModelDeps } from "./models.ts";
+export {
+  findModelServers,
+  getModelSettings,
+  removeModelSettings,
+  setModelSettings,
+  testModelSettings,
+} from "./model-settings.ts";
+export type { ModelSettingsDeps } from "./model-settings.ts";
 export { submitIssue } from "./issues.ts";
 export type { IssueDeps, IssueWait } from "./issues.ts";
 export {

@@ -32,7 +32,7 @@ export const summarizeNotes = audited(
     requireScope(principal, "agents:execute");
     const { notes, locale, date, question } = checkInput(notesInputSchema, input, "The notes");
     options.signal?.throwIfAborted();
-    const model = models?.forAgent({ model: null }) ?? null;
+    const model = (await models?.forAgent({ model: null })) ?? null;
     const signal = options.signal ?? new AbortController().signal;
     const read = await readNotes({
       notes,

@@ -93,7 +93,7 @@ async function play(
   agent: Agent,
   { reply, history, signal }: { reply: OperatorReply; history: readonly HistoryMessage[]; signal: AbortSignal },
 ): Promise<Played> {
-  const model = models?.forAgent(agent) ?? null;
+  const model = (await models?.forAgent(agent)) ?? null;
   let answer: Answer;
   try {
     answer = await answerQuestion({

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { modelProviderOf } from "@svc/agents";
 import type { ModelProviderConfig, ModelsConfig } from "@svc/agents";
 import type { OperatorRole } from "@svc/contracts";
 import { errorCode } from "@svc/primitives";
@@ -73,6 +74,10 @@ export interface EarlyConfig {
   embeddings: EmbeddingsConfig | undefined;
   /** Servers with language models; undefined where agents quote only. */
   models: ModelsConfig | undefined;
+  /** Timeout and prices of calls to language models, wherever their servers are configured. */
+  modelCalls: Pick<ModelsConfig, "timeoutMs" | "prices">;
+  /** True if the environment sets the server that is used first, so that no stored one is. */
+  isModelServerFixed: boolean;
   /** Where Telegram's Bot API is, or a Bot API server of one's own. */
   telegramApiRoot: string;
   /** Where spans are sent; undefined where nothing is traced. */
@@ -193,6 +198,8 @@ export function readEnvironment(env: Environment): EarlyConfig {
     fetchAllow: parsed.SVC_FETCH_ALLOW ?? [],
     embeddings: embeddingsOf(parsed),
     models: modelsOf(parsed),
+    modelCalls: modelCallsOf(parsed),
+    isModelServerFixed: parsed.SVC_LLM_BASE_URL !== undefined,
     telegramApiRoot: parsed.SVC_TELEGRAM_API_ROOT,
     tracing: tracingOf(parsed),
     oidc: oidcOf(parsed),
@@ -227,17 +234,12 @@ function oidcOf(values: Values): EarlyConfig["oidc"] {
   return { issuer, clientId, clientSecret, name: values.SVC_OIDC_NAME, createRole: values.SVC_OIDC_CREATE_ROLE };
 }
 
-const ANTHROPIC_HOST = "api.anthropic.com";
-
-const OLLAMA_PORT = "11434";
 const ollamaApi = (ollamaUrl: string) => `${ollamaUrl.replace(/\/+$/, "")}/v1`;
 
-/** Whether a server is the Ollama that is configured; where none is, Ollama's own port tells. */
-function isOllamaAddress(baseUrl: string, ollamaUrl: string | undefined): boolean {
-  return ollamaUrl === undefined
-    ? new URL(baseUrl).port === OLLAMA_PORT
-    : baseUrl.replace(/\/+$/, "") === ollamaApi(ollamaUrl);
-}
+const modelCallsOf = ({ SVC_LLM_TIMEOUT_MS: timeoutMs, SVC_LLM_PRICES: prices = {} }: Values) => ({
+  timeoutMs,
+  prices,
+});
 
 /** The servers with language models, those of `SVC_LLM_BASE_URL` first. */
 function modelsOf(values: Values): ModelsConfig | undefined {
@@ -246,9 +248,12 @@ function modelsOf(values: Values): ModelsConfig | undefined {
   const add = ({ apiKey, ...provider }: Omit<ModelProviderConfig, "apiKey"> & { apiKey: string | undefined }) =>
     providers.push({ ...provider, ...(apiKey === undefined ? {} : { apiKey }) });
   if (baseUrl !== undefined) {
-    const api = values.SVC_LLM_API ?? (new URL(baseUrl).hostname === ANTHROPIC_HOST ? "anthropic" : "openai");
-    const isOllama = api === "openai" && isOllamaAddress(baseUrl, ollamaUrl);
-    add({ name: isOllama ? "ollama" : api, api, baseUrl, apiKey: values.SVC_LLM_API_KEY });
+    const provider = modelProviderOf({ baseUrl, api: values.SVC_LLM_API, apiKey: values.SVC_LLM_API_KEY });
+    // Where an Ollama is configured, its address tells, whatever its port.
+    const isOllama =
+      provider.api === "openai" && ollamaUrl !== undefined && baseUrl.replace(/\/+$/, "") === ollamaApi(ollamaUrl);
+    const name = isOllama ? "ollama" : provider.api;
+    providers.push(ollamaUrl === undefined ? provider : { ...provider, name });
   }
   if (anthropicKey !== undefined && !providers.some(({ api }) => api === "anthropic")) {
     add({ name: "anthropic", api: "anthropic", baseUrl: values.SVC_ANTHROPIC_BASE_URL, apiKey: anthropicKey });
@@ -260,8 +265,7 @@ function modelsOf(values: Values): ModelsConfig | undefined {
   return {
     providers,
     defaultModel: values.SVC_LLM_MODEL ?? null,
-    timeoutMs: values.SVC_LLM_TIMEOUT_MS,
-    prices: values.SVC_LLM_PRICES ?? {},
+    ...modelCallsOf(values),
   };
 }
 

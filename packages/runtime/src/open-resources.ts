@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createToolOpener, openLanguageModels, openModelCatalogue } from "@svc/agents";
-import type { LanguageModels, ModelCatalogue, ToolOpener } from "@svc/agents";
+import { createToolOpener, followModels, modelProviderOf } from "@svc/agents";
+import type { FindModelsConfig, LanguageModels, ModelCatalogue, ModelsConfig, ToolOpener } from "@svc/agents";
 import { explainCertificateError } from "@svc/contracts";
 import { EmbeddingError, openEmbeddings, readModelFolder } from "@svc/knowledge";
 import type { EmbeddingSource, Embeddings } from "@svc/knowledge";
@@ -9,7 +9,7 @@ import type { Log } from "@svc/log";
 import { errorCode } from "@svc/primitives";
 import { migrateQueues, openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { findPooler, isRejectedSetting, migrateStore, openStore, readSchemaState } from "@svc/store";
+import { createBriefCache, findPooler, isRejectedSetting, migrateStore, openStore, readSchemaState } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createFetchGuard } from "./guards.ts";
 import type { Config } from "./load-config.ts";
@@ -101,8 +101,8 @@ export interface Resources {
   queues: Queues;
   /** What searches by meaning; null where nothing makes embeddings, and searches go by words alone. */
   embeddings: Embeddings | null;
-  /** What agents answer with; null where no server with language models is configured, and agents quote. */
-  models: LanguageModels | null;
+  /** What agents answer with; while no server with language models is configured, they quote. */
+  models: LanguageModels;
   /** Which models there are, and what pulls them. */
   catalogue: ModelCatalogue;
   /** Finds what an agent can call, through the guard of everything that is called on behalf of others. */
@@ -160,6 +160,30 @@ function sourceOf(embeddings: NonNullable<Config["embeddings"]>): EmbeddingSourc
   }
 }
 
+/** A change of the model settings takes effect within this time, or twice that in other processes. */
+const MODEL_SETTINGS_MS = 1_000;
+
+/**
+ * Creates the function that reads the configuration of language models, at most once a second: the stored server before
+ * the providers of the environment, unless that sets the first server or one of the same name.
+ */
+function createModelsFinder({ models, modelCalls, isModelServerFixed }: Config, store: Store): FindModelsConfig {
+  const own = models ?? null;
+  if (isModelServerFixed) return () => Promise.resolve(own);
+  const cache = createBriefCache<{ config: ModelsConfig | null }>(MODEL_SETTINGS_MS);
+  const read = async () => {
+    const stored = await store.installation.findModelSettings();
+    if (stored === null) return { config: own };
+    const apiKey = stored.apiKey === null ? undefined : (store.sealer.open(stored.apiKey) ?? undefined);
+    const provider = modelProviderOf({ baseUrl: stored.baseUrl, api: stored.api, apiKey });
+    const others = own?.providers ?? [];
+    if (others.some(({ name }) => name === provider.name)) return { config: own };
+    const defaultModel = stored.model ?? own?.defaultModel ?? null;
+    return { config: { providers: [provider, ...others], defaultModel, ...modelCalls } };
+  };
+  return async () => (await cache.get("models", read))?.config ?? null;
+}
+
 /**
  * Opens what services work with: log, store, queues. Waits for the store; refuses a schema that this version does not
  * know, a secret key that is not the one of this store, a folder that is to have a model and has none, and (in
@@ -201,7 +225,9 @@ export async function openResources(config: Config, options: { app: string; log?
     log,
   });
   const embeddings = source === null ? null : openEmbeddings({ ...source, store, log });
-  const models = config.models === undefined ? null : openLanguageModels(config.models, { log, store });
+  const { models, catalogue } = followModels(createModelsFinder(config, store), { log, store });
+  // So that the health of configured providers is known from the start.
+  await models.config();
   const policyProblem = await queues.findPolicyProblem(POLICY_WAIT_MS);
   if (policyProblem !== null && config.isProduction) {
     await closeResources({ store, queues, embeddings, models });
@@ -209,7 +235,7 @@ export async function openResources(config: Config, options: { app: string; log?
   }
   if (policyProblem !== null) log.warn({}, policyProblem);
   const openTools = createToolOpener({ guard: createFetchGuard(config), log });
-  return { config, store, queues, embeddings, models, catalogue: openModelCatalogue(config.models), openTools, log };
+  return { config, store, queues, embeddings, models, catalogue, openTools, log };
 }
 
 /** Closes what `openResources` opened. */
@@ -219,7 +245,7 @@ export async function closeResources({
   embeddings,
   models,
 }: Pick<Resources, "store" | "queues" | "embeddings" | "models">): Promise<void> {
-  await models?.close();
+  await models.close();
   await embeddings?.close();
   await queues.close();
   await store.close();

@@ -142,7 +142,7 @@ export type {
   NewHookBody,
 } from "./platform/hooks.ts";
 export { createSealer, migrateStore, readSchemaState } from "./platform/installation.ts";
-export type { SchemaState, Sealer } from "./platform/installation.ts";
+export type { SchemaState, Sealer, StoredModelSettings } from "./platform/installation.ts";
 export { MODEL_PULL_LEASE_MS } from "./platform/models.ts";
 export type {
   ClaimedModelPull,

@@ -152,6 +152,8 @@ export function openStore(options: {
         isAdminKeyShown: installation.isAdminKeyShown,
         markAdminKeyShown: installation.markAdminKeyShown,
         markInitialized: installation.markInitialized,
+        findModelSettings: installation.findModelSettings,
+        setModelSettings: installation.setModelSettings,
       }),
       exclusively: <Result>(work: () => Promise<Result>) => installation.exclusively(db, work),
     },

@@ -464,6 +464,7 @@ export interface Statements {
     update: [{ name: string; auth: object | string; mapping: object | string; filter: object | string; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "platform/installation": {
+    findModelSettings: [object, { settings: unknown }];
     isAdminKeyShown: [object, { done: boolean }];
     isInitialized: [object, { done: boolean }];
     lockInitialization: [{ initializeLock: number | string }, { pgAdvisoryXactLock: string }];
@@ -474,6 +475,7 @@ export interface Statements {
     readSecretKeyCheck: [object, { secretKeyCheck: string }];
     setEnabled: [{ enabled: boolean; channelId: string }, { version: number }];
     setLockTimeout: [object, object];
+    setModelSettings: [{ settings: object | string }, object];
     setSecretKeyCheck: [{ sealed: string }, object];
     setToolServerEnabled: [{ enabled: boolean }, { version: number }];
     updateToolServer: [{ toolServerEnabled: boolean; version: number }, { version: number }];

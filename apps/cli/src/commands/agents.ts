@@ -282,7 +282,9 @@ function askService(target: ApiTarget, name: string, call: AgentCall): Promise<A
 function askHere(cli: Cli, project: string, name: string, call: AgentCall): Promise<AgentAnswer> {
   return asAdministrator(cli, project, async (operations, { resources }) => {
     const model =
-      resources.models === null ? "without a language model" : "with the language models of this environment";
+      (await resources.models.config()) === null
+        ? "without a language model"
+        : "with the language models of this environment";
     cli.terminal.note(
       `The service of this installation is not running; answered with the settings of this environment, ${model}.`,
     );

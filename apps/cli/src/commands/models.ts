@@ -1,9 +1,12 @@
 import type { PullProgress } from "@svc/client";
-import type { Model, ModelPullProgress } from "@svc/contracts";
+import { modelApiSchema } from "@svc/contracts";
+import type { Model, ModelPullProgress, ModelSettings } from "@svc/contracts";
 import { makeApiTarget, withClient } from "../api-client.ts";
+import { asAdministrator } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
-import { cursorOption, definedOnly, flag, limitOption, option, urlOption } from "../options.ts";
+import { choice, cursorOption, definedOnly, flag, limitOption, option, urlOption } from "../options.ts";
+import { readText } from "../read-input.ts";
 import { nextPage, renderTable } from "../render-table.ts";
 import { safeLine, shellWord } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";
@@ -77,7 +80,7 @@ const list = defineCommand({
     const page = await withClient(target, (client) => client.call("listModels", { query }));
     cli.terminal.show(page, () => {
       const { items, nextCursor, unreachable } = page;
-      const none = "No models found. Set a model server with SVC_LLM_BASE_URL; see docs/models.md.";
+      const none = "No models found. Set a model server: svc models set-server --help";
       const lines = [
         ...(items.length === 0 && unreachable.length === 0
           ? [q === undefined ? none : "No model matches this text."]
@@ -190,5 +193,75 @@ stopped.`,
   },
 });
 
-/** `svc models`: language models, and pulling them to Ollama. */
-export const models = defineCommand({ commands: { list, pull } });
+function renderSettings({ source, baseUrl, api, apiKey, model }: ModelSettings): string {
+  if (source === null || baseUrl === null) return "No model server is set. Agents quote their knowledge bases.";
+  const key = apiKey === null ? "no API key" : "with an API key";
+  const lines = [
+    `Server  ${safeLine(baseUrl)} (${api}, ${key})`,
+    `Model   ${model === null ? "none; only agents that name a model use one" : safeLine(model)}`,
+    ...(source === "environment" ? ["Set by environment variables, which take precedence."] : []),
+  ];
+  return lines.join("\n");
+}
+
+const server = defineCommand({
+  description: "show the model server",
+  options: {},
+  examples: ["models server"],
+  async run(cli) {
+    const settings = await asAdministrator(cli, undefined, ({ getModelSettings }) => getModelSettings());
+    cli.terminal.show(settings, () => renderSettings(settings));
+  },
+});
+
+const setServer = defineCommand({
+  description: "set the model server of the installation; running processes use it within two seconds",
+  args: { "<url>": "URL of its API, for example http://localhost:11434/v1" },
+  options: {
+    model: option("--model <name>", "model of agents that name none"),
+    api: choice("--api <api>", "API that the server implements", modelApiSchema.options),
+    keyFile: option(
+      "--key-file <file>",
+      "file with the API key, or - for standard input; a stored key is kept without it",
+    ),
+    test: flag("--test", "only test the settings, without storing them"),
+  },
+  examples: [
+    "models set-server http://localhost:11434/v1 --model qwen3:8b",
+    "models set-server https://api.openai.com/v1 --model gpt-4o-mini --key-file key.txt",
+    "models set-server http://localhost:11434/v1 --model qwen3:8b --test",
+  ],
+  async run(cli, { url: baseUrl, model = null, api, keyFile, test }) {
+    const apiKey = keyFile === undefined ? undefined : (await readText(cli, undefined, keyFile)).trim();
+    const input = { baseUrl, model, ...definedOnly({ api, apiKey }) };
+    await asAdministrator(cli, undefined, async ({ setModelSettings, testModelSettings }) => {
+      if (test !== true) {
+        const settings = await setModelSettings(input);
+        cli.terminal.show(settings, () => renderSettings(settings));
+        return;
+      }
+      const { models: found, problem, ms } = await testModelSettings(input);
+      cli.terminal.show({ ok: true, models: found, problem, ms }, () =>
+        [
+          problem === null ? `${safeLine(model ?? "")} responded in ${ms} ms.` : safeLine(problem),
+          ...(found.length === 0 ? [] : [`Models: ${safeLine(found.slice(0, 20).join(", "))}`]),
+        ].join("\n"),
+      );
+    });
+  },
+});
+
+const removeServer = defineCommand({
+  description: "remove the model server; agents quote their knowledge bases from then on",
+  options: {},
+  examples: ["models remove-server"],
+  async run(cli) {
+    const settings = await asAdministrator(cli, undefined, ({ removeModelSettings }) => removeModelSettings());
+    cli.terminal.show(settings, () => renderSettings(settings));
+  },
+});
+
+/** `svc models`: language models, their server, and pulling them to Ollama. */
+export const models = defineCommand({
+  commands: { list, pull, server, "set-server": setServer, "remove-server": removeServer },
+});

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { openLanguageModels } from "@svc/agents";
+import { followModels } from "@svc/agents";
 import type { LanguageModels } from "@svc/agents";
 import { addDocument, ensureKb, openEmbeddings, readModelFolder } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
@@ -96,8 +96,8 @@ const opened: LanguageModels[] = [];
 
 function open(defaultModel: string | null): LanguageModels {
   const providers = [{ name: "openai", api: "openai", baseUrl: modelServer.baseUrl }] as const;
-  const models = openLanguageModels(
-    { providers, defaultModel, timeoutMs: 10_000, prices: {} },
+  const { models } = followModels(
+    () => Promise.resolve({ providers, defaultModel, timeoutMs: 10_000, prices: {} }),
     // A look writes nothing down and asks for no limit.
     {
       log: testLog(),

@@ -134,8 +134,8 @@ function checkService(state: ApiState): Check {
  * running service are.
  */
 export async function checkModels(models: LanguageModels | null, probe: () => Promise<ApiState>): Promise<Check[]> {
-  if (models === null) return [checkService(await probe())];
-  const model = models.forAgent({ model: null });
+  if (models === null || (await models.config()) === null) return [checkService(await probe())];
+  const model = await models.forAgent({ model: null });
   if (model === null) {
     const detail = "SVC_LLM_MODEL is not set, so only agents with their own model use one";
     return [ok(MODELS, detail)];

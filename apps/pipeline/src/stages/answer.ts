@@ -21,7 +21,7 @@ export async function answer(context: StageContext, run: Run): Promise<void> {
   // A fixed reply is the same whatever was said.
   const history = agent.fixedReply === null ? await historyOf(context, run) : [];
   run.language = agent.fixedReply === null ? languageOfChat(run) : null;
-  const model = agent.fixedReply === null ? (models?.forAgent(agent) ?? null) : null;
+  const model = agent.fixedReply === null ? ((await models?.forAgent(agent)) ?? null) : null;
   try {
     const calls = model === null ? null : await openRunTools(context, run, agent);
     const found = await answerQuestion({

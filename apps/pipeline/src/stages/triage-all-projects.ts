@@ -19,7 +19,7 @@ async function choose({ store, triageModels, models, readPool }: StageContext, r
   if (ticket !== null && (await store.issues.isRouted(message.project, ticket.id))) {
     return { agentId: ticket.agentId, confidence: 1, why: "The agent was already chosen." };
   }
-  const model = models?.forAgent({ model: null }) ?? null;
+  const model = (await models?.forAgent({ model: null })) ?? null;
   const { project, ...decision } = await chooseAmongProjects({
     models: triageModels,
     pool: await readPool(),

@@ -32,7 +32,7 @@ async function choose({ store, triageModels, models, embeddings }: StageContext,
     },
   });
   // An agent that wants no model says nothing about triage: that of the configuration is asked.
-  const model = models?.forAgent({ model: null }) ?? null;
+  const model = (await models?.forAgent({ model: null })) ?? null;
   const adviser = model === null ? null : { model, project: project.id, ticketId: message.ticketId, signal };
   const chosen = await chooseWithModel(decision, { agents, text: message.text, currentAgentId }, adviser);
   // What was found for the agent is what its answer is looked for in: one search serves both.

@@ -15,6 +15,18 @@ export interface ModelProviderConfig {
   apiKey?: string;
 }
 
+const ANTHROPIC_HOST = "api.anthropic.com";
+const OLLAMA_PORT = "11434";
+
+/** Returns the provider at a URL: its API by its host unless given, and called `ollama` if it has Ollama's port. */
+export function modelProviderOf(at: { baseUrl: string; api?: ModelApi | undefined; apiKey?: string | undefined }) {
+  const { hostname, port } = new URL(at.baseUrl);
+  const api = at.api ?? (hostname === ANTHROPIC_HOST ? "anthropic" : "openai");
+  const name = api === "openai" && port === OLLAMA_PORT ? "ollama" : api;
+  const provider: ModelProviderConfig = { name, api, baseUrl: at.baseUrl };
+  return at.apiKey === undefined ? provider : { ...provider, apiKey: at.apiKey };
+}
+
 /** US dollars for a million tokens. */
 export interface ModelPrice {
   input: number;
@@ -174,7 +186,9 @@ export interface LanguageModels {
    * The model that an agent works with: the one it names, else that of the configuration. Null for an agent that wants
    * none (`none`), and where none is named. One of a provider that is not configured only says so.
    */
-  forAgent(agent: { model: string | null }): LanguageModel | null;
+  forAgent(agent: { model: string | null }): Promise<LanguageModel | null>;
+  /** The configuration as it is now; null while there is none, and agents quote. */
+  config(): Promise<ModelsConfig | null>;
   /** State of each provider, by the results of the last calls, and each model without usable output. */
   health(): ModelHealth[];
   /**
@@ -184,6 +198,12 @@ export interface LanguageModels {
   findProblem(signal: AbortSignal): Promise<ModelError | null>;
   /** Ends what is on its way, and resolves when that is written down. */
   close(): Promise<void>;
+}
+
+/** The models of one configuration. */
+export interface OpenedModels extends Pick<LanguageModels, "health" | "findProblem" | "close"> {
+  /** As `LanguageModels.forAgent`, for this configuration. */
+  forAgent(agent: { model: string | null }): LanguageModel | null;
 }
 
 /** How a provider or a model is doing. */

@@ -7,7 +7,7 @@ import type { ModelAllowance, ModelCall } from "@svc/store";
 import { collectLog, startFakeModel, waitFor } from "@svc/testing";
 import type { FakeModel } from "@svc/testing";
 import { z } from "zod";
-import type { CallManners, ChatRequest, ChatTool, LanguageModels, ModelApi } from "./language-model.ts";
+import type { CallManners, ChatRequest, ChatTool, ModelApi, OpenedModels } from "./language-model.ts";
 import { ModelError } from "./model-error.ts";
 import { openLanguageModels } from "./open-language-models.ts";
 
@@ -57,7 +57,7 @@ function open(baseUrl: string, options: { api?: ModelApi; manners?: Partial<Call
 type Ask = Partial<ChatRequest<{ colour: string }>>;
 
 /** Asks for the colour of the sky. */
-async function ask(models: LanguageModels, request: Ask = {}) {
+async function ask(models: OpenedModels, request: Ask = {}) {
   const model = models.forAgent({ model: null });
   if (model === null) throw new Error("there is no model");
   return model.chat({
@@ -72,7 +72,7 @@ async function ask(models: LanguageModels, request: Ask = {}) {
 }
 
 /** The fault that a question ends in, with its text. */
-async function errorOf(models: LanguageModels, request: Ask = {}): Promise<ModelError> {
+async function errorOf(models: OpenedModels, request: Ask = {}): Promise<ModelError> {
   const failed = await ask(models, request).catch((error: unknown) => error);
   if (failed instanceof ModelError) return failed;
   throw new Error(`there is no fault, but ${JSON.stringify(failed)}`, { cause: failed });

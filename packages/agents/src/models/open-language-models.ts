@@ -13,7 +13,7 @@ import type {
   ChatRequest,
   ChatResult,
   LanguageModel,
-  LanguageModels,
+  OpenedModels,
   ModelUsage,
   ModelProviderConfig,
   ModelsConfig,
@@ -80,7 +80,7 @@ export interface LanguageModelsDeps {
  * provider that fails several times in a row is left alone for a while; the log has one line when it goes and one when
  * it is back. Each call is written down when it has ended, without delaying its answer.
  */
-export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDeps): LanguageModels {
+export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDeps): OpenedModels {
   const { log, store } = deps;
   const manners: CallManners = { ...DEFAULT_MANNERS, ...deps.manners };
   const limits = keepProjectLimits(store, manners);
@@ -196,7 +196,7 @@ interface ModelWatch {
   chat<Output>(target: ModelTarget, request: ChatRequest<Output>, tally: CallTally): Promise<Output>;
   /** Records an error of a model while its provider works. */
   noteTrouble(model: string, error: ModelError): void;
-  health: LanguageModels["health"];
+  health: OpenedModels["health"];
 }
 
 function watchModels(providers: readonly ModelProviderConfig[], manners: CallManners, log: Log): ModelWatch {

@@ -10,7 +10,15 @@ import { problemAnswer } from "../problem.ts";
 import type { BodyMeter } from "../json-body.ts";
 import type { EventStream } from "../open-event-stream.ts";
 import type * as operations from "@svc/operations";
-import type { ExecuteDeps, HandedInFile, IngestDeps, ModelDeps, QueuedDocument, TakeHookBody } from "@svc/operations";
+import type {
+  ExecuteDeps,
+  HandedInFile,
+  IngestDeps,
+  ModelDeps,
+  ModelSettingsDeps,
+  QueuedDocument,
+  TakeHookBody,
+} from "@svc/operations";
 import { requireScope } from "@svc/auth";
 import { isUnavailable } from "@svc/store";
 import type { ModelPullRecord, ModelPullState } from "@svc/store";
@@ -50,7 +58,7 @@ const acceptsEvents = ({ request }: PullCall) =>
   request.method !== "HEAD" && request.accepts(["application/json", "text/event-stream"]) === "text/event-stream";
 
 /** Dependencies of the administration endpoints. */
-export interface AdminContext extends IngestDeps, ModelDeps, Required<ExecuteDeps> {
+export interface AdminContext extends IngestDeps, ModelDeps, ModelSettingsDeps, Required<Omit<ExecuteDeps, "models">> {
   /** The operations that the endpoints call. */
   operations: typeof operations;
   /** Aborted when the process stops: long responses end then, and the client asks another replica. */

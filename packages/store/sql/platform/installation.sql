@@ -32,6 +32,14 @@ UPDATE installation SET admin_key_shown_at = now() WHERE admin_key_shown_at IS N
 -- rows of installation that it writes.
 UPDATE installation SET initialized_at = now() WHERE initialized_at IS NULL;
 
+-- name: findModelSettings
+-- The stored settings of the server with language models; none while there are none.
+SELECT model_settings AS settings FROM installation WHERE model_settings IS NOT NULL;
+
+-- name: setModelSettings
+-- Stores or removes the settings of the server with language models. Locks the rows of installation that it writes.
+UPDATE installation SET model_settings = :settings::jsonb;
+
 -- name: readChannels (prepared)
 -- The settings, with the default of every one that is not set.
 SELECT {{channelsColumns}} FROM channels_config;

@@ -72,6 +72,25 @@ export const markAdminKeyShown = (db: Db) => sql.markAdminKeyShown.exec(db);
 /** Notes that the first initialisation is finished: what it made is not made again when somebody deletes it. */
 export const markInitialized = (db: Db) => sql.markInitialized.exec(db);
 
+/** The stored settings of the server with language models. */
+export interface StoredModelSettings {
+  baseUrl: string;
+  api: "openai" | "anthropic";
+  apiKey: Sealed | null;
+  /** Model of agents that name none; null: those use none. */
+  model: string | null;
+}
+
+/** Returns the stored settings of the server with language models; null if there are none. */
+export async function findModelSettings(db: Db): Promise<StoredModelSettings | null> {
+  return (await sql.findModelSettings.one<{ settings: StoredModelSettings }>(db))?.settings ?? null;
+}
+
+/** Stores the settings of the server with language models; null removes them. */
+export async function setModelSettings(db: Db, settings: StoredModelSettings | null): Promise<void> {
+  await sql.setModelSettings.exec(db, { settings: settings === null ? null : JSON.stringify(settings) });
+}
+
 /** Columns of channels_config that `toChannelsConfig` takes. */
 export const CHANNELS_COLUMNS =
   "enabled, tool_server_enabled, to_jsonb(channels_config) AS settings, channels_config.version";

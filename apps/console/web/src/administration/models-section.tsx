@@ -14,6 +14,7 @@ import { Field } from "../ui/field.tsx";
 import { ErrorNotice, Notice } from "../ui/notice.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import { Section } from "../ui/page-frame.tsx";
+import { ModelServer } from "./model-server.tsx";
 import { describeServerError, modelPagesQuery, usePulls } from "./models.ts";
 
 /** How far a pull is. Before the size is known it only says what is being done. */
@@ -321,6 +322,7 @@ export function ModelsSection() {
         {mayDo("tickets:read") && <UsageTable />}
       </div>
       <div className="flex min-w-0 flex-col gap-4">
+        {mayDo("admin:*") && <ModelServer />}
         {unreachable !== undefined && <Servers models={known} unreachable={unreachable} />}
         <Section title={t("models.default")}>
           <p className="text-sm text-muted">{t("models.defaultText")}</p>

@@ -1,0 +1,202 @@
+import type { ModelSettings } from "@svc/contracts";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { SubmitEvent } from "react";
+import { FormError } from "../forms/form-dialog.tsx";
+import { useAction } from "../forms/use-action.ts";
+import { useFields } from "../forms/use-fields.ts";
+import { useTexts } from "../i18n/texts.ts";
+import { useServices } from "../session/services.ts";
+import { Button } from "../ui/button.tsx";
+import { Field, SelectField } from "../ui/field.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { Section } from "../ui/page-frame.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+
+/** URLs of the APIs that many use, by provider; others have their own. */
+const PROVIDERS = {
+  ollama: "http://localhost:11434/v1",
+  openai: "https://api.openai.com/v1",
+  anthropic: "https://api.anthropic.com/v1",
+  other: "",
+} as const;
+type Provider = keyof typeof PROVIDERS;
+const NAMES: Record<Exclude<Provider, "other">, string> = {
+  ollama: "Ollama",
+  openai: "OpenAI",
+  anthropic: "Anthropic",
+};
+
+const QUERY_KEY = ["model-settings"];
+
+function providerOf(baseUrl: string): Provider {
+  const known = Object.entries(PROVIDERS).find(([, url]) => url !== "" && url === baseUrl);
+  if (known !== undefined) return known[0] as Provider;
+  return baseUrl.includes(":11434") ? "ollama" : "other";
+}
+
+type Tested = { models: string[]; problem: string | null; ms: number };
+
+/** Offers an Ollama server that responds, while no server is set. */
+function FoundServers({ onUse }: { onUse: (baseUrl: string, models: string[]) => void }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const found = useQuery({
+    queryKey: ["model-servers"],
+    queryFn: async ({ signal }) => (await connection.call("findModelServers", null, { signal })).items,
+  });
+  const [server] = found.data ?? [];
+  if (server === undefined) return null;
+  const { baseUrl, models } = server;
+  return (
+    <Notice action={<Button onClick={() => onUse(baseUrl, models)}>{t("models.useFound")}</Button>}>
+      {t("models.found", { url: baseUrl })}
+    </Notice>
+  );
+}
+
+function TestResult({ tested: { models, problem, ms }, model }: { tested: Tested; model: string }) {
+  const { number, t } = useTexts();
+  return (
+    <div role="status">
+      {problem === null ? (
+        <Notice>{t("models.testPassed", { model, seconds: number(Math.round(ms / 100) / 10) })}</Notice>
+      ) : (
+        <Notice variant="warn">
+          {problem}
+          {models.length > 0 && model === "" && <> {t("models.choose", { models: models.slice(0, 5).join(", ") })}</>}
+        </Notice>
+      )}
+    </div>
+  );
+}
+
+/** The form of the server; it is sent as it is for a test, and stored. */
+function ServerForm({ settings }: { settings: ModelSettings }) {
+  const { t } = useTexts();
+  const { connection, queryClient } = useServices();
+  const { values, field } = useFields({
+    baseUrl: settings.baseUrl ?? PROVIDERS.ollama,
+    apiKey: "",
+    model: settings.model ?? "",
+  });
+  const [tested, setTested] = useState<Tested | null>(null);
+  const { isBusy, error, run, runAside } = useAction();
+  const isKept = settings.apiKey !== null && values.baseUrl === settings.baseUrl;
+  const body = {
+    baseUrl: values.baseUrl,
+    model: values.model.trim() === "" ? null : values.model,
+    ...(values.apiKey === "" ? (isKept ? {} : { apiKey: null }) : { apiKey: values.apiKey }),
+  };
+
+  function changeUrl(baseUrl: string) {
+    field("baseUrl").onChange(baseUrl);
+    setTested(null);
+  }
+  async function store(change: () => Promise<ModelSettings>) {
+    const changed = await change();
+    queryClient.setQueryData(QUERY_KEY, changed);
+    await queryClient.invalidateQueries({ queryKey: ["models"] });
+  }
+  const test = () => run(async () => setTested(await connection.call("testModelSettings", null, { body })));
+  function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    void run(() => store(() => connection.call("setModelSettings", null, { body })));
+  }
+  const remove = () =>
+    runAside(async () => {
+      await store(() => connection.call("removeModelSettings", null, {}));
+      return t("models.removed");
+    });
+
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      {settings.source === null && (
+        <FoundServers
+          onUse={(baseUrl, [model = ""]) => {
+            changeUrl(baseUrl);
+            field("model").onChange(model);
+          }}
+        />
+      )}
+      <SelectField
+        label={t("models.provider")}
+        value={providerOf(values.baseUrl)}
+        options={(Object.keys(PROVIDERS) as Provider[]).map((value) => ({
+          value,
+          label: value === "other" ? t("models.otherProvider") : NAMES[value],
+        }))}
+        onChange={(provider) => changeUrl(PROVIDERS[provider])}
+      />
+      <Field
+        label={t("models.url")}
+        hint={t("models.urlHint")}
+        type="url"
+        required
+        spellCheck={false}
+        value={values.baseUrl}
+        onChange={changeUrl}
+      />
+      <Field
+        label={t("models.key")}
+        hint={t(isKept ? "models.keyKept" : "models.keyHint")}
+        type="password"
+        autoComplete="off"
+        maxLength={512}
+        {...field("apiKey")}
+      />
+      <Field
+        label={t("models.agentModel")}
+        hint={t("models.agentModelHint")}
+        list="models-of-server"
+        spellCheck={false}
+        autoComplete="off"
+        maxLength={200}
+        {...field("model")}
+      />
+      <datalist id="models-of-server">
+        {tested?.models.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      {tested !== null && <TestResult tested={tested} model={values.model.trim()} />}
+      <FormError error={error} />
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" variant="primary" disabled={isBusy}>
+          {t("models.save")}
+        </Button>
+        <Button disabled={isBusy} onClick={() => void test()}>
+          {t(isBusy ? "models.testing" : "models.test")}
+        </Button>
+        {settings.source === "stored" && (
+          <Button disabled={isBusy} onClick={() => void remove()}>
+            {t("models.remove")}
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+/** The server with language models of the installation, for its administrators. */
+export function ModelServer() {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const settings = useQuery({
+    queryKey: QUERY_KEY,
+    queryFn: ({ signal }) => connection.call("getModelSettings", null, { signal }),
+  });
+  return (
+    <Section title={t("models.server")} text={t("models.serverText")}>
+      <QueryView query={settings} skeleton="h-40 w-full rounded-lg">
+        {(known) =>
+          known.source === "environment" ? (
+            <Notice>{t("models.fixed", { url: known.baseUrl ?? "" })}</Notice>
+          ) : (
+            <ServerForm key={`${known.baseUrl} ${known.model}`} settings={known} />
+          )
+        }
+      </QueryView>
+    </Section>
+  );
+}

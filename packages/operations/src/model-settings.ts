@@ -1,0 +1,148 @@
+import { modelProviderOf, openLanguageModels, openModelCatalogue } from "@svc/agents";
+import type { LanguageModels, ModelsConfig } from "@svc/agents";
+import { MASKED_SECRET, checkInput, invalidInput, modelSettingsInputSchema } from "@svc/contracts";
+import type { ModelSettings, ModelSettingsInput } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import type { Store, StoredModelSettings } from "@svc/store";
+import { operation } from "./operation.ts";
+
+/** What operations on model settings need. */
+export interface ModelSettingsDeps {
+  store: Store;
+  log: Log;
+  models: LanguageModels;
+  /** What the environment sets, which takes precedence, and what holds for every model. */
+  config: {
+    models: ModelsConfig | undefined;
+    modelCalls: Pick<ModelsConfig, "timeoutMs" | "prices">;
+    isModelServerFixed: boolean;
+  };
+}
+
+/** How long a tested model may take: a local server may have to load it first. */
+const TEST_MS = 30_000;
+/** How long a server that is looked for may take to respond. */
+const FIND_MS = 1_500;
+
+/** Where an Ollama server is without any settings: on this machine, on the Docker host, beside the containers. */
+const USUAL_SERVERS = ["localhost", "host.docker.internal", "ollama"].map((host) => `http://${host}:11434/v1`);
+
+const maskOf = (secret: object | string | undefined | null) => (secret == null ? null : MASKED_SECRET);
+
+/** The settings as shown. */
+function asSettings(config: ModelSettingsDeps["config"], stored: StoredModelSettings | null): ModelSettings {
+  const fixed = config.models?.providers[0];
+  if (config.isModelServerFixed && config.models !== undefined && fixed !== undefined) {
+    const { baseUrl, api, apiKey } = fixed;
+    return { ok: true, source: "environment", baseUrl, api, apiKey: maskOf(apiKey), model: config.models.defaultModel };
+  }
+  if (stored === null) return { ok: true, source: null, baseUrl: null, api: null, apiKey: null, model: null };
+  const { baseUrl, api, apiKey, model } = stored;
+  return { ok: true, source: "stored", baseUrl, api, apiKey: maskOf(apiKey), model };
+}
+
+/** Throws invalid_request while the environment sets this server, so that a change would have no effect. */
+function requireChangeable(config: ModelSettingsDeps["config"], settings: StoredModelSettings | null): void {
+  const name = settings === null ? null : modelProviderOf({ baseUrl: settings.baseUrl, api: settings.api }).name;
+  const isTaken = config.models?.providers.some((provider) => provider.name === name) ?? false;
+  if (!config.isModelServerFixed && !isTaken) return;
+  const detail =
+    "is set by environment variables (SVC_LLM_BASE_URL, SVC_OLLAMA_BASE_URL or SVC_ANTHROPIC_API_KEY), which take precedence; change them";
+  throw invalidInput([{ pointer: "/baseUrl", code: "set_by_environment", detail }], "The model settings");
+}
+
+/** The settings of an input. The stored key stays only with the server that it belongs to. */
+async function readSettings(store: Store, input: ModelSettingsInput): Promise<StoredModelSettings> {
+  const { baseUrl, api, apiKey, model } = checkInput(modelSettingsInputSchema, input, "The model settings");
+  const url = baseUrl.replace(/\/+$/u, "");
+  const stored = await store.installation.findModelSettings();
+  const kept = stored?.baseUrl === url ? stored.apiKey : null;
+  const isKept = apiKey === undefined || apiKey === MASKED_SECRET;
+  const given = apiKey === null || isKept || apiKey === "" ? null : store.sealer.seal(apiKey);
+  const name = model?.trim() ?? "";
+  return {
+    baseUrl: url,
+    api: modelProviderOf({ baseUrl: url, api }).api,
+    apiKey: isKept ? kept : given,
+    model: name === "" ? null : name,
+  };
+}
+
+/** The server with language models that the service uses first, and where it is set. Scope admin:*. */
+export const getModelSettings = operation("getModelSettings", async ({ store, config }: ModelSettingsDeps) =>
+  asSettings(config, await store.installation.findModelSettings()),
+);
+
+/**
+ * Stores the server with language models for all projects; processes use it within two seconds. Scope admin:*. Throws
+ * invalid_request with every error of the input, and while the environment sets the server.
+ */
+export const setModelSettings = operation(
+  "setModelSettings",
+  async ({ store, config }: ModelSettingsDeps, _principal, input) => {
+    const settings = await readSettings(store, input);
+    requireChangeable(config, settings);
+    await store.installation.setModelSettings(settings);
+    return asSettings(config, settings);
+  },
+  { audit: "models.set_settings", isGlobal: true },
+);
+
+/** Removes the stored server with language models: agents quote from then on. Scope admin:*. Throws as `setModelSettings`. */
+export const removeModelSettings = operation(
+  "removeModelSettings",
+  async ({ store, config }: ModelSettingsDeps) => {
+    requireChangeable(config, null);
+    await store.installation.setModelSettings(null);
+    return asSettings(config, null);
+  },
+  { audit: "models.remove_settings", isGlobal: true },
+);
+
+/**
+ * Lists the models of the server in the input, and asks the given one a tiny question. Stores nothing. Scope admin:*.
+ * Throws invalid_request with every error of the input.
+ */
+export const testModelSettings = operation(
+  "testModelSettings",
+  async ({ store, log, config }: ModelSettingsDeps, _principal, input) => {
+    const { baseUrl, api, apiKey: sealed, model } = await readSettings(store, input);
+    const apiKey = sealed === null ? undefined : (store.sealer.open(sealed) ?? undefined);
+    const tested = {
+      providers: [modelProviderOf({ baseUrl, api, apiKey })],
+      defaultModel: model,
+      ...config.modelCalls,
+    };
+    const { models: found, unreachable } = await openModelCatalogue(tested).list();
+    const models = found.filter(({ installed }) => installed).map(({ name }) => name);
+    const [missing] = unreachable;
+    // Some servers list nothing and have a model all the same.
+    if (model === null) return { models, problem: missing?.detail ?? "No model is chosen: choose one.", ms: 0 };
+    const opened = openLanguageModels(tested, { log, store });
+    const began = performance.now();
+    const signal = AbortSignal.timeout(TEST_MS);
+    try {
+      const problem = (await opened.findProblem(signal))?.message ?? null;
+      return { models, problem, ms: Math.round(performance.now() - began) };
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return { models, problem: `The model did not respond within ${TEST_MS / 1_000} s.`, ms: TEST_MS };
+    } finally {
+      await opened.close();
+    }
+  },
+);
+
+/** Looks for Ollama servers at their usual addresses. Scope admin:*. */
+export const findModelServers = operation("findModelServers", async ({ config }: ModelSettingsDeps) => {
+  const found = await Promise.all(
+    USUAL_SERVERS.map(async (baseUrl) => {
+      const tested = { providers: [modelProviderOf({ baseUrl })], defaultModel: null, ...config.modelCalls };
+      const { models, unreachable } = await openModelCatalogue(tested, { answerMs: FIND_MS }).list();
+      return unreachable.length > 0
+        ? []
+        : [{ baseUrl, models: models.filter(({ installed }) => installed).map(({ name }) => name) }];
+    }),
+  );
+  return found.flat();
+});
