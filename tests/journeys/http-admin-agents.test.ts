@@ -251,7 +251,7 @@ describe("the model server", () => {
       await kbs.settled(kb.id, documentId);
       const agent = await makeAgent({ kbIds: [kb.id] });
       const ask = async () =>
-        resultOf(await call(`/${agent.id}/execute`, { json: { text: "When do parcels leave?" } }));
+        resultOf(await call(`/${agent.id}/execute`, { json: { input: "When do parcels leave?" } }));
       const usesModel = async () => (await ask()).usage.model === "openai:gpt-test";
       await waitFor(async () => (await usesModel()) && (await usesModel()), { what: "both replicas to use the model" });
       expect(JSON.stringify(model.requests().at(-1))).toContain("When do parcels leave?");
