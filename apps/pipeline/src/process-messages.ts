@@ -51,11 +51,12 @@ interface MessageClaim extends ChatClaim {
  * issues come by queues of their own and share everything else.
  */
 // oxlint-disable-next-line max-lines-per-function -- One definition of work: data and its short functions.
-export function processMessages(
+export async function processMessages(
   context: StageContext,
-  { leases, isolation, hasModels }: { leases: ChatLeases; isolation: Isolation; hasModels: boolean },
-): Work<Chat> {
-  const { store, queues, log, readSettings } = context;
+  { leases, isolation }: { leases: ChatLeases; isolation: Isolation },
+): Promise<Work<Chat>> {
+  const { store, queues, log, models, readSettings } = context;
+  const hasModels = ((await models?.config()) ?? null) !== null;
   // A first model that is set while the process runs is used at once, with the concurrency of a process without one.
   const concurrency = hasModels
     ? {

@@ -47,8 +47,7 @@ export function pipelineService(resources: Resources): Service {
     const reader = createFileReader();
     const fetcher = createPageFetcher({ guard: createFetchGuard(config) });
 
-    const hasModels = (await resources.models.config()) !== null;
-    const messages = processMessages(context, { leases, isolation, hasModels });
+    const messages = await processMessages(context, { leases, isolation });
     const works = [
       messages,
       processReviews(context, { leases, isolation, messages }),

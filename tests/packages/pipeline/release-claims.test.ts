@@ -84,8 +84,8 @@ test("a message that could not begin during an outage is released when it ends: 
   const context = contextWith({
     messages: { ...messages, retryLater: afterTwoErrors((message, retry) => messages.retryLater(message, retry)) },
   });
-  const deps = { leases: createChatLeases(context), isolation: createIsolation(), hasModels: false };
-  await processMessages(context, deps).process({ project, ticketId });
+  const deps = { leases: createChatLeases(context), isolation: createIsolation() };
+  await (await processMessages(context, deps)).process({ project, ticketId });
   const state =
     "SELECT lease_id, expired_leases, attempts FROM messages m JOIN chats c USING (ticket_id) WHERE ticket_id = $1";
   expect(await db.sql(state, [ticketId])).toEqual([RELEASED]);

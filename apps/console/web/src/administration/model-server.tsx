@@ -71,8 +71,8 @@ function TestResult({ tested: { models, problem, ms }, model }: { tested: Tested
   );
 }
 
-/** The form of the server; it is sent as it is for a test, and stored. */
-function ServerForm({ settings }: { settings: ModelSettings }) {
+/** Keeps the fields of the server, and tests, stores and removes it. */
+function useServerForm(settings: ModelSettings) {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();
   const { values, field } = useFields({
@@ -94,31 +94,26 @@ function ServerForm({ settings }: { settings: ModelSettings }) {
     setTested(null);
   }
   async function store(change: () => Promise<ModelSettings>) {
-    const changed = await change();
-    queryClient.setQueryData(QUERY_KEY, changed);
+    queryClient.setQueryData(QUERY_KEY, await change());
     await queryClient.invalidateQueries({ queryKey: ["models"] });
   }
   const test = () => run(async () => setTested(await connection.call("testModelSettings", null, { body })));
-  function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    void run(() => store(() => connection.call("setModelSettings", null, { body })));
-  }
+  const save = () => run(() => store(() => connection.call("setModelSettings", null, { body })));
   const remove = () =>
     runAside(async () => {
       await store(() => connection.call("removeModelSettings", null, {}));
       return t("models.removed");
     });
+  return { values, field, tested, isBusy, error, isKept, changeUrl, test, save, remove };
+}
 
+type ServerFormState = ReturnType<typeof useServerForm>;
+
+/** The fields of the server; its models can be chosen once it was tested. */
+function ServerFields({ values, field, tested, isKept, changeUrl }: ServerFormState) {
+  const { t } = useTexts();
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
-      {settings.source === null && (
-        <FoundServers
-          onUse={(baseUrl, [model = ""]) => {
-            changeUrl(baseUrl);
-            field("model").onChange(model);
-          }}
-        />
-      )}
+    <>
       <SelectField
         label={t("models.provider")}
         value={providerOf(values.baseUrl)}
@@ -159,6 +154,27 @@ function ServerForm({ settings }: { settings: ModelSettings }) {
           <option key={name} value={name} />
         ))}
       </datalist>
+    </>
+  );
+}
+
+/** The form of the server; it is sent as it is for a test, and stored. */
+function ServerForm({ settings }: { settings: ModelSettings }) {
+  const { t } = useTexts();
+  const form = useServerForm(settings);
+  const { values, field, tested, isBusy, error, changeUrl, test, save, remove } = form;
+  function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    void save();
+  }
+  function takeFound(baseUrl: string, [model = ""]: string[]) {
+    changeUrl(baseUrl);
+    field("model").onChange(model);
+  }
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      {settings.source === null && <FoundServers onUse={takeFound} />}
+      <ServerFields {...form} />
       {tested !== null && <TestResult tested={tested} model={values.model.trim()} />}
       <FormError error={error} />
       <div className="flex flex-wrap gap-2">
