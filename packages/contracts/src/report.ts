@@ -14,7 +14,8 @@ export const REPORT_LIMITS = {
 } as const;
 
 const count = (text: string) => z.int().describe(text);
-const timeMs = (text: string) => z.int().nullable().describe(`${text}, in milliseconds of business time. Null without data.`);
+const timeMs = (text: string) =>
+  z.int().nullable().describe(`${text}, in milliseconds of business time. Null without data.`);
 
 /** Figures of a report: one row of its tables. */
 export const reportFiguresSchema = z.object({
@@ -68,7 +69,10 @@ const reportRowSchema = z.object({
 export type ReportRow = z.infer<typeof reportRowSchema>;
 
 const backlogRowSchema = z.object({
-  upToHours: z.int().nullable().describe("Tickets that have waited less than this many hours. Null for all longer waits."),
+  upToHours: z
+    .int()
+    .nullable()
+    .describe("Tickets that have waited less than this many hours. Null for all longer waits."),
   tickets: count("Tickets that wait for a person."),
   unassigned: count("Those of them that nobody is assigned to."),
   snoozed: count("Those of them that are snoozed."),
@@ -83,7 +87,10 @@ const ratingSchema = z.object({
   channelId: channelIdSchema,
   agentId: z.string().nullable(),
   agentName: z.string().nullable(),
-  operator: z.string().nullable().describe("Who replied last before the rating, such as `operator:…`. Null for nobody."),
+  operator: z
+    .string()
+    .nullable()
+    .describe("Who replied last before the rating, such as `operator:…`. Null for nobody."),
   operatorName: z.string().nullable(),
 });
 export type ReportRating = z.infer<typeof ratingSchema>;
@@ -123,7 +130,15 @@ export const reportSchema = z.object({
 export type Report = z.infer<typeof reportSchema>;
 
 /** Tables of a report that can be exported. */
-export const REPORT_TABLES = ["total", ...REPORT_GROUPS, "drafts", "backlog", "ratings", "questions", "models"] as const;
+export const REPORT_TABLES = [
+  "total",
+  ...REPORT_GROUPS,
+  "drafts",
+  "backlog",
+  "ratings",
+  "questions",
+  "models",
+] as const;
 export const reportTableSchema = z.enum(REPORT_TABLES, { error: `must be one of ${REPORT_TABLES.join(", ")}` });
 export type ReportTable = z.infer<typeof reportTableSchema>;
 

@@ -4,7 +4,12 @@ import { writeCsv } from "./write-csv.ts";
 const write = (...cells: (string | number | null)[]) => writeCsv([cells]).toString();
 
 test("a file begins with a byte order mark, and its lines end as RFC 4180 says", () => {
-  expect(writeCsv([["a", "b"], [1, null]]).toString()).toBe("\uFEFFa,b\r\n1,\r\n");
+  expect(
+    writeCsv([
+      ["a", "b"],
+      [1, null],
+    ]).toString(),
+  ).toBe("\uFEFFa,b\r\n1,\r\n");
 });
 
 test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])("text that a spreadsheet would run is text: %j", (cell) => {

@@ -183,6 +183,7 @@ export function openStore(options: {
     replies: bind(context, replies),
     reports: bind(reports, {
       read: reportTables.read,
+      readSignals: reportTables.readSignals,
       readBacklog: reportTables.readBacklog,
       listRatings: reportTables.listRatings,
     }),

@@ -76,10 +76,13 @@ async function plant({ begunAt, channelId = "widget", decisions = [], runs = [],
     );
   }
   if (rating !== undefined) {
-    await db.sql(
-      "INSERT INTO visitors (ticket_id, project_id, score, comment, rated_at) VALUES ($1, $2, $3, $4, $5)",
-      [ticketId, home, rating.score, rating.comment ?? null, rating.at],
-    );
+    await db.sql("INSERT INTO visitors (ticket_id, project_id, score, comment, rated_at) VALUES ($1, $2, $3, $4, $5)", [
+      ticketId,
+      home,
+      rating.score,
+      rating.comment ?? null,
+      rating.at,
+    ]);
   }
   return ticketId;
 }
@@ -95,11 +98,19 @@ const read = (span: Partial<ReportSpan> = {}) => db.store.reports.read(project, 
 
 describe("a report", () => {
   test("counts what happened in the period and in the one before it, each once", async () => {
-    await plant({ begunAt: "2026-11-10T08:00:00Z", repliedAt: "2026-11-10T08:00:02Z", runs: [["2026-11-10T08:00:02Z", true]] });
+    await plant({
+      begunAt: "2026-11-10T08:00:00Z",
+      repliedAt: "2026-11-10T08:00:02Z",
+      runs: [["2026-11-10T08:00:02Z", true]],
+    });
     await plant({ begunAt: "2026-11-11T08:00:00Z", stage: "review", runs: [["2026-11-11T08:00:02Z", false]] });
     await plant({ begunAt: "2026-11-03T08:00:00Z", repliedAt: "2026-11-03T08:00:02Z" });
     // Begun before, resolved in the period.
-    await plant({ begunAt: "2026-11-03T08:00:00Z", repliedAt: "2026-11-03T08:30:00Z", resolvedAt: "2026-11-09T08:00:00Z" });
+    await plant({
+      begunAt: "2026-11-03T08:00:00Z",
+      repliedAt: "2026-11-03T08:30:00Z",
+      resolvedAt: "2026-11-09T08:00:00Z",
+    });
     const { current, previous } = await read();
     expect(current.total).toMatchObject({ conversations: 2, messages: 2, automatic: 1, handoffs: 1, resolved: 1 });
     expect(previous.total).toMatchObject({ conversations: 2, messages: 0, resolved: 0 });
@@ -111,7 +122,11 @@ describe("a report", () => {
   test("counts as self-service only what an agent has replied to and no person took part in", async () => {
     const replied = { begunAt: "2026-11-10T08:00:00Z", repliedAt: "2026-11-10T08:00:02Z" };
     await plant(replied);
-    await plant({ ...replied, resolvedAt: "2026-11-10T09:00:00Z", decisions: [["2026-11-10T09:00:00Z", ANN, "resolve"]] });
+    await plant({
+      ...replied,
+      resolvedAt: "2026-11-10T09:00:00Z",
+      decisions: [["2026-11-10T09:00:00Z", ANN, "resolve"]],
+    });
     await plant({ ...replied, stage: "review" });
     for (const decision of ["reply", "approve", "edit", "reject"]) {
       await plant({ ...replied, decisions: [["2026-11-10T08:00:01Z", ANN, decision]] });
@@ -176,6 +191,14 @@ describe("a report", () => {
       nextReplyBreaches: 2,
       resolutionBreaches: 0,
       replies: 0,
+    });
+    await plant({ begunAt: "2026-11-10T08:00:00Z", rating: { at: "2026-11-11T08:00:00Z", score: 1 } });
+    expect(await db.store.reports.readSignals(project, WEEK)).toEqual({
+      ratings: 1,
+      badRatings: 1,
+      firstReplyBreaches: 1,
+      nextReplyBreaches: 2,
+      resolutionBreaches: 0,
     });
   });
 

@@ -65,7 +65,10 @@ export function renderReport(report: Report, { width }: Terminal): string {
     ...groups.flatMap(([head, rows]) =>
       table(
         [head, ...COLUMNS.map(([name]) => name)],
-        rows.map((row) => [safeLine(row.name ?? row.key ?? "-", NAME_CHARS), ...COLUMNS.map(([, , cell]) => cell(row))]),
+        rows.map((row) => [
+          safeLine(row.name ?? row.key ?? "-", NAME_CHARS),
+          ...COLUMNS.map(([, , cell]) => cell(row)),
+        ]),
       ),
     ),
     ...table(

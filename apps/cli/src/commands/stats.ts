@@ -153,7 +153,11 @@ const report = defineCommand({
     timeZone: option("--time-zone <zone>", "time zone, as in Europe/Berlin (default: that of the business hours)"),
     csv: choice("--csv <table>", "print this table as CSV", REPORT_TABLES),
   },
-  examples: ["stats report", "stats report --from 2026-11-01 --to 2026-12-01", "stats report --csv agents > agents.csv"],
+  examples: [
+    "stats report",
+    "stats report --from 2026-11-01 --to 2026-12-01",
+    "stats report --csv agents > agents.csv",
+  ],
   async run(cli, { csv, timeZone, ...input }) {
     const zone = definedOnly({ timeZone });
     if (csv !== undefined) {

@@ -171,6 +171,20 @@ SELECT {{groups}},
 FROM (SELECT f.*, {{time_parts}} FROM timed f) f
 {{grouping}};
 
+-- name: signals
+-- What somebody should look at: ratings and breaches of the span. Both are few, and have their own indexes.
+WITH decisions AS ({{decisions}})
+SELECT count(*) FILTER (WHERE f.fact = 'rating') AS ratings,
+  count(*) FILTER (WHERE f.fact = 'rating' AND f.score <= {{badRatingMaxScore}}) AS bad_ratings,
+  count(*) FILTER (WHERE f.target = 'first_reply') AS first_reply_breaches,
+  count(*) FILTER (WHERE f.target = 'next_reply') AS next_reply_breaches,
+  count(*) FILTER (WHERE f.target = 'resolution') AS resolution_breaches
+FROM (
+  SELECT 'rating' AS fact, ticket_id, score, NULL AS target FROM ({{ratings}}) r
+  UNION ALL
+  SELECT 'breach', ticket_id, NULL, target FROM decisions WHERE decision = 'sla_breached'
+) f JOIN ticket_list l ON l.ticket_id = f.ticket_id WHERE {{tickets}};
+
 -- name: backlog
 -- Tickets that wait for a person now, by how long: from the oldest message without an answer.
 SELECT width_bucket(extract(epoch FROM now() - w.since)::float8 / 3600, :bounds_hours::float8[]) AS bucket,

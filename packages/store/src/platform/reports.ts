@@ -62,7 +62,14 @@ const sql = statements("platform/reports", {
 });
 
 /** The groups in the order of the columns of GROUPING(), from its highest bit. */
-const GROUP_COLUMNS = ["channels", "agents", "operators", "time", "hours", "weekdays"] as const satisfies readonly ReportGroup[];
+const GROUP_COLUMNS = [
+  "channels",
+  "agents",
+  "operators",
+  "time",
+  "hours",
+  "weekdays",
+] as const satisfies readonly ReportGroup[];
 const ALL_GROUPED = 2 ** GROUP_COLUMNS.length - 1;
 
 const groupOf = (grouped: number): ReportGroup | undefined =>
@@ -160,6 +167,31 @@ export const periodBefore = ({ from, to }: { from: Date; to: Date }): { from: Da
   from: new Date(2 * from.getTime() - to.getTime()),
   to: from,
 });
+
+/** What of a period somebody should look at. */
+export type ReportSignals = Pick<
+  ReportFigures,
+  "ratings" | "badRatings" | "firstReplyBreaches" | "nextReplyBreaches" | "resolutionBreaches"
+>;
+
+const NO_SIGNALS: ReportSignals = {
+  ratings: 0,
+  badRatings: 0,
+  firstReplyBreaches: 0,
+  nextReplyBreaches: 0,
+  resolutionBreaches: 0,
+};
+
+/** Returns the ratings and the breaches of SLA targets in a period. */
+export const readSignals = (
+  db: Db,
+  project: ProjectId,
+  { from, to, channelId, agentId }: Omit<StatsQuery, "timeZone">,
+): Promise<ReportSignals> =>
+  readInTime(
+    db,
+    async (tx) => (await sql.signals.one<ReportSignals>(tx, { project, from, to, channelId, agentId })) ?? NO_SIGNALS,
+  );
 
 /** Returns the tickets that wait for a person now, by age, including ages without any. */
 export const readBacklog = (
