@@ -299,7 +299,13 @@ export async function measureLists({ urlsOf, databaseUrl }: Product, key: string
       printFigure(name, `${times}  ${perSecond.toFixed(0).padStart(5)}/s`, { bad });
     }
     const stats = "/api/v1/admin/stats";
-    for (const path of [stats, `${stats}?channelId=api`, `${stats}/answers`, `${stats}/answers?channelId=api`]) {
+    for (const path of [
+      stats,
+      `${stats}?channelId=api`,
+      `${stats}/answers`,
+      `${stats}/answers?channelId=api`,
+      `${stats}/report`,
+    ]) {
       const { p50, p99 } = await quietestRun(requestOf(path, 1), options);
       printFigure(path, `p50 ${p50.toFixed(0)} ms  p99 ${p99.toFixed(0)} ms`);
     }

@@ -103,6 +103,7 @@ async function moveBack({ databaseUrl }: EmbeddedProduct, ticketId: string, hour
     replies: { key: "ticket_id", times: ["created_at", "delivered_at"] },
     ticket_events: { key: "ticket_id", times: ["at"] },
     drafts: { key: "ticket_id", times: ["created_at"] },
+    visitors: { key: "ticket_id", times: ["rated_at"] },
   };
   for (const [table, { key, times }] of Object.entries(columns)) {
     const sets = times.map((column) => `${column} = ${column} - make_interval(secs => $2)`).join(", ");
@@ -203,6 +204,13 @@ async function addConversation(
       `INSERT INTO ticket_events (ticket_id, project_id, actor, data, answer_step)
        VALUES ($1, $2, 'visitor', '{"decision":"rate","score":2}', 'badRating')`,
       [ticketId, project],
+    );
+  }
+  if (conversation.isBad !== undefined) {
+    await queryDatabase(
+      product.databaseUrl,
+      "INSERT INTO visitors (ticket_id, project_id, score, comment, rated_at) VALUES ($1, $2, $3, $4, now())",
+      [ticketId, project, conversation.isBad ? 2 : 5, conversation.isBad ? "I had to ask twice." : null],
     );
   }
   if (note !== undefined) await call("POST", `${path}/note`, { text: note });

@@ -146,6 +146,7 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }: Shop, words: Word
   telegram: { path: `/${project}/integrations/messenger` },
   tools: { path: `/${project}/integrations/tool-server` },
   overview: { path: `/${project}/overview` },
+  reports: { path: `/${project}/overview/reports` },
   answers: {
     path: `/${project}/overview`,
     async act(page) {

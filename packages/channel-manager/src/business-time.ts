@@ -4,9 +4,10 @@ import { DateTime } from "luxon";
 
 /** Days that are searched for a period: more than a year, so that yearly opening days are found. */
 const SEARCH_DAYS = 400;
+const DAY_MS = 86_400_000;
 
 /** A period in which a team works, in milliseconds since 1970; `end` is exclusive. */
-interface Period {
+export interface BusinessPeriod {
   start: number;
   end: number;
 }
@@ -22,11 +23,15 @@ function momentOf(day: DateTime, clockTime: string): number {
   return DateTime.fromObject({ year, month, day: date, hour, minute }, { zone: day.zone }).toMillis();
 }
 
-/** The periods that end after `at`, in order. */
-function* periodsAfter({ timeZone, week, holidays }: BusinessHours, at: Date): Generator<Period> {
+/** The periods that end after `at`, in order, on so many days. */
+function* periodsAfter(
+  { timeZone, week, holidays }: BusinessHours,
+  at: Date,
+  maxDays = SEARCH_DAYS,
+): Generator<BusinessPeriod> {
   const closed = new Set(holidays.map(({ date }) => date));
   const first = DateTime.fromJSDate(at, { zone: timeZone }).startOf("day");
-  for (let days = 0; days < SEARCH_DAYS; days++) {
+  for (let days = 0; days < maxDays; days++) {
     const day = first.plus({ days });
     if (closed.has(day.toISODate() ?? "")) continue;
     for (const [from, to] of week[WEEKDAYS[day.weekday - 1] ?? "monday"] ?? []) {
@@ -49,6 +54,12 @@ export function nextOpening(hours: BusinessHours | null, at: Date): Date | null 
 /** Returns whether a team works at a moment; true without business hours (null). */
 export const isOpen = (hours: BusinessHours | null, at: Date): boolean =>
   nextOpening(hours, at)?.getTime() === at.getTime();
+
+/** Returns the periods in which a team works that touch a span of time, in order. */
+export function listBusinessPeriods(hours: BusinessHours, from: Date, to: Date): BusinessPeriod[] {
+  const days = Math.ceil((to.getTime() - from.getTime()) / DAY_MS) + 2;
+  return [...periodsAfter(hours, from, days)].filter(({ start }) => start < to.getTime());
+}
 
 /**
  * Returns when `minutes` of business time have passed since `from`; without business hours (null), all time counts.

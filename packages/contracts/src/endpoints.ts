@@ -19,6 +19,7 @@ import { replyFileEndpoints } from "./review.ts";
 import { replayEndpoints } from "./replay.ts";
 import { reviewEndpoints } from "./review.ts";
 import { serviceEndpoints } from "./service.ts";
+import { reportEndpoints } from "./report.ts";
 import { statsEndpoints } from "./stats.ts";
 import { tagEndpoints } from "./tag.ts";
 import { ticketEndpoints } from "./ticket-endpoints.ts";
@@ -45,6 +46,7 @@ export const ADMIN_ENDPOINTS = {
   ...proposalEndpoints,
   ...replyFileEndpoints,
   ...reviewEndpoints,
+  ...reportEndpoints,
   ...statsEndpoints,
   ...tagEndpoints,
   ...ticketEndpoints,

@@ -42,6 +42,7 @@ export * from "./service.ts";
 export * from "./session.ts";
 export * from "./settings.ts";
 export * from "./sla.ts";
+export * from "./report.ts";
 export * from "./stats.ts";
 export * from "./tag.ts";
 export * from "./ticket-endpoints.ts";

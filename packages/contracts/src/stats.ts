@@ -60,6 +60,12 @@ export const statsSchema = z.object({
       }),
     )
     .describe("Calls of this project to language models."),
+  ratings: z
+    .object({ count: z.int(), bad: z.int().describe("Ratings of 1 or 2 of 5.") })
+    .describe("Ratings of visitors in the period."),
+  breaches: z
+    .object({ firstReply: z.int(), nextReply: z.int(), resolution: z.int() })
+    .describe("Breaches of the SLA targets in the period, by kind."),
   storage: z
     .object({
       usedBytes: z.int().describe("Bytes of files, documents, stored hook bodies and message texts."),

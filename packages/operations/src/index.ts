@@ -137,6 +137,7 @@ export { addReplyFile } from "./tickets.ts";
 export type { HandedInFile } from "./tickets.ts";
 export { testChannel } from "./test-channel.ts";
 export { sendTestMessage } from "./test-channel.ts";
+export { exportReport, getReport } from "./reports.ts";
 export { getAnswerStats, getQueues, getStats } from "./stats.ts";
 export { getTicketHistory } from "./tickets.ts";
 export { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";

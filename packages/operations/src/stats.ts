@@ -10,6 +10,7 @@ import { operation } from "./operation.ts";
 export const getStats = operation("getStats", async ({ store }, principal, input: StatsInput): Promise<Stats> => {
   const query = checkInput(statsInputSchema(new Date()), input, "The query");
   const { total, series, byChannel, byAgent, topUnanswered, models } = await store.stats.read(principal.project, query);
+  const signals = await store.reports.readSignals(principal.project, query);
   const usage = await store.storedBytes.readProject(principal.project);
   const { limits } = store.storedBytes;
   return {
@@ -21,6 +22,12 @@ export const getStats = operation("getStats", async ({ store }, principal, input
     byAgent,
     topUnanswered: topUnanswered.map(({ lastAt, ...gap }) => ({ ...gap, lastAt: lastAt.toISOString() })),
     models,
+    ratings: { count: signals.ratings, bad: signals.badRatings },
+    breaches: {
+      firstReply: signals.firstReplyBreaches,
+      nextReply: signals.nextReplyBreaches,
+      resolution: signals.resolutionBreaches,
+    },
     storage: {
       usedBytes: usage.totalBytes,
       maxBytes: limits.projectMaxBytes,

@@ -165,6 +165,8 @@ export { putStoreCopy } from "./platform/put-store-copy.ts";
 export type { PutOptions, PutResult } from "./platform/put-store-copy.ts";
 export { findPooler, isRejectedSetting, readPostgresVersion } from "./platform/server-checks.ts";
 export type { PoolerMode } from "./platform/server-checks.ts";
+export { noFigures, periodBefore } from "./platform/reports.ts";
+export type { RatingRow, ReportPeriod, ReportSpan } from "./platform/reports.ts";
 export type { AgentAnswerStats, AnswerStep, QueueDepth } from "./platform/stats.ts";
 export { LEFT_OUT, StoreCopyError, countStoreRows, takeStoreCopy } from "./platform/store-copy.ts";
 export type { CopiedTable, StoreCopy, StoreCopyErrorKind, StoreCopyHead } from "./platform/store-copy.ts";

@@ -40,6 +40,7 @@ import * as proposals from "./knowledge/proposals.ts";
 import * as quotas from "./platform/quotas.ts";
 import * as replies from "./messages/replies.ts";
 import * as reviews from "./tickets/reviews.ts";
+import * as reportTables from "./platform/reports.ts";
 import * as stats from "./platform/stats.ts";
 import * as tags from "./tickets/tags.ts";
 import { openObjectStore } from "./platform/object-store.ts";
@@ -182,6 +183,12 @@ export function openStore(options: {
     },
     queueDepths: bind(db, { read: stats.readDepths }),
     replies: bind(context, replies),
+    reports: bind(reports, {
+      read: reportTables.read,
+      readSignals: reportTables.readSignals,
+      readBacklog: reportTables.readBacklog,
+      listRatings: reportTables.listRatings,
+    }),
     reviews: bind(context, reviews),
     serviceLeases: bind(leases, processes.serviceLeases),
     stats: bind(reports, { read: stats.read, readAnswers: stats.readAnswers, readQueues: stats.readQueues }),

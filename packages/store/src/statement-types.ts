@@ -546,6 +546,13 @@ export interface Statements {
     reportState: [{ id: readonly (string | null)[]; state: readonly (string | null)[]; since: readonly (Date | string | null)[]; error: readonly (string | null)[]; sockets: readonly (number | null)[]; replica: string }, { enabled: string[]; toolServerEnabled: boolean; settings: unknown; version: number }];
     takeLease: [{ name: string; holder: string; leaseMs: number }, object];
   };
+  "platform/reports": {
+    backlog: [{ boundsHours: readonly (number | null)[]; project: string; channelId: string; agentId: string }, { bucket: number; tickets: number; unassigned: number; snoozed: number }];
+    counts: [{ project: string; from: Date | string; to: Date | string; channelId: string; agentId: string; unit: string; timeZone: string }, { grouped: number; key: string; conversations: number; selfService: number; messages: number; automatic: number; handoffs: number; replies: number; approvals: number; edits: number; rejections: number; ratings: number; goodRatings: number; badRatings: number; firstReplyBreaches: number; nextReplyBreaches: number; resolutionBreaches: number }];
+    listRatings: [{ project: string; from: Date | string; to: Date | string; channelId: string; agentId: string; hasComment: boolean; limit: number | string }, { ticketId: string; at: Date; score: number; comment: string; channelId: string; agentId: string; operator: string }];
+    signals: [{ project: string; from: Date | string; to: Date | string; channelId: string; agentId: string }, { ratings: number; badRatings: number; firstReplyBreaches: number; nextReplyBreaches: number; resolutionBreaches: number }];
+    times: [{ project: string; from: Date | string; to: Date | string; channelId: string; agentId: string; beforeMs: readonly (number | null)[]; startsMs: readonly (number | null)[]; lengthsMs: readonly (number | null)[]; unit: string; timeZone: string }, { grouped: number; key: string; resolved: number; firstReplyP50Ms: number; firstReplyP90Ms: number; resolutionP50Ms: number; resolutionP90Ms: number }];
+  };
   "platform/stats": {
     buckets: [{ project: string; from: Date | string; channelId: string; to: Date | string; agentId: string }, { agentId: string; percent: number; answers: number; automatic: number; accepted: number; edited: number; askedPerson: number; ratedBadly: number; rejected: number; undecided: number }];
     callbacks: [{ project: string }, { waiting: number; oldest: Date; failed: number }];

@@ -76,6 +76,11 @@ export const METRICS = {
     labels: ["scope"],
   },
 
+  svc_ratings_total: {
+    kind: "counter",
+    help: "Ratings that visitors sent, by score from 1 to 5.",
+    labels: ["score"],
+  },
   svc_messages_accepted_total: { kind: "counter", help: "Committed messages.", labels: ["channel"] },
   svc_messages_finished_total: {
     kind: "counter",

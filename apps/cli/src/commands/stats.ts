@@ -1,4 +1,4 @@
-import { CHANNEL_IDS, sumAnswerCounts } from "@svc/contracts";
+import { CHANNEL_IDS, REPORT_TABLES, sumAnswerCounts } from "@svc/contracts";
 import type { AnswerCounts, AnswerStats, Stats, StatsInput } from "@svc/contracts";
 import { asAdministrator, getAgent } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
@@ -8,23 +8,11 @@ import type { OptionValues } from "../define-command.ts";
 import { choice, definedOnly, option, projectOption } from "../options.ts";
 import { renderFacts, renderTable } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
+import { renderDuration, renderReport } from "./report-tables.ts";
 import type { Terminal } from "../terminal.ts";
 
 const NAME_CHARS = 40;
 const QUESTION_CHARS = 200;
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-
-/** A duration as people write it, as in "1.2 s" or "3 min". */
-function renderDuration(ms: number | null): string {
-  if (ms === null) return "-";
-  if (ms < SECOND_MS) return `${ms} ms`;
-  if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;
-  if (ms < HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
-  return `${(ms / HOUR_MS).toFixed(1)} h`;
-}
-
 const share = (part: number, whole: number) => (whole === 0 ? "" : ` (${Math.round((100 * part) / whole)} %)`);
 
 type Counts = Omit<Stats["byChannel"][number], "channelId">;
@@ -158,6 +146,33 @@ const answers = defineCommand({
   },
 });
 
+const report = defineCommand({
+  description: "show ratings, reply times, volume and people, each with the period before",
+  options: {
+    ...OPTIONS,
+    timeZone: option("--time-zone <zone>", "time zone, as in Europe/Berlin (default: that of the business hours)"),
+    csv: choice("--csv <table>", "print this table as CSV", REPORT_TABLES),
+  },
+  examples: [
+    "stats report",
+    "stats report --from 2026-11-01 --to 2026-12-01",
+    "stats report --csv agents > agents.csv",
+  ],
+  async run(cli, { csv, timeZone, ...input }) {
+    const zone = definedOnly({ timeZone });
+    if (csv !== undefined) {
+      const { content } = await readFigures(cli, input, ({ exportReport }, period) =>
+        exportReport({ ...period, ...zone, table: csv }),
+      );
+      const text = content.toString();
+      cli.terminal.show({ ok: true, csv: text }, () => text.trimEnd());
+      return;
+    }
+    const found = await readFigures(cli, input, ({ getReport }, period) => getReport({ ...period, ...zone }));
+    cli.terminal.show({ ok: true, project: input.project, ...found }, () => renderReport(found, cli.terminal));
+  },
+});
+
 /** `svc stats`: messages and answers of a project in a period. */
 export const stats = defineCommand({
   options: OPTIONS,
@@ -166,5 +181,5 @@ export const stats = defineCommand({
     const found = await readFigures(cli, input, ({ getStats }, period) => getStats(period));
     cli.terminal.show({ ok: true, project: input.project, ...found }, () => renderStats(found, cli.terminal));
   },
-  commands: { answers },
+  commands: { answers, report },
 });

@@ -1,6 +1,7 @@
 import { ERRORS, ServiceError } from "@svc/contracts";
 import type { VisitorFrameData, VisitorFrameType } from "@svc/contracts";
 import { announceVisitorTyping } from "@svc/queue";
+import { count } from "@svc/telemetry";
 import { countText, countUse, overUse } from "../count-use.ts";
 import { findVisitor } from "../find-visitor.ts";
 import type { Visitor } from "../find-visitor.ts";
@@ -104,6 +105,7 @@ const HANDLERS: Handlers = {
     await countMessage(context, session, site);
     const isRated = await context.store.visitors.rate(project, ticketId, { score, comment: comment ?? null });
     if (!isRated) throw new ServiceError("not_found", "There is nothing to rate yet. Send a message first.");
+    count("svc_ratings_total", { score: String(score) });
     context.tell([ticketId]);
   },
 };

@@ -142,6 +142,10 @@ const STATEMENT_LIMIT_SECONDS = 20;
 const QUERY_CANCELED = "57014";
 const INVALID_PARAMETER_VALUE = "22023";
 
+/** Lists when each unit of a span began. */
+export const listPoints = (tx: Db, unit: StatsUnit, span: { from: Date; to: Date; timeZone: string }) =>
+  sql[POINTS[unit]].all<{ at: Date }>(tx, span);
+
 /** The statement that lists when each unit of a span began. */
 const POINTS = { hour: "hours", day: "days", week: "weeks" } as const satisfies Record<StatsUnit, string>;
 
@@ -149,7 +153,7 @@ const POINTS = { hour: "hours", day: "days", week: "weeks" } as const satisfies 
  * Reads in one transaction and on one connection, in one state of the data. The database itself ends what takes too
  * long: the caller has received an error by then.
  */
-async function readInTime<Result>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
+export async function readInTime<Result>(db: Db, work: (tx: Db) => Promise<Result>): Promise<Result> {
   try {
     return await db.transaction(async (tx) => {
       await sql.setSnapshot.run(tx);
@@ -180,7 +184,7 @@ export async function read(
   const { counts, times, points, unanswered, models } = await readInTime(db, async (tx) => ({
     counts: await sql.count.all<CountRow>(tx, { ...values, unit, timeZone }),
     times: await sql.times.all<TimeRow>(tx, { ...values, unit, timeZone }),
-    points: await sql[POINTS[unit]].all<{ at: Date }>(tx, { from, to, timeZone }),
+    points: await listPoints(tx, unit, { from, to, timeZone }),
     unanswered: await sql.topUnanswered.all<{ question: string; count: number; lastAt: Date }>(tx, values),
     models: await sql.models.all<ProjectStats["models"][number]>(tx, values),
   }));

@@ -190,6 +190,12 @@ const routeTree = rootRoute.addChildren([
       validateSearch: readOverviewSearch,
       component: lazyRouteComponent(() => import("../overview/overview-page.tsx"), "OverviewPage"),
     }),
+    createRoute({
+      ...PAGE,
+      path: "overview/reports",
+      validateSearch: readOverviewSearch,
+      component: lazyRouteComponent(() => import("../reports/reports-page.tsx"), "ReportsPage"),
+    }),
   ]),
 ]);
 

@@ -1,22 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, Link, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { Link, useSearch } from "@tanstack/react-router";
 import { ChartColumn } from "lucide-react";
-import { CHANNEL_IDS } from "@svc/contracts";
 import type { Stats } from "@svc/contracts";
-import { agentsQuery } from "../api/agents.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { useServices, useProject, useRights } from "../session/services.ts";
+import { useServices, useProject } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
-import { Field, SelectField } from "../ui/field.tsx";
 import { EmptyState, ErrorNotice, Notice, Skeleton } from "../ui/notice.tsx";
 import { PageFrame, Section } from "../ui/page-frame.tsx";
 import { AnswersSection } from "./answers-section.tsx";
-import { DEFAULT_SPAN, SPANS, errorOfDates, nameDay, readOverviewSearch } from "./overview-search.ts";
 import type { OverviewSearch } from "./overview-search.ts";
 import { BarPlot } from "./plots.tsx";
 import { QueueSection } from "./queue-section.tsx";
+import { SpanBar } from "./span-bar.tsx";
 import { statsQuery } from "./stats.ts";
+import { Tile } from "./tile.tsx";
 import {
   TimeSection,
   countCells,
@@ -29,120 +26,10 @@ import {
 } from "./time-section.tsx";
 import type { Counts } from "./time-section.tsx";
 
-const DATES = "dates";
-const ALL = "";
-const DAY_MS = 86_400_000;
-
-/** The first and the last day; they hold as soon as both are right. */
-function Dates({ from, to, onChange }: { from: string; to: string; onChange: (from: string, to: string) => void }) {
-  const { t } = useTexts();
-  const [first, setFirst] = useState(from);
-  const [last, setLast] = useState(to);
-  const error = errorOfDates(first, last);
-  const today = nameDay(new Date());
-  function change(nextFirst: string, nextLast: string) {
-    setFirst(nextFirst);
-    setLast(nextLast);
-    if (errorOfDates(nextFirst, nextLast) === null) onChange(nextFirst, nextLast);
-  }
-  return (
-    <>
-      <Field
-        label={t("overview.from")}
-        type="date"
-        max={today}
-        value={first}
-        error={error === null ? undefined : t(`overview.dates.${error}`)}
-        className="w-36"
-        onChange={(value) => change(value, last)}
-      />
-      <Field
-        label={t("overview.to")}
-        type="date"
-        max={today}
-        value={last}
-        className="w-36"
-        onChange={(value) => change(first, value)}
-      />
-    </>
-  );
-}
-
-/** What is looked at: the time, and one channel or one agent. All of it is in the page's address. */
-function SpanBar({ search }: { search: OverviewSearch }) {
-  const { t } = useTexts();
-  const { connection } = useServices();
-  const project = useProject();
-  const mayDo = useRights();
-  const navigate = useNavigate();
-  const agents = useQuery({ ...agentsQuery(connection, project), enabled: mayDo("agents:read") });
-  const { agent, channel, days = DEFAULT_SPAN, from, to } = search;
-  const hasDates = from !== undefined && to !== undefined;
-  const show = (change: Record<string, unknown>) =>
-    void navigate({ to: ".", search: readOverviewSearch({ ...search, ...change }), replace: true });
-  function chooseSpan(value: string) {
-    if (value !== DATES) {
-      show({ days: Number(value), from: undefined, to: undefined });
-      return;
-    }
-    const now = Date.now();
-    show({ days: undefined, from: nameDay(new Date(now - days * DAY_MS)), to: nameDay(new Date(now)) });
-  }
-  return (
-    <div className="mb-4 flex flex-wrap items-start gap-3">
-      <SelectField
-        label={t("overview.span")}
-        value={hasDates ? DATES : String(days)}
-        onChange={chooseSpan}
-        options={[
-          ...SPANS.map((span) => ({ value: String(span), label: t("overview.days", { n: span }) })),
-          { value: DATES, label: t("overview.dates") },
-        ]}
-        className="w-40"
-      />
-      {hasDates && <Dates from={from} to={to} onChange={(first, last) => show({ from: first, to: last })} />}
-      <SelectField
-        label={t("overview.channel")}
-        value={channel ?? ALL}
-        onChange={(value) => show({ channel: value })}
-        options={[
-          { value: ALL, label: t("overview.all") },
-          ...CHANNEL_IDS.map((id) => ({ value: id, label: t(`channel.${id}`) })),
-        ]}
-        className="w-40"
-      />
-      {agents.data !== undefined && agents.data.length > 1 && (
-        <SelectField
-          label={t("overview.agent")}
-          value={agent ?? ALL}
-          onChange={(value) => show({ agent: value })}
-          options={[
-            { value: ALL, label: t("overview.all") },
-            ...agents.data.map(({ id, name }) => ({ value: id, label: name })),
-          ]}
-          className="w-40"
-        />
-      )}
-    </div>
-  );
-}
-
 /** As the log, `svc doctor` and the alert. */
 const STORAGE_WARNING_SHARE = 0.8;
 
 type Row = Counts & { id: string; label: string };
-
-function Tile({ label, value, text }: { label: string; value: string; text: string }) {
-  return (
-    <div className="rounded-xl border border-line bg-surface px-4 py-3.5">
-      <dt className="text-sm text-muted">{label}</dt>
-      <dd>
-        <span className="block text-2xl font-semibold tracking-tight tabular-nums">{value}</span>
-        <span className="block min-h-4 text-xs text-muted">{text}</span>
-      </dd>
-    </div>
-  );
-}
 
 function Tiles({ stats }: { stats: Stats }) {
   const { t, number, percent, duration } = useTexts();
@@ -323,6 +210,25 @@ function OverdueNotice() {
   );
 }
 
+/** Names negative ratings and SLA breaches of the time range, with a link to the report; nothing if there are none. */
+function SignalsNotice({ stats: { ratings, breaches }, search }: { stats: Stats; search: OverviewSearch }) {
+  const { number, t } = useTexts();
+  const project = useProject();
+  const late = breaches.firstReply + breaches.nextReply + breaches.resolution;
+  const texts = [
+    ...(ratings.bad === 0 ? [] : [t("overview.badRatings", { n: ratings.bad, all: number(ratings.count) })]),
+    ...(late === 0 ? [] : [t("overview.breaches", { n: late })]),
+  ];
+  if (texts.length === 0) return null;
+  return (
+    <Notice variant="warn">
+      <Link to="/$project/overview/reports" params={{ project }} search={search} className="font-medium underline">
+        {texts.join(" · ")}
+      </Link>
+    </Notice>
+  );
+}
+
 function FiguresSkeleton() {
   return (
     <>
@@ -349,11 +255,25 @@ export function OverviewPage() {
   const stats = useQuery(statsQuery(connection, project, search));
   const isEmpty = stats.data?.messages === 0 && stats.data.topUnanswered.length === 0;
   return (
-    <PageFrame title={t("nav.overview")} text={t("overview.text")}>
+    <PageFrame
+      title={t("nav.overview")}
+      text={t("overview.text")}
+      actions={
+        <Link
+          to="/$project/overview/reports"
+          params={{ project }}
+          search={search}
+          className="rounded-sm text-sm font-medium text-accent hover:underline"
+        >
+          {t("report.title")}
+        </Link>
+      }
+    >
       <SpanBar search={search} />
       <div aria-busy={stats.isFetching} className="flex flex-col gap-4">
         {stats.isError && <ErrorNotice error={stats.error} onRetry={() => void stats.refetch()} />}
         <OverdueNotice />
+        {stats.data !== undefined && <SignalsNotice stats={stats.data} search={search} />}
         {stats.data !== undefined && <StorageNotice storage={stats.data.storage} />}
         {stats.isPending && <FiguresSkeleton />}
         {isEmpty && <EmptyState icon={ChartColumn} title={t("overview.none")} text={t("overview.noneText")} />}

@@ -9,7 +9,7 @@ const FOLLOW_MS = 60_000;
 const FOLLOW_QUEUES_MS = 10_000;
 
 /** What is asked of the statistics, at this moment. */
-function queryOf(search: OverviewSearch) {
+export function queryOf(search: OverviewSearch) {
   const { agent: agentId, channel: channelId } = search;
   return {
     ...timesOf(search, Date.now()),
