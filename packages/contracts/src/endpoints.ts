@@ -23,6 +23,7 @@ import { statsEndpoints } from "./stats.ts";
 import { ticketEndpoints } from "./ticket-endpoints.ts";
 import { toolCallEndpoints } from "./tool-call.ts";
 import { usageEndpoints } from "./usage.ts";
+import { webhookEndpoints } from "./webhook.ts";
 
 /** Administration endpoints: every endpoint that requires a key and runs an operation. */
 export const ADMIN_ENDPOINTS = {
@@ -48,6 +49,7 @@ export const ADMIN_ENDPOINTS = {
   ...ticketEndpoints,
   ...toolCallEndpoints,
   ...usageEndpoints,
+  ...webhookEndpoints,
 } as const satisfies Record<string, Endpoint>;
 export type AdminOperation = keyof typeof ADMIN_ENDPOINTS;
 

@@ -101,6 +101,16 @@ export {
   rejectProposal,
 } from "./proposals.ts";
 export type { OperatorEdit, ProposalListInput } from "./proposals.ts";
+export { readWebhookEvent } from "./webhook-event.ts";
+export {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+} from "./webhooks.ts";
 export { generateWebhookSecret, setWebhookSecret } from "./webhook-secret.ts";
 export type { WebhookSecretState } from "./webhook-secret.ts";
 export { replayAgent } from "./replay.ts";

@@ -207,6 +207,7 @@ export async function applyDecision(
   if (decision.dropsDraft) {
     await sql.deleteDraft.run(tx, { homeProject: before.homeProject, id: before.id });
   }
+  const isTaken = after.assignee !== null && after.assignee !== before.assignee;
   const changed = await sql.writeTicket.one<TicketRecord>(tx, {
     project: before.project,
     id: before.id,
@@ -225,7 +226,7 @@ export async function applyDecision(
     messageId: decision.work?.answers ?? null,
     actor,
     moves: before.stage === after.stage ? [] : [move],
-    data: { decision: action, ...data },
+    data: { decision: action, ...(isTaken && { assignee: after.assignee }), ...data },
     answer: stepOf(decision),
   });
   await teach(tx, state, decision);
