@@ -56,6 +56,17 @@ async function readWebhook(store: Store, { project }: Principal, id: string): Pr
   return webhook;
 }
 
+/** Throws invalid_request for agents that the project does not have. */
+async function requireAgents(store: Store, { project }: Principal, agentIds: readonly string[] = []): Promise<void> {
+  if (agentIds.length === 0) return;
+  const known = new Set((await store.agents.list(project)).map(({ id }) => id));
+  const detail = "is not an agent of this project";
+  const errors = agentIds.flatMap((id, index) =>
+    known.has(id.toLowerCase()) ? [] : [{ pointer: `/agentIds/${index}`, code: "unknown_agent", detail }],
+  );
+  if (errors.length > 0) throw invalidInput(errors, "The webhook");
+}
+
 /** Returns a URL in its normal form. Throws invalid_request for one whose address is not allowed. */
 function requireUrl(guard: UrlDeps["guard"], text: string): string {
   const check = guard.checkUrl(text);
@@ -89,6 +100,7 @@ export const createWebhook = operation(
   "createWebhook",
   async ({ store, guard }: UrlDeps, principal, input) => {
     const given = checkInput(webhookInputSchema, input, "The webhook");
+    await requireAgents(store, principal, given.agentIds);
     const secret = generateWebhookSecret();
     const webhook = await store.webhooks.insert(principal.project, {
       description: given.description ?? "",
@@ -119,7 +131,8 @@ export const updateWebhook = operation(
   "updateWebhook",
   async ({ store, guard }: UrlDeps, principal, { id, versions = null }, input) => {
     const change = checkInput(webhookChangeSchema, input, "The webhook");
-    if (!isUuid(id)) throw notFound();
+    await requireAgents(store, principal, change.agentIds);
+    await readWebhook(store, principal, id);
     const patch = { ...change, ...(change.url !== undefined && { url: requireUrl(guard, change.url) }) };
     const { result, webhook } = await store.webhooks.update(principal.project, { id, versions }, patch);
     if (webhook === null) throw notFound();

@@ -162,6 +162,16 @@ export const ENDPOINT_ROWS: Partial<Record<Operation, EndpointRow>> = {
   updateOperator: { target: "operator" },
   deleteOperator: { target: "operator" },
   createOperatorLink: { target: "operator" },
+  createWebhook: {
+    foreignBodies: ({ agentId }) => [
+      { url: "https://example.com/", events: ["ticket.created"], agentIds: [agentId] },
+    ],
+  },
+  getWebhook: { target: "webhook" },
+  updateWebhook: { target: "webhook", foreignBodies: ({ agentId }) => [{ agentIds: [agentId] }] },
+  deleteWebhook: { target: "webhook" },
+  rotateWebhookSecret: { target: "webhook" },
+  testWebhook: { target: "webhook" },
   getToolCall: { target: "toolCall" },
   approveToolCall: { target: "toolCall" },
   rejectToolCall: { target: "toolCall" },

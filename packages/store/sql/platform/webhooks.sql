@@ -81,7 +81,7 @@ SELECT e.id, e.ticket_id, e.at, e.actor, owner.project, t.channel_id, t.agent_id
   e.moves -> -1 ->> 'to' AS stage, e.data ->> 'decision' AS decision, e.data ->> 'status' AS status,
   e.data ->> 'assignee' AS assignee, coalesce((e.data ->> 'resolves')::boolean, false) AS resolves,
   NOT EXISTS (SELECT FROM ticket_events p WHERE p.ticket_id = e.ticket_id AND p.id < e.id) AS is_first,
-  e.moves <> '[]' AND EXISTS (SELECT FROM replies r
+  EXISTS (SELECT FROM replies r
     WHERE r.ticket_id = e.ticket_id AND r.created_at = e.at AND r.author <> 'system') AS has_reply,
   e.actor = 'pipeline' AND e.message_id IS NOT NULL AND NOT e.data ? 'review' AND coalesce((
     SELECT p.data ->> 'status' = 'resolved' OR p.data ? 'resolves' FROM ticket_events p
