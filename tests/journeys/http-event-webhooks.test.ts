@@ -151,7 +151,11 @@ describe("events of a conversation", () => {
     await addWebhook(["ticket.replied"], { priorities: ["urgent"], url: receiver.url("/urgent") }, "auto");
     await addWebhook(["ticket.replied"], { isActive: false, url: receiver.url("/off") }, "auto");
     await addWebhook(["ticket.created"], { url: receiver.url("/held") }, "held");
-    await addWebhook(["ticket.replied"], { channels: ["api"], agentIds: [agent?.id], url: receiver.url("/hit") }, "auto");
+    await addWebhook(
+      ["ticket.replied"],
+      { channels: ["api"], agentIds: [agent?.id], url: receiver.url("/hit") },
+      "auto",
+    );
     await api.send("auto", { text: "hello" });
     const request = await receiver.next();
     expect([request.path, eventOf(request).change.replies?.[0]]).toEqual([

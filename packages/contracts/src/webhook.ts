@@ -55,7 +55,9 @@ const changeSchema = z.object({
   message: z
     .object({ id: z.uuid(), text: z.string(), isTruncated: z.boolean(), createdAt: z.iso.datetime() })
     .optional()
-    .describe("`ticket.created`, `ticket.needs_review` and `ticket.reopened`: the customer's message, if there is one."),
+    .describe(
+      "`ticket.created`, `ticket.needs_review` and `ticket.reopened`: the customer's message, if there is one.",
+    ),
 });
 /** What an event changed. */
 export type EventChange = z.infer<typeof changeSchema>;

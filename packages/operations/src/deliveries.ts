@@ -45,7 +45,7 @@ export const listDeliveries = operation("listDeliveries", async ({ store }, prin
   const known = deliveryStateSchema.optional().safeParse(state);
   const detail = `must be one of ${deliveryStateSchema.options.join(", ")}`;
   return readPage("deliveries", page, {
-    read: ({ limit, before }) => 
+    read: ({ limit, before }) =>
       store.deliveries.listPage(principal.project, { limit, before, state: known.data, webhookId }),
     asItem: (item) => shownTo(principal, item),
     found: [

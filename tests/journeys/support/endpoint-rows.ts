@@ -163,9 +163,7 @@ export const ENDPOINT_ROWS: Partial<Record<Operation, EndpointRow>> = {
   deleteOperator: { target: "operator" },
   createOperatorLink: { target: "operator" },
   createWebhook: {
-    foreignBodies: ({ agentId }) => [
-      { url: "https://example.com/", events: ["ticket.created"], agentIds: [agentId] },
-    ],
+    foreignBodies: ({ agentId }) => [{ url: "https://example.com/", events: ["ticket.created"], agentIds: [agentId] }],
   },
   getWebhook: { target: "webhook" },
   updateWebhook: { target: "webhook", foreignBodies: ({ agentId }) => [{ agentIds: [agentId] }] },

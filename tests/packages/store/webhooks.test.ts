@@ -163,10 +163,10 @@ describe("deliveries of events", () => {
     await settle();
     const [old, recent, pending] = await deliveriesOf(webhook);
     const finish = (id: string | undefined, days: number) =>
-      db.sql(
-        "UPDATE deliveries SET state = 'delivered', finished_at = now() - $2 * interval '1 day' WHERE id = $1",
-        [id, days],
-      );
+      db.sql("UPDATE deliveries SET state = 'delivered', finished_at = now() - $2 * interval '1 day' WHERE id = $1", [
+        id,
+        days,
+      ]);
     await finish(old?.id, WEBHOOK_LIMITS.keptDays + 1);
     await finish(recent?.id, WEBHOOK_LIMITS.keptDays - 1);
     expect(await db.store.webhooks.deleteOldDeliveries(100)).toBe(1);
@@ -175,9 +175,11 @@ describe("deliveries of events", () => {
 });
 
 test("a project has at most so many webhooks", async () => {
-  await Promise.all(Array.from({ length: WEBHOOK_LIMITS.maxCount + 2 }, () =>
-    db.store.webhooks.insert(project, { ...NEW, events: ["ticket.created"] }),
-  ));
+  await Promise.all(
+    Array.from({ length: WEBHOOK_LIMITS.maxCount + 2 }, () =>
+      db.store.webhooks.insert(project, { ...NEW, events: ["ticket.created"] }),
+    ),
+  );
   const all = await db.store.webhooks.listPage(project, { limit: 100 });
   expect(all).toHaveLength(WEBHOOK_LIMITS.maxCount);
   expect(await db.store.webhooks.find(await db.newProject(), all[0]?.id ?? newId())).toBeNull();

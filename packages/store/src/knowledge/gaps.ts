@@ -179,7 +179,10 @@ async function insertGap(tx: Db, project: ProjectId, asked: UnansweredMessage): 
  */
 export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Promise<string | null> {
   return db.transaction(async (tx) => {
-    const state = await sql.lockNotes.one<{ locked: string; hasWebhooks: boolean }>(tx, { noteLock: NOTE_LOCK, project });
+    const state = await sql.lockNotes.one<{ locked: string; hasWebhooks: boolean }>(tx, {
+      noteLock: NOTE_LOCK,
+      project,
+    });
 
     const chat = await sql.lockChat.one(tx, { ticketId: asked.ticketId });
     const message = await sql.findMessage.one(tx, { messageId: asked.messageId });
@@ -204,7 +207,14 @@ export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Prom
     }
     if (isFound && state?.hasWebhooks === true) {
       const { agentId } = asked;
-      const found = { project, type: "gap.found", subjectId: id, ticketEventId: null, at: new Date(), agentId } as const;
+      const found = {
+        project,
+        type: "gap.found",
+        subjectId: id,
+        ticketEventId: null,
+        at: new Date(),
+        agentId,
+      } as const;
       await recordEvents(tx, [found]);
     }
     return id;

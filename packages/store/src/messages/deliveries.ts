@@ -268,7 +268,12 @@ export async function takeDue(db: Db, limit: number): Promise<DueDelivery[]> {
 export async function listPage(
   db: Db,
   project: ProjectId,
-  options: { limit: number; before?: string | undefined; state?: DeliveryState | undefined; webhookId?: string | undefined },
+  options: {
+    limit: number;
+    before?: string | undefined;
+    state?: DeliveryState | undefined;
+    webhookId?: string | undefined;
+  },
 ): Promise<DeliveryItem[]> {
   const rows = await sql.listPage.all<ItemRow>(db, {
     project,

@@ -61,7 +61,13 @@ export interface TicketEventFacts {
   /** Reason of its last transition; null without one. */
   reason: string | null;
   message: { id: string; text: string; createdAt: string } | null;
-  replies: { id: string; author: "agent" | "operator"; text: string | null; markdown: boolean; filename: string | null }[];
+  replies: {
+    id: string;
+    author: "agent" | "operator";
+    text: string | null;
+    markdown: boolean;
+    filename: string | null;
+  }[];
 }
 
 type WebhookRow = Omit<Webhook, "secret" | "previousSecret"> & {
@@ -103,11 +109,7 @@ export async function listPage(db: Db, project: ProjectId, { limit, before, q }:
 }
 
 /** Creates a webhook; null if the project has `WEBHOOK_LIMITS.maxCount` of them, or is deleted. */
-export async function insert(
-  db: Db,
-  project: ProjectId,
-  { secret, ...webhook }: NewWebhook,
-): Promise<Webhook | null> {
+export async function insert(db: Db, project: ProjectId, { secret, ...webhook }: NewWebhook): Promise<Webhook | null> {
   const id = newId();
   const isMade = await sql.insert.any(db, { ...webhook, project, id, sealed: secret.sealed });
   return isMade ? find(db, project, id) : null;
@@ -216,7 +218,9 @@ export async function recordEvents(tx: Db, events: readonly NewEvent[]): Promise
   const deliveries = events.flatMap((event) => {
     const eventId = newId();
     return active
-      .filter((webhook) => webhook.project === event.project && webhook.activeSince <= event.at && selects(webhook, event))
+      .filter(
+        (webhook) => webhook.project === event.project && webhook.activeSince <= event.at && selects(webhook, event),
+      )
       .map((webhook) => ({ webhook, event, eventId }));
   });
   await insertDeliveries(tx, deliveries);
@@ -253,7 +257,10 @@ const TICKET_EVENTS: readonly (readonly [EventType, (row: TicketEventRow) => boo
   ["ticket.snoozed", ({ decision }) => decision === "snooze"],
   ["ticket.rated", ({ decision }) => decision === "rate"],
   ["ticket.sla_breached", ({ decision }) => decision === "sla_breached"],
-  ["ticket.resolved", ({ decision, status, resolves }) => resolves || (decision === "resolve" && status === "resolved")],
+  [
+    "ticket.resolved",
+    ({ decision, status, resolves }) => resolves || (decision === "resolve" && status === "resolved"),
+  ],
 ];
 
 /**
@@ -293,4 +300,5 @@ export const findTicketEvent = (db: Db, ticketId: string, id: number): Promise<T
   sql.findTicketEvent.one<TicketEventFacts>(db, { ticketId, id });
 
 /** Deletes old finished deliveries of events, at most `limit`; returns how many. */
-export const deleteOldDeliveries = (db: Db, limit: number): Promise<number> => sql.deleteOldDeliveries.run(db, { limit });
+export const deleteOldDeliveries = (db: Db, limit: number): Promise<number> =>
+  sql.deleteOldDeliveries.run(db, { limit });
