@@ -47,7 +47,7 @@ afterEach(() => receiver.close());
 
 const admin = (path: string, { project = "held", key = product.adminKey, ...request }: ApiRequest = {}) =>
   callApi(`${product.composition.apiUrls[0] ?? ""}/api/v1/admin/${path}`, { key, project, ...request });
-const itemOf = <Item = WebhookSecretItem>({ body }: ApiAnswer) => (body as unknown as { item: Item }).item;
+const itemOf = ({ body }: ApiAnswer) => (body as unknown as { item: WebhookSecretItem }).item;
 const eventOf = ({ json }: ReceivedRequest) => webhookEventSchema.strict().parse(json);
 
 const keyWith = (...scopes: Scope[]) =>
@@ -300,7 +300,8 @@ describe("a webhook", () => {
     const rotated = itemOf(await admin(`webhooks/${id}/rotate`, { json: { overlapSeconds: 600 } }));
     expect(rotated.secret).not.toBe(secret);
     expect(rotated.previousSecretUntil).not.toBeNull();
-    const sent = itemOf<DeliveryItem>(await admin(`webhooks/${id}/test`, { method: "POST" }));
+    const tested = await admin(`webhooks/${id}/test`, { method: "POST" });
+    const sent = (tested.body as unknown as { item: DeliveryItem }).item;
     expect(sent).toMatchObject({ type: "webhook.test", state: "pending", webhookId: id, ticketId: null });
     const request = await receiver.next();
     expect(eventOf(request)).toMatchObject({ type: "webhook.test", id: sent.eventId, change: {} });

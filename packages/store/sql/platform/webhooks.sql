@@ -44,12 +44,16 @@ WHERE project_id = :project AND id = :id;
 
 -- name: remove
 -- Deletes a webhook, where `versions` has its present version or is null, with its deliveries, which its foreign key
--- deletes, and their attempts. Locks the rows of delivery_attempts, webhooks, deliveries that it writes.
-WITH gone AS (
+-- deletes, and their attempts. Locks the deliveries in the order of their ids, then the webhook and the attempts.
+WITH held AS MATERIALIZED (
+  SELECT id FROM deliveries WHERE webhook_id = :id AND project_id = :project ORDER BY id FOR UPDATE
+), gone AS (
   DELETE FROM webhooks
-  WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id
+  WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions))
+    AND (SELECT count(*) FROM held) >= 0
+  RETURNING id
 ), attempts AS (
-  DELETE FROM delivery_attempts WHERE delivery_id IN (SELECT d.id FROM deliveries d JOIN gone ON d.webhook_id = gone.id)
+  DELETE FROM delivery_attempts a USING held, gone WHERE a.delivery_id = held.id
 )
 SELECT id FROM gone;
 

@@ -212,7 +212,7 @@ export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Prom
         type: "gap.found",
         subjectId: id,
         ticketEventId: null,
-        at: new Date(),
+        at: null,
         agentId,
       } as const;
       await recordEvents(tx, [found]);

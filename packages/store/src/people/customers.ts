@@ -87,7 +87,7 @@ async function write(tx: Db, project: ProjectId, customer: CustomerRecord): Prom
   const written = await sql.write.one<{ isEvent: boolean }>(tx, values);
   if (written?.isEvent !== true) return;
   const { id: subjectId } = customer;
-  await recordEvents(tx, [{ project, type: "customer.updated", subjectId, ticketEventId: null, at: new Date() }]);
+  await recordEvents(tx, [{ project, type: "customer.updated", subjectId, ticketEventId: null, at: null }]);
 }
 
 /** What a person can change of a customer. */

@@ -46,7 +46,8 @@ export interface NewEvent {
   subjectId: string;
   /** The event of the ticket that it is; null for an event that is not of a ticket. */
   ticketEventId: number | null;
-  at: Date;
+  /** When it happened; null for now. A webhook receives what happens since it is active. */
+  at: Date | null;
   /** Undefined if the event has no such thing; then the filter does not apply. */
   channelId?: ChannelId;
   agentId?: string | null;
@@ -219,7 +220,10 @@ export async function recordEvents(tx: Db, events: readonly NewEvent[]): Promise
     const eventId = newId();
     return active
       .filter(
-        (webhook) => webhook.project === event.project && webhook.activeSince <= event.at && selects(webhook, event),
+        (webhook) =>
+          webhook.project === event.project &&
+          (event.at === null || webhook.activeSince <= event.at) &&
+          selects(webhook, event),
       )
       .map((webhook) => ({ webhook, event, eventId }));
   });

@@ -275,6 +275,45 @@ type Open =
   | { kind: "rotate" | "remove"; item: WebhookItem }
   | null;
 
+function OpenDialog({
+  open,
+  onSaved,
+  onRemove,
+  onClose,
+}: {
+  open: Open;
+  onSaved: (secret: string | null) => void;
+  onRemove: (item: WebhookItem) => Promise<unknown>;
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
+  return (
+    <>
+      {open?.kind === "edit" && <WebhookDialog item={open.item} onSaved={onSaved} onClose={onClose} />}
+      {open?.kind === "rotate" && <RotateDialog item={open.item} onSaved={onSaved} onClose={onClose} />}
+      {open?.kind === "show" && (
+        <ShownOnceDialog
+          title={t("webhooks.secretTitle")}
+          warning={t("webhooks.once")}
+          label={t("webhooks.secret")}
+          secret={open.secret}
+          onClose={onClose}
+        />
+      )}
+      {open?.kind === "remove" && (
+        <ConfirmDialog
+          title={t("webhooks.delete")}
+          action={t("webhooks.deleteNow")}
+          onConfirm={() => onRemove(open.item)}
+          onClose={onClose}
+        >
+          {t("webhooks.deleteText")}
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
 /** The webhooks of the project: which events are sent where. */
 export function WebhooksSection() {
   const { t } = useTexts();
@@ -286,7 +325,6 @@ export function WebhooksSection() {
   const { runAside } = useAction();
   const webhooks = useInfiniteQuery(webhookPagesQuery(connection, project));
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["webhooks", project] });
-  const onClose = () => setOpen(null);
 
   function onSaved(secret: string | null) {
     void refresh();
@@ -339,27 +377,7 @@ export function WebhooksSection() {
       >
         {(item) => <WebhookRow item={item} actions={mayWrite ? actionsOf(item) : null} />}
       </ResourcePage>
-      {open?.kind === "edit" && <WebhookDialog item={open.item} onSaved={onSaved} onClose={onClose} />}
-      {open?.kind === "rotate" && <RotateDialog item={open.item} onSaved={onSaved} onClose={onClose} />}
-      {open?.kind === "show" && (
-        <ShownOnceDialog
-          title={t("webhooks.secretTitle")}
-          warning={t("webhooks.once")}
-          label={t("webhooks.secret")}
-          secret={open.secret}
-          onClose={onClose}
-        />
-      )}
-      {open?.kind === "remove" && (
-        <ConfirmDialog
-          title={t("webhooks.delete")}
-          action={t("webhooks.deleteNow")}
-          onConfirm={() => remove(open.item)}
-          onClose={onClose}
-        >
-          {t("webhooks.deleteText")}
-        </ConfirmDialog>
-      )}
+      <OpenDialog open={open} onSaved={onSaved} onRemove={remove} onClose={() => setOpen(null)} />
     </>
   );
 }
