@@ -113,7 +113,38 @@ function FilterFields({
   );
 }
 
-/** Creates a webhook, or changes the given one. `onSaved` receives the secret of a new one. */
+/** The form of a new webhook, or of the given one. `onSaved` receives the secret of a new one. */
+function useWebhookForm(item: WebhookItem | null, onSaved: (secret: string | null) => void) {
+  const { connection } = useServices();
+  const project = useProject();
+  const { values, field } = useFields({ url: item?.url ?? "", description: item?.description ?? "" });
+  const events = useState<EventType[]>(item?.events ?? ["ticket.created"]);
+  const active = useState(item?.isActive ?? true);
+  const channels = useState<ChannelId[]>(item?.channels ?? []);
+  const agentIds = useState<string[]>(item?.agentIds ?? []);
+  const priorities = useState<TicketPriority[]>(item?.priorities ?? []);
+
+  async function submit() {
+    const body = {
+      url: values.url.trim(),
+      description: values.description.trim(),
+      events: events[0],
+      channels: channels[0],
+      agentIds: agentIds[0],
+      priorities: priorities[0],
+      isActive: active[0],
+    };
+    if (item === null) {
+      onSaved((await connection.call("createWebhook", project, { body })).item.secret);
+      return;
+    }
+    await connection.call("updateWebhook", project, { params: { id: item.id }, body, ifMatch: item.version });
+    onSaved(null);
+  }
+  return { field, events, active, filters: { channels, agentIds, priorities }, submit };
+}
+
+/** Creates a webhook, or changes the given one. */
 function WebhookDialog({
   item,
   onSaved,
@@ -124,39 +155,13 @@ function WebhookDialog({
   onClose: () => void;
 }) {
   const { t } = useTexts();
-  const { connection } = useServices();
-  const project = useProject();
-  const { values, field } = useFields({ url: item?.url ?? "", description: item?.description ?? "" });
-  const [events, setEvents] = useState<EventType[]>(item?.events ?? ["ticket.created"]);
-  const [isActive, setActive] = useState(item?.isActive ?? true);
-  const channels = useState<ChannelId[]>(item?.channels ?? []);
-  const agentIds = useState<string[]>(item?.agentIds ?? []);
-  const priorities = useState<TicketPriority[]>(item?.priorities ?? []);
-
-  async function submit() {
-    const body = {
-      url: values.url.trim(),
-      description: values.description.trim(),
-      events,
-      channels: channels[0],
-      agentIds: agentIds[0],
-      priorities: priorities[0],
-      isActive,
-    };
-    if (item === null) {
-      onSaved((await connection.call("createWebhook", project, { body })).item.secret);
-      return;
-    }
-    await connection.call("updateWebhook", project, { params: { id: item.id }, body, ifMatch: item.version });
-    onSaved(null);
-  }
-
+  const { field, events, active, filters, submit } = useWebhookForm(item, onSaved);
   return (
     <FormDialog
       title={t(item === null ? "webhooks.make" : "webhooks.change")}
       width="wide"
       action={t("ui.save")}
-      isDisabled={events.length === 0}
+      isDisabled={events[0].length === 0}
       onSubmit={submit}
       onClose={onClose}
     >
@@ -171,15 +176,12 @@ function WebhookDialog({
       <Field label={t("webhooks.description")} maxLength={DESCRIPTION_MAX_CHARS} {...field("description")} />
       <ChoicesField
         label={t("webhooks.events")}
-        options={EVENTS.map((value) => ({
-          value,
-          label: <span title={value}>{t(`delivery.type.${value}`)}</span>,
-        }))}
-        chosen={events}
-        onChange={setEvents}
+        options={EVENTS.map((value) => ({ value, label: <span title={value}>{t(`delivery.type.${value}`)}</span> }))}
+        chosen={events[0]}
+        onChange={events[1]}
       />
-      <FilterFields channels={channels} agentIds={agentIds} priorities={priorities} />
-      <Switch label={t("webhooks.active")} hint={t("webhooks.activeHint")} isOn={isActive} onChange={setActive} />
+      <FilterFields {...filters} />
+      <Switch label={t("webhooks.active")} hint={t("webhooks.activeHint")} isOn={active[0]} onChange={active[1]} />
     </FormDialog>
   );
 }
@@ -275,6 +277,7 @@ type Open =
   | { kind: "rotate" | "remove"; item: WebhookItem }
   | null;
 
+/** The open dialog, if there is one. */
 function OpenDialog({
   open,
   onSaved,
@@ -314,23 +317,12 @@ function OpenDialog({
   );
 }
 
-/** The webhooks of the project: which events are sent where. */
-export function WebhooksSection() {
+/** What is done with webhooks without a form. */
+function useWebhookActions() {
   const { t } = useTexts();
-  const { connection, queryClient, toasts } = useServices();
+  const { connection, queryClient } = useServices();
   const project = useProject();
-  const mayDo = useRights();
-  const mayWrite = mayDo("webhooks:write") && mayDo("tickets:read");
-  const [open, setOpen] = useState<Open>(null);
   const { runAside } = useAction();
-  const webhooks = useInfiniteQuery(webhookPagesQuery(connection, project));
-  const refresh = () => queryClient.invalidateQueries({ queryKey: ["webhooks", project] });
-
-  function onSaved(secret: string | null) {
-    void refresh();
-    setOpen(secret === null ? null : { kind: "show", secret });
-    if (secret === null) toasts.show({ kind: "done", text: t("webhooks.saved") });
-  }
 
   const test = ({ id }: WebhookItem) =>
     runAside(async () => {
@@ -342,10 +334,28 @@ export function WebhooksSection() {
   const remove = ({ id, version }: WebhookItem) =>
     runAside(async () => {
       await connection.call("deleteWebhook", project, { params: { id }, ifMatch: version });
-      await refresh();
-      setOpen(null);
+      await queryClient.invalidateQueries({ queryKey: ["webhooks", project] });
       return t("webhooks.deleted");
     });
+  return { test, remove };
+}
+
+/** The webhooks of the project: which events are sent where. */
+export function WebhooksSection() {
+  const { t } = useTexts();
+  const { connection, queryClient, toasts } = useServices();
+  const project = useProject();
+  const mayDo = useRights();
+  const mayWrite = mayDo("webhooks:write") && mayDo("tickets:read");
+  const [open, setOpen] = useState<Open>(null);
+  const { test, remove } = useWebhookActions();
+  const webhooks = useInfiniteQuery(webhookPagesQuery(connection, project));
+
+  function onSaved(secret: string | null) {
+    void queryClient.invalidateQueries({ queryKey: ["webhooks", project] });
+    setOpen(secret === null ? null : { kind: "show", secret });
+    if (secret === null) toasts.show({ kind: "done", text: t("webhooks.saved") });
+  }
 
   const actionsOf = (item: WebhookItem): WebhookActions => ({
     test: () => void test(item),
@@ -353,6 +363,7 @@ export function WebhooksSection() {
     rotate: () => setOpen({ kind: "rotate", item }),
     remove: () => setOpen({ kind: "remove", item }),
   });
+  const create = { id: "new-webhook", title: t("webhooks.make"), run: () => setOpen({ kind: "edit", item: null }) };
 
   return (
     <>
@@ -367,17 +378,21 @@ export function WebhooksSection() {
             </div>
           )
         }
-        create={
-          mayWrite
-            ? { id: "new-webhook", title: t("webhooks.make"), run: () => setOpen({ kind: "edit", item: null }) }
-            : undefined
-        }
+        create={mayWrite ? create : undefined}
         icon={Webhook}
         empty={{ title: t("webhooks.none"), text: t("webhooks.noneText") }}
       >
         {(item) => <WebhookRow item={item} actions={mayWrite ? actionsOf(item) : null} />}
       </ResourcePage>
-      <OpenDialog open={open} onSaved={onSaved} onRemove={remove} onClose={() => setOpen(null)} />
+      <OpenDialog
+        open={open}
+        onSaved={onSaved}
+        onRemove={async (item) => {
+          await remove(item);
+          setOpen(null);
+        }}
+        onClose={() => setOpen(null)}
+      />
     </>
   );
 }
