@@ -382,7 +382,7 @@ export interface Statements {
     listLearners: [{ ticketId: string }, { projectId: string }];
     listMessages: [{ ticketId: string }, { id: string }];
     lockChat: [{ project: string; ticketId: string }, object];
-    lockDeliveries: [{ messages: readonly (string | null)[] }, { id: string }];
+    lockDeliveries: [{ messages: readonly (string | null)[]; ticketId: string }, { id: string }];
     lockPendingDeliveries: [{ ticketId: string }, { id: string }];
     lockTicket: [{ ticketId: string }, { version: number }];
     purgeBodies: [{ project: string; retentionDays: number }, object];
@@ -579,7 +579,7 @@ export interface Statements {
     listActive: [{ projects: readonly (string | null)[] }, { id: string; project: string; url: string; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date }];
     listPage: [{ project: string; before: string; q: string; limit: number | string }, { id: string; description: string; url: string; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
     listTicketEvents: [{ after: number | string; until: number | string; limit: number | string }, { id: number; ticketId: string; at: Date; actor: string; project: string; channelId: string; agentId: string; priority: string; stage: string; decision: string; status: string; assignee: string; resolves: boolean; isFirst: boolean; hasReply: boolean; isReopened: boolean }];
-    remove: [{ project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
+    remove: [{ id: string; project: string; versions: readonly (number | null)[] }, { id: string }];
     rotate: [{ sealed: string; overlapSeconds: number; project: string; id: string }, object];
     update: [{ description: string; url: string; events: readonly (string | null)[]; channels: readonly (string | null)[]; agentIds: readonly (string | null)[]; priorities: readonly (string | null)[]; isActive: boolean; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
