@@ -286,7 +286,7 @@ function OpenDialog({
 }: {
   open: Open;
   onSaved: (secret: string | null) => void;
-  onRemove: (item: WebhookItem) => Promise<unknown>;
+  onRemove: (item: WebhookItem) => Promise<void>;
   onClose: () => void;
 }) {
   const { t } = useTexts();
