@@ -15,12 +15,13 @@ import { KeysSection } from "./keys-section.tsx";
 import { ModelsSection } from "./models-section.tsx";
 import { OperatorsSection } from "./operators-section.tsx";
 import { ProjectsSection } from "./projects-section.tsx";
+import { TagsSection } from "./tags-section.tsx";
 
 const WebhooksSection = lazy(async () => ({ default: (await import("./webhooks-section.tsx")).WebhooksSection }));
 
 /** A part of the administration, with a tab of its own. */
 interface AdministrationSection {
-  id: "keys" | "operators" | "projects" | "models" | "canned-replies" | "webhooks" | "deliveries" | "audit";
+  id: "keys" | "operators" | "projects" | "models" | "tags" | "canned-replies" | "webhooks" | "deliveries" | "audit";
   title: TextKey;
   /** What somebody must be allowed to see it. */
   scope: RequiredScope;
@@ -32,6 +33,7 @@ const SECTIONS: readonly AdministrationSection[] = [
   { id: "operators", title: "administration.operators", scope: "admin:*" },
   { id: "projects", title: "administration.projects", scope: "admin:*" },
   { id: "models", title: "administration.models", scope: "models:read" },
+  { id: "tags", title: "administration.tags", scope: "tickets:read" },
   { id: "canned-replies", title: "administration.canned", scope: "tickets:read" },
   { id: "webhooks", title: "administration.webhooks", scope: "webhooks:read" },
   { id: "deliveries", title: "administration.deliveries", scope: "webhooks:read" },
@@ -46,6 +48,7 @@ const PARTS: Record<AdministrationSection["id"], () => ReactNode> = {
   operators: OperatorsSection,
   projects: ProjectsSection,
   models: ModelsSection,
+  tags: TagsSection,
   "canned-replies": CannedSection,
   webhooks: () => (
     <Suspense>

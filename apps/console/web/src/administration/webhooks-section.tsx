@@ -1,5 +1,6 @@
 import { useState } from "react";
 import type { ReactNode } from "react";
+import { CHANNEL_IDS } from "@svc/contracts";
 import type { ChannelId, EventType, TicketPriority, WebhookItem } from "@svc/contracts";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { FlaskConical, Pencil, RefreshCw, Trash2, Webhook } from "lucide-react";
@@ -35,7 +36,6 @@ const EVENTS = [
   "gap.found",
   "customer.updated",
 ] as const satisfies readonly EventType[];
-const CHANNELS = ["api", "widget", "messenger"] as const satisfies readonly ChannelId[];
 const PRIORITIES = ["low", "normal", "high", "urgent"] as const satisfies readonly TicketPriority[];
 
 const HOUR_SECONDS = 3_600;
@@ -91,7 +91,7 @@ function FilterFields({
       <p className="text-sm text-muted">{t("webhooks.filters")}</p>
       <ChoicesField
         label={t("webhooks.channels")}
-        options={CHANNELS.map((value) => ({ value, label: t(`channel.${value}`) }))}
+        options={CHANNEL_IDS.map((value) => ({ value, label: t(`channel.${value}`) }))}
         chosen={channels[0]}
         onChange={channels[1]}
       />
