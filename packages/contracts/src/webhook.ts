@@ -59,7 +59,7 @@ const changeSchema = z.object({
       "`ticket.created`, `ticket.needs_review` and `ticket.reopened`: the customer's message, if there is one.",
     ),
 });
-/** What an event changed. */
+/** Changes of an event. */
 export type EventChange = z.infer<typeof changeSchema>;
 
 /** Body of an event: what happened, and what it is about as it is when the request is made. */
@@ -161,7 +161,7 @@ export type WebhookSecretItem = z.infer<typeof webhookSecretItem>;
 
 const route = routesAt("Webhooks", "/api/v1/admin/webhooks");
 
-/** Events contain tickets, gaps and customers, so that whoever receives them must be allowed to read these. */
+/** Events contain tickets, gaps and customers, so that the caller must be allowed to read these. */
 const alsoScope = "tickets:read";
 
 /** Webhooks: URLs that receive the events of a project. */
