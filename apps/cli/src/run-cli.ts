@@ -38,7 +38,8 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Operate:": {
     channels: "list, configure, enable, disable and test channels",
     webhook: "verify callbacks, and set the secret that signs them",
-    deliveries: "list, show and replay callbacks",
+    webhooks: "list, create, update, test and delete webhooks for events",
+    deliveries: "list, show and replay callbacks and events",
     "dead-letters": "list and retry messages and replies that failed five times",
     "stats [options]": "show message and answer statistics",
     "usage [options]": "show what projects use by day: messages, documents, storage, sockets and model tokens",
@@ -76,6 +77,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDefinition>>> = {
   privacy: async () => (await import("./commands/privacy.ts")).privacy,
   channels: async () => (await import("./commands/channels.ts")).channels,
   webhook: async () => (await import("./commands/webhook.ts")).webhook,
+  webhooks: async () => (await import("./commands/webhooks.ts")).webhooks,
   deliveries: async () => (await import("./commands/deliveries.ts")).deliveries,
   "dead-letters": async () => (await import("./commands/deliveries.ts")).deadLetters,
   stats: async () => (await import("./commands/stats.ts")).stats,

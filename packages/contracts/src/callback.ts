@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { sentEventTypeSchema } from "./event-type.ts";
 import { replyItemSchema } from "./reply-item.ts";
 
 /** Types of callbacks, and when they are sent (service document, section 6). */
@@ -54,10 +55,12 @@ export type DeliveryAttempt = z.infer<typeof deliveryAttemptSchema>;
 /** A delivery as shown to operators. */
 export const deliveryItemSchema = z.object({
   id: z.uuid(),
-  type: callbackTypeSchema,
-  ticketId: z.uuid(),
-  chatId: z.string(),
-  messageId: z.uuid(),
+  type: z.enum([...callbackTypeSchema.options, ...sentEventTypeSchema.options]),
+  ticketId: z.uuid().nullable().describe("Null for an event that is not about a ticket."),
+  chatId: z.string().describe("Empty for an event that is not about a ticket, and after the chat was erased."),
+  messageId: z.uuid().nullable().describe("Null for an event."),
+  webhookId: z.uuid().nullable().describe("Webhook that receives the event. Null for a callback."),
+  eventId: z.uuid().nullable().describe("The `id` in the event. Null for a callback."),
   url: z
     .string()
     .describe("Without the scope webhooks:write, the user name, password and query values are shown as `***`."),
@@ -70,20 +73,23 @@ export type DeliveryItem = z.infer<typeof deliveryItemSchema>;
 
 const route = routesAt("Deliveries", "/api/v1/admin/deliveries");
 
-/** Callbacks: pending, delivered or failed. */
+/** Callbacks and events: pending, delivered or failed. */
 export const deliveryEndpoints = {
   listDeliveries: {
-    ...route("GET", "webhooks:read", "List callbacks with all attempts, newest first"),
-    query: listQuery.omit({ q: true }).extend({ state: deliveryStateSchema.optional() }),
+    ...route("GET", "webhooks:read", "List callbacks and events with all attempts, newest first"),
+    query: listQuery.omit({ q: true }).extend({
+      state: deliveryStateSchema.optional(),
+      webhookId: z.string().optional().describe("Only the events of this webhook."),
+    }),
     answers: [listAnswer(deliveryItemSchema)],
     example: { query: { state: "dead" } },
   },
   getDelivery: {
-    ...route("GET /{id}", "webhooks:read", "Get a callback"),
+    ...route("GET /{id}", "webhooks:read", "Get a callback or an event"),
     answers: [itemAnswer(deliveryItemSchema)],
   },
   replayDelivery: {
-    ...route("POST /{id}/replay", "webhooks:write", "Replay a callback with the same ID"),
+    ...route("POST /{id}/replay", "webhooks:write", "Replay a callback or an event with the same ID"),
     answers: [itemAnswer(deliveryItemSchema)],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -25,6 +25,7 @@ import { tagEndpoints } from "./tag.ts";
 import { ticketEndpoints } from "./ticket-endpoints.ts";
 import { toolCallEndpoints } from "./tool-call.ts";
 import { usageEndpoints } from "./usage.ts";
+import { webhookEndpoints } from "./webhook.ts";
 
 /** Administration endpoints: every endpoint that requires a key and runs an operation. */
 export const ADMIN_ENDPOINTS = {
@@ -52,6 +53,7 @@ export const ADMIN_ENDPOINTS = {
   ...ticketEndpoints,
   ...toolCallEndpoints,
   ...usageEndpoints,
+  ...webhookEndpoints,
 } as const satisfies Record<string, Endpoint>;
 export type AdminOperation = keyof typeof ADMIN_ENDPOINTS;
 

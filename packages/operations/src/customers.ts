@@ -19,11 +19,12 @@ import type { ReviewDeps } from "./reviews.ts";
 
 const notFound = () => new ServiceError("not_found", "No customer with this ID exists in this project.");
 
-function asItem({ edited: _edited, firstSeenAt, lastSeenAt, ...rest }: CustomerRecord): CustomerItem {
+/** A customer as a list shows it. */
+export function asCustomerItem({ edited: _edited, firstSeenAt, lastSeenAt, ...rest }: CustomerRecord): CustomerItem {
   return { ...rest, firstSeenAt: firstSeenAt.toISOString(), lastSeenAt: lastSeenAt.toISOString() };
 }
 
-const asDetail = ({ notes, ...customer }: DetailedCustomer): CustomerDetail => ({ ...asItem(customer), notes });
+const asDetail = ({ notes, ...customer }: DetailedCustomer): CustomerDetail => ({ ...asCustomerItem(customer), notes });
 
 /** The customer with this ID, or the one that it was merged into. Throws not_found. */
 async function readCustomer(store: Store, { project }: Principal, id: string): Promise<DetailedCustomer> {
@@ -41,7 +42,7 @@ export const listCustomers = operation(
   async ({ store }, principal, input): Promise<ListPage<CustomerItem>> => {
     const query = checkInput(customerListSchema, input, "The query");
     const { customers, next } = await store.customers.listPage(principal.project, query);
-    return { items: customers.map(asItem), nextCursor: next === null ? null : encodeCustomerCursor(next) };
+    return { items: customers.map(asCustomerItem), nextCursor: next === null ? null : encodeCustomerCursor(next) };
   },
 );
 

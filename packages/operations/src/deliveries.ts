@@ -32,23 +32,33 @@ const shownTo = (principal: Principal, item: DeliveryItem): DeliveryItem =>
 export interface DeliveryListInput extends ListInput {
   /** Only those in this state; all where absent. */
   state?: DeliveryState | undefined;
+  /** Only the events of this webhook; all where absent. */
+  webhookId?: string | undefined;
 }
 
 /**
- * A page of the callbacks of the principal's project, newest first, each with the result of every try. Scope
+ * A page of the callbacks and events of the principal's project, newest first, each with the result of every try. Scope
  * webhooks:read; without webhooks:write values in URLs are masked. Throws invalid_request for a query that is not valid.
  */
-export const listDeliveries = operation("listDeliveries", async ({ store }, principal, { state, q, ...input }) => {
+export const listDeliveries = operation("listDeliveries", async ({ store }, principal, input) => {
+  const { state, webhookId, q, ...page } = input;
   const known = deliveryStateSchema.optional().safeParse(state);
   const detail = `must be one of ${deliveryStateSchema.options.join(", ")}`;
-  return readPage("deliveries", input, {
-    read: ({ limit, before }) => store.deliveries.listPage(principal.project, { limit, before, state: known.data }),
+  return readPage("deliveries", page, {
+    read: ({ limit, before }) =>
+      store.deliveries.listPage(principal.project, { limit, before, state: known.data, webhookId }),
     asItem: (item) => shownTo(principal, item),
-    found: [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchErrors(q)],
+    found: [
+      ...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]),
+      ...(webhookId === undefined || isUuid(webhookId)
+        ? []
+        : [{ pointer: "/webhookId", code: "invalid_value", detail: "must be the ID of a webhook" }]),
+      ...searchErrors(q),
+    ],
   });
 });
 
-/** The callback with this id, in the principal's project. Scope webhooks:read. Throws not_found. */
+/** The callback or event with this id, in the principal's project. Scope webhooks:read. Throws not_found. */
 export const getDelivery = operation("getDelivery", async ({ store }, principal, id) => {
   const item = isUuid(id) ? await store.deliveries.find(principal.project, id) : null;
   if (item === null) {
@@ -63,7 +73,7 @@ export const getDelivery = operation("getDelivery", async ({ store }, principal,
 /** A callback that was received must not become a dead one by its replay, for want of what signs it. */
 async function requireSecret(store: Store, project: ProjectId, id: string): Promise<void> {
   const item = await store.deliveries.find(project, id);
-  if (item?.state !== "delivered") return;
+  if (item?.state !== "delivered" || item.messageId === null) return;
   const secrets = await store.projects.findWebhookSecrets(project);
   if (secrets?.webhookSecret != null || (await store.callbacks.hasSecret(project, item.messageId))) return;
   throw new ServiceError(

@@ -30,7 +30,8 @@ export interface GapListInput extends ListInput {
 
 const notFound = () => new ServiceError("not_found", "No gap with this ID exists in this project.");
 
-function asItem(gap: GapRecord): Gap {
+/** A gap as it is shown. */
+export function asGap(gap: GapRecord): Gap {
   const { examples, createdAt, lastAt, ...rest } = gap;
   return {
     ...rest,
@@ -53,7 +54,7 @@ async function readGap(store: Store, { project }: Principal, id: string): Promis
 export const listGaps = operation("listGaps", async ({ store }, principal, input): Promise<ListPage<Gap>> => {
   const query = checkInput(gapListSchema(input.sort), input, "The query");
   const { gaps, next } = await store.gaps.listPage(principal.project, query);
-  return { items: gaps.map(asItem), nextCursor: next === null ? null : encodeGapCursor(query.sort, next) };
+  return { items: gaps.map(asGap), nextCursor: next === null ? null : encodeGapCursor(query.sort, next) };
 });
 
 /** Who would answer now: the agent that should have, or, when none fitted, one that has the article's knowledge base. */
@@ -74,7 +75,7 @@ export const getGap = operation(
     const gap = await readGap(store, principal, id);
     // What would be answered is the text of knowledge bases.
     const agent = grantsScope(principal.scopes, "kb:read") ? await findAgent(store, principal, gap) : null;
-    const item = asItem(gap);
+    const item = asGap(gap);
     if (agent === null) return { ...item, answerNow: null };
     const { text, confidence, why } = await answerQuestion({
       agent,
@@ -101,7 +102,7 @@ export const updateGap = operation(
     const outcome = await store.gaps.update(principal.project, { id, versions }, { status });
     if (outcome === null) throw notFound();
     if (!outcome.changed) throw staleVersion("The gap", outcome.gap.version);
-    return asItem(outcome.gap);
+    return asGap(outcome.gap);
   },
   { audit: "gaps.update" },
 );
@@ -111,7 +112,7 @@ const keyOfArticle = (gapId: string): string => `gap:${gapId}`;
 
 /** The gap after its article was written; of what customers have written only what the principal may read. */
 function asAnswered(gap: GapRecord, { scopes }: Principal): AnsweredGap {
-  const item = asItem(gap);
+  const item = asGap(gap);
   return grantsScope(scopes, "tickets:read") ? item : { ...item, question: null, examples: [] };
 }
 

@@ -110,6 +110,16 @@ export {
 } from "./proposals.ts";
 export type { OperatorEdit, ProposalListInput } from "./proposals.ts";
 export { createTag, deleteTag, getTag, listTags, mergeTag, updateTag } from "./tags.ts";
+export { readWebhookEvent } from "./webhook-event.ts";
+export {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+} from "./webhooks.ts";
 export { generateWebhookSecret, setWebhookSecret } from "./webhook-secret.ts";
 export type { WebhookSecretState } from "./webhook-secret.ts";
 export { replayAgent } from "./replay.ts";

@@ -56,7 +56,14 @@ export type {
 export type { NewDocument, PreparedDocument, PutDocument } from "./knowledge/put-documents.ts";
 export { LEASE_MS, MAX_LAPSES } from "./messages/chats.ts";
 export type { LeaseHistory, LeaseRef, Utterance } from "./messages/chats.ts";
-export type { CallbackRef, ClaimedDelivery, DeliveryRequest, DueDelivery, TryResult } from "./messages/deliveries.ts";
+export type {
+  CallbackRef,
+  ClaimedDelivery,
+  DeliveredEvent,
+  DeliveryRequest,
+  DueDelivery,
+  TryResult,
+} from "./messages/deliveries.ts";
 export type { FileContent, KeptFile, NewWidgetFile, OpenedFile } from "./messages/files.ts";
 export { IDEMPOTENCY_HOURS } from "./messages/idempotency-keys.ts";
 export type { IdempotencyClaim, IdempotentCall, KeptAnswer } from "./messages/idempotency-keys.ts";
@@ -129,6 +136,7 @@ export type {
   TicketFacts,
   ViewerRecord,
 } from "./people/operators.ts";
+export type { NewWebhook, TicketEventFacts, Webhook, WebhookPatch } from "./platform/webhooks.ts";
 export { TABLES_OF_PROJECTS, TICKET_ROWS } from "./people/personal-data-map.ts";
 export type { BodyOwner } from "./people/personal-data-map.ts";
 export type {

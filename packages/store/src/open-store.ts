@@ -20,6 +20,7 @@ import * as dueWork from "./platform/due-work.ts";
 import * as erasures from "./people/erasures.ts";
 import * as gaps from "./knowledge/gaps.ts";
 import * as hooks from "./platform/hooks.ts";
+import * as webhooks from "./platform/webhooks.ts";
 import * as idempotencyKeys from "./messages/idempotency-keys.ts";
 import * as ingestQueue from "./knowledge/ingest-queue.ts";
 import * as ingests from "./knowledge/ingests.ts";
@@ -209,6 +210,7 @@ export function openStore(options: {
     triageMessages: bind(db, triageMessages),
     unfinishedReplies: bind(context, outboxes.unfinishedReplies),
     visitors: bind(hot, visitors),
+    webhooks: bind(hot, webhooks),
     widgetFiles: bind(context, files),
     sealer: installation.createSealer(options.secretKey),
 

@@ -62,7 +62,7 @@ export interface Statements {
     remove: [{ project: string; kbId: string }, { id: string }];
   };
   "knowledge/gaps": {
-    countQuestion: [{ agentId: string; project: string; id: string }, object];
+    countQuestion: [{ agentId: string; project: string; id: string }, { isReopened: boolean }];
     deleteEmptyGaps: [{ project: string; gapIds: readonly (string | null)[] }, object];
     deleteExamples: [{ project: string; ticketIds: readonly (string | null)[] }, { gapId: string; messageId: string }];
     deleteTerms: [{ project: string; ids: readonly (string | null)[] }, object];
@@ -78,7 +78,7 @@ export interface Statements {
     listByTime: [{ project: string; status: string; q: string; id: string; value: number | string; limit: number | string }, { id: string; question: string; language: string; agentId: string; count: number; status: string; kbId: string; documentId: string; createdAt: Date; lastAt: Date; version: number; kbIds: string[]; value: number; examples: unknown }];
     lockChat: [{ ticketId: string }, object];
     lockGapsOfTickets: [{ project: string; ticketIds: readonly (string | null)[] }, { id: string }];
-    lockNotes: [{ noteLock: number; project: string }, { pgAdvisoryXactLock: string }];
+    lockNotes: [{ noteLock: number; project: string }, { locked: string; hasWebhooks: boolean }];
     recount: [{ project: string; gapIds: readonly (string | null)[] }, object];
     replaceQuestion: [{ project: string; gapIds: readonly (string | null)[]; questionMessageId: readonly (string | null)[] }, { id: string }];
     update: [{ status: string; kbId: string; documentId: string; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
@@ -206,17 +206,17 @@ export interface Statements {
     saveProgress: [{ progress: object | string; messageId: string; project: string; leaseId: string }, object];
   };
   "messages/deliveries": {
-    begin: [{ id: readonly (string | null)[]; project: readonly (string | null)[]; leaseId: readonly (string | null)[]; attempt: readonly (number | null)[] }, { id: string; chatId: string; channelMeta: unknown; coveredBy: string; sealedSecret: string; isKeyRevoked: boolean }];
-    claim: [{ ticketId: string; project: string; leaseId: string }, { id: string; messageId: string; type: string; url: string; replyIds: string[]; createdAt: Date; tries: number; lapses: number; number: number; trace: string }];
+    begin: [{ id: readonly (string | null)[]; project: readonly (string | null)[]; leaseId: readonly (string | null)[]; attempt: readonly (number | null)[] }, { id: string; chatId: string; channelMeta: unknown; coveredBy: string; sealedSecret: string; isKeyRevoked: boolean; webhook: unknown }];
+    claim: [{ ticketId: string; project: string; leaseId: string }, { id: string; messageId: string; type: string; url: string; replyIds: string[]; createdAt: Date; tries: number; lapses: number; webhookId: string; subjectId: string; ticketEventId: number; number: number; trace: string }];
     countDead: [object, { count: number }];
     countFailing: [{ tries: number }, { count: number }];
     due: [{ limit: number | string }, { id: string; projectId: string; ticketId: string; tries: number }];
-    find: [{ project: string; id: string }, { chatId: string; id: string; type: string; ticketId: string; messageId: string; url: string; state: string; nextAt: Date; createdAt: Date; attempts: unknown }];
+    find: [{ project: string; id: string }, { chatId: string; id: string; type: string; ticketId: string; messageId: string; webhookId: string; subjectId: string; url: string; state: string; nextAt: Date; createdAt: Date; attempts: unknown }];
     finishDead: [{ attempt: number; durationMs: number; status: number; error: string; id: string; leaseId: string }, object];
     finishDelivered: [{ id: readonly (string | null)[]; leaseId: readonly (string | null)[]; attempt: readonly (number | null)[]; durationMs: readonly (number | null)[]; status: readonly (number | null)[] }, object];
     finishLater: [{ attempt: number; durationMs: number; status: number; error: string; id: string; delayMs: number; leaseId: string }, object];
     interrupt: [{ durationMs: number; error: string; id: string; attempt: number; leaseId: string }, object];
-    listPage: [{ project: string; state: string; id: string; limit: number | string }, { chatId: string; id: string; type: string; ticketId: string; messageId: string; url: string; state: string; nextAt: Date; createdAt: Date; attempts: unknown }];
+    listPage: [{ project: string; state: string; webhookId: string; id: string; limit: number | string }, { chatId: string; id: string; type: string; ticketId: string; messageId: string; webhookId: string; subjectId: string; url: string; state: string; nextAt: Date; createdAt: Date; attempts: unknown }];
     oldestDueMs: [object, { age: number }];
     postpone: [{ delayMs: number; id: string; leaseId: string; attempt: number }, object];
     replay: [{ project: string; id: string }, { ticketId: string; tries: number }];
@@ -354,7 +354,7 @@ export interface Statements {
     moveTickets: [{ intoId: string; fromId: string }, object];
     remove: [{ project: string; id: string }, object];
     removeNote: [{ noteId: string; project: string; id: string }, object];
-    write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; isBlocked: boolean; version: number; project: string; id: string }, object];
+    write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; isBlocked: boolean; version: number; project: string; id: string }, { isEvent: boolean }];
   };
   "people/erasures": {
     countErasure: [{ id: readonly (string | null)[] }, object];
@@ -382,7 +382,7 @@ export interface Statements {
     listLearners: [{ ticketId: string }, { projectId: string }];
     listMessages: [{ ticketId: string }, { id: string }];
     lockChat: [{ project: string; ticketId: string }, object];
-    lockDeliveries: [{ messages: readonly (string | null)[] }, { id: string }];
+    lockDeliveries: [{ messages: readonly (string | null)[]; ticketId: string }, { id: string }];
     lockPendingDeliveries: [{ ticketId: string }, { id: string }];
     lockTicket: [{ ticketId: string }, { version: number }];
     purgeBodies: [{ project: string; retentionDays: number }, object];
@@ -517,6 +517,7 @@ export interface Statements {
     deleteKbs: [{ id: string }, object];
     deleteRoles: [{ id: string }, object];
     deleteViews: [{ id: string }, object];
+    deleteWebhooks: [{ id: string }, object];
     find: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; createdAt: Date; version: number }];
     findByName: [{ name: string }, { webhookSecret: unknown; previousWebhookSecret: unknown; id: string; name: string; handoffText: string; handoffTexts: unknown; greeting: string; tablesAsXlsx: boolean; retentionDays: number; fileRetentionDays: number; modelConcurrency: number; modelTokensPerDay: number; quotas: unknown; businessHours: unknown; replyTimeMinutes: number; slaTargets: unknown; createdAt: Date; version: number }];
     findWebhookSecrets: [{ id: string }, { webhookSecret: unknown; previousWebhookSecret: unknown }];
@@ -578,6 +579,19 @@ export interface Statements {
     read: [object, { projectId: string; name: string; kind: string; bytes: number }];
     readProject: [{ project: string }, { kind: string; bytes: number }];
     sumKind: [{ project: string; kind: string }, { ofKind: number; ofProject: number; ofKindEverywhere: number; ofInstallation: number; quotaMb: number }];
+  };
+  "platform/webhooks": {
+    deleteOldDeliveries: [{ limit: number | string }, object];
+    find: [{ project: string; id: string }, { id: string; description: string; url: string; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
+    findTicketEvent: [{ ticketId: string; id: number | string }, { at: Date; actor: string; data: unknown; reason: string; message: unknown; replies: unknown }];
+    insert: [{ project: string; id: string; description: string; url: string; sealed: string; events: readonly (string | null)[]; channels: readonly (string | null)[]; agentIds: readonly (string | null)[]; priorities: readonly (string | null)[]; isActive: boolean; createdBy: string }, object];
+    insertDeliveries: [{ webhookId: readonly (string | null)[]; id: readonly (string | null)[]; projectId: readonly (string | null)[]; sequenceId: readonly (string | null)[]; eventId: readonly (string | null)[]; type: readonly (string | null)[]; url: readonly (string | null)[]; subjectId: readonly (string | null)[]; ticketEventId: readonly (number | string | null)[] }, object];
+    listActive: [{ projects: readonly (string | null)[] }, { id: string; project: string; url: string; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date }];
+    listPage: [{ project: string; before: string; q: string; limit: number | string }, { id: string; description: string; url: string; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
+    listTicketEvents: [{ after: number | string; until: number | string; limit: number | string }, { id: number; ticketId: string; at: Date; actor: string; project: string; channelId: string; agentId: string; priority: string; stage: string; decision: string; status: string; assignee: string; resolves: boolean; isFirst: boolean; hasReply: boolean; isReopened: boolean }];
+    remove: [{ id: string; project: string; versions: readonly (number | null)[] }, { id: string }];
+    rotate: [{ sealed: string; overlapSeconds: number; project: string; id: string }, object];
+    update: [{ description: string; url: string; events: readonly (string | null)[]; channels: readonly (string | null)[]; agentIds: readonly (string | null)[]; priorities: readonly (string | null)[]; isActive: boolean; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "tickets/apply-decision": {
     coverMessages: [{ answers: string; homeProject: string; covers: readonly (string | null)[] }, object];
@@ -708,7 +722,7 @@ export interface Statements {
   "tickets/ticket-index": {
     findChanged: [{ settledId: number | string }, { ticketId: string; hasDeadlines: boolean }];
     follow: [{ ids: readonly (string | null)[] }, object];
-    hold: [object, { settledId: number; reachedId: number; topId: number; topXmax: string; isReachedSettled: boolean }];
+    hold: [object, { settledId: number; reachedId: number; topId: number; topXmax: string; isReachedSettled: boolean; hasWebhooks: boolean }];
     indexNext: [object, { isEmpty: boolean; isComplete: boolean }];
     isBehind: [object, { isBehind: boolean }];
     queueAgain: [{ unfinished: readonly (string | null)[] }, object];
@@ -716,6 +730,7 @@ export interface Statements {
     queueWithoutCustomer: [object, object];
     read: [{ ticketIds: readonly (string | null)[] }, { ticketId: string; subject: string; userId: string; channelMeta: unknown; createdUs: number; seq: number; lexemes: string[]; project: string; channelId: string; chatId: string; language: string; createdAt: Date; seenAt: Date }];
     readSaid: [{ ticketId: readonly (string | null)[]; seq: readonly (number | string | null)[] }, { ticketId: string; seq: number; text: string }];
+    settle: [{ settledId: number | string }, object];
     take: [object, { ticketId: string }];
     updateTicketIndex: [{ topId: number | string; topXmax: string }, object];
     wakeSnoozed: [object, { ticketId: string }];

@@ -186,6 +186,12 @@ export const TARGETS = {
       return { catalogId };
     },
   },
+  webhook: {
+    make: async (product, project) => {
+      const body = { url: "https://example.com/", events: ["ticket.created"] };
+      return { id: await post(product, project, "/admin/webhooks", body) };
+    },
+  },
   hook: { make: async (product, project) => ({ id: await hook(product, project) }) },
   hookBody: {
     async make(product, project) {

@@ -15,6 +15,8 @@ const delivery: DeliveryRequest = {
   url: "https://example.com/hook",
   createdAt,
   replyIds: [],
+  event: null,
+  webhook: null,
   failures: 0,
   lapses: 0,
   attempt: 1,

@@ -1,4 +1,4 @@
-import type { CallbackBody } from "@svc/contracts";
+import type { CallbackBody, CallbackType } from "@svc/contracts";
 import type { DeliveryRequest } from "@svc/store";
 import { replyJson } from "../messages/message-responses.ts";
 
@@ -7,7 +7,8 @@ export function callbackBody(delivery: DeliveryRequest): string {
   const body: CallbackBody = {
     ok: true,
     mode: "webhook",
-    type: delivery.type,
+    // That of an event is made by `readWebhookEvent`.
+    type: delivery.type as CallbackType,
     deliveryId: delivery.id,
     timestamp: delivery.createdAt.toISOString(),
     chatId: delivery.chatId,

@@ -11,7 +11,7 @@ const DELETE_LIMIT = 5_000;
 
 /**
  * Returns the sweeps for callbacks: they create the callbacks whose job was lost and the timeouts that are due, announce
- * what is to be attempted again, and, each minute, delete old keys, secrets and bodies of hooks. This is what lets the queue
+ * what is to be attempted again, and, each minute, delete old keys, secrets, bodies of hooks and deliveries of events. This is what lets the queue
  * lose all its data without a callback being lost.
  */
 export function callbackSweeps({ store, queues, log }: { store: Store; queues: Queues; log: Log }) {
@@ -28,6 +28,7 @@ export function callbackSweeps({ store, queues, log }: { store: Store; queues: Q
   async function deleteOld(): Promise<void> {
     await store.idempotencyKeys.deleteExpired(DELETE_LIMIT);
     await store.hooks.forgetOld(DELETE_LIMIT);
+    await store.webhooks.deleteOldDeliveries(DELETE_LIMIT);
     const old = await store.callbacks.eraseOldSecrets(DELETE_LIMIT);
     const revoked = await store.callbacks.eraseRevokedSecrets(DELETE_LIMIT);
     if (old + revoked > 0) log.info({ old, revoked }, "deleted sealed API keys that are no longer needed");

@@ -1,5 +1,6 @@
 import type { DeliveryJob, WebhookSecrets } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import { readWebhookEvent } from "@svc/operations";
 import type { AddressGuard } from "@svc/outbound";
 import type { Queues } from "@svc/queue";
 import { asProjectId, isUnavailable } from "@svc/store";
@@ -10,6 +11,7 @@ import type { HeldLease, Work } from "@svc/work";
 import { callbackSweeps } from "./callback-sweeps.ts";
 import { createReceiverLoad } from "./receiver-load.ts";
 import type { ReceiverLoad } from "./receiver-load.ts";
+import { callbackBody } from "./callback-body.ts";
 import { failedTry, tryDelivery } from "./try-delivery.ts";
 
 /** What delivering callbacks needs. */
@@ -82,8 +84,8 @@ export interface CallbackWork extends Work<Chat> {
 }
 
 /**
- * Defines the work of delivering the callbacks of webhook messages: those of a chat one after the other, each to its
- * receiver at least once, with one id. An attempt that was made at the moment of a crash is repeated. It continues while the
+ * Defines the work of delivering the callbacks of webhook messages and the events of webhooks: those of a chat, and those
+ * of a webhook about one thing, one after the other, each to its receiver at least once, with one id. An attempt that was made at the moment of a crash is repeated. It continues while the
  * channel is disabled, for messages that were accepted before.
  */
 export function deliverCallbacks(
@@ -167,14 +169,31 @@ async function deliver(
   }
 }
 
+/** Why an event cannot be sent, in words for an operator. */
+const NOTHING_TO_SEND =
+  "what the event is about no longer exists in this project: it was erased, or another project works on it";
+const INACTIVE = "the webhook is not active; activate it, then replay this delivery";
+
+/** A request that can be sent now, or the reason why it never can. */
+type BegunAttempt = { request: DeliveryRequest; secrets: WebhookSecrets; body: string } | { problem: string };
+
 /** Reads the content of the request and begins the attempt; null if nothing can be sent now. */
-async function begin({ store, readSecrets }: DeliveryContext, claimed: ClaimedDelivery, signal: AbortSignal) {
+async function begin(
+  { store, readSecrets }: DeliveryContext,
+  claimed: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<BegunAttempt | null> {
   try {
-    const secrets = await readSecrets(claimed.project);
+    const { event, project } = claimed;
+    const eventBody = event && (await readWebhookEvent({ store }, claimed, event));
+    if (event !== null && eventBody === null) return { problem: NOTHING_TO_SEND };
+    const ofProject = event === null ? await readSecrets(project) : null;
     const askedAt = performance.now();
     const request: DeliveryRequest | null = await store.deliveries.begin(claimed);
     if (request === null || signal.aborted || performance.now() > askedAt + SEND_WITHIN_MS) return null;
-    return { request, secrets };
+    if (request.webhook?.isActive === false) return { problem: INACTIVE };
+    const secrets = request.webhook ?? ofProject;
+    return secrets && { request, secrets, body: eventBody ?? callbackBody(request) };
   } catch (error) {
     if (isUnavailable(error)) return null;
     throw error;
@@ -195,8 +214,9 @@ async function attempt(
   try {
     const begun = await begin(context, claimed, signal);
     if (begun === null) return null;
+    if ("problem" in begun) return { durationMs: 0, status: null, error: begun.problem, next: "dead" };
     sentAt = performance.now();
-    const tools = { guard: context.guard, sealer: context.store.sealer, secrets: begun.secrets };
+    const tools = { guard: context.guard, sealer: context.store.sealer, secrets: begun.secrets, body: begun.body };
     return await tryDelivery(begun.request, tools, signal);
   } catch (error) {
     if (signal.aborted) return sentAt === null ? null : { abortedAfterMs: performance.now() - sentAt };
@@ -209,16 +229,16 @@ async function attempt(
 
 /** Reports the recorded result of an attempt to metrics, the log and waiters. */
 function reportResult({ log, tell }: DeliveryContext, delivery: ClaimedDelivery, result: TryResult): void {
-  const { id, messageId, attempt } = delivery;
+  const { id, messageId, attempt, event } = delivery;
+  const way = event === null ? "callback" : "event";
   count("svc_deliveries_total", {
-    way: "callback",
+    way,
     outcome: typeof result.next === "string" ? result.next : "later",
   });
-  observe("svc_delivery_duration_seconds", { way: "callback" }, result.durationMs / 1_000);
+  observe("svc_delivery_duration_seconds", { way }, result.durationMs / 1_000);
   const facts = {
     deliveryId: id,
-    messageId,
-    ticketId: delivery.ticketId,
+    ...(event === null ? { messageId, ticketId: delivery.ticketId } : { eventId: messageId, ...event }),
     traceId: traceIdOf(delivery.trace),
     attempt,
     status: result.status,
@@ -227,13 +247,15 @@ function reportResult({ log, tell }: DeliveryContext, delivery: ClaimedDelivery,
   if (result.next === "dead") {
     log.warn(
       { ...facts, reason: result.error },
-      "callback permanently failed; its replies can be collected by polling",
+      event === null
+        ? "callback permanently failed; its replies can be collected by polling"
+        : "event permanently failed; it can be replayed",
     );
     tell(delivery.ticketId);
   } else if (result.next !== "delivered" && delivery.failures + 1 >= FAILING_ATTEMPTS) {
     const inS = Math.round(result.next.delayMs / 1_000);
-    log.warn({ ...facts, host: new URL(delivery.url).host, reason: result.error, inS }, "callback keeps failing");
+    log.warn({ ...facts, host: new URL(delivery.url).host, reason: result.error, inS }, `${way} keeps failing`);
   } else {
-    log.debug({ ...facts, reason: result.error }, "callback attempted");
+    log.debug({ ...facts, reason: result.error }, `${way} attempted`);
   }
 }

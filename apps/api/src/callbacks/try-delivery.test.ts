@@ -46,11 +46,13 @@ const deliveryTo = (url: string, change: Partial<DeliveryRequest> = {}): Deliver
   coveredBy: null,
   isKeyRevoked: false,
   trace: null,
+  event: null,
+  webhook: null,
   ...change,
 });
 
 const tryIt = (delivery: DeliveryRequest, signal = NEVER, tools: Partial<Parameters<typeof tryDelivery>[1]> = {}) =>
-  tryDelivery(delivery, { guard, sealer, secrets, ...tools }, signal);
+  tryDelivery(delivery, { guard, sealer, secrets, body: callbackBody(delivery), ...tools }, signal);
 
 const delayOf = ({ next }: TryResult) => (typeof next === "string" ? null : next.delayMs);
 

@@ -11,7 +11,6 @@ import type { AddressGuard } from "@svc/outbound";
 import type { ClaimedDelivery, DeliveryRequest, Sealer, TryResult } from "@svc/store";
 import { inSpan } from "@svc/telemetry";
 import type { SpanOptions } from "@svc/telemetry";
-import { callbackBody } from "./callback-body.ts";
 import { readRetryAfterMs, retryDelayMs } from "./retry-schedule.ts";
 import { findSigningSecrets } from "./signing-secrets.ts";
 
@@ -20,6 +19,7 @@ export interface DeliveryTools {
   guard: AddressGuard;
   sealer: Sealer;
   secrets: WebhookSecrets;
+  body: string;
 }
 
 const TRY_TIMEOUT_MS = 15_000;
@@ -56,10 +56,9 @@ function judgeError(error: unknown): Outcome {
 async function request(
   delivery: DeliveryRequest,
   secrets: string[],
-  guard: AddressGuard,
+  { guard, body }: Pick<DeliveryTools, "guard" | "body">,
   { signal, trace }: { signal: AbortSignal; trace: string | null },
 ): Promise<Outcome> {
-  const body = callbackBody(delivery);
   try {
     const { status, headers } = await guardedRequest(guard, {
       method: "POST",
@@ -99,14 +98,13 @@ export function failedTry(
 }
 
 /** Where a callback goes is its receiver's business: the span names the callback alone. */
-const spanOf = ({ trace, id, messageId, ticketId, attempt }: ClaimedDelivery): SpanOptions => ({
+const spanOf = ({ trace, id, messageId, ticketId, attempt, event }: ClaimedDelivery): SpanOptions => ({
   parent: trace,
   kind: "client",
   attributes: {
-    "svc.way": "callback",
+    "svc.way": event === null ? "callback" : "event",
     "svc.delivery_id": id,
-    "svc.message_id": messageId,
-    "svc.ticket_id": ticketId,
+    ...(event === null ? { "svc.message_id": messageId, "svc.ticket_id": ticketId } : { "svc.event_id": messageId }),
     "svc.attempt": attempt,
   },
 });
@@ -117,14 +115,14 @@ const spanOf = ({ trace, id, messageId, ticketId, attempt }: ClaimedDelivery): S
  */
 export async function tryDelivery(
   delivery: DeliveryRequest,
-  { guard, sealer, secrets }: DeliveryTools,
+  { sealer, secrets, ...tools }: DeliveryTools,
   signal: AbortSignal,
 ): Promise<TryResult> {
   const startedAt = performance.now();
   const signing = findSigningSecrets(secrets, delivery, sealer, Date.now());
   if ("problem" in signing) return { durationMs: 0, status: null, error: signing.problem, next: "dead" };
   const { status, error, retryAfter } = await inSpan("deliver callback", spanOf(delivery), async (span) => {
-    const outcome = await request(delivery, signing.secrets, guard, { signal, trace: span.traceparent });
+    const outcome = await request(delivery, signing.secrets, tools, { signal, trace: span.traceparent });
     if (outcome.status !== null) span.annotate({ "http.response.status_code": outcome.status });
     if (outcome.error !== null) span.fail(null);
     return outcome;

@@ -1,12 +1,15 @@
 import {
   CALLBACK_TYPES,
   ENDPOINTS,
+  EVENT_TYPES,
+  TEST_EVENT,
   VERSION,
   callbackBodySchema,
   problemSchema,
   projectNameSchema,
+  webhookEventSchema,
 } from "@svc/contracts";
-import type { CallbackType, Endpoint } from "@svc/contracts";
+import type { Endpoint } from "@svc/contracts";
 import type { z } from "zod";
 import { describeProblems } from "./describe-errors.ts";
 import { HEADERS, PARAMETERS, SECURITY_SCHEMES } from "./components.ts";
@@ -46,7 +49,8 @@ const TAGS: Record<string, string> = {
   Proposals: "Suggested changes to knowledge bases, from operators' answers.",
   Channels: "Channels and their settings.",
   Hooks: "Inbound webhooks for platforms with fixed formats.",
-  Deliveries: "Callbacks: pending, delivered or failed.",
+  Webhooks: "URLs that receive the events of a project.",
+  Deliveries: "Callbacks and events: pending, delivered or failed.",
   Statistics: "Message and answer statistics.",
   Usage: "What a project uses by day.",
   Operators: "Operators and their roles.",
@@ -75,50 +79,84 @@ const CALLBACK_HEADERS: Record<string, { description: string; schema: JsonSchema
   "webhook-signature": { description: "One signature for each valid secret.", schema: text },
 };
 
-/** Describes the callbacks to a message's `webhookUrl`; their body is one of the named schemas. */
+/** What the requests of a kind have in common. */
+interface WebhookKind {
+  tag: string;
+  summary: string;
+  /** Name of the schema of their body. */
+  name: string;
+  /** What follows from a 410. */
+  failed: string;
+}
+
+const CALLBACK: WebhookKind = {
+  tag: "Callbacks",
+  summary: "Callback",
+  name: "CallbackBody",
+  failed: "the callback is not retried, and its replies can be collected by polling.",
+};
+const EVENT: WebhookKind = {
+  tag: "Events",
+  summary: "Event",
+  name: "WebhookEvent",
+  failed: "the event is not retried. It can be replayed.",
+};
+const TEST = "Somebody tests the webhook.";
+
+/** Describes the callbacks to a message's `webhookUrl` and the events of webhooks; their bodies are named schemas. */
 function describeWebhooks(schemas: Record<string, JsonSchema>): Record<string, { post: OperationObject }> {
-  const body = { $ref: "#/components/schemas/CallbackBody" };
-  const example = makeExample(body, schemas) as object;
   const parameters = Object.entries(CALLBACK_HEADERS).map(([name, header]): Parameter => ({
     name,
     in: "header",
     required: true,
     ...header,
   }));
-  const describe = (type: CallbackType): OperationObject => ({
-    operationId: `on${type.replaceAll(/[._](\w)|^(\w)/g, (_, inner?: string, first?: string) => (inner ?? first ?? "").toUpperCase())}`,
-    tags: ["Callbacks"],
-    summary: `Callback: ${type}`,
-    description: CALLBACK_TYPES[type],
-    security: [],
-    parameters,
-    requestBody: {
-      description: "Result of the message.",
-      required: true,
-      content: {
-        "application/json": {
-          schema: {
-            allOf: [body, { type: "object", properties: { type: { const: type } } }],
+  const describe = (
+    type: string,
+    description: string,
+    { tag, summary, name, failed }: WebhookKind,
+  ): OperationObject => {
+    const body = { $ref: `#/components/schemas/${name}` };
+    return {
+      operationId: `on${type.replaceAll(/[._](\w)|^(\w)/g, (_, inner?: string, first?: string) => (inner ?? first ?? "").toUpperCase())}`,
+      tags: [tag],
+      summary: `${summary}: ${type}`,
+      description,
+      security: [],
+      parameters,
+      requestBody: {
+        description: `${summary} as JSON.`,
+        required: true,
+        content: {
+          "application/json": {
+            schema: {
+              allOf: [body, { type: "object", properties: { type: { const: type } } }],
+            },
+            examples: { default: { value: { ...(makeExample(body, schemas) as object), type } } },
           },
-          examples: { default: { value: { ...example, type } } },
         },
       },
-    },
-    responses: {
-      "2XX": {
-        description: "Received. Any other response, or none within 15 seconds, counts as a failure and is retried.",
+      responses: {
+        "2XX": {
+          description: "Received. Any other response, or none within 15 seconds, counts as a failure and is retried.",
+        },
+        "410": { description: `Gone: ${failed}` },
       },
-      "410": { description: "Gone: the callback is not retried, and its replies can be collected by polling." },
-    },
-  });
-  const types = Object.keys(CALLBACK_TYPES) as CallbackType[];
-  return Object.fromEntries(types.map((type) => [type, { post: describe(type) }]));
+    };
+  };
+  const all = (types: Record<string, string>, kind: WebhookKind) =>
+    Object.entries(types).map(([type, description]) => [type, { post: describe(type, description, kind) }] as const);
+  return Object.fromEntries([...all(CALLBACK_TYPES, CALLBACK), ...all({ ...EVENT_TYPES, [TEST_EVENT]: TEST }, EVENT)]);
 }
 
 /** Returns the schemas of all endpoints, by the keys under which their operations find them. */
 function collectSchemas(endpoints: readonly [string, Endpoint][]) {
   const input: Record<string, z.ZodType> = { project: projectNameSchema };
-  const output: Record<string, z.ZodType> = { problem: problemSchema, callback: callbackBodySchema };
+  const output: Record<string, z.ZodType> = {
+    problem: problemSchema,
+    callback: callbackBodySchema,
+    event: webhookEventSchema,
+  };
   for (const [name, { body, query, params, requestHeaders, answers }] of endpoints) {
     if (body !== undefined) input[schemaKeys.body(name)] = body.schema;
     if (query !== undefined) input[schemaKeys.query(name)] = query;
@@ -181,6 +219,7 @@ export function makeOpenapi(serverUrl: string): OpenApiDocument {
     servers: [{ url: serverUrl, description: "This installation." }],
     tags: [
       ...Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : [])),
+      { name: "Events", description: "Events that the service sends to the webhooks of a project." },
       { name: "Callbacks", description: "Callbacks that the service sends to a message's `webhookUrl`." },
     ],
     paths,

@@ -16,6 +16,8 @@ function linesOf(changes: Partial<DeliveryItem>): string[] {
     chatId: "order-1",
     ticketId: ID,
     messageId: ID,
+    webhookId: null,
+    eventId: null,
     url: "https://example.com/hook",
     state: "pending",
     attempts: [],

@@ -5,7 +5,7 @@ import type { BoundOperations } from "../as-administrator.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { defineList, defineShow } from "../define-resource.ts";
-import { choice, flag, projectOption } from "../options.ts";
+import { choice, flag, option, projectOption } from "../options.ts";
 import { renderFacts, toSecond } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
 import type { Paint } from "../terminal.ts";
@@ -37,7 +37,7 @@ export function describeDelivery(item: DeliveryItem, { dim }: Pick<Paint, "dim">
 
 /** Returns one delivery as facts, with every attempt. */
 export function renderDelivery(item: DeliveryItem): string {
-  const { id, type, state, url, ticketId, chatId, attempts, nextAt, createdAt } = item;
+  const { id, type, state, url, ticketId, chatId, webhookId, eventId, attempts, nextAt, createdAt } = item;
   const lines = attempts.map((attempt) => {
     const tookMs = attempt.ms === null ? "" : ` after ${attempt.ms} ms`;
     return `${toSecond(attempt.at)}: ${safeLine(outcomeOf(attempt))}${tookMs}`;
@@ -47,11 +47,17 @@ export function renderDelivery(item: DeliveryItem): string {
     ["type", type],
     ["state", state],
     ["to", safeLine(url)],
-    ["chat", safeLine(chatId)],
-    ["ticket", ticketId],
+    ...(webhookId === null ? [] : ([["webhook", webhookId]] as const)),
+    ...(eventId === null ? [] : ([["event", eventId]] as const)),
+    ...(ticketId === null
+      ? []
+      : ([
+          ["chat", safeLine(chatId)],
+          ["ticket", ticketId],
+        ] as const)),
     ["created", toSecond(createdAt)],
     ["attempts", lines.length === 0 ? "none yet" : lines.join("\n")],
-    ...(nextAt === null ? [] : [["next attempt", `at ${toSecond(nextAt)}`] as const]),
+    ...(nextAt === null ? [] : ([["next attempt", `at ${toSecond(nextAt)}`]] as const)),
   ]);
 }
 
@@ -59,13 +65,15 @@ const list = defineList({
   path: "deliveries list",
   isOfProject: true,
   isPaged: true,
-  description: "list the callbacks of a project, newest first, with the result of the last attempt",
+  description: "list the callbacks and events of a project, newest first, with the result of the last attempt",
   options: {
     state: choice("--state <state>", "only deliveries in this state (default: all)", deliveryStateSchema.options),
+    webhook: option("--webhook <webhookId>", "only the events of this webhook"),
   },
   examples: ["deliveries list", "deliveries list --state dead --project shop --json"],
-  read: ({ listDeliveries }, { state, limit, cursor }) => listDeliveries({ state, limit, cursor }),
-  columns: ["DELIVERY", "STATE", "CALLBACK AND ATTEMPTS"],
+  read: ({ listDeliveries }, { state, webhook: webhookId, limit, cursor }) =>
+    listDeliveries({ state, webhookId, limit, cursor }),
+  columns: ["DELIVERY", "STATE", "CALLBACK OR EVENT, AND ATTEMPTS"],
   row: (item, paint) => [item.id, paint[COLORS[item.state]](item.state), describeDelivery(item, paint)],
   empty: ({ state }) => `There are no ${state === undefined ? "" : `${state} `}deliveries.`,
 });
@@ -75,7 +83,7 @@ const requireDeliveryId = (id: string) => requireId(id, "A delivery id", "delive
 
 const show = defineShow({
   isOfProject: true,
-  description: "show a callback with the result of every attempt",
+  description: "show a callback or an event with the result of every attempt",
   args: { "<deliveryId>": "ID of the delivery" },
   examples: ["deliveries show 01890a5d-ac96-774b-bcce-b302099a8057"],
   check: requireDeliveryId,
@@ -126,7 +134,7 @@ collected.`,
   },
 });
 
-/** `svc deliveries`: callbacks of messages in webhook mode. */
+/** `svc deliveries`: callbacks of messages in webhook mode, and events of webhooks. */
 export const deliveries = defineCommand({ commands: { list, show, replay } });
 
 const TEXT_CHARS = 60;

@@ -33,7 +33,8 @@ VALUES (:id, :project, :question, :message_id, :language, :terms, :agent_id);
 -- name: lockNotes
 -- Notes a message that found no good answer, with the gap that asks the same or as a new one. One after the other
 -- within a project: two at once would each make a gap of the same question.
-SELECT pg_advisory_xact_lock(:note_lock, hashtext(:project));
+SELECT pg_advisory_xact_lock(:note_lock, hashtext(:project))::text AS locked, EXISTS (SELECT FROM webhooks w
+  WHERE w.project_id = :project::uuid AND w.active_since IS NOT NULL AND 'gap.found' = ANY (w.events)) AS has_webhooks;
 
 -- name: lockChat
 -- Nothing is noted of a conversation that was erased meanwhile. Its chat stays, and is locked against an erasure.
@@ -55,10 +56,11 @@ VALUES (:message_id, :project, :id, :ticket_id, :text, :terms);
 -- name: countQuestion
 -- The version stays: who decides on a gap decides on its question, not on how often it was asked. Locks the rows of
 -- gaps that it writes.
-UPDATE gaps SET count = count + 1, last_at = now(), agent_id = coalesce(:agent_id, agent_id),
-  status = CASE WHEN status = 'answered' THEN 'open' ELSE status END,
-  version = version + CASE WHEN status = 'answered' THEN 1 ELSE 0 END
-WHERE project_id = :project AND id = :id;
+UPDATE gaps g SET count = g.count + 1, last_at = now(), agent_id = coalesce(:agent_id, g.agent_id),
+  status = CASE WHEN g.status = 'answered' THEN 'open' ELSE g.status END,
+  version = g.version + CASE WHEN g.status = 'answered' THEN 1 ELSE 0 END
+FROM (SELECT id, status FROM gaps WHERE project_id = :project AND id = :id FOR UPDATE) was
+WHERE g.id = was.id RETURNING was.status = 'answered' AS is_reopened;
 
 -- name: forgetOldTexts
 -- Deletes the texts of examples beyond those that are shown. Locks the rows of gap_examples that it writes.

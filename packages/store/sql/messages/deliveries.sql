@@ -1,6 +1,7 @@
 -- fragment: item
-(SELECT c.chat_id FROM chats c WHERE c.ticket_id = d.ticket_id) AS chat_id, d.id, d.type, d.ticket_id, d.message_id,
-  d.url, d.state, d.next_at, d.created_at,
+(SELECT c.chat_id FROM chats c
+  WHERE c.ticket_id = coalesce(d.subject_id, d.ticket_id) AND c.project_id = d.project_id) AS chat_id,
+d.id, d.type, d.ticket_id, d.message_id, d.webhook_id, d.subject_id, d.url, d.state, d.next_at, d.created_at,
 coalesce((SELECT jsonb_agg(jsonb_build_object('at', a.at, 'status', a.status, 'ms', a.duration_ms, 'error', a.error)
   ORDER BY a.number) FROM delivery_attempts a WHERE a.delivery_id = d.id), '[]') AS attempts
 
@@ -20,18 +21,20 @@ DELETE FROM delivery_attempts a USING mine WHERE a.delivery_id = mine.id AND a.n
 -- locked and not skipped, so that two workers cannot take two callbacks of one chat. A claim is not an attempt: that
 -- begins with BEGIN. A lease that expired without a result counts as a lapse; from the second one in a row on,
 -- `next_at` is where the next claim may follow if this lease expires too, so that a callback that ends its process does
--- so ever more rarely.
+-- so ever more rarely. An event goes to where its webhook has its receiver now.
 WITH head AS (
   SELECT id FROM deliveries WHERE ticket_id = :ticket_id AND project_id = :project AND state = 'pending'
   ORDER BY place LIMIT 1 FOR UPDATE
 )
 UPDATE deliveries d SET lease_id = :lease_id, lease_until = now() + interval '{{leaseMs}} milliseconds',
   lapses = CASE WHEN d.lease_id IS NULL THEN 0 ELSE d.lapses + 1 END,
+  url = coalesce((SELECT w.url FROM webhooks w WHERE w.id = d.webhook_id), d.url),
   next_at = CASE WHEN d.lease_id IS NULL OR d.lapses = 0 THEN d.next_at
     ELSE now() + least(interval '6 hours', interval '30 seconds' * power(4, d.lapses - 1)) END
 FROM head WHERE d.id = head.id AND d.state = 'pending' AND d.next_at <= now()
   AND (d.lease_until IS NULL OR d.lease_until < now())
-RETURNING d.id, d.message_id, d.type, d.url, d.reply_ids, d.created_at, d.tries, d.lapses,
+RETURNING d.id, d.message_id, d.type, d.url, d.reply_ids, d.created_at, d.tries, d.lapses, d.webhook_id, d.subject_id,
+  d.ticket_event_id,
   1 + coalesce((SELECT max(number) FROM delivery_attempts a WHERE a.delivery_id = d.id), 0) AS number,
   (SELECT m.trace FROM messages m WHERE m.id = d.message_id) AS trace;
 
@@ -52,16 +55,23 @@ WITH given AS (
   WHERE d.state = 'pending' ORDER BY d.id FOR NO KEY UPDATE OF d
 ), begun AS (
   UPDATE deliveries d SET lease_until = now() + interval '{{leaseMs}} milliseconds'
-  FROM held WHERE d.id = held.id RETURNING d.id, d.project_id, d.message_id, held.attempt
+  FROM held WHERE d.id = held.id RETURNING d.id, d.project_id, d.message_id, d.webhook_id, d.type, held.attempt
 ), content AS (
   SELECT begun.id, begun.attempt, c.chat_id, m.channel_meta, {{coveredBy}} AS covered_by, cb.sealed_secret,
-    k.revoked_at IS NOT NULL AS is_key_revoked
+    k.revoked_at IS NOT NULL AS is_key_revoked, NULL::jsonb AS webhook
   FROM begun JOIN messages m ON m.id = begun.message_id AND m.project_id = begun.project_id JOIN chats c USING (ticket_id)
   JOIN callbacks cb ON cb.message_id = m.id LEFT JOIN api_keys k ON k.id = cb.api_key_id
+  UNION ALL
+  SELECT begun.id, begun.attempt, '', '{}', NULL, NULL, false, jsonb_build_object(
+    'isActive', w.active_since IS NOT NULL OR begun.type = '{{testEvent}}',
+    'webhookSecret', jsonb_build_object('sealed', w.sealed_secret),
+    'previousWebhookSecret', CASE WHEN w.previous_until IS NOT NULL
+      THEN jsonb_build_object('sealed', w.previous_sealed_secret, 'until', w.previous_until) END)
+  FROM begun JOIN webhooks w ON w.id = begun.webhook_id
 ), attempt AS (
   INSERT INTO delivery_attempts (delivery_id, number) SELECT id, attempt FROM content ON CONFLICT DO NOTHING
 )
-SELECT id, chat_id, channel_meta, covered_by, sealed_secret, is_key_revoked FROM content;
+SELECT id, chat_id, channel_meta, covered_by, sealed_secret, is_key_revoked, webhook FROM content;
 
 -- name: interrupt (prepared)
 -- Aborted after its request was sent: the attempt is kept, but is not a failure. Locks the rows of delivery_attempts,
@@ -104,9 +114,11 @@ WITH due AS (
 SELECT id, project_id, ticket_id, tries FROM put_off WHERE is_head;
 
 -- name: listPage
--- At most `limit` deliveries of a project after the one with the id `before`, newest first, of one state or all.
+-- At most `limit` deliveries of a project after the one with the id `before`, newest first, of one state or all, and of one
+-- webhook or all.
 SELECT {{item}} FROM deliveries d
 WHERE d.project_id = :project AND (:state::text IS NULL OR d.state = :state)
+  AND (:webhook_id::uuid IS NULL OR d.webhook_id = :webhook_id)
   AND (:id::uuid IS NULL OR d.place < (SELECT place FROM deliveries WHERE id = :id))
 ORDER BY d.place DESC LIMIT :limit;
 

@@ -65,10 +65,12 @@ ON CONFLICT (ticket_id) DO UPDATE SET customer_id = excluded.customer_id;
 
 -- name: write
 -- Writes what is known of a customer. Locks the rows of customers that it writes.
-UPDATE customers SET name = :name, email = :email, phone = :phone, language = :language, time_zone = :time_zone,
+UPDATE customers c SET name = :name, email = :email, phone = :phone, language = :language, time_zone = :time_zone,
   external_id = :external_id, attributes = :attributes::jsonb, edited = :edited, first_seen_at = :first_seen_at,
   last_seen_at = :last_seen_at, is_blocked = :is_blocked, version = :version
-WHERE project_id = :project AND id = :id;
+FROM (SELECT id, version FROM customers WHERE project_id = :project AND id = :id) was WHERE c.id = was.id
+RETURNING was.version <> :version AND EXISTS (SELECT FROM webhooks w WHERE w.project_id = :project
+  AND w.active_since IS NOT NULL AND 'customer.updated' = ANY (w.events)) AS is_event;
 
 -- name: addNote
 -- Adds a note, unless the customer has the most that are allowed. Locks the row of customers that it writes.

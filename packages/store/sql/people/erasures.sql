@@ -72,8 +72,8 @@ SELECT project_id FROM tickets WHERE id = :ticket_id AND status = 'resolved'
 UNION SELECT project_id FROM triage_messages WHERE ticket_id = :ticket_id ORDER BY project_id;
 
 -- name: lockDeliveries
--- Locks the deliveries of messages in the order of their ids.
-SELECT id FROM deliveries WHERE message_id = ANY (:messages::uuid[]) ORDER BY id FOR UPDATE;
+-- Locks the deliveries of messages, and of events of their ticket, in the order of their ids.
+SELECT id FROM deliveries WHERE message_id = ANY (:messages::uuid[]) OR subject_id = :ticket_id ORDER BY id FOR UPDATE;
 
 -- name: deleteOutbox
 -- Deletes the outbox of a conversation. Locks the rows of outboxes that it writes.

@@ -69,7 +69,8 @@ SELECT settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events) AS is_behin
 SELECT settled_id, reached_id,
   (SELECT coalesce(max(id), 0) FROM ticket_events) AS top_id,
   pg_snapshot_xmax(pg_current_snapshot())::text AS top_xmax,
-  reached_xmax <= pg_snapshot_xmin(pg_current_snapshot()) AS is_reached_settled
+  reached_xmax <= pg_snapshot_xmin(pg_current_snapshot()) AS is_reached_settled,
+  EXISTS (SELECT FROM webhooks WHERE active_since IS NOT NULL) AS has_webhooks
 FROM ticket_index FOR UPDATE SKIP LOCKED;
 
 -- name: findChanged
@@ -106,6 +107,10 @@ WITH due AS (
 )
 INSERT INTO ticket_events (ticket_id, project_id, actor, moves, data)
 SELECT id, home_project_id, 'service', '[]', '{"decision": "unsnooze"}' FROM woken RETURNING ticket_id;
+
+-- name: settle
+-- Takes note of how far webhooks have their events. Locks the row of ticket_index that it writes.
+UPDATE ticket_index SET settled_id = :settled_id WHERE is_only_row;
 
 -- name: updateTicketIndex
 -- Takes over what has changed in tickets since the last step, and queues them for their words. Locks the rows of

@@ -1,6 +1,7 @@
 import type { Db, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
+import { recordEvents } from "../platform/webhooks.ts";
 import { statements } from "../sql.ts";
 import { GAP_LIMITS } from "@svc/contracts";
 import type { GapListQuery, GapStatus, KeyPosition } from "@svc/contracts";
@@ -178,7 +179,10 @@ async function insertGap(tx: Db, project: ProjectId, asked: UnansweredMessage): 
  */
 export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Promise<string | null> {
   return db.transaction(async (tx) => {
-    await sql.lockNotes.run(tx, { noteLock: NOTE_LOCK, project });
+    const state = await sql.lockNotes.one<{ locked: string; hasWebhooks: boolean }>(tx, {
+      noteLock: NOTE_LOCK,
+      project,
+    });
 
     const chat = await sql.lockChat.one(tx, { ticketId: asked.ticketId });
     const message = await sql.findMessage.one(tx, { messageId: asked.messageId });
@@ -195,10 +199,24 @@ export function note(db: Db, project: ProjectId, asked: UnansweredMessage): Prom
       text: cut(asked.text),
       terms: asked.terms,
     });
-    if (same === null) return id;
-
-    await sql.countQuestion.run(tx, { project, id, agentId: asked.agentId });
-    await sql.forgetOldTexts.run(tx, { id, project });
+    let isFound = same === null;
+    if (same !== null) {
+      const counted = await sql.countQuestion.one<{ isReopened: boolean }>(tx, { project, id, agentId: asked.agentId });
+      isFound = counted?.isReopened === true;
+      await sql.forgetOldTexts.run(tx, { id, project });
+    }
+    if (isFound && state?.hasWebhooks === true) {
+      const { agentId } = asked;
+      const found = {
+        project,
+        type: "gap.found",
+        subjectId: id,
+        ticketEventId: null,
+        at: null,
+        agentId,
+      } as const;
+      await recordEvents(tx, [found]);
+    }
     return id;
   });
 }

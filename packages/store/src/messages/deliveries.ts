@@ -1,4 +1,14 @@
-import type { CallbackTarget, CallbackType, DeliveryItem, DeliveryState, Sealed, MessageState } from "@svc/contracts";
+import { TEST_EVENT } from "@svc/contracts";
+import type {
+  CallbackTarget,
+  CallbackType,
+  DeliveryItem,
+  DeliveryState,
+  MessageState,
+  Sealed,
+  SentEventType,
+  WebhookSecrets,
+} from "@svc/contracts";
 import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
 import { asProjectId, newId } from "../ids.ts";
@@ -7,17 +17,29 @@ import { COVERED_BY, REPLY_COLUMNS, asReply } from "./replies.ts";
 import type { ReplyRow, StoredReply } from "./replies.ts";
 import { statements } from "../sql.ts";
 
+/** An event that a delivery carries. */
+export interface DeliveredEvent {
+  webhookId: string;
+  /** The ticket, gap or customer that it is about. */
+  subjectId: string;
+  /** The event of the ticket; null if it is not about a ticket. */
+  ticketEventId: number | null;
+}
+
 /** A delivery that a worker holds the lease of. Nothing has been sent yet. */
 export interface ClaimedDelivery {
   project: ProjectId;
   id: string;
   leaseId: string;
   ticketId: string;
+  /** The message of a callback; for an event, its id. */
   messageId: string;
-  type: CallbackType;
+  type: CallbackType | SentEventType;
   url: string;
   createdAt: Date;
   replyIds: string[];
+  /** The event that is delivered to a webhook; null for a callback. */
+  event: DeliveredEvent | null;
   /** Failed attempts since the delivery was created or last replayed: its position in the retry schedule. */
   failures: number;
   /**
@@ -41,6 +63,8 @@ export interface DeliveryRequest extends ClaimedDelivery {
   sealedSecret: Sealed | null;
   /** True when the sender's key was revoked: it signs nothing any more. */
   isKeyRevoked: boolean;
+  /** What signs an event, and whether its webhook still receives events; null for a callback. */
+  webhook: (WebhookSecrets & { isActive: boolean }) | null;
 }
 
 /** Result of a try. */
@@ -59,8 +83,11 @@ const LEASE_MS = 20_000;
 interface ClaimedRow {
   id: string;
   messageId: string;
-  type: CallbackType;
+  type: CallbackType | SentEventType;
   url: string;
+  webhookId: string | null;
+  subjectId: string | null;
+  ticketEventId: number | null;
   replyIds: string[];
   createdAt: Date;
   tries: number;
@@ -76,14 +103,17 @@ interface ContentRow {
   coveredBy: string | null;
   sealedSecret: string | null;
   isKeyRevoked: boolean;
+  webhook: DeliveryRequest["webhook"];
 }
 
 interface ItemRow {
   id: string;
-  type: CallbackType;
+  type: CallbackType | SentEventType;
   ticketId: string;
   chatId: string | null;
   messageId: string;
+  webhookId: string | null;
+  subjectId: string | null;
   url: string;
   state: DeliveryState;
   nextAt: Date;
@@ -95,6 +125,7 @@ const sql = statements("messages/deliveries", {
   leaseMs: LEASE_MS,
   replyColumns: REPLY_COLUMNS,
   coveredBy: COVERED_BY,
+  testEvent: TEST_EVENT,
 });
 
 /** Releases a lease under which nothing was sent: the delivery waits for `delayMs`, and no attempt is counted. */
@@ -124,6 +155,10 @@ export async function claim(db: Db, project: ProjectId, ticketId: string): Promi
     url: row.url,
     createdAt: row.createdAt,
     replyIds: row.replyIds,
+    event:
+      row.webhookId === null || row.subjectId === null
+        ? null
+        : { webhookId: row.webhookId, subjectId: row.subjectId, ticketEventId: row.ticketEventId },
     failures: row.tries,
     lapses: row.lapses,
     attempt: row.number,
@@ -156,6 +191,7 @@ const beginBatched = batched(async (db: Db, deliveries: ClaimedDelivery[]): Prom
       replies: replies.filter(({ id }) => delivery.replyIds.includes(id)).map(asReply),
       sealedSecret: content.sealedSecret === null ? null : { sealed: content.sealedSecret },
       isKeyRevoked: content.isKeyRevoked,
+      webhook: content.webhook,
     };
   });
 });
@@ -228,15 +264,21 @@ export async function takeDue(db: Db, limit: number): Promise<DueDelivery[]> {
   }));
 }
 
-/** At most `limit` deliveries of a project after the one with the id `before`, newest first, of one state or all. */
+/** At most `limit` deliveries of a project after `before`, newest first, of one state or all, of one webhook or all. */
 export async function listPage(
   db: Db,
   project: ProjectId,
-  options: { limit: number; before?: string | undefined; state?: DeliveryState | undefined },
+  options: {
+    limit: number;
+    before?: string | undefined;
+    state?: DeliveryState | undefined;
+    webhookId?: string | undefined;
+  },
 ): Promise<DeliveryItem[]> {
   const rows = await sql.listPage.all<ItemRow>(db, {
     project,
     state: options.state,
+    webhookId: options.webhookId,
     id: options.before,
     limit: options.limit,
   });
@@ -271,13 +313,18 @@ export async function countDead(db: Db): Promise<number> {
   return row?.count ?? 0;
 }
 
+/** What a delivery is about: a message, or the event of a webhook. */
+function aboutOf({ type, ticketId, messageId, webhookId, subjectId }: ItemRow) {
+  if (webhookId === null) return { ticketId, messageId, webhookId, eventId: null };
+  return { ticketId: type.startsWith("ticket.") ? subjectId : null, messageId: null, webhookId, eventId: messageId };
+}
+
 function asItem(row: ItemRow): DeliveryItem {
   return {
     id: row.id,
     type: row.type,
-    ticketId: row.ticketId,
+    ...aboutOf(row),
     chatId: row.chatId ?? "",
-    messageId: row.messageId,
     url: row.url,
     state: row.state,
     attempts: row.attempts.map((attempt, index) => ({

@@ -3,6 +3,7 @@ import type { CustomerChange, CustomerListQuery, KeyPosition } from "@svc/contra
 import type { Db, UpdateResult, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
+import { recordEvents } from "../platform/webhooks.ts";
 import { statements } from "../sql.ts";
 import { microsecondsOf } from "../tickets/ticket-record.ts";
 import {
@@ -82,7 +83,11 @@ export async function listOpenTickets(db: Db, project: ProjectId, id: string): P
 }
 
 async function write(tx: Db, project: ProjectId, customer: CustomerRecord): Promise<void> {
-  await sql.write.run(tx, { ...customer, project, attributes: JSON.stringify(customer.attributes) });
+  const values = { ...customer, project, attributes: JSON.stringify(customer.attributes) };
+  const written = await sql.write.one<{ isEvent: boolean }>(tx, values);
+  if (written?.isEvent !== true) return;
+  const { id: subjectId } = customer;
+  await recordEvents(tx, [{ project, type: "customer.updated", subjectId, ticketEventId: null, at: null }]);
 }
 
 /** What a person can change of a customer. */

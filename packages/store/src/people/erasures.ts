@@ -84,8 +84,8 @@ async function eraseTicket(
   const learned = await sql.listLearners.all<{ projectId: string }>(tx, { ticketId });
   const counts: HeldCounts = { ...NOTHING, questions: await eraseQuestions(tx, ticketId) };
   for (const { kind, table, where, of } of TICKET_ROWS) {
-    if (kind === "deliveryAttempts") {
-      await sql.lockDeliveries.run(tx, { messages });
+    if (kind === "eventAttempts") {
+      await sql.lockDeliveries.run(tx, { messages, ticketId });
     }
     const [gone] = await tx.query<{ count: number }>(
       `WITH ids AS (SELECT $1::uuid, $2::uuid[]), gone AS (DELETE FROM ${table} x WHERE ${where} RETURNING 1)

@@ -228,6 +228,25 @@ const ROWS: readonly RowsOfTicket[] = [
   },
   CHANNEL_UPDATES,
   {
+    kind: "eventAttempts",
+    table: "delivery_attempts",
+    where: "x.delivery_id IN (SELECT d.id FROM deliveries d WHERE d.subject_id = $1)",
+    place: `concat_ws(' ', x.delivery_id, to_char(x.number, 'FM0000000000')) COLLATE "C"`,
+    placeType: "text",
+    shown: `x.delivery_id AS "deliveryId", x.number, x.at, x.duration_ms AS "ms", x.status, x.error`,
+    pageRows: 200,
+  },
+  {
+    kind: "eventDeliveries",
+    table: "deliveries",
+    where: "x.subject_id = $1",
+    place: "x.place",
+    placeType: "bigint",
+    shown: `x.id, x.message_id AS "eventId", x.type, x.url, x.state, x.created_at AS "createdAt",
+      x.finished_at AS "finishedAt"`,
+    pageRows: 200,
+  },
+  {
     kind: "deliveryAttempts",
     table: "delivery_attempts",
     where: "x.delivery_id IN (SELECT d.id FROM deliveries d WHERE d.message_id = ANY ($2::uuid[]))",
@@ -327,6 +346,7 @@ export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   unfinished_replies: "parent",
   usage_days: "parent",
   visitors: "tickets",
+  webhooks: "itself",
   widget_files: "itself",
   widget_messages: "itself",
 };

@@ -252,6 +252,7 @@ export function remove(db: Db, id: ProjectId, versions: readonly number[] | null
     await sql.markDeleted.run(tx, { id });
     await sql.deleteRoles.run(tx, { id });
     await sql.deleteViews.run(tx, { id });
+    await sql.deleteWebhooks.run(tx, { id });
     await sql.revokeKeys.run(tx, { id });
     await sql.deleteKbs.run(tx, { id });
     await sql.takeTicketsBack.run(tx, { id });

@@ -219,6 +219,7 @@ export async function applyDecision(
     await sql.deleteDraft.run(tx, { homeProject: before.homeProject, id: before.id });
   }
   const addedTags = [...(decision.fields?.addTags ?? [])];
+  const isTaken = after.assignee !== null && after.assignee !== before.assignee;
   const changed = await sql.writeTicket.one<TicketRecord>(tx, {
     project: before.project,
     id: before.id,
@@ -240,7 +241,7 @@ export async function applyDecision(
     messageId: decision.work?.answers ?? null,
     actor,
     moves: before.stage === after.stage ? [] : [move],
-    data: { decision: action, ...data },
+    data: { decision: action, ...(isTaken && { assignee: after.assignee }), ...data },
     answer: stepOf(decision),
   });
   await teach(tx, state, decision);

@@ -340,7 +340,7 @@ export async function finishSend(
       messageId: work.answers,
       actor: "pipeline",
       moves: moveOf(before, rest, rest === calm ? "the reply is committed" : PERSON_PROMISED),
-      data: { review: review.reviewId, attempts: review.attempts },
+      data: { review: review.reviewId, attempts: review.attempts, ...(resolves && { resolves }) },
     });
     return {
       replies: { fromSeq, toSeq: chat.lastSeq },

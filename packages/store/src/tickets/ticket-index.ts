@@ -3,6 +3,7 @@ import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 import { followDeadlines } from "./ticket-deadlines.ts";
 import type { DeadlinesOf } from "./ticket-deadlines.ts";
+import { recordTicketEvents } from "../platform/webhooks.ts";
 import { LIST_COLUMNS, LIST_VALUES, microsecondsOf } from "./ticket-record.ts";
 import { customerOf } from "@svc/contracts";
 import { followTickets } from "../people/customers.ts";
@@ -200,6 +201,7 @@ export async function follow(db: Db, deadlinesOf: DeadlinesOf): Promise<boolean>
       topId: number;
       topXmax: string;
       isReachedSettled: boolean;
+      hasWebhooks: boolean;
     }>(tx);
     if (state === null) return false;
     const changed = await sql.findChanged.all<{ ticketId: string; hasDeadlines: boolean }>(tx, {
@@ -214,6 +216,14 @@ export async function follow(db: Db, deadlinesOf: DeadlinesOf): Promise<boolean>
     }
     if (changed.length === STEP_TICKETS) return true;
     if (state.isReachedSettled) {
+      // No event up to there can still be committed: so each is sent once, and none is missed.
+      const { settledId, reachedId } = state;
+      const isBehind = state.hasWebhooks && reachedId > settledId;
+      const sentId = isBehind ? await recordTicketEvents(tx, settledId, reachedId) : reachedId;
+      if (sentId < reachedId) {
+        await sql.settle.run(tx, { settledId: sentId });
+        return true;
+      }
       await sql.updateTicketIndex.run(tx, { topId: state.topId, topXmax: state.topXmax });
     }
     return false;

@@ -1,6 +1,6 @@
 import type { RequiredScope } from "@svc/contracts";
 import { Link, useParams } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { Suspense, lazy, useEffect, useRef } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
@@ -17,9 +17,11 @@ import { OperatorsSection } from "./operators-section.tsx";
 import { ProjectsSection } from "./projects-section.tsx";
 import { TagsSection } from "./tags-section.tsx";
 
+const WebhooksSection = lazy(async () => ({ default: (await import("./webhooks-section.tsx")).WebhooksSection }));
+
 /** A part of the administration, with a tab of its own. */
 interface AdministrationSection {
-  id: "keys" | "operators" | "projects" | "models" | "tags" | "canned-replies" | "deliveries" | "audit";
+  id: "keys" | "operators" | "projects" | "models" | "tags" | "canned-replies" | "webhooks" | "deliveries" | "audit";
   title: TextKey;
   /** What somebody must be allowed to see it. */
   scope: RequiredScope;
@@ -33,6 +35,7 @@ const SECTIONS: readonly AdministrationSection[] = [
   { id: "models", title: "administration.models", scope: "models:read" },
   { id: "tags", title: "administration.tags", scope: "tickets:read" },
   { id: "canned-replies", title: "administration.canned", scope: "tickets:read" },
+  { id: "webhooks", title: "administration.webhooks", scope: "webhooks:read" },
   { id: "deliveries", title: "administration.deliveries", scope: "webhooks:read" },
   { id: "audit", title: "administration.audit", scope: "audit:read" },
 ];
@@ -47,6 +50,11 @@ const PARTS: Record<AdministrationSection["id"], () => ReactNode> = {
   models: ModelsSection,
   tags: TagsSection,
   "canned-replies": CannedSection,
+  webhooks: () => (
+    <Suspense>
+      <WebhooksSection />
+    </Suspense>
+  ),
   deliveries: DeliveriesSection,
   audit: AuditSection,
 };

@@ -41,15 +41,17 @@ function DeliveryDetails({ id, item: { attempts, nextAt, ticketId, type } }: { i
       )}
       <p className="text-muted">{t("delivery.event", { type })}</p>
       {nextAt !== null && <p className="text-muted">{t("delivery.next", { time: dateTime(nextAt) })}</p>}
-      <p>
-        <Link
-          to="/$project/inbox/$view/$ticketId"
-          params={{ project, view: "review", ticketId }}
-          className="rounded-sm font-medium text-accent hover:underline"
-        >
-          {t("delivery.openTicket")}
-        </Link>
-      </p>
+      {ticketId !== null && (
+        <p>
+          <Link
+            to="/$project/inbox/$view/$ticketId"
+            params={{ project, view: "review", ticketId }}
+            className="rounded-sm font-medium text-accent hover:underline"
+          >
+            {t("delivery.openTicket")}
+          </Link>
+        </p>
+      )}
     </div>
   );
 }

@@ -34,6 +34,10 @@ export const deliveryPagesQuery = (connection: Connection, project: string, stat
   refetchInterval: FOLLOW_MS,
 });
 
+/** The webhooks of a project, newest first, page by page. */
+export const webhookPagesQuery = (connection: Connection, project: string) =>
+  pagesQuery(["webhooks", project], (request) => connection.call("listWebhooks", project, request));
+
 /** What the audit log is filtered by, as the rows have it; empty for any. */
 export interface AuditFilter {
   actor: string;

@@ -1,0 +1,201 @@
+import type { Principal } from "@svc/auth";
+import {
+  CHANNEL_LIMITS,
+  ServiceError,
+  WEBHOOK_LIMITS,
+  checkInput,
+  grantsScope,
+  invalidInput,
+  webhookChangeSchema,
+  webhookInputSchema,
+  webhookRotateSchema,
+} from "@svc/contracts";
+import type { WebhookItem } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import type { AddressGuard } from "@svc/outbound";
+import { isUuid } from "@svc/primitives";
+import { announceWork } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import type { Store, Webhook } from "@svc/store";
+import { maskUrl } from "./deliveries.ts";
+import { leaveToSweeper, operation, readPage, staleVersion } from "./operation.ts";
+import { generateWebhookSecret } from "./webhook-secret.ts";
+
+/** What checking the URL of a webhook needs. */
+interface UrlDeps {
+  store: Store;
+  guard: Pick<AddressGuard, "checkUrl">;
+}
+
+const notFound = () => new ServiceError("not_found", "No webhook with this ID exists in this project.");
+
+/** A webhook as a principal may see it: only one who can change it sees values in its URL. */
+function asItem(webhook: Webhook, { scopes }: Principal): WebhookItem {
+  const { id, description, url, events, channels, agentIds, priorities, createdBy, version } = webhook;
+  const until = webhook.previousSecret?.until ?? null;
+  return {
+    id,
+    description,
+    url: grantsScope(scopes, "webhooks:write") ? url : maskUrl(url),
+    events,
+    channels,
+    agentIds,
+    priorities,
+    isActive: webhook.activeSince !== null,
+    previousSecretUntil: until === null || until.getTime() <= Date.now() ? null : until.toISOString(),
+    createdAt: webhook.createdAt.toISOString(),
+    createdBy,
+    updatedAt: webhook.updatedAt.toISOString(),
+    version,
+  };
+}
+
+async function readWebhook(store: Store, { project }: Principal, id: string): Promise<Webhook> {
+  const webhook = isUuid(id) ? await store.webhooks.find(project, id) : null;
+  if (webhook === null) throw notFound();
+  return webhook;
+}
+
+/** Throws invalid_request for agents that the project does not have. */
+async function requireAgents(store: Store, { project }: Principal, agentIds: readonly string[] = []): Promise<void> {
+  if (agentIds.length === 0) return;
+  const known = new Set((await store.agents.list(project)).map(({ id }) => id));
+  const detail = "is not an agent of this project";
+  const errors = agentIds.flatMap((id, index) =>
+    known.has(id.toLowerCase()) ? [] : [{ pointer: `/agentIds/${index}`, code: "unknown_agent", detail }],
+  );
+  if (errors.length > 0) throw invalidInput(errors, "The webhook");
+}
+
+/** Returns a URL in its normal form. Throws invalid_request for one whose address is not allowed. */
+function requireUrl(guard: UrlDeps["guard"], text: string): string {
+  const check = guard.checkUrl(text);
+  if (check.ok) return new URL(text).href;
+  const detail = `is not allowed. ${check.reason.replace(/\.$/, "")}`;
+  throw invalidInput([{ pointer: "/url", code: "forbidden_address", detail }], "The webhook");
+}
+
+/**
+ * A page of the webhooks of the principal's project, newest first; `q` is looked for in the description and the URL. Scope
+ * webhooks:read; without webhooks:write values in URLs are masked. Throws invalid_request for a query that is not valid.
+ */
+export const listWebhooks = operation("listWebhooks", async ({ store }, principal, input) => {
+  return readPage("webhooks", input, {
+    read: (query) => store.webhooks.listPage(principal.project, query),
+    asItem: (webhook) => asItem(webhook, principal),
+  });
+});
+
+/** The webhook with this id, in the principal's project. Scope webhooks:read. Throws not_found. */
+export const getWebhook = operation("getWebhook", async ({ store }, principal, id) => {
+  return asItem(await readWebhook(store, principal, id), principal);
+});
+
+/**
+ * Creates a webhook in the principal's project, with a secret that is in the result and nowhere else. Scopes webhooks:write
+ * and tickets:read. Throws invalid_request with every error of the input, for an address that is not allowed, and when the
+ * project has `WEBHOOK_LIMITS.maxCount` webhooks.
+ */
+export const createWebhook = operation(
+  "createWebhook",
+  async ({ store, guard }: UrlDeps, principal, input) => {
+    const given = checkInput(webhookInputSchema, input, "The webhook");
+    await requireAgents(store, principal, given.agentIds);
+    const secret = generateWebhookSecret();
+    const webhook = await store.webhooks.insert(principal.project, {
+      description: given.description ?? "",
+      url: requireUrl(guard, given.url),
+      secret: store.sealer.seal(secret),
+      events: given.events,
+      channels: given.channels ?? [],
+      agentIds: given.agentIds ?? [],
+      priorities: given.priorities ?? [],
+      isActive: given.isActive ?? true,
+      createdBy: principal.actor,
+    });
+    if (webhook === null) {
+      const detail = `A project can have at most ${WEBHOOK_LIMITS.maxCount} webhooks. Delete one that is not needed.`;
+      throw new ServiceError("invalid_request", detail);
+    }
+    return { ...asItem(webhook, principal), secret };
+  },
+  { audit: "webhooks.create" },
+);
+
+/**
+ * Changes what the input names, if the webhook has one of the expected versions. Deliveries that are pending go to the new
+ * URL. Scopes webhooks:write and tickets:read. Throws not_found, version_conflict with the current `ETag`, and
+ * invalid_request as `createWebhook` does.
+ */
+export const updateWebhook = operation(
+  "updateWebhook",
+  async ({ store, guard }: UrlDeps, principal, { id, versions = null }, input) => {
+    const change = checkInput(webhookChangeSchema, input, "The webhook");
+    await requireAgents(store, principal, change.agentIds);
+    await readWebhook(store, principal, id);
+    const patch = { ...change, ...(change.url !== undefined && { url: requireUrl(guard, change.url) }) };
+    const { result, webhook } = await store.webhooks.update(principal.project, { id, versions }, patch);
+    if (webhook === null) throw notFound();
+    if (result !== "changed") throw staleVersion("The webhook", webhook.version);
+    return asItem(webhook, principal);
+  },
+  { audit: "webhooks.update" },
+);
+
+/**
+ * Deletes a webhook with its deliveries, if it has one of the expected versions. Scope webhooks:write. Throws not_found, and
+ * version_conflict with the current `ETag`.
+ */
+export const deleteWebhook = operation(
+  "deleteWebhook",
+  async ({ store }, principal, { id, versions = null }) => {
+    const webhook = await readWebhook(store, principal, id);
+    if (!(await store.webhooks.remove(principal.project, { id, versions }))) {
+      throw staleVersion("The webhook", (await readWebhook(store, principal, id)).version);
+    }
+    return asItem(webhook, principal);
+  },
+  { audit: "webhooks.delete" },
+);
+
+/**
+ * Gives a webhook a new secret, which is in the result and nowhere else; the previous one signs beside it for the overlap.
+ * Scopes webhooks:write and tickets:read. Throws not_found and invalid_request.
+ */
+export const rotateWebhookSecret = operation(
+  "rotateWebhookSecret",
+  async ({ store }, principal, id, input) => {
+    const { overlapSeconds = CHANNEL_LIMITS.overlapDefaultSeconds } = checkInput(
+      webhookRotateSchema,
+      input,
+      "The rotation",
+    );
+    const secret = generateWebhookSecret();
+    const sealed = store.sealer.seal(secret);
+    const webhook = isUuid(id)
+      ? await store.webhooks.rotate(principal.project, id, { secret: sealed, overlapSeconds })
+      : null;
+    if (webhook === null) throw notFound();
+    return { ...asItem(webhook, principal), secret };
+  },
+  { audit: "webhooks.rotate" },
+);
+
+/**
+ * Sends a test event to a webhook, also if it is not active, and returns its delivery, which is pending. Scope
+ * webhooks:write. Throws not_found.
+ */
+export const testWebhook = operation(
+  "testWebhook",
+  async ({ store, queues, log }: { store: Store; queues: Queues; log: Log }, principal, id) => {
+    const webhook = await readWebhook(store, principal, id);
+    const due = await store.webhooks.insertTest(principal.project, webhook);
+    const [first] = due;
+    const item = first === undefined ? null : await store.deliveries.find(principal.project, first.deliveryId);
+    // It was deleted in this moment.
+    if (item === null) throw notFound();
+    await leaveToSweeper(log, { deliveryId: item.id }, () => announceWork(queues, "webhook-deliveries", due));
+    return item;
+  },
+  { audit: "webhooks.test" },
+);

@@ -1,0 +1,308 @@
+import { createHash } from "node:crypto";
+import { TEST_EVENT, WEBHOOK_LIMITS } from "@svc/contracts";
+import type { ChannelId, EventType, Sealed, SentEventType, TicketPriority } from "@svc/contracts";
+import { updateVersioned } from "../db.ts";
+import type { Db, PageQuery, UpdateResult, VersionedId } from "../db.ts";
+import { newId } from "../ids.ts";
+import type { ProjectId } from "../ids.ts";
+import type { DueDelivery } from "../messages/deliveries.ts";
+import { statements } from "../sql.ts";
+
+/** A URL of a project that receives events. */
+export interface Webhook {
+  id: string;
+  description: string;
+  url: string;
+  secret: Sealed;
+  /** The secret before the last rotation, and until when it signs too. */
+  previousSecret: (Sealed & { until: Date }) | null;
+  events: EventType[];
+  /** Filters; an empty one selects all. */
+  channels: ChannelId[];
+  agentIds: string[];
+  priorities: TicketPriority[];
+  /** Since when it receives events; null while it is not active. */
+  activeSince: Date | null;
+  createdAt: Date;
+  createdBy: string;
+  updatedAt: Date;
+  version: number;
+}
+
+type Selection = Pick<Webhook, "events" | "channels" | "agentIds" | "priorities">;
+
+type Changeable = Selection & Pick<Webhook, "description" | "url"> & { isActive: boolean };
+
+/** A webhook to be made. */
+export type NewWebhook = Changeable & Pick<Webhook, "secret" | "createdBy">;
+/** Fields of a webhook that are to have other values. */
+export type WebhookPatch = { [Field in keyof Changeable]?: Changeable[Field] | undefined };
+
+/** Something that has happened, with what the filters of webhooks go by. */
+export interface NewEvent {
+  project: ProjectId;
+  type: EventType;
+  /** The ticket, gap or customer that it is about. */
+  subjectId: string;
+  /** The event of the ticket that it is; null for an event that is not of a ticket. */
+  ticketEventId: number | null;
+  /** When it happened; null for now. A webhook receives what happens since it is active. */
+  at: Date | null;
+  /** Undefined if the event has no such thing; then the filter does not apply. */
+  channelId?: ChannelId;
+  agentId?: string | null;
+  priority?: TicketPriority;
+}
+
+/** What an event of a ticket says, for the body of its webhooks. */
+export interface TicketEventFacts {
+  at: Date;
+  actor: string;
+  data: Record<string, unknown>;
+  /** Reason of its last transition; null without one. */
+  reason: string | null;
+  message: { id: string; text: string; createdAt: string } | null;
+  replies: {
+    id: string;
+    author: "agent" | "operator";
+    text: string | null;
+    markdown: boolean;
+    filename: string | null;
+  }[];
+}
+
+type WebhookRow = Omit<Webhook, "secret" | "previousSecret"> & {
+  sealedSecret: string;
+  previousSealedSecret: string | null;
+  previousUntil: Date | null;
+};
+
+/** Events of tickets that one step takes. */
+const STEP_EVENTS = 500;
+
+const sql = statements("platform/webhooks", {
+  maxCount: WEBHOOK_LIMITS.maxCount,
+  textMaxChars: WEBHOOK_LIMITS.textMaxChars,
+  repliesMaxCount: WEBHOOK_LIMITS.repliesMaxCount,
+  keptDays: WEBHOOK_LIMITS.keptDays,
+});
+
+const asWebhook = ({
+  sealedSecret,
+  previousSealedSecret: previous,
+  previousUntil: until,
+  ...webhook
+}: WebhookRow): Webhook => ({
+  ...webhook,
+  secret: { sealed: sealedSecret },
+  previousSecret: previous === null || until === null ? null : { sealed: previous, until },
+});
+
+/** Returns a webhook, or null if the project has none with this id. */
+export async function find(db: Db, project: ProjectId, id: string): Promise<Webhook | null> {
+  const row = await sql.find.one<WebhookRow>(db, { project, id });
+  return row === null ? null : asWebhook(row);
+}
+
+/** Webhooks of a project, newest first, with `q` in the description or the URL. */
+export async function listPage(db: Db, project: ProjectId, { limit, before, q }: PageQuery): Promise<Webhook[]> {
+  return (await sql.listPage.all<WebhookRow>(db, { project, limit, before, q })).map(asWebhook);
+}
+
+/** Creates a webhook; null if the project has `WEBHOOK_LIMITS.maxCount` of them, or is deleted. */
+export async function insert(db: Db, project: ProjectId, { secret, ...webhook }: NewWebhook): Promise<Webhook | null> {
+  const id = newId();
+  const isMade = await sql.insert.any(db, { ...webhook, project, id, sealed: secret.sealed });
+  return isMade ? find(db, project, id) : null;
+}
+
+/** Changes fields of a webhook and raises its version, where `versions` has the present one or is null. */
+export async function update(
+  db: Db,
+  project: ProjectId,
+  { id, versions }: VersionedId,
+  { description, url, events, channels, agentIds, priorities, isActive }: WebhookPatch,
+): Promise<{ result: UpdateResult; webhook: Webhook | null }> {
+  const values = { description, url, events, channels, agentIds, priorities, isActive };
+  const result = await updateVersioned(() => sql.update.run(db, { ...values, project, id, versions }));
+  return { result, webhook: await find(db, project, id) };
+}
+
+/** Gives a webhook a new secret; the present one signs for `overlapSeconds` more. Null if there is no such webhook. */
+export async function rotate(
+  db: Db,
+  project: ProjectId,
+  id: string,
+  { secret, overlapSeconds }: { secret: Sealed; overlapSeconds: number },
+): Promise<Webhook | null> {
+  await sql.rotate.run(db, { project, id, sealed: secret.sealed, overlapSeconds });
+  return find(db, project, id);
+}
+
+/** Deletes a webhook with its deliveries, where `versions` has its present version or is null. */
+export const remove = (db: Db, project: ProjectId, { id, versions }: VersionedId) =>
+  sql.remove.any(db, { project, id, versions });
+
+/**
+ * The id by which deliveries to a webhook about one thing are made one after the other: a UUID of version 8 (RFC 9562,
+ * section 5.8) of both ids.
+ */
+function sequenceOf(webhookId: string, subjectId: string): string {
+  const bytes = createHash("sha256").update(webhookId).update(subjectId).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+/** True if the filters of a webhook select an event. */
+function selects(webhook: Selection, { type, channelId, agentId, priority }: NewEvent): boolean {
+  const has = <Value>(values: readonly Value[], value: Value | null | undefined) =>
+    value === undefined || values.length === 0 || (value !== null && values.includes(value));
+  return (
+    webhook.events.includes(type) &&
+    has(webhook.channels, channelId) &&
+    has(webhook.agentIds, agentId) &&
+    has(webhook.priorities, priority)
+  );
+}
+
+interface NewDelivery {
+  webhook: { id: string; url: string };
+  event: Pick<NewEvent, "project" | "subjectId" | "ticketEventId"> & { type: SentEventType };
+  /** The same for all webhooks. */
+  eventId: string;
+}
+
+/** Stores deliveries, and returns them to be published. */
+async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[]): Promise<DueDelivery[]> {
+  const made = deliveries.map(({ webhook, event, eventId }) => ({
+    id: newId(),
+    projectId: event.project,
+    sequenceId: sequenceOf(webhook.id, event.subjectId),
+    eventId,
+    type: event.type,
+    url: webhook.url,
+    webhookId: webhook.id,
+    subjectId: event.subjectId,
+    ticketEventId: event.ticketEventId,
+  }));
+  if (made.length === 0) return [];
+  await sql.insertDeliveries.run(db, {
+    id: made.map((row) => row.id),
+    projectId: made.map((row) => row.projectId),
+    sequenceId: made.map((row) => row.sequenceId),
+    eventId: made.map((row) => row.eventId),
+    type: made.map((row) => row.type),
+    url: made.map((row) => row.url),
+    webhookId: made.map((row) => row.webhookId),
+    subjectId: made.map((row) => row.subjectId),
+    ticketEventId: made.map((row) => row.ticketEventId),
+  });
+  return made.map(({ id, projectId: project, sequenceId: ticketId }) => ({
+    project,
+    ticketId,
+    deliveryId: id,
+    tries: 0,
+  }));
+}
+
+/**
+ * Makes the deliveries of events, in the transaction in which they happen or are taken note of: they exist exactly if it
+ * commits. The sweep of the HTTP API publishes them. Whoever calls this knows that the project may have a webhook.
+ */
+export async function recordEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  const projects = [...new Set(events.map(({ project }) => project))];
+  const active = await sql.listActive.all<
+    Selection & { id: string; project: ProjectId; url: string; activeSince: Date }
+  >(tx, { projects });
+  const deliveries = events.flatMap((event) => {
+    const eventId = newId();
+    return active
+      .filter(
+        (webhook) =>
+          webhook.project === event.project &&
+          (event.at === null || webhook.activeSince <= event.at) &&
+          selects(webhook, event),
+      )
+      .map((webhook) => ({ webhook, event, eventId }));
+  });
+  await insertDeliveries(tx, deliveries);
+}
+
+/** What an event of a ticket says about which types it is. */
+interface TicketEventRow {
+  id: number;
+  ticketId: string;
+  at: Date;
+  actor: string;
+  project: ProjectId;
+  channelId: ChannelId;
+  agentId: string | null;
+  priority: TicketPriority;
+  /** Where its last transition leads to; null without one. */
+  stage: string | null;
+  decision: string | null;
+  status: string | null;
+  assignee: string | null;
+  resolves: boolean;
+  isFirst: boolean;
+  hasReply: boolean;
+  isReopened: boolean;
+}
+
+/** Types of an event of a ticket, in the order in which they are sent. */
+const TICKET_EVENTS: readonly (readonly [EventType, (row: TicketEventRow) => boolean])[] = [
+  ["ticket.created", ({ isFirst }) => isFirst],
+  ["ticket.reopened", ({ isReopened, decision }) => isReopened || decision === "reopen"],
+  ["ticket.assigned", ({ assignee }) => assignee !== null],
+  ["ticket.replied", ({ hasReply }) => hasReply],
+  ["ticket.needs_review", ({ stage }) => stage === "review"],
+  ["ticket.snoozed", ({ decision }) => decision === "snooze"],
+  ["ticket.rated", ({ decision }) => decision === "rate"],
+  ["ticket.sla_breached", ({ decision }) => decision === "sla_breached"],
+  [
+    "ticket.resolved",
+    ({ decision, status, resolves }) => resolves || (decision === "resolve" && status === "resolved"),
+  ],
+];
+
+/**
+ * Makes the deliveries of some events of tickets after one id up to another one, each exactly once: the caller moves its
+ * position in the same transaction, and knows that no event up to `until` can still be committed. Returns the id up to which
+ * they are made.
+ */
+export async function recordTicketEvents(tx: Db, after: number, until: number): Promise<number> {
+  const rows = await sql.listTicketEvents.all<TicketEventRow>(tx, { after, until, limit: STEP_EVENTS });
+  await recordEvents(
+    tx,
+    rows.flatMap((row) =>
+      TICKET_EVENTS.filter(([, isOne]) => isOne(row)).map(([type]) => ({
+        project: row.project,
+        type,
+        subjectId: row.ticketId,
+        ticketEventId: row.id,
+        at: row.at,
+        channelId: row.channelId,
+        agentId: row.agentId,
+        priority: row.priority,
+      })),
+    ),
+  );
+  const last = rows.at(-1);
+  return rows.length < STEP_EVENTS || last === undefined ? until : last.id;
+}
+
+/** Makes the delivery of a test of a webhook. */
+export async function insertTest(db: Db, project: ProjectId, { id, url }: Pick<Webhook, "id" | "url">) {
+  const event = { project, subjectId: id, ticketEventId: null, type: TEST_EVENT } as const;
+  return insertDeliveries(db, [{ webhook: { id, url }, event, eventId: newId() }]);
+}
+
+/** What an event of a ticket says; null after it was erased. Texts have one character more than are sent if they are longer. */
+export const findTicketEvent = (db: Db, ticketId: string, id: number): Promise<TicketEventFacts | null> =>
+  sql.findTicketEvent.one<TicketEventFacts>(db, { ticketId, id });
+
+/** Deletes old finished deliveries of events, at most `limit`; returns how many. */
+export const deleteOldDeliveries = (db: Db, limit: number): Promise<number> =>
+  sql.deleteOldDeliveries.run(db, { limit });
