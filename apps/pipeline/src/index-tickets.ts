@@ -1,5 +1,6 @@
 import { setTimeout as rest, setImmediate as breathe } from "node:timers/promises";
 import type { Log } from "@svc/log";
+import type { Mailer } from "@svc/outbound";
 import { startSweeps } from "@svc/work";
 import type { Store, TicketText } from "@svc/store";
 import { searchWords } from "@svc/text";
@@ -48,16 +49,16 @@ const WORDS_POLL_MS = 10_000;
  * that changed, so that a search finds them within about a second, and later while messages are worked on in this process,
  * which `isBusy` says. One replica at a time follows the changes; words are read by all of them. What an upgrade finds there
  * is read in the same way, after what changes meanwhile. Snoozes whose time has come end, and tickets that are late by the
- * SLA targets get an event.
+ * SLA targets get an event. With a `mailer`, operators are to be notified of what happens in them.
  */
 export function startTicketIndex(
-  { store, log }: { store: Store; log: Log },
+  { store, mailer, log }: { store: Store; mailer: Mailer | null; log: Log },
   { isBusy }: { isBusy: () => boolean },
 ): { stop(): Promise<void> } {
   let hasNewWords = false;
   async function follow(isStopped: () => boolean): Promise<boolean> {
     let isChanged = false;
-    while (!isStopped() && (await store.ticketIndex.follow(deadlinesOf))) {
+    while (!isStopped() && (await store.ticketIndex.follow(deadlinesOf, { sendsEmails: mailer !== null }))) {
       hasNewWords = true;
       isChanged = true;
       await breathe();

@@ -356,6 +356,20 @@ export interface Statements {
     removeNote: [{ noteId: string; project: string; id: string }, object];
     write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; isBlocked: boolean; version: number; project: string; id: string }, object];
   };
+  "people/email-notifications": {
+    claim: [{ recipientId: string; leaseId: string; emailId: string }, { kind: string; source: string; emailId: string; attempts: number; createdAt: Date }];
+    findOperator: [{ id: string }, { email: string; name: string; notifications: unknown; isDisabled: boolean; isOnline: boolean }];
+    finish: [{ failure: string; sources: readonly (string | null)[]; outcome: string; recipientId: string; leaseId: string }, object];
+    insertDigest: [{ operatorId: string; day: string }, object];
+    insertForEvents: [{ settledId: number | string }, object];
+    listDigests: [object, { id: string; notifications: unknown }];
+    listDue: [{ limit: number | string }, { recipientId: string }];
+    purge: [object, object];
+    readClaimed: [{ recipientId: string; leaseId: string }, { kind: string; source: string; createdAt: Date; project: string; ticketId: string; subject: string; actor: string; author: string; note: string; target: string; isMoot: boolean }];
+    readDigest: [{ operatorId: string }, { project: string; needsReview: number; overdue: number; assigned: number }];
+    readState: [object, { failing: number; since: Date; failure: string }];
+    retryLater: [{ delayMs: number; counts: boolean; failure: string; recipientId: string; leaseId: string }, object];
+  };
   "people/erasures": {
     countErasure: [{ id: readonly (string | null)[] }, object];
     deleteChat: [{ ticketId: string }, object];
@@ -420,7 +434,7 @@ export interface Statements {
     insertView: [{ operatorId: string; name: string; project: string; view: string; filters: object | string; maxCount: number | string }, object];
     listViewers: [{ ticketIds: readonly (string | null)[]; goneSeconds: number }, { ticketId: string; project: string; operatorId: string; name: string; isTyping: boolean }];
     listViews: [{ operatorId: string }, { name: string; project: string; view: string; filters: unknown }];
-    putPresence: [{ sessionId: string; tab: string; operatorId: string; project: string; isTyping: boolean; ticketId: string }, { before: string }];
+    putPresence: [{ sessionId: string; tab: string; operatorId: string; ticketId: string; project: string; isTyping: boolean }, { before: string }];
     putView: [{ operatorId: string }, object];
     removePresence: [{ sessionId: string; tab: string }, { ticketId: string }];
     removeView: [{ operatorId: string; name: string }, object];
@@ -444,7 +458,7 @@ export interface Statements {
     update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "platform/due-work": {
-    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean; deadlines: boolean }];
+    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean; deadlines: boolean; emails: boolean }];
   };
   "platform/hooks": {
     addBody: [{ project: string; messageId: string; id: string; contentType: string; headers: object | string; content: Uint8Array; outcome: string; faults: object | string; eventId: string; ticketId: string; chatId: string; userId: string; hookId: string }, object];
@@ -675,7 +689,7 @@ export interface Statements {
   "tickets/ticket-index": {
     findChanged: [{ settledId: number | string }, { ticketId: string; hasDeadlines: boolean }];
     follow: [{ ids: readonly (string | null)[] }, object];
-    hold: [object, { settledId: number; reachedId: number; topId: number; topXmax: string; isReachedSettled: boolean }];
+    hold: [{ sendsEmails: boolean }, { settledId: number; reachedId: number; hasNotifications: boolean; topId: number; topXmax: string; isReachedSettled: boolean }];
     indexNext: [object, { isEmpty: boolean; isComplete: boolean }];
     isBehind: [object, { isBehind: boolean }];
     queueAgain: [{ unfinished: readonly (string | null)[] }, object];

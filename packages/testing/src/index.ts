@@ -72,6 +72,8 @@ export { startSilencingProxy } from "./start-silencing-proxy.ts";
 export type { SilenceEnd, SilencingProxy } from "./start-silencing-proxy.ts";
 export { startS3Server } from "./start-s3-server.ts";
 export type { S3Server } from "./start-s3-server.ts";
+export { startSmtpServer } from "./start-smtp-server.ts";
+export type { EmailScript, ReceivedEmail, SmtpReceiver } from "./start-smtp-server.ts";
 export { startWebhookReceiver } from "./start-webhook-receiver.ts";
 export type {
   FullAnswer,

@@ -12,4 +12,5 @@ SELECT
   EXISTS (SELECT FROM outboxes WHERE settled_seq < wanted_seq AND next_at <= now()) AS outboxes,
   EXISTS (SELECT FROM ticket_index WHERE settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events)) AS ticket_events,
   EXISTS (SELECT FROM tickets WHERE snoozed_until <= now()) AS snoozes,
-  EXISTS (SELECT FROM ticket_deadlines WHERE ended_at IS NULL AND breached_at IS NULL AND due_at <= now()) AS deadlines;
+  EXISTS (SELECT FROM ticket_deadlines WHERE ended_at IS NULL AND breached_at IS NULL AND due_at <= now()) AS deadlines,
+  EXISTS (SELECT FROM email_notifications WHERE finished_at IS NULL AND next_at <= now()) AS emails;

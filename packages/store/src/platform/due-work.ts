@@ -17,6 +17,8 @@ export interface DueWork {
   snoozes: boolean;
   /** Tickets that are late by the SLA targets. */
   deadlines: boolean;
+  /** Emails to operators and customers. */
+  emails: boolean;
 }
 
 const sql = statements("platform/due-work");
