@@ -36,6 +36,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "Operate:": {
     channels: "list, configure, enable, disable and test channels",
+    email: "send a test email",
     webhook: "verify callbacks, and set the secret that signs them",
     deliveries: "list, show and replay callbacks",
     "dead-letters": "list and retry messages and replies that failed five times",
@@ -73,6 +74,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDefinition>>> = {
   keys: async () => (await import("./commands/keys.ts")).keys,
   privacy: async () => (await import("./commands/privacy.ts")).privacy,
   channels: async () => (await import("./commands/channels.ts")).channels,
+  email: async () => (await import("./commands/email.ts")).email,
   webhook: async () => (await import("./commands/webhook.ts")).webhook,
   deliveries: async () => (await import("./commands/deliveries.ts")).deliveries,
   "dead-letters": async () => (await import("./commands/deliveries.ts")).deadLetters,

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { isTimeZone } from "./customer.ts";
+import { itemAnswer, routesAt } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 /** Kinds of emails to operators, by their names in `NotificationSettings`. */
 export const NOTIFICATION_KINDS = ["assigned", "mentioned", "slaBreached", "needsReview", "digest"] as const;
@@ -45,4 +47,30 @@ export const notificationSettingsSchema = z.strictObject({
     .describe("Language of the emails. Defaults to `en`."),
 });
 export type NotificationSettings = z.output<typeof notificationSettingsSchema>;
-export type NotificationSettingsInput = z.input<typeof notificationSettingsSchema>;
+
+/** Body of `POST /api/v1/admin/email/test`. Unknown fields are rejected. */
+export const testEmailSchema = z.strictObject({
+  to: z
+    .string()
+    .max(254, { error: "must have at most 254 characters" })
+    .pipe(z.email({ error: "must be an email address, such as ann@example.com" })),
+});
+
+/** Result of a test email. */
+export const testEmailResultSchema = z.object({
+  to: z.string(),
+  state: z.enum(["sent", "failed"]).describe("`sent`: the mail server has accepted the email."),
+  failure: z.string().nullable().describe("Why the mail server did not accept it."),
+});
+export type TestEmailResult = z.infer<typeof testEmailResultSchema>;
+
+/** Emails. */
+export const emailEndpoints = {
+  sendTestEmail: {
+    ...routesAt("Email", "/api/v1/admin/email")("POST /test", "admin:*", "Send a test email"),
+    description: "Uses `SVC_SMTP_URL` and `SVC_EMAIL_FROM`. The request waits until the mail server has responded.",
+    body: { schema: testEmailSchema },
+    answers: [itemAnswer(testEmailResultSchema)],
+    example: { body: { to: "ann@example.com" } },
+  },
+} as const satisfies Record<string, Endpoint>;

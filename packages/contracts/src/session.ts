@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { NotificationSettings } from "./email-notification.ts";
 import { operatorPasswordField, operatorRoleSchema, OPERATOR_LIMITS } from "./operator.ts";
 import { lineUpTo, textUpTo } from "./well-formed.ts";
 import { projectNameSchema } from "./project.ts";
@@ -89,6 +90,14 @@ export type PasswordChange = z.infer<typeof passwordChangeSchema>;
 /** Body of `PUT /session/signature`. */
 export const signatureSchema = z.strictObject({ signature: textUpTo(OPERATOR_LIMITS.signatureMaxChars) });
 export type SignatureInput = z.infer<typeof signatureSchema>;
+
+/** Response of `GET` and `PUT /session/notifications`. The body of `PUT` is the item. */
+export interface NotificationsAnswer {
+  ok: true;
+  item: NotificationSettings;
+  /** False without a mail server in the configuration: then no emails are sent. */
+  canSend: boolean;
+}
 
 /** Body of `POST /link`: the password that is set with a link. */
 export const linkUseSchema = z.strictObject({

@@ -60,7 +60,8 @@ export function parseSmtpUrl(text: string): SmtpServer | null {
   const { protocol, hostname, port, username, password, pathname, searchParams, hash } = new URL(text);
   if (protocol !== "smtp:" && protocol !== "smtps:") return null;
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
-  if (host === "" || hash !== "" || !["", "/"].includes(pathname) || (username === "") !== (password === "")) return null;
+  if (host === "" || hash !== "" || !["", "/"].includes(pathname) || (username === "") !== (password === ""))
+    return null;
   if ([...searchParams.keys()].some((name) => name !== "tls")) return null;
   const auth = username === "" ? null : { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
   const fallback = auth !== null && !isLoopback(host) ? "required" : "opportunistic";

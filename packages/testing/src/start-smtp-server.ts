@@ -31,7 +31,10 @@ export interface SmtpReceiver {
 }
 
 /** Starts a real SMTP server on 127.0.0.1, without encryption; `port` for one that comes back. */
-export async function startSmtpServer({ port = 0, user }: { port?: number; user?: string } = {}): Promise<SmtpReceiver> {
+export async function startSmtpServer({
+  port = 0,
+  user,
+}: { port?: number; user?: string } = {}): Promise<SmtpReceiver> {
   const emails: ReceivedEmail[] = [];
   const returned = new Set<ReceivedEmail>();
   let script: EmailScript = "accept";

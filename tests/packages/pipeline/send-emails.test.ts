@@ -59,10 +59,13 @@ async function newTicket(subject = "Where is my parcel?"): Promise<string> {
 
 /** Records an event of a ticket and follows it, and makes what follows from it due. */
 async function happen(ticketId: string, data: object, { actor = "key:1", moves = [] as object[] } = {}) {
-  await db.sql(
-    "INSERT INTO ticket_events (ticket_id, project_id, actor, data, moves) VALUES ($1, $2, $3, $4, $5)",
-    [ticketId, project, actor, JSON.stringify(data), JSON.stringify(moves)],
-  );
+  await db.sql("INSERT INTO ticket_events (ticket_id, project_id, actor, data, moves) VALUES ($1, $2, $3, $4, $5)", [
+    ticketId,
+    project,
+    actor,
+    JSON.stringify(data),
+    JSON.stringify(moves),
+  ]);
   await db.store.ticketIndex.follow(() => [], { sendsEmails: true });
   await makeDue();
 }
@@ -189,7 +192,9 @@ describe("a failing mail server loses nothing", () => {
     await assign(await newTicket(), id);
     smtp.answerWith(script);
     await works.process(id);
-    await waitFor(async () => (await db.store.emailNotifications.readState()).failing > 0, { what: "a failed attempt" });
+    await waitFor(async () => (await db.store.emailNotifications.readState()).failing > 0, {
+      what: "a failed attempt",
+    });
     const [before] = await db.sql<{ emailId: string }>(
       'SELECT email_id AS "emailId" FROM email_notifications WHERE operator_id = $1',
       [id],
@@ -227,7 +232,10 @@ test("a digest is sent once a day, and not to an operator without open work", as
   const { id } = await newOperator({ digest: true });
   const ticketId = await newTicket();
   await db.store.ticketIndex.follow(() => []);
-  await db.sql("UPDATE ticket_list SET assignee = $2, status = 'open' WHERE ticket_id = $1", [ticketId, `operator:${id}`]);
+  await db.sql("UPDATE ticket_list SET assignee = $2, status = 'open' WHERE ticket_id = $1", [
+    ticketId,
+    `operator:${id}`,
+  ]);
   expect(await db.store.emailNotifications.insertDigest(id, "2026-11-29")).toBe(true);
   expect(await db.store.emailNotifications.insertDigest(id, "2026-11-29")).toBe(false);
   await works.process(id);

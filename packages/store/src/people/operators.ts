@@ -1,4 +1,4 @@
-import type { OperatorRole, SavedView } from "@svc/contracts";
+import type { NotificationSettings, OperatorRole, SavedView } from "@svc/contracts";
 import { isUniqueViolation, updateVersioned } from "../db.ts";
 import type { Db, PageQuery, UpdateResult, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
@@ -18,6 +18,8 @@ export interface OperatorRecord {
   createdAt: Date;
   lastSeenAt: Date | null;
   disabledAt: Date | null;
+  /** As stored: `notificationSettingsSchema` adds the defaults. */
+  notifications: unknown;
   version: number;
 }
 
@@ -35,6 +37,7 @@ export interface OperatorFields {
   /** As `hashPassword` makes it; null takes the password away. */
   passwordHash?: string | null | undefined;
   disabled?: boolean | undefined;
+  notifications?: NotificationSettings | undefined;
 }
 
 /**
@@ -167,6 +170,7 @@ export const update = (
         setsPassword: fields.passwordHash !== undefined,
         passwordHash: fields.passwordHash,
         disabled: fields.disabled,
+        notifications: fields.notifications === undefined ? null : JSON.stringify(fields.notifications),
         versions,
       }))
     )
