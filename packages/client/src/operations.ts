@@ -103,6 +103,7 @@ export const OPERATIONS = {
   rotateKey: "POST /api/v1/admin/keys/{id}/rotate",
   searchKb: "GET /api/v1/admin/kb/{id}/search",
   sendMessage: "POST /api/v1/messages",
+  sendTestEmail: "POST /api/v1/admin/email/test",
   sendTestMessage: "POST /api/v1/admin/test-messages",
   snoozeTicket: "POST /api/v1/admin/tickets/{id}/snooze",
   takeOverTicket: "POST /api/v1/admin/tickets/{id}/takeover",

@@ -57,7 +57,7 @@ export interface ModelPullJob {
 
 /** Somebody with an email to be sent. */
 export interface EmailJob {
-  /** ID of the operator, or of the ticket whose customer gets it. */
+  /** ID of the operator. */
   recipientId: string;
 }
 

@@ -352,12 +352,6 @@ export const SETTINGS = {
     defaultText: "the console's local address",
     isSecret: false,
   },
-  SVC_WIDGET_URL: {
-    schema: publicUrl.optional(),
-    description: "Public URL of the widget's port, for the links to unsubscribe in emails to customers.",
-    defaultText: "the widget's local address",
-    isSecret: false,
-  },
   SVC_CORS_ORIGINS: {
     schema: origins.optional(),
     description:

@@ -7,11 +7,11 @@ ALTER TABLE operators ADD COLUMN notifications jsonb NOT NULL DEFAULT '{}';
 -- What somebody is to be notified of by email: one row for each recipient and reason, which is sent at most once. Several
 -- rows of one recipient make one email. There are no texts and no addresses here: an email is written when it is sent.
 CREATE TABLE email_notifications (
-  -- The operator, or the ticket whose customer gets the reply.
+  -- Who gets it: the operator.
   recipient_id uuid NOT NULL,
-  -- 'assigned', 'mentioned', 'sla_breached', 'needs_review', 'digest' or 'reply'.
+  -- 'assigned', 'mentioned', 'sla_breached', 'needs_review' or 'digest'.
   kind text NOT NULL,
-  -- The event of the ticket, the reply, or the day of the digest.
+  -- The event of the ticket, or the day of the digest.
   source text NOT NULL,
   operator_id uuid REFERENCES operators (id) ON DELETE CASCADE,
   ticket_id uuid REFERENCES tickets (id) ON DELETE CASCADE,

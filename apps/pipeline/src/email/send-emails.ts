@@ -16,7 +16,7 @@ import { writeOperatorEmail } from "./write-operator-email.ts";
 /** What sending emails needs. */
 export type EmailContext = Pick<Resources, "store" | "queues" | "log"> & {
   mailer: Mailer;
-  config: Pick<Resources["config"], "consoleUrl" | "widgetUrl">;
+  config: Pick<Resources["config"], "consoleUrl">;
 };
 
 /** Emails that one replica sends at a time. */

@@ -3,12 +3,12 @@ import { newId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
 /** Why somebody gets an email. */
-export type EmailReason = "assigned" | "mentioned" | "sla_breached" | "needs_review" | "digest" | "reply";
+export type EmailReason = "assigned" | "mentioned" | "sla_breached" | "needs_review" | "digest";
 
 /** What one email contains, for a worker that holds its lease. */
 export interface ClaimedEmail {
   leaseId: string;
-  /** The operator, or the ticket whose customer gets the reply. */
+  /** The operator. */
   recipientId: string;
   /** The same in each attempt. */
   emailId: string;

@@ -17,7 +17,7 @@ export interface DueWork {
   snoozes: boolean;
   /** Tickets that are late by the SLA targets. */
   deadlines: boolean;
-  /** Emails to operators and customers. */
+  /** Emails to operators. */
   emails: boolean;
 }
 
