@@ -25,6 +25,8 @@ export { createTestDatabase } from "./create-test-database.ts";
 export type { DatabaseStart, TestDatabase } from "./create-test-database.ts";
 export { createTestQueueBackend } from "./create-test-queue-backend.ts";
 export type { TestQueueBackend } from "./create-test-queue-backend.ts";
+export { findExim, startExim } from "./start-exim.ts";
+export type { Exim } from "./start-exim.ts";
 export { findChromium } from "./find-chromium.ts";
 export { findRedisServer } from "./find-in-path.ts";
 export { freePort } from "./free-port.ts";
