@@ -21,6 +21,7 @@ import { replayEndpoints } from "./replay.ts";
 import { reviewEndpoints } from "./review.ts";
 import { serviceEndpoints } from "./service.ts";
 import { statsEndpoints } from "./stats.ts";
+import { tagEndpoints } from "./tag.ts";
 import { ticketEndpoints } from "./ticket-endpoints.ts";
 import { toolCallEndpoints } from "./tool-call.ts";
 import { usageEndpoints } from "./usage.ts";
@@ -47,6 +48,7 @@ export const ADMIN_ENDPOINTS = {
   ...replyFileEndpoints,
   ...reviewEndpoints,
   ...statsEndpoints,
+  ...tagEndpoints,
   ...ticketEndpoints,
   ...toolCallEndpoints,
   ...usageEndpoints,

@@ -31,6 +31,7 @@ export const operatorSchema = z.object({
   name: z.string(),
   roles: z.array(z.object({ project: z.string(), role: operatorRoleSchema })),
   hasPassword: z.boolean(),
+  onDuty: z.boolean().describe("True if tickets can be assigned to this operator in turn."),
   createdAt: z.iso.datetime(),
   lastSeenAt: z.iso.datetime().nullable(),
   disabledAt: z.iso.datetime().nullable().describe("Since when this operator is disabled and cannot sign in."),
@@ -98,6 +99,7 @@ export const operatorChangeSchema = z.strictObject({
   notifications: notificationSettingsSchema
     .optional()
     .describe("Which emails the operator gets, and when. Replaced as a whole."),
+  onDuty: z.boolean({ error: "must be true or false" }).optional(),
 });
 export type OperatorChange = z.infer<typeof operatorChangeSchema>;
 

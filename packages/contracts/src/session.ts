@@ -90,6 +90,8 @@ export type PasswordChange = z.infer<typeof passwordChangeSchema>;
 /** Body of `PUT /session/signature`. */
 export const signatureSchema = z.strictObject({ signature: textUpTo(OPERATOR_LIMITS.signatureMaxChars) });
 export type SignatureInput = z.infer<typeof signatureSchema>;
+/** Body of `PUT /session/duty`: whether the signed-in operator is on duty. */
+export const dutySchema = z.strictObject({ onDuty: z.boolean({ error: "must be true or false" }) });
 
 /** Response of `GET` and `PUT /session/notifications`. The body of `PUT` is the item. */
 export interface NotificationsAnswer {
@@ -130,6 +132,7 @@ export const sessionSchema = z.object({
     name: z.string(),
     email: z.string(),
     hasPassword: z.boolean(),
+    onDuty: z.boolean(),
     signature: z.string().describe("What the console adds to the operator's replies, as Markdown. Empty for none."),
     roles: z.array(z.object({ project: z.string(), role: operatorRoleSchema })),
   }),

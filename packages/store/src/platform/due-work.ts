@@ -19,6 +19,10 @@ export interface DueWork {
   deadlines: boolean;
   /** Emails to operators. */
   emails: boolean;
+  /** Tags that are renamed on tickets. */
+  tagChanges: boolean;
+  /** Tickets that are assigned in turn. */
+  assignments: boolean;
 }
 
 const sql = statements("platform/due-work");
