@@ -444,29 +444,22 @@ export interface Statements {
     deleteLinks: [{ id: string }, object];
     deleteRoles: [{ id: string }, object];
     deleteSessions: [{ id: string }, object];
-    find: [{ id: string }, { id: string; email: string; name: string; hasPassword: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; notifications: unknown; roles: unknown }];
-    findByEmail: [{ emailKey: string }, { id: string; email: string; name: string; hasPassword: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; notifications: unknown; roles: unknown }];
-    find: [{ id: string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
-    findByEmail: [{ emailKey: string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
+    find: [{ id: string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; notifications: unknown; roles: unknown }];
+    findByEmail: [{ emailKey: string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; notifications: unknown; roles: unknown }];
     findPassword: [{ emailKey: string }, { id: string; passwordHash: string }];
     findSignature: [{ id: string }, { signature: string }];
     insert: [{ id: string; email: string; emailKey: string; name: string; passwordHash: string }, { id: string }];
     insertRoles: [{ id: string; projectId: readonly (string | null)[]; role: readonly (string | null)[] }, object];
     listOfProject: [{ project: string; limit: number | string }, { id: string; name: string; roles: string[] }];
-    listPage: [{ before: string; q: string; limit: number | string }, { id: string; email: string; name: string; hasPassword: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; notifications: unknown; roles: unknown }];
-    listPage: [{ before: string; q: string; limit: number | string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
+    listPage: [{ before: string; q: string; limit: number | string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; notifications: unknown; roles: unknown }];
     lockAdministrators: [object, { id: string }];
     remove: [{ id: string; versions: readonly (number | null)[] }, { id: string }];
     setDuty: [{ onDuty: boolean; id: string }, object];
     setSignature: [{ signature: string; id: string }, object];
-    update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; notifications: object | string; id: string; versions: readonly (number | null)[] }, { id: string }];
+    update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; onDuty: boolean; notifications: object | string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "platform/due-work": {
-    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean; deadlines: boolean; emails: boolean }];
-    update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; onDuty: boolean; id: string; versions: readonly (number | null)[] }, { id: string }];
-  };
-  "platform/due-work": {
-    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean; deadlines: boolean; tagChanges: boolean; assignments: boolean }];
+    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean; deadlines: boolean; emails: boolean; tagChanges: boolean; assignments: boolean }];
   };
   "platform/hooks": {
     addBody: [{ project: string; messageId: string; id: string; contentType: string; headers: object | string; content: Uint8Array; outcome: string; faults: object | string; eventId: string; ticketId: string; chatId: string; userId: string; hookId: string }, object];

@@ -1,5 +1,4 @@
-import type { NotificationSettings, OperatorRole, SavedView } from "@svc/contracts";
-import type { CannedReply, CannedReplyActions, OperatorRole, SavedView } from "@svc/contracts";
+import type { CannedReply, CannedReplyActions, NotificationSettings, OperatorRole, SavedView } from "@svc/contracts";
 import { isUniqueViolation, updateVersioned } from "../db.ts";
 import type { Db, PageQuery, UpdateResult, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
