@@ -57,7 +57,7 @@ const smtpUrl = z.string().transform((text, context) => {
 const sender = z.string().transform((text, context) => {
   const parsed = parseSender(text);
   if (parsed !== null) return parsed;
-  context.issues.push({ code: "custom", message: "an email address, or a name and <an address>", input: text });
+  context.issues.push({ code: "custom", message: "a sender such as Example support <support@example.com>", input: text });
   return z.NEVER;
 });
 
