@@ -45,8 +45,7 @@ export function pipelineService(resources: Resources): Service {
             log.warn({ error }, "failed to embed examples of small talk; it is recognized by its phrases only"),
           );
     const context = { ...resources, readSettings, readPool, triageModels, talk };
-    const reader = createFileReader();
-    const fetcher = createPageFetcher({ guard: createFetchGuard(config) });
+    const [reader, fetcher] = [createFileReader(), createPageFetcher({ guard: createFetchGuard(config) })];
 
     const messages = processMessages(context, { leases, isolation });
     const works = [

@@ -57,7 +57,11 @@ const smtpUrl = z.string().transform((text, context) => {
 const sender = z.string().transform((text, context) => {
   const parsed = parseSender(text);
   if (parsed !== null) return parsed;
-  context.issues.push({ code: "custom", message: "a sender such as Example support <support@example.com>", input: text });
+  context.issues.push({
+    code: "custom",
+    message: "a sender such as Example support <support@example.com>",
+    input: text,
+  });
   return z.NEVER;
 });
 

@@ -10,7 +10,6 @@ export interface ReceivedEmail {
   recipients: string[];
   /** The message as it was sent. */
   raw: string;
-  parsed: Email;
 }
 
 /** What a server does with an email: accepts it, rejects it at one of the steps, or breaks off the connection. */
@@ -22,11 +21,9 @@ export interface SmtpReceiver {
   readonly url: string;
   /** Accepted emails, in the order of arrival. */
   readonly emails: readonly ReceivedEmail[];
-  /** Number of emails whose text has arrived, accepted or not. */
-  countTexts(): number;
   answerWith(script: EmailScript): void;
-  /** Waits for the first email that matches and that `next` has not returned before. Rejects after 30 s. */
-  next(predicate?: (email: ReceivedEmail) => boolean): Promise<ReceivedEmail>;
+  /** Waits for the first email that `next` has not returned before, and parses it. Rejects after 30 s. */
+  next(): Promise<ReceivedEmail & { parsed: Email }>;
   close(): Promise<void>;
 }
 
@@ -38,7 +35,6 @@ export async function startSmtpServer({
   const emails: ReceivedEmail[] = [];
   const returned = new Set<ReceivedEmail>();
   let script: EmailScript = "accept";
-  let texts = 0;
 
   function rejectionAt(step: "sender" | "recipient" | "text"): Error | null {
     if (typeof script === "string" || script.rejectAt !== step) return null;
@@ -58,7 +54,6 @@ export async function startSmtpServer({
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
       stream.on("end", () => {
-        texts++;
         const raw = Buffer.concat(chunks).toString("utf8");
         if (script === "cut") {
           // The sender never learns whether the email was accepted.
@@ -70,13 +65,8 @@ export async function startSmtpServer({
           done(rejection);
           return;
         }
-        PostalMime.parse(raw).then(
-          (parsed) => {
-            emails.push({ recipients: envelope.rcptTo.map(({ address }) => address), raw, parsed });
-            done();
-          },
-          (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
-        );
+        emails.push({ recipients: envelope.rcptTo.map(({ address }) => address), raw });
+        done();
       });
     },
   });
@@ -103,19 +93,17 @@ export async function startSmtpServer({
     port: bound,
     url: `smtp://${user === undefined ? "" : `${user}:secret@`}127.0.0.1:${bound}`,
     emails,
-    countTexts: () => texts,
     answerWith(chosen) {
       script = chosen;
     },
-    next(predicate = () => true) {
+    async next() {
       const take = () => {
-        const found = emails.find((email) => !returned.has(email) && predicate(email));
+        const found = emails.find((email) => !returned.has(email));
         if (found !== undefined) returned.add(found);
         return found;
       };
-      const what = () =>
-        `an email; there were ${emails.map(({ recipients, parsed }) => `${recipients.join()}: ${parsed.subject}`).join("; ") || "none"}`;
-      return waitFor(take, { what });
+      const email = await waitFor(take, { what: () => `an email; there were ${emails.length}` });
+      return { ...email, parsed: await PostalMime.parse(email.raw) };
     },
     async close() {
       await close();
