@@ -31,6 +31,7 @@ export const notificationSettingsSchema = z.strictObject({
   quietHours: z
     .tuple([timeSchema, timeSchema])
     .refine(([from, to]) => from !== to, { error: "must end at another time than it starts" })
+    .meta({ examples: [["20:00", "07:00"]] })
     .nullable()
     .default(null)
     .describe(
