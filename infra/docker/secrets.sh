@@ -68,12 +68,13 @@ make() {
   put "$folder/redis-url" "${REDIS_URL:-redis://:$(cat "$folder/redis-password")@redis:6379}"
   given database-direct-url "${DATABASE_DIRECT_URL:-}"
   given files-url "${SVC_FILES_URL:-}"
+  given smtp-url "${SVC_SMTP_URL:-}"
   given llm-api-key "${SVC_LLM_API_KEY:-}"
   given anthropic-api-key "${SVC_ANTHROPIC_API_KEY:-}"
   given embeddings-api-key "${SVC_EMBEDDINGS_API_KEY:-}"
   given oidc-client-secret "${SVC_OIDC_CLIENT_SECRET:-}"
   given otlp-headers "${OTEL_EXPORTER_OTLP_HEADERS:-}"
-  share apps database-url database-direct-url redis-url files-url secret-key otlp-headers
+  share apps database-url database-direct-url redis-url files-url smtp-url secret-key otlp-headers
   share administration admin-key
   share models llm-api-key anthropic-api-key embeddings-api-key
   share console oidc-client-secret

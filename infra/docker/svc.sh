@@ -8,6 +8,7 @@ use DATABASE_URL /secrets-of-apps/database-url
 use DATABASE_DIRECT_URL /secrets-of-apps/database-direct-url
 use REDIS_URL /secrets-of-apps/redis-url
 use SVC_FILES_URL /secrets-of-apps/files-url
+use SVC_SMTP_URL /secrets-of-apps/smtp-url
 use SVC_SECRET_KEY /secrets-of-apps/secret-key
 use OTEL_EXPORTER_OTLP_HEADERS /secrets-of-apps/otlp-headers
 use SVC_ADMIN_KEY /secrets-of-administration/admin-key

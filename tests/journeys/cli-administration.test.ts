@@ -551,6 +551,16 @@ describe("operators", () => {
     expect((await runWithInput("another long password\n", "operators", "password", "ann@EXAMPLE.com")).code).toBe(0);
   });
 
+  test("get emails as they choose, and a test email needs a mail server", async () => {
+    const named = ["operators", "notifications", "ann@example.com"];
+    const { stdout } = await run(...named, "--on", "digest", "--off", "mentioned", "--quiet", "20:00-07:00");
+    expect(stdout).toMatch(/assigned, slaBreached, digest\n/);
+    expect(stdout).toContain("20:00-07:00");
+    expect((await run(...named, "--no-quiet")).stdout).toMatch(/Quiet hours\s+none/);
+    expect((await run(...named)).stdout).toMatch(/assigned, slaBreached, digest\n/);
+    expect((await run("email", "test", "ann@example.com")).stderr).toContain("SVC_SMTP_URL");
+  });
+
   test("are removed, but for the last administrator of everything", async () => {
     const last = await run("operators", "remove", "ann@example.com", "--yes");
     expect([last.code, last.stderr]).toEqual([1, expect.stringContaining("at least one other administrator")]);

@@ -288,6 +288,20 @@ test("a signature is its operator's own, without spaces around it, and bounded",
   for (const wrong of ["x".repeat(1_001), "\0", 7]) expectProblem(await put(wrong), "invalid_request");
 });
 
+test("notification settings are their operator's own, have defaults, and reject bad times and zones", async () => {
+  const [ann, bob] = [await signedIn([]), await signedIn([])];
+  const put = (json: object) => ann.call("/session/notifications", { method: "PUT", json });
+  const before = await ann.call("/session/notifications");
+  expect(before.body).toMatchObject({ item: { assigned: true, needsReview: false, quietHours: null }, canSend: false });
+  const change = { needsReview: true, quietHours: ["20:00", "07:00"], timeZone: "Europe/Berlin", language: "de" };
+  expect(await put(change)).toMatchObject({ status: 200, body: { item: { ...change, assigned: true } } });
+  expect((await ann.call("/session/notifications")).body).toMatchObject({ item: change });
+  expect((await bob.call("/session/notifications")).body).toEqual(before.body);
+  for (const wrong of [{ quietHours: ["20:00", "20:00"] }, { digestAt: "24:00" }, { timeZone: "Mars" }, { other: 1 }]) {
+    expectProblem(await put(wrong), "invalid_request");
+  }
+});
+
 describe("a forged call", () => {
   test("without the token of its session, or with that of another one, changes nothing", async () => {
     const client = await signedIn([{ project: "*", role: "administrator" }]);

@@ -54,6 +54,7 @@ describe("an operator", () => {
     const known = await product.store.operators.findPassword(email.toLowerCase());
     expect(await verifyPassword(password, known?.passwordHash ?? null)).toBe(true);
 
+    expect(itemOf(made).notifications).toMatchObject({ assigned: true, digest: false, timeZone: "UTC" });
     const changed = await patch(item.id, { disabled: true, roles: [], password: null }, { "If-Match": '"1"' });
     expect([changed.status, changed.headers.get("etag")]).toEqual([200, '"2"']);
     expect(itemOf(changed)).toMatchObject({ name: "Ann", roles: [], hasPassword: false });

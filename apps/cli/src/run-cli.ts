@@ -37,6 +37,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "Operate:": {
     channels: "list, configure, enable, disable and test channels",
+    email: "send a test email",
     webhook: "verify callbacks, and set the secret that signs them",
     webhooks: "list, create, update, test and delete webhooks for events",
     deliveries: "list, show and replay callbacks and events",
@@ -76,6 +77,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDefinition>>> = {
   keys: async () => (await import("./commands/keys.ts")).keys,
   privacy: async () => (await import("./commands/privacy.ts")).privacy,
   channels: async () => (await import("./commands/channels.ts")).channels,
+  email: async () => (await import("./commands/email.ts")).email,
   webhook: async () => (await import("./commands/webhook.ts")).webhook,
   webhooks: async () => (await import("./commands/webhooks.ts")).webhooks,
   deliveries: async () => (await import("./commands/deliveries.ts")).deliveries,

@@ -21,6 +21,8 @@ export interface ConsoleContext {
   hub: EventHub;
   /** Single sign-on; null where none is configured. */
   oidc: OidcClient | null;
+  /** True with a mail server in the configuration. */
+  sendsEmails: boolean;
   /** Aborted when the process stops. */
   closing: AbortSignal;
 }

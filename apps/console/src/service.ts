@@ -69,6 +69,7 @@ const OWN_PATHS = [
   "/session/mentions",
   "/session/password",
   "/session/signature",
+  "/session/notifications",
   "/session/places",
   "/session/views",
   "/link",
@@ -104,6 +105,7 @@ export function consoleService(resources: Resources): Service {
       signInLimit: createSignInLimit(queues.counters),
       hub,
       oidc: config.oidc === undefined ? null : openOidc(config.oidc),
+      sendsEmails: config.email !== undefined,
       closing: closing.signal,
     };
     // Where the HTTP API listens is a setting that may change at any time.

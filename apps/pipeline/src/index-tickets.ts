@@ -1,5 +1,6 @@
 import { setTimeout as rest, setImmediate as breathe } from "node:timers/promises";
 import type { Log } from "@svc/log";
+import type { Mailer } from "@svc/outbound";
 import { startSweeps } from "@svc/work";
 import type { Store, TicketText } from "@svc/store";
 import { searchWords } from "@svc/text";
@@ -49,16 +50,17 @@ const WORDS_POLL_MS = 10_000;
  * which `isBusy` says. One replica at a time follows the changes; words are read by all of them. What an upgrade finds there
  * is read in the same way, after what changes meanwhile. Snoozes whose time has come end, tickets that are late by the SLA
  * targets get an event, tags that were renamed get their new name on tickets, and tickets that need a person are assigned
- * to the operators on duty in turn, where their agent is set to that.
+ * to the operators on duty in turn, where their agent is set to that. With a `mailer`,
+ * operators are to be notified of what happens in them.
  */
 export function startTicketIndex(
-  { store, log }: { store: Store; log: Log },
+  { store, mailer, log }: { store: Store; mailer: Mailer | null; log: Log },
   { isBusy }: { isBusy: () => boolean },
 ): { stop(): Promise<void> } {
   let hasNewWords = false;
   async function follow(isStopped: () => boolean): Promise<boolean> {
     let isChanged = false;
-    while (!isStopped() && (await store.ticketIndex.follow(deadlinesOf))) {
+    while (!isStopped() && (await store.ticketIndex.follow(deadlinesOf, { sendsEmails: mailer !== null }))) {
       hasNewWords = true;
       isChanged = true;
       await breathe();

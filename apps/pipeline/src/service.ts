@@ -7,6 +7,7 @@ import type { Work } from "@svc/work";
 import { createChatLeases } from "./chat-leases.ts";
 import type { ChatLeases } from "./chat-leases.ts";
 import { createIsolation } from "./create-isolation.ts";
+import { sendEmails } from "./email/send-emails.ts";
 import { embedKnowledge } from "./embed-knowledge.ts";
 import { startTicketIndex } from "./index-tickets.ts";
 import { ingestDocuments } from "./ingest/ingest-documents.ts";
@@ -29,7 +30,7 @@ const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
 
 /** The pipeline worker: consumes incoming messages and operators' decisions, runs the stages and sends the replies. */
 export function pipelineService(resources: Resources): Service {
-  const { config, store, queues, embeddings, log } = resources;
+  const { config, store, queues, embeddings, mailer, log } = resources;
 
   async function start(): Promise<RunningService> {
     const leases = createChatLeases(resources);
@@ -44,8 +45,7 @@ export function pipelineService(resources: Resources): Service {
             log.warn({ error }, "failed to embed examples of small talk; it is recognized by its phrases only"),
           );
     const context = { ...resources, readSettings, readPool, triageModels, talk };
-    const reader = createFileReader();
-    const fetcher = createPageFetcher({ guard: createFetchGuard(config) });
+    const [reader, fetcher] = [createFileReader(), createPageFetcher({ guard: createFetchGuard(config) })];
 
     const messages = await processMessages(context, { leases, isolation });
     const works = [
@@ -53,6 +53,7 @@ export function pipelineService(resources: Resources): Service {
       processReviews(context, { leases, isolation, messages }),
       ingestDocuments({ store, queues, log, reader, fetcher }),
       pullModels(resources),
+      ...(mailer === null ? [] : [sendEmails({ ...resources, mailer })]),
     ];
     for (const work of works) work.start();
     const endWatch = watchLoad(log, leases, (share) => messages.setShare(share));

@@ -118,6 +118,7 @@ export const OPERATIONS = {
   rotateWebhookSecret: "POST /api/v1/admin/webhooks/{id}/rotate",
   searchKb: "GET /api/v1/admin/kb/{id}/search",
   sendMessage: "POST /api/v1/messages",
+  sendTestEmail: "POST /api/v1/admin/email/test",
   sendTestMessage: "POST /api/v1/admin/test-messages",
   setModelSettings: "PUT /api/v1/admin/model-settings",
   snoozeTicket: "POST /api/v1/admin/tickets/{id}/snooze",

@@ -4,6 +4,7 @@ import { cannedReplyEndpoints } from "./canned-reply.ts";
 import { channelEndpoints } from "./channel-item.ts";
 import { customerEndpoints } from "./customer-endpoints.ts";
 import { deliveryEndpoints } from "./callback.ts";
+import { emailEndpoints } from "./email-notification.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { gapEndpoints } from "./gap.ts";
 import { hookCallEndpoints, hookEndpoints } from "./hook-endpoints.ts";
@@ -36,6 +37,7 @@ export const ADMIN_ENDPOINTS = {
   ...channelEndpoints,
   ...customerEndpoints,
   ...deliveryEndpoints,
+  ...emailEndpoints,
   ...gapEndpoints,
   ...hookEndpoints,
   ...kbEndpoints,

@@ -10,6 +10,7 @@ export * from "./channels.ts";
 export * from "./check-input.ts";
 export * from "./customer-endpoints.ts";
 export * from "./customer.ts";
+export * from "./email-notification.ts";
 export * from "./endpoint.ts";
 export * from "./endpoints.ts";
 export * from "./errors.ts";

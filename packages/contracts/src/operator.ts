@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { notificationSettingsSchema } from "./email-notification.ts";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { projectNameSchema } from "./project.ts";
@@ -34,6 +35,7 @@ export const operatorSchema = z.object({
   createdAt: z.iso.datetime(),
   lastSeenAt: z.iso.datetime().nullable(),
   disabledAt: z.iso.datetime().nullable().describe("Since when this operator is disabled and cannot sign in."),
+  notifications: notificationSettingsSchema.describe("Which emails the operator gets, and when."),
   version: z.int(),
 });
 export type Operator = z.infer<typeof operatorSchema>;
@@ -94,6 +96,9 @@ export const operatorChangeSchema = z.strictObject({
   roles: rolesSchema.optional(),
   password: operatorPasswordField.nullable().optional().describe("Null removes the password."),
   disabled: z.boolean({ error: "must be true or false" }).optional(),
+  notifications: notificationSettingsSchema
+    .optional()
+    .describe("Which emails the operator gets, and when. Replaced as a whole."),
   onDuty: z.boolean({ error: "must be true or false" }).optional(),
 });
 export type OperatorChange = z.infer<typeof operatorChangeSchema>;

@@ -55,6 +55,12 @@ export interface ModelPullJob {
   catalogId: string;
 }
 
+/** Somebody with an email to be sent. */
+export interface EmailJob {
+  /** ID of the operator. */
+  recipientId: string;
+}
+
 type ReplyQueues = { [Id in ChannelId]: `replies-${Id}` };
 
 /** All queues and their jobs. Names contain no colon, which BullMQ forbids. */
@@ -65,6 +71,7 @@ export interface QueueJobs extends Record<ReplyQueues[ChannelId], ReplyJob> {
   "webhook-deliveries": DeliveryJob;
   "ingest-documents": IngestJob;
   "model-pulls": ModelPullJob;
+  emails: EmailJob;
 }
 export type QueueName = keyof QueueJobs;
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { NotificationSettings } from "./email-notification.ts";
 import { operatorPasswordField, operatorRoleSchema, OPERATOR_LIMITS } from "./operator.ts";
 import { lineUpTo, textUpTo } from "./well-formed.ts";
 import { projectNameSchema } from "./project.ts";
@@ -91,6 +92,14 @@ export const signatureSchema = z.strictObject({ signature: textUpTo(OPERATOR_LIM
 export type SignatureInput = z.infer<typeof signatureSchema>;
 /** Body of `PUT /session/duty`: whether the signed-in operator is on duty. */
 export const dutySchema = z.strictObject({ onDuty: z.boolean({ error: "must be true or false" }) });
+
+/** Response of `GET` and `PUT /session/notifications`. The body of `PUT` is the item. */
+export interface NotificationsAnswer {
+  ok: true;
+  item: NotificationSettings;
+  /** False without a mail server in the configuration: then no emails are sent. */
+  canSend: boolean;
+}
 
 /** Body of `POST /link`: the password that is set with a link. */
 export const linkUseSchema = z.strictObject({

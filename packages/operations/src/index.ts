@@ -1,3 +1,4 @@
+export { sendTestEmail } from "./email.ts";
 export { listAuditEvents, verifyAudit } from "./audit.ts";
 export { audited, isAudited } from "./audited.ts";
 export { createAgent, deleteAgent, executeAgent, getAgent, listAgents, updateAgent } from "./agents.ts";

@@ -1,6 +1,13 @@
 import { hashPassword, makeLink, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, checkInput, invalidInput, operatorChangeSchema, operatorInputSchema } from "@svc/contracts";
+import {
+  ServiceError,
+  checkInput,
+  invalidInput,
+  notificationSettingsSchema,
+  operatorChangeSchema,
+  operatorInputSchema,
+} from "@svc/contracts";
 import type { Operator, OperatorInput, OperatorLink } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { NewRole, OperatorOutcome, OperatorRecord, Store } from "@svc/store";
@@ -29,6 +36,7 @@ function asItem(record: OperatorRecord): Operator {
     createdAt: record.createdAt.toISOString(),
     lastSeenAt: record.lastSeenAt?.toISOString() ?? null,
     disabledAt: record.disabledAt?.toISOString() ?? null,
+    notifications: notificationSettingsSchema.parse(record.notifications),
   };
 }
 

@@ -4,6 +4,8 @@ export { createBreaker } from "./create-breaker.ts";
 export type { Breaker } from "./create-breaker.ts";
 export { excerptOf, guardedRequest } from "./guarded-request.ts";
 export type { OutboundMethod, OutboundRequest, OutboundResponse } from "./guarded-request.ts";
+export { EmailError, isEmailAddress, openMailer, parseSender, parseSmtpUrl } from "./open-mailer.ts";
+export type { Email, Mailer, Sender, SmtpServer } from "./open-mailer.ts";
 export {
   BlockedAddressError,
   OutboundConnectionError,

@@ -1,4 +1,4 @@
-import type { DeliveryJob, IncomingJob, IngestJob, ModelPullJob, ReviewJob } from "@svc/contracts";
+import type { DeliveryJob, EmailJob, IncomingJob, IngestJob, ModelPullJob, ReviewJob } from "@svc/contracts";
 import type { JobToPublish, Queues } from "./queues.ts";
 
 /** Work that is announced with its count of attempts. */
@@ -22,6 +22,8 @@ export interface Announcements {
   /** A model can be pulled again: `pullId` says which pull this is. */
   "model-pulls": ModelPullJob & Attempted & { pullId: string };
   "webhook-deliveries": DeliveryJob & { deliveryId: string; tries: number };
+  /** `mark` is the time at which the email became due. */
+  emails: EmailJob & { mark: string };
 }
 
 /** A queue of leased work. */
@@ -47,6 +49,7 @@ const JOBS: { [Name in AnnouncedQueue]: (work: Announcements[Name]) => JobToPubl
     id: `${deliveryId}-${tries}`,
     data: { project, ticketId },
   }),
+  emails: ({ recipientId, mark }) => ({ id: `${recipientId}-${mark}`, data: { recipientId } }),
 };
 
 /**

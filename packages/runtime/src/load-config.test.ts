@@ -18,6 +18,9 @@ const BAD = {
   DATABASE_DIRECT_URL: `mysql://${PLANTED}`,
   REDIS_URL: `http://${PLANTED}`,
   SVC_FILES_URL: `s3://key:${PLANTED}@s3.example.com`,
+  SVC_SMTP_URL: `smtp://user:${PLANTED}@mail.example.com/path`,
+  SVC_EMAIL_FROM: PLANTED,
+  SVC_CONSOLE_URL: `https://user:${PLANTED}@console.example.com`,
   SVC_ADMIN_KEY: PLANTED,
   SVC_SECRET_KEY: PLANTED,
   SVC_API_PORT: PLANTED,
@@ -235,6 +238,9 @@ describe("a value in a file", () => {
       SVC_CORS_ORIGINS: "https://app.example.com",
       SVC_LLM_BASE_URL: "http://localhost:11434/v1",
       SVC_FILES_URL: "s3://key:secret@s3.example.com/bucket",
+      SVC_SMTP_URL: "smtp://user:secret@mail.example.com",
+      SVC_EMAIL_FROM: "Support <support@example.com>",
+      SVC_CONSOLE_URL: "https://console.example.com",
       SVC_LLM_API: "anthropic",
       SVC_LLM_PRICES: '{"small":{"input":0.1,"output":0.2}}',
       SVC_ANTHROPIC_BASE_URL: "https://models.example/v1",
@@ -248,10 +254,11 @@ describe("a value in a file", () => {
       OTEL_TRACES_SAMPLER_ARG: "0.25",
     };
     const value = good[name] ?? "1234";
-    // An address for embeddings needs a model beside it, a provider of single sign-on an id and a secret.
+    // An address for embeddings needs a model beside it, a provider of single sign-on an id and a secret, a mail server a sender.
     const needed = {
       DATABASE_URL: NEEDED.DATABASE_URL,
       SVC_EMBEDDINGS_MODEL: "nomic-embed-text",
+      SVC_EMAIL_FROM: "support@example.com",
       SVC_OIDC_CLIENT_ID: "svc-console",
       SVC_OIDC_CLIENT_SECRET: "a-secret",
     };

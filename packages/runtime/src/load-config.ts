@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { modelProviderOf } from "@svc/agents";
 import type { ModelProviderConfig, ModelsConfig } from "@svc/agents";
+import { localUrl } from "@svc/contracts";
 import type { OperatorRole } from "@svc/contracts";
+import type { Sender, SmtpServer } from "@svc/outbound";
 import { errorCode } from "@svc/primitives";
 import type { StorageLimits } from "@svc/store";
 import type { TracingConfig } from "@svc/telemetry";
@@ -55,6 +57,10 @@ export interface EarlyConfig {
   ports: { api: number; widget: number; tools: number; console: number; metrics: number | undefined };
   trustProxy: string[];
   publicUrls: string[];
+  /** What emails are sent through; undefined where none are sent. */
+  email: { server: SmtpServer; from: Sender } | undefined;
+  /** Public URL of the console for links in emails, without a slash at its end. */
+  consoleUrl: string;
   /** Web sites whose pages may call the HTTP API. */
   corsOrigins: string[];
   /** What may be open at once in this process. */
@@ -149,6 +155,8 @@ export function readEnvironment(env: Environment): EarlyConfig {
   if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && !namesModel) {
     errors.push("SVC_EMBEDDINGS_MODEL is required with SVC_EMBEDDINGS_BASE_URL; set it to a model of this server");
   }
+  const namesSender = values.SVC_EMAIL_FROM !== undefined || errors.some((error) => error.startsWith("SVC_EMAIL_FROM"));
+  if (values.SVC_SMTP_URL !== undefined && !namesSender) errors.push("SVC_EMAIL_FROM is required with SVC_SMTP_URL");
   if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined) {
     errors.push("DATABASE_URL is required with DATABASE_DIRECT_URL; both name the same database");
   }
@@ -187,6 +195,8 @@ export function readEnvironment(env: Environment): EarlyConfig {
     },
     trustProxy: parsed.SVC_TRUST_PROXY ?? [],
     publicUrls: parsed.SVC_PUBLIC_URLS ?? [],
+    email: emailOf(parsed),
+    consoleUrl: parsed.SVC_CONSOLE_URL ?? localUrl(parsed.SVC_BIND_HOST ?? "127.0.0.1", parsed.SVC_CONSOLE_PORT),
     corsOrigins: parsed.SVC_CORS_ORIGINS ?? [],
     ceilings: {
       openCalls: parsed.SVC_MAX_OPEN_CALLS,
@@ -207,6 +217,10 @@ export function readEnvironment(env: Environment): EarlyConfig {
     queuePrefix: parsed.SVC_QUEUE_PREFIX,
     isProduction: parsed.NODE_ENV === "production",
   };
+}
+
+function emailOf({ SVC_SMTP_URL: server, SVC_EMAIL_FROM: from }: Values): EarlyConfig["email"] {
+  return server === undefined || from === undefined ? undefined : { server, from };
 }
 
 function embeddingsOf(values: Values): EarlyConfig["embeddings"] {

@@ -6,6 +6,8 @@ import { EmbeddingError, openEmbeddings, readModelFolder } from "@svc/knowledge"
 import type { EmbeddingSource, Embeddings } from "@svc/knowledge";
 import { createLog } from "@svc/log";
 import type { Log } from "@svc/log";
+import { openMailer } from "@svc/outbound";
+import type { Mailer } from "@svc/outbound";
 import { errorCode } from "@svc/primitives";
 import { migrateQueues, openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
@@ -107,6 +109,8 @@ export interface Resources {
   catalogue: ModelCatalogue;
   /** Finds what an agent can call, through the guard of everything that is called on behalf of others. */
   openTools: ToolOpener;
+  /** Sends emails; null where no mail server is configured. */
+  mailer: Mailer | null;
   log: Log;
 }
 
@@ -235,7 +239,8 @@ export async function openResources(config: Config, options: { app: string; log?
   }
   if (policyProblem !== null) log.warn({}, policyProblem);
   const openTools = createToolOpener({ guard: createFetchGuard(config), log });
-  return { config, store, queues, embeddings, models, catalogue, openTools, log };
+  const mailer = config.email === undefined ? null : openMailer(config.email.server, config.email.from);
+  return { config, store, queues, embeddings, models, catalogue, openTools, mailer, log };
 }
 
 /** Closes what `openResources` opened. */
@@ -244,7 +249,9 @@ export async function closeResources({
   store,
   embeddings,
   models,
-}: Pick<Resources, "store" | "queues" | "embeddings" | "models">): Promise<void> {
+  mailer = null,
+}: Pick<Resources, "store" | "queues" | "embeddings" | "models"> & { mailer?: Mailer | null }): Promise<void> {
+  mailer?.close();
   await models.close();
   await embeddings?.close();
   await queues.close();

@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { operatorRoleSchema } from "@svc/contracts";
 import { LOG_LEVELS } from "@svc/log";
 import { toError } from "@svc/primitives";
+import { parseSender, parseSmtpUrl } from "@svc/outbound";
 import { parseRedisUrl } from "@svc/queue";
 import { parseFilesUrl } from "@svc/store";
 import { z } from "zod";
@@ -36,6 +37,32 @@ const proxies = list.refine((parts) => parts.every(isAddressOrNetwork), {
 
 const publicUrls = list.refine((parts) => parts.every((part) => /^https?:\/\//.test(part) && URL.canParse(part)), {
   error: "URLs that start with http:// or https://, separated by commas",
+});
+
+const publicUrl = z
+  .string()
+  .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text) && !hasCredentials(text), {
+    error: "a URL that starts with http:// or https://, without a user name or password",
+  })
+  .transform((text) => text.replace(/\/+$/, ""));
+
+const smtpUrl = z.string().transform((text, context) => {
+  const server = parseSmtpUrl(text);
+  if (server !== null) return server;
+  const message = "a URL such as smtp://user:password@host:587 or smtps://user:password@host:465";
+  context.issues.push({ code: "custom", message, input: text });
+  return z.NEVER;
+});
+
+const sender = z.string().transform((text, context) => {
+  const parsed = parseSender(text);
+  if (parsed !== null) return parsed;
+  context.issues.push({
+    code: "custom",
+    message: "a sender such as Example support <support@example.com>",
+    input: text,
+  });
+  return z.NEVER;
 });
 
 const hosts = list.refine((parts) => parts.every(isHostOrNetwork), {
@@ -307,6 +334,26 @@ export const SETTINGS = {
     description:
       "Public URLs of the ports, separated by commas: `https://tools.example.com`. The tool server, and the console if this is set, accept only requests to these hosts, to loopback and to the address they are bound to.",
     defaultText: "none",
+    isSecret: false,
+  },
+  SVC_SMTP_URL: {
+    schema: smtpUrl.optional(),
+    description:
+      "Mail server that emails are sent through: `smtp://user:password@host:587`, or `smtps://…:465` with TLS from the start (percent-encode user and password). With a password, `smtp:` requires STARTTLS; `?tls=required`, `?tls=opportunistic` or `?tls=none` overrides this. Test it with `svc email test`.",
+    defaultText: "no emails are sent",
+    isSecret: true,
+  },
+  SVC_EMAIL_FROM: {
+    schema: sender.optional(),
+    description:
+      "Sender of emails: `Example support <support@example.com>`. Required with `SVC_SMTP_URL`. The mail server must be allowed to send for this domain (SPF, DKIM).",
+    defaultText: "none",
+    isSecret: false,
+  },
+  SVC_CONSOLE_URL: {
+    schema: publicUrl.optional(),
+    description: "Public URL of the console, for links in emails to operators.",
+    defaultText: "the console's local address",
     isSecret: false,
   },
   SVC_CORS_ORIGINS: {

@@ -122,6 +122,14 @@ export type {
   DetailedCustomer,
   TicketPerson,
 } from "./people/customer-facts.ts";
+export { EMAIL_LEASE_MS } from "./people/email-notifications.ts";
+export type {
+  ClaimedEmail,
+  DigestPart,
+  EmailOperator,
+  EmailReason,
+  TicketReason,
+} from "./people/email-notifications.ts";
 export { addCounts } from "./people/erasures.ts";
 export type { DuePurge, HeldCounts, HeldRecords } from "./people/erasures.ts";
 export { emailKeyOf } from "./people/operators.ts";

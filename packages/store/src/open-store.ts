@@ -17,6 +17,7 @@ import type { Context } from "./context.ts";
 import { isBusy, openDb } from "./db.ts";
 import * as deliveries from "./messages/deliveries.ts";
 import * as dueWork from "./platform/due-work.ts";
+import * as emailNotifications from "./people/email-notifications.ts";
 import * as erasures from "./people/erasures.ts";
 import * as gaps from "./knowledge/gaps.ts";
 import * as hooks from "./platform/hooks.ts";
@@ -127,6 +128,7 @@ export function openStore(options: {
     deliveries: bind(hot, deliveries),
     documents: bind(db, kbs.documents),
     dueWork: bind(hot, dueWork),
+    emailNotifications: bind(db, emailNotifications),
     erasures: {
       ...bind(db, erasures),
       read: (project: ProjectId, ticketId: string) =>

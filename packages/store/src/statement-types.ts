@@ -356,6 +356,20 @@ export interface Statements {
     removeNote: [{ noteId: string; project: string; id: string }, object];
     write: [{ name: string; email: string; phone: string; language: string; timeZone: string; externalId: string; attributes: object | string; edited: readonly (string | null)[]; firstSeenAt: Date | string; lastSeenAt: Date | string; isBlocked: boolean; version: number; project: string; id: string }, { isEvent: boolean }];
   };
+  "people/email-notifications": {
+    claim: [{ recipientId: string; leaseId: string; emailId: string }, { kind: string; source: string; emailId: string; attempts: number; createdAt: Date }];
+    findOperator: [{ id: string }, { email: string; name: string; notifications: unknown; isDisabled: boolean; isOnline: boolean }];
+    finish: [{ failure: string; sources: readonly (string | null)[]; outcome: string; recipientId: string; leaseId: string }, object];
+    insertDigest: [{ operatorId: string; day: string }, object];
+    insertForEvents: [{ settledId: number | string }, object];
+    listDigests: [object, { id: string; notifications: unknown }];
+    listDue: [{ limit: number | string }, { recipientId: string }];
+    purge: [object, object];
+    readClaimed: [{ recipientId: string; leaseId: string }, { kind: string; source: string; createdAt: Date; project: string; ticketId: string; subject: string; actor: string; author: string; note: string; target: string; isMoot: boolean }];
+    readDigest: [{ operatorId: string }, { project: string; needsReview: number; overdue: number; assigned: number }];
+    readState: [object, { failing: number; since: Date; failure: string }];
+    retryLater: [{ delayMs: number; counts: boolean; failure: string; recipientId: string; leaseId: string }, object];
+  };
   "people/erasures": {
     countErasure: [{ id: readonly (string | null)[] }, object];
     deleteChat: [{ ticketId: string }, object];
@@ -420,7 +434,7 @@ export interface Statements {
     insertView: [{ operatorId: string; name: string; project: string; view: string; filters: object | string; maxCount: number | string }, object];
     listViewers: [{ ticketIds: readonly (string | null)[]; goneSeconds: number }, { ticketId: string; project: string; operatorId: string; name: string; isTyping: boolean }];
     listViews: [{ operatorId: string }, { name: string; project: string; view: string; filters: unknown }];
-    putPresence: [{ sessionId: string; tab: string; operatorId: string; project: string; isTyping: boolean; ticketId: string }, { before: string }];
+    putPresence: [{ sessionId: string; tab: string; operatorId: string; ticketId: string; project: string; isTyping: boolean }, { before: string }];
     putView: [{ operatorId: string }, object];
     removePresence: [{ sessionId: string; tab: string }, { ticketId: string }];
     removeView: [{ operatorId: string; name: string }, object];
@@ -430,22 +444,22 @@ export interface Statements {
     deleteLinks: [{ id: string }, object];
     deleteRoles: [{ id: string }, object];
     deleteSessions: [{ id: string }, object];
-    find: [{ id: string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
-    findByEmail: [{ emailKey: string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
+    find: [{ id: string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; notifications: unknown; roles: unknown }];
+    findByEmail: [{ emailKey: string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; notifications: unknown; roles: unknown }];
     findPassword: [{ emailKey: string }, { id: string; passwordHash: string }];
     findSignature: [{ id: string }, { signature: string }];
     insert: [{ id: string; email: string; emailKey: string; name: string; passwordHash: string }, { id: string }];
     insertRoles: [{ id: string; projectId: readonly (string | null)[]; role: readonly (string | null)[] }, object];
     listOfProject: [{ project: string; limit: number | string }, { id: string; name: string; roles: string[] }];
-    listPage: [{ before: string; q: string; limit: number | string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
+    listPage: [{ before: string; q: string; limit: number | string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; notifications: unknown; roles: unknown }];
     lockAdministrators: [object, { id: string }];
     remove: [{ id: string; versions: readonly (number | null)[] }, { id: string }];
     setDuty: [{ onDuty: boolean; id: string }, object];
     setSignature: [{ signature: string; id: string }, object];
-    update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; onDuty: boolean; id: string; versions: readonly (number | null)[] }, { id: string }];
+    update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; onDuty: boolean; notifications: object | string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "platform/due-work": {
-    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean; deadlines: boolean; tagChanges: boolean; assignments: boolean }];
+    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean; deadlines: boolean; emails: boolean; tagChanges: boolean; assignments: boolean }];
   };
   "platform/hooks": {
     addBody: [{ project: string; messageId: string; id: string; contentType: string; headers: object | string; content: Uint8Array; outcome: string; faults: object | string; eventId: string; ticketId: string; chatId: string; userId: string; hookId: string }, object];
@@ -722,7 +736,7 @@ export interface Statements {
   "tickets/ticket-index": {
     findChanged: [{ settledId: number | string }, { ticketId: string; hasDeadlines: boolean }];
     follow: [{ ids: readonly (string | null)[] }, object];
-    hold: [object, { settledId: number; reachedId: number; topId: number; topXmax: string; isReachedSettled: boolean; hasWebhooks: boolean }];
+    hold: [{ sendsEmails: boolean }, { settledId: number; reachedId: number; hasNotifications: boolean; topId: number; topXmax: string; isReachedSettled: boolean }];
     indexNext: [object, { isEmpty: boolean; isComplete: boolean }];
     isBehind: [object, { isBehind: boolean }];
     queueAgain: [{ unfinished: readonly (string | null)[] }, object];

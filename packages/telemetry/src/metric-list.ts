@@ -112,7 +112,7 @@ export const METRICS = {
 
   svc_deliveries_total: {
     kind: "counter",
-    help: "Attempts to deliver a reply, by delivery path: call, drain, stream, callback, socket, push.",
+    help: "Attempts to deliver a reply, by delivery path: call, drain, stream, callback, socket, push; and to send an email: email.",
     labels: ["way", "outcome"],
   },
   svc_delivery_duration_seconds: {

@@ -25,6 +25,8 @@ export { createTestDatabase } from "./create-test-database.ts";
 export type { DatabaseStart, TestDatabase } from "./create-test-database.ts";
 export { createTestQueueBackend } from "./create-test-queue-backend.ts";
 export type { TestQueueBackend } from "./create-test-queue-backend.ts";
+export { findExim, startExim } from "./start-exim.ts";
+export type { Exim } from "./start-exim.ts";
 export { findChromium } from "./find-chromium.ts";
 export { findRedisServer } from "./find-in-path.ts";
 export { freePort } from "./free-port.ts";
@@ -72,6 +74,8 @@ export { startSilencingProxy } from "./start-silencing-proxy.ts";
 export type { SilenceEnd, SilencingProxy } from "./start-silencing-proxy.ts";
 export { startS3Server } from "./start-s3-server.ts";
 export type { S3Server } from "./start-s3-server.ts";
+export { startSmtpServer } from "./start-smtp-server.ts";
+export type { EmailScript, ReceivedEmail, SmtpReceiver } from "./start-smtp-server.ts";
 export { startWebhookReceiver } from "./start-webhook-receiver.ts";
 export type {
   FullAnswer,

@@ -62,6 +62,7 @@ export const ENDPOINT_ROWS: Partial<Record<Operation, EndpointRow>> = {
     freeIds: PERSON,
     refusal: 400,
   },
+  sendTestEmail: { body: () => ({ to: "ann@example.com" }), refusal: 400 },
   getDelivery: { target: "delivery" },
   replayDelivery: { target: "delivery" },
   createKb: { body: () => ({ name: name("kb") }) },

@@ -53,6 +53,7 @@ const TAGS: Record<string, string> = {
   Deliveries: "Callbacks and events: pending, delivered or failed.",
   Statistics: "Message and answer statistics.",
   Usage: "What a project uses by day.",
+  Email: "Test of the mail server.",
   Operators: "Operators and their roles.",
   Keys: "API keys with their scopes and projects.",
   Projects: "Projects separate tickets, agents and knowledge.",

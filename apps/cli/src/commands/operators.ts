@@ -1,5 +1,5 @@
-import { localUrl, operatorRoleSchema } from "@svc/contracts";
-import type { Operator } from "@svc/contracts";
+import { NOTIFICATION_KINDS, localUrl, operatorRoleSchema } from "@svc/contracts";
+import type { NotificationKind, Operator } from "@svc/contracts";
 import { InvalidArgumentError } from "commander";
 import { asAdministrator, readAll } from "../as-administrator.ts";
 import type { BoundOperations } from "../as-administrator.ts";
@@ -155,6 +155,71 @@ const remove = defineCommand({
   },
 });
 
+/** Reads a kind of email; several may be given. */
+function collectKind(text: string, before: NotificationKind[] = []): NotificationKind[] {
+  const kind = NOTIFICATION_KINDS.find((known) => known === text);
+  if (kind === undefined) throw new InvalidArgumentError(`Must be one of ${NOTIFICATION_KINDS.join(", ")}.`);
+  return [...before, kind];
+}
+
+/** Reads `20:00-07:00`. */
+function readQuietHours(text: string): [string, string] {
+  const [, from, to] = /^(\d{2}:\d{2})-(\d{2}:\d{2})$/.exec(text) ?? [];
+  if (from === undefined || to === undefined) throw new InvalidArgumentError("Must be two times, such as 20:00-07:00.");
+  return [from, to];
+}
+
+const quietHours: TypedOption<[string, string] | false | undefined> = option(
+  "--quiet <from-to>",
+  "hours without emails, such as 20:00-07:00",
+  readQuietHours,
+);
+
+function notificationsText({ notifications }: Operator): string {
+  const { quietHours: quiet, digestAt, timeZone, language } = notifications;
+  const kinds = NOTIFICATION_KINDS.filter((kind) => notifications[kind]);
+  return renderFacts([
+    ["Emails", kinds.join(", ") || "none"],
+    ["Digest at", digestAt],
+    ["Quiet hours", quiet === null ? "none" : quiet.join("-")],
+    ["Time zone", timeZone],
+    ["Language", language],
+  ]);
+}
+
+const notifications = defineCommand({
+  description: "show or change which emails an operator gets, and when",
+  args: OPERATOR,
+  options: {
+    on: option("--on <kind>", `turn on one of ${NOTIFICATION_KINDS.join(", ")} (repeatable)`, collectKind),
+    off: option("--off <kind>", "turn off one of them (repeatable)", collectKind),
+    digestAt: option("--digest-at <time>", "time of the daily digest, such as 08:00"),
+    quiet: quietHours,
+    noQuiet: flag("--no-quiet", "no quiet hours"),
+    timeZone: option("--time-zone <zone>", "time zone of these times, such as Europe/Berlin"),
+    language: option("--language <language>", "language of the emails: en or de"),
+  },
+  examples: [
+    "operators notifications ann@example.com",
+    "operators notifications ann@example.com --on digest --quiet 20:00-07:00 --time-zone Europe/Berlin",
+  ],
+  async run(cli, { operator, on = [], off = [], digestAt, quiet, timeZone, language }) {
+    const change = definedOnly({
+      ...Object.fromEntries([...on.map((kind) => [kind, true]), ...off.map((kind) => [kind, false])]),
+      digestAt,
+      quietHours: quiet === false ? null : quiet,
+      timeZone,
+      language: language as Operator["notifications"]["language"] | undefined,
+    });
+    const item = await onOperator(cli, operator, async (known, { updateOperator }) =>
+      Object.keys(change).length === 0
+        ? known
+        : updateOperator({ id: known.id }, { notifications: { ...known.notifications, ...change } }),
+    );
+    cli.terminal.show({ ok: true, item }, () => notificationsText(item));
+  },
+});
+
 const password = defineCommand({
   description: "set an operator's password: typed twice, or from standard input",
   args: OPERATOR,
@@ -196,5 +261,5 @@ const link = defineCommand({
 
 /** `svc operators`: people who sign in to the console. */
 export const operators = defineCommand({
-  commands: { create, list, update, remove, password, link },
+  commands: { create, list, update, notifications, remove, password, link },
 });

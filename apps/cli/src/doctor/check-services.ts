@@ -4,6 +4,8 @@ import type { ChannelDescriptor, ChannelId, WidgetSettings, QueueName } from "@s
 import { isValidHeaderValue } from "@svc/client";
 import { localAdministrator } from "@svc/auth";
 import { listDeadLetters } from "@svc/operations";
+import { EmailError } from "@svc/outbound";
+import type { Mailer } from "@svc/outbound";
 import { errorCode } from "@svc/primitives";
 import { BACKEND_NAMES, askRedis } from "@svc/queue";
 import type { EarlyConfig, Resources } from "@svc/runtime";
@@ -89,6 +91,27 @@ export async function checkApi(
     return [fail("Port", `${port} cannot be used (${code})`, advice)];
   }
   return [ok("Port", `${port} is free`), judgeAbsence({ name: "HTTP API", app: "api", where: "here" }, running, cli)];
+}
+
+/** Connects to the mail server, and reports emails that wait for it. Nothing is shown if none is configured. */
+export async function checkEmail(
+  store: Pick<Store, "emailNotifications">,
+  mailer: Mailer | null,
+): Promise<Check | Check[]> {
+  if (mailer === null) return [];
+  const name = "Email";
+  const { failing, since, failure } = await store.emailNotifications.readState();
+  const waiting =
+    failing === 0 ? "" : `; ${failing} notifications wait since ${since?.toISOString() ?? ""}: ${failure ?? ""}`;
+  try {
+    await mailer.check();
+  } catch (error) {
+    if (!(error instanceof EmailError)) throw error;
+    const advice = "Check SVC_SMTP_URL. Emails are retried for three days.";
+    return fail(name, `the mail server cannot be used: ${error.message}${waiting}`, advice);
+  }
+  if (failing === 0) return ok(name, "the mail server accepts the sign-in");
+  return warn(name, `the mail server accepts the sign-in${waiting}`, "Check SVC_EMAIL_FROM: svc email test <address>");
 }
 
 /** Checks whether the console responds at its port, and shows how the first administrator signs up. */

@@ -20,6 +20,7 @@ import {
   checkQueues,
   checkRedis,
   checkApi,
+  checkEmail,
   checkConsole,
   checkPushingChannel,
   checkTools,
@@ -70,6 +71,7 @@ const INSIDE: readonly NamedCheck[] = [
   ["Knowledge", ({ cli }, { store }) => checkKnowledge(cli, store)],
   ["Embeddings", (_, { store, embeddings }) => checkEmbeddings(store, embeddings)],
   ["Models", ({ config, key }, { models }) => checkModels(models, () => probeApi(apiUrlOf(config), key))],
+  ["Email", (_, { store, mailer }) => checkEmail(store, mailer)],
   ["Queues", ({ cli }, resources) => checkQueues(cli, resources)],
 ];
 

@@ -6,11 +6,12 @@ import {
   checkInput,
   dutySchema,
   linkUseSchema,
+  notificationSettingsSchema,
   passwordChangeSchema,
   signInSchema,
   signatureSchema,
 } from "@svc/contracts";
-import type { LinkAnswer, SessionAnswer } from "@svc/contracts";
+import type { LinkAnswer, NotificationsAnswer, SessionAnswer } from "@svc/contracts";
 import { clientNetwork, methodNotAllowed, readJsonBody } from "@svc/http";
 import type { IRouter, Request, RequestHandler, Response } from "express";
 import type { ConsoleContext } from "../console-context.ts";
@@ -117,6 +118,20 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     await store.operators.setSignature(sessionOf(response).operatorId, input.signature.trim());
     response.set("Cache-Control", "no-store").json(await describe(context, sessionOf(response).token));
   };
+  const answerNotifications = (response: Response, stored: unknown, canSend: boolean) => {
+    const item = notificationSettingsSchema.parse(stored);
+    response.set("Cache-Control", "no-store").json({ ok: true, item, canSend } satisfies NotificationsAnswer);
+  };
+  const getNotifications = (): RequestHandler => async (_request, response) => {
+    const record = await store.operators.find(sessionOf(response).operatorId);
+    answerNotifications(response, record?.notifications ?? {}, context.sendsEmails);
+  };
+  const putNotifications = (): RequestHandler => async (request, response) => {
+    const body = await readJsonBody(request, LIMITS.bodyMaxBytes);
+    const notifications = checkInput(notificationSettingsSchema, body, "The settings");
+    await store.operators.update(sessionOf(response).operatorId, { notifications }, null);
+    answerNotifications(response, notifications, context.sendsEmails);
+  };
   const putDuty = (): RequestHandler => async (request, response) => {
     const { operatorId, token } = sessionOf(response);
     const { onDuty } = checkInput(dutySchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The change");
@@ -150,6 +165,11 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
   routes.route("/sessions").delete(check, deleteSessions()).all(methodNotAllowed("DELETE"));
   routes.route("/session/password").post(check, postPassword()).all(methodNotAllowed("POST"));
   routes.route("/session/signature").put(check, putSignature()).all(methodNotAllowed("PUT"));
+  routes
+    .route("/session/notifications")
+    .get(check, getNotifications())
+    .put(check, putNotifications())
+    .all(methodNotAllowed("GET", "HEAD", "PUT"));
   routes.route("/session/duty").put(check, putDuty()).all(methodNotAllowed("PUT"));
   routes.route("/link/look").post(readLink()).all(methodNotAllowed("POST"));
   // The page itself is read at the same address.

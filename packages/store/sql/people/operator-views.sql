@@ -1,7 +1,10 @@
 -- name: putPresence
--- Notes what a tab shows. What is read in the same statement is what was there before it. Locks the rows of
--- operator_presence that it writes.
+-- Notes what a tab shows. What is read in the same statement is what was there before it. Emails about what the operator
+-- sees now are withdrawn. Locks the rows of operator_presence, email_notifications that it writes.
 WITH before AS (SELECT ticket_id FROM operator_presence WHERE session_id = :session_id AND tab = :tab),
+  withdrawn AS (
+    UPDATE email_notifications SET outcome = 'withdrawn', finished_at = now()
+    WHERE operator_id = :operator_id AND ticket_id = :ticket_id AND finished_at IS NULL),
   written AS (
     INSERT INTO operator_presence (session_id, tab, operator_id, project_id, ticket_id, is_typing)
     SELECT :session_id, :tab, :operator_id, :project, t.id, :is_typing FROM tickets t WHERE t.id = :ticket_id

@@ -1,6 +1,6 @@
 -- fragment: columns
 o.id, o.email, o.name, o.password_hash IS NOT NULL AS has_password, o.on_duty, o.created_at, o.last_seen_at,
-o.disabled_at, o.version, (
+o.disabled_at, o.version, o.notifications, (
   SELECT coalesce(jsonb_agg(jsonb_build_object('project', coalesce(p.name, '*'), 'role', r.role)
     ORDER BY p.name NULLS FIRST), '[]'::jsonb)
   FROM operator_roles r LEFT JOIN projects p ON p.id = r.project_id
@@ -64,7 +64,8 @@ UPDATE operators SET email = coalesce(:email, email), email_key = coalesce(:emai
     ELSE password_hash END,
   disabled_at = CASE :disabled::boolean WHEN true THEN coalesce(disabled_at, now()) WHEN false THEN NULL
     ELSE disabled_at END,
-  on_duty = coalesce(:on_duty::boolean, on_duty), version = version + 1
+  on_duty = coalesce(:on_duty::boolean, on_duty), notifications = coalesce(:notifications::jsonb, notifications),
+  version = version + 1
 WHERE id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 
 -- name: setDuty

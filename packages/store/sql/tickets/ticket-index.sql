@@ -65,8 +65,12 @@ INSERT INTO ticket_text_queue (ticket_id) SELECT unnest(:unfinished::uuid[]) ON 
 SELECT settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events) AS is_behind FROM ticket_index;
 
 -- name: hold
--- SKIP LOCKED: of several replicas one follows, the others leave it to that one.
-SELECT settled_id, reached_id,
+-- SKIP LOCKED: of several replicas one follows, the others leave it to that one. Most events notify nobody, so that an
+-- installation that sends emails asks no more for them.
+SELECT settled_id, reached_id, :sends_emails::boolean AND EXISTS (
+    SELECT FROM ticket_events WHERE id > settled_id AND (data ?| ARRAY['assignee', 'mentions']
+      OR data ->> 'decision' = 'sla_breached' OR moves @> '[{"to": "review"}]' OR moves @> '[{"to": "failed"}]')
+  ) AS has_notifications,
   (SELECT coalesce(max(id), 0) FROM ticket_events) AS top_id,
   pg_snapshot_xmax(pg_current_snapshot())::text AS top_xmax,
   reached_xmax <= pg_snapshot_xmin(pg_current_snapshot()) AS is_reached_settled,

@@ -1,4 +1,4 @@
-import type { CannedReply, CannedReplyActions, OperatorRole, SavedView } from "@svc/contracts";
+import type { CannedReply, CannedReplyActions, NotificationSettings, OperatorRole, SavedView } from "@svc/contracts";
 import { isUniqueViolation, updateVersioned } from "../db.ts";
 import type { Db, PageQuery, UpdateResult, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
@@ -20,6 +20,8 @@ export interface OperatorRecord {
   createdAt: Date;
   lastSeenAt: Date | null;
   disabledAt: Date | null;
+  /** As stored: `notificationSettingsSchema` adds the defaults. */
+  notifications: unknown;
   version: number;
 }
 
@@ -37,6 +39,7 @@ export interface OperatorFields {
   /** As `hashPassword` makes it; null takes the password away. */
   passwordHash?: string | null | undefined;
   disabled?: boolean | undefined;
+  notifications?: NotificationSettings | undefined;
   onDuty?: boolean | undefined;
 }
 
@@ -170,6 +173,7 @@ export const update = (
         setsPassword: fields.passwordHash !== undefined,
         passwordHash: fields.passwordHash,
         disabled: fields.disabled,
+        notifications: fields.notifications === undefined ? null : JSON.stringify(fields.notifications),
         onDuty: fields.onDuty,
         versions,
       }))

@@ -309,6 +309,7 @@ export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   deliveries: "tickets",
   documents: "knowledge bases",
   drafts: "tickets",
+  email_notifications: "parent",
   gap_examples: "parent",
   gap_terms: "parent",
   gaps: "itself",

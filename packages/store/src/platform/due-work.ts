@@ -17,6 +17,8 @@ export interface DueWork {
   snoozes: boolean;
   /** Tickets that are late by the SLA targets. */
   deadlines: boolean;
+  /** Emails to operators. */
+  emails: boolean;
   /** Tags that are renamed on tickets. */
   tagChanges: boolean;
   /** Tickets that are assigned in turn. */

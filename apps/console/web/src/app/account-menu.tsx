@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { Bell, BellOff, Compass, KeyRound, LogOut, MonitorX, PenLine } from "lucide-react";
+import { Bell, BellOff, Compass, KeyRound, LogOut, Mail, MonitorX, PenLine } from "lucide-react";
 import { useState } from "react";
 import type { ReactElement, ReactNode } from "react";
 import { changeDuty, sessionQuery } from "../api/session.ts";
@@ -193,6 +193,9 @@ export function AccountMenu({
             {t("firstRun.title")}
           </MenuItem>
         )}
+        <MenuItem icon={Mail} onSelect={() => void navigate({ to: "/$project/notifications", params: { project } })}>
+          {t("account.notifications")}
+        </MenuItem>
         <MenuItem icon={PenLine} onSelect={() => setDialog("signature")}>
           {t("account.signature")}
         </MenuItem>

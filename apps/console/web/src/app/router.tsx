@@ -178,6 +178,11 @@ const routeTree = rootRoute.addChildren([
       path: "integrations/$integration",
       component: lazyRouteComponent(() => import("../integrations/integration-page.tsx"), "IntegrationPage"),
     }),
+    createRoute({
+      ...PAGE,
+      path: "notifications",
+      component: lazyRouteComponent(() => import("../account/notifications-page.tsx"), "NotificationsPage"),
+    }),
     administrationRoute,
     createRoute({
       ...PAGE,

@@ -1,0 +1,41 @@
+import { nextOpening } from "@svc/channel-manager";
+import { WEEKDAYS } from "@svc/contracts";
+import type { NotificationSettings } from "@svc/contracts";
+
+type Times = Pick<NotificationSettings, "quietHours" | "timeZone">;
+
+/** The periods of a day that are not quiet. */
+function loudPeriods([from, to]: [string, string]): [string, string][] {
+  if (from > to) return [[to, from]];
+  const periods: [string, string][] = [
+    ["00:00", from],
+    [to, "24:00"],
+  ];
+  return periods.filter(([start, end]) => start < end);
+}
+
+/** Returns when an email may be sent: `at` itself, or the end of the quiet hours that it is in. */
+export function endOfQuietHours({ quietHours, timeZone }: Times, at: Date): Date {
+  if (quietHours === null) return at;
+  const periods = loudPeriods(quietHours);
+  const week = Object.fromEntries(WEEKDAYS.map((day) => [day, periods]));
+  return nextOpening({ timeZone, week, holidays: [] }, at) ?? at;
+}
+
+/** How long after its time a digest is still of use, in minutes. */
+const DIGEST_LATE_MINUTES = 180;
+
+const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
+
+/** Returns the day (`2026-11-29`) whose digest is due at a moment; null if none is. */
+export function dayOfDueDigest(
+  { digest, digestAt, timeZone }: Pick<NotificationSettings, "digest" | "digestAt" | "timeZone">,
+  at: Date,
+): string | null {
+  if (!digest) return null;
+  // The form of Swedish dates is that of ISO 8601.
+  const local = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" }).format(at);
+  const [day = "", time = ""] = local.split(" ");
+  const lateMinutes = minutesOf(time) - minutesOf(digestAt);
+  return lateMinutes >= 0 && lateMinutes < DIGEST_LATE_MINUTES ? day : null;
+}

@@ -1,0 +1,165 @@
+import { notificationSettingsSchema } from "@svc/contracts";
+import type { EmailJob } from "@svc/contracts";
+import { EmailError } from "@svc/outbound";
+import type { Mailer } from "@svc/outbound";
+import { announceWork } from "@svc/queue";
+import type { Resources } from "@svc/runtime";
+import { EMAIL_LEASE_MS, retryThroughOutage } from "@svc/store";
+import type { ClaimedEmail, DigestPart, EmailOperator, TicketReason } from "@svc/store";
+import { errorMessage } from "@svc/primitives";
+import { count } from "@svc/telemetry";
+import { createLeaseKeeper, defineWork } from "@svc/work";
+import type { Failure, HeldLease, Work } from "@svc/work";
+import { dayOfDueDigest, endOfQuietHours } from "./delivery-time.ts";
+import { writeOperatorEmail } from "./write-operator-email.ts";
+
+/** What sending emails needs. */
+export type EmailContext = Pick<Resources, "store" | "queues" | "log"> & {
+  mailer: Mailer;
+  config: Pick<Resources["config"], "consoleUrl">;
+};
+
+/** Emails that one replica sends at a time. */
+const CONCURRENCY = 3;
+/** Delays after the first, second, … attempt. */
+const RETRY_DELAYS_MS = [30_000, 120_000, 600_000, 1_800_000, 3_600_000];
+/** Attempts over three days, which is longer than a mail server is down. */
+const MAX_ATTEMPTS = 75;
+/** An attempt takes as long as the timeouts of the mailer let it. */
+const SHUTDOWN = { abortAfterMs: 2_000, deadlineMs: 30_000 };
+/** An operator who has the console open sees there what has happened: emails wait so long, and no longer than that. */
+const ONLINE_WAIT_MS = 60_000;
+const ONLINE_WAIT_MAX_MS = 900_000;
+const SWEEP_LIMIT = 50;
+const DIGEST_MS = 60_000;
+const PURGE_MS = 3_600_000;
+
+/** What becomes of a claimed email. */
+type Outcome = { sent: ClaimedEmail["reasons"] } | { waitMs: number };
+
+interface OperatorNews {
+  operator: EmailOperator;
+  reasons: TicketReason[];
+  digest: { day: string; parts: DigestPart[] } | null;
+}
+
+/** What an email to an operator has to say now; null if nothing. */
+async function readNews({ store }: EmailContext, claim: ClaimedEmail): Promise<OperatorNews | null> {
+  const operator = await store.emailNotifications.findOperator(claim.recipientId);
+  if (operator === null || operator.isDisabled) return null;
+  const reasons = (await store.emailNotifications.readClaimed(claim)).filter(({ isMoot }) => !isMoot);
+  const day = claim.reasons.find(({ kind }) => kind === "digest")?.source;
+  const parts = day === undefined ? [] : await store.emailNotifications.readDigest(claim.recipientId);
+  const open = parts.filter(({ needsReview, overdue, assigned }) => needsReview + overdue + assigned > 0);
+  const digest = day === undefined || open.length === 0 ? null : { day, parts: open };
+  return reasons.length === 0 && digest === null ? null : { operator, reasons, digest };
+}
+
+async function sendToOperator(context: EmailContext, claim: ClaimedEmail): Promise<Outcome> {
+  const news = await readNews(context, claim);
+  if (news === null) return { sent: [] };
+  const { operator, reasons, digest } = news;
+  const settings = notificationSettingsSchema.parse(operator.notifications);
+  const now = new Date();
+  const quietMs = endOfQuietHours(settings, now).getTime() - now.getTime();
+  if (quietMs > 0) return { waitMs: quietMs };
+  if (operator.isOnline && now.getTime() - claim.createdAt.getTime() < ONLINE_WAIT_MAX_MS) {
+    return { waitMs: ONLINE_WAIT_MS };
+  }
+  const { consoleUrl } = context.config;
+  const written = writeOperatorEmail(reasons, digest, { settings, consoleUrl });
+  await context.mailer.send({ id: claim.emailId, to: operator.email, ...written });
+  const digests = digest === null ? [] : claim.reasons.filter(({ kind }) => kind === "digest");
+  return { sent: [...reasons.map(({ kind, source }) => ({ kind, source })), ...digests] };
+}
+
+function judge({ log }: EmailContext, error: unknown, claim: ClaimedEmail): Failure {
+  const isKnown = error instanceof EmailError;
+  if (!isKnown) log.error({ error, emailId: claim.emailId }, "writing an email failed unexpectedly");
+  return {
+    counts: true,
+    reason: isKnown ? error.message : `internal error: ${errorMessage(error)}`,
+    isFinal: isKnown && error.isFinal,
+    attempts: claim.attempts,
+  };
+}
+
+/**
+ * Defines the work of sending emails: one to a recipient at a time, with all that has come up for them. What has no reason
+ * any more is withdrawn. Each reason is in one email; the email is sent again, under the same `Message-ID`, only if the
+ * server has not accepted it, or the connection or this process ended before it was known.
+ */
+// oxlint-disable-next-line max-lines-per-function -- One definition of work: data and its short functions.
+export function sendEmails(
+  context: EmailContext,
+  { delaysMs = RETRY_DELAYS_MS }: { delaysMs?: readonly number[] } = {},
+): Work<string> {
+  const { store, queues, log } = context;
+  const { emailNotifications: emails } = store;
+
+  async function run(claim: ClaimedEmail, isShutDown: () => boolean): Promise<boolean> {
+    const outcome = await sendToOperator(context, claim);
+    if ("waitMs" in outcome) {
+      await emails.retryLater(claim, { delayMs: outcome.waitMs, counts: false, failure: null });
+      return false;
+    }
+    // Otherwise the email would be sent again.
+    await retryThroughOutage(() => emails.finishSent(claim, outcome.sent), () => !isShutDown()); // prettier-ignore
+    const withdrawn = claim.reasons.length - outcome.sent.length;
+    if (outcome.sent.length > 0) count("svc_deliveries_total", { way: "email", outcome: "delivered" });
+    log.debug({ emailId: claim.emailId, sent: outcome.sent.length, withdrawn }, "email handled");
+    return true;
+  }
+
+  async function announceDue(): Promise<boolean> {
+    const due = await emails.listDue(SWEEP_LIMIT);
+    const mark = String(Date.now());
+    await announceWork(queues, "emails", due.map((recipientId) => ({ recipientId, mark }))); // prettier-ignore
+    return due.length > 0;
+  }
+
+  async function addDigests(): Promise<void> {
+    const now = new Date();
+    for (const { id, notifications } of await emails.listDigests()) {
+      const day = dayOfDueDigest(notificationSettingsSchema.parse(notifications), now);
+      if (day !== null) await emails.insertDigest(id, day);
+    }
+  }
+
+  return defineWork(
+    { queues, log },
+    {
+      name: "emails",
+      consumes: [{ queue: "emails", concurrency: CONCURRENCY }],
+      target: ({ recipientId }: EmailJob) => recipientId,
+      leases: createLeaseKeeper<ClaimedEmail>(log, { name: "emails", ms: EMAIL_LEASE_MS, renewMs: EMAIL_LEASE_MS }),
+      async claim(recipientId: string, { handle }) {
+        const claimed = await emails.claim(recipientId);
+        return claimed === null ? false : handle(claimed);
+      },
+      run: (claim: ClaimedEmail, lease: HeldLease) => run(claim, () => lease.isShutDown()),
+      failures: {
+        maxAttempts: MAX_ATTEMPTS,
+        retry: delaysMs,
+        judge: (error, claim) => judge(context, error, claim),
+        async retryLater(claim, { delayMs, counts, reason }) {
+          await emails.retryLater(claim, { delayMs, counts, failure: reason });
+          log.warn({ emailId: claim.emailId, attempt: claim.attempts, reason }, "sending an email failed; retrying");
+        },
+        async giveUp(claim, reason) {
+          await emails.finishFailed(claim, reason);
+          log.warn({ emailId: claim.emailId, attempts: claim.attempts, reason }, "an email could not be sent");
+          return true;
+        },
+        facts: ({ emailId }) => ({ emailId }),
+      },
+      announceDue,
+      isDue: async () => (await store.dueWork.find()).emails,
+      sweeps: [
+        { everyMs: DIGEST_MS, run: addDigests },
+        { everyMs: PURGE_MS, run: () => emails.purge() },
+      ],
+      shutdown: SHUTDOWN,
+    },
+  );
+}

@@ -1,0 +1,154 @@
+import type { Db } from "../db.ts";
+import { newId } from "../ids.ts";
+import { statements } from "../sql.ts";
+
+/** Why somebody gets an email. */
+export type EmailReason = "assigned" | "mentioned" | "sla_breached" | "needs_review" | "digest";
+
+/** What one email contains, for a worker that holds its lease. */
+export interface ClaimedEmail {
+  leaseId: string;
+  /** The operator. */
+  recipientId: string;
+  /** The same in each attempt. */
+  emailId: string;
+  /** Number of attempts, this one included. */
+  attempts: number;
+  /** When the first reason came up. */
+  createdAt: Date;
+  reasons: { kind: EmailReason; source: string }[];
+}
+
+/** An operator who gets an email. */
+export interface EmailOperator {
+  email: string;
+  name: string;
+  /** As stored: `notificationSettingsSchema` adds the defaults. */
+  notifications: unknown;
+  isDisabled: boolean;
+  /** True if the operator has a ticket open in the console. */
+  isOnline: boolean;
+}
+
+/** A reason for an email to an operator, as its ticket is now. */
+export interface TicketReason {
+  kind: EmailReason;
+  source: string;
+  createdAt: Date;
+  project: string;
+  ticketId: string;
+  subject: string;
+  actor: string;
+  /** Name of the operator who did it; null if it was none. */
+  author: string | null;
+  /** The note that mentions the recipient; null for other kinds. */
+  note: string | null;
+  /** The SLA target that was missed; null for other kinds. */
+  target: string | null;
+  /** True if there is no reason for the email any more. */
+  isMoot: boolean;
+}
+
+/** Open work in a project. */
+export interface DigestPart {
+  project: string;
+  needsReview: number;
+  overdue: number;
+  assigned: number;
+}
+
+/** Longer than an attempt may take, so that a lease expires only if its process ended or cannot reach the store. */
+export const EMAIL_LEASE_MS = 120_000;
+
+const sql = statements("people/email-notifications", {
+  /** Time for the operator to notice in the console, and for an assignment by mistake to be undone. */
+  delaySeconds: 60,
+  /** Drafts are often handled within minutes. */
+  reviewDelaySeconds: 180,
+  leaseMs: EMAIL_LEASE_MS,
+  batchMax: 200,
+  goneSeconds: 45,
+  keptDays: 30,
+});
+
+/**
+ * Adds the notifications that follow from the events after a position. Called by what follows the events of tickets, which
+ * reads an event more than once.
+ */
+export const insertForEvents = (tx: Db, settledId: number) => sql.insertForEvents.exec(tx, { settledId });
+
+/** Returns recipients with an email that is due and that no worker has, those that have waited longest first. */
+export const listDue = async (db: Db, limit: number): Promise<string[]> =>
+  (await sql.listDue.all<{ recipientId: string }>(db, { limit })).map(({ recipientId }) => recipientId);
+
+/** Claims the next email of a recipient under a lease of `EMAIL_LEASE_MS`; null if none is due. */
+export async function claim(db: Db, recipientId: string): Promise<ClaimedEmail | null> {
+  const leaseId = newId();
+  const rows = await sql.claim.all<{
+    kind: EmailReason;
+    source: string;
+    emailId: string;
+    attempts: number;
+    createdAt: Date;
+  }>(db, { recipientId, leaseId, emailId: newId() });
+  const [first] = rows;
+  if (first === undefined) return null;
+  return {
+    leaseId,
+    recipientId,
+    emailId: first.emailId,
+    attempts: Math.max(...rows.map(({ attempts }) => attempts)),
+    createdAt: new Date(Math.min(...rows.map(({ createdAt }) => createdAt.getTime()))),
+    reasons: rows.map(({ kind, source }) => ({ kind, source })),
+  };
+}
+
+/** Returns the operator with this id, or null if there is none. */
+export const findOperator = (db: Db, id: string) => sql.findOperator.one<EmailOperator>(db, { id });
+
+/** Returns the reasons of a claimed email but digests. One whose ticket was erased is missing. */
+export const readClaimed = (db: Db, { recipientId, leaseId }: ClaimedEmail) =>
+  sql.readClaimed.all<TicketReason>(db, { recipientId, leaseId });
+
+/** Returns the open work of an operator by project; projects without any may be missing. */
+export const readDigest = (db: Db, operatorId: string) => sql.readDigest.all<DigestPart>(db, { operatorId });
+
+/** Returns the operators who want a digest, with their settings as stored. */
+export const listDigests = (db: Db) => sql.listDigests.all<{ id: string; notifications: unknown }>(db);
+
+/** Adds the digest of a day (`2026-11-29`), unless the operator has it. True if it is new. */
+export const insertDigest = (db: Db, operatorId: string, day: string) => sql.insertDigest.any(db, { operatorId, day });
+
+const keyOf = ({ kind, source }: { kind: EmailReason; source: string }) => `${kind} ${source}`;
+
+/** Records that an email was sent with these reasons; its others are withdrawn. Does nothing if the lease was lost. */
+export async function finishSent(
+  db: Db,
+  { recipientId, leaseId }: ClaimedEmail,
+  sent: readonly { kind: EmailReason; source: string }[],
+): Promise<void> {
+  await sql.finish.run(db, { recipientId, leaseId, outcome: "sent", sources: sent.map(keyOf), failure: null });
+}
+
+/** Records that an email is given up. Does nothing if the lease was lost. */
+export async function finishFailed(db: Db, { recipientId, leaseId }: ClaimedEmail, failure: string): Promise<void> {
+  await sql.finish.run(db, { recipientId, leaseId, outcome: "failed", sources: null, failure });
+}
+
+/** Releases the lease until the next attempt. Does nothing if the lease was lost. */
+export async function retryLater(
+  db: Db,
+  { recipientId, leaseId }: ClaimedEmail,
+  { delayMs, counts, failure }: { delayMs: number; counts: boolean; failure: string | null },
+): Promise<void> {
+  await sql.retryLater.run(db, { recipientId, leaseId, delayMs, counts, failure });
+}
+
+/** Deletes what ended more than 30 days ago. */
+export const purge = (db: Db) => sql.purge.exec(db);
+
+/** Returns how many notifications have failed so far and are tried again, since when, and why. */
+export async function readState(db: Db): Promise<{ failing: number; since: Date | null; failure: string | null }> {
+  const row = await sql.readState.one<{ failing: number; since: Date | null; failure: string | null }>(db);
+  return row ?? { failing: 0, since: null, failure: null };
+}
