@@ -158,6 +158,7 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }: Shop, words: Word
   "admin-operators": { path: `/${project}/administration/operators` },
   "admin-projects": { path: `/${project}/administration/projects` },
   "admin-models": { path: `/${project}/administration/models` },
+  "admin-tags": { path: `/${project}/administration/tags` },
   "admin-canned": { path: `/${project}/administration/canned-replies` },
   "admin-deliveries": { path: `/${project}/administration/deliveries` },
   "admin-audit": { path: `/${project}/administration/audit` },

@@ -81,6 +81,7 @@ const AGENT = {
   reviewPolicy: "auto" as const,
   autoThreshold: 0.5,
   fixedReply: null,
+  assignment: "none" as const,
   tools: [],
   enabled: true,
   version: 1,

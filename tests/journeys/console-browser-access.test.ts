@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { TAG_COLORS } from "@svc/contracts";
 import { newId } from "@svc/store";
+import type { ProjectId } from "@svc/store";
 import { repositoryPath, waitFor } from "@svc/testing";
 import type { Page } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
@@ -48,6 +50,7 @@ const PAGES = [
   "administration/operators",
   "administration/projects",
   "administration/models",
+  "administration/tags",
   "administration/canned-replies",
   "administration/deliveries",
   "administration/audit",
@@ -73,6 +76,7 @@ describeInBrowser("everyone can use the console", () => {
   let admin: ConsolePerson;
   let agentId: string;
   let kbId: string;
+  let shop: ProjectId;
 
   beforeAll(async () => {
     ground = await startConsoleGround();
@@ -93,6 +97,7 @@ describeInBrowser("everyone can use the console", () => {
       kbIds: [kbId],
     });
     agentId = (await product.store.agents.list(project.id))[0]?.id ?? "";
+    shop = project.id;
   });
 
   afterAll(() => ground?.stop());
@@ -110,6 +115,9 @@ describeInBrowser("everyone can use the console", () => {
     ground.browser.visit(async (open) => {
       const { ticketId } = await ask("Where is my parcel?", "shop", { meta: { order: "A-17" } });
       await createReviewClient(ground.product, "shop").decide(ticketId, "note", { json: { text: "He **called**." } });
+      for (const color of TAG_COLORS) await ground.product.store.tags.insert(shop, { name: color, color });
+      const change = { tags: [...TAG_COLORS, "not managed"] };
+      await ground.product.store.ticketDetails.update(shop, ticketId, { change, versions: null, actor: "test" });
       // Colours that are on their way from one to another have no contrast yet.
       const visitor = await ground.enter(open, admin, { reducedMotion: "reduce" });
       const page = await visitor.openPath("/shop/inbox/review");

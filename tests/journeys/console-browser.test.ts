@@ -400,6 +400,9 @@ describeInBrowser("a day of operators", () => {
       await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there. ");
       await dialog.getByRole("button", { name: "Insert operator.name: the sender of the reply" }).click();
       await dialog.getByRole("region", { name: "Preview" }).getByText("Fay Fell").waitFor();
+      await dialog.getByLabel("Add tags").fill("iceland");
+      await dialog.getByLabel("Assignee").selectOption({ label: "Sender of the reply" });
+      await dialog.getByLabel("After sending").selectOption({ label: "Resolve" });
       await dialog.getByRole("button", { name: "Save" }).click();
       await page.getByText("Iceland saved").waitFor();
       await button(page, "Delete Iceland").click();
@@ -412,10 +415,17 @@ describeInBrowser("a day of operators", () => {
       await inbox.keyboard.press("r");
       await composerOn(inbox, "Reply").waitFor();
       await inbox.keyboard.type("/");
-      await inbox.getByRole("dialog").getByText("Iceland").click();
+      await inbox.getByRole("dialog").getByText("Iceland", { exact: true }).click();
       await waitFor(async () => (await composerOn(inbox, "Reply").inputValue()) === "We **ship** there. Fay Fell", {
         what: "the reply to be filled in",
       });
+      const actions = inbox.getByRole("group", { name: "Actions" });
+      for (const text of ["#iceland", "Assign to Fay Fell", "Resolve"]) await actions.getByText(text).waitFor();
+      await inbox.keyboard.press("Control+Enter");
+      await waitFor(async () => (await shop.read(ticketId)).status === "resolved", {
+        what: "the ticket to be resolved",
+      });
+      expect((await shop.read(ticketId)).tags).toEqual(["iceland"]);
       expect(visitor.errors()).toEqual([]);
     }));
 

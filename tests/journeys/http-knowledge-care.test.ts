@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
-import { answeredGapSchema, cannedReplySchema, gapDetailSchema, gapSchema, proposalSchema } from "@svc/contracts";
-import type { CannedReply, GapDetail, KbItem, Proposal, Scope } from "@svc/contracts";
+import {
+  answeredGapSchema,
+  cannedReplySchema,
+  gapDetailSchema,
+  gapSchema,
+  proposalSchema,
+  tagSchema,
+} from "@svc/contracts";
+import type { CannedReply, GapDetail, KbItem, Proposal, RenderedReply, Scope, Tag } from "@svc/contracts";
 import { proposeFromEdit } from "@svc/operations";
 import { newId } from "@svc/store";
 import type { Project } from "@svc/store";
@@ -382,6 +389,60 @@ describe("a proposal", () => {
   });
 });
 
+describe("a managed tag", () => {
+  const tagOf = (answer: ApiAnswer) => itemOf(answer) as Tag;
+  const make = async (more: object = {}) => tagOf(await call("tags", { json: { name: `tag ${newId()}`, ...more } }));
+  const ticketsWith = async (tag: string) =>
+    itemsOf(await call(`tickets?tag=${encodeURIComponent(tag)}`)).map((item) => (item as { id: string }).id);
+
+  test("201: is made with a color, renamed on tickets by its version, merged and deleted", async () => {
+    const made = await call("tags", { json: { name: ` money ${newId()} `, color: "orange", description: "Money." } });
+    const tag = tagOf(made);
+    expect(tagSchema.strict().parse(tag)).toEqual(tag);
+    expect([made.status, tag]).toMatchObject([201, { color: "orange", description: "Money.", version: 1 }]);
+    expect(itemsOf(await call("tags"))).toContainEqual(tag);
+    expectProblem(await call("tags", { json: { name: tag.name.toUpperCase() } }), "invalid_request", ["/name"]);
+
+    const ticketId = await ask("Do you give refunds?");
+    await waitFor(
+      async () => (await call(`tickets/${ticketId}`, { method: "PATCH", json: { tags: [tag.name] } })).status === 200,
+      {
+        what: "the ticket to be opened",
+      },
+    );
+    const name = `refund ${newId()}`;
+    const change = { method: "PATCH", json: { name }, headers: { "If-Match": '"1"' } };
+    expect([(await call(`tags/${tag.id}`, change)).status, (await call(`tags/${tag.id}`, change)).status]).toEqual([
+      200, 412,
+    ]);
+    const isRenamed = async () => (await ticketsWith(name)).includes(ticketId);
+    await waitFor(isRenamed, { what: "the ticket to have the new name" });
+    expect(await ticketsWith(tag.name)).toEqual([]);
+
+    const into = await make();
+    expectProblem(await call(`tags/${into.id}/merge`, { json: { tagId: into.id } }), "invalid_request", ["/tagId"]);
+    expectProblem(await call(`tags/${into.id}/merge`, { json: { tagId: newId() } }), "invalid_request", ["/tagId"]);
+    expect((await call(`tags/${into.id}/merge`, { json: { tagId: tag.id } })).status).toBe(200);
+    await waitFor(async () => (await ticketsWith(into.name)).includes(ticketId), { what: "the merged tag" });
+    expectProblem(await call(`tags/${tag.id}`), "not_found");
+    expect((await call(`tags/${into.id}`, { method: "DELETE" })).status).toBe(200);
+    const isRemoved = async () => (itemOf(await call(`tickets/${ticketId}`)) as { tags: string[] }).tags.length === 0;
+    await waitFor(isRemoved, { what: "the tag to be removed" });
+  });
+
+  test("400, 404: bad fields are rejected, and strangers find nothing", async () => {
+    expectProblem(await call("tags", { json: { name: "\n", color: "mauve", x: 1 } }), "invalid_request", [
+      "/name",
+      "/color",
+      "/x",
+    ]);
+    const { id } = await make();
+    for (const method of ["GET", "DELETE"]) {
+      expectProblem(await call(`tags/${id}`, { project: STRANGER, method }), "not_found");
+    }
+  });
+});
+
 describe("a canned reply", () => {
   const make = async (more: object = {}) =>
     replyOf(await call("canned-replies", { json: { name: newId(), text: "Hello.", ...more } }));
@@ -425,6 +486,42 @@ describe("a canned reply", () => {
     expect(item.text).toContain("Dear ann \\*bold\\*: Do you rent \\{\\{operator\\.name\\}\\} \\*bold\\* \\[x\\]\\(");
     expect(item.text).not.toMatch(/[^\\][<`]|\n/);
     expect(item.text).toContain(`${SHOP}, key)`);
+  });
+
+  test("with actions is a macro: a ticket gets what it says with the reply, in one decision", async () => {
+    const ticketId = await ask("Can I have my money back?");
+    const actions = { addTags: ["refund"], priority: "high", assignee: "self", resolves: true } as const;
+    const { id, actions: stored } = await make({ text: "It is on its way.", actions });
+    expect(stored).toEqual(actions);
+    const rendered = itemOf(await call(`canned-replies/${id}/render`, { json: { ticketId } })) as RenderedReply;
+    expect(rendered).toMatchObject({
+      resolves: true,
+      actions: { addTags: ["refund"], priority: "high", assignee: expect.stringMatching(/^key:/) },
+    });
+    const before = itemOf(await call(`tickets/${ticketId}`)) as { version: number };
+    const reply = await call(`tickets/${ticketId}/reply`, { json: rendered });
+    expect([reply.status, itemOf(reply)]).toMatchObject([
+      200,
+      { tags: ["refund"], priority: "high", assignee: rendered.actions.assignee, version: before.version + 1 },
+    ]);
+    const isResolved = async () =>
+      (itemOf(await call(`tickets/${ticketId}`)) as { status: string }).status === "resolved";
+    await waitFor(isResolved, { what: "the ticket to be resolved with its reply" });
+
+    const post = (json: object) => call("canned-replies", { json: { name: newId(), text: "Hello.", ...json } });
+    expectProblem(await post({ actions: { resolves: true, snoozeHours: 4 } }), "invalid_request", [
+      "/actions/snoozeHours",
+    ]);
+    expectProblem(await post({ actions: { assignee: "Ada", x: 1 } }), "invalid_request", [
+      "/actions/assignee",
+      "/actions/x",
+    ]);
+    const many = Array.from({ length: 20 }, (_, number) => `tag ${number}`);
+    expectProblem(
+      await call(`tickets/${ticketId}/reply`, { json: { text: "Hi.", actions: { addTags: many } } }),
+      "invalid_request",
+      ["/actions/addTags"],
+    );
   });
 
   test("400, 404: unknown variables and bad fields are refused, and strangers find nothing", async () => {

@@ -255,7 +255,14 @@ describe("with a project", () => {
     // A conversation is named by those only who may read it.
     const key = await keyWith(enough === "admin:*" ? [enough] : [enough, "tickets:read"]);
     const { north: own, south: there } = named;
-    const nothing = { kbId: newId(), documentId: newId(), ticketId: newId(), agentId: newId(), customerId: newId() };
+    const nothing = {
+      kbId: newId(),
+      documentId: newId(),
+      ticketId: newId(),
+      agentId: newId(),
+      customerId: newId(),
+      tagId: newId(),
+    };
     const bodies = (ids: BodyIds) => row.foreignBodies?.(ids, own) ?? [];
     for (const index of bodies(own).keys()) {
       const ids = await targetOf(call, north);

@@ -6,7 +6,17 @@ import type { Resources } from "@svc/runtime";
 import type { Cli } from "./cli.ts";
 import type { Client } from "@svc/client";
 import { LIST_LIMITS } from "@svc/contracts";
-import type { Agent, DocumentItem, KbItem, KeyItem, ListPage, ProjectItem, TicketDetail } from "@svc/contracts";
+import type {
+  Agent,
+  CannedReply,
+  DocumentItem,
+  KbItem,
+  KeyItem,
+  ListPage,
+  ProjectItem,
+  Tag,
+  TicketDetail,
+} from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import { failure, usageError } from "./cli-error.ts";
 import { safeLine } from "./safe-text.ts";
@@ -141,6 +151,18 @@ export async function findKb(operations: BoundOperations, name: string): Promise
 export async function getKb(operations: BoundOperations, name: string): Promise<KbItem> {
   const kbs = await listAllKbs(operations);
   return kbs.find((kb) => kb.name === name) ?? notFound("knowledge base", "Knowledge bases", name, kbs);
+}
+
+/** Returns the managed tag with this name or ID. Throws CliError `not_found` with the names that exist. */
+export async function getTagNamed({ listTags }: BoundOperations, name: string): Promise<Tag> {
+  const tags = (await readAll(listTags)).toSorted(byName);
+  return pick(tags, name) ?? notFound("managed tag", "Managed tags", name, tags);
+}
+
+/** Returns the canned reply with this name or ID. Throws CliError `not_found` with the names that exist. */
+export async function getCannedReplyNamed({ listCannedReplies }: BoundOperations, name: string): Promise<CannedReply> {
+  const replies = (await readAll(listCannedReplies)).toSorted(byName);
+  return pick(replies, name) ?? notFound("canned reply", "Canned replies", name, replies);
 }
 
 /** Returns all agents of the project, by name. */

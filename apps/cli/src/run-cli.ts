@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "People:": {
     "ask [options] [text]": "ask the running service and show the answer with its sources",
     tickets: "list, review, answer, assign and close tickets",
+    tags: "list, create, rename, merge and remove the tags of a project",
     customers: "list, show, update and merge customers",
     "tool-calls": "list, approve and reject tool calls of agents",
     operators: "create, list, update and remove operators, and manage their passwords",
@@ -66,6 +67,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDefinition>>> = {
   replay: async () => (await import("./commands/replay.ts")).replay,
   ask: async () => (await import("./commands/ask.ts")).ask,
   tickets: async () => (await import("./commands/tickets.ts")).tickets,
+  tags: async () => (await import("./commands/tags.ts")).tags,
   customers: async () => (await import("./commands/customers.ts")).customers,
   "tool-calls": async () => (await import("./commands/agents.ts")).toolCalls,
   operators: async () => (await import("./commands/operators.ts")).operators,

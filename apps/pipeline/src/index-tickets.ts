@@ -47,8 +47,9 @@ const WORDS_POLL_MS = 10_000;
  * Twice a second in every replica: takes over what has changed in tickets, for their lists, and reads the words of those
  * that changed, so that a search finds them within about a second, and later while messages are worked on in this process,
  * which `isBusy` says. One replica at a time follows the changes; words are read by all of them. What an upgrade finds there
- * is read in the same way, after what changes meanwhile. Snoozes whose time has come end, and tickets that are late by the
- * SLA targets get an event.
+ * is read in the same way, after what changes meanwhile. Snoozes whose time has come end, tickets that are late by the SLA
+ * targets get an event, tags that were renamed get their new name on tickets, and tickets that need a person are assigned
+ * to the operators on duty in turn, where their agent is set to that.
  */
 export function startTicketIndex(
   { store, log }: { store: Store; log: Log },
@@ -96,6 +97,14 @@ export function startTicketIndex(
     while (!isStopped() && (await store.ticketIndex.recordBreaches()) > 0);
   }
 
+  async function renameTags(isStopped: () => boolean): Promise<void> {
+    while (!isStopped() && (await store.tags.carryOutChanges()) > 0) await breathe();
+  }
+
+  async function assignInTurn(isStopped: () => boolean): Promise<void> {
+    while (!isStopped() && (await store.ticketIndex.assignNext())) await breathe();
+  }
+
   const isBehind = async () => (await store.dueWork.find()).ticketEvents;
   return startSweeps(log, "tickets", [
     { isDue: isBehind, run: follow },
@@ -103,5 +112,7 @@ export function startTicketIndex(
     { everyMs: WORDS_POLL_MS, run: readWords },
     { isDue: async () => (await store.dueWork.find()).snoozes, run: wakeSnoozed },
     { isDue: async () => (await store.dueWork.find()).deadlines, run: recordBreaches },
+    { isDue: async () => (await store.dueWork.find()).tagChanges, run: renameTags },
+    { isDue: async () => (await store.dueWork.find()).assignments, run: assignInTurn },
   ]);
 }

@@ -11,14 +11,20 @@ export interface SignInOrigin {
 }
 
 /** Actions of sessions in the audit trail. */
-type SessionAction = "session.sign_in" | "session.sign_out" | "session.sign_out_everywhere" | "session.password";
+type SessionAction =
+  | "session.sign_in"
+  | "session.sign_out"
+  | "session.sign_out_everywhere"
+  | "session.password"
+  | "session.on_duty"
+  | "session.off_duty";
 
 const signInFailed = () => new ServiceError("sign_in_failed", "Incorrect email or password.");
 
 const linkGone = () =>
   new ServiceError("not_found", "This link is invalid, expired or already used. Request a new one.");
 
-/** Appends a row about a sign-in, a sign-out or a password change to the audit trail. */
+/** Appends a row about a sign-in, a sign-out, a password change or a change of duty to the audit trail. */
 export async function auditSession(
   store: Store,
   { action, operatorId, result }: { action: SessionAction; operatorId: string | null; result: string },

@@ -28,6 +28,10 @@ export const AGENT_LIMITS = {
 export const reviewPolicySchema = z.enum(["auto", "review", "auto_if"]);
 export type ReviewPolicy = z.infer<typeof reviewPolicySchema>;
 
+/** How tickets of an agent that wait for a person get an assignee: not at all, or operators on duty in turn. */
+export const agentAssignmentSchema = z.enum(["none", "round-robin"], { error: "must be none or round-robin" });
+export type AgentAssignment = z.infer<typeof agentAssignmentSchema>;
+
 /** An agent: its knowledge bases, its instructions, and the confidence it needs to reply on its own. */
 export const agentSchema = z.object({
   id: z.string(),
@@ -43,6 +47,9 @@ export const agentSchema = z.object({
     .describe("Minimum confidence, from 0 to 1, at which `auto_if` sends an answer without approval."),
   fixedReply: z.string().nullable().describe("Fixed text that the agent sends instead of an answer, or null."),
   tools: z.array(agentToolSchema).describe("Tools that the agent's language model can call."),
+  assignment: agentAssignmentSchema.describe(
+    "`round-robin`: tickets that need an operator are assigned to the operators on duty, in turn.",
+  ),
   enabled: z.boolean(),
   version: z.number(),
 });
@@ -82,6 +89,7 @@ const agentSettings = {
     .optional(),
   fixedReply: messageText(AGENT_LIMITS.fixedReplyMaxChars).nullable().optional(),
   tools: agentToolsField.optional().describe("Tools that the language model can call. Replaces the whole list."),
+  assignment: agentAssignmentSchema.optional().describe("Defaults to `none`."),
   enabled: z.boolean().optional(),
 };
 

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { createdAnswer, itemAnswer, listAnswer, listQuery, routesAt } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { REVIEW_LIMITS, replyActionsSchema } from "./review.ts";
+import { ticketPriorityField, ticketPrioritySchema, ticketTagsField } from "./ticket.ts";
 import { lineUpTo, messageText } from "./well-formed.ts";
 
 /** Limits of canned replies. Characters are Unicode code points. */
@@ -9,6 +11,7 @@ export const CANNED_REPLY_LIMITS = {
   textMaxChars: 50_000,
   tagsMaxCount: 20,
   tagMaxChars: 50,
+  snoozeMaxHours: REVIEW_LIMITS.snoozeMaxDays * 24,
 } as const;
 
 /** Variables that a canned reply can use between double braces, and what they are replaced with. */
@@ -58,6 +61,47 @@ const tagsSchema = z
   // One given twice is one.
   .transform((tags) => [...new Set(tags)]);
 
+const SNOOZE_HOURS_ERROR = `must be an integer from 1 to ${CANNED_REPLY_LIMITS.snoozeMaxHours}, or null`;
+
+/** An operator of the console, as tickets name assignees. */
+const OPERATOR_ACTOR = /^operator:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/u;
+
+/** Changes to a ticket that come with a canned reply sent on it. Unknown fields are rejected. */
+export const cannedReplyActionsSchema = z
+  .strictObject({
+    addTags: ticketTagsField.optional(),
+    priority: ticketPriorityField.optional(),
+    assignee: z
+      .union([z.literal("self"), z.string().regex(OPERATOR_ACTOR)], {
+        error: "must be self, an operator such as operator:01890a5d-ac96-774b-bcce-b302099a8057, or null",
+      })
+      .nullable()
+      .optional()
+      .describe("`self` for the author of the reply. Null for nobody."),
+    snoozeHours: z
+      .int({ error: SNOOZE_HOURS_ERROR })
+      .min(1, { error: SNOOZE_HOURS_ERROR })
+      .max(CANNED_REPLY_LIMITS.snoozeMaxHours, { error: SNOOZE_HOURS_ERROR })
+      .nullable()
+      .optional()
+      .describe("Hours from the reply on. Null: until the customer writes."),
+    resolves: z.boolean({ error: "must be true or false" }).optional(),
+  })
+  .refine(({ resolves, snoozeHours }) => resolves !== true || snoozeHours === undefined, {
+    path: ["snoozeHours"],
+    error: "cannot be combined with resolves",
+  });
+export type CannedReplyActions = z.infer<typeof cannedReplyActionsSchema>;
+
+/** Stored actions of a canned reply. */
+const storedActionsSchema = z.object({
+  addTags: z.array(z.string()).optional(),
+  priority: ticketPrioritySchema.optional(),
+  assignee: z.string().nullable().optional(),
+  snoozeHours: z.int().nullable().optional(),
+  resolves: z.boolean().optional(),
+});
+
 /** Reusable text for replies. */
 export const cannedReplySchema = z.object({
   id: z.uuid(),
@@ -65,6 +109,7 @@ export const cannedReplySchema = z.object({
   text: z.string().describe("Markdown with variables such as `{{ticket.subject}}`."),
   folder: z.string().nullable(),
   tags: z.array(z.string()),
+  actions: storedActionsSchema.describe("What changes on the ticket with the reply."),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
   version: z.int(),
@@ -74,6 +119,7 @@ export type CannedReply = z.infer<typeof cannedReplySchema>;
 const settings = {
   folder: lineUpTo(CANNED_REPLY_LIMITS.nameMaxChars).nullable().optional(),
   tags: tagsSchema.optional(),
+  actions: cannedReplyActionsSchema.optional(),
 };
 const nameSchema = lineUpTo(CANNED_REPLY_LIMITS.nameMaxChars);
 
@@ -94,7 +140,12 @@ export const cannedReplyRenderSchema = z.strictObject({ ticketId: z.uuid({ error
 export type CannedReplyRender = z.infer<typeof cannedReplyRenderSchema>;
 
 /** A canned reply rendered for a ticket, ready for review and sending. */
-export const renderedReplySchema = z.object({ text: z.string(), markdown: z.literal(true) });
+export const renderedReplySchema = z.object({
+  text: z.string(),
+  markdown: z.literal(true),
+  resolves: z.boolean().describe("Send it as `resolves` of the reply."),
+  actions: replyActionsSchema.describe("Send them as `actions` of the reply. Empty for a text without actions."),
+});
 export type RenderedReply = z.infer<typeof renderedReplySchema>;
 
 const route = routesAt("Canned replies", "/api/v1/admin/canned-replies");
@@ -113,7 +164,7 @@ export const cannedReplyEndpoints = {
   createCannedReply: {
     ...route("POST", "tickets:write", "Create a canned reply"),
     description:
-      "The name must be unique in the project. The text is Markdown, with variables such as `{{ticket.subject}}`.",
+      "The name must be unique in the project. The text is Markdown, with variables such as `{{ticket.subject}}`. `actions` make it a macro: what changes on the ticket when the reply is sent.",
     body: { schema: cannedReplyInputSchema },
     answers: [createdAnswer(cannedReplySchema)],
     example: {
@@ -126,7 +177,7 @@ export const cannedReplyEndpoints = {
   },
   updateCannedReply: {
     ...route("PATCH /{id}", "tickets:write", "Update a canned reply"),
-    description: "Omitted fields stay unchanged. Tags are replaced as a whole.",
+    description: "Omitted fields stay unchanged. Tags and actions are replaced as a whole.",
     body: { schema: cannedReplyChangeSchema },
     ifMatch: true,
     answers: [itemAnswer(cannedReplySchema)],
@@ -139,7 +190,8 @@ export const cannedReplyEndpoints = {
   },
   renderCannedReply: {
     ...route("POST /{id}/render", "tickets:read", "Render a canned reply for a ticket"),
-    description: "Nothing is sent. Values of variables are escaped, so that they are not interpreted as Markdown.",
+    description:
+      "Nothing is sent or changed. Values of variables are escaped, so that they are not interpreted as Markdown. Send the text with `resolves` and `actions` to `POST /api/v1/admin/tickets/{id}/reply`.",
     body: { schema: cannedReplyRenderSchema },
     answers: [itemAnswer(renderedReplySchema)],
     example: { body: { ticketId: "01890a5d-ac96-574b-bcce-b302099a8057" } },

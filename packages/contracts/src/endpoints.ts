@@ -20,6 +20,7 @@ import { replayEndpoints } from "./replay.ts";
 import { reviewEndpoints } from "./review.ts";
 import { serviceEndpoints } from "./service.ts";
 import { statsEndpoints } from "./stats.ts";
+import { tagEndpoints } from "./tag.ts";
 import { ticketEndpoints } from "./ticket-endpoints.ts";
 import { toolCallEndpoints } from "./tool-call.ts";
 import { usageEndpoints } from "./usage.ts";
@@ -45,6 +46,7 @@ export const ADMIN_ENDPOINTS = {
   ...replyFileEndpoints,
   ...reviewEndpoints,
   ...statsEndpoints,
+  ...tagEndpoints,
   ...ticketEndpoints,
   ...toolCallEndpoints,
   ...usageEndpoints,

@@ -43,6 +43,7 @@ export * from "./session.ts";
 export * from "./settings.ts";
 export * from "./sla.ts";
 export * from "./stats.ts";
+export * from "./tag.ts";
 export * from "./ticket-endpoints.ts";
 export * from "./ticket.ts";
 export * from "./tool-call.ts";

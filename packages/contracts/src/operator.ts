@@ -30,6 +30,7 @@ export const operatorSchema = z.object({
   name: z.string(),
   roles: z.array(z.object({ project: z.string(), role: operatorRoleSchema })),
   hasPassword: z.boolean(),
+  onDuty: z.boolean().describe("True if tickets can be assigned to this operator in turn."),
   createdAt: z.iso.datetime(),
   lastSeenAt: z.iso.datetime().nullable(),
   disabledAt: z.iso.datetime().nullable().describe("Since when this operator is disabled and cannot sign in."),
@@ -93,6 +94,7 @@ export const operatorChangeSchema = z.strictObject({
   roles: rolesSchema.optional(),
   password: operatorPasswordField.nullable().optional().describe("Null removes the password."),
   disabled: z.boolean({ error: "must be true or false" }).optional(),
+  onDuty: z.boolean({ error: "must be true or false" }).optional(),
 });
 export type OperatorChange = z.infer<typeof operatorChangeSchema>;
 

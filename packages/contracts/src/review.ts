@@ -3,7 +3,7 @@ import { itemAnswer, routesAt, createdAnswer } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { LIMITS } from "./limits.ts";
 import { projectNameSchema } from "./project.ts";
-import { ticketItemSchema } from "./ticket.ts";
+import { ticketItemSchema, ticketPriorityField, ticketTagsField } from "./ticket.ts";
 import { lineUpTo, messageText, wellFormedString } from "./well-formed.ts";
 
 /** Limits of files attached by operators. */
@@ -110,15 +110,40 @@ const resolvesSchema = flagSchema.describe(
 );
 const emptySchema = z.strictObject({});
 
+const untilSchema = z.iso
+  .datetime({ offset: true, error: "must be a time such as 2026-12-24T09:00:00Z, or null" })
+  .nullable()
+  .describe("When the ticket returns to the inbox. Null: when the customer writes, which always ends the snooze.");
+
+/** Changes to a ticket that come with a reply, in the same decision. Unknown fields are rejected. */
+export const replyActionsSchema = z.strictObject({
+  addTags: ticketTagsField.optional().describe("Tags that the ticket gets besides its own."),
+  priority: ticketPriorityField.optional(),
+  assignee: assigneeSchema
+    .nullable()
+    .optional()
+    .describe("Who has the ticket after the reply. Null: nobody. Defaults to the author, unless it is assigned."),
+  snooze: z.strictObject({ until: untilSchema }).optional(),
+});
+export type ReplyActions = z.infer<typeof replyActionsSchema>;
+
+/** Returns true unless a reply both resolves the ticket and snoozes it. */
+const isOneEnd = ({ resolves, actions }: { resolves?: boolean | undefined; actions?: ReplyActions | undefined }) =>
+  resolves !== true || actions?.snooze === undefined;
+const ONE_END = { path: ["actions", "snooze"], error: "cannot be combined with resolves" };
+
 /** Bodies of the actions at `POST /api/v1/admin/tickets/:id/<action>`. Unknown fields are rejected. */
 export const REVIEW_INPUTS = {
   approve: z.strictObject({ resolves: resolvesSchema }),
-  edit: z.strictObject({
-    text: messageText(REVIEW_LIMITS.textMaxChars).describe("Text to send instead of the draft."),
-    markdown: markdownSchema.describe("Defaults to the draft's value."),
-    attachments: replyFilesField,
-    resolves: resolvesSchema,
-  }),
+  edit: z
+    .strictObject({
+      text: messageText(REVIEW_LIMITS.textMaxChars).describe("Text to send instead of the draft."),
+      markdown: markdownSchema.describe("Defaults to the draft's value."),
+      attachments: replyFilesField,
+      resolves: resolvesSchema,
+      actions: replyActionsSchema.optional(),
+    })
+    .refine(isOneEnd, ONE_END),
   reject: z.strictObject({
     reason: messageText(REVIEW_LIMITS.reasonMaxChars)
       .optional()
@@ -141,12 +166,15 @@ export const REVIEW_INPUTS = {
       .optional()
       .describe("IDs of mentioned operators. The console notifies them."),
   }),
-  reply: z.strictObject({
-    text: messageText(REVIEW_LIMITS.textMaxChars),
-    markdown: markdownSchema.describe("Defaults to false."),
-    attachments: replyFilesField,
-    resolves: resolvesSchema,
-  }),
+  reply: z
+    .strictObject({
+      text: messageText(REVIEW_LIMITS.textMaxChars),
+      markdown: markdownSchema.describe("Defaults to false."),
+      attachments: replyFilesField,
+      resolves: resolvesSchema,
+      actions: replyActionsSchema.optional(),
+    })
+    .refine(isOneEnd, ONE_END),
   reroute: z.strictObject({
     agentId: z
       .uuid({ error: "must be the ID of an agent, or null" })
@@ -167,12 +195,7 @@ export const REVIEW_INPUTS = {
       .describe("If true, restores the status and assignee from before the ticket was closed. Defaults to false."),
   }),
   retry: emptySchema,
-  snooze: z.strictObject({
-    until: z.iso
-      .datetime({ offset: true, error: "must be a time such as 2026-12-24T09:00:00Z, or null" })
-      .nullable()
-      .describe("When the ticket returns to the inbox. Null: when the customer writes, which always ends the snooze."),
-  }),
+  snooze: z.strictObject({ until: untilSchema }),
   unsnooze: emptySchema,
 } as const satisfies Record<ReviewAction, z.ZodType>;
 

@@ -89,6 +89,8 @@ export type PasswordChange = z.infer<typeof passwordChangeSchema>;
 /** Body of `PUT /session/signature`. */
 export const signatureSchema = z.strictObject({ signature: textUpTo(OPERATOR_LIMITS.signatureMaxChars) });
 export type SignatureInput = z.infer<typeof signatureSchema>;
+/** Body of `PUT /session/duty`: whether the signed-in operator is on duty. */
+export const dutySchema = z.strictObject({ onDuty: z.boolean({ error: "must be true or false" }) });
 
 /** Body of `POST /link`: the password that is set with a link. */
 export const linkUseSchema = z.strictObject({
@@ -121,6 +123,7 @@ export const sessionSchema = z.object({
     name: z.string(),
     email: z.string(),
     hasPassword: z.boolean(),
+    onDuty: z.boolean(),
     signature: z.string().describe("What the console adds to the operator's replies, as Markdown. Empty for none."),
     roles: z.array(z.object({ project: z.string(), role: operatorRoleSchema })),
   }),

@@ -274,15 +274,22 @@ export type TicketCount = z.infer<typeof ticketCountSchema>;
 /** Tag of a ticket: one line, trimmed. */
 export const ticketTagField = lineUpTo(TICKET_LIMITS.tagMaxChars, "invalid_line").transform((tag) => tag.trim());
 
+/** Tags of a ticket. */
+export const ticketTagsField = z
+  .array(ticketTagField)
+  .max(TICKET_LIMITS.tagsMaxCount, { error: `must have at most ${TICKET_LIMITS.tagsMaxCount} tags` })
+  // One given twice is one.
+  .transform((tags) => [...new Set(tags)]);
+
+/** A priority, as a change of a ticket has it. */
+export const ticketPriorityField = z.enum(ticketPrioritySchema.options, {
+  error: "must be one of low, normal, high, urgent",
+});
+
 /** Body of `PATCH /api/v1/admin/tickets/:id`. Tags are replaced as a whole. Unknown fields are rejected. */
 export const ticketChangeSchema = z.strictObject({
   subject: lineUpTo(TICKET_LIMITS.subjectMaxChars, "invalid_line").optional(),
-  priority: z.enum(ticketPrioritySchema.options, { error: "must be one of low, normal, high, urgent" }).optional(),
-  tags: z
-    .array(ticketTagField)
-    .max(TICKET_LIMITS.tagsMaxCount, { error: `must have at most ${TICKET_LIMITS.tagsMaxCount} tags` })
-    // One given twice is one.
-    .transform((tags) => [...new Set(tags)])
-    .optional(),
+  priority: ticketPriorityField.optional(),
+  tags: ticketTagsField.optional(),
 });
 export type TicketChange = z.infer<typeof ticketChangeSchema>;

@@ -8,7 +8,7 @@ import {
   fillVariables,
   invalidInput,
 } from "@svc/contracts";
-import type { CannedReply, CannedReplyVariable, ListInput, RenderedReply } from "@svc/contracts";
+import type { CannedReply, CannedReplyVariable, ListInput, RenderedReply, ReplyActions } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { CannedReplyRecord, Store, TicketFacts } from "@svc/store";
 import { nameTaken, readPage, staleVersion, operation } from "./operation.ts";
@@ -138,22 +138,41 @@ function valuesOf(ticketId: string, facts: TicketFacts, operatorName: string): R
   };
 }
 
+const HOUR_MS = 3_600_000;
+
+/** What a canned reply changes on a ticket, as a reply of this principal has it now. */
+function actionsOf({ addTags, priority, assignee, snoozeHours }: CannedReply["actions"], actor: string): ReplyActions {
+  const until = (hours: number | null) =>
+    hours === null ? null : new Date(Date.now() + hours * HOUR_MS).toISOString();
+  return {
+    ...(addTags === undefined || addTags.length === 0 ? {} : { addTags }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(assignee === undefined ? {} : { assignee: assignee === "self" ? actor : assignee }),
+    ...(snoozeHours === undefined ? {} : { snooze: { until: until(snoozeHours) } }),
+  };
+}
+
 /**
  * A canned reply filled in for a ticket; nothing is sent. Values are shown letter for letter, whatever signs of Markdown
- * they hold, and one that is not known is empty. Scope tickets:read. Throws not_found, and invalid_request for a ticket
+ * they hold, and one that is not known is empty. With what it changes on the ticket, as a reply takes it. Scope tickets:read. Throws not_found, and invalid_request for a ticket
  * that the project does not have.
  */
 export const renderCannedReply = operation(
   "renderCannedReply",
   async ({ store }, principal, id, input): Promise<RenderedReply> => {
     const { ticketId } = checkInput(cannedReplyRenderSchema, input, "The call");
-    const { text } = await readCannedReply(store, principal, id);
+    const { text, actions } = await readCannedReply(store, principal, id);
     const facts = await store.cannedReplies.findTicketFacts(principal.project, ticketId);
     if (facts === null) {
       const detail = "is not the ID of a ticket in this project";
       throw invalidInput([{ pointer: "/ticketId", code: "not_found", detail }], "The call");
     }
     const values: Record<string, string> = valuesOf(ticketId, facts, await nameOf(store, principal));
-    return { text: fillVariables(text, (name) => escapeMarkdown(values[name] ?? "")), markdown: true };
+    return {
+      text: fillVariables(text, (name) => escapeMarkdown(values[name] ?? "")),
+      markdown: true,
+      resolves: actions.resolves === true,
+      actions: actionsOf(actions, principal.actor),
+    };
   },
 );

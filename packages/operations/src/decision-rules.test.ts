@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { REVIEW_ACTIONS, isLegalMove, ticketStageSchema } from "@svc/contracts";
+import { REVIEW_ACTIONS, ServiceError, isLegalMove, ticketStageSchema } from "@svc/contracts";
 import type { ReviewAction } from "@svc/contracts";
 import { asProjectId, newId } from "@svc/store";
 import type { Decision, ReviewState, SendWork } from "@svc/store";
@@ -112,6 +112,23 @@ describe("a reply", () => {
   test.each(["edit", "reply"] as const)("of %s assigns the ticket to its author unless somebody has it", (action) => {
     expect(decide(action, stateWith()).ticket.assignee).toBe("key:1");
     expect(decide(action, stateWith({ ticket: { assignee: "Ada" } })).ticket.assignee).toBe("Ada");
+  });
+
+  test.each(["edit", "reply"] as const)("of %s with actions does all of them in one decision", (action) => {
+    const actions = { addTags: ["refund"], priority: "high", assignee: "operator:2", snooze: { until: null } } as const;
+    const state = stateWith({ ticket: { assignee: "Ada" } });
+    const input = { text: "Mine.", actions };
+    expect(decide(action, state, { input })).toMatchObject({
+      ticket: { assignee: "operator:2", stage: "delivering" },
+      fields: { addTags: ["refund"], priority: "high" },
+      snooze: "reply",
+      work: { kind: "send", text: "Mine." },
+      data: { actions },
+    });
+    const nobody = decide(action, state, { input: { text: "Mine.", actions: { assignee: null } } });
+    expect([nobody.ticket.assignee, nobody.snooze]).toEqual([null, null]);
+    const past = { text: "Mine.", actions: { snooze: { until: "2020-01-01T00:00:00Z" } } };
+    expect(() => decide(action, state, { input: past })).toThrow(ServiceError);
   });
 
   test("of approve leaves the ticket unassigned: it is the agent's answer", () => {

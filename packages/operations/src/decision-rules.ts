@@ -1,5 +1,5 @@
 import { REVIEW_LIMITS, ServiceError, invalidInput, isLegalMove } from "@svc/contracts";
-import type { ReviewAction, ReviewInput, TicketStage } from "@svc/contracts";
+import type { ReplyActions, ReviewAction, ReviewInput, TicketStage } from "@svc/contracts";
 import type { Decision, ProjectId, ReviewState, SendWork } from "@svc/store";
 
 /** The person who decides, and the target of an assignment or a reroute. */
@@ -136,19 +136,42 @@ const approve: Rule<"approve"> = (state, { resolves }, call) => {
   });
 };
 
-/** A conversation in which a person writes is that person's, unless somebody else has it: the agent stays silent. */
-const ownerAfterReply = ({ ticket }: ReviewState, { actor }: DecisionCall) => ticket.assignee ?? actor;
+const DAY_MS = 86_400_000;
+
+/** The end of a snooze. Throws invalid_request for a time that is past or too far ahead; `at` is where it is given. */
+function snoozeEnd(until: string | null, at: string): Date | "reply" {
+  if (until === null) return "reply";
+  const end = new Date(until);
+  const latest = Date.now() + REVIEW_LIMITS.snoozeMaxDays * DAY_MS;
+  if (end.getTime() > Date.now() && end.getTime() <= latest) return end;
+  const detail = `must be in the future, at most ${REVIEW_LIMITS.snoozeMaxDays} days ahead`;
+  throw invalidInput([{ pointer: at, code: "out_of_range", detail }], "The decision");
+}
+
+/**
+ * What changes on the ticket with an operator's text. A conversation in which a person writes is that person's, unless
+ * somebody else has it or the text's actions say otherwise: the agent stays silent. A reply ends a snooze.
+ */
+function effectsOf({ ticket }: ReviewState, { actor }: DecisionCall, actions: ReplyActions = {}) {
+  const { assignee = ticket.assignee ?? actor, snooze, addTags, priority } = actions;
+  return {
+    ticket: { stage: "delivering", assignee },
+    snooze: snooze === undefined ? null : snoozeEnd(snooze.until, "/actions/snooze/until"),
+    fields: { addTags, priority },
+    data: Object.keys(actions).length === 0 ? {} : { actions },
+  } as const;
+}
 
 const fileIdsOf = (attachments: ReviewInput<"reply">["attachments"] = []) => attachments.map(({ fileId }) => fileId);
 
-const edit: Rule<"edit"> = (state, { text, markdown, attachments, resolves }, call) => {
+const edit: Rule<"edit"> = (state, { text, markdown, attachments, resolves, actions }, call) => {
   const { draft } = state;
   if (draft === null) throw illegal(NO_DRAFT);
+  const effects = effectsOf(state, call, actions);
   return decisionOf("edit", state, call, {
-    ticket: { stage: "delivering", assignee: ownerAfterReply(state, call) },
+    ...effects,
     why: "edited",
-    data: { draft: draft.text, sent: text },
-    snooze: null,
+    data: { draft: draft.text, sent: text, ...effects.data },
     work: replyOf(state, {
       author: "operator",
       text,
@@ -304,22 +327,15 @@ const retry: Rule<"retry"> = (state, _input, call) => {
   );
 };
 
-const DAY_MS = 86_400_000;
-
 const snooze: Rule<"snooze"> = (state, { until }, call) => {
   const { status } = state.ticket;
   if (status === "resolved" || status === "spam") {
     throw illegal(`Only open tickets can be snoozed. This ticket is ${status}.`);
   }
-  const end = until === null ? null : new Date(until);
-  const latest = Date.now() + REVIEW_LIMITS.snoozeMaxDays * DAY_MS;
-  if (end !== null && (end.getTime() <= Date.now() || end.getTime() > latest)) {
-    const detail = `must be in the future, at most ${REVIEW_LIMITS.snoozeMaxDays} days ahead`;
-    throw invalidInput([{ pointer: "/until", code: "out_of_range", detail }], "The decision");
-  }
+  const end = snoozeEnd(until, "/until");
   return decisionOf("snooze", state, call, {
-    data: { until: end?.toISOString() ?? null },
-    snooze: end ?? "reply",
+    data: { until: end === "reply" ? null : end.toISOString() },
+    snooze: end,
     interrupts: false,
   });
 };
@@ -339,11 +355,10 @@ export const DECISION_RULES: { [Action in ReviewAction]: ActionRule<Action> } = 
   reply: {
     ...ABOUT_CHAT,
     needsNewest: "versioned",
-    decide: (state, { text, markdown = false, attachments, resolves }, call) =>
+    decide: (state, { text, markdown = false, attachments, resolves, actions }, call) =>
       decisionOf("reply", state, call, {
-        ticket: { stage: "delivering", assignee: ownerAfterReply(state, call) },
+        ...effectsOf(state, call, actions),
         why: "answered by an operator",
-        snooze: null,
         work: replyOf(state, {
           author: "operator",
           text,

@@ -101,6 +101,7 @@ export {
   rejectProposal,
 } from "./proposals.ts";
 export type { OperatorEdit, ProposalListInput } from "./proposals.ts";
+export { createTag, deleteTag, getTag, listTags, mergeTag, updateTag } from "./tags.ts";
 export { generateWebhookSecret, setWebhookSecret } from "./webhook-secret.ts";
 export type { WebhookSecretState } from "./webhook-secret.ts";
 export { replayAgent } from "./replay.ts";

@@ -1,13 +1,13 @@
 import { setTimeout } from "node:timers/promises";
 import { isAdministrator, requireScope, scopesOfRoles } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { REVIEW_INPUTS, ServiceError, checkInput, grantsScope, invalidInput } from "@svc/contracts";
+import { REVIEW_INPUTS, ServiceError, TICKET_LIMITS, checkInput, grantsScope, invalidInput } from "@svc/contracts";
 import type { ReviewAction, ReviewInput, TicketItem } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { isUuid } from "@svc/primitives";
 import { announceReply, announceWork } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { OperatorFileGoneError } from "@svc/store";
+import { OperatorFileGoneError, TooManyTagsError } from "@svc/store";
 import type { Decided, Decision, Project, ReviewState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { DECISION_RULES, UNDER_WAY, UNREAD, conflict } from "./decision-rules.ts";
@@ -97,7 +97,8 @@ const OPERATOR_ASSIGNEE = /^operator:(?<id>[\da-f-]{36})$/iu;
 async function requireAssignable(
   store: Store,
   { projectName }: Principal,
-  { assignee }: ReviewInput<"assign">,
+  assignee: string,
+  at: string,
 ): Promise<void> {
   const { id = "" } = OPERATOR_ASSIGNEE.exec(assignee)?.groups ?? {};
   if (!isUuid(id)) return;
@@ -106,7 +107,7 @@ async function requireAssignable(
     operator?.disabledAt === null && grantsScope(scopesOfRoles(operator.roles, projectName), "tickets:write");
   if (mayAnswer) return;
   const detail = "must be an operator who can answer tickets of this project; viewers have read-only access";
-  throw invalidInput([{ pointer: "/assignee", code: "not_allowed", detail }], "The decision");
+  throw invalidInput([{ pointer: at, code: "not_allowed", detail }], "The decision");
 }
 
 /** Announces a decision to the pipeline and to callbacks. If the queue rejects it, the sweepers announce it. */
@@ -154,8 +155,12 @@ export async function decidePatiently(
 /** Errors of a ticket that cannot be closed as it is now. */
 const LEAVES_AS_IT_IS: ReadonlySet<string> = new Set(["version_conflict", "invalid_request"]);
 
-/** Says which of the input is wrong where a decision names a file that its ticket has not. */
-function refuseMissingFile(error: unknown): never {
+/** Says which of the input is wrong where a decision names a file that its ticket has not, or gives it too many tags. */
+function refuseImpossible(error: unknown): never {
+  if (error instanceof TooManyTagsError) {
+    const detail = `would give the ticket more than ${TICKET_LIMITS.tagsMaxCount} tags`;
+    throw invalidInput([{ pointer: "/actions/addTags", code: "too_many", detail }], "The decision");
+  }
   if (!(error instanceof OperatorFileGoneError)) throw error;
   const detail = "this ticket has no such file; files not attached to a reply are deleted after one day";
   throw invalidInput([{ pointer: "/attachments", code: "not_found", detail }], "The decision");
@@ -180,7 +185,13 @@ async function decide<Action extends ReviewAction>(
   // The schema of each action is the one that its input type is made from.
   const checked = checkInput<unknown>(REVIEW_INPUTS[action], input, "The decision") as ReviewInput<Action>;
   const target = action === "reroute" ? await findTarget(store, principal, checked as ReviewInput<"reroute">) : null;
-  if (action === "assign") await requireAssignable(store, principal, checked as ReviewInput<"assign">);
+  if (action === "assign") {
+    await requireAssignable(store, principal, (checked as ReviewInput<"assign">).assignee, "/assignee");
+  }
+  if (action === "edit" || action === "reply") {
+    const { actions } = checked as ReviewInput<"edit" | "reply">;
+    await requireAssignable(store, principal, actions?.assignee ?? "", "/actions/assignee");
+  }
   const seen: { draft: ReviewState["draft"] } = { draft: null };
   const plan = (state: ReviewState) => {
     requireUnchanged(action, state, versions);
@@ -191,7 +202,7 @@ async function decide<Action extends ReviewAction>(
     versions === null
       ? () => decidePatiently(deps, principal, ticketId, plan)
       : () => store.reviews.decide(principal.project, ticketId, plan);
-  const decided = isUuid(ticketId) ? await decideNow().catch(refuseMissingFile) : null;
+  const decided = isUuid(ticketId) ? await decideNow().catch(refuseImpossible) : null;
   if (decided === null) {
     const ticket = await readTicket(store, principal, ticketId);
     throw conflict(ticket, "The ticket is still being created. Fetch it again in a moment.");

@@ -177,10 +177,11 @@ export {
   usedShareOf,
 } from "./platform/stored-bytes.ts";
 export type { ProjectUsage, StorageLimits, StorageUsage, StoredBytes, StoredKind } from "./platform/stored-bytes.ts";
-export { OperatorFileGoneError, ToolCallDecidedError } from "./tickets/apply-decision.ts";
+export { OperatorFileGoneError, TooManyTagsError, ToolCallDecidedError } from "./tickets/apply-decision.ts";
 export type { Decided, DecidedMessage, Decision } from "./tickets/apply-decision.ts";
 export type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./tickets/review-state.ts";
 export type { ClaimedReview, DraftOutcome, DueReview, FinishedReview, ReviewedMessage } from "./tickets/reviews.ts";
+export type { TagFields, TagOutcome, TagRecord } from "./tickets/tags.ts";
 export type { EventRecord, MessageRecord, OlderThan, ReplyRecord, TicketContents } from "./tickets/ticket-details.ts";
 export type { TicketText, WordQuery } from "./tickets/ticket-index.ts";
 export type { ListedTicket, TicketPageQuery } from "./tickets/ticket-list.ts";

@@ -1,5 +1,6 @@
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import { assignNext } from "./tickets/assign-in-turn.ts";
 import * as agents from "./knowledge/agents.ts";
 import * as audit from "./people/audit.ts";
 import * as chats from "./messages/chats.ts";
@@ -40,6 +41,7 @@ import * as quotas from "./platform/quotas.ts";
 import * as replies from "./messages/replies.ts";
 import * as reviews from "./tickets/reviews.ts";
 import * as stats from "./platform/stats.ts";
+import * as tags from "./tickets/tags.ts";
 import { openObjectStore } from "./platform/object-store.ts";
 import { STORAGE_LIMITS, storedBytesTable } from "./platform/stored-bytes.ts";
 import type { StorageLimits } from "./platform/stored-bytes.ts";
@@ -182,9 +184,15 @@ export function openStore(options: {
     serviceLeases: bind(leases, processes.serviceLeases),
     stats: bind(reports, { read: stats.read, readAnswers: stats.readAnswers, readQueues: stats.readQueues }),
     storedBytes,
+    tags: bind(db, tags),
     ticketChanges: bind(db, ticketChanges),
     ticketDetails: bind(db, ticketDetails),
-    ticketIndex: bind(db, { follow: ticketIndex.follow, wakeSnoozed: ticketIndex.wakeSnoozed, recordBreaches }),
+    ticketIndex: bind(db, {
+      follow: ticketIndex.follow,
+      wakeSnoozed: ticketIndex.wakeSnoozed,
+      recordBreaches,
+      assignNext,
+    }),
     ticketList: bind(db, ticketList),
     ticketTexts: bind(db, { indexNext: ticketIndex.indexNext }),
     tickets: bind(context, tickets),

@@ -7,11 +7,11 @@
 export interface Statements {
   "knowledge/agents": {
     addKb: [{ kbId: string; project: string; id: string }, object];
-    find: [{ project: string; id: string }, { id: string; name: string; description: string; instructions: string; model: string; kbIds: string[]; examples: string[]; reviewPolicy: string; autoThreshold: number; fixedReply: string; tools: unknown; enabled: boolean; version: number }];
+    find: [{ project: string; id: string }, { id: string; name: string; description: string; instructions: string; model: string; kbIds: string[]; examples: string[]; reviewPolicy: string; autoThreshold: number; fixedReply: string; tools: unknown; assignment: string; enabled: boolean; version: number }];
     findMark: [{ project: string }, { mark: string }];
     holdKbs: [{ project: string; kbIds: readonly (string | null)[] }, { id: string }];
-    list: [{ project: string }, { id: string; name: string; description: string; instructions: string; model: string; kbIds: string[]; examples: string[]; reviewPolicy: string; autoThreshold: number; fixedReply: string; tools: unknown; enabled: boolean; version: number }];
-    listPage: [{ project: string; before: string; q: string; limit: number | string }, { id: string; name: string; description: string; instructions: string; model: string; kbIds: string[]; examples: string[]; reviewPolicy: string; autoThreshold: number; fixedReply: string; tools: unknown; enabled: boolean; version: number }];
+    list: [{ project: string }, { id: string; name: string; description: string; instructions: string; model: string; kbIds: string[]; examples: string[]; reviewPolicy: string; autoThreshold: number; fixedReply: string; tools: unknown; assignment: string; enabled: boolean; version: number }];
+    listPage: [{ project: string; before: string; q: string; limit: number | string }, { id: string; name: string; description: string; instructions: string; model: string; kbIds: string[]; examples: string[]; reviewPolicy: string; autoThreshold: number; fixedReply: string; tools: unknown; assignment: string; enabled: boolean; version: number }];
     readTools: [{ project: string; id: string }, { tools: unknown }];
     remove: [{ project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
@@ -430,21 +430,22 @@ export interface Statements {
     deleteLinks: [{ id: string }, object];
     deleteRoles: [{ id: string }, object];
     deleteSessions: [{ id: string }, object];
-    find: [{ id: string }, { id: string; email: string; name: string; hasPassword: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
-    findByEmail: [{ emailKey: string }, { id: string; email: string; name: string; hasPassword: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
+    find: [{ id: string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
+    findByEmail: [{ emailKey: string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
     findPassword: [{ emailKey: string }, { id: string; passwordHash: string }];
     findSignature: [{ id: string }, { signature: string }];
     insert: [{ id: string; email: string; emailKey: string; name: string; passwordHash: string }, { id: string }];
     insertRoles: [{ id: string; projectId: readonly (string | null)[]; role: readonly (string | null)[] }, object];
     listOfProject: [{ project: string; limit: number | string }, { id: string; name: string; roles: string[] }];
-    listPage: [{ before: string; q: string; limit: number | string }, { id: string; email: string; name: string; hasPassword: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
+    listPage: [{ before: string; q: string; limit: number | string }, { id: string; email: string; name: string; hasPassword: boolean; onDuty: boolean; createdAt: Date; lastSeenAt: Date; disabledAt: Date; version: number; roles: unknown }];
     lockAdministrators: [object, { id: string }];
     remove: [{ id: string; versions: readonly (number | null)[] }, { id: string }];
+    setDuty: [{ onDuty: boolean; id: string }, object];
     setSignature: [{ signature: string; id: string }, object];
-    update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; id: string; versions: readonly (number | null)[] }, { id: string }];
+    update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; onDuty: boolean; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "platform/due-work": {
-    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean; deadlines: boolean }];
+    find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean; deadlines: boolean; tagChanges: boolean; assignments: boolean }];
   };
   "platform/hooks": {
     addBody: [{ project: string; messageId: string; id: string; contentType: string; headers: object | string; content: Uint8Array; outcome: string; faults: object | string; eventId: string; ticketId: string; chatId: string; userId: string; hookId: string }, object];
@@ -578,15 +579,20 @@ export interface Statements {
     setReview: [{ reviewId: string; homeProject: string; id: string }, object];
     takeAttemptBack: [{ uncounted: number; homeProject: string; id: string }, object];
     takeLease: [{ homeProject: string; id: string }, object];
-    writeTicket: [{ project2: string; status: string; stage: string; assignee: string; agentId: string; isSnoozeKept: boolean; snoozedUntil: Date | string; project: string; id: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; customer: unknown; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date; deadline: unknown }];
+    writeTicket: [{ project2: string; status: string; stage: string; assignee: string; agentId: string; priority: string; addTags: readonly (string | null)[]; isSnoozeKept: boolean; snoozedUntil: Date | string; project: string; id: string }, { id: string; homeProject: string; homeProjectName: string; project: string; channelId: string; chatId: string; userId: string; customer: unknown; subject: string; status: string; stage: string; priority: string; assignee: string; agentId: string; confidence: number; language: string; tags: string[]; isSnoozed: boolean; snoozedUntil: Date; channelMeta: unknown; version: number; createdAt: Date; updatedAt: Date; firstReplyAt: Date; resolvedAt: Date; deadline: unknown }];
+  };
+  "tickets/assign-in-turn": {
+    findDue: [object, { ticketId: string; project: string }];
+    hold: [{ assignmentLock: number }, { isHeld: boolean }];
+    takeTurn: [{ project: string }, { id: string }];
   };
   "tickets/canned-replies": {
-    find: [{ project: string; id: string }, { id: string; name: string; text: string; folder: string; tags: string[]; createdAt: Date; updatedAt: Date; version: number }];
+    find: [{ project: string; id: string }, { id: string; name: string; text: string; folder: string; tags: string[]; actions: unknown; createdAt: Date; updatedAt: Date; version: number }];
     findTicketFacts: [{ project: string; ticketId: string }, { userId: string; chatId: string; subject: string; channelId: string; language: string; agentName: string; projectName: string }];
-    insert: [{ id: string; project: string; name: string; text: string; folder: string; tags: readonly (string | null)[] }, { id: string; name: string; text: string; folder: string; tags: string[]; createdAt: Date; updatedAt: Date; version: number }];
-    listPage: [{ project: string; before: string; q: string; folder: string; tag: string; limit: number | string }, { id: string; name: string; text: string; folder: string; tags: string[]; createdAt: Date; updatedAt: Date; version: number }];
+    insert: [{ id: string; project: string; name: string; text: string; folder: string; tags: readonly (string | null)[]; actions: object | string }, { id: string; name: string; text: string; folder: string; tags: string[]; actions: unknown; createdAt: Date; updatedAt: Date; version: number }];
+    listPage: [{ project: string; before: string; q: string; folder: string; tag: string; limit: number | string }, { id: string; name: string; text: string; folder: string; tags: string[]; actions: unknown; createdAt: Date; updatedAt: Date; version: number }];
     remove: [{ project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
-    update: [{ name: string; text: string; setsFolder: boolean; folder: string; tags: readonly (string | null)[]; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
+    update: [{ name: string; text: string; setsFolder: boolean; folder: string; tags: readonly (string | null)[]; actions: object | string; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
   "tickets/issues": {
     applyRoute: [{ project: string; priority: string; home: string; ticketId: string }, object];
@@ -648,6 +654,24 @@ export interface Statements {
     reviewTicket: [{ agentId: string; confidence: number; language: string; project: string; ticketId: string }, object];
     reviveUnopened: [object, object];
     wantReplies: [{ ticketId: string; project: string; pushingChannels: readonly (string | null)[] }, object];
+  };
+  "tickets/tags": {
+    count: [{ project: string }, { count: number }];
+    dropChange: [{ project: string; name: string }, object];
+    find: [{ project: string; id: string }, { id: string; name: string; color: string; description: string; createdAt: Date; updatedAt: Date; version: number }];
+    finishChange: [{ project: string; fromName: string }, object];
+    followTickets: [{ ids: readonly (string | null)[] }, object];
+    holdChange: [object, { project: string; fromName: string; toName: string; actor: string }];
+    insert: [{ id: string; project: string; name: string; color: string; description: string }, { id: string; name: string; color: string; description: string; createdAt: Date; updatedAt: Date; version: number }];
+    insertChange: [{ project: string; fromName: string; toName: string; actor: string }, object];
+    listPage: [{ project: string; before: string; q: string; limit: number | string }, { id: string; name: string; color: string; description: string; createdAt: Date; updatedAt: Date; version: number }];
+    lock: [{ project: string; ids: readonly (string | null)[] }, { id: string; name: string; color: string; description: string; createdAt: Date; updatedAt: Date; version: number }];
+    redirectChanges: [{ toName: string; project: string; fromName: string }, object];
+    remove: [{ project: string; id: string }, object];
+    renameInCannedReplies: [{ fromName: string; toName: string; project: string }, object];
+    renameInViews: [{ toName: string; project: string; fromName: string }, object];
+    renameOnTickets: [{ project: string; fromName: string; toName: string; actor: string }, { ticketId: string }];
+    update: [{ name: string; color: string; description: string; project: string; id: string }, { id: string; name: string; color: string; description: string; createdAt: Date; updatedAt: Date; version: number }];
   };
   "tickets/ticket-changes": {
     findNewest: [object, { id: number }];

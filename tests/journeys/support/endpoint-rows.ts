@@ -146,6 +146,15 @@ export const ENDPOINT_ROWS: Partial<Record<Operation, EndpointRow>> = {
     body: ({ ticketId }) => ({ ticketId }),
     foreignBodies: ({ ticketId }) => [{ ticketId }],
   },
+  createTag: { body: () => ({ name: name("tag") }) },
+  getTag: { target: "tag" },
+  updateTag: { target: "tag" },
+  deleteTag: { target: "tag" },
+  mergeTag: {
+    target: "tag",
+    body: ({ otherId }) => ({ tagId: otherId }),
+    foreignBodies: ({ tagId }) => [{ tagId }],
+  },
   getCustomer: { target: "customer" },
   updateCustomer: { target: "customer", freeIds: ["externalId"] },
   mergeCustomer: {

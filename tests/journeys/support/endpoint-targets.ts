@@ -226,6 +226,12 @@ export const TARGETS = {
       return { id, ticketId: (await ticketInReview(product, project)).id };
     },
   },
+  tag: {
+    async make(product, project) {
+      const tag = () => post(product, project, "/admin/tags", { name: `tag ${newId()}` });
+      return { id: await tag(), otherId: await tag() };
+    },
+  },
   customer: {
     make: async (product, project) => ({
       id: await customer(product, project),

@@ -192,6 +192,7 @@ const AGENT: Agent = {
   reviewPolicy: "auto_if",
   autoThreshold: 0.5,
   fixedReply: null,
+  assignment: "none",
   tools: [],
   enabled: true,
   version: 1,

@@ -15,6 +15,7 @@ const AGENT: Agent = {
   reviewPolicy: "auto",
   autoThreshold: 0.5,
   fixedReply: null,
+  assignment: "none",
   tools: [],
   enabled: true,
   version: 1,

@@ -133,6 +133,7 @@ test("an agent has the defaults for what is not given, and a knowledge base is a
     reviewPolicy: "auto_if",
     autoThreshold: 0.5,
     fixedReply: null,
+    assignment: "none",
     tools: [],
     enabled: true,
     version: 1,

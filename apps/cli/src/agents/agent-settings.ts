@@ -1,4 +1,4 @@
-import { AGENT_LIMITS, reviewPolicySchema } from "@svc/contracts";
+import { AGENT_LIMITS, agentAssignmentSchema, reviewPolicySchema } from "@svc/contracts";
 import type { AgentChange } from "@svc/contracts";
 import type { BoundOperations } from "../as-administrator.ts";
 import type { Cli } from "../cli.ts";
@@ -32,6 +32,11 @@ export const AGENT_SETTINGS = {
     shareFrom0To1(),
   ),
   fixedReply,
+  assignment: choice(
+    "--assignment <how>",
+    "who gets tickets that need a person: none (unassigned) or round-robin (operators on duty, in turn)",
+    agentAssignmentSchema.options,
+  ),
   model: option("--model <name>", "language model as shown by models list, none, or default for SVC_LLM_MODEL"),
   instructions: option("--instructions <text>", "instructions for the language model; @FILE reads them from a file"),
   tools: option("--tools <file>", "JSON file with the list of tools for the language model; - for standard input"),
@@ -86,10 +91,17 @@ export async function readModelSettings(cli: Cli, { model, instructions, tools }
 }
 
 /** Returns the settings that the options name, without lists and the language model. */
-export const settingsOf = ({ description, policy, threshold, fixedReply: reply }: AgentOptions): AgentChange =>
+export const settingsOf = ({
+  description,
+  policy,
+  threshold,
+  fixedReply: reply,
+  assignment,
+}: AgentOptions): AgentChange =>
   definedOnly({
     description,
     reviewPolicy: policy,
     autoThreshold: threshold,
     fixedReply: reply === false ? null : reply,
+    assignment,
   });

@@ -28,9 +28,10 @@ function collectRole(text: string, before?: Role[] | false): Role[] {
 
 const rolesText = ({ roles }: Operator) => roles.map(({ project, role }) => `${project}:${role}`).join(" ");
 
-function stateOf({ disabledAt, hasPassword }: Operator): string {
+function stateOf({ disabledAt, hasPassword, onDuty }: Operator): string {
   if (disabledAt !== null) return "disabled";
-  return hasPassword ? "active" : "no password";
+  if (!hasPassword) return "no password";
+  return onDuty ? "on duty" : "active";
 }
 
 function factsOf(item: Operator): string {
@@ -114,16 +115,19 @@ const update = defineCommand({
     noRole: flag("--no-role", "remove all roles"),
     disable: flag("--disable", "disable the operator, so that signing in is no longer possible"),
     enable: flag("--enable", "enable the operator").conflicts("disable"),
+    onDuty: flag("--on-duty", "put the operator on duty: tickets can be assigned in turn"),
+    offDuty: flag("--off-duty", "take the operator off duty").conflicts("onDuty"),
   },
   examples: [
     "operators update ben@example.com --disable",
     "operators update ben@example.com --enable --role shop:operator --role clinic:viewer",
   ],
-  async run(cli, { operator, name, role, disable, enable }) {
+  async run(cli, { operator, name, role, disable, enable, onDuty, offDuty }) {
     const change = definedOnly({
       name,
       roles: role === false ? [] : role,
       disabled: disable === enable ? undefined : disable === true,
+      onDuty: onDuty === offDuty ? undefined : onDuty === true,
     });
     if (Object.keys(change).length === 0) {
       throw usageError("Specify what to update. See: svc operators update --help");

@@ -6,7 +6,15 @@ import {
   ticketStageSchema,
   ticketStatusSchema,
 } from "@svc/contracts";
-import { asAdministrator, bindOperations, getAgent, getTicketNamed, readAll } from "../as-administrator.ts";
+import {
+  asAdministrator,
+  bindOperations,
+  findTicketId,
+  getAgent,
+  getCannedReplyNamed,
+  getTicketNamed,
+  readAll,
+} from "../as-administrator.ts";
 import { usageError } from "../cli-error.ts";
 import { defineCommand } from "../define-command.ts";
 import type { OptionValues, TypedOption } from "../define-command.ts";
@@ -229,11 +237,27 @@ const reply = defineCommand({
   options: {
     file: textFile,
     markdown: flag("--markdown", "the text is Markdown"),
+    canned: option("--canned <name>", "canned reply to send instead of a text, with its actions").conflicts("file"),
     resolve: andResolve,
     project: projectOption,
   },
-  examples: ['tickets reply order-42 "It arrives tomorrow."', "tickets reply order-42 --markdown --file answer.md"],
+  examples: [
+    'tickets reply order-42 "It arrives tomorrow."',
+    "tickets reply order-42 --markdown --file answer.md",
+    'tickets reply order-42 --canned "Refund sent"',
+  ],
   async run(cli, input) {
+    const { canned } = input;
+    if (canned !== undefined) {
+      if (input.text !== undefined) throw usageError("Pass either a text or --canned, not both.");
+      return runDecision(cli, input, async (context) => {
+        const operations = await bindOperations(context);
+        const ticketId = await findTicketId(operations, input.ticket);
+        const { id } = await getCannedReplyNamed(operations, canned);
+        const { text, markdown, actions, resolves } = await operations.renderCannedReply(id, { ticketId });
+        return { action: "reply", input: { text, markdown, actions, resolves: resolves || input.resolve === true } };
+      });
+    }
     const text = await readText(cli, input.text, input.file);
     const { markdown = false, resolve: resolves } = input;
     await runDecision(cli, input, { action: "reply", input: { text, markdown, ...definedOnly({ resolves }) } });

@@ -18,6 +18,7 @@ const agentOf = (name: string, change: Partial<Agent> = {}): Agent => ({
   reviewPolicy: "auto",
   autoThreshold: 0.5,
   fixedReply: null,
+  assignment: "none",
   tools: [],
   enabled: true,
   version: 1,

@@ -4,6 +4,7 @@ import {
   LIMITS,
   SESSION_LIMITS,
   checkInput,
+  dutySchema,
   linkUseSchema,
   passwordChangeSchema,
   signInSchema,
@@ -26,10 +27,10 @@ export function signInOriginOf(request: Request, response: Response): SignInOrig
 /** Who a session is of, for its own page. Throws not_signed_in. */
 async function describe({ sessions, store }: ConsoleContext, token: string): Promise<SessionAnswer> {
   const { operator, createdAt } = await sessions.getSession(token);
-  const { id, name, email, hasPassword, roles } = operator;
+  const { id, name, email, hasPassword, onDuty, roles } = operator;
   return {
     ok: true,
-    operator: { id, name, email, hasPassword, signature: await store.operators.findSignature(id), roles },
+    operator: { id, name, email, hasPassword, onDuty, signature: await store.operators.findSignature(id), roles },
     projects: await sessions.listProjects(operator),
     isAdministrator: sessions.administersAll(roles),
     csrf: csrfTokenOf(token),
@@ -116,6 +117,14 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     await store.operators.setSignature(sessionOf(response).operatorId, input.signature.trim());
     response.set("Cache-Control", "no-store").json(await describe(context, sessionOf(response).token));
   };
+  const putDuty = (): RequestHandler => async (request, response) => {
+    const { operatorId, token } = sessionOf(response);
+    const { onDuty } = checkInput(dutySchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The change");
+    await store.operators.setDuty(operatorId, onDuty);
+    const action = onDuty ? "session.on_duty" : "session.off_duty";
+    await auditSession(store, { action, operatorId, result: "ok" }, signInOriginOf(request, response));
+    response.set("Cache-Control", "no-store").json(await describe(context, token));
+  };
   const readLink = (): RequestHandler => async (request, response) => {
     const { token } = checkInput(linkTokenSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The link");
     await signInLimit.count(request, "link");
@@ -141,6 +150,7 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
   routes.route("/sessions").delete(check, deleteSessions()).all(methodNotAllowed("DELETE"));
   routes.route("/session/password").post(check, postPassword()).all(methodNotAllowed("POST"));
   routes.route("/session/signature").put(check, putSignature()).all(methodNotAllowed("PUT"));
+  routes.route("/session/duty").put(check, putDuty()).all(methodNotAllowed("PUT"));
   routes.route("/link/look").post(readLink()).all(methodNotAllowed("POST"));
   // The page itself is read at the same address.
   routes.route("/link").post(postLink());

@@ -87,6 +87,7 @@ export const TEST_AGENT: Agent = {
   reviewPolicy: "auto_if",
   autoThreshold: 0.5,
   fixedReply: null,
+  assignment: "none",
   tools: [],
   enabled: true,
   version: 1,

@@ -70,4 +70,6 @@ UNION ALL SELECT id, name FROM kbs
 UNION ALL SELECT id, name FROM hooks
   WHERE id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR project_id = :project)
 UNION ALL SELECT id, name FROM canned_replies
+  WHERE id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR project_id = :project)
+UNION ALL SELECT id, name FROM tags
   WHERE id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR project_id = :project);

@@ -1,5 +1,5 @@
 -- fragment: columns
-o.id, o.email, o.name, o.password_hash IS NOT NULL AS has_password, o.created_at, o.last_seen_at,
+o.id, o.email, o.name, o.password_hash IS NOT NULL AS has_password, o.on_duty, o.created_at, o.last_seen_at,
 o.disabled_at, o.version, (
   SELECT coalesce(jsonb_agg(jsonb_build_object('project', coalesce(p.name, '*'), 'role', r.role)
     ORDER BY p.name NULLS FIRST), '[]'::jsonb)
@@ -64,8 +64,12 @@ UPDATE operators SET email = coalesce(:email, email), email_key = coalesce(:emai
     ELSE password_hash END,
   disabled_at = CASE :disabled::boolean WHEN true THEN coalesce(disabled_at, now()) WHEN false THEN NULL
     ELSE disabled_at END,
-  version = version + 1
+  on_duty = coalesce(:on_duty::boolean, on_duty), version = version + 1
 WHERE id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
+
+-- name: setDuty
+-- Puts an operator on duty or takes them off. Locks the rows of operators that it writes.
+UPDATE operators SET on_duty = :on_duty::boolean, version = version + 1 WHERE id = :id AND on_duty <> :on_duty;
 
 -- name: deleteSessions
 -- Ends the sessions of an operator. Locks the rows of operator_sessions that it writes.

@@ -12,4 +12,9 @@ SELECT
   EXISTS (SELECT FROM outboxes WHERE settled_seq < wanted_seq AND next_at <= now()) AS outboxes,
   EXISTS (SELECT FROM ticket_index WHERE settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events)) AS ticket_events,
   EXISTS (SELECT FROM tickets WHERE snoozed_until <= now()) AS snoozes,
-  EXISTS (SELECT FROM ticket_deadlines WHERE ended_at IS NULL AND breached_at IS NULL AND due_at <= now()) AS deadlines;
+  EXISTS (SELECT FROM ticket_deadlines WHERE ended_at IS NULL AND breached_at IS NULL AND due_at <= now()) AS deadlines,
+  EXISTS (SELECT FROM tag_changes) AS tag_changes,
+  EXISTS (
+    SELECT FROM agents a JOIN ticket_list l ON l.project_id = a.project_id AND l.agent_id = a.id AND l.stage = 'review'
+    WHERE a.assignment = 'round-robin' AND l.assignee IS NULL AND NOT l.is_snoozed
+  ) AND EXISTS (SELECT FROM operators WHERE on_duty) AS assignments;

@@ -43,7 +43,11 @@ DELETE FROM drafts WHERE project_id = :home_project AND ticket_id = :id;
 -- writes.
 WITH t AS (
   UPDATE tickets SET project_id = :project2, status = :status, stage = :stage, assignee = :assignee,
-    agent_id = :agent_id,
+    agent_id = :agent_id, priority = coalesce(:priority::text, priority),
+    tags = tags || ARRAY(
+      SELECT tag FROM unnest(:add_tags::text[]) WITH ORDINALITY AS added (tag, place) WHERE tag <> ALL (tags)
+      ORDER BY place
+    ),
     resolved_at = CASE WHEN :status NOT IN ('resolved', 'spam') THEN NULL WHEN status = :status THEN resolved_at
       ELSE now() END,
     is_blocked = :status = 'spam' AND EXISTS (

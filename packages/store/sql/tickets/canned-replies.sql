@@ -1,5 +1,5 @@
 -- fragment: columns
-id, name, text, folder, tags, created_at, updated_at, version
+id, name, text, folder, tags, actions, created_at, updated_at, version
 
 -- name: find
 -- A canned reply by its id.
@@ -7,8 +7,8 @@ SELECT {{columns}} FROM canned_replies WHERE project_id = :project AND id = :id;
 
 -- name: insert
 -- Makes a canned reply. Locks the rows of canned_replies that it writes.
-INSERT INTO canned_replies (id, project_id, name, text, folder, tags) VALUES (:id, :project, :name, :text, :folder,
-  :tags)
+INSERT INTO canned_replies (id, project_id, name, text, folder, tags, actions) VALUES (:id, :project, :name, :text,
+  :folder, :tags, :actions)
 ON CONFLICT (project_id, name) DO NOTHING RETURNING {{columns}};
 
 -- name: listPage
@@ -24,7 +24,7 @@ ORDER BY id DESC LIMIT :limit;
 -- Changes what is given, where `versions` has the present version or is null. Locks the rows of canned_replies that it
 -- writes.
 UPDATE canned_replies SET name = coalesce(:name, name), text = coalesce(:text, text),
-  folder = CASE WHEN :sets_folder THEN :folder ELSE folder END, tags = coalesce(:tags, tags), version = version + 1,
+  folder = CASE WHEN :sets_folder THEN :folder ELSE folder END, tags = coalesce(:tags, tags), actions = coalesce(:actions, actions), version = version + 1,
   updated_at = now()
 WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
 

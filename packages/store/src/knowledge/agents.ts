@@ -33,7 +33,7 @@ export interface AgentOutcome {
 type AgentRow = Omit<Agent, "tools"> & { tools: StoredTool[] };
 
 const COLUMNS = `id, name, description, instructions, model, kb_ids, examples, review_policy, auto_threshold,
-  fixed_reply, tools, enabled, version`;
+  fixed_reply, tools, assignment, enabled, version`;
 
 const sql = statements("knowledge/agents", { columns: COLUMNS });
 
@@ -49,6 +49,7 @@ const COLUMN_OF = {
   autoThreshold: "auto_threshold",
   fixedReply: "fixed_reply",
   tools: "tools",
+  assignment: "assignment",
   enabled: "enabled",
 } as const satisfies Record<keyof AgentChange, string>;
 

@@ -1,4 +1,4 @@
-import type { OperatorRole, SavedView } from "@svc/contracts";
+import type { CannedReply, CannedReplyActions, OperatorRole, SavedView } from "@svc/contracts";
 import { isUniqueViolation, updateVersioned } from "../db.ts";
 import type { Db, PageQuery, UpdateResult, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
@@ -15,6 +15,8 @@ export interface OperatorRecord {
   /** A project by its name, or `*` for all. */
   roles: { project: string; role: OperatorRole }[];
   hasPassword: boolean;
+  /** True if tickets can be assigned to this operator in turn. */
+  onDuty: boolean;
   createdAt: Date;
   lastSeenAt: Date | null;
   disabledAt: Date | null;
@@ -35,6 +37,7 @@ export interface OperatorFields {
   /** As `hashPassword` makes it; null takes the password away. */
   passwordHash?: string | null | undefined;
   disabled?: boolean | undefined;
+  onDuty?: boolean | undefined;
 }
 
 /**
@@ -167,6 +170,7 @@ export const update = (
         setsPassword: fields.passwordHash !== undefined,
         passwordHash: fields.passwordHash,
         disabled: fields.disabled,
+        onDuty: fields.onDuty,
         versions,
       }))
     )
@@ -179,6 +183,9 @@ export const update = (
     }
     return true;
   });
+
+/** Puts an operator on duty, or takes them off. */
+export const setDuty = (db: Db, id: string, onDuty: boolean) => sql.setDuty.exec(db, { id, onDuty });
 
 /** Deletes an operator, where `versions` has the current version or is null. */
 export const remove = (db: Db, id: string, versions: readonly number[] | null): Promise<OperatorOutcome> =>
@@ -281,6 +288,8 @@ export interface CannedReplyRecord {
   text: string;
   folder: string | null;
   tags: string[];
+  /** What changes on a ticket with it. */
+  actions: CannedReply["actions"];
   createdAt: Date;
   updatedAt: Date;
   version: number;
@@ -292,6 +301,7 @@ export interface CannedReplyFields {
   text?: string | undefined;
   folder?: string | null | undefined;
   tags?: string[] | undefined;
+  actions?: CannedReplyActions | undefined;
 }
 
 /** What variables of a canned reply stand for. */
@@ -322,6 +332,7 @@ async function insertCannedReply(
     text: fields.text,
     folder: fields.folder,
     tags: fields.tags ?? [],
+    actions: JSON.stringify(fields.actions ?? {}),
   });
 }
 
@@ -354,6 +365,7 @@ async function updateCannedReply(
       setsFolder: fields.folder !== undefined,
       folder: fields.folder,
       tags: fields.tags,
+      actions: fields.actions === undefined ? null : JSON.stringify(fields.actions),
       versions,
     }),
   );

@@ -313,6 +313,8 @@ export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   replies: "tickets",
   reviews: "tickets",
   stored_bytes: "kept",
+  tag_changes: "itself",
+  tags: "itself",
   ticket_customers: "parent",
   ticket_deadlines: "parent",
   ticket_events: "tickets",

@@ -17,6 +17,10 @@ export interface DueWork {
   snoozes: boolean;
   /** Tickets that are late by the SLA targets. */
   deadlines: boolean;
+  /** Tags that are renamed on tickets. */
+  tagChanges: boolean;
+  /** Tickets that are assigned in turn. */
+  assignments: boolean;
 }
 
 const sql = statements("platform/due-work");

@@ -18,7 +18,8 @@ import type { DraftWork, ReviewState, SendWork, WaitingMessage } from "./review-
 import { RECORD_COLUMNS, RECORD_JOINS, asTicketRecord } from "./ticket-record.ts";
 import type { TicketRecord, Ticket } from "./ticket-record.ts";
 import { decideToolCall } from "./tool-calls.ts";
-import type { ReviewAction } from "@svc/contracts";
+import { TICKET_LIMITS } from "@svc/contracts";
+import type { ReviewAction, TicketPriority } from "@svc/contracts";
 
 /** What a person has decided. */
 export interface Decision {
@@ -38,6 +39,8 @@ export interface Decision {
   /** Of which of them it becomes so; of all where absent. */
   only?: readonly string[];
   dropsDraft: boolean;
+  /** What else of the ticket changes: its priority, and tags that it gets besides its own. */
+  fields?: { priority?: TicketPriority | undefined; addTags?: readonly string[] | undefined };
   /** End of the snooze from now on: "reply" for the next message of the customer, null for none. Absent: as it is. */
   snooze?: Date | "reply" | null;
   /** True when a run of the pipeline that is under way must start again: what it does may depend on the decision. */
@@ -73,6 +76,14 @@ export class ToolCallDecidedError extends Error {
   constructor() {
     super("the tool call is no longer waiting");
     this.name = "ToolCallDecidedError";
+  }
+}
+
+/** Thrown when a decision gives a ticket more tags than it can have: nothing of the decision is true then. */
+export class TooManyTagsError extends Error {
+  constructor() {
+    super("the ticket would have too many tags");
+    this.name = "TooManyTagsError";
   }
 }
 
@@ -207,6 +218,7 @@ export async function applyDecision(
   if (decision.dropsDraft) {
     await sql.deleteDraft.run(tx, { homeProject: before.homeProject, id: before.id });
   }
+  const addedTags = [...(decision.fields?.addTags ?? [])];
   const changed = await sql.writeTicket.one<TicketRecord>(tx, {
     project: before.project,
     id: before.id,
@@ -215,9 +227,12 @@ export async function applyDecision(
     stage: after.stage,
     assignee: after.assignee,
     agentId: after.agentId,
+    priority: decision.fields?.priority,
+    addTags: addedTags,
     isSnoozeKept: decision.snooze === undefined,
     snoozedUntil: decision.snooze === "reply" ? "infinity" : decision.snooze,
   });
+  if (addedTags.length > 0 && (changed?.tags.length ?? 0) > TICKET_LIMITS.tagsMaxCount) throw new TooManyTagsError();
   const move = { at: new Date().toISOString(), actor, from: before.stage, to: after.stage, why };
   await insertReviewEvent(tx, {
     project: before.homeProject,

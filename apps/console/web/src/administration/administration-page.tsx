@@ -15,10 +15,11 @@ import { KeysSection } from "./keys-section.tsx";
 import { ModelsSection } from "./models-section.tsx";
 import { OperatorsSection } from "./operators-section.tsx";
 import { ProjectsSection } from "./projects-section.tsx";
+import { TagsSection } from "./tags-section.tsx";
 
 /** A part of the administration, with a tab of its own. */
 interface AdministrationSection {
-  id: "keys" | "operators" | "projects" | "models" | "canned-replies" | "deliveries" | "audit";
+  id: "keys" | "operators" | "projects" | "models" | "tags" | "canned-replies" | "deliveries" | "audit";
   title: TextKey;
   /** What somebody must be allowed to see it. */
   scope: RequiredScope;
@@ -30,6 +31,7 @@ const SECTIONS: readonly AdministrationSection[] = [
   { id: "operators", title: "administration.operators", scope: "admin:*" },
   { id: "projects", title: "administration.projects", scope: "admin:*" },
   { id: "models", title: "administration.models", scope: "models:read" },
+  { id: "tags", title: "administration.tags", scope: "tickets:read" },
   { id: "canned-replies", title: "administration.canned", scope: "tickets:read" },
   { id: "deliveries", title: "administration.deliveries", scope: "webhooks:read" },
   { id: "audit", title: "administration.audit", scope: "audit:read" },
@@ -43,6 +45,7 @@ const PARTS: Record<AdministrationSection["id"], () => ReactNode> = {
   operators: OperatorsSection,
   projects: ProjectsSection,
   models: ModelsSection,
+  tags: TagsSection,
   "canned-replies": CannedSection,
   deliveries: DeliveriesSection,
   audit: AuditSection,

@@ -2,7 +2,7 @@ import { ServiceError } from "@svc/client";
 import { useDeferredValue, useId, useRef, useState } from "react";
 import type { CannedReply, CannedReplyVariable } from "@svc/contracts";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { MessageSquareText, Pencil, Trash2 } from "lucide-react";
+import { MessageSquareText, Pencil, Trash2, Zap } from "lucide-react";
 import { cannedPagesQuery } from "../api/administration.ts";
 import { given } from "../api/pages.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
@@ -15,6 +15,9 @@ import { Badge } from "../ui/badge.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import { Markdown } from "../ui/markdown.tsx";
+import { ActionChips, hasActions } from "../ticket/action-chips.tsx";
+import { readTags } from "../ticket/tags-field.tsx";
+import { ActionFields, readActions, valuesOfActions } from "./canned-actions.tsx";
 import { fillExample } from "./fill-example.ts";
 
 /** CANNED_REPLY_LIMITS of the contracts say the same; the server checks. */
@@ -35,21 +38,19 @@ const EXAMPLES = {
 } as const satisfies Record<CannedReplyVariable, string>;
 const VARIABLES = Object.keys(EXAMPLES) as CannedReplyVariable[];
 
-const tagsOf = (typed: string) =>
-  typed
-    .split(",")
-    .map((tag) => tag.trim().replace(/^#/, ""))
-    .filter((tag) => tag !== "");
+const isSame = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Creates a canned reply, or changes the given one. `isOvertaken` is true after another operator has changed it. */
 function useCannedForm(item: CannedReply | null, onSaved: (saved: CannedReply) => void) {
   const { connection } = useServices();
   const project = useProject();
+  const before = valuesOfActions(item?.actions ?? {});
   const { values, field } = useFields({
     name: item?.name ?? "",
     folder: item?.folder ?? "",
     tags: item?.tags.join(", ") ?? "",
     text: item?.text ?? "",
+    ...before,
   });
   const [version, setVersion] = useState(item?.version ?? 0);
   const [isOvertaken, setOvertaken] = useState(false);
@@ -66,7 +67,10 @@ function useCannedForm(item: CannedReply | null, onSaved: (saved: CannedReply) =
       ...(name === before.name ? {} : { name }),
       ...(text === before.text ? {} : { text }),
       ...(folder === before.folder ? {} : { folder }),
-      ...(values.tags === before.tags.join(", ") ? {} : { tags: tagsOf(values.tags) }),
+      ...(values.tags === before.tags.join(", ") ? {} : { tags: readTags(values.tags) }),
+      ...(isSame(readActions(values), readActions(valuesOfActions(before.actions)))
+        ? {}
+        : { actions: readActions(values) }),
     };
     const params = { id: before.id };
     try {
@@ -81,7 +85,7 @@ function useCannedForm(item: CannedReply | null, onSaved: (saved: CannedReply) =
   }
 
   async function create(): Promise<CannedReply> {
-    const body = { name, text, tags: tagsOf(values.tags), ...given({ folder }) };
+    const body = { name, text, tags: readTags(values.tags), actions: readActions(values), ...given({ folder }) };
     return (await connection.call("createCannedReply", project, { body })).item;
   }
 
@@ -217,12 +221,13 @@ function CannedDialog({
         <CannedText unknown={preview.unknown} {...field("text")} />
         <CannedPreview text={values.text.trim() === "" ? "" : preview.text} />
       </div>
+      <ActionFields values={values} field={field} />
     </FormDialog>
   );
 }
 
 function CannedRow({
-  item: { folder, name, tags, text },
+  item: { actions: macro, folder, name, tags, text },
   actions,
 }: {
   item: CannedReply;
@@ -244,6 +249,12 @@ function CannedRow({
               #{tag}
             </Badge>
           ))}
+          {hasActions(macro) && (
+            <>
+              <Zap role="img" aria-label={t("macro.title")} className="size-3.5 text-muted" />
+              <ActionChips actions={macro} />
+            </>
+          )}
         </p>
         <p className="line-clamp-2 text-xs wrap-anywhere text-muted" dir="auto">
           {text}
@@ -266,9 +277,10 @@ function useRemoveCanned() {
   const project = useProject();
   const { runAside } = useAction();
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["canned-replies", project] });
-  const restore = ({ folder, name, tags, text }: CannedReply) =>
+  const restore = ({ actions, folder, name, tags, text }: CannedReply) =>
     runAside(async () => {
-      await connection.call("createCannedReply", project, { body: { name, text, tags, ...given({ folder }) } });
+      const body = { name, text, tags, actions, ...given({ folder }) };
+      await connection.call("createCannedReply", project, { body });
       await refresh();
     });
 

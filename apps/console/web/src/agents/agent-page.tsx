@@ -94,6 +94,13 @@ function PolicyFields({ form: { field, isDisabled, set, shown } }: { form: Form 
             <span className="block text-xs text-muted">{t("agents.thresholdHint")}</span>
           </label>
         )}
+        <Switch
+          label={t("agents.roundRobin")}
+          hint={t("agents.roundRobinHint")}
+          isOn={shown.assignment === "round-robin"}
+          disabled={isDisabled}
+          onChange={(isOn) => set("assignment", isOn ? "round-robin" : "none")}
+        />
       </div>
     </Section>
   );

@@ -54,6 +54,10 @@ export const openByLink = (
   input: { token: string; password: string; name?: string; email?: string },
 ): Promise<Session> => begin(connection, "/link", input);
 
+/** Puts oneself on duty, or takes oneself off: tickets are assigned in turn to those on duty. */
+export const changeDuty = async (connection: Connection, onDuty: boolean): Promise<Session> =>
+  (await connection.send("PUT", "/session/duty", { body: { onDuty } })) as Session;
+
 /** Changes one's own password; every other session of this person ends. */
 export const changePassword = (
   connection: Connection,

@@ -2,6 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { Bell, BellOff, Compass, KeyRound, LogOut, MonitorX, PenLine } from "lucide-react";
 import { useState } from "react";
 import type { ReactElement, ReactNode } from "react";
+import { changeDuty, sessionQuery } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
 import { mayBeLed } from "../first-run/first-run-state.ts";
 import { useTexts, LANGUAGES } from "../i18n/texts.ts";
@@ -115,6 +116,14 @@ export function AccountMenu({
     queryClient.clear();
     location.assign("/sign-in");
   }
+  async function setDuty(onDuty: boolean) {
+    try {
+      const session = await changeDuty(connection, onDuty);
+      queryClient.setQueryData(sessionQuery(connection).queryKey, session);
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
+    }
+  }
   async function toggleNotifications() {
     if (hasNotifications) return choose({ hasNotifications: false });
     const permission = await Notification.requestPermission();
@@ -127,6 +136,11 @@ export function AccountMenu({
   useCommands("go", [isLed && { id: "first-run", title: t("firstRun.title"), run: startGuide }]);
   const themeTitle = t("command.theme", { theme: t(`theme.${nextTheme}`) });
   useCommands("general", [
+    {
+      id: "duty",
+      title: t(operator.onDuty ? "command.offDuty" : "command.onDuty"),
+      run: () => void setDuty(!operator.onDuty),
+    },
     { id: "theme", title: themeTitle, run: () => choose({ theme: nextTheme }) },
     { id: "sign-out", title: t("account.signOut"), run: () => void leave("/session") },
   ]);
@@ -138,6 +152,15 @@ export function AccountMenu({
         <p className="px-2 pt-1.5 text-sm font-semibold">{operator.name}</p>
         <p className="max-w-64 truncate px-2 pb-1.5 text-xs text-muted">{operator.email}</p>
         <MenuLine />
+        <MenuChoice
+          label={t("account.duty")}
+          value={operator.onDuty ? "on" : "off"}
+          onChange={(value) => void setDuty(value === "on")}
+          options={[
+            { value: "on", label: t("account.onDuty") },
+            { value: "off", label: t("account.offDuty") },
+          ]}
+        />
         <MenuChoice
           label={t("account.theme")}
           value={theme}

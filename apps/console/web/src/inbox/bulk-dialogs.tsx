@@ -1,4 +1,5 @@
 import { ServiceError } from "@svc/client";
+import { useId } from "react";
 import type { TicketItem } from "@svc/contracts";
 import { FormDialog } from "../forms/form-dialog.tsx";
 import { useTexts } from "../i18n/texts.ts";
@@ -10,6 +11,7 @@ import { ConfirmDialog, Dialog } from "../ui/dialog.tsx";
 import { Field, formText } from "../ui/field.tsx";
 import { PickList } from "../ui/pick-list.tsx";
 import type { BulkChange } from "./bulk-changes.ts";
+import { useTags } from "./use-tags.ts";
 
 /** Tickets that stayed as they were, and why each. */
 export type BulkErrors = readonly { item: TicketItem; error: unknown }[];
@@ -60,6 +62,8 @@ function AssignAll({ onClose, onChoose }: Choosing) {
 /** Asks which tag the tickets are to have besides their own. */
 function TagAll({ onClose, onChoose }: Choosing) {
   const { t } = useTexts();
+  const tags = useTags();
+  const listId = useId();
   function submit(form: FormData) {
     const tag = formText(form, "tag").trim();
     if (tag === "") return;
@@ -68,7 +72,12 @@ function TagAll({ onClose, onChoose }: Choosing) {
   }
   return (
     <FormDialog title={t("bulk.tag")} width="small" action={t("ui.save")} onSubmit={submit} onClose={onClose}>
-      <Field label={t("filter.tag")} name="tag" maxLength={TAG_MAX_CHARS} required autoFocus />
+      <Field label={t("filter.tag")} name="tag" maxLength={TAG_MAX_CHARS} list={listId} required autoFocus />
+      <datalist id={listId}>
+        {tags.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
     </FormDialog>
   );
 }

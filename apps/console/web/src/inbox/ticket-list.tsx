@@ -11,9 +11,11 @@ import { useServices, usePeople } from "../session/services.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Avatar } from "../ui/badge.tsx";
 import { EmptyState, ErrorNotice, Skeleton } from "../ui/notice.tsx";
+import { TagChip } from "../ui/tag-chip.tsx";
 import { customerName, isTask, snippetOf, taskPerson } from "./describe-ticket.ts";
 import type { InboxSearch } from "./inbox-search.ts";
 import { ChannelMark, ConfidenceMark, DeadlineMark, DueMark, PriorityMark, StateMark } from "./ticket-marks.tsx";
+import { useTagColor } from "./use-tags.ts";
 import { useInbox, rowsMoved, useFetchAhead } from "./use-ticket-list.ts";
 import type { useTicketList } from "./use-ticket-list.ts";
 
@@ -27,6 +29,7 @@ function TicketRow({
   assigneeName,
   me,
   nameOf,
+  colorOf,
   isCurrent,
   isSelected,
   onToggle,
@@ -41,6 +44,7 @@ function TicketRow({
   /** The actor who looks at the list, and the names of others. */
   me: string;
   nameOf: (actor: string) => string;
+  colorOf: ReturnType<typeof useTagColor>;
   isCurrent: boolean;
   isSelected: boolean;
   onToggle: (id: string) => void;
@@ -80,9 +84,7 @@ function TicketRow({
             )}
           </span>
           {tags.slice(0, 2).map((tag) => (
-            <span key={tag} className="max-w-20 truncate text-2xs text-faint">
-              #{tag}
-            </span>
+            <TagChip key={tag} name={tag} color={colorOf(tag, project)} className="max-w-20" />
           ))}
           {showsProject && (
             <span
@@ -179,6 +181,7 @@ export function TicketList({
   const { connection } = useServices();
   const queryClient = useQueryClient();
   const { me, nameOf } = usePeople();
+  const colorOf = useTagColor();
   const { view, search } = useInbox();
   const { error, fetchNextPage, hasNextPage, isError, isFetchingNextPage, isPending, items, refetch } = list;
   const scroller = useRef<HTMLDivElement>(null);
@@ -266,6 +269,7 @@ export function TicketList({
                     assigneeName={ticket.assignee === null ? null : nameOf(ticket.assignee)}
                     me={me}
                     nameOf={nameOf}
+                    colorOf={colorOf}
                     isCurrent={ticket.id === currentId}
                     isSelected={selected.has(ticket.id)}
                     onToggle={onToggle}

@@ -5,7 +5,15 @@ import { keepOneOperatorsData } from "./one-operators-data.ts";
 
 const sessionOf = (id: string): Session => ({
   ok: true,
-  operator: { id, name: id, email: `${id}@example.com`, hasPassword: true, signature: "", roles: [] },
+  operator: {
+    id,
+    name: id,
+    email: `${id}@example.com`,
+    hasPassword: true,
+    onDuty: false,
+    signature: "",
+    roles: [],
+  },
   projects: [],
   isAdministrator: false,
   csrf: "x",

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { CannedReply, TicketDetail } from "@svc/contracts";
+import type { CannedReply, RenderedReply, TicketDetail } from "@svc/contracts";
 import { LIST_LIMIT } from "../api/pages.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
@@ -8,6 +8,7 @@ import { describeError } from "../ui/describe-error.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { PickList } from "../ui/pick-list.tsx";
 import { QueryView } from "../ui/query-view.tsx";
+import { ActionChips } from "./action-chips.tsx";
 
 /** Picks a canned reply, filled in for this ticket. */
 export function CannedPicker({
@@ -17,7 +18,7 @@ export function CannedPicker({
 }: {
   ticket: TicketDetail;
   onClose: () => void;
-  onPick: (text: string) => void;
+  onPick: (reply: RenderedReply) => void;
 }) {
   const { t } = useTexts();
   const { connection, toasts } = useServices();
@@ -32,7 +33,7 @@ export function CannedPicker({
       const input = { params: { id }, body: { ticketId: ticket.id } };
       const { item } = await connection.call("renderCannedReply", ticket.project, input);
       onClose();
-      onPick(item.text);
+      onPick(item);
     } catch (error) {
       toasts.show({ kind: "error", text: describeError(error, t) });
     }
@@ -63,7 +64,7 @@ export function CannedPicker({
 }
 
 /** A row of a canned reply to choose. */
-const itemOf = ({ id, folder, name, tags, text }: CannedReply) => ({
+const itemOf = ({ actions, id, folder, name, tags, text }: CannedReply) => ({
   id,
   words: `${name} ${folder ?? ""} ${tags.join(" ")} ${text.slice(0, 200)}`,
   view: (
@@ -71,6 +72,9 @@ const itemOf = ({ id, folder, name, tags, text }: CannedReply) => ({
       <span className="flex items-baseline gap-2">
         <span className="truncate font-medium">{name}</span>
         {folder !== null && <span className="truncate text-xs text-muted">{folder}</span>}
+        <span className="flex gap-1 empty:hidden">
+          <ActionChips actions={actions} />
+        </span>
       </span>
       <span dir="auto" className="block truncate text-xs text-muted">
         {text}

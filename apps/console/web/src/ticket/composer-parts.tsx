@@ -1,13 +1,15 @@
-import { CircleAlert, LoaderCircle, Paperclip, RotateCw, X, RefreshCw } from "lucide-react";
+import { CircleAlert, LoaderCircle, Paperclip, RotateCw, X, RefreshCw, Zap } from "lucide-react";
 import type { Ref } from "react";
 import { useTexts } from "../i18n/texts.ts";
 import type { Texts } from "../i18n/texts.ts";
 import { usePeople } from "../session/services.ts";
 import type { Person } from "../session/services.ts";
 import { Avatar } from "../ui/badge.tsx";
-import { Button } from "../ui/button.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
 import { sizeText } from "../ui/size-text.ts";
+import { ActionChips } from "./action-chips.tsx";
 import type { SeenChange } from "./own-drafts.ts";
+import type { Macro } from "./use-composer.ts";
 import type { ReplyFile, ReplyFiles } from "./use-reply-files.ts";
 
 /** Who can be mentioned; the keys are the text's, which keeps the focus. */
@@ -43,6 +45,18 @@ export function MentionList({
         </li>
       ))}
     </ul>
+  );
+}
+
+/** What changes on the ticket with the reply. */
+export function MacroList({ macro, onRemove }: { macro: Macro; onRemove: () => void }) {
+  const { t } = useTexts();
+  return (
+    <div role="group" aria-label={t("macro.title")} className="mt-2 flex flex-wrap items-center gap-1.5">
+      <Zap aria-hidden className="size-3.5 shrink-0 text-muted" />
+      <ActionChips actions={{ ...macro.actions, resolves: macro.resolves }} />
+      <IconButton icon={X} size="small" label={t("macro.remove")} onClick={onRemove} />
+    </div>
   );
 }
 

@@ -7,7 +7,7 @@ import { Menu, MenuItem } from "../ui/menu.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { FileChooser, useFileDrop } from "../ui/use-file-drop.tsx";
-import { ChangesNotice, MentionList, ReplyFileList } from "./composer-parts.tsx";
+import { ChangesNotice, MacroList, MentionList, ReplyFileList } from "./composer-parts.tsx";
 import { signedText, useComposer, useComposerKeys } from "./use-composer.ts";
 import type { ComposerProps, ComposerState } from "./use-composer.ts";
 
@@ -135,7 +135,7 @@ export function Composer(props: ComposerProps) {
   const state = useComposer(props);
   const chooser = useRef<HTMLInputElement>(null);
   const [isChoosing, setChoosing] = useState(false);
-  const { addFiles, files, insert, isBegun, isOpen, mode, takesFiles } = state;
+  const { addFiles, files, isBegun, macro, isOpen, mode, takesFiles } = state;
   const drop = useFileDrop(takesFiles, addFiles);
   const openPicker = () => setChoosing(true);
   return (
@@ -150,6 +150,7 @@ export function Composer(props: ComposerProps) {
         <ComposerBar state={state} onAttach={() => chooser.current?.click()} onCanned={openPicker} />
         <ComposerField state={state} onCanned={openPicker} />
         {takesFiles && <ReplyFileList files={files} onRemove={state.removeFile} />}
+        {takesFiles && macro !== null && <MacroList macro={macro} onRemove={state.removeMacro} />}
         <FileChooser ref={chooser} onFiles={addFiles} />
         {isOpen && (
           <div className="mt-2 flex items-center gap-2">
@@ -177,7 +178,7 @@ export function Composer(props: ComposerProps) {
             setChoosing(false);
             state.focus();
           }}
-          onPick={(words) => insert(words)}
+          onPick={state.pickCanned}
         />
       )}
     </div>

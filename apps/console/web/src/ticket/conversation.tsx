@@ -275,6 +275,7 @@ function describeEvent(
     return until === "" ? t("event.snoozeReply", { name }) : t("event.snooze", { name, time: dateTime(until) });
   }
   const to = stringOf(data["assignee"]);
+  if (decision === "assign" && actor === "service") return t("event.assignedInTurn", { to: nameOf(to) });
   const why = describeReason(moves.at(-1)?.why ?? "", words);
   const known = decision === "rate" ? "" : textOf(t, "event", decision, "");
   return known === ""

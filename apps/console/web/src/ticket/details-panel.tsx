@@ -8,9 +8,11 @@ import { agentsQuery } from "../api/agents.ts";
 import { Fact } from "../customers/customer-facts.tsx";
 import { useTexts } from "../i18n/texts.ts";
 import { isTask, otherMeta, taskDue, taskPerson } from "../inbox/describe-ticket.ts";
+import { useTagColor } from "../inbox/use-tags.ts";
 import { StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
 import { useServices, usePeople, useProject } from "../session/services.ts";
 import { IconButton } from "../ui/button.tsx";
+import { TagChip } from "../ui/tag-chip.tsx";
 import { CustomerPanel } from "./customer-panel.tsx";
 import { flattenValues, pageOf } from "./read-ticket.ts";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
@@ -49,6 +51,7 @@ function TicketFacts({ ticket, onEdit }: { ticket: TicketDetail; onEdit: ((dialo
   const { data: agents = [] } = useQuery(agentsQuery(connection, project));
   const agent = agents.find(({ id }) => id === ticket.agentId)?.name;
   const { assignee, tags } = ticket;
+  const colorOf = useTagColor();
   const edit = (dialog: "assign" | "reroute" | "change") =>
     onEdit !== null && (
       <IconButton
@@ -77,7 +80,15 @@ function TicketFacts({ ticket, onEdit }: { ticket: TicketDetail; onEdit: ((dialo
         {edit("change")}
       </Fact>
       <Fact label={t("ticket.tags")}>
-        {tags.length === 0 ? "–" : tags.map((tag) => `#${tag}`).join(" ")}
+        {tags.length === 0 ? (
+          "–"
+        ) : (
+          <span className="inline-flex max-w-full flex-wrap gap-1">
+            {tags.map((tag) => (
+              <TagChip key={tag} name={tag} color={colorOf(tag, ticket.project)} />
+            ))}
+          </span>
+        )}
         {edit("change")}
       </Fact>
     </dl>

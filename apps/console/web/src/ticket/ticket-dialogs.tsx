@@ -19,6 +19,7 @@ import { PickList } from "../ui/pick-list.tsx";
 import { shownBelow } from "./describe-reason.ts";
 import { differenceOf, pickOf } from "./read-ticket.ts";
 import type { Decisions } from "./use-decisions.ts";
+import { TagsField, readTags } from "./tags-field.tsx";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
 interface DialogProps {
@@ -176,10 +177,7 @@ function useChangeForm(ticket: TicketDetail, actions: TicketActions, onClose: ()
   const [shownTicket, setShownTicket] = useState(ticket);
   const [theirs, setTheirs] = useState<TicketChange>({});
   async function submit(form: FormData) {
-    const tags = formText(form, "tags")
-      .split(",")
-      .map((tag) => tag.trim().replace(/^#/, ""))
-      .filter((tag) => tag !== "");
+    const tags = readTags(formText(form, "tags"));
     const priority = formText(form, "priority") as TicketPriority;
     const change = differenceOf(before, { subject: formText(form, "subject"), priority, tags });
     if (Object.keys(change).length === 0) return onClose();
@@ -222,7 +220,7 @@ function ChangeDialog({ ticket, onClose, actions }: DialogProps & { actions: Tic
         defaultValue={ticket.priority}
         options={PRIORITIES.map((value) => ({ value, label: t(`priority.${value}`) }))}
       />
-      <Field label={t("ticket.tags")} hint={t("ticket.tagsHint")} name="tags" defaultValue={ticket.tags.join(", ")} />
+      <TagsField name="tags" label={t("ticket.tags")} before={ticket.tags} />
       <div role="status" className="empty:hidden">
         {overtaken.length > 0 && (
           <Notice variant="warn">{t("change.overtaken", { what: overtaken.join(" · ") })}</Notice>

@@ -1,7 +1,7 @@
 import { useEffect, useImperativeHandle, useRef, useState } from "react";
 import type { KeyboardEvent, Ref } from "react";
 import { flushSync } from "react-dom";
-import type { TicketDetail } from "@svc/contracts";
+import type { RenderedReply, TicketDetail } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
 import { isTask } from "../inbox/describe-ticket.ts";
 import { usePeople, useServices, useSession } from "../session/services.ts";
@@ -32,6 +32,9 @@ export interface ComposerProps {
 
 /** What follows a reply. */
 export type AfterSend = "stay" | "next" | "resolve";
+
+/** What changes on the ticket with a reply, as the canned reply has it that was inserted last. */
+export type Macro = Pick<RenderedReply, "actions" | "resolves">;
 
 /** Delay after the last letter before the text is stored: a reload loses at most that. */
 const STORE_MS = 250;
@@ -127,6 +130,7 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
   const [isOpen, setOpen] = useState(draft.hasStored);
   const [isSending, setSending] = useState(false);
   const [isPreview, setPreview] = useState(false);
+  const [macro, setMacro] = useState<Macro | null>(null);
   const isBegun = text.trim() !== "";
   // A task has no customer who receives replies.
   const takesReplies = !isTask(ticket);
@@ -151,9 +155,20 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
     // A dialog that closes now returns the focus to the element that had it before.
     requestAnimationFrame(() => area.current?.focus());
   };
+  /** Inserts words at the caret, or in place of the text from `at` on. */
+  function insert(words: string, at = mentions.caret) {
+    write(text.slice(0, at) + words + text.slice(mentions.caret));
+    const end = at + words.length;
+    requestAnimationFrame(() => {
+      area.current?.focus();
+      area.current?.setSelectionRange(end, end);
+      mentions.setCaret(end);
+    });
+  }
   const send = useSend({
     act,
     draft,
+    macro,
     drafts,
     mode,
     signature,
@@ -169,6 +184,7 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
       area.current?.blur();
       setPreview(false);
       setOpen(false);
+      setMacro(null);
       onSent();
     },
     onNext,
@@ -233,15 +249,12 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
       isOwn.current = true;
       files.remove(key);
     },
-    /** Inserts words at the caret, or in place of the text from `at` on. */
-    insert: (words: string, at = mentions.caret) => {
-      write(text.slice(0, at) + words + text.slice(mentions.caret));
-      const end = at + words.length;
-      requestAnimationFrame(() => {
-        area.current?.focus();
-        area.current?.setSelectionRange(end, end);
-        mentions.setCaret(end);
-      });
+    insert,
+    macro,
+    removeMacro: () => setMacro(null),
+    pickCanned: ({ text: words, actions, resolves }: RenderedReply) => {
+      insert(words);
+      if (resolves || Object.keys(actions).length > 0) setMacro({ actions, resolves });
     },
   };
 }
@@ -252,6 +265,7 @@ interface SendOptions {
   act: TicketActions["act"];
   draft: ReturnType<typeof useOwnDraft>;
   drafts: OwnDrafts;
+  macro: Macro | null;
   mode: ComposeMode;
   signature: string;
   changes: ReturnType<typeof describeChanges>;
@@ -275,18 +289,23 @@ export const signedText = (text: string, signature: string): string =>
 function useSend(options: SendOptions) {
   const { t } = useTexts();
   const { toasts } = useServices();
-  const { act, draft, drafts, mode, signature, changes, mentions, notice, ticketId, isReady } = options;
+  const { act, draft, drafts, macro, mode, signature, changes, mentions, notice, ticketId, isReady } = options;
   const { setSending, onSent, onNext } = options;
   const { files, text } = draft;
   const takesFiles = mode !== "note";
 
   function post(after: AfterSend): Promise<boolean> {
     const { attachments } = files;
+    const resolves = after === "resolve" || macro?.resolves === true;
+    const { snooze, ...actions } = macro?.actions ?? {};
+    // A ticket that is resolved with the reply is not snoozed.
+    const shown = { ...actions, ...(resolves || snooze === undefined ? {} : { snooze }) };
     const withFiles = {
       ...(attachments.length === 0 ? {} : { attachments }),
-      ...(after === "resolve" ? { resolves: true } : {}),
+      ...(resolves ? { resolves } : {}),
+      ...(Object.keys(shown).length === 0 ? {} : { actions: shown }),
     };
-    const done = t(after === "resolve" ? "done.replyResolve" : "done.reply");
+    const done = t(resolves ? "done.replyResolve" : "done.reply");
     if (mode === "note") {
       const input = { text, ...mentionsIn(text, mentions.people, mentions.chosen.current) };
       return act("note", input, { version: null, done: t("done.note") });

@@ -1,0 +1,22 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Tag, TagColor } from "@svc/contracts";
+import { tagsQuery } from "../api/tags.ts";
+import { useProject, useServices } from "../session/services.ts";
+
+const NO_TAGS: readonly Tag[] = [];
+
+/** The managed tags of the project that is worked on; none until they are loaded. */
+export function useTags(): readonly Tag[] {
+  const { connection } = useServices();
+  return useQuery(tagsQuery(connection, useProject())).data ?? NO_TAGS;
+}
+
+/**
+ * Returns a function that finds the color of a tag of a ticket by its name; undefined for a tag that is not managed, and for
+ * tickets of other projects.
+ */
+export function useTagColor(): (name: string, ofProject: string) => TagColor | undefined {
+  const project = useProject();
+  const colors = new Map(useTags().map(({ color, name }) => [name, color]));
+  return (name, ofProject) => (ofProject === project ? colors.get(name) : undefined);
+}

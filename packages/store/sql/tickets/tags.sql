@@ -1,0 +1,111 @@
+-- fragment: columns
+id, name, color, description, created_at, updated_at, version
+
+-- name: find
+-- A managed tag by its id.
+SELECT {{columns}} FROM tags WHERE project_id = :project AND id = :id;
+
+-- name: lock
+-- A managed tag that is about to change. Locks the rows of tags that it reads.
+SELECT {{columns}} FROM tags WHERE project_id = :project AND id = ANY (:ids::uuid[]) ORDER BY id FOR UPDATE;
+
+-- name: count
+-- How many managed tags a project has.
+SELECT count(*) AS count FROM tags WHERE project_id = :project;
+
+-- name: insert
+-- Makes a managed tag. Locks the rows of tags that it writes.
+INSERT INTO tags (id, project_id, name, color, description)
+VALUES (:id, :project, :name, coalesce(:color::text, 'gray'), coalesce(:description::text, ''))
+ON CONFLICT DO NOTHING RETURNING {{columns}};
+
+-- name: listPage
+-- Managed tags, newest first: those made before the one with the id `before`, with `q` in the name.
+SELECT {{columns}} FROM tags
+WHERE project_id = :project AND (:before::uuid IS NULL OR id < :before)
+  AND (:q::text IS NULL OR strpos(lower(name), lower(:q)) > 0)
+ORDER BY id DESC LIMIT :limit;
+
+-- name: update
+-- Changes what is given. Locks the rows of tags that it writes.
+UPDATE tags SET name = coalesce(:name, name), color = coalesce(:color, color),
+  description = coalesce(:description, description), version = version + 1, updated_at = now()
+WHERE project_id = :project AND id = :id RETURNING {{columns}};
+
+-- name: remove
+-- Deletes a managed tag. Locks the rows of tags that it writes.
+DELETE FROM tags WHERE project_id = :project AND id = :id;
+
+-- name: dropChange
+-- A name that is given out again is not replaced any more. Locks the rows of tag_changes that it writes.
+DELETE FROM tag_changes WHERE project_id = :project AND from_name = :name;
+
+-- name: redirectChanges
+-- What is being given a name gets the name that replaces it. Locks the rows of tag_changes that it writes.
+UPDATE tag_changes SET to_name = :to_name WHERE project_id = :project AND to_name = :from_name;
+
+-- name: insertChange
+-- Records that a name is to be replaced on tickets. Locks the rows of tag_changes that it writes.
+INSERT INTO tag_changes (project_id, from_name, to_name, actor, event_id)
+SELECT :project::uuid, :from_name::text, :to_name::text, :actor::text, coalesce(max(id), 0) FROM ticket_events
+ON CONFLICT (project_id, from_name) DO UPDATE SET to_name = excluded.to_name, actor = excluded.actor,
+  event_id = excluded.event_id;
+
+-- name: renameInViews
+-- Gives saved views of a project the new name of the tag that they filter by. Locks the rows of operator_views that it
+-- writes.
+UPDATE operator_views SET filters = jsonb_set(filters, '{tag}', to_jsonb(:to_name::text))
+WHERE project_id = :project AND filters ->> 'tag' = :from_name;
+
+-- name: renameInCannedReplies
+-- Replaces a tag in the actions of canned replies, or removes it. Locks the rows of canned_replies that it writes.
+UPDATE canned_replies SET version = version + 1, updated_at = now(), actions = jsonb_set(actions, '{addTags}', (
+  SELECT coalesce(jsonb_agg(renamed.name ORDER BY renamed.place), '[]') FROM (
+    SELECT CASE WHEN tag = :from_name THEN :to_name::text ELSE tag END AS name, min(place) AS place
+    FROM jsonb_array_elements_text(actions -> 'addTags') WITH ORDINALITY AS listed (tag, place) GROUP BY 1
+  ) AS renamed WHERE renamed.name IS NOT NULL
+))
+WHERE project_id = :project AND actions -> 'addTags' ? :from_name::text;
+
+-- name: holdChange
+-- The oldest change that no other replica carries out. Locks the row of tag_changes that it reads.
+SELECT project_id AS project, from_name, to_name, actor FROM tag_changes ORDER BY created_at LIMIT 1
+FOR UPDATE SKIP LOCKED;
+
+-- name: renameOnTickets
+-- Replaces a tag on some tickets, or removes it, with an event each, so that lists and the console follow. When a ticket
+-- was updated stays as it is, so that lists keep their order. SKIP LOCKED: a ticket that is decided about at this moment
+-- is left to the next step. Locks the rows of tickets that it writes.
+WITH due AS (
+  SELECT t.id FROM ticket_list l JOIN tickets t ON t.id = l.ticket_id
+  WHERE l.project_id = :project AND l.tag_keys <> '{}' AND l.tag_keys @> ARRAY[:project::text || ':' || :from_name::text]
+    AND t.project_id = :project AND :from_name::text = ANY (t.tags)
+  LIMIT {{stepTickets}} FOR NO KEY UPDATE OF t SKIP LOCKED
+), renamed AS (
+  UPDATE tickets t SET version = version + 1, tags = CASE WHEN :to_name::text = ANY (t.tags) OR :to_name::text IS NULL
+    THEN array_remove(t.tags, :from_name) ELSE array_replace(t.tags, :from_name, :to_name::text) END
+  FROM due WHERE t.id = due.id RETURNING t.id, t.home_project_id, t.tags
+)
+INSERT INTO ticket_events (ticket_id, project_id, actor, moves, data)
+SELECT id, home_project_id, :actor, '[]',
+  jsonb_build_object('decision', 'change', 'change', jsonb_build_object('tags', to_jsonb(tags)))
+FROM renamed RETURNING ticket_id;
+
+-- name: followTickets
+-- Takes over the new tags at once, so that the next step does not read these tickets again. Locks the rows of
+-- ticket_list that it writes.
+WITH held AS (
+  SELECT ticket_id FROM ticket_list WHERE ticket_id = ANY (:ids::uuid[]) ORDER BY ticket_id FOR NO KEY UPDATE
+)
+UPDATE ticket_list l SET version = t.version,
+  tag_keys = ARRAY(SELECT t.project_id || ':' || tag FROM unnest(t.tags) AS tag)
+FROM held JOIN tickets t ON t.id = held.ticket_id WHERE l.ticket_id = held.ticket_id;
+
+-- name: finishChange
+-- Ends a change that no ticket waits for any more. Locks the rows of tag_changes that it writes.
+DELETE FROM tag_changes WHERE project_id = :project AND from_name = :from_name
+  AND event_id <= (SELECT settled_id FROM ticket_index)
+  AND NOT EXISTS (
+    SELECT FROM ticket_list l JOIN tickets t ON t.id = l.ticket_id
+    WHERE l.project_id = :project AND l.tag_keys <> '{}' AND l.tag_keys @> ARRAY[:project::text || ':' || :from_name::text]
+      AND t.project_id = :project AND :from_name::text = ANY (t.tags));
