@@ -9,7 +9,7 @@ import type { Log } from "@svc/log";
 import { ensureLocalSecretKey, localSecretKeyFile, readLocalSecretKey } from "@svc/operations";
 import { closeResources, loadConfig, openResources, readEnvironment } from "@svc/runtime";
 import type { Config, EarlyConfig, Resources } from "@svc/runtime";
-import { DEFAULT_PROJECT, readSchemaState } from "@svc/store";
+import { DEFAULT_PROJECT } from "@svc/store";
 import type { Store } from "@svc/store";
 import { CliError, EXIT, failure, watchInterrupt } from "./cli-error.ts";
 import type { Cli, Environment } from "./cli.ts";
@@ -127,9 +127,7 @@ export async function onDatabase<Result>(
   { config, log }: Database,
   work: (resources: Resources) => Promise<Result>,
 ): Promise<Result> {
-  // A service waits for its store; a command says at once that it cannot be reached.
-  await readSchemaState(config.databaseUrl);
-  const resources = await openResources(config, { app: "cli", log });
+  const resources = await openResources(config, { app: "cli", log, waits: false });
   try {
     return await work(resources);
   } finally {

@@ -11,8 +11,8 @@ import type { Mailer } from "@svc/outbound";
 import { errorCode } from "@svc/primitives";
 import { migrateQueues, openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { createBriefCache, findPooler, isRejectedSetting, migrateStore, openStore, readSchemaState } from "@svc/store";
-import type { Store } from "@svc/store";
+import { createBriefCache, findPooler, isRejectedSetting, migrateStore, openStore, readDatabaseState } from "@svc/store";
+import type { DatabaseState, PoolerMode, Store } from "@svc/store";
 import { createFetchGuard } from "./guards.ts";
 import type { Config } from "./load-config.ts";
 
@@ -21,14 +21,15 @@ import type { Config } from "./load-config.ts";
  * StartError behind a pooler in transaction mode.
  */
 export async function migrateAll(directUrl: string, log: Log): Promise<void> {
-  await requireSessions(directUrl, "Migrations");
-  await migrateStore(directUrl, log);
+  const { schema, pooler } = await readDatabaseState(directUrl);
+  requireSessions(pooler, "Migrations");
+  if (schema === "older") await migrateStore(directUrl, log);
   await migrateQueues(directUrl, log);
 }
 
 /** Throws StartError if a pooler gives each transaction another connection. `user` is what needs more than that. */
-export async function requireSessions(directUrl: string, user: string): Promise<void> {
-  if ((await findPooler(directUrl)) !== "transaction") return;
+function requireSessions(pooler: PoolerMode | null, user: string): void {
+  if (pooler !== "transaction") return;
   throw new StartError(
     `${user} cannot use a connection pooler in transaction mode. Set DATABASE_DIRECT_URL to the address of PostgreSQL itself. See docs/recipes/managed.md.`,
   );
@@ -139,10 +140,10 @@ function codeIn(error: unknown): string {
 export async function waitForStore(
   url: string,
   log: { warn(fields: object, text: string): void },
-): Promise<"current" | "older" | "newer"> {
+): Promise<DatabaseState> {
   for (let round = 0; ; round++) {
     try {
-      return await readSchemaState(url);
+      return await readDatabaseState(url);
     } catch (error) {
       const { words, isLasting } = explainStoreError(error);
       // A wrong password or certificate does not mend itself by waiting.
@@ -189,23 +190,27 @@ function createModelsFinder({ models, modelCalls, isModelServerFixed }: Config, 
 }
 
 /**
- * Opens what services work with: log, store, queues. Waits for the store; refuses a schema that this version does not
- * know, a secret key that is not the one of this store, a folder that is to have a model and has none, and (in
- * production) a Redis that may drop jobs.
+ * Opens what services work with: log, store, queues. Waits for the store, or rejects at once as pg does where `waits` is
+ * false; refuses a schema that this version does not know, a secret key that is not the one of this store, a folder that
+ * is to have a model and has none, and (in production) a Redis that may drop jobs.
  */
-export async function openResources(config: Config, options: { app: string; log?: Log }): Promise<Resources> {
+export async function openResources(
+  config: Config,
+  options: { app: string; log?: Log; waits?: boolean },
+): Promise<Resources> {
   const log = options.log ?? createLog({ level: config.logLevel, name: options.app });
   const source = config.embeddings === undefined ? null : sourceOf(config.embeddings);
-  const schema = await waitForStore(config.databaseUrl, log);
+  const { databaseUrl: url, directUrl } = config;
+  const { schema, pooler } = await (options.waits === false ? readDatabaseState(url) : waitForStore(url, log));
   if (schema === "older") throw new StartError("The database schema is older than this version. Run: svc migrate");
   if (schema === "newer") {
     log.warn({}, "the database schema is newer than this version; finish the upgrade of this app soon");
   }
-  const pooler = await findPooler(config.databaseUrl);
   if (pooler !== null) log.info({ pooler }, "PostgreSQL is behind a connection pooler; statements are not prepared");
-  if (config.redisUrl === undefined) await requireSessions(config.directUrl, "Queues on PostgreSQL");
+  if (config.redisUrl === undefined)
+    requireSessions(directUrl === url ? pooler : await findPooler(directUrl), "Queues on PostgreSQL");
   const store = openStore({
-    url: config.databaseUrl,
+    url,
     secretKey: config.secretKey,
     log,
     app: `svc-${options.app}`,

@@ -157,8 +157,8 @@ export type {
   NewHook,
   NewHookBody,
 } from "./platform/hooks.ts";
-export { createSealer, migrateStore, readSchemaState } from "./platform/installation.ts";
-export type { SchemaState, Sealer, StoredModelSettings } from "./platform/installation.ts";
+export { createSealer, migrateStore, readDatabaseState, readSchemaState } from "./platform/installation.ts";
+export type { DatabaseState, SchemaState, Sealer, StoredModelSettings } from "./platform/installation.ts";
 export { MODEL_PULL_LEASE_MS } from "./platform/models.ts";
 export type {
   ClaimedModelPull,

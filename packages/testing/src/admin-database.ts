@@ -14,25 +14,24 @@ export function urlOfDatabase(adminUrl: string, database: string): string {
 }
 
 /** Runs one statement on a connection of its own. Names of databases cannot be parameters: quote them. */
-export async function runAsAdmin(adminUrl: string, text: string, values: unknown[] = []): Promise<unknown[]> {
+export const runAsAdmin = (adminUrl: string, text: string, values: unknown[] = []): Promise<unknown[]> =>
+  onAdminConnection(adminUrl, async (client) => (await client.query<Record<string, unknown>>(text, values)).rows);
+
+async function onAdminConnection<Result>(adminUrl: string, work: (client: Client) => Promise<Result>): Promise<Result> {
   const client = new Client({ connectionString: adminUrl, connectionTimeoutMillis: 10_000 });
   await client.connect();
   try {
-    return (await client.query<Record<string, unknown>>(text, values)).rows;
+    return await work(client);
   } finally {
     await client.end();
   }
 }
 
-/**
- * Runs a statement on a database that nobody may be connected to: connections to it are waited out. `prepare` runs before
- * each trial.
- */
-async function runOnUnused(adminUrl: string, text: string, prepare?: () => Promise<unknown>): Promise<void> {
+/** Runs a statement on a database that nobody may be connected to: connections to it are waited out. */
+async function waitOutConnections(statement: () => Promise<unknown>): Promise<void> {
   for (let trial = 1; ; trial++) {
     try {
-      await prepare?.();
-      await runAsAdmin(adminUrl, text);
+      await statement();
       return;
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.code !== OBJECT_IN_USE || trial === TRIALS) throw error;
@@ -41,10 +40,22 @@ async function runOnUnused(adminUrl: string, text: string, prepare?: () => Promi
   }
 }
 
+/**
+ * True if a database is copied best as files. That takes a fifth of the CPU time of a copy through the log, PostgreSQL's
+ * way since 15, but two checkpoints, which are cheap only on a server that does not wait for its disk.
+ */
+const CAN_COPY_FILES = `
+  SELECT current_setting('server_version_num')::int >= 150000 AND current_setting('fsync') = 'off' AS files`;
+
 /** Makes a database, as a copy of another one where that is given. A connection to the original is waited out. */
-export async function createDatabase(adminUrl: string, name: string, template?: string): Promise<void> {
-  const copying = template === undefined ? "" : ` TEMPLATE ${escapeIdentifier(template)}`;
-  await runOnUnused(adminUrl, `CREATE DATABASE ${escapeIdentifier(name)}${copying}`);
+export function createDatabase(adminUrl: string, name: string, template?: string): Promise<void> {
+  const create = `CREATE DATABASE ${escapeIdentifier(name)}`;
+  return onAdminConnection(adminUrl, async (client) => {
+    const { rows } = await client.query<{ files: boolean }>(CAN_COPY_FILES);
+    const strategy = rows[0]?.files === true ? " STRATEGY file_copy" : "";
+    const copying = template === undefined ? "" : ` TEMPLATE ${escapeIdentifier(template)}${strategy}`;
+    await waitOutConnections(() => client.query(`${create}${copying}`));
+  });
 }
 
 /**
@@ -59,9 +70,7 @@ export async function ensureDatabase(
   const isThere = async () =>
     (await runAsAdmin(adminUrl, "SELECT FROM pg_database WHERE datname = $1", [name])).length > 0;
   if (await isThere()) return name;
-  const client = new Client({ connectionString: adminUrl, connectionTimeoutMillis: 10_000 });
-  await client.connect();
-  try {
+  return onAdminConnection(adminUrl, async (client) => {
     // Held until the connection ends, also when its process is killed.
     await client.query("SELECT pg_advisory_lock(hashtextextended($1, 0))", [name]);
     if (await isThere()) return name;
@@ -69,23 +78,23 @@ export async function ensureDatabase(
     await dropDatabase(adminUrl, unfinished);
     await createDatabase(adminUrl, unfinished, template);
     await fill(unfinished);
-    await runOnUnused(adminUrl, `ALTER DATABASE ${escapeIdentifier(unfinished)} RENAME TO ${escapeIdentifier(name)}`);
+    const rename = `ALTER DATABASE ${escapeIdentifier(unfinished)} RENAME TO ${escapeIdentifier(name)}`;
+    await waitOutConnections(() => client.query(rename));
     return name;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /**
  * Removes a database together with the connections to it. It is not dropped `WITH (FORCE)`, which only a superuser may do
  * while autovacuum works in it; a plain `DROP DATABASE` ends autovacuum.
  */
-export async function dropDatabase(adminUrl: string, name: string): Promise<void> {
-  const endConnections = () =>
-    runAsAdmin(
-      adminUrl,
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND usename = current_user",
-      [name],
-    );
-  await runOnUnused(adminUrl, `DROP DATABASE IF EXISTS ${escapeIdentifier(name)}`, endConnections);
+export function dropDatabase(adminUrl: string, name: string): Promise<void> {
+  const endConnections =
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND usename = current_user";
+  return onAdminConnection(adminUrl, (client) =>
+    waitOutConnections(async () => {
+      await client.query(endConnections, [name]);
+      await client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)}`);
+    }),
+  );
 }

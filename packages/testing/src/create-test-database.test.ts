@@ -101,14 +101,14 @@ testOwnServer(
     await client.connect();
     const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
     const pid = rows[0]?.pid ?? 0;
-    const attempts = new Set<number>();
+    const attempts = new Set<string>();
     const hasTriedTwice = async () => {
       const found = await query(
         admin,
-        `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'DROP DATABASE%${pathname.slice(1)}%'
+        `SELECT query_start::text AS start FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'DROP DATABASE%${pathname.slice(1)}%'
        AND pid <> pg_backend_pid()`,
       );
-      for (const row of found as { pid: number }[]) attempts.add(row.pid);
+      for (const row of found as { start: string }[]) attempts.add(row.start);
       return attempts.size > 1;
     };
     process.kill(pid, "SIGSTOP");

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { waitFor } from "./wait-for.ts";
+import { pauseAfter, waitFor } from "./wait-for.ts";
 
 test("it resolves to the first truthy answer of the check", async () => {
   let calls = 0;
@@ -22,4 +22,8 @@ test("the failure says what was waited for and why it did not come", async () =>
     message: expect.stringMatching(/the server \(connection refused\)/),
     cause,
   });
+});
+
+test("a short wait ends at most 20 ms late, a longer one a tenth of its time and never more than 200 ms", () => {
+  expect([0, 100, 500, 10_000].map(pauseAfter)).toEqual([20, 20, 50, 200]);
 });

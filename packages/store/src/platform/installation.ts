@@ -7,7 +7,9 @@ import type { Log } from "@svc/log";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import pg from "pg";
+import type pg from "pg";
+import { findPoolerOn, onConnection } from "./server-checks.ts";
+import type { PoolerMode } from "./server-checks.ts";
 
 /** Seals and opens secrets at rest, and names what must not be named. */
 export interface Sealer {
@@ -253,24 +255,34 @@ export async function findOwnObjects(): Promise<OwnObjects> {
 /** How the schema of a database stands to this version of the program. */
 export type SchemaState = "current" | "older" | "newer";
 
-/** Compares the database's schema with the one that this version knows. */
-export async function readSchemaState(url: string): Promise<SchemaState> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  await client.connect();
-  try {
-    const exists = await client.query<{ there: string | null }>("SELECT to_regclass($1)::text AS there", [
-      MIGRATIONS_TABLE,
-    ]);
-    if (exists.rows[0]?.there == null) return "older";
-    const { rows } = await client.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
-    const bundled = await bundledMigrations();
-    const applied = new Set(rows.map((row) => row.name));
-    if (bundled.some((name) => !applied.has(name))) return "older";
-    return applied.size > bundled.length ? "newer" : "current";
-  } finally {
-    await client.end();
-  }
+async function readSchemaStateOn(client: pg.ClientBase): Promise<SchemaState> {
+  const exists = await client.query<{ there: string | null }>("SELECT to_regclass($1)::text AS there", [
+    MIGRATIONS_TABLE,
+  ]);
+  if (exists.rows[0]?.there == null) return "older";
+  const { rows } = await client.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
+  const bundled = await bundledMigrations();
+  const applied = new Set(rows.map((row) => row.name));
+  if (bundled.some((name) => !applied.has(name))) return "older";
+  return applied.size > bundled.length ? "newer" : "current";
 }
+
+/** Compares the database's schema with the one that this version knows. */
+export const readSchemaState = (url: string): Promise<SchemaState> => onConnection(url, readSchemaStateOn);
+
+/** What a start has to know of the database at a URL. */
+export interface DatabaseState {
+  schema: SchemaState;
+  /** See `findPooler`. */
+  pooler: PoolerMode | null;
+}
+
+/** Returns what `readSchemaState` and `findPooler` return, from one connection. */
+export const readDatabaseState = (url: string): Promise<DatabaseState> =>
+  onConnection(url, async (client) => ({
+    schema: await readSchemaStateOn(client),
+    pooler: await findPoolerOn(url, client),
+  }));
 
 /**
  * Brings the schema up to this version: forward only, each file in a transaction, one migrator at a time (advisory

@@ -283,26 +283,39 @@ export function isRejectedSetting(error: unknown): boolean {
   return error instanceof Error && code === "08P01" && /startup parameter/i.test(error.message);
 }
 
-async function readPid(client: pg.Client): Promise<number> {
+async function readPid(client: pg.ClientBase): Promise<number> {
   // Without a name: a named statement would collide with one that another client has prepared on this connection.
   const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
   return rows[0]?.pid ?? 0;
 }
 
-async function connect(url: string): Promise<pg.Client & { processID?: number | null }> {
+/** A connection with the ID of the server process, or of what a pooler says in its place. */
+type CheckedClient = pg.Client & { processID?: number | null };
+
+/**
+ * Runs checks of a server on one connection, since opening one costs the server more than what is asked on it. Rejects
+ * as pg does when the server cannot be reached.
+ */
+export async function onConnection<Result>(
+  url: string,
+  check: (client: CheckedClient) => Promise<Result>,
+): Promise<Result> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: CONNECT_TIMEOUT_MS,
   });
   await client.connect();
-  return client;
+  try {
+    return await check(client);
+  } finally {
+    await client.end();
+  }
 }
 
 /** True if the server process of a connection serves another one as well. */
-async function sharesConnections(url: string, first: pg.Client): Promise<boolean> {
-  const second = await connect(url);
-  try {
+const sharesConnections = (url: string, first: CheckedClient): Promise<boolean> =>
+  onConnection(url, async (second) => {
     for (let round = 0; round < ROUNDS; round++) {
       const before = await readPid(first);
       await second.query("BEGIN");
@@ -313,39 +326,30 @@ async function sharesConnections(url: string, first: pg.Client): Promise<boolean
       if (held === before || during !== before) return true;
     }
     return false;
-  } finally {
-    await second.end();
-  }
-}
+  });
 
 /**
  * Returns the mode of the pooler between here and PostgreSQL, or null if there is none. A pooler is recognized by the
  * process ID that it gives a client to cancel its statements, which is not that of a server process. Rejects as pg does
  * when the server cannot be reached.
  */
-export async function findPooler(databaseUrl: string): Promise<PoolerMode | null> {
-  const first = await connect(databaseUrl);
-  try {
-    if (first.processID === (await readPid(first))) return null;
-    return (await sharesConnections(databaseUrl, first)) ? "transaction" : "session";
-  } finally {
-    await first.end();
-  }
+export const findPooler = (databaseUrl: string): Promise<PoolerMode | null> =>
+  onConnection(databaseUrl, (client) => findPoolerOn(databaseUrl, client));
+
+/** As `findPooler`, on a connection to this URL. */
+export async function findPoolerOn(databaseUrl: string, client: CheckedClient): Promise<PoolerMode | null> {
+  if (client.processID === (await readPid(client))) return null;
+  return (await sharesConnections(databaseUrl, client)) ? "transaction" : "session";
 }
 
 /** `server_version_num` of 18.4 is 180004. */
 const NUMBERS_A_MAJOR = 10_000;
 
 /** The version of a PostgreSQL, as it says it and as a number. It stands in no table of ours. Rejects as pg does. */
-export async function readPostgresVersion(url: string): Promise<{ text: string; major: number }> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  await client.connect();
-  try {
+export const readPostgresVersion = (url: string): Promise<{ text: string; major: number }> =>
+  onConnection(url, async (client) => {
     const { rows } = await client.query<{ text: string; number: string }>(
       "SELECT current_setting('server_version') AS text, current_setting('server_version_num') AS number",
     );
     return { text: rows[0]?.text ?? "unknown", major: Math.floor(Number(rows[0]?.number) / NUMBERS_A_MAJOR) };
-  } finally {
-    await client.end();
-  }
-}
+  });
