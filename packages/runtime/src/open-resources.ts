@@ -11,7 +11,14 @@ import type { Mailer } from "@svc/outbound";
 import { errorCode } from "@svc/primitives";
 import { migrateQueues, openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { createBriefCache, findPooler, isRejectedSetting, migrateStore, openStore, readDatabaseState } from "@svc/store";
+import {
+  createBriefCache,
+  findPooler,
+  isRejectedSetting,
+  migrateStore,
+  openStore,
+  readDatabaseState,
+} from "@svc/store";
 import type { DatabaseState, PoolerMode, Store } from "@svc/store";
 import { createFetchGuard } from "./guards.ts";
 import type { Config } from "./load-config.ts";

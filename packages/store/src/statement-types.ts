@@ -736,7 +736,7 @@ export interface Statements {
   "tickets/ticket-index": {
     findChanged: [{ settledId: number | string }, { ticketId: string; hasDeadlines: boolean }];
     follow: [{ ids: readonly (string | null)[] }, object];
-    hold: [{ sendsEmails: boolean }, { settledId: number; reachedId: number; hasNotifications: boolean; topId: number; topXmax: string; isReachedSettled: boolean }];
+    hold: [{ sendsEmails: boolean }, { settledId: number; reachedId: number; hasNotifications: boolean; topId: number; topXmax: string; isReachedSettled: boolean; hasWebhooks: boolean }];
     indexNext: [object, { isEmpty: boolean; isComplete: boolean }];
     isBehind: [object, { isBehind: boolean }];
     queueAgain: [{ unfinished: readonly (string | null)[] }, object];
