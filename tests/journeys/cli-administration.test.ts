@@ -374,7 +374,7 @@ describe("deliveries", () => {
     );
     expect(dead[0]).toMatchObject({ url: receiver.url("/gone/3?evil=%1b"), attempts: [{ status: 410 }] });
     const { stdout } = await run("deliveries", "list");
-    expect(stdout).toMatch(/^DELIVERY +STATE +CALLBACK AND ATTEMPTS\n/);
+    expect(stdout).toMatch(/^DELIVERY +STATE +CALLBACK OR EVENT, AND ATTEMPTS\n/);
     expect(stdout).toMatch(/ dead +message\.completed of [^]*\n +http:\/\/127\.0\.0\.1:\d+\/gone\/1\n +1 attempt at /);
     const doctor = await run("doctor");
     expect(doctor.stdout).toMatch(

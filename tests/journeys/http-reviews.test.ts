@@ -393,6 +393,7 @@ describe("an operator's own text", () => {
       ["operator", "attachment"],
     ]);
     expect(done.events.find(({ data }) => data["decision"] === "edit")?.data).toEqual({
+      assignee: expect.stringMatching(/^key:/),
       decision: "edit",
       draft: DRAFT,
       sent: json.text,

@@ -131,6 +131,8 @@ describe("a claim", () => {
       coveredBy: null,
       isKeyRevoked: false,
       trace: null,
+      webhook: null,
+      event: null,
     });
     expect(claimed.sealedSecret && store.sealer.open(claimed.sealedSecret)).toBe("the key of the sender");
     await store.deliveries.postpone(claimed, 0);
@@ -258,6 +260,8 @@ describe("a try that is over", () => {
       attempts: [{ at: expect.any(String), status: 200, ms: 12, error: null }],
       nextAt: null,
       createdAt: expect.any(String),
+      webhookId: null,
+      eventId: null,
     });
     expect(await sealedOf(pending.messageId)).toBeNull();
     expect(await buffered(pending.ticketId)).toEqual([]);
