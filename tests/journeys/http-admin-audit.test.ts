@@ -75,7 +75,7 @@ describe("every endpoint of administration that is no GET", () => {
     ([, { method }]) => method !== "GET",
   );
   /** They answer what would come of their body; nothing is kept, changed or sent, so their calls leave no row. */
-  const TRIALS = ["renderCannedReply", "testHook"];
+  const TRIALS = ["renderCannedReply", "testHook", "testModelSettings"];
 
   /** Calls an endpoint about what is not there, with the body of its example. */
   async function callEndpoint({ method, path, body, ifMatch, example }: Endpoint, key: string): Promise<string> {

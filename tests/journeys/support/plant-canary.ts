@@ -52,6 +52,11 @@ export async function plantCanary(product: Product, projectName: string): Promis
   const message = (more: object) => ({ text: `I am ${name}.`, userId, meta: { deep: [{ [name]: name }] }, ...more });
   const review = createReviewClient(product, projectName);
 
+  // A webhook for events, which nobody receives.
+  const webhook = { url: `http://127.0.0.1:${await freePort()}/events`, events: ["ticket.created"] };
+  const subscribed = await call("/admin/webhooks", { json: webhook });
+  if (subscribed.status !== 201) throw new Error(`the webhook was not created: ${subscribed.text}`);
+
   // A call under an Idempotency-Key, whose answer is kept.
   const answered = await callApi(`${url}/api/v1/messages`, {
     key,
@@ -197,6 +202,17 @@ export async function plantCanary(product: Product, projectName: string): Promis
     { what: "a callback to be tried in vain", timeoutMs: 20_000 },
   );
   const ticketIds = [ticketId, calledId, checkedId, hookedId];
+  await waitFor(
+    async () =>
+      (
+        await sql(
+          `SELECT FROM deliveries d JOIN delivery_attempts a ON a.delivery_id = d.id
+           WHERE d.subject_id = ANY ($1) AND d.webhook_id IS NOT NULL AND a.error IS NOT NULL`,
+          [ticketIds],
+        )
+      ).length > 0,
+    { what: "an event to be tried in vain", timeoutMs: 20_000 },
+  );
   await waitFor(
     async () =>
       (await sql("SELECT FROM ticket_customers WHERE ticket_id = ANY ($1)", [ticketIds])).length === ticketIds.length,

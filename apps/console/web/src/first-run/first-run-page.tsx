@@ -70,6 +70,38 @@ function ChannelStep({ number }: { number: number }) {
   );
 }
 
+const NEXT = [
+  { section: "models", title: "firstRun.model", text: "firstRun.modelText" },
+  { section: "operators", title: "firstRun.people", text: "firstRun.peopleText" },
+] as const;
+
+/** Settings that are optional, and that many installations want soon. */
+function NextSteps() {
+  const { t } = useTexts();
+  const project = useProject();
+  const mayDo = useRights();
+  if (!mayDo("admin:*")) return null;
+  return (
+    <nav aria-label={t("firstRun.next")} className="mt-6">
+      <h2 className="text-sm font-semibold">{t("firstRun.next")}</h2>
+      <ul className="mt-2 grid gap-2 sm:grid-cols-2">
+        {NEXT.map(({ section, title, text }) => (
+          <li key={section} className="relative rounded-lg border border-line p-3 transition-colors hover:border-edge">
+            <Link
+              to="/$project/administration/$section"
+              params={{ project, section }}
+              className="rounded-sm text-sm font-medium after:absolute after:inset-0 after:rounded-lg"
+            >
+              {t(title)}
+            </Link>
+            <p className="mt-0.5 text-sm text-muted">{t(text)}</p>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
 /** Leads an administrator from an empty installation to a first message that is answered. */
 export function FirstRunPage() {
   const { t } = useTexts();
@@ -93,6 +125,7 @@ export function FirstRunPage() {
         <ChannelStep number={2} />
         <TestStep number={3} />
       </ol>
+      <NextSteps />
     </PageFrame>
   );
 }
