@@ -203,6 +203,8 @@ describe("the list of deliveries", () => {
       ],
       nextAt: expect.any(String),
       createdAt: expect.any(String),
+      webhookId: null,
+      eventId: null,
     });
     await callbacks.hurry(sent.id);
     await callbacks.untilIn(sent.id, "dead");
