@@ -84,7 +84,7 @@ export const cannedReplyActionsSchema = z
       .max(CANNED_REPLY_LIMITS.snoozeMaxHours, { error: SNOOZE_HOURS_ERROR })
       .nullable()
       .optional()
-      .describe("Hours from the reply on. Null: until the customer writes."),
+      .describe("Hours from when the canned reply is rendered. Null: until the customer writes."),
     resolves: z.boolean({ error: "must be true or false" }).optional(),
   })
   .refine(({ resolves, snoozeHours }) => resolves !== true || snoozeHours === undefined, {

@@ -35,12 +35,15 @@ const settings = {
   description: textUpTo(TAG_LIMITS.descriptionMaxChars).optional(),
 };
 
+/** Name of a managed tag. Without a comma, which separates tags where people write them. */
+const nameField = ticketTagField.refine((name) => !name.includes(","), { error: "must not contain a comma" });
+
 /** Body of `POST /api/v1/admin/tags`. Unknown fields are rejected. */
-export const tagInputSchema = z.strictObject({ name: ticketTagField, ...settings });
+export const tagInputSchema = z.strictObject({ name: nameField, ...settings });
 export type TagInput = z.infer<typeof tagInputSchema>;
 
 /** Body of `PATCH /api/v1/admin/tags/:id`. Unknown fields are rejected. */
-export const tagChangeSchema = z.strictObject({ name: ticketTagField.optional(), ...settings });
+export const tagChangeSchema = z.strictObject({ name: nameField.optional(), ...settings });
 export type TagChange = z.infer<typeof tagChangeSchema>;
 
 /** Body of `POST /api/v1/admin/tags/:id/merge`. Unknown fields are rejected. */

@@ -109,7 +109,8 @@ function timeRowsOf({ current, previous }: { current: ReportPeriod; previous: Re
     key: point.toISOString(),
     name: null,
     ...at(current, point),
-    previous: at(previous, previous.points[index]),
+    // From the end: where the clocks change in one of the two, it may begin with a part of another day.
+    previous: at(previous, previous.points.at(index - current.points.length)),
   }));
 }
 

@@ -16,6 +16,11 @@ test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])("text that a spreads
   expect(write(cell)).toBe(`\uFEFF"'${cell}"\r\n`);
 });
 
+test("text that a spreadsheet would run after a separator or a line break of its own is text", () => {
+  expect(write("Thanks;=1+1\n@SUM(A1)")).toBe(`\uFEFF"Thanks;'=1+1\n'@SUM(A1)"\r\n`);
+  expect(write("\uFF1D1+1")).toBe(`\uFEFF"'\uFF1D1+1"\r\n`);
+});
+
 test("numbers stay numbers, and quotes, commas and line breaks stay in their cell", () => {
   expect(write(-5, 'He said "no", twice\nand left')).toBe('\uFEFF-5,"He said ""no"", twice\nand left"\r\n');
   expect(write('","=1+1')).toBe('\uFEFF""",""=1+1"\r\n');

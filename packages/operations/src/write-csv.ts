@@ -1,13 +1,16 @@
 /** A value of a cell; null for an empty one. */
 export type CsvCell = string | number | boolean | null;
 
-/** What a spreadsheet takes for the start of a formula, by OWASP ("CSV Injection"). */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * What a spreadsheet takes for the start of a formula, by OWASP ("CSV Injection"); also within a cell, because Excel ends
+ * cells at semicolons where lists are separated by them, as in German, and lines wherever they break then.
+ */
+const FORMULA = /^(?=[\t\r])|(?<=^|[;\n]|[\s\S]\r)(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
 function writeCell(cell: CsvCell): string {
   if (typeof cell !== "string") return cell === null ? "" : String(cell);
-  const safe = FORMULA.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n\t']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = cell.replaceAll(FORMULA, "'");
+  return /[",;\r\n\t']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /**

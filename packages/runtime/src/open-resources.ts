@@ -190,8 +190,8 @@ function createModelsFinder({ models, modelCalls, isModelServerFixed }: Config, 
     const provider = modelProviderOf({ baseUrl: stored.baseUrl, api: stored.api, apiKey });
     const others = own?.providers ?? [];
     if (others.some(({ name }) => name === provider.name)) return { config: own };
-    const defaultModel = stored.model ?? own?.defaultModel ?? null;
-    return { config: { providers: [provider, ...others], defaultModel, ...modelCalls } };
+    // Not SVC_LLM_MODEL: it names a model of another server, and the questions for it are not for this one.
+    return { config: { providers: [provider, ...others], defaultModel: stored.model, ...modelCalls } };
   };
   return async () => (await cache.get("models", read))?.config ?? null;
 }

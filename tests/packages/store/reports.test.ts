@@ -71,7 +71,9 @@ async function plant({ begunAt, channelId = "widget", decisions = [], runs = [],
   for (const { at, actor, messageId, data } of events) {
     await db.sql(
       `INSERT INTO ticket_events (ticket_id, project_id, message_id, at, actor, data, answer_step)
-       VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $6::jsonb ->> 'decision' = 'reject' THEN 'reject' END)`,
+       VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $6::jsonb ->> 'decision' IN ('reject', 'reply', 'resolve') THEN 'reject'
+         WHEN $6::jsonb ->> 'decision' IN ('approve', 'edit') THEN $6::jsonb ->> 'decision'
+         WHEN $6::jsonb #>> '{gate,sends}' = 'false' THEN 'held' END)`,
       [ticketId, home, messageId, at, actor, JSON.stringify(data)],
     );
   }
@@ -133,6 +135,27 @@ describe("a report", () => {
     }
     await plant({ begunAt: "2026-11-10T08:00:00Z" });
     expect((await read()).current.total).toMatchObject({ conversations: 8, selfService: 2 });
+  });
+
+  test("counts as rejections only decisions against a draft that waits", async () => {
+    const begunAt = "2026-11-10T08:00:00Z";
+    const reply: [string, string] = [ANN, "reply"];
+    await plant({
+      begunAt,
+      runs: [["2026-11-10T08:00:02Z", false]],
+      decisions: [
+        ["2026-11-10T09:00:00Z", ...reply],
+        ["2026-11-10T10:00:00Z", ...reply],
+        ["2026-11-10T11:00:00Z", ANN, "resolve"],
+      ],
+    });
+    expect((await read()).current.total).toMatchObject({ replies: 2, rejections: 1 });
+  });
+
+  test("looks at first replies as they were at the end of the period", async () => {
+    await plant({ begunAt: "2026-11-06T08:00:00Z", repliedAt: "2026-11-06T08:00:02Z" });
+    await plant({ begunAt: "2026-11-06T08:00:00Z", repliedAt: "2026-11-12T08:00:00Z" });
+    expect((await read()).previous.total).toMatchObject({ firstReplyP50Ms: 2_000, firstReplyP90Ms: 2_000 });
   });
 
   test("gives each person what they replied, first replied, resolved, and were rated for", async () => {

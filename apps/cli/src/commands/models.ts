@@ -3,6 +3,7 @@ import { modelApiSchema } from "@svc/contracts";
 import type { Model, ModelPullProgress, ModelSettings } from "@svc/contracts";
 import { makeApiTarget, withClient } from "../api-client.ts";
 import { asAdministrator } from "../as-administrator.ts";
+import { EXIT } from "../cli-error.ts";
 import type { Cli } from "../cli.ts";
 import { defineCommand } from "../define-command.ts";
 import { choice, cursorOption, definedOnly, flag, limitOption, option, urlOption } from "../options.ts";
@@ -194,7 +195,8 @@ stopped.`,
 });
 
 function renderSettings({ source, baseUrl, api, apiKey, model }: ModelSettings): string {
-  if (source === null || baseUrl === null) return "No model server is set. Agents quote their knowledge bases.";
+  if (source === null || baseUrl === null)
+    return "No model server is set here. Without models of other providers, agents quote their knowledge bases.";
   const key = apiKey === null ? "no API key" : "with an API key";
   const lines = [
     `Server  ${safeLine(baseUrl)} (${api}, ${key})`,
@@ -241,7 +243,8 @@ const setServer = defineCommand({
         return;
       }
       const { models: found, problem, ms } = await testModelSettings(input);
-      cli.terminal.show({ ok: true, models: found, problem, ms }, () =>
+      if (problem !== null) cli.setExitCode(EXIT.failed);
+      cli.terminal.show({ ok: problem === null, models: found, problem, ms }, () =>
         [
           problem === null ? `${safeLine(model ?? "")} responded in ${ms} ms.` : safeLine(problem),
           ...(found.length === 0 ? [] : [`Models: ${safeLine(found.slice(0, 20).join(", "))}`]),

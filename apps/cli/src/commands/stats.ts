@@ -7,7 +7,7 @@ import { defineCommand } from "../define-command.ts";
 import type { OptionValues } from "../define-command.ts";
 import { choice, definedOnly, option, projectOption } from "../options.ts";
 import { renderFacts, renderTable } from "../render-table.ts";
-import { safeLine } from "../safe-text.ts";
+import { safeLine, safeText } from "../safe-text.ts";
 import { renderDuration, renderReport } from "./report-tables.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -165,7 +165,8 @@ const report = defineCommand({
         exportReport({ ...period, ...zone, table: csv }),
       );
       const text = content.toString();
-      cli.terminal.show({ ok: true, csv: text }, () => text.trimEnd());
+      // Comments are texts of strangers; a file has them as they are.
+      cli.terminal.show({ ok: true, csv: text }, () => (cli.terminal.isInteractive ? safeText(text) : text).trimEnd());
       return;
     }
     const found = await readFigures(cli, input, ({ getReport }, period) => getReport({ ...period, ...zone }));

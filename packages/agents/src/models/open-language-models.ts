@@ -136,7 +136,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     async findProblem(signal) {
       if (config.defaultModel === null || config.defaultModel === NO_MODEL) return null;
       const target = targetOf(config, config.defaultModel);
-      return target === null ? null : findModelError(target, { manners, signal });
+      return target === null ? unknownProvider(config.defaultModel) : findModelError(target, { manners, signal });
     },
 
     async close() {
@@ -283,13 +283,17 @@ function targetOf(config: ModelsConfig, model: string): ModelTarget | null {
   return { id, provider, name, price, timeoutMs: config.timeoutMs, learned: new Set() };
 }
 
+function unknownProvider(id: string): ModelError {
+  const [named = ""] = id.split(":");
+  return new ModelError("unknown_model", `no model provider named ${named} is configured`);
+}
+
 /** A model of a provider that is not configured: it gives no answer, and the ticket says why. */
 function modelOfNobody(id: string, watch: ModelWatch): LanguageModel {
-  const [named = ""] = id.split(":");
   return {
     id,
     chat() {
-      const error = new ModelError("unknown_model", `no model provider named ${named} is configured`);
+      const error = unknownProvider(id);
       watch.noteTrouble(id, error);
       return Promise.reject(error);
     },

@@ -18,4 +18,8 @@ SELECT
   EXISTS (
     SELECT FROM agents a JOIN ticket_list l ON l.project_id = a.project_id AND l.agent_id = a.id AND l.stage = 'review'
     WHERE a.assignment = 'round-robin' AND l.assignee IS NULL AND NOT l.is_snoozed
-  ) AND EXISTS (SELECT FROM operators WHERE on_duty) AS assignments;
+      AND l.status NOT IN ('resolved', 'spam') AND EXISTS (
+        SELECT FROM operators o JOIN operator_roles r ON r.operator_id = o.id
+        WHERE o.on_duty AND o.disabled_at IS NULL AND r.role IN ('administrator', 'operator')
+          AND (r.project_id IS NULL OR r.project_id = l.project_id))
+  ) AS assignments;

@@ -16,9 +16,13 @@ l.created_us >= (extract(epoch FROM :from::timestamptz) * 1000000)::bigint
   AND l.created_us < (extract(epoch FROM :to::timestamptz) * 1000000)::bigint
 
 -- fragment: decision
-SELECT id, ticket_id, at, actor, data ->> 'decision' AS decision, data ->> 'target' AS target,
-  answer_step = 'reject' AS rejects
-FROM ticket_events
+-- Every reply and every resolution has the step `reject`: it rejects something only if a draft waits for a decision.
+SELECT e.id, e.ticket_id, e.at, e.actor, e.data ->> 'decision' AS decision, e.data ->> 'target' AS target,
+  e.answer_step = 'reject' AND 'held' = (
+    SELECT s.answer_step FROM ticket_events s
+    WHERE s.ticket_id = e.ticket_id AND s.id < e.id AND s.answer_step IS NOT NULL ORDER BY s.id DESC LIMIT 1
+  ) AS rejects
+FROM ticket_events e
 
 -- fragment: decisions
 -- What people decided in the span, and the breaches of SLA targets. The partial index leads to these events alone.
@@ -32,7 +36,7 @@ UNION ALL
 SELECT ticket_id, min(at) FILTER (WHERE decision IN ({{replying}})) AS first_at,
   (array_agg(actor ORDER BY id) FILTER (WHERE decision IN ({{replying}})))[1] AS first_actor,
   (array_agg(actor ORDER BY id DESC) FILTER (WHERE decision IN ({{replying}}, 'resolve')))[1] AS last_actor,
-  bool_or(decision IN ({{replying}}) OR rejects) AS takes_part
+  bool_or(decision IN ({{replying}}, 'reject')) AS takes_part
 FROM decisions GROUP BY ticket_id
 
 -- fragment: run
@@ -131,7 +135,8 @@ FROM (SELECT f.*, {{time_parts}} FROM facts f) f
 {{grouping}};
 
 -- name: times
--- Times to the first reply of tickets that began in the span, and to the resolution of tickets that were resolved in it.
+-- Times to the first reply in the span of tickets that began in it, and to the resolution of tickets that were resolved
+-- in it.
 -- Business time comes as its periods: their starts, their lengths, and the business time before each, all in milliseconds.
 -- The business time of a wait is what has passed at its end, less what had passed at its start, each by a binary search.
 WITH decisions AS MATERIALIZED ({{decisions}}), people AS ({{people}}), facts AS (
@@ -142,7 +147,7 @@ WITH decisions AS MATERIALIZED ({{decisions}}), people AS ({{people}}), facts AS
   FROM ticket_list l JOIN tickets t ON t.id = l.ticket_id AND t.first_reply_at IS NOT NULL
   LEFT JOIN people p ON p.ticket_id = l.ticket_id
   LEFT JOIN LATERAL (SELECT created_at FROM messages WHERE ticket_id = t.id ORDER BY seq LIMIT 1) m ON true
-  WHERE {{begun}} AND {{tickets}}
+  WHERE {{begun}} AND {{tickets}} AND t.first_reply_at < :to
   UNION ALL
   SELECT 'resolution', l.channel_id, l.agent_id, p.last_actor, t.resolved_at, t.created_at, t.resolved_at
   FROM tickets t JOIN ticket_list l ON l.ticket_id = t.id LEFT JOIN people p ON p.ticket_id = t.id

@@ -13,7 +13,8 @@ SELECT pg_try_advisory_xact_lock(:assignment_lock::integer) AS is_held;
 -- somebody is on duty. What ticket_list does not have yet is found a moment later.
 SELECT x.id AS ticket_id, x.project_id AS project
 FROM agents a
-JOIN ticket_list l ON l.project_id = a.project_id AND l.agent_id = a.id AND l.stage = 'review'
+JOIN ticket_list l ON l.project_id = a.project_id AND l.agent_id = a.id AND l.stage = 'review' AND l.assignee IS NULL
+  AND NOT l.is_snoozed
 JOIN tickets x ON x.id = l.ticket_id AND x.project_id = a.project_id AND x.agent_id = a.id AND x.stage = 'review'
   AND x.assignee IS NULL AND x.snoozed_until IS NULL AND x.status NOT IN ('resolved', 'spam')
 WHERE a.assignment = 'round-robin' AND EXISTS (SELECT FROM operators o WHERE {{may_answer}})
@@ -21,7 +22,7 @@ ORDER BY l.updated_us LIMIT 1;
 
 -- name: takeTurn
 -- The operator on duty whose last turn is longest ago, who has this turn. Locks the row of operators that it writes.
-UPDATE operators SET assigned_at = clock_timestamp() WHERE on_duty AND id = (
+UPDATE operators SET assigned_at = clock_timestamp() WHERE on_duty AND disabled_at IS NULL AND id = (
   SELECT o.id FROM operators o CROSS JOIN (SELECT :project::uuid AS project_id) x WHERE {{may_answer}}
   ORDER BY o.assigned_at NULLS FIRST, o.id LIMIT 1
 ) RETURNING id;

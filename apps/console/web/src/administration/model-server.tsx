@@ -35,7 +35,7 @@ function providerOf(baseUrl: string): Provider {
   return baseUrl.includes(":11434") ? "ollama" : "other";
 }
 
-type Tested = { models: string[]; problem: string | null; ms: number };
+type Tested = { model: string; models: string[]; problem: string | null; ms: number };
 
 /** Offers an Ollama server that responds, while no server is set. */
 function FoundServers({ onUse }: { onUse: (baseUrl: string, models: string[]) => void }) {
@@ -55,7 +55,7 @@ function FoundServers({ onUse }: { onUse: (baseUrl: string, models: string[]) =>
   );
 }
 
-function TestResult({ tested: { models, problem, ms }, model }: { tested: Tested; model: string }) {
+function TestResult({ tested: { model, models, problem, ms } }: { tested: Tested }) {
   const { number, t } = useTexts();
   return (
     <div role="status">
@@ -82,11 +82,16 @@ function useServerForm(settings: ModelSettings) {
   });
   const [tested, setTested] = useState<Tested | null>(null);
   const { isBusy, error, run, runAside } = useAction();
-  const isKept = settings.apiKey !== null && values.baseUrl === settings.baseUrl;
+  const isSameServer = values.baseUrl === settings.baseUrl;
+  const isKept = settings.apiKey !== null && isSameServer;
+  const model = values.model.trim();
+  const apiKey = values.apiKey.trim();
   const body = {
     baseUrl: values.baseUrl,
-    model: values.model.trim() === "" ? null : values.model,
-    ...(values.apiKey === "" ? (isKept ? {} : { apiKey: null }) : { apiKey: values.apiKey }),
+    // The form has no field for it: a proxy of Anthropic's API that was set elsewhere stays one.
+    ...(isSameServer && settings.api !== null ? { api: settings.api } : {}),
+    model: model === "" ? null : model,
+    ...(apiKey === "" ? (isKept ? {} : { apiKey: null }) : { apiKey }),
   };
 
   function changeUrl(baseUrl: string) {
@@ -97,8 +102,14 @@ function useServerForm(settings: ModelSettings) {
     queryClient.setQueryData(QUERY_KEY, await change());
     await queryClient.invalidateQueries({ queryKey: ["models"] });
   }
-  const test = () => run(async () => setTested(await connection.call("testModelSettings", null, { body })));
-  const save = () => run(() => store(() => connection.call("setModelSettings", null, { body })));
+  const test = () =>
+    run(async () => setTested({ ...(await connection.call("testModelSettings", null, { body })), model }));
+  const save = () =>
+    runAside(async () => {
+      await store(() => connection.call("setModelSettings", null, { body }));
+      field("apiKey").onChange("");
+      return t("models.saved");
+    });
   const remove = () =>
     runAside(async () => {
       await store(() => connection.call("removeModelSettings", null, {}));
@@ -162,7 +173,7 @@ function ServerFields({ values, field, tested, isKept, changeUrl }: ServerFormSt
 function ServerForm({ settings }: { settings: ModelSettings }) {
   const { t } = useTexts();
   const form = useServerForm(settings);
-  const { values, field, tested, isBusy, error, changeUrl, test, save, remove } = form;
+  const { field, tested, isBusy, error, changeUrl, test, save, remove } = form;
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     void save();
@@ -175,7 +186,7 @@ function ServerForm({ settings }: { settings: ModelSettings }) {
     <form onSubmit={submit} className="flex flex-col gap-4">
       {settings.source === null && <FoundServers onUse={takeFound} />}
       <ServerFields {...form} />
-      {tested !== null && <TestResult tested={tested} model={values.model.trim()} />}
+      {tested !== null && <TestResult tested={tested} />}
       <FormError error={error} />
       <div className="flex flex-wrap gap-2">
         <Button type="submit" variant="primary" disabled={isBusy}>
@@ -209,7 +220,7 @@ export function ModelServer() {
           known.source === "environment" ? (
             <Notice>{t("models.fixed", { url: known.baseUrl ?? "" })}</Notice>
           ) : (
-            <ServerForm key={`${known.baseUrl} ${known.model}`} settings={known} />
+            <ServerForm settings={known} />
           )
         }
       </QueryView>

@@ -18,6 +18,12 @@ export function queryOf(search: OverviewSearch) {
   };
 }
 
+/** The same, with the zone of the browser, whose midnights the times are. */
+export const queryWithZoneOf = (search: OverviewSearch) => ({
+  ...queryOf(search),
+  timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+});
+
 /** How a project fared in a span of time. */
 export const statsQuery = (connection: Connection, project: string, search: OverviewSearch) =>
   queryOptions({

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { ReportTable as TableName } from "@svc/contracts";
 import { describeError } from "../ui/describe-error.ts";
 import { useTexts } from "../i18n/texts.ts";
-import { queryOf } from "../overview/stats.ts";
+import { queryWithZoneOf } from "../overview/stats.ts";
 import type { OverviewSearch } from "../overview/overview-search.ts";
 import { useServices, useProject } from "../session/services.ts";
 import { Button } from "../ui/button.tsx";
@@ -16,7 +16,7 @@ export function CsvButton({ table, title, search }: { table: TableName; title: s
   const { t } = useTexts();
   const { connection, toasts } = useServices();
   const project = useProject();
-  const query = new URLSearchParams({ ...queryOf(search), table });
+  const query = new URLSearchParams({ ...queryWithZoneOf(search), table });
   return (
     <Button
       variant="quiet"

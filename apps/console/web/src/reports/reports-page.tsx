@@ -3,7 +3,7 @@ import { Link, linkOptions, useSearch } from "@tanstack/react-router";
 import type { Report, ReportGroup } from "@svc/contracts";
 import { textOf, useTexts } from "../i18n/texts.ts";
 import type { TextKey, Texts } from "../i18n/texts.ts";
-import { queryOf } from "../overview/stats.ts";
+import { queryWithZoneOf } from "../overview/stats.ts";
 import type { OverviewSearch } from "../overview/overview-search.ts";
 import { SpanBar } from "../overview/span-bar.tsx";
 import { Tile } from "../overview/tile.tsx";
@@ -209,7 +209,8 @@ export function ReportsPage() {
   const report = useQuery({
     queryKey: ["report", project, search],
     placeholderData: (known: Report | undefined, before) => (before?.queryKey[1] === project ? known : undefined),
-    queryFn: ({ signal }): Promise<Report> => connection.call("getReport", project, { query: queryOf(search), signal }),
+    queryFn: ({ signal }): Promise<Report> =>
+      connection.call("getReport", project, { query: queryWithZoneOf(search), signal }),
   });
   return (
     <PageFrame

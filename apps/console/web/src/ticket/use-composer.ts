@@ -148,6 +148,8 @@ export function useComposer({ ref, ticket, drafts, act, isBusy, onTyping, onSent
     isOwn.current = true;
     if (!isBegun) setSeen(seenOf(ticket));
     setText(next);
+    // A text that replaces a canned reply has none of its actions.
+    if (next.trim() === "") setMacro(null);
     signalTyping(next.trim() !== "");
   }
   const focus = () => {
