@@ -51,7 +51,7 @@ const WORDS_POLL_MS = 10_000;
  * is read in the same way, after what changes meanwhile. Snoozes whose time has come end, tickets that are late by the SLA
  * targets get an event, tags that were renamed get their new name on tickets, and tickets that need a person are assigned
  * to the operators on duty in turn, where their agent is set to that. With a `mailer`,
- * operators are to be notified of what happens in them.
+ * what operators are to be notified of is queued for emails.
  */
 export function startTicketIndex(
   { store, mailer, log }: { store: Store; mailer: Mailer | null; log: Log },

@@ -81,17 +81,20 @@ async function readAbout(
   return readTicketEvent(store, reader, type as SentEventType, event);
 }
 
-/** The event as JSON of at most `bodyMaxBytes`: what has free fields is emptied if it is too long. */
+/** The event as JSON of at most `bodyMaxBytes`: what has free fields is emptied if it is too long, and then its change. */
 function asBoundedJson(event: WebhookEvent): string {
   const json = JSON.stringify(event);
   if (Buffer.byteLength(json) <= bodyMaxBytes) return json;
   const { ticket, customer } = event;
-  return JSON.stringify({
+  const emptied = {
     ...event,
     ...(ticket && { ticket: { ...ticket, channel_meta: {} } }),
     ...(customer && { customer: { ...customer, attributes: {}, identities: [] } }),
     isTruncated: true,
-  });
+  };
+  const shorter = JSON.stringify(emptied);
+  // Ten replies of characters with four bytes each are longer than that.
+  return Buffer.byteLength(shorter) <= bodyMaxBytes ? shorter : JSON.stringify({ ...emptied, change: {} });
 }
 
 /**

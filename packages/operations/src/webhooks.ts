@@ -77,11 +77,14 @@ function requireUrl(guard: UrlDeps["guard"], text: string): string {
 
 /**
  * A page of the webhooks of the principal's project, newest first; `q` is looked for in the description and the URL. Scope
- * webhooks:read; without webhooks:write values in URLs are masked. Throws invalid_request for a query that is not valid.
+ * webhooks:read; without webhooks:write values in URLs are masked, and URLs are not searched. Throws invalid_request for a
+ * query that is not valid.
  */
 export const listWebhooks = operation("listWebhooks", async ({ store }, principal, input) => {
+  // A search would tell what is masked.
+  const searchesUrl = grantsScope(principal.scopes, "webhooks:write");
   return readPage("webhooks", input, {
-    read: (query) => store.webhooks.listPage(principal.project, query),
+    read: (query) => store.webhooks.listPage(principal.project, { ...query, searchesUrl }),
     asItem: (webhook) => asItem(webhook, principal),
   });
 });

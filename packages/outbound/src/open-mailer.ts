@@ -42,14 +42,26 @@ export class EmailError extends Error {
   }
 }
 
-/** An attempt ends within this time: longer than RFC 5321 lets a server think about most commands is of no use here. */
+/** Timeouts of each step, in milliseconds, shorter than those of RFC 5321: another attempt follows. */
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 };
+/** An attempt ends within this time, in milliseconds, however many steps it has: before its lease expires. */
+const ATTEMPT_MS = 90_000;
 /** Connections of this process to the server. */
 const MAX_CONNECTIONS = 3;
 /** Submission, and submission over TLS (RFC 6409, RFC 8314). */
 const PORTS = { "smtp:": 587, "smtps:": 465 } as const;
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(?:\.\d+){3}$/.test(host);
+
+/** False for text in which a percent sign stands for itself, which `decodeURIComponent` throws on. */
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Reads `smtp://user:password@host:port` or `smtps://…`, with `?tls=required`, `?tls=opportunistic` or `?tls=none` after
@@ -63,6 +75,7 @@ export function parseSmtpUrl(text: string): SmtpServer | null {
   if (host === "" || hash !== "" || !["", "/"].includes(pathname) || (username === "") !== (password === ""))
     return null;
   if ([...searchParams.keys()].some((name) => name !== "tls")) return null;
+  if (!isPercentEncoded(username) || !isPercentEncoded(password)) return null;
   const auth = username === "" ? null : { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
   const fallback = auth !== null && !isLoopback(host) ? "required" : "opportunistic";
   const wanted = searchParams.get("tls") ?? (protocol === "smtps:" ? "implicit" : fallback);
@@ -103,10 +116,11 @@ function isRejected({ command, responseCode }: SmtpErrorFields): boolean {
 
 const oneLine = (text: string) => text.replaceAll(/[\s\p{C}]+/gu, " ").trim();
 
-function asEmailError(error: unknown): EmailError {
+function asEmailError(error: unknown, to?: string): EmailError {
   const cause = toError(error);
-  // A server's response may have several lines and any characters.
-  const message = oneLine(errorMessage(cause)).slice(0, 300);
+  // A server's response may have several lines and any characters, and repeats the address, which is not to be stored.
+  const text = oneLine(errorMessage(cause));
+  const message = (to === undefined ? text : text.replaceAll(to, "recipient")).slice(0, 300);
   return new EmailError(message, { isFinal: isRejected(cause as SmtpErrorFields), cause });
 }
 
@@ -141,9 +155,10 @@ export function openMailer({ host, port, tls, auth }: SmtpServer, from: Sender):
           text,
           // No automatic reply is wanted (RFC 3834).
           headers: { "Auto-Submitted": "auto-generated", ...Object.fromEntries(given) },
+          signal: AbortSignal.timeout(ATTEMPT_MS),
         });
       } catch (error) {
-        throw asEmailError(error);
+        throw asEmailError(error, to);
       }
     },
     async check() {

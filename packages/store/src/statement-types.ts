@@ -363,7 +363,7 @@ export interface Statements {
     insertDigest: [{ operatorId: string; day: string }, object];
     insertForEvents: [{ settledId: number | string }, object];
     listDigests: [object, { id: string; notifications: unknown }];
-    listDue: [{ limit: number | string }, { recipientId: string }];
+    listDue: [{ limit: number | string }, { recipientId: string; dueAt: Date }];
     purge: [object, object];
     readClaimed: [{ recipientId: string; leaseId: string }, { kind: string; source: string; createdAt: Date; project: string; ticketId: string; subject: string; actor: string; author: string; note: string; target: string; isMoot: boolean }];
     readDigest: [{ operatorId: string }, { project: string; needsReview: number; overdue: number; assigned: number }];
@@ -601,7 +601,7 @@ export interface Statements {
     insert: [{ project: string; id: string; description: string; url: string; sealed: string; events: readonly (string | null)[]; channels: readonly (string | null)[]; agentIds: readonly (string | null)[]; priorities: readonly (string | null)[]; isActive: boolean; createdBy: string }, object];
     insertDeliveries: [{ webhookId: readonly (string | null)[]; id: readonly (string | null)[]; projectId: readonly (string | null)[]; sequenceId: readonly (string | null)[]; eventId: readonly (string | null)[]; type: readonly (string | null)[]; url: readonly (string | null)[]; subjectId: readonly (string | null)[]; ticketEventId: readonly (number | string | null)[] }, object];
     listActive: [{ projects: readonly (string | null)[] }, { id: string; project: string; url: string; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date }];
-    listPage: [{ project: string; before: string; q: string; limit: number | string }, { id: string; description: string; url: string; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
+    listPage: [{ project: string; before: string; q: string; searchesUrl: boolean; limit: number | string }, { id: string; description: string; url: string; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
     listTicketEvents: [{ after: number | string; until: number | string; limit: number | string }, { id: number; ticketId: string; at: Date; actor: string; project: string; channelId: string; agentId: string; priority: string; stage: string; decision: string; status: string; assignee: string; resolves: boolean; isFirst: boolean; hasReply: boolean; isReopened: boolean }];
     remove: [{ id: string; project: string; versions: readonly (number | null)[] }, { id: string }];
     rotate: [{ sealed: string; overlapSeconds: number; project: string; id: string }, object];

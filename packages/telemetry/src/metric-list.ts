@@ -112,12 +112,12 @@ export const METRICS = {
 
   svc_deliveries_total: {
     kind: "counter",
-    help: "Attempts to deliver a reply, by delivery path: call, drain, stream, callback, socket, push; and to send an email: email.",
+    help: "Attempts to deliver a reply, by delivery path: call, drain, stream, callback, socket, push; to send an event to a webhook: event; and emails that were sent: email.",
     labels: ["way", "outcome"],
   },
   svc_delivery_duration_seconds: {
     kind: "histogram",
-    help: "Duration of one attempt to send a callback, or a reply on a channel that pushes.",
+    help: "Duration of one attempt to send a callback, an event to a webhook, or a reply on a channel that pushes.",
     labels: ["way"],
     buckets: CALL_SECONDS,
   },

@@ -35,6 +35,7 @@ describe("the URL of a mail server", () => {
   test.each([
     "http://mail.example.com",
     "smtp://u@mail.example.com",
+    "smtp://u:50%off@mail.example.com",
     "smtp://mail.example.com/path",
     "smtp://mail.example.com?tls=maybe",
     "smtp://mail.example.com?pool=false",

@@ -11,8 +11,8 @@ const DELETE_LIMIT = 5_000;
 
 /**
  * Returns the sweeps for callbacks: they create the callbacks whose job was lost and the timeouts that are due, announce
- * what is to be attempted again, and, each minute, delete old keys, secrets, bodies of hooks and deliveries of events. This is what lets the queue
- * lose all its data without a callback being lost.
+ * what is to be attempted again, and, each minute, delete old keys, secrets, bodies of hooks and deliveries of events. This
+ * is what lets the queue lose all its data without a callback or an event being lost.
  */
 export function callbackSweeps({ store, queues, log }: { store: Store; queues: Queues; log: Log }) {
   async function settleOverdue(): Promise<void> {

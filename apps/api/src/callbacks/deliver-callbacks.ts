@@ -85,8 +85,9 @@ export interface CallbackWork extends Work<Chat> {
 
 /**
  * Defines the work of delivering the callbacks of webhook messages and the events of webhooks: those of a chat, and those
- * of a webhook about one thing, one after the other, each to its receiver at least once, with one id. An attempt that was made at the moment of a crash is repeated. It continues while the
- * channel is disabled, for messages that were accepted before.
+ * of a webhook about one thing, one after the other, each to its receiver at least once, with one id. An attempt that was
+ * made at the moment of a crash is repeated. It continues while the channel is disabled, for messages that were accepted
+ * before.
  */
 export function deliverCallbacks(
   context: DeliveryContext,

@@ -30,4 +30,12 @@ describe("a digest is due", () => {
     expect(dayOfDueDigest(settings, new Date(at))).toBe(day);
     expect(dayOfDueDigest({ ...settings, digest: false }, new Date(at))).toBeNull();
   });
+
+  test.each([
+    ["2026-05-31T23:59:00Z", "2026-05-31"],
+    ["2026-06-01T00:01:00Z", "2026-05-31"],
+    ["2026-06-01T02:59:00Z", null],
+  ])("after midnight if its time is just before it: at %s", (at, day) => {
+    expect(dayOfDueDigest({ digest: true, digestAt: "23:59", timeZone: "UTC" }, new Date(at))).toBe(day);
+  });
 });

@@ -25,6 +25,8 @@ export function endOfQuietHours({ quietHours, timeZone }: Times, at: Date): Date
 /** How long after its time a digest is still of use, in minutes. */
 const DIGEST_LATE_MINUTES = 180;
 
+const DAY_MINUTES = 1_440;
+
 const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
 
 /** Returns the day (`2026-11-29`) whose digest is due at a moment; null if none is. */
@@ -36,6 +38,9 @@ export function dayOfDueDigest(
   // The form of Swedish dates is that of ISO 8601.
   const local = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" }).format(at);
   const [day = "", time = ""] = local.split(" ");
-  const lateMinutes = minutesOf(time) - minutesOf(digestAt);
-  return lateMinutes >= 0 && lateMinutes < DIGEST_LATE_MINUTES ? day : null;
+  const minutes = minutesOf(time) - minutesOf(digestAt);
+  // After midnight, the one of the evening before may still be due.
+  const daysAgo = minutes < 0 ? 1 : 0;
+  if (minutes + daysAgo * DAY_MINUTES >= DIGEST_LATE_MINUTES) return null;
+  return new Date(Date.parse(day) - daysAgo * DAY_MINUTES * 60_000).toISOString().slice(0, 10);
 }

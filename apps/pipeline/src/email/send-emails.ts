@@ -4,11 +4,11 @@ import { EmailError } from "@svc/outbound";
 import type { Mailer } from "@svc/outbound";
 import { announceWork } from "@svc/queue";
 import type { Resources } from "@svc/runtime";
-import { EMAIL_LEASE_MS, retryThroughOutage } from "@svc/store";
+import { EMAIL_LEASE_MS } from "@svc/store";
 import type { ClaimedEmail, DigestPart, EmailOperator, TicketReason } from "@svc/store";
 import { errorMessage } from "@svc/primitives";
 import { count } from "@svc/telemetry";
-import { createLeaseKeeper, defineWork } from "@svc/work";
+import { createLeaseKeeper, defineWork, retryUntilStored } from "@svc/work";
 import type { Failure, HeldLease, Work } from "@svc/work";
 import { dayOfDueDigest, endOfQuietHours } from "./delivery-time.ts";
 import { writeOperatorEmail } from "./write-operator-email.ts";
@@ -37,14 +37,14 @@ const PURGE_MS = 3_600_000;
 /** What becomes of a claimed email. */
 type Outcome = { sent: ClaimedEmail["reasons"] } | { waitMs: number };
 
-interface OperatorNews {
+interface EmailContent {
   operator: EmailOperator;
   reasons: TicketReason[];
   digest: { day: string; parts: DigestPart[] } | null;
 }
 
 /** What an email to an operator has to say now; null if nothing. */
-async function readNews({ store }: EmailContext, claim: ClaimedEmail): Promise<OperatorNews | null> {
+async function readContent({ store }: EmailContext, claim: ClaimedEmail): Promise<EmailContent | null> {
   const operator = await store.emailNotifications.findOperator(claim.recipientId);
   if (operator === null || operator.isDisabled) return null;
   const reasons = (await store.emailNotifications.readClaimed(claim)).filter(({ isMoot }) => !isMoot);
@@ -56,9 +56,9 @@ async function readNews({ store }: EmailContext, claim: ClaimedEmail): Promise<O
 }
 
 async function sendToOperator(context: EmailContext, claim: ClaimedEmail): Promise<Outcome> {
-  const news = await readNews(context, claim);
-  if (news === null) return { sent: [] };
-  const { operator, reasons, digest } = news;
+  const content = await readContent(context, claim);
+  if (content === null) return { sent: [] };
+  const { operator, reasons, digest } = content;
   const settings = notificationSettingsSchema.parse(operator.notifications);
   const now = new Date();
   const quietMs = endOfQuietHours(settings, now).getTime() - now.getTime();
@@ -85,8 +85,8 @@ function judge({ log }: EmailContext, error: unknown, claim: ClaimedEmail): Fail
 }
 
 /**
- * Defines the work of sending emails: one to a recipient at a time, with all that has come up for them. What has no reason
- * any more is withdrawn. Each reason is in one email; the email is sent again, under the same `Message-ID`, only if the
+ * Defines the work of sending emails: each contains all that is due for its recipient. What has no reason any more is
+ * withdrawn. Each reason is in one email; the email is sent again, under the same `Message-ID`, only if the
  * server has not accepted it, or the connection or this process ended before it was known.
  */
 // oxlint-disable-next-line max-lines-per-function -- One definition of work: data and its short functions.
@@ -97,14 +97,15 @@ export function sendEmails(
   const { store, queues, log } = context;
   const { emailNotifications: emails } = store;
 
-  async function run(claim: ClaimedEmail, isShutDown: () => boolean): Promise<boolean> {
+  async function run(claim: ClaimedEmail, { signal }: HeldLease): Promise<boolean> {
     const outcome = await sendToOperator(context, claim);
     if ("waitMs" in outcome) {
       await emails.retryLater(claim, { delayMs: outcome.waitMs, counts: false, failure: null });
       return false;
     }
     // Otherwise the email would be sent again.
-    await retryThroughOutage(() => emails.finishSent(claim, outcome.sent), () => !isShutDown()); // prettier-ignore
+    const finish = () => emails.finishSent(claim, outcome.sent);
+    await retryUntilStored(log, finish, { what: "recording a sent email", signal });
     const withdrawn = claim.reasons.length - outcome.sent.length;
     if (outcome.sent.length > 0) count("svc_deliveries_total", { way: "email", outcome: "delivered" });
     log.debug({ emailId: claim.emailId, sent: outcome.sent.length, withdrawn }, "email handled");
@@ -113,8 +114,9 @@ export function sendEmails(
 
   async function announceDue(): Promise<boolean> {
     const due = await emails.listDue(SWEEP_LIMIT);
-    const mark = String(Date.now());
-    await announceWork(queues, "emails", due.map((recipientId) => ({ recipientId, mark }))); // prettier-ignore
+    // The same job until the email is claimed, however many sweeps find it due while the mail server is slow.
+    const jobs = due.map(({ recipientId, dueAt }) => ({ recipientId, mark: String(dueAt.getTime()) }));
+    await announceWork(queues, "emails", jobs);
     return due.length > 0;
   }
 
@@ -137,13 +139,15 @@ export function sendEmails(
         const claimed = await emails.claim(recipientId);
         return claimed === null ? false : handle(claimed);
       },
-      run: (claim: ClaimedEmail, lease: HeldLease) => run(claim, () => lease.isShutDown()),
+      run,
       failures: {
         maxAttempts: MAX_ATTEMPTS,
         retry: delaysMs,
         judge: (error, claim) => judge(context, error, claim),
-        async retryLater(claim, { delayMs, counts, reason }) {
-          await emails.retryLater(claim, { delayMs, counts, failure: reason });
+        async retryLater(claim, { delayMs, reason }) {
+          // An attempt that a shutdown interrupts counts too: the server may have the email, and the next attempt needs its
+          // Message-ID.
+          await emails.retryLater(claim, { delayMs, counts: true, failure: reason });
           log.warn({ emailId: claim.emailId, attempt: claim.attempts, reason }, "sending an email failed; retrying");
         },
         async giveUp(claim, reason) {

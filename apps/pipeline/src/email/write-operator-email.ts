@@ -20,7 +20,10 @@ const CONTROL = /[^\P{C}\n]/gu;
 
 /** A text of several lines, quoted, without control and bidirectional characters. */
 function quoted(text: string): string {
-  const clean = text.replaceAll(/\r\n?/g, "\n").replaceAll(CONTROL, "").trim();
+  const clean = text
+    .replaceAll(/\r\n?|[\u2028\u2029]/g, "\n")
+    .replaceAll(CONTROL, "")
+    .trim();
   const cut = Array.from(clean).slice(0, MAX_CHARS.note).join("");
   return cut.split("\n").map((line) => `> ${line}`).join("\n"); // prettier-ignore
 }
@@ -28,6 +31,10 @@ function quoted(text: string): string {
 /** The key of a text; digests and replies have texts of their own. */
 type TicketKind = keyof Texts["subjects"];
 const isTicketKind = (kind: string): kind is TicketKind => Object.hasOwn(texts.en.subjects, kind);
+
+/** True if the service has assigned the ticket in turn, or somebody who is no operator. */
+const isAssignedWithoutAuthor = ({ kind, author }: Pick<TicketReason, "kind" | "author">) =>
+  kind === "assigned" && author === null;
 
 interface WriteOptions {
   settings: Pick<NotificationSettings, "language" | "timeZone">;
@@ -61,7 +68,7 @@ export function writeOperatorEmail(
     const values = valuesOf(reason, language);
     return [
       fill("[{project}] {subject}", values),
-      fill(language.lines[reason.kind], values),
+      fill(language.lines[isAssignedWithoutAuthor(reason) ? "assignedWithoutAuthor" : reason.kind], values),
       ...(reason.note === null ? [] : [quoted(reason.note)]),
       `${consoleUrl}/${encodeURIComponent(reason.project)}/inbox/all/${reason.ticketId}`,
     ].join("\n");

@@ -9,7 +9,7 @@ EXISTS (SELECT FROM operator_roles r
     AND (r.role <> 'viewer' OR n.kind = 'mentioned'))
 
 -- name: insertForEvents
--- Notifications for what has happened since the position that all events up to it are settled at. An event that is read
+-- Notifications for what has happened between two positions, up to which no event is still missing. An event that is read
 -- again adds nothing: its rows are there, whatever has become of them. Nobody is notified of what they did themselves.
 -- Locks the rows of email_notifications that it writes.
 INSERT INTO email_notifications (recipient_id, kind, source, operator_id, ticket_id, next_at)
@@ -26,14 +26,14 @@ FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id CROSS JOIN LATERAL (
   AND CASE n.kind WHEN 'assigned' THEN e.data ->> 'assignee' = 'operator:' || o.id
     WHEN 'mentioned' THEN e.data -> 'mentions' @> to_jsonb(o.id::text)
     ELSE {{ofOperator}} END
-WHERE e.id > :settled_id AND {{hasRole}}
+WHERE e.id > :settled_id AND e.id <= :reached_id AND {{hasRole}}
 ORDER BY o.id, n.kind, e.id
 ON CONFLICT DO NOTHING;
 
 -- name: listDue
--- Recipients with something to send, those that have waited longest first.
-SELECT recipient_id FROM email_notifications WHERE finished_at IS NULL AND next_at <= now()
-GROUP BY recipient_id ORDER BY min(next_at) LIMIT :limit;
+-- Recipients with something to send and since when it is due, those that have waited longest first.
+SELECT recipient_id, min(next_at) AS due_at FROM email_notifications WHERE finished_at IS NULL AND next_at <= now()
+GROUP BY recipient_id ORDER BY due_at LIMIT :limit;
 
 -- name: claim
 -- Claims all that goes into the next email of a recipient: what an attempt before contained, or all that is new. SKIP
@@ -62,7 +62,8 @@ FROM operators o WHERE o.id = :id;
 -- What an email says, as it is now, and which of it has no reason any more. A digest has no ticket.
 SELECT n.kind, n.source, n.created_at, p.name AS project, t.id AS ticket_id, t.subject, e.actor,
   author.name AS author, e.data ->> 'note' AS note, e.data ->> 'target' AS target,
-  NOT {{hasRole}} OR t.status IN ('resolved', 'spam') AND n.kind <> 'mentioned' OR CASE n.kind
+  NOT {{hasRole}} OR p.deleted_at IS NOT NULL OR t.status IN ('resolved', 'spam') AND n.kind <> 'mentioned'
+  OR CASE n.kind
     WHEN 'assigned' THEN t.assignee IS DISTINCT FROM 'operator:' || o.id
     WHEN 'needs_review' THEN t.stage NOT IN ('review', 'failed') OR t.snoozed_until IS NOT NULL OR NOT {{ofOperator}}
     WHEN 'sla_breached' THEN NOT {{ofOperator}} OR NOT EXISTS (
@@ -72,10 +73,11 @@ SELECT n.kind, n.source, n.created_at, p.name AS project, t.id AS ticket_id, t.s
 FROM email_notifications n JOIN operators o ON o.id = n.operator_id JOIN tickets t ON t.id = n.ticket_id
 JOIN projects p ON p.id = t.project_id JOIN ticket_events e ON e.id = n.source::bigint
 LEFT JOIN operators author ON 'operator:' || author.id = e.actor
-WHERE n.recipient_id = :recipient_id AND n.lease_id = :lease_id AND n.finished_at IS NULL AND n.kind <> 'digest' ORDER BY n.created_at, n.source;
+WHERE n.recipient_id = :recipient_id AND n.lease_id = :lease_id AND n.finished_at IS NULL AND n.kind <> 'digest'
+ORDER BY n.created_at, n.source;
 
 -- name: readDigest
--- Open work of an operator in each project of theirs.
+-- Open work of an operator in each project in which they are not a viewer only.
 SELECT p.name AS project,
   count(*) FILTER (WHERE l.stage IN ('review', 'failed') AND NOT l.is_snoozed)::integer AS needs_review,
   count(*) FILTER (WHERE l.due_us <= extract(epoch FROM now()) * 1000000)::integer AS overdue,
@@ -84,7 +86,7 @@ SELECT p.name AS project,
 FROM projects p JOIN ticket_list l ON l.project_id = p.id
   AND (l.stage <> 'done' OR l.assignee = 'operator:' || :operator_id::uuid OR l.due_us < 9007199254740991)
 WHERE p.deleted_at IS NULL AND EXISTS (SELECT FROM operator_roles r
-  WHERE r.operator_id = :operator_id AND (r.project_id IS NULL OR r.project_id = p.id))
+  WHERE r.operator_id = :operator_id AND (r.project_id IS NULL OR r.project_id = p.id) AND r.role <> 'viewer')
 GROUP BY p.name ORDER BY p.name;
 
 -- name: listDigests
@@ -115,7 +117,7 @@ UPDATE email_notifications SET lease_id = NULL, next_at = now() + :delay_ms::flo
 WHERE recipient_id = :recipient_id AND lease_id = :lease_id;
 
 -- name: purge
--- Forgets what ended long ago. Locks the rows of email_notifications that it writes.
+-- Deletes what ended more than {{keptDays}} days ago. Locks the rows of email_notifications that it writes.
 DELETE FROM email_notifications WHERE finished_at < now() - interval '{{keptDays}} days';
 
 -- name: readState

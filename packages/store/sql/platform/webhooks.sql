@@ -7,11 +7,12 @@ w.agent_ids, w.priorities, w.active_since, w.created_at, w.created_by, w.updated
 SELECT {{columns}} FROM webhooks w WHERE w.project_id = :project AND w.id = :id;
 
 -- name: listPage
--- Webhooks of a project, newest first: those made before the one with the id `before`, and with `q` in the description or
--- the URL.
+-- Webhooks of a project, newest first: those created before the one with the id `before`, and with `q` in the description
+-- or, for a caller who may see all of it, the URL.
 SELECT {{columns}} FROM webhooks w
 WHERE w.project_id = :project AND (:before::uuid IS NULL OR w.id < :before)
-  AND (:q::text IS NULL OR strpos(lower(w.description || ' ' || w.url), lower(:q)) > 0)
+  AND (:q::text IS NULL OR strpos(
+    lower(w.description || CASE WHEN :searches_url::boolean THEN ' ' || w.url ELSE '' END), lower(:q)) > 0)
 ORDER BY w.id DESC LIMIT :limit;
 
 -- name: insert
@@ -41,6 +42,22 @@ UPDATE webhooks SET version = version + 1, updated_at = now(), sealed_secret = :
   previous_sealed_secret = CASE WHEN :overlap_seconds > 0 THEN sealed_secret END,
   previous_until = CASE WHEN :overlap_seconds > 0 THEN now() + :overlap_seconds::integer * interval '1 second' END
 WHERE project_id = :project AND id = :id;
+
+-- name: deactivate
+-- Ends what a webhook receives, where `versions` has its present version or is null. Locks the row of webhooks that it
+-- writes.
+UPDATE webhooks SET active_since = NULL
+WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING id;
+
+-- name: removeDeliveries
+-- Deletes some deliveries of a webhook, with their attempts. Locks the rows of deliveries and delivery_attempts that it
+-- deletes.
+WITH some AS MATERIALIZED (
+  SELECT id FROM deliveries WHERE webhook_id = :id AND project_id = :project ORDER BY id LIMIT {{removedMax}} FOR UPDATE
+), attempts AS (
+  DELETE FROM delivery_attempts a USING some WHERE a.delivery_id = some.id
+)
+DELETE FROM deliveries d USING some WHERE d.id = some.id RETURNING d.id;
 
 -- name: remove
 -- Deletes a webhook, where `versions` has its present version or is null, with its deliveries, which its foreign key

@@ -72,14 +72,17 @@ const sql = statements("people/email-notifications", {
 });
 
 /**
- * Adds the notifications that follow from the events after a position. Called by what follows the events of tickets, which
- * reads an event more than once.
+ * Adds the notifications that follow from the events after one position up to another. Called by what follows the events of
+ * tickets, which may read an event more than once.
  */
-export const insertForEvents = (tx: Db, settledId: number) => sql.insertForEvents.exec(tx, { settledId });
+export const insertForEvents = (tx: Db, settledId: number, reachedId: number) =>
+  sql.insertForEvents.exec(tx, { settledId, reachedId });
 
-/** Returns recipients with an email that is due and that no worker has, those that have waited longest first. */
-export const listDue = async (db: Db, limit: number): Promise<string[]> =>
-  (await sql.listDue.all<{ recipientId: string }>(db, { limit })).map(({ recipientId }) => recipientId);
+/**
+ * Returns recipients with an email that is due and that no worker has, and since when it is, those that have waited longest
+ * first.
+ */
+export const listDue = (db: Db, limit: number) => sql.listDue.all<{ recipientId: string; dueAt: Date }>(db, { limit });
 
 /** Claims the next email of a recipient under a lease of `EMAIL_LEASE_MS`; null if none is due. */
 export async function claim(db: Db, recipientId: string): Promise<ClaimedEmail | null> {

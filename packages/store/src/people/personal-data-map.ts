@@ -242,7 +242,8 @@ const ROWS: readonly RowsOfTicket[] = [
     where: "x.subject_id = $1",
     place: "x.place",
     placeType: "bigint",
-    shown: `x.id, x.message_id AS "eventId", x.type, x.url, x.state, x.created_at AS "createdAt",
+    // Not the URL: it is the project's, and may contain a secret.
+    shown: `x.id, x.message_id AS "eventId", x.type, x.webhook_id AS "webhookId", x.state, x.created_at AS "createdAt",
       x.finished_at AS "finishedAt"`,
     pageRows: 200,
   },

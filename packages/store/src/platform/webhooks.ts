@@ -85,6 +85,7 @@ const sql = statements("platform/webhooks", {
   textMaxChars: WEBHOOK_LIMITS.textMaxChars,
   repliesMaxCount: WEBHOOK_LIMITS.repliesMaxCount,
   keptDays: WEBHOOK_LIMITS.keptDays,
+  removedMax: 5_000,
 });
 
 const asWebhook = ({
@@ -104,9 +105,13 @@ export async function find(db: Db, project: ProjectId, id: string): Promise<Webh
   return row === null ? null : asWebhook(row);
 }
 
-/** Webhooks of a project, newest first, with `q` in the description or the URL. */
-export async function listPage(db: Db, project: ProjectId, { limit, before, q }: PageQuery): Promise<Webhook[]> {
-  return (await sql.listPage.all<WebhookRow>(db, { project, limit, before, q })).map(asWebhook);
+/** Webhooks of a project, newest first, with `q` in the description or, if it `searchesUrl`, in the URL. */
+export async function listPage(
+  db: Db,
+  project: ProjectId,
+  { limit, before, q, searchesUrl = false }: PageQuery & { searchesUrl?: boolean },
+): Promise<Webhook[]> {
+  return (await sql.listPage.all<WebhookRow>(db, { project, limit, before, q, searchesUrl })).map(asWebhook);
 }
 
 /** Creates a webhook; null if the project has `WEBHOOK_LIMITS.maxCount` of them, or is deleted. */
@@ -139,9 +144,15 @@ export async function rotate(
   return find(db, project, id);
 }
 
-/** Deletes a webhook with its deliveries, where `versions` has its present version or is null. */
-export const remove = (db: Db, project: ProjectId, { id, versions }: VersionedId) =>
-  sql.remove.any(db, { project, id, versions });
+/**
+ * Deletes a webhook with its deliveries, where `versions` has its present version or is null. Deliveries are deleted some
+ * at a time, so that no statement takes long; if this is interrupted, an inactive webhook remains.
+ */
+export async function remove(db: Db, project: ProjectId, { id, versions }: VersionedId): Promise<boolean> {
+  if (!(await sql.deactivate.any(db, { project, id, versions }))) return false;
+  while ((await sql.removeDeliveries.all(db, { project, id })).length > 0);
+  return sql.remove.any(db, { project, id, versions: null });
+}
 
 /**
  * The id by which deliveries to a webhook about one thing are made one after the other: a UUID of version 8 (RFC 9562,
@@ -207,7 +218,7 @@ async function insertDeliveries(db: Db, deliveries: readonly NewDelivery[]): Pro
 }
 
 /**
- * Makes the deliveries of events, in the transaction in which they happen or are taken note of: they exist exactly if it
+ * Makes the deliveries of events, in the transaction in which they happen or are followed: they exist exactly if it
  * commits. The sweep of the HTTP API publishes them. Whoever calls this knows that the project may have a webhook.
  */
 export async function recordEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
@@ -257,7 +268,7 @@ const TICKET_EVENTS: readonly (readonly [EventType, (row: TicketEventRow) => boo
   ["ticket.reopened", ({ isReopened, decision }) => isReopened || decision === "reopen"],
   ["ticket.assigned", ({ assignee }) => assignee !== null],
   ["ticket.replied", ({ hasReply }) => hasReply],
-  ["ticket.needs_review", ({ stage }) => stage === "review"],
+  ["ticket.needs_review", ({ stage }) => stage === "review" || stage === "failed"],
   ["ticket.snoozed", ({ decision }) => decision === "snooze"],
   ["ticket.rated", ({ decision }) => decision === "rate"],
   ["ticket.sla_breached", ({ decision }) => decision === "sla_breached"],

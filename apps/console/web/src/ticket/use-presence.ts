@@ -65,11 +65,16 @@ export function usePresence(ticketId: string, isTyping: boolean): readonly Viewe
   const tell = useReportPresence();
   const [presence, setPresence] = useState<PresenceEventData | null>(null);
   useEffect(() => {
-    const reportHere = () => tell(ticketId, isTyping);
+    // Nobody looks at a tab in the background, and its ticket still notifies by email.
+    const reportHere = () => {
+      if (document.visibilityState === "visible") tell(ticketId, isTyping);
+    };
     reportHere();
     const timer = setInterval(reportHere, HEARTBEAT_MS);
     const endHello = live.on("hello", reportHere);
+    document.addEventListener("visibilitychange", reportHere);
     return () => {
+      document.removeEventListener("visibilitychange", reportHere);
       clearInterval(timer);
       endHello();
     };
