@@ -260,11 +260,14 @@ export async function closeResources({
   queues,
   store,
   embeddings,
-  models,
+  models = null,
   mailer = null,
-}: Pick<Resources, "store" | "queues" | "embeddings" | "models"> & { mailer?: Mailer | null }): Promise<void> {
+}: Pick<Resources, "store" | "queues" | "embeddings"> & {
+  models?: LanguageModels | null;
+  mailer?: Mailer | null;
+}): Promise<void> {
   mailer?.close();
-  await models.close();
+  await models?.close();
   await embeddings?.close();
   await queues.close();
   await store.close();

@@ -361,7 +361,7 @@ export interface Statements {
     findOperator: [{ id: string }, { email: string; name: string; notifications: unknown; isDisabled: boolean; isOnline: boolean }];
     finish: [{ failure: string; sources: readonly (string | null)[]; outcome: string; recipientId: string; leaseId: string }, object];
     insertDigest: [{ operatorId: string; day: string }, object];
-    insertForEvents: [{ settledId: number | string }, object];
+    insertForEvents: [{ settledId: number | string; reachedId: number | string }, object];
     listDigests: [object, { id: string; notifications: unknown }];
     listDue: [{ limit: number | string }, { recipientId: string; dueAt: Date }];
     purge: [object, object];
@@ -595,6 +595,7 @@ export interface Statements {
     sumKind: [{ project: string; kind: string }, { ofKind: number; ofProject: number; ofKindEverywhere: number; ofInstallation: number; quotaMb: number }];
   };
   "platform/webhooks": {
+    deactivate: [{ project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
     deleteOldDeliveries: [{ limit: number | string }, object];
     find: [{ project: string; id: string }, { id: string; description: string; url: string; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
     findTicketEvent: [{ ticketId: string; id: number | string }, { at: Date; actor: string; data: unknown; reason: string; message: unknown; replies: unknown }];
@@ -604,6 +605,7 @@ export interface Statements {
     listPage: [{ project: string; before: string; q: string; searchesUrl: boolean; limit: number | string }, { id: string; description: string; url: string; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
     listTicketEvents: [{ after: number | string; until: number | string; limit: number | string }, { id: number; ticketId: string; at: Date; actor: string; project: string; channelId: string; agentId: string; priority: string; stage: string; decision: string; status: string; assignee: string; resolves: boolean; isFirst: boolean; hasReply: boolean; isReopened: boolean }];
     remove: [{ id: string; project: string; versions: readonly (number | null)[] }, { id: string }];
+    removeDeliveries: [{ id: string; project: string }, { id: string }];
     rotate: [{ sealed: string; overlapSeconds: number; project: string; id: string }, object];
     update: [{ description: string; url: string; events: readonly (string | null)[]; channels: readonly (string | null)[]; agentIds: readonly (string | null)[]; priorities: readonly (string | null)[]; isActive: boolean; project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };

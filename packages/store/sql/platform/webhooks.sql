@@ -52,12 +52,12 @@ WHERE project_id = :project AND id = :id AND (:versions::integer[] IS NULL OR ve
 -- name: removeDeliveries
 -- Deletes some deliveries of a webhook, with their attempts. Locks the rows of deliveries and delivery_attempts that it
 -- deletes.
-WITH some AS MATERIALIZED (
+WITH held AS MATERIALIZED (
   SELECT id FROM deliveries WHERE webhook_id = :id AND project_id = :project ORDER BY id LIMIT {{removedMax}} FOR UPDATE
 ), attempts AS (
-  DELETE FROM delivery_attempts a USING some WHERE a.delivery_id = some.id
+  DELETE FROM delivery_attempts a USING held WHERE a.delivery_id = held.id
 )
-DELETE FROM deliveries d USING some WHERE d.id = some.id RETURNING d.id;
+DELETE FROM deliveries d USING held WHERE d.id = held.id RETURNING d.id;
 
 -- name: remove
 -- Deletes a webhook, where `versions` has its present version or is null, with its deliveries, which its foreign key
