@@ -361,7 +361,7 @@ export interface Statements {
     findOperator: [{ id: string }, { email: string; name: string; notifications: unknown; isDisabled: boolean; isOnline: boolean }];
     finish: [{ failure: string; sources: readonly (string | null)[]; outcome: string; recipientId: string; leaseId: string }, object];
     insertDigest: [{ operatorId: string; day: string }, object];
-    insertForEvents: [{ settledId: number | string; reachedId: number | string }, object];
+    insertForEvents: [{ settledId: number | string }, object];
     listDigests: [object, { id: string; notifications: unknown }];
     listDue: [{ limit: number | string }, { recipientId: string; dueAt: Date }];
     purge: [object, object];
@@ -599,7 +599,8 @@ export interface Statements {
     deleteOldDeliveries: [{ limit: number | string }, object];
     find: [{ project: string; id: string }, { id: string; description: string; url: string; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];
     findTicketEvent: [{ ticketId: string; id: number | string }, { at: Date; actor: string; data: unknown; reason: string; message: unknown; replies: unknown }];
-    insert: [{ project: string; id: string; description: string; url: string; sealed: string; events: readonly (string | null)[]; channels: readonly (string | null)[]; agentIds: readonly (string | null)[]; priorities: readonly (string | null)[]; isActive: boolean; createdBy: string }, object];
+    holdProject: [{ project: string }, object];
+    insert: [{ id: string; project: string; description: string; url: string; sealed: string; events: readonly (string | null)[]; channels: readonly (string | null)[]; agentIds: readonly (string | null)[]; priorities: readonly (string | null)[]; isActive: boolean; createdBy: string }, object];
     insertDeliveries: [{ webhookId: readonly (string | null)[]; id: readonly (string | null)[]; projectId: readonly (string | null)[]; sequenceId: readonly (string | null)[]; eventId: readonly (string | null)[]; type: readonly (string | null)[]; url: readonly (string | null)[]; subjectId: readonly (string | null)[]; ticketEventId: readonly (number | string | null)[] }, object];
     listActive: [{ projects: readonly (string | null)[] }, { id: string; project: string; url: string; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date }];
     listPage: [{ project: string; before: string; q: string; searchesUrl: boolean; limit: number | string }, { id: string; description: string; url: string; sealedSecret: string; previousSealedSecret: string; previousUntil: Date; events: string[]; channels: string[]; agentIds: string[]; priorities: string[]; activeSince: Date; createdAt: Date; createdBy: string; updatedAt: Date; version: number }];

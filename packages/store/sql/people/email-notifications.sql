@@ -9,7 +9,7 @@ EXISTS (SELECT FROM operator_roles r
     AND (r.role <> 'viewer' OR n.kind = 'mentioned'))
 
 -- name: insertForEvents
--- Notifications for what has happened between two positions, up to which no event is still missing. An event that is read
+-- Notifications for what has happened since the position that all events up to it are settled at. An event that is read
 -- again adds nothing: its rows are there, whatever has become of them. Nobody is notified of what they did themselves.
 -- Locks the rows of email_notifications that it writes.
 INSERT INTO email_notifications (recipient_id, kind, source, operator_id, ticket_id, next_at)
@@ -26,7 +26,7 @@ FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id CROSS JOIN LATERAL (
   AND CASE n.kind WHEN 'assigned' THEN e.data ->> 'assignee' = 'operator:' || o.id
     WHEN 'mentioned' THEN e.data -> 'mentions' @> to_jsonb(o.id::text)
     ELSE {{ofOperator}} END
-WHERE e.id > :settled_id AND e.id <= :reached_id AND {{hasRole}}
+WHERE e.id > :settled_id AND {{hasRole}}
 ORDER BY o.id, n.kind, e.id
 ON CONFLICT DO NOTHING;
 

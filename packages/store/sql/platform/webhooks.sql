@@ -15,17 +15,18 @@ WHERE w.project_id = :project AND (:before::uuid IS NULL OR w.id < :before)
     lower(w.description || CASE WHEN :searches_url::boolean THEN ' ' || w.url ELSE '' END), lower(:q)) > 0)
 ORDER BY w.id DESC LIMIT :limit;
 
+-- name: holdProject
+-- Locks the project's row, so that two calls at once do not exceed the limit of webhooks: the statement after this one
+-- counts what was committed before it.
+SELECT 1 FROM projects WHERE id = :project AND deleted_at IS NULL FOR NO KEY UPDATE;
+
 -- name: insert
--- Makes a webhook, unless its project has the most that are allowed or is deleted. The project's row is locked, so that two
--- calls at once do not exceed the limit.
-WITH project AS MATERIALIZED (
-  SELECT id FROM projects WHERE id = :project AND deleted_at IS NULL FOR NO KEY UPDATE
-)
+-- Creates a webhook, unless its project has the most that are allowed. Locks the row of webhooks that it writes.
 INSERT INTO webhooks (id, project_id, description, url, sealed_secret, events, channels, agent_ids, priorities,
   active_since, created_by)
-SELECT :id, project.id, :description, :url, :sealed, :events, :channels, :agent_ids, :priorities,
+SELECT :id, :project, :description, :url, :sealed, :events, :channels, :agent_ids, :priorities,
   CASE WHEN :is_active THEN now() END, :created_by
-FROM project WHERE (SELECT count(*) FROM webhooks WHERE project_id = project.id) < {{maxCount}};
+WHERE (SELECT count(*) FROM webhooks WHERE project_id = :project) < {{maxCount}};
 
 -- name: update
 -- Changes what is given and raises the version, where `versions` has the present one or is null. One that is made active

@@ -72,11 +72,10 @@ const sql = statements("people/email-notifications", {
 });
 
 /**
- * Adds the notifications that follow from the events after one position up to another. Called by what follows the events of
- * tickets, which may read an event more than once.
+ * Adds the notifications that follow from the events after a position. Called by what follows the events of tickets, which
+ * reads an event more than once.
  */
-export const insertForEvents = (tx: Db, settledId: number, reachedId: number) =>
-  sql.insertForEvents.exec(tx, { settledId, reachedId });
+export const insertForEvents = (tx: Db, settledId: number) => sql.insertForEvents.exec(tx, { settledId });
 
 /**
  * Returns recipients with an email that is due and that no worker has, and since when it is, those that have waited longest

@@ -115,10 +115,13 @@ export async function listPage(
 }
 
 /** Creates a webhook; null if the project has `WEBHOOK_LIMITS.maxCount` of them, or is deleted. */
-export async function insert(db: Db, project: ProjectId, { secret, ...webhook }: NewWebhook): Promise<Webhook | null> {
+export function insert(db: Db, project: ProjectId, { secret, ...webhook }: NewWebhook): Promise<Webhook | null> {
   const id = newId();
-  const isMade = await sql.insert.any(db, { ...webhook, project, id, sealed: secret.sealed });
-  return isMade ? find(db, project, id) : null;
+  return db.transaction(async (tx) => {
+    if (!(await sql.holdProject.any(tx, { project }))) return null;
+    const isMade = await sql.insert.any(tx, { ...webhook, project, id, sealed: secret.sealed });
+    return isMade ? find(tx, project, id) : null;
+  });
 }
 
 /** Changes fields of a webhook and raises its version, where `versions` has the present one or is null. */

@@ -210,6 +210,7 @@ export async function follow(
       hasNotifications: boolean;
     }>(tx, { sendsEmails });
     if (state === null) return false;
+    if (state.hasNotifications) await insertForEvents(tx, state.settledId);
     const changed = await sql.findChanged.all<{ ticketId: string; hasDeadlines: boolean }>(tx, {
       settledId: state.settledId,
     });
@@ -224,7 +225,6 @@ export async function follow(
     if (state.isReachedSettled) {
       // No event up to there can still be committed: so each is sent once, and none is missed.
       const { settledId, reachedId } = state;
-      if (state.hasNotifications) await insertForEvents(tx, settledId, reachedId);
       const isBehind = state.hasWebhooks && reachedId > settledId;
       const sentId = isBehind ? await recordTicketEvents(tx, settledId, reachedId) : reachedId;
       if (sentId < reachedId) {
