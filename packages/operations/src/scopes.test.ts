@@ -24,6 +24,7 @@ const NO_OPERATIONS: Record<string, string> = {
   proposeFromEdit: "of the pipeline, on what an operator with a scope has decided",
   readLocalKey: "of whoever can read the data folder",
   readLocalSecretKey: "of whoever can read the data folder",
+  readWebhookEvent: "of the service itself, when it sends an event to a webhook",
   requireScopeOf: "checks a scope",
   revokeLocalKeys: "of the machine itself, when it makes its own key anew",
   summarizeReplay: "works on what it is given",

@@ -27,6 +27,8 @@ export const PAGE_PATHS: readonly string[] = [
   "/$project/administration",
   "/$project/administration/$section",
   "/$project/overview",
+  "/$project/overview/reports",
+  "/$project/notifications",
 ];
 
 const partsOf = (path: string) => path.split("/").filter((part) => part !== "");
