@@ -161,6 +161,8 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }: Shop, words: Word
   "admin-models": { path: `/${project}/administration/models` },
   "admin-tags": { path: `/${project}/administration/tags` },
   "admin-canned": { path: `/${project}/administration/canned-replies` },
+  "admin-webhooks": { path: `/${project}/administration/webhooks` },
+  notifications: { path: `/${project}/notifications` },
   "admin-deliveries": { path: `/${project}/administration/deliveries` },
   "admin-audit": { path: `/${project}/administration/audit` },
 });

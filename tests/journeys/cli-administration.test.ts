@@ -514,6 +514,18 @@ describe("webhook", () => {
   });
 });
 
+test("the model server is tested, set, shown and removed; its key comes from standard input and is shown nowhere", async () => {
+  const url = "http://127.0.0.1:9/v1";
+  const tested = await run("models", "set-server", url, "--model", "qwen3:8b", "--test");
+  expect([tested.code, tested.stdout]).toEqual([1, expect.stringContaining("unreachable")]);
+  expect((await run("models", "server")).stdout).toContain("No model server is set here.");
+  const set = await runWithInput("sk-planted\n", "models", "set-server", url, "--model", "qwen3:8b", "--key-file", "-");
+  expect([set.code, set.stdout]).toEqual([0, expect.stringContaining(`${url} (openai, with an API key)`)]);
+  expect(set.stdout + set.stderr).not.toContain("sk-planted");
+  expect((await run("models", "server")).stdout).toMatch(/^Model +qwen3:8b$/m);
+  expect((await run("models", "remove-server")).stdout).toContain("No model server is set here.");
+});
+
 describe("operators", () => {
   interface Operator {
     id: string;

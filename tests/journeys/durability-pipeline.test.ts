@@ -28,7 +28,7 @@ const stateIs = (messageId: string, ...states: string[]) =>
     timeoutMs: 30_000,
   });
 
-/** Waits until a message was tried in vain so often. */
+/** Waits until this many attempts to process a message have failed. */
 const isTried = (messageId: string, attempts: number) =>
   waitFor(
     async () => {

@@ -256,16 +256,25 @@ describe("the model server", () => {
       await waitFor(async () => (await usesModel()) && (await usesModel()), { what: "both replicas to use the model" });
       expect(JSON.stringify(model.requests().at(-1))).toContain("When do parcels leave?");
 
+      const [row] = await queryDatabase<{ text: string }>(
+        product.databaseUrl,
+        "SELECT model_settings::text AS text FROM installation",
+      );
+      expect(row?.text).toContain("gpt-test");
+      expect(row?.text).not.toContain(KEY);
+
       // The key stays with its server, and is not sent to another one.
       expect((await settings({ method: "PUT", json: { ...input, apiKey: "********" } })).body).toEqual(shown);
       const moved = await settings({ method: "PUT", json: { baseUrl: "http://127.0.0.1:9/v1", model: null } });
       expect(moved.body).toMatchObject({ apiKey: null, model: null });
       expect((await settings({ method: "DELETE" })).body).toEqual(none);
-      const rows = await queryDatabase(
+      const trail = await queryDatabase<{ action: string; row: string }>(
         product.databaseUrl,
-        "SELECT object, action FROM audit_events WHERE action LIKE 'models.%'",
+        "SELECT action, a::text AS row FROM audit_events a WHERE action LIKE 'models.%' ORDER BY id",
       );
-      expect(rows.length).toBeGreaterThanOrEqual(4);
+      const set = "models.set_settings";
+      expect(trail.map(({ action }) => action)).toEqual([set, set, set, "models.remove_settings"]);
+      expect(JSON.stringify(trail)).not.toContain(KEY);
     } finally {
       await settings({ method: "DELETE" });
       await model.close();

@@ -123,7 +123,7 @@ describe("a gap", () => {
     expect(await kbs.settled(kb.id, article?.documentId ?? "")).toMatchObject({ title: "Saddles", status: "ready" });
     expect((await kbs.search(kb.id, "zebra saddles"))[0]?.text).toContain("three sizes");
 
-    // Somebody who has read the same version writes over it no more, and whoever does is told that it was there.
+    // Of two changes to the same version one is made, and the other is refused.
     const etag = written.headers.get("etag") ?? "";
     const write = (text: string, more: ApiRequest = {}) =>
       call(`gaps/${gap.id}/article`, { json: { ...json, text }, headers: { "If-Match": etag }, ...more });

@@ -125,6 +125,21 @@ describe("the list of models", () => {
   });
 });
 
+test("a server that the environment sets is shown with its key masked, and cannot be changed", async () => {
+  const settings = (request: ApiRequest = {}) =>
+    callApi(`${product.composition.apiUrls[0] ?? ""}/api/v1/admin/model-settings`, {
+      key: product.adminKey,
+      ...request,
+    });
+  const shown = await settings();
+  expect(shown.body).toMatchObject({ source: "environment", baseUrl: hosted.url("/v1"), apiKey: "********" });
+  expect(shown.text).not.toContain(KEY);
+  for (const request of [{ method: "PUT", json: { baseUrl: "http://localhost:8080/v1" } }, { method: "DELETE" }]) {
+    const refused = await settings(request as ApiRequest);
+    expect([refused.status, refused.body.errors]).toMatchObject([400, [{ code: "set_by_environment" }]]);
+  }
+});
+
 describe("a pull", () => {
   test("is one at Ollama, however many ask for it on whatever replica; each is told of its progress and its end", async () => {
     const letGo = holdPulls();

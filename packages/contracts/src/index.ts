@@ -56,4 +56,4 @@ export * from "./usage.ts";
 export * from "./webhook.ts";
 export * from "./well-formed.ts";
 export * from "./widget.ts";
-export { MASKED_SECRET } from "./secret.ts";
+export { MASKED_SECRET, maskOf } from "./secret.ts";

@@ -13,6 +13,10 @@ export const SECRET_LIMITS = {
 /** Placeholder for a secret that is set. Sending it back leaves the secret unchanged. */
 export const MASKED_SECRET = "********";
 
+/** Returns a secret as shown: the placeholder if it is set, otherwise null. */
+export const maskOf = (secret: unknown): typeof MASKED_SECRET | null =>
+  secret === null || secret === undefined ? null : MASKED_SECRET;
+
 /** A secret as shown: `********` if set, otherwise null. */
 export const maskedSchema = z.literal(MASKED_SECRET).nullable();
 

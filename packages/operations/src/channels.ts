@@ -11,6 +11,7 @@ import {
   checkInput,
   integrationIdSchema,
   invalidInput,
+  maskOf,
   webhookSecretsSchema,
   widgetSettingsSchema,
 } from "@svc/contracts";
@@ -30,8 +31,6 @@ import { operation } from "./operation.ts";
 import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 
 const KEY_BYTES = 24;
-
-const maskOf = (secret: object | null) => (secret === null ? null : MASKED_SECRET);
 
 /**
  * The change of the webhook secret that belongs to the principal's project and not to the settings of the channel; null
@@ -72,9 +71,7 @@ function showConfig(id: IntegrationId, settings: ChannelsConfig, principal: Prin
   const show = SHOWN[id];
   if (show !== undefined) return show(settings, principal);
   const secrets = id in settings ? Object.entries(settings[id as ChannelId].config) : [];
-  return CHANNEL_CONFIGS[id].parse(
-    Object.fromEntries(secrets.map(([name, secret]) => [name, secret === null ? null : MASKED_SECRET])),
-  );
+  return CHANNEL_CONFIGS[id].parse(Object.fromEntries(secrets.map(([name, secret]) => [name, maskOf(secret)])));
 }
 
 /** The fields of a change that are there, without those that stand for a present secret. */

@@ -1,6 +1,6 @@
 import { modelProviderOf, openLanguageModels, openModelCatalogue } from "@svc/agents";
 import type { LanguageModels, ModelsConfig } from "@svc/agents";
-import { MASKED_SECRET, checkInput, invalidInput, modelSettingsInputSchema } from "@svc/contracts";
+import { MASKED_SECRET, checkInput, invalidInput, maskOf, modelSettingsInputSchema } from "@svc/contracts";
 import type { ModelSettings, ModelSettingsInput } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { Store, StoredModelSettings } from "@svc/store";
@@ -26,8 +26,6 @@ const FIND_MS = 1_500;
 
 /** Where an Ollama server is without any settings: on this machine, on the Docker host, beside the containers. */
 const USUAL_SERVERS = ["localhost", "host.docker.internal", "ollama"].map((host) => `http://${host}:11434/v1`);
-
-const maskOf = (secret: object | string | undefined | null) => (secret == null ? null : MASKED_SECRET);
 
 /** The settings as shown. */
 function asSettings(config: ModelSettingsDeps["config"], stored: StoredModelSettings | null): ModelSettings {

@@ -46,7 +46,7 @@ function requireSessions(pooler: PoolerMode | null, user: string): void {
 interface StoreProblem {
   /** In words, without addresses and passwords. */
   words: string;
-  /** True: waiting does not mend it, somebody has to. */
+  /** True if waiting does not help, because somebody has to correct a setting. */
   isLasting: boolean;
 }
 
@@ -153,7 +153,7 @@ export async function waitForStore(
       return await readDatabaseState(url);
     } catch (error) {
       const { words, isLasting } = explainStoreError(error);
-      // A wrong password or certificate does not mend itself by waiting.
+      // Waiting does not help with a wrong password or certificate.
       if (isLasting) throw new StartError(`PostgreSQL rejected the connection${codeIn(error)}: ${words}`);
       if (round % REPORT_EVERY === 0) log.warn({ error }, `PostgreSQL is not reachable yet (${words}); waiting`);
       await sleep(RETRY_MS);

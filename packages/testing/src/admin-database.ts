@@ -59,8 +59,8 @@ export function createDatabase(adminUrl: string, name: string, template?: string
 }
 
 /**
- * Makes a database that test files copy, unless one of them has made it before; they ask at once, so that one makes it
- * and the others wait. It gets its name when it is full: what fails half-way is not copied. Answers the name.
+ * Creates a database that test files copy, unless one of them has created it before; they ask at once, so that one creates
+ * it and the others wait. It gets its name when it is complete: what fails half-way is not copied. Returns the name.
  */
 export async function ensureDatabase(
   adminUrl: string,

@@ -321,7 +321,7 @@ export function ModelsSection() {
         </ResourcePage>
         {mayDo("tickets:read") && <UsageTable />}
       </div>
-      <div className="flex min-w-0 flex-col gap-4">
+      <div className={`flex min-w-0 flex-col gap-4 ${known.length === 0 ? "max-lg:-order-1" : ""}`}>
         {mayDo("admin:*") && <ModelServer />}
         {unreachable !== undefined && <Servers models={known} unreachable={unreachable} />}
         <Section title={t("models.default")}>

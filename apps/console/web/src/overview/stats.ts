@@ -9,7 +9,7 @@ const FOLLOW_MS = 60_000;
 const FOLLOW_QUEUES_MS = 10_000;
 
 /** What is asked of the statistics, at this moment. */
-export function queryOf(search: OverviewSearch) {
+function queryOf(search: OverviewSearch) {
   const { agent: agentId, channel: channelId } = search;
   return {
     ...timesOf(search, Date.now()),
@@ -31,10 +31,8 @@ export const statsQuery = (connection: Connection, project: string, search: Over
     refetchInterval: FOLLOW_MS,
     // Another span of the same project stays shown until its figures are there.
     placeholderData: (known: Stats | undefined, before) => (before?.queryKey[1] === project ? known : undefined),
-    queryFn: async ({ signal }): Promise<Stats> => {
-      const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
-      return connection.call("getStats", project, { query: { ...queryOf(search), timeZone }, signal });
-    },
+    queryFn: ({ signal }): Promise<Stats> =>
+      connection.call("getStats", project, { query: queryWithZoneOf(search), signal }),
   });
 
 /** What became of the agents' answers in a span of time. */
