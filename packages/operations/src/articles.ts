@@ -245,8 +245,7 @@ export const addArticleImage = operation(
 
 /** Returns an image of an article, for download. Scope kb:read. Throws not_found. */
 export const getArticleImage = operation("getArticleImage", async ({ store }, principal, id, imageId) => {
-  const image =
-    isUuid(id) && isUuid(imageId) ? await store.articles.findImage(principal.project, id, imageId) : null;
+  const image = isUuid(id) && isUuid(imageId) ? await store.articles.findImage(principal.project, id, imageId) : null;
   if (image === null) throw new ServiceError("not_found", "This article has no image with this ID.");
   return { filename: `${imageId}.${image.mime.slice("image/".length)}`, content: image.content };
 });

@@ -30,12 +30,11 @@ ON CONFLICT (kb_id, key) DO NOTHING;
 
 -- name: lock
 -- Locks an article until the end of the transaction, so that two versions don't get the same number.
-SELECT id, revision, version, in_review FROM articles WHERE project_id = :project AND id = :id FOR UPDATE;
+SELECT revision, version FROM articles WHERE project_id = :project AND id = :id FOR UPDATE;
 
--- name: lockByKey
--- Locks the article of a document by its key.
-SELECT id, revision, version, in_review FROM articles
-WHERE project_id = :project AND kb_id = :kb_id AND key = :key FOR UPDATE;
+-- name: findByKey
+-- Finds the article of a document by its key.
+SELECT id FROM articles WHERE project_id = :project AND kb_id = :kb_id AND key = :key;
 
 -- name: insertVersion
 -- Inserts a version. Locks the row that it writes.

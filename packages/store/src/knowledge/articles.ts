@@ -54,7 +54,7 @@ export interface ArticleText {
   title: string;
   text: string;
   actor: string;
-  restores?: number;
+  restores?: number | undefined;
 }
 
 /** Result of a change: the article as it is now, and whether it had an expected version. */
@@ -70,13 +70,7 @@ export const find = (db: Db, project: ProjectId, id: string) => sql.find.one<Art
 export const listPage = (
   db: Db,
   project: ProjectId,
-  {
-    limit,
-    before,
-    q,
-    status,
-    gapId,
-  }: PageQuery & { status?: ArticleStatus | undefined; gapId?: string | undefined },
+  { limit, before, q, status, gapId }: PageQuery & { status?: ArticleStatus | undefined; gapId?: string | undefined },
 ) => sql.listPage.all<ArticleFacts>(db, { project, limit, before, q, status, gapId });
 
 /** Creates an article; null if the knowledge base has one with this key, or is deleted. `keyOf` gets the article's id. */
@@ -88,7 +82,7 @@ export const insert = (
   db.transaction(async (tx) => {
     const id = newId();
     if (!(await sql.insert.any(tx, { id, project, kbId, gapId, key: keyOf(id) }))) return null;
-    await sql.insertVersion.run(tx, { project, id, number: 1, ...text });
+    await sql.insertVersion.run(tx, { project, id, number: 1, ...text, restores: text.restores });
     return find(tx, project, id);
   });
 
@@ -103,15 +97,13 @@ export const update = (
   { text, inReview }: { text: ArticleText | null; inReview: boolean },
 ): Promise<ArticleOutcome | null> =>
   db.transaction(async (tx) => {
-    const row = await sql.lock.one<{ id: string; revision: number; version: number; inReview: boolean }>(tx, {
-      project,
-      id,
-    });
+    const row = await sql.lock.one(tx, { project, id });
     if (row === null) return null;
     const changed = versions === null || versions.includes(row.version);
     if (changed) {
       const revision = row.revision + (text === null ? 0 : 1);
-      if (text !== null) await sql.insertVersion.run(tx, { project, id, number: revision, ...text });
+      if (text !== null)
+        await sql.insertVersion.run(tx, { project, id, number: revision, ...text, restores: text.restores });
       await sql.update.run(tx, { project, id, revision, inReview });
       await sql.dropOldVersions.run(tx, { project, id });
     }
@@ -133,7 +125,7 @@ export async function recordPublished(
   { kbId, gapId, key, documentId, ...text }: ArticleText & Record<"kbId" | "gapId" | "key" | "documentId", string>,
 ): Promise<void> {
   const created = await insert(db, project, { kbId, gapId, keyOf: () => key, ...text });
-  const found = created ?? (await sql.lockByKey.one<{ id: string; revision: number; version: number; inReview: boolean }>(db, { project, kbId, key }));
+  const found = created ?? (await sql.findByKey.one<{ id: string }>(db, { project, kbId, key }));
   if (found === null) return;
   const saved = created === null ? await update(db, project, { id: found.id }, { text, inReview: false }) : null;
   const number = saved?.article.revision ?? 1;

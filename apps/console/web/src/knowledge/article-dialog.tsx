@@ -1,11 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ServiceError } from "@svc/client";
 import type { Gap } from "@svc/contracts";
 import { kbsQuery, ownKb } from "../api/knowledge.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
+import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
+import { Button } from "../ui/button.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 
@@ -68,19 +71,35 @@ function useArticle(gap: Gap, onWritten: () => void) {
     toasts.show({ kind: "done", text: t("gap.written") });
     onWritten();
   }
-  return { article, change, error, submit };
+
+  /** Saves the text as a draft of the gap's article, which it returns. */
+  async function saveDraft(kbId: string): Promise<string> {
+    const body = { title: article.title.trim(), text: article.text };
+    const { items } = await connection.call("listArticles", project, { query: { gapId: gap.id } });
+    const known = items.find((item) => item.kbId === kbId);
+    const { item } =
+      known === undefined
+        ? await connection.call("createArticle", project, { body: { ...body, kbId, gapId: gap.id } })
+        : await connection.call("updateArticle", project, { params: { id: known.id }, body, ifMatch: known.version });
+    storage.removeItem(name);
+    return item.id;
+  }
+  return { article, change, error, submit, saveDraft };
 }
 
 /** Writes the article that answers a gap. Unsaved text survives a reload. */
 export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten: () => void; onClose: () => void }) {
   const { t } = useTexts();
   const { connection } = useServices();
-  const kbs = useQuery(kbsQuery(connection, useProject()));
+  const project = useProject();
+  const kbs = useQuery(kbsQuery(connection, project));
   const [kbId, setKbId] = useState<string | null>(null);
-  const { article, change, error, submit } = useArticle(gap, () => {
+  const { article, change, error, submit, saveDraft } = useArticle(gap, () => {
     onWritten();
     onClose();
   });
+  const navigate = useNavigate();
+  const { runAside } = useAction();
   const known = kbs.data ?? [];
   // The project's own first: articles of a shop do not belong into the guide of this service.
   const searched = known.filter(({ id }) => gap.kbIds.includes(id));
@@ -124,6 +143,18 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
         value={article.text}
         onChange={(text) => change({ text })}
       />
+      <Button
+        className="self-start"
+        disabled={target === "" || article.title.trim() === "" || article.text.trim() === ""}
+        onClick={() =>
+          void runAside(async () => {
+            const articleId = await saveDraft(target);
+            await navigate({ to: "/$project/knowledge/articles/$articleId", params: { project, articleId } });
+          })
+        }
+      >
+        {t("article.saveDraft")}
+      </Button>
     </FormDialog>
   );
 }
