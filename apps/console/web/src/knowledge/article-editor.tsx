@@ -40,7 +40,7 @@ export function ArticleEditor({
   const { isBusy, change } = useArticleChange();
   const picker = useRef<HTMLInputElement>(null);
   const params = { id: article.id };
-  const isStale = draft.revision !== article.revision;
+  const isStale = draft.revision < article.revision;
 
   const save = () =>
     change(async () => {
