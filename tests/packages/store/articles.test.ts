@@ -26,8 +26,8 @@ const save = (text: string, versions: readonly number[] | null = null) => {
 
 const insertDocument = async () => {
   const [row] = await db.sql<{ id: string }>(
-    `INSERT INTO documents (id, project_id, kb_id, key, title, mime, content_hash, size_bytes, chunk_count, status)
-     VALUES ($1, $2, $3, gen_random_uuid()::text, 'Iceland', 'text/markdown', '\\x00', 1, 0, 'ready') RETURNING id`,
+    `INSERT INTO documents (id, project_id, kb_id, key, title, mime, content_hash, size_bytes, language, status)
+     VALUES ($1, $2, $3, gen_random_uuid()::text, 'Iceland', 'text/markdown', '\\x00', 1, 'en', 'ready') RETURNING id`,
     [newId(), project, kbId],
   );
   return row?.id ?? "";
