@@ -11,7 +11,7 @@ import {
   checkInput,
   invalidInput,
 } from "@svc/contracts";
-import type { Article, ArticleImage, ArticleSummary, ArticleVersionSummary } from "@svc/contracts";
+import type { Article, ArticleImage, ArticleVersionSummary } from "@svc/contracts";
 import { isUuid } from "@svc/primitives";
 import type { ArticleFacts, ArticleRecord, ArticleVersionFacts, Store } from "@svc/store";
 import { addDocuments } from "./documents.ts";
@@ -22,11 +22,12 @@ import type { VersionedId } from "./operation.ts";
 
 const notFound = () => new ServiceError("not_found", "No article with this ID exists in this project.");
 
-function asSummary({ key: _, createdAt, updatedAt, ...rest }: ArticleFacts): ArticleSummary {
-  return { ...rest, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
-}
-
-const asItem = (record: ArticleRecord): Article => ({ ...asSummary(record), text: record.text });
+/** An article as it is shown. */
+const asItem = <Record extends ArticleFacts>({ createdAt, updatedAt, ...rest }: Record) => ({
+  ...rest,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+});
 
 const asVersion = ({ number, title, actor, restores, createdAt }: ArticleVersionFacts): ArticleVersionSummary => ({
   number,
@@ -49,8 +50,9 @@ async function readVersion(store: Store, principal: Principal, id: string, numbe
   return { article, version };
 }
 
-/** Key of the document of an article that answers a gap: there is one per knowledge base. */
-export const keyOfGapArticle = (gapId: string): string => `gap:${gapId}`;
+/** Key of the document of an article. A gap has one article per knowledge base. */
+export const keyOfArticle = (id: string, gapId: string | null): string =>
+  gapId === null ? `article:${id}` : `gap:${gapId}`;
 
 /**
  * Returns a page of articles, newest first; `q` searches the title. Scope kb:read. Throws invalid_request with every
@@ -66,7 +68,7 @@ export const listArticles = operation("listArticles", async ({ store }, principa
   }
   return readPage("articles", input, {
     read: (query) => store.articles.listPage(principal.project, { ...query, status: known.data, gapId }),
-    asItem: asSummary,
+    asItem,
     found,
   });
 });
@@ -91,7 +93,7 @@ export const createArticle = operation(
       throw invalidInput([{ pointer: "/gapId", code: "not_found", detail }], "The article");
     }
     await store.storedBytes.checkRoom(project, "documents", Buffer.byteLength(text));
-    const keyOf = (id: string) => (gapId === null ? `article:${id}` : keyOfGapArticle(gapId));
+    const keyOf = (id: string) => keyOfArticle(id, gapId);
     const article = await store.articles.insert(project, { kbId, gapId, keyOf, title, text, actor });
     if (article !== null) return asItem(article);
     const detail = "has an article in this knowledge base";
@@ -165,13 +167,18 @@ export const publishArticle = operation(
     const { store } = deps;
     const { project } = principal;
     const article = await readArticle(store, principal, id);
-    const { kbId, key, title, text, revision, gapId } = article;
+    const { kbId, title, text, revision, gapId } = article;
     // Takes the version away, so that of two operators who have seen the same one only one publishes.
     if (versions !== null) {
       const inReview = article.status === "in_review";
       await change(store, principal, { id, versions }, { text: null, inReview });
     }
-    const document = { key, title, text: searchableText(text), mime: "text/markdown" as const };
+    const document = {
+      key: keyOfArticle(article.id, gapId),
+      title,
+      text: searchableText(text),
+      mime: "text/markdown" as const,
+    };
     const added = await addDocuments(deps, principal, kbId, document);
     if ("import" in added) throw new Error("an article was mistaken for a sitemap");
     const documentId = added.item.id;

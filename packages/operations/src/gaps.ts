@@ -14,7 +14,7 @@ import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import { isUuid } from "@svc/primitives";
 import type { GapRecord, Store } from "@svc/store";
-import { keyOfGapArticle, searchableText } from "./articles.ts";
+import { keyOfArticle, searchableText } from "./articles.ts";
 import { addDocuments } from "./documents.ts";
 import type { IngestDeps } from "./documents.ts";
 import { requireKb } from "./kbs.ts";
@@ -134,7 +134,12 @@ export const writeGapArticle = operation(
       if (claimed === null) throw notFound();
       if (!claimed.changed) throw staleVersion("The gap", claimed.gap.version);
     }
-    const request = { text: searchableText(text), title, key: keyOfGapArticle(gap.id), mime: "text/markdown" as const };
+    const request = {
+      text: searchableText(text),
+      title,
+      key: keyOfArticle("", gap.id),
+      mime: "text/markdown" as const,
+    };
     const added = await addDocuments(deps, principal, kbId, request);
     if ("import" in added) throw new Error("an article was mistaken for a sitemap");
     const article = { kbId, documentId: added.item.id };

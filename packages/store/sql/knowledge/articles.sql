@@ -1,5 +1,5 @@
 -- fragment: columns
-a.id, a.kb_id, a.gap_id, a.key, v.title, a.revision, a.version, a.created_at, a.updated_at, v.actor AS updated_by,
+a.id, a.kb_id, a.gap_id, v.title, a.revision, a.version, a.created_at, a.updated_at, v.actor AS updated_by,
   d.id AS document_id, CASE WHEN d.id IS NULL THEN NULL ELSE a.published_revision END AS published_revision,
   CASE WHEN d.id IS NOT NULL AND a.published_revision = a.revision THEN 'published'
     WHEN a.in_review THEN 'in_review' ELSE 'draft' END AS status

@@ -16,8 +16,6 @@ export interface ArticleFacts {
   kbId: string;
   /** The gap that it answers. */
   gapId: string | null;
-  /** Key of its document. */
-  key: string;
   /** Title of the newest version. */
   title: string;
   /** Status of the newest version. */

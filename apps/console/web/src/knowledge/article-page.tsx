@@ -101,7 +101,9 @@ function ArticleView({ article }: { article: Article }) {
       text={
         <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <ArticleBadge status={status} />
-          {t("article.revision", { number: revision })} · {nameOf(updatedBy)}, <Ago time={updatedAt} as="past" />
+          <span>
+            {t("article.revision", { number: revision })} · {nameOf(updatedBy)}, <Ago time={updatedAt} as="past" />
+          </span>
           {publishedRevision !== null && publishedRevision !== revision && (
             <span>· {t("article.earlierPublished", { number: publishedRevision })}</span>
           )}
