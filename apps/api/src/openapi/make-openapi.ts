@@ -40,6 +40,7 @@ const TAGS: Record<string, string> = {
   Reviews: "Decisions of operators on tickets: approve, edit or dismiss a draft, take over, assign.",
   Customers: "The people who write to a project, on every channel.",
   Tags: "Tags of tickets, with colors.",
+  Articles: "Texts that operators write for knowledge bases, with versions, images and a review.",
   "Canned replies": "Reusable texts for replies, with actions.",
   Agents: "Agents with their knowledge bases, instructions and confidence thresholds.",
   "Tool calls": "Tools called by agents, and calls that wait for approval.",
