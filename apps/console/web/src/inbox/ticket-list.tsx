@@ -120,7 +120,7 @@ function TicketRow({
             <span className="min-w-0 flex-1">
               <span
                 dir="auto"
-                className={`block text-sm text-ink ${snippet === null ? "line-clamp-2" : "truncate"} ${isWaitingForPerson ? "font-semibold" : "font-medium"}`}
+                className={`text-sm text-ink ${snippet === null ? "line-clamp-2" : "block truncate"} ${isWaitingForPerson ? "font-semibold" : "font-medium"}`}
               >
                 {subjectText}
               </span>
