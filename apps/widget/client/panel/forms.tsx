@@ -16,13 +16,10 @@ const SCORES = [
   ["😀", "rateVeryGood"],
 ] as const;
 
-/**
- * Returns the forms of the panel, made with the panel's own `h`: a second copy of Preact in this file would number its
- * elements as the first one does, and elements with equal numbers are not rendered again.
- */
-export function createForms(h: CreateElement) {
-  /** Asks how satisfied the visitor is, and thanks for the answer. */
-  const Rating = ({ context: { state, texts, actions, change, say } }: { context: PanelContext }) => (
+/** Asks how satisfied the visitor is, and thanks for the answer. */
+// oxlint-disable-next-line no-unused-vars -- JSX of this file calls it.
+function createRating(h: CreateElement) {
+  return ({ context: { state, texts, actions, change, say } }: { context: PanelContext }) => (
     <form
       class="form bubble"
       data-part="rating"
@@ -54,12 +51,15 @@ export function createForms(h: CreateElement) {
           ]}
     </form>
   );
+}
 
-  /**
-   * Asks before the first message who writes. The browser says what is wrong, which ties it to its field, in the words
-   * of the widget.
-   */
-  const Contact = ({ context: { state, texts, actions } }: { context: PanelContext }) => (
+/**
+ * Asks before the first message who writes. The browser says what is wrong, which ties it to its field, in the words of
+ * the widget.
+ */
+// oxlint-disable-next-line no-unused-vars -- JSX of this file calls it.
+function createContact(h: CreateElement) {
+  return ({ context: { state, texts, actions } }: { context: PanelContext }) => (
     <form
       class="composer form"
       data-part="prechat"
@@ -95,9 +95,13 @@ export function createForms(h: CreateElement) {
       <button class="primary">{texts.text("prechatStart")}</button>
     </form>
   );
-
-  return { Rating, Contact };
 }
+
+/**
+ * Returns the forms of the panel, made with the panel's own `h`: a second copy of Preact in this file would number its
+ * elements as the first one does, and elements with equal numbers are not rendered again.
+ */
+export const createForms = (h: CreateElement) => ({ Rating: createRating(h), Contact: createContact(h) });
 
 /** The forms of the panel. */
 export type Forms = ReturnType<typeof createForms>;

@@ -28,9 +28,18 @@ const viewHeader = ({ state: { config, hasSound }, texts, actions }: PanelContex
   );
 };
 
+/** The composer; before it the form, if the visitor has to fill it in. */
+function viewInput(context: PanelContext) {
+  const { state, forms: Forms, loadForms } = context;
+  if (!state.needsContact) return <Composer context={context} />;
+  if (Forms !== null) return <Forms.Contact key={state.turn} context={context} />;
+  if (state.isOpen) loadForms();
+  return null;
+}
+
 /** The open panel, and the live region that stays when it is closed. */
 export function PanelView({ context, isModal }: { context: PanelContext; isModal: boolean }) {
-  const { state, texts, ui, change, forms: Forms } = context;
+  const { state, texts, ui, change } = context;
   const { line, needsContact, config } = state;
   const isRefused = line === "refused";
   const canUpload = config.features.upload && !needsContact && !isRefused;
@@ -81,14 +90,7 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
             {texts.text("newMessages")} ↓
           </button>
         )}
-        {!isRefused &&
-          (!needsContact ? (
-            <Composer context={context} />
-          ) : Forms !== null ? (
-            <Forms.Contact key={state.turn} context={context} />
-          ) : (
-            state.isOpen && context.loadForms()
-          ))}
+        {!isRefused && viewInput(context)}
       </section>
     </>
   );
