@@ -87,10 +87,10 @@ export function ToastList({ toasts }: { toasts: Toasts }) {
     <section
       aria-label={t("ui.notifications")}
       aria-live="polite"
-      // Over neither the navigation, the list nor the field for a reply: at the top of the page, right where it is wide.
-      className="pointer-events-none fixed inset-x-0 top-12 z-50 p-4 lg:left-auto lg:w-md"
+      // Where nobody types: beside the conversation, and on small screens above it.
+      className="pointer-events-none fixed inset-x-0 z-50 p-4 max-lg:top-12 lg:bottom-0"
     >
-      <ol className="flex flex-col items-center gap-2 lg:items-end">
+      <ol className="flex flex-col items-center gap-2 lg:items-start">
         {shown.map((toast) => (
           <ToastView key={toast.id} toast={toast} toasts={toasts} />
         ))}
