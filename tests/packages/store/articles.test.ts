@@ -119,3 +119,26 @@ test("an article is deleted with its versions and images, and so are the bytes t
   expect(await db.store.articles.remove(project, { id: article.id })).toBe(true);
   expect(await bytesOf()).toBe(0);
 });
+
+test("an article is deleted with the document that was published last, whatever its caller has read", async () => {
+  const documentId = await insertDocument();
+  await db.store.articles.setPublished(project, { id: article.id, number: 1, documentId });
+  expect(await db.store.articles.remove(project, { id: article.id, versions: [article.version] })).toBe(false);
+  expect(await db.sql("SELECT 1 FROM documents WHERE id = $1", [documentId])).toHaveLength(1);
+  expect(await db.store.articles.remove(project, { id: article.id })).toBe(true);
+  expect(await db.sql("SELECT 1 FROM documents WHERE id = $1", [documentId])).toEqual([]);
+  expect(await db.store.articles.setPublished(project, { id: article.id, number: 1, documentId })).toBe(false);
+});
+
+test("images of a deleted knowledge base are not found, and are removed step by step with its articles", async () => {
+  const image = { mime: "image/gif", content: Buffer.from("GIF89a") };
+  for (let count = 0; count < 21; count += 1) await db.store.articles.insertImage(project, article.id, image);
+  const imageId = await db.store.articles.insertImage(project, article.id, image);
+  await db.store.kbs.remove(project, { id: kbId });
+  expect(await db.store.articles.findImage(project, article.id, imageId ?? "")).toBeNull();
+  const countImages = () => db.sql("SELECT 1 FROM article_images WHERE article_id = $1", [article.id]);
+  await db.store.kbs.purge();
+  expect(await countImages()).toHaveLength(2);
+  while (await db.store.kbs.purge());
+  expect(await db.sql("SELECT 1 FROM articles WHERE kb_id = $1", [kbId])).toEqual([]);
+});
