@@ -142,3 +142,17 @@ test("images of a deleted knowledge base are not found, and are removed step by 
   while (await db.store.kbs.purge());
   expect(await db.sql("SELECT 1 FROM articles WHERE kb_id = $1", [kbId])).toEqual([]);
 });
+
+test("a correction of the published document is a published version, and a later draft stays among the versions", async () => {
+  const documentId = await insertDocument();
+  await db.store.articles.setPublished(project, { id: article.id, number: 1, documentId });
+  await save("A draft.");
+  const key = `article:${article.id}`;
+  const correct = (text: string) => text.replace("there", "to Iceland");
+  await db.store.articles.recordCorrection(project, { kbId, key, documentId, actor: ANN, correct });
+  const corrected = { text: "We ship to Iceland.", status: "published", revision: 3, publishedRevision: 3 };
+  expect(await db.store.articles.find(project, article.id)).toMatchObject(corrected);
+  expect(await db.store.articles.findVersion(project, article.id, 2)).toMatchObject({ text: "A draft." });
+  await db.store.articles.recordCorrection(project, { kbId, key: "page.md", documentId, actor: ANN, correct });
+  expect(await db.store.articles.listVersions(project, article.id)).toHaveLength(3);
+});
