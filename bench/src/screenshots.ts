@@ -136,6 +136,7 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }: Shop, words: Word
       await page.getByRole("heading", { name: words.found }).waitFor();
     },
   },
+  articles: { path: `/${project}/knowledge/articles` },
   gaps: { path: `/${project}/knowledge/gaps` },
   proposals: { path: `/${project}/knowledge/proposals` },
   agents: { path: `/${project}/agents` },

@@ -105,8 +105,8 @@ describe("svc eval", () => {
         retrieval: { lines: 2, hit1: 1, hit3: 1, mrr10: 1, ndcg10: 1 },
         answers: { lines: 3, right: 2, wrong: 1, handedOver: 0, falseRefusals: 0, refusalLines: 2, refused: 1 },
         policies: [
-          { agent: "billing", reviewPolicy: "auto_if", autoThreshold: 0.5 },
-          { agent: "tech", reviewPolicy: "auto_if", autoThreshold: 0.5 },
+          { agent: "billing", reviewPolicy: "auto_if", autoThreshold: 0.7 },
+          { agent: "tech", reviewPolicy: "auto_if", autoThreshold: 0.7 },
         ],
       },
     });

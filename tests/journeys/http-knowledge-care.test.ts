@@ -2,13 +2,24 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
 import {
   answeredGapSchema,
+  articleSchema,
   cannedReplySchema,
   gapDetailSchema,
   gapSchema,
   proposalSchema,
   tagSchema,
 } from "@svc/contracts";
-import type { CannedReply, GapDetail, KbItem, Proposal, RenderedReply, Scope, Tag } from "@svc/contracts";
+import type {
+  Article,
+  ArticleImage,
+  CannedReply,
+  GapDetail,
+  KbItem,
+  Proposal,
+  RenderedReply,
+  Scope,
+  Tag,
+} from "@svc/contracts";
 import { proposeFromEdit } from "@svc/operations";
 import { newId } from "@svc/store";
 import type { Project } from "@svc/store";
@@ -386,6 +397,93 @@ describe("a proposal", () => {
       expectProblem(await call(path, { project: STRANGER }), "not_found");
       expectProblem(await call(`${path}/accept`, { method: "POST", project: STRANGER }), "not_found");
     }
+  });
+});
+
+describe("an article", () => {
+  const GIF = "R0lGODlhAQABAAAAACw=";
+  const articleOf = (answer: ApiAnswer) => itemOf(answer) as Article;
+  const create = async (json: object = {}) =>
+    articleOf(await call("articles", { json: { kbId: kb.id, title: "Canoes", text: "We rent red canoes.", ...json } }));
+  const publish = async (id: string) => {
+    const published = articleOf(await call(`articles/${id}/publish`, { method: "POST" }));
+    await kbs.settled(kb.id, published.documentId ?? "");
+    return published;
+  };
+  const found = async (query: string) => (await kbs.search(kb.id, query)).map(({ text }) => text).join("\n");
+
+  test("is searched once it is published, in its published version, with what its images show in words", async () => {
+    const article = await create();
+    const { id } = article;
+    expect(articleSchema.strict().parse(article)).toMatchObject({ status: "draft", publishedRevision: null });
+    const image = itemOf(await call(`articles/${id}/images`, { json: { content: GIF } })) as ArticleImage;
+    expect(image).toMatchObject({ mime: "image/gif", sizeBytes: 14 });
+    const text = `We rent red canoes.\n\n![Map of the canoe pier](images/${image.imageId})`;
+    const saved = await call(`articles/${id}`, { method: "PATCH", json: { text, status: "in_review" } });
+    expect(articleOf(saved)).toMatchObject({ status: "in_review", revision: 2 });
+    expect(await found("canoes")).not.toContain("canoes");
+    expect(await publish(id)).toMatchObject({ status: "published", publishedRevision: 2 });
+    const searched = await found("map of the canoe pier");
+    expect(searched).toContain("Map of the canoe pier");
+    expect(searched).not.toContain("images/");
+
+    await call(`articles/${id}`, { method: "PATCH", json: { text: "We rent blue canoes." } });
+    expect(await found("canoes")).toContain("red canoes");
+    const file = await call(`articles/${id}/images/${image.imageId}`);
+    expect(file.headers.get("content-disposition")).toContain("attachment");
+    expect(file.headers.get("content-security-policy")).toContain("sandbox");
+
+    expect((await call(`articles/${id}`, { method: "DELETE" })).status).toBe(200);
+    expect(await found("canoes")).not.toContain("canoes");
+    expectProblem(await call(`articles/${id}/images/${image.imageId}`), "not_found");
+  });
+
+  test("of a gap answers it once it is published, and a text written for the gap at once is its next version", async () => {
+    await ask("Do you repair torn kites?");
+    const gap = await findGap("torn kites");
+    const article = await create({ gapId: gap.id, title: "Kites", text: "We repair kites." });
+    expectProblem(
+      await call("articles", { json: { kbId: kb.id, gapId: gap.id, title: "Kites", text: "Again." } }),
+      "invalid_request",
+      ["/gapId"],
+    );
+    expect(gapOf(await call(`gaps/${gap.id}`)).status).toBe("open");
+    const { documentId } = await publish(article.id);
+    expect(gapOf(await call(`gaps/${gap.id}`))).toMatchObject({ status: "answered", article: { documentId } });
+    const json = { kbId: kb.id, title: "Kites", text: "We repair kites for free." };
+    expect((await call(`gaps/${gap.id}/article`, { json })).status).toBe(200);
+    const [listed] = itemsOf(await call(`articles?gapId=${gap.id}`));
+    expect(listed).toMatchObject({ id: article.id, status: "published", revision: 2, documentId });
+  });
+
+  test("is restored from a version as a new draft, by the version that was seen", async () => {
+    const { id, version } = await create();
+    await call(`articles/${id}`, { method: "PATCH", json: { title: "Boats", text: "No canoes." } });
+    const restore = (headers: Record<string, string> = {}) =>
+      call(`articles/${id}/restore`, { json: { number: 1 }, headers });
+    expectProblem(await restore({ "If-Match": `"${version}"` }), "version_conflict");
+    const restored = { title: "Canoes", text: "We rent red canoes.", status: "draft", revision: 3 };
+    expect(articleOf(await restore())).toMatchObject(restored);
+    const versions = itemsOf(await call(`articles/${id}/versions`));
+    expect(versions).toMatchObject([{ number: 3, restores: 1 }, { number: 2, title: "Boats" }, { number: 1 }]);
+    expect(itemOf(await call(`articles/${id}/versions/2`))).toMatchObject({ text: "No canoes." });
+    const unchanged = await call(`articles/${id}`, { method: "PATCH", json: { title: "Canoes" } });
+    expect(articleOf(unchanged).revision).toBe(3);
+    for (const number of ["4", "0", "x", "99999999999"]) {
+      expectProblem(await call(`articles/${id}/versions/${number}`), "not_found");
+    }
+  });
+
+  test("400, 413: only images of bounded size are stored, by their content", async () => {
+    const { id } = await create();
+    const add = (content: string) => call(`articles/${id}/images`, { json: { content } });
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>').toString("base64");
+    for (const content of [svg, Buffer.from("%PDF-1.7").toString("base64"), "no base64!", ""]) {
+      expectProblem(await add(content), "invalid_request", ["/content"]);
+    }
+    const large = Buffer.concat([Buffer.from(GIF, "base64"), Buffer.alloc(2 * 1024 * 1024)]).toString("base64");
+    expect([400, 413]).toContain((await add(large)).status);
+    expectProblem(await call("articles?status=ready&gapId=x"), "invalid_request", ["/status", "/gapId"]);
   });
 });
 

@@ -262,6 +262,7 @@ describe("with a project", () => {
       agentId: newId(),
       customerId: newId(),
       tagId: newId(),
+      gapId: newId(),
     };
     const bodies = (ids: BodyIds) => row.foreignBodies?.(ids, own) ?? [];
     for (const index of bodies(own).keys()) {

@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "Content:": {
     kb: "add, sync, list, search and remove documents in knowledge bases",
+    articles: "list, show and publish articles that operators write",
     agents: "list, create, update, delete and ask agents",
     models: "list language models and pull them to Ollama",
     tools: "list and call the MCP tools that the key can use",
@@ -62,6 +63,7 @@ const LOADERS: Readonly<Record<string, () => Promise<CommandDefinition>>> = {
   init: async () => (await import("./commands/init.ts")).init,
   doctor: async () => (await import("./commands/init.ts")).doctor,
   kb: async () => (await import("./commands/kb.ts")).kb,
+  articles: async () => (await import("./commands/articles.ts")).articles,
   agents: async () => (await import("./commands/agents.ts")).agents,
   models: async () => (await import("./commands/models.ts")).models,
   tools: async () => (await import("./commands/tools.ts")).tools,

@@ -86,7 +86,8 @@ const agentSettings = {
     .number({ error: thresholdError })
     .min(0, { error: thresholdError })
     .max(1, { error: thresholdError })
-    .optional(),
+    .optional()
+    .describe("Minimum confidence at which `auto_if` sends. Defaults to 0.7."),
   fixedReply: messageText(AGENT_LIMITS.fixedReplyMaxChars).nullable().optional(),
   tools: agentToolsField.optional().describe("Tools that the language model can call. Replaces the whole list."),
   assignment: agentAssignmentSchema.optional().describe("Defaults to `none`."),

@@ -1,4 +1,5 @@
 import { agentEndpoints } from "./agent.ts";
+import { articleEndpoints } from "./article.ts";
 import { auditEndpoints } from "./audit.ts";
 import { cannedReplyEndpoints } from "./canned-reply.ts";
 import { channelEndpoints } from "./channel-item.ts";
@@ -32,6 +33,7 @@ import { webhookEndpoints } from "./webhook.ts";
 export const ADMIN_ENDPOINTS = {
   ...agentEndpoints,
   ...replayEndpoints,
+  ...articleEndpoints,
   ...auditEndpoints,
   ...cannedReplyEndpoints,
   ...channelEndpoints,

@@ -1,5 +1,6 @@
 // Every exported name that ends in "Schema" is a named component of the OpenAPI document.
 export * from "./agent.ts";
+export * from "./article.ts";
 export * from "./audit.ts";
 export * from "./business-hours.ts";
 export * from "./callback.ts";

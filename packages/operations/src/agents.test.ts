@@ -57,7 +57,7 @@ describe("an agent that is made", () => {
       description: "",
       kbIds: [],
       reviewPolicy: "auto_if",
-      autoThreshold: 0.5,
+      autoThreshold: 0.7,
       version: 1,
     });
     expect(agentSchema.strict().parse(agent)).toEqual(agent);

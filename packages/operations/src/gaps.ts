@@ -14,6 +14,7 @@ import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import { isUuid } from "@svc/primitives";
 import type { GapRecord, Store } from "@svc/store";
+import { keyOfArticle, searchableText } from "./articles.ts";
 import { addDocuments } from "./documents.ts";
 import type { IngestDeps } from "./documents.ts";
 import { requireKb } from "./kbs.ts";
@@ -107,9 +108,6 @@ export const updateGap = operation(
   { audit: "gaps.update" },
 );
 
-/** One article a gap in each knowledge base: written again, it takes the place of the one before. */
-const keyOfArticle = (gapId: string): string => `gap:${gapId}`;
-
 /** The gap after its article was written; of what customers have written only what the principal may read. */
 function asAnswered(gap: GapRecord, { scopes }: Principal): AnsweredGap {
   const item = asGap(gap);
@@ -136,11 +134,18 @@ export const writeGapArticle = operation(
       if (claimed === null) throw notFound();
       if (!claimed.changed) throw staleVersion("The gap", claimed.gap.version);
     }
-    const request = { text, title, key: keyOfArticle(gap.id), mime: "text/markdown" as const };
+    const request = {
+      text: searchableText(text),
+      title,
+      key: keyOfArticle("", gap.id),
+      mime: "text/markdown" as const,
+    };
     const added = await addDocuments(deps, principal, kbId, request);
     if ("import" in added) throw new Error("an article was mistaken for a sitemap");
     const article = { kbId, documentId: added.item.id };
-    const outcome = await store.gaps.update(principal.project, { id: gap.id }, { status: "answered", article });
+    const { project, actor } = principal;
+    await store.articles.recordPublished(project, { ...article, gapId: gap.id, key: request.key, title, text, actor });
+    const outcome = await store.gaps.update(project, { id: gap.id }, { status: "answered", article });
     if (outcome === null) throw notFound();
     const isNew = gap.article?.documentId !== article.documentId;
     return { item: asAnswered(outcome.gap, principal), isNew };

@@ -55,6 +55,19 @@ export { createMappingCache } from "./map-body.ts";
 export type { MappingCache } from "./map-body.ts";
 export { mapBody } from "./map-body.ts";
 export type { MappedBody } from "./map-body.ts";
+export {
+  addArticleImage,
+  createArticle,
+  deleteArticle,
+  getArticle,
+  getArticleImage,
+  getArticleVersion,
+  listArticles,
+  listArticleVersions,
+  publishArticle,
+  restoreArticleVersion,
+  updateArticle,
+} from "./articles.ts";
 export { getGap, listGaps, updateGap, writeGapArticle } from "./gaps.ts";
 export type { GapListInput } from "./gaps.ts";
 export { FIRST_AGENT, initialize } from "./initialize.ts";

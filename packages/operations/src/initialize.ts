@@ -46,6 +46,7 @@ async function makeFirstAgent(store: Store, log: Log, project: Project, guideDir
     description: FIRST_AGENT.description,
     kbIds: [kb.id],
     reviewPolicy: "auto_if",
+    // Lower than the default: its guide is short, and tests ask it questions of both kinds.
     autoThreshold: 0.5,
   });
 }

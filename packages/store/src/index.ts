@@ -17,6 +17,7 @@ export type {
   PostingBlock,
   SearchedKb,
 } from "./knowledge/chunks.ts";
+export type { ArticleFacts, ArticleRecord, ArticleVersionFacts } from "./knowledge/articles.ts";
 export { similarityOf } from "./knowledge/gaps.ts";
 export type { GapRecord, UnansweredMessage } from "./knowledge/gaps.ts";
 export type { NewIngest, QueuedIngest } from "./knowledge/ingest-queue.ts";

@@ -19,6 +19,7 @@ import * as deliveries from "./messages/deliveries.ts";
 import * as dueWork from "./platform/due-work.ts";
 import * as emailNotifications from "./people/email-notifications.ts";
 import * as erasures from "./people/erasures.ts";
+import * as articles from "./knowledge/articles.ts";
 import * as gaps from "./knowledge/gaps.ts";
 import * as hooks from "./platform/hooks.ts";
 import * as webhooks from "./platform/webhooks.ts";
@@ -111,6 +112,7 @@ export function openStore(options: {
     audit: bind(db, audit),
     callbacks: bind(hot, deliveries.callbacks),
     channelStates: bind(context, processes.channelStates),
+    articles: bind(db, articles),
     cannedReplies: bind(db, operators.cannedReplies),
     channelsConfig: bind(db, installation.channelsConfig),
     chats: bind(leases, chats),

@@ -15,6 +15,22 @@ export interface Statements {
     readTools: [{ project: string; id: string }, { tools: unknown }];
     remove: [{ project: string; id: string; versions: readonly (number | null)[] }, { id: string }];
   };
+  "knowledge/articles": {
+    dropOldVersions: [{ project: string; id: string }, object];
+    find: [{ project: string; id: string }, { id: string; kbId: string; gapId: string; title: string; revision: number; version: number; createdAt: Date; updatedAt: Date; updatedBy: string; documentId: string; publishedRevision: number; status: string; text: string }];
+    findByKey: [{ project: string; kbId: string; key: string }, { id: string }];
+    findImage: [{ project: string; id: string; imageId: string }, { mime: string; content: Buffer }];
+    findVersion: [{ project: string; id: string; number: number }, { number: number; title: string; text: string; actor: string; restores: number; createdAt: Date }];
+    insert: [{ id: string; project: string; gapId: string; key: string; kbId: string }, object];
+    insertImage: [{ imageId: string; mime: string; content: Uint8Array; project: string; id: string }, object];
+    insertVersion: [{ id: string; number: number; project: string; title: string; text: string; actor: string; restores: number }, object];
+    listPage: [{ project: string; before: string; gapId: string; q: string; status: string; limit: number | string }, { id: string; kbId: string; gapId: string; title: string; revision: number; version: number; createdAt: Date; updatedAt: Date; updatedBy: string; documentId: string; publishedRevision: number; status: string }];
+    listVersions: [{ project: string; id: string }, { number: number; title: string; actor: string; restores: number; createdAt: Date }];
+    lock: [{ project: string; id: string }, { revision: number; version: number }];
+    remove: [{ project: string; id: string; versions: readonly (number | null)[] }, { documentId: string }];
+    setPublished: [{ number: number; documentId: string; project: string; id: string }, object];
+    update: [{ revision: number; inReview: boolean; project: string; id: string }, object];
+  };
   "knowledge/chunk-embeddings": {
     announceModel: [{ model: string; dimensions: number }, object];
     claim: [{ fromId: string; model: string; dimensions: number; limit: number | string; claimLeaseMs: number }, { chunkId: string; title: string; headingPath: string[]; text: string }];

@@ -17,6 +17,7 @@ export interface BodyIds {
   agentId: string;
   customerId: string;
   tagId: string;
+  gapId: string;
 }
 
 /** Makes what bodies can name, in a project whose agent asks for reviews. */
@@ -31,17 +32,18 @@ export async function makeBodyIds(product: Product, project: Project): Promise<B
     const { status, text } = await callApi(`${url}/api/v1/admin${path}`, request);
     if (status !== 200) throw new Error(`${method} ${path}: ${status} ${text}`);
   };
-  const [{ id: kbId, docId: documentId }, { id: ticketId }, { id: customerId }, { id: tagId }, agentId] =
+  const [{ id: kbId, docId: documentId }, { id: ticketId }, { id: customerId }, { id: tagId }, { id: gapId }, agentId] =
     await Promise.all([
       TARGETS.document.make(product, project),
       TARGETS.ticketInReview.make(product, project),
       TARGETS.customer.make(product, project),
       TARGETS.tag.make(product, project),
+      TARGETS.gap.make(product, project),
       find("SELECT id FROM agents WHERE project_id = $1 AND enabled", project.id),
     ]);
   await change("PATCH", `/agents/${agentId}`, { kbIds: [kbId] });
   await change("POST", `/tickets/${ticketId}/reply`, { text: "We ship to Iceland, too." });
   await find("SELECT id FROM documents WHERE id = $1 AND status = 'ready'", documentId);
   await find("SELECT id FROM replies WHERE ticket_id = $1 AND author = 'operator'", ticketId);
-  return { kbId, documentId, ticketId, agentId, customerId, tagId };
+  return { kbId, documentId, ticketId, agentId, customerId, tagId, gapId };
 }

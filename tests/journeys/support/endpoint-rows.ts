@@ -125,6 +125,23 @@ export const ENDPOINT_ROWS: Partial<Record<Operation, EndpointRow>> = {
     body: ({ kbId }) => ({ kbId, ...ARTICLE }),
     foreignBodies: ({ kbId }) => [{ kbId, ...ARTICLE }],
   },
+  createArticle: {
+    body: ({ kbId }) => ({ kbId, ...ARTICLE }),
+    needs: "kb",
+    foreignBodies: ({ kbId, gapId }, own) => [
+      { kbId, ...ARTICLE },
+      { kbId: own.kbId, gapId, ...ARTICLE },
+    ],
+  },
+  getArticle: { target: "article" },
+  updateArticle: { target: "article" },
+  publishArticle: { target: "article" },
+  deleteArticle: { target: "article" },
+  listArticleVersions: { target: "article" },
+  getArticleVersion: { target: "article" },
+  restoreArticleVersion: { target: "article" },
+  addArticleImage: { target: "article" },
+  getArticleImage: { target: "article" },
   createProposal: {
     body: ({ kbId }) => ({ kbId, ...ARTICLE }),
     needs: "kb",

@@ -218,6 +218,19 @@ export const TARGETS = {
       return { id, kbId: await kb(product, project) };
     },
   },
+  article: {
+    async make(product, project) {
+      const text = { title: "Iceland", text: "We ship there." };
+      const id = await post(product, project, "/admin/articles", { kbId: await kb(product, project), ...text });
+      const mime = "image/gif";
+      const imageId = await product.store.articles.insertImage(project.id, id, {
+        mime,
+        content: Buffer.from("GIF89a"),
+      });
+      if (imageId === null) throw new Error("failed to store the image of an article");
+      return { id, number: "1", imageId };
+    },
+  },
   proposal: {
     async make(product, project) {
       const kbId = await kb(product, project);

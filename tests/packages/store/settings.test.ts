@@ -131,7 +131,7 @@ test("an agent has the defaults for what is not given, and a knowledge base is a
     kbIds: [],
     examples: [],
     reviewPolicy: "auto_if",
-    autoThreshold: 0.5,
+    autoThreshold: 0.7,
     fixedReply: null,
     assignment: "none",
     tools: [],

@@ -46,6 +46,7 @@ const TAGS: Record<string, string> = {
   Knowledge: "Knowledge bases, their documents and search.",
   Models: "Language models: list them and pull them to Ollama.",
   Gaps: "Questions without a good answer.",
+  Articles: "Texts that operators write for knowledge bases, with versions, images and a review.",
   Proposals: "Suggested changes to knowledge bases, from operators' answers.",
   Channels: "Channels and their settings.",
   Hooks: "Inbound webhooks for platforms with fixed formats.",

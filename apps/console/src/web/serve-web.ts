@@ -17,6 +17,8 @@ export const PAGE_PATHS: readonly string[] = [
   "/$project/inbox/$view",
   "/$project/inbox/$view/$ticketId",
   "/$project/knowledge",
+  "/$project/knowledge/articles",
+  "/$project/knowledge/articles/$articleId",
   "/$project/knowledge/gaps",
   "/$project/knowledge/proposals",
   "/$project/knowledge/$kbId",

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 const FAST: Partial<CallManners> = { firstRetryMs: 1, turnMs: 20 };
-const IMPATIENT: Partial<CallManners> = { firstByteMs: 200, silenceMs: 200 };
+const IMPATIENT: Partial<CallManners> = { firstByteMs: 600, silenceMs: 600 };
 
 /** Models at a server, and what is written down of their calls. */
 function open(baseUrl: string, options: { api?: ModelApi; manners?: Partial<CallManners>; timeoutMs?: number } = {}) {

@@ -71,5 +71,8 @@ UNION ALL SELECT id, name FROM hooks
   WHERE id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR project_id = :project)
 UNION ALL SELECT id, name FROM canned_replies
   WHERE id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR project_id = :project)
+UNION ALL SELECT a.id, v.title AS name FROM articles a
+  JOIN article_versions v ON v.article_id = a.id AND v.number = a.revision
+  WHERE a.id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR a.project_id = :project)
 UNION ALL SELECT id, name FROM tags
   WHERE id = ANY(:object_ids::uuid[]) AND (:project IS NULL OR project_id = :project);

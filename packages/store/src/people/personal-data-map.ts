@@ -299,6 +299,9 @@ export type GoesWith = "tickets" | "knowledge bases" | "itself" | "parent" | "ke
 export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   agents: "itself",
   api_keys: "itself",
+  article_images: "knowledge bases",
+  article_versions: "knowledge bases",
+  articles: "knowledge bases",
   audit_events: "kept",
   callbacks: "tickets",
   canned_replies: "itself",

@@ -19,7 +19,7 @@ import { TagsSection } from "./tags-section.tsx";
 
 const WebhooksSection = lazy(async () => ({ default: (await import("./webhooks-section.tsx")).WebhooksSection }));
 
-/** A part of the administration, with a tab of its own. */
+/** A part of the administration, with an entry of its own in the list. */
 interface AdministrationSection {
   id: "keys" | "operators" | "projects" | "models" | "tags" | "canned-replies" | "webhooks" | "deliveries" | "audit";
   title: TextKey;
@@ -27,7 +27,7 @@ interface AdministrationSection {
   scope: RequiredScope;
 }
 
-/** The parts of the administration, in the order of their tabs. */
+/** The parts of the administration, in the order of the list. */
 const SECTIONS: readonly AdministrationSection[] = [
   { id: "keys", title: "administration.keys", scope: "admin:*" },
   { id: "operators", title: "administration.operators", scope: "admin:*" },
@@ -41,7 +41,7 @@ const SECTIONS: readonly AdministrationSection[] = [
 ];
 
 const TAB =
-  "-mb-px inline-flex shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 text-sm font-medium text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink";
+  "-mb-px inline-flex shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 text-sm font-medium text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink lg:mb-0 lg:rounded-md lg:border-b-0 lg:hover:bg-hover lg:aria-[current=page]:bg-accent-soft lg:aria-[current=page]:text-accent";
 
 const PARTS: Record<AdministrationSection["id"], () => ReactNode> = {
   keys: KeysSection,
@@ -59,7 +59,7 @@ const PARTS: Record<AdministrationSection["id"], () => ReactNode> = {
   audit: AuditSection,
 };
 
-/** Keys, people, projects, and what has happened: one tab each. Whoever may not see one reads why. */
+/** Keys, people, projects, and what has happened: a list of them beside the one that is open, or above it where the window is narrow. Whoever may not see one reads why. */
 export function AdministrationPage() {
   const { section: id } = useParams({ from: "/$project/administration/$section" });
   const { t } = useTexts();
@@ -75,32 +75,36 @@ export function AdministrationPage() {
   const Part = PARTS[section.id];
   return (
     <PageFrame title={t("nav.administration")} text={t("administration.text")}>
-      <nav
-        ref={tabs}
-        aria-label={t("nav.administration")}
-        className="mb-4 flex gap-1 overflow-x-auto border-b border-line"
-      >
-        {SECTIONS.map((other) => (
-          <Link
-            key={other.id}
-            to="/$project/administration/$section"
-            params={{ project, section: other.id }}
-            className={TAB}
-          >
-            {t(other.title)}
-          </Link>
-        ))}
-      </nav>
-      {mayDo(section.scope) ? (
-        <Part />
-      ) : (
-        <Notice>
-          {t(section.scope === "admin:*" ? "administration.administratorsOnly" : "administration.notAllowed", {
-            project,
-            scope: section.scope,
-          })}
-        </Notice>
-      )}
+      <div className="lg:grid lg:grid-cols-[11rem_minmax(0,1fr)] lg:gap-8">
+        <nav
+          ref={tabs}
+          aria-label={t("nav.administration")}
+          className="mb-4 flex gap-1 overflow-x-auto border-b border-line lg:sticky lg:top-4 lg:flex-col lg:gap-0.5 lg:self-start lg:border-b-0"
+        >
+          {SECTIONS.map((other) => (
+            <Link
+              key={other.id}
+              to="/$project/administration/$section"
+              params={{ project, section: other.id }}
+              className={TAB}
+            >
+              {t(other.title)}
+            </Link>
+          ))}
+        </nav>
+        <div className="min-w-0">
+          {mayDo(section.scope) ? (
+            <Part />
+          ) : (
+            <Notice>
+              {t(section.scope === "admin:*" ? "administration.administratorsOnly" : "administration.notAllowed", {
+                project,
+                scope: section.scope,
+              })}
+            </Notice>
+          )}
+        </div>
+      </div>
     </PageFrame>
   );
 }

@@ -111,6 +111,8 @@ if ("serviceWorker" in navigator && import.meta.env.PROD) {
   navigator.serviceWorker.register("/sw.js").catch(() => undefined);
 }
 
+// The page keeps showing its shell until there is something to show in its place.
+await router.load();
 createRoot(root).render(
   <StrictMode>
     <App />

@@ -20,7 +20,7 @@ interface BarProps {
 
 /** Classes of an item of the navigation. */
 const NAVIGATION_ITEM =
-  "group flex min-w-0 flex-1 flex-col items-center justify-center gap-0.5 rounded-lg py-1.5 text-2xs font-medium text-muted hover:bg-hover hover:text-ink aria-[current]:text-accent data-current:text-accent lg:w-full lg:flex-none lg:py-2";
+  "group flex min-w-0 flex-1 flex-col items-center justify-center gap-0.5 rounded-lg py-1.5 text-2xs font-medium text-muted hover:bg-hover hover:text-ink aria-[current]:text-accent data-current:text-accent lg:w-full lg:flex-none lg:py-1";
 const NAVIGATION_ICON =
   "flex h-7 w-10 items-center justify-center rounded-lg group-aria-[current]:bg-accent-soft group-data-current:bg-accent-soft";
 
@@ -40,7 +40,8 @@ function PageLink({ page, project, isShown }: { page: Page; project: string; isS
         <span className={NAVIGATION_ICON}>
           <Icon aria-hidden className="size-4.5" />
         </span>
-        <span className="max-w-full truncate">{t(title)}</span>
+        {/* Beside the page, where the rail is narrow, a tip shows the name. */}
+        <span className="max-w-full truncate lg:sr-only">{t(title)}</span>
       </Link>
     </Tip>
   );
@@ -61,7 +62,7 @@ export function SideBar({
   return (
     <nav
       aria-label={t("shell.navigation")}
-      className="flex w-21 shrink-0 flex-col items-center gap-1 overflow-y-auto border-r border-line bg-page px-1 py-2.5"
+      className="flex w-14 shrink-0 flex-col items-center gap-1 overflow-y-auto border-r border-line bg-page px-1 py-2.5"
     >
       <div className="mb-2">
         <ProjectMenu projects={session.projects.map(({ name }) => name)} project={project} />

@@ -153,6 +153,16 @@ const routeTree = rootRoute.addChildren([
     }),
     createRoute({
       ...PAGE,
+      path: "knowledge/articles",
+      component: lazyRouteComponent(() => import("../knowledge/articles-page.tsx"), "ArticlesPage"),
+    }),
+    createRoute({
+      ...PAGE,
+      path: "knowledge/articles/$articleId",
+      component: lazyRouteComponent(() => import("../knowledge/article-page.tsx"), "ArticlePage"),
+    }),
+    createRoute({
+      ...PAGE,
       path: "knowledge/$kbId",
       validateSearch: (search: Record<string, unknown>): { tab?: "search" } =>
         search["tab"] === "search" ? { tab: "search" } : {},

@@ -19,7 +19,7 @@ export function giveOwnKb(agent: Agent, kbId: string, kbs: readonly KbItem[]): A
 }
 
 /** The agent that is made where there is none. */
-const NEW_AGENT = { name: "assistant", reviewPolicy: "auto_if", autoThreshold: 0.5 } as const;
+const NEW_AGENT = { name: "assistant", reviewPolicy: "auto_if", autoThreshold: 0.7 } as const;
 
 /**
  * Returns a function that finds the knowledge base for the project's own documents, or creates it, and lets an agent

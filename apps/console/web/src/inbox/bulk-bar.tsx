@@ -6,7 +6,7 @@ import { isWaiting, showTicket } from "../api/tickets.ts";
 import { useTexts } from "../i18n/texts.ts";
 import type { TextKey } from "../i18n/texts.ts";
 import { useServices, useCommands, useSession } from "../session/services.ts";
-import { Button, IconButton } from "../ui/button.tsx";
+import { IconButton } from "../ui/button.tsx";
 import { lazyDialog } from "../ui/lazy-dialog.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { applyBulk, undoBulk, runAll } from "./bulk-changes.ts";
@@ -138,9 +138,14 @@ export function BulkBar({
       {mayWrite && (
         <>
           {names.slice(0, IN_BAR).map((name) => (
-            <Button key={name} size="small" variant="quiet" isBusy={isBusy} onClick={() => choose(name)}>
-              {t(ACTIONS[name].title)}
-            </Button>
+            <IconButton
+              key={name}
+              icon={ACTIONS[name].icon}
+              label={t(ACTIONS[name].title)}
+              disabled={isBusy}
+              className="size-7!"
+              onClick={() => choose(name)}
+            />
           ))}
           <Menu
             trigger={

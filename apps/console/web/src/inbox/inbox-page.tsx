@@ -122,7 +122,7 @@ export function InboxPage() {
         <ViewSidebar current={viewId} search={search} />
         <section
           aria-label={t("inbox.list")}
-          className={`relative flex min-w-0 flex-col border-line bg-surface lg:w-92 lg:shrink-0 lg:border-r 2xl:w-104 ${ticketId === null ? "max-lg:flex-1" : "max-lg:hidden"}`}
+          className={`relative flex min-w-0 flex-col border-line bg-surface lg:w-80 lg:shrink-0 lg:border-r 2xl:w-96 ${ticketId === null ? "max-lg:flex-1" : "max-lg:hidden"}`}
         >
           <ListHead viewId={viewId} search={search} isLoading={list.isFetching && !list.isFetchingNextPage} />
           <TicketList

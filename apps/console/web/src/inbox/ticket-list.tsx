@@ -19,6 +19,23 @@ import { useTagColor } from "./use-tags.ts";
 import { useInbox, rowsMoved, useFetchAhead } from "./use-ticket-list.ts";
 import type { useTicketList } from "./use-ticket-list.ts";
 
+/**
+ * The customer's initials with the channel at the corner. While the row is pointed at, has the focus in its checkbox, or is
+ * selected, the checkbox takes this place.
+ */
+function RowAvatar({ ticket, name, isSelected }: { ticket: TicketItem; name: string; isSelected: boolean }) {
+  return (
+    <span
+      className={`relative flex shrink-0 group-hover:opacity-0 group-has-[input:focus-visible]:opacity-0 ${isSelected ? "opacity-0" : ""}`}
+    >
+      <Avatar name={name} size="large" />
+      <span className="absolute -right-1 -bottom-1 flex rounded-full bg-surface p-0.5">
+        <ChannelMark ticket={ticket} />
+      </span>
+    </span>
+  );
+}
+
 /** A ticket in the list. */
 // oxlint-disable-next-line max-lines-per-function -- the markup of one row
 function TicketRow({
@@ -69,73 +86,72 @@ function TicketRow({
         search={search}
         aria-current={isCurrent ? "true" : undefined}
         onPointerEnter={() => onPoint(ticket)}
-        className="flex h-full flex-col justify-center gap-0.5 py-2 pr-3.5 pl-9 hover:bg-hover focus-visible:-outline-offset-2"
+        className="flex h-full items-center gap-2.5 py-2 pr-3 pl-3 hover:bg-hover focus-visible:-outline-offset-2"
       >
-        <span className="flex items-center gap-1.5 text-xs text-muted">
-          <ChannelMark ticket={ticket} />
-          <span className="min-w-0 flex-1 truncate">
-            {isTask(ticket) && name !== t("task.title") && `${t("task.title")} · `}
-            <bdi>{name}</bdi>
-            {person !== null && (
-              <>
-                {" · "}
-                <bdi title={t("task.for", { person })}>{person}</bdi>
-              </>
-            )}
-          </span>
-          {tags.slice(0, 2).map((tag) => (
-            <TagChip key={tag} name={tag} color={colorOf(tag, project)} className="max-w-20" />
-          ))}
-          {showsProject && (
-            <span
-              title={t("ticket.inProject", { project })}
-              className="max-w-28 truncate rounded bg-sunken px-1.5 text-2xs"
-            >
-              {project}
+        <RowAvatar ticket={ticket} name={name} isSelected={isSelected} />
+        <span className="flex min-w-0 flex-1 flex-col gap-0.5">
+          <span className="flex items-center gap-1.5 text-xs text-muted">
+            <span className="min-w-0 flex-1 truncate font-medium">
+              {isTask(ticket) && name !== t("task.title") && `${t("task.title")} · `}
+              <bdi>{name}</bdi>
+              {person !== null && (
+                <>
+                  {" · "}
+                  <bdi title={t("task.for", { person })}>{person}</bdi>
+                </>
+              )}
             </span>
-          )}
-          <PriorityMark priority={priority} />
-          <DeadlineMark deadline={ticket.deadline} />
-          <Ago time={updatedAt} className="shrink-0 text-faint tabular-nums" />
-        </span>
-        <span className="flex gap-2">
-          <span className="min-w-0 flex-1">
-            <span
-              dir="auto"
-              className={`block text-sm text-ink ${snippet === null ? "line-clamp-2" : "truncate"} ${isWaitingForPerson ? "font-semibold" : "font-medium"}`}
-            >
-              {subjectText}
-            </span>
-            {snippet !== null && (
-              <span dir="auto" className="block truncate text-xs leading-5 text-muted">
-                {snippet}
+            {tags.slice(0, 2).map((tag) => (
+              <TagChip key={tag} name={tag} color={colorOf(tag, project)} className="max-w-20" />
+            ))}
+            {showsProject && (
+              <span
+                title={t("ticket.inProject", { project })}
+                className="max-w-28 truncate rounded bg-sunken px-1.5 text-2xs"
+              >
+                {project}
               </span>
             )}
+            <PriorityMark priority={priority} />
+            <DeadlineMark deadline={ticket.deadline} />
+            <Ago time={updatedAt} className="shrink-0 text-faint tabular-nums" />
           </span>
-          <span className="flex h-10 shrink-0 flex-col items-end">
-            <span className="flex h-5 items-center">
-              <StateMark ticket={ticket} />
-            </span>
-            <span className="flex h-5 items-center gap-1.5">
-              {isTask(ticket) ? <DueMark ticket={ticket} /> : <ConfidenceMark confidence={confidence} />}
-              {assigneeName !== null && (
-                <Avatar name={assigneeName} size="small" label={t("ticket.assignedTo", { name: assigneeName })} />
+          <span className="flex gap-2">
+            <span className="min-w-0 flex-1">
+              <span
+                dir="auto"
+                className={`text-sm text-ink ${snippet === null ? "line-clamp-2" : "block truncate"} ${isWaitingForPerson ? "font-semibold" : "font-medium"}`}
+              >
+                {subjectText}
+              </span>
+              {snippet !== null && (
+                <span dir="auto" className="block truncate text-xs leading-5 text-muted">
+                  {snippet}
+                </span>
               )}
+            </span>
+            <span className="flex h-10 shrink-0 flex-col items-end">
+              <span className="flex h-5 items-center">
+                <StateMark ticket={ticket} />
+              </span>
+              <span className="flex h-5 items-center gap-1.5">
+                {isTask(ticket) ? <DueMark ticket={ticket} /> : <ConfidenceMark confidence={confidence} />}
+                {assigneeName !== null && (
+                  <Avatar name={assigneeName} size="small" label={t("ticket.assignedTo", { name: assigneeName })} />
+                )}
+              </span>
             </span>
           </span>
         </span>
       </Link>
-      <label className="absolute inset-y-0 left-0 flex w-9 items-center justify-center">
+      <label className="absolute inset-y-0 left-0 flex w-14 items-center justify-center">
         <input
           type="checkbox"
           checked={isSelected}
           onChange={() => onToggle(id)}
           aria-label={t("inbox.select", { subject: subjectText })}
-          className={`size-4 accent-(--accent) ${isSelected ? "" : "opacity-0 group-hover:opacity-100 focus-visible:opacity-100 max-lg:opacity-100"}`}
+          className={`size-4 accent-(--accent) ${isSelected ? "" : "opacity-0 group-hover:opacity-100 focus-visible:opacity-100"}`}
         />
-        {!isSelected && isWaitingForPerson && (
-          <span aria-hidden className="absolute size-1.5 rounded-full bg-accent group-hover:hidden max-lg:hidden" />
-        )}
       </label>
     </div>
   );

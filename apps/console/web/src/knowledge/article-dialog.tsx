@@ -1,11 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ServiceError } from "@svc/client";
-import type { Gap } from "@svc/contracts";
+import type { ArticleInput, Gap } from "@svc/contracts";
+import type { Connection } from "../api/connection.ts";
 import { kbsQuery, ownKb } from "../api/knowledge.ts";
 import { FormDialog } from "../forms/form-dialog.tsx";
+import { useAction } from "../forms/use-action.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useProject } from "../session/services.ts";
+import { Button } from "../ui/button.tsx";
 import { Field, SelectField, TextArea } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 
@@ -28,6 +32,17 @@ function readDraft(text: string | null): { title?: string; text?: string } {
     // Something else is kept under this name.
     return {};
   }
+}
+
+/** Saves a text as a draft of a gap's article, and returns the article's ID. */
+async function saveGapDraft(connection: Connection, project: string, gapId: string, { kbId, ...body }: ArticleInput) {
+  const { items } = await connection.call("listArticles", project, { query: { gapId } });
+  const known = items.find((item) => item.kbId === kbId);
+  const { item } =
+    known === undefined
+      ? await connection.call("createArticle", project, { body: { ...body, kbId, gapId } })
+      : await connection.call("updateArticle", project, { params: { id: known.id }, body, ifMatch: known.version });
+  return item.id;
 }
 
 /** The article of a gap, whose unsaved text is stored in this browser. */
@@ -68,7 +83,31 @@ function useArticle(gap: Gap, onWritten: () => void) {
     toasts.show({ kind: "done", text: t("gap.written") });
     onWritten();
   }
-  return { article, change, error, submit };
+
+  async function saveDraft(kbId: string): Promise<string> {
+    const body = { kbId, title: article.title.trim(), text: article.text };
+    const id = await saveGapDraft(connection, project, gap.id, body);
+    storage.removeItem(name);
+    return id;
+  }
+  return { article, change, error, submit, saveDraft };
+}
+
+/** Saves the text as a draft, and opens the page of its article. */
+function DraftButton({ isDisabled, save }: { isDisabled: boolean; save: () => Promise<string> }) {
+  const { t } = useTexts();
+  const project = useProject();
+  const navigate = useNavigate();
+  const { isBusy, runAside } = useAction();
+  const saveAndOpen = async () => {
+    const articleId = await save();
+    await navigate({ to: "/$project/knowledge/articles/$articleId", params: { project, articleId } });
+  };
+  return (
+    <Button className="self-start" isBusy={isBusy} disabled={isDisabled} onClick={() => void runAside(saveAndOpen)}>
+      {t("article.saveDraft")}
+    </Button>
+  );
 }
 
 /** Writes the article that answers a gap. Unsaved text survives a reload. */
@@ -77,7 +116,7 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
   const { connection } = useServices();
   const kbs = useQuery(kbsQuery(connection, useProject()));
   const [kbId, setKbId] = useState<string | null>(null);
-  const { article, change, error, submit } = useArticle(gap, () => {
+  const { article, change, error, submit, saveDraft } = useArticle(gap, () => {
     onWritten();
     onClose();
   });
@@ -123,6 +162,10 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
         data-autofocus
         value={article.text}
         onChange={(text) => change({ text })}
+      />
+      <DraftButton
+        isDisabled={target === "" || article.title.trim() === "" || article.text.trim() === ""}
+        save={() => saveDraft(target)}
       />
     </FormDialog>
   );

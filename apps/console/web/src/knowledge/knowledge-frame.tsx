@@ -106,7 +106,7 @@ function Count({ value }: { value: { count: number; isMore: boolean } | undefine
   );
 }
 
-/** The frame of the pages about knowledge: one tab each for knowledge bases, gaps and proposals. */
+/** The frame of the pages about knowledge: one tab each for knowledge bases, articles, gaps and proposals. */
 export function KnowledgeFrame({ actions, children }: { actions?: ReactNode; children: ReactNode }) {
   const { t } = useTexts();
   const project = useProject();
@@ -117,6 +117,9 @@ export function KnowledgeFrame({ actions, children }: { actions?: ReactNode; chi
       <nav aria-label={t("nav.knowledge")} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
         <Link to="/$project/knowledge" params={{ project }} activeOptions={{ exact: true }} className={TAB}>
           {t("knowledge.bases")}
+        </Link>
+        <Link to="/$project/knowledge/articles" params={{ project }} className={TAB}>
+          {t("knowledge.articles")}
         </Link>
         {mayDo("tickets:read") && (
           <Link to="/$project/knowledge/gaps" params={{ project }} className={TAB}>

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { Link } from "@tanstack/react-router";
 import { Check, FilePen, FilePlus2, X, GitPullRequestArrow } from "lucide-react";
 import type { Proposal, ProposalStatus } from "@svc/contracts";
@@ -16,40 +16,8 @@ import { Button } from "../ui/button.tsx";
 import { ChoiceGroup } from "../ui/choice-fields.tsx";
 import { TextArea } from "../ui/field.tsx";
 import { EmptyState } from "../ui/notice.tsx";
+import { DiffView } from "./diff-view.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
-import { diffTexts } from "./mark-words.ts";
-
-/** The changes from one text to another: deletions struck out, insertions marked, for screen readers, too. */
-function DiffView({ label, before, after }: { label: string; before: string; after: string }) {
-  const parts = useMemo(() => diffTexts(before, after), [before, after]);
-  return (
-    <div
-      dir="auto"
-      tabIndex={0}
-      role="region"
-      aria-label={label}
-      className="max-h-96 overflow-y-auto rounded-lg border border-line bg-page px-3 py-2.5 text-sm wrap-anywhere whitespace-pre-wrap"
-    >
-      {parts.map(({ added, removed, value }, index) => {
-        if (added) {
-          return (
-            <ins key={index} className="rounded-xs bg-ok-soft text-ok no-underline">
-              {value}
-            </ins>
-          );
-        }
-        if (removed) {
-          return (
-            <del key={index} className="rounded-xs bg-bad-soft text-bad">
-              {value}
-            </del>
-          );
-        }
-        return <span key={index}>{value}</span>;
-      })}
-    </div>
-  );
-}
 
 /** Title of a proposal, where it comes from, and its status. */
 function ProposalHead({ proposal, base }: { proposal: Proposal; base: string | null }) {

@@ -1,6 +1,6 @@
 import { lexer } from "marked";
 import type { Token, Tokens } from "marked";
-import { Fragment, memo } from "react";
+import { Fragment, createContext, memo, useContext } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/texts.ts";
 
@@ -26,6 +26,14 @@ export function OutLink({ href, children }: { href: string; children: ReactNode 
       <span className="sr-only"> ({t("ui.newTab")})</span>
     </a>
   );
+}
+
+/** Shows images that the page itself has, by their addresses; returns null for any other image. Without it, images are links. */
+export const OwnImages = createContext<(href: string, alt: string) => ReactNode>(() => null);
+
+function Image({ href, alt }: { href: string; alt: string }) {
+  const own = useContext(OwnImages)(href, alt);
+  return own ?? <OutLink href={href}>{alt === "" ? href : alt}</OutLink>;
 }
 
 type View = (token: Token, depth: number) => ReactNode;
@@ -60,7 +68,7 @@ const VIEWS: Record<string, View> = {
   // A picture would tell its server who reads this, and when.
   image: (token) => {
     const { href, text } = token as Tokens.Image;
-    return <OutLink href={href}>{text === "" ? href : plain(text)}</OutLink>;
+    return <Image href={href} alt={plain(text)} />;
   },
   list: (token, depth) => {
     const { items, ordered, start } = token as Tokens.List;

@@ -1,0 +1,145 @@
+import { useQuery } from "@tanstack/react-query";
+import { linkOptions, useNavigate, useParams } from "@tanstack/react-router";
+import { Trash2 } from "lucide-react";
+import { Tabs } from "radix-ui";
+import { useState } from "react";
+import type { Article } from "@svc/contracts";
+import { useTexts } from "../i18n/texts.ts";
+import { usePeople, useProject, useRights, useServices } from "../session/services.ts";
+import { Ago } from "../ui/ago.tsx";
+import { Button, IconButton } from "../ui/button.tsx";
+import { TabList } from "../ui/choice-fields.tsx";
+import { ConfirmDialog } from "../ui/dialog.tsx";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { QueryView } from "../ui/query-view.tsx";
+import { ArticleEditor } from "./article-editor.tsx";
+import { ArticlePreview } from "./article-preview.tsx";
+import { ArticleVersions } from "./article-versions.tsx";
+import { ArticleBadge } from "./articles-page.tsx";
+import { useArticleChange } from "./use-article-change.ts";
+
+/** Buttons that move an article through its review. */
+function Actions({ article, isDirty }: { article: Article; isDirty: boolean }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const navigate = useNavigate();
+  const { isBusy, change } = useArticleChange();
+  const [isDeleting, setDeleting] = useState(false);
+  const target = { params: { id: article.id }, ifMatch: article.version };
+  const setStatus = (status: "draft" | "in_review") =>
+    change(async () => {
+      await connection.call("updateArticle", project, { ...target, body: { status } });
+      return t(status === "draft" ? "article.returned" : "article.reviewed");
+    });
+  const publish = () =>
+    change(async () => {
+      await connection.call("publishArticle", project, target);
+      return t("article.publishing");
+    });
+  const remove = () =>
+    change(async () => {
+      await connection.call("deleteArticle", project, target);
+      await navigate({ to: "/$project/knowledge/articles", params: { project } });
+      return t("article.deleted");
+    });
+  const hint = isDirty ? t("article.saveFirst") : undefined;
+  const common = { isBusy, disabled: isDirty, title: hint };
+  return (
+    <>
+      {article.status === "draft" && (
+        <Button {...common} onClick={() => void setStatus("in_review")}>
+          {t("article.review")}
+        </Button>
+      )}
+      {article.status === "in_review" && (
+        <Button {...common} onClick={() => void setStatus("draft")}>
+          {t("article.back")}
+        </Button>
+      )}
+      {article.status !== "published" && (
+        <Button {...common} variant="primary" onClick={() => void publish()}>
+          {t("article.publish")}
+        </Button>
+      )}
+      <IconButton icon={Trash2} label={t("article.delete")} onClick={() => setDeleting(true)} />
+      {isDeleting && (
+        <ConfirmDialog
+          title={t("article.delete")}
+          action={t("article.delete")}
+          onConfirm={remove}
+          onClose={() => setDeleting(false)}
+        >
+          {t("article.deleteText")}
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
+function ArticleView({ article }: { article: Article }) {
+  const { t } = useTexts();
+  const { nameOf } = usePeople();
+  const project = useProject();
+  const mayWrite = useRights()("kb:write");
+  const [tab, setTab] = useState(mayWrite ? "edit" : "preview");
+  const [draft, setDraft] = useState(article);
+  const isDirty = draft.title !== article.title || draft.text !== article.text;
+  const { publishedRevision, revision, status, title, updatedAt, updatedBy } = article;
+  const tabs = [
+    ...(mayWrite ? [{ value: "edit", label: t("article.edit") }] : []),
+    { value: "preview", label: t("article.preview") },
+    { value: "versions", label: t("article.versions") },
+  ];
+  return (
+    <PageFrame
+      back={{
+        link: linkOptions({ to: "/$project/knowledge/articles", params: { project } }),
+        label: t("knowledge.articles"),
+      }}
+      title={title}
+      text={
+        <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+          <ArticleBadge status={status} />
+          <span>
+            {t("article.revision", { number: revision })} · {nameOf(updatedBy)}, <Ago time={updatedAt} as="past" />
+          </span>
+          {publishedRevision !== null && publishedRevision !== revision && (
+            <span>· {t("article.earlierPublished", { number: publishedRevision })}</span>
+          )}
+        </span>
+      }
+      actions={mayWrite && <Actions article={article} isDirty={isDirty} />}
+    >
+      <Tabs.Root value={tab} onValueChange={setTab}>
+        <TabList label={title} tabs={tabs} />
+        <Tabs.Content value="edit" className="pt-4" tabIndex={-1}>
+          <ArticleEditor article={article} draft={draft} isDirty={isDirty} onChange={setDraft} />
+        </Tabs.Content>
+        <Tabs.Content value="preview" className="pt-4" tabIndex={-1}>
+          <ArticlePreview articleId={article.id} title={draft.title} text={draft.text} />
+        </Tabs.Content>
+        <Tabs.Content value="versions" className="pt-4" tabIndex={-1}>
+          <ArticleVersions article={article} onRestored={setDraft} />
+        </Tabs.Content>
+      </Tabs.Root>
+    </PageFrame>
+  );
+}
+
+/** One article: its text, how it looks, its versions, and its review. */
+export function ArticlePage() {
+  const { articleId } = useParams({ from: "/$project/knowledge/articles/$articleId" });
+  const { connection } = useServices();
+  const project = useProject();
+  const article = useQuery({
+    queryKey: ["article", project, articleId],
+    queryFn: async ({ signal }) =>
+      (await connection.call("getArticle", project, { params: { id: articleId }, signal })).item,
+  });
+  return (
+    <QueryView query={article} skeleton="m-8 h-64">
+      {(item) => <ArticleView key={item.id} article={item} />}
+    </QueryView>
+  );
+}

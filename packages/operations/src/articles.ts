@@ -1,0 +1,258 @@
+import type { Principal } from "@svc/auth";
+import { sniffMime } from "@svc/channel-manager";
+import {
+  ARTICLE_LIMITS,
+  ServiceError,
+  articleChangeSchema,
+  articleImageInputSchema,
+  articleInputSchema,
+  articleRestoreSchema,
+  articleStatusSchema,
+  checkInput,
+  invalidInput,
+} from "@svc/contracts";
+import type { Article, ArticleImage, ArticleVersionSummary } from "@svc/contracts";
+import { isUuid } from "@svc/primitives";
+import type { ArticleFacts, ArticleRecord, ArticleVersionFacts, Store } from "@svc/store";
+import { addDocuments } from "./documents.ts";
+import type { IngestDeps } from "./documents.ts";
+import { requireKb } from "./kbs.ts";
+import { operation, readPage, staleVersion } from "./operation.ts";
+import type { VersionedId } from "./operation.ts";
+
+const notFound = () => new ServiceError("not_found", "No article with this ID exists in this project.");
+
+/** An article as it is shown. */
+const asItem = <Record extends ArticleFacts>({ createdAt, updatedAt, ...rest }: Record) => ({
+  ...rest,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+});
+
+const asVersion = ({ number, title, actor, restores, createdAt }: ArticleVersionFacts): ArticleVersionSummary => ({
+  number,
+  title,
+  savedAt: createdAt.toISOString(),
+  savedBy: actor,
+  restores,
+});
+
+async function readArticle(store: Store, { project }: Principal, id: string): Promise<ArticleRecord> {
+  const article = isUuid(id) ? await store.articles.find(project, id) : null;
+  if (article === null) throw notFound();
+  return article;
+}
+
+async function readVersion(store: Store, principal: Principal, id: string, number: number) {
+  const article = await readArticle(store, principal, id);
+  const version = await store.articles.findVersion(principal.project, article.id, number);
+  if (version === null) throw new ServiceError("not_found", "This article has no version with this number.");
+  return { article, version };
+}
+
+/** Key of the document of an article. A gap has one article per knowledge base. */
+export const keyOfArticle = (id: string, gapId: string | null): string =>
+  gapId === null ? `article:${id}` : `gap:${gapId}`;
+
+/**
+ * Returns a page of articles, newest first; `q` searches the title. Scope kb:read. Throws invalid_request with every
+ * error of the query.
+ */
+export const listArticles = operation("listArticles", async ({ store }, principal, { status, gapId, ...input }) => {
+  const known = articleStatusSchema.optional().safeParse(status);
+  const found = known.success
+    ? []
+    : [{ pointer: "/status", code: "invalid_value", detail: "must be one of draft, in_review, published" }];
+  if (gapId !== undefined && !isUuid(gapId)) {
+    found.push({ pointer: "/gapId", code: "invalid_value", detail: "must be the ID of a gap" });
+  }
+  return readPage("articles", input, {
+    read: (query) => store.articles.listPage(principal.project, { ...query, status: known.data, gapId }),
+    asItem,
+    found,
+  });
+});
+
+/** Returns an article with its newest text. Scope kb:read. Throws not_found. */
+export const getArticle = operation("getArticle", async ({ store }, principal, id) =>
+  asItem(await readArticle(store, principal, id)),
+);
+
+/**
+ * Creates an article as a draft. Scope kb:write. Throws not_found for an unknown knowledge base, and invalid_request with
+ * every error of the input, also if the gap has an article in this knowledge base.
+ */
+export const createArticle = operation(
+  "createArticle",
+  async ({ store }, principal, input) => {
+    const { kbId, gapId = null, title, text } = checkInput(articleInputSchema, input, "The article");
+    const { project, actor } = principal;
+    await requireKb(store, principal, kbId);
+    if (gapId !== null && (await store.gaps.find(project, gapId)) === null) {
+      const detail = "is not the ID of a gap in this project";
+      throw invalidInput([{ pointer: "/gapId", code: "not_found", detail }], "The article");
+    }
+    await store.storedBytes.checkRoom(project, "documents", Buffer.byteLength(text));
+    const keyOf = (id: string) => keyOfArticle(id, gapId);
+    const article = await store.articles.insert(project, { kbId, gapId, keyOf, title, text, actor });
+    if (article !== null) return asItem(article);
+    const detail = "has an article in this knowledge base";
+    throw invalidInput([{ pointer: "/gapId", code: "taken", detail }], "The article");
+  },
+  { audit: "articles.create" },
+);
+
+interface Change {
+  text: { title: string; text: string; restores?: number } | null;
+  inReview: boolean;
+}
+
+/** Changes an article. Throws not_found, version_conflict and storage_full. */
+async function change(
+  store: Store,
+  { project, actor }: Principal,
+  target: VersionedId,
+  { text, inReview }: Change,
+): Promise<Article> {
+  if (text !== null) await store.storedBytes.checkRoom(project, "documents", Buffer.byteLength(text.text));
+  const saved = { text: text === null ? null : { ...text, actor }, inReview };
+  const outcome = await store.articles.update(project, target, saved);
+  if (outcome === null) throw notFound();
+  if (!outcome.changed) throw staleVersion("The article", outcome.article.version);
+  return asItem(outcome.article);
+}
+
+/**
+ * Saves a changed title or text as a new version, and sets whether the newest version is in review. Scope kb:write. Throws
+ * not_found, version_conflict with the current `ETag`, and invalid_request with every error of the input.
+ */
+export const updateArticle = operation(
+  "updateArticle",
+  async ({ store }, principal, { id, versions = null }, input) => {
+    const { status, ...fields } = checkInput(articleChangeSchema, input, "The article");
+    const { title, text, status: before } = await readArticle(store, principal, id);
+    const next = { title: fields.title ?? title, text: fields.text ?? text };
+    const isChanged = next.title !== title || next.text !== text;
+    // What is published stays so until its text changes.
+    const inReview = status === undefined ? !isChanged && before === "in_review" : status === "in_review";
+    return change(store, principal, { id, versions }, { text: isChanged ? next : null, inReview });
+  },
+  { audit: "articles.update" },
+);
+
+/** Saves an earlier version as a new draft. Scope kb:write. Throws as `updateArticle`. */
+export const restoreArticleVersion = operation(
+  "restoreArticleVersion",
+  async ({ store }, principal, { id, versions = null }, input) => {
+    const { number } = checkInput(articleRestoreSchema, input, "The call");
+    const { title, text } = (await readVersion(store, principal, id, number)).version;
+    return change(store, principal, { id, versions }, { text: { title, text, restores: number }, inReview: false });
+  },
+  { audit: "articles.restore" },
+);
+
+/** A reference to an image of an article. Its length is bounded, so that reading takes linear time. */
+const IMAGE = /!\[([^\][\n]{0,500})\]\(images\/[\da-f-]{36}\)/giu;
+
+/** Returns the text that agents search: images are replaced with their descriptions. */
+export const searchableText = (text: string): string => text.replaceAll(IMAGE, "$1");
+
+/**
+ * Publishes the newest version as a document that agents search, and marks the article's gap as answered. Safe to repeat.
+ * Scope kb:write. Throws not_found, version_conflict with the current `ETag`, and as `addDocuments` does.
+ */
+export const publishArticle = operation(
+  "publishArticle",
+  async (deps: IngestDeps, principal, { id, versions = null }) => {
+    const { store } = deps;
+    const { project } = principal;
+    const article = await readArticle(store, principal, id);
+    const { kbId, title, text, revision, gapId } = article;
+    // Takes the version away, so that of two operators who have seen the same one only one publishes.
+    if (versions !== null) {
+      const inReview = article.status === "in_review";
+      await change(store, principal, { id, versions }, { text: null, inReview });
+    }
+    const document = {
+      key: keyOfArticle(article.id, gapId),
+      title,
+      text: searchableText(text),
+      mime: "text/markdown" as const,
+    };
+    const added = await addDocuments(deps, principal, kbId, document);
+    if ("import" in added) throw new Error("an article was mistaken for a sitemap");
+    const documentId = added.item.id;
+    await store.articles.setPublished(project, { id: article.id, number: revision, documentId });
+    if (gapId !== null) {
+      await store.gaps.update(project, { id: gapId }, { status: "answered", article: { kbId, documentId } });
+    }
+    return asItem(await readArticle(store, principal, id));
+  },
+  { audit: "articles.publish" },
+);
+
+/**
+ * Deletes an article with its document, versions and images, and returns it as it was. Scope kb:write. Throws not_found,
+ * and version_conflict with the current `ETag`.
+ */
+export const deleteArticle = operation(
+  "deleteArticle",
+  async ({ store }, principal, { id, versions = null }) => {
+    const article = await readArticle(store, principal, id);
+    if (!(await store.articles.remove(principal.project, { id: article.id, versions }))) {
+      throw staleVersion("The article", (await readArticle(store, principal, id)).version);
+    }
+    if (article.documentId !== null) {
+      await store.documents.remove(principal.project, article.kbId, article.documentId);
+    }
+    return asItem(article);
+  },
+  { audit: "articles.delete" },
+);
+
+/** Returns the versions of an article, newest first. Scope kb:read. Throws not_found. */
+export const listArticleVersions = operation("listArticleVersions", async ({ store }, principal, id) => {
+  const article = await readArticle(store, principal, id);
+  return (await store.articles.listVersions(principal.project, article.id)).map(asVersion);
+});
+
+/** Returns a version of an article with its text. Scope kb:read. Throws not_found. */
+export const getArticleVersion = operation("getArticleVersion", async ({ store }, principal, id, number) => {
+  const { version } = await readVersion(store, principal, id, /^\d{1,9}$/.test(number) ? Number(number) : 0);
+  return { ...asVersion(version), text: version.text };
+});
+
+const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/**
+ * Stores an image for an article. Scope kb:write. Throws not_found, storage_full, payload_too_large, and invalid_request
+ * for what is not a PNG, JPEG, GIF or WebP, or if the article has too many.
+ */
+export const addArticleImage = operation(
+  "addArticleImage",
+  async ({ store }, principal, id, input): Promise<ArticleImage> => {
+    const content = Buffer.from(checkInput(articleImageInputSchema, input, "The image").content, "base64");
+    const { project } = principal;
+    const error = (code: string, detail: string) => invalidInput([{ pointer: "/content", code, detail }], "The image");
+    const mime = sniffMime(content);
+    if (!IMAGE_TYPES.includes(mime)) throw error("invalid_type", "must be a PNG, JPEG, GIF or WebP image");
+    if (content.length > ARTICLE_LIMITS.imageMaxBytes) {
+      throw new ServiceError("payload_too_large", "An image must not exceed 2 MB.");
+    }
+    const article = await readArticle(store, principal, id);
+    await store.storedBytes.checkRoom(project, "documents", content.length);
+    const imageId = await store.articles.insertImage(project, article.id, { mime, content });
+    if (imageId === null) {
+      throw error("too_many", `is one too many: an article has at most ${ARTICLE_LIMITS.imagesMaxCount} images`);
+    }
+    return { imageId, mime, sizeBytes: content.length };
+  },
+  { audit: "articles.add_image", objectOf: ([id]) => id },
+);
+
+/** Returns an image of an article, for download. Scope kb:read. Throws not_found. */
+export const getArticleImage = operation("getArticleImage", async ({ store }, principal, id, imageId) => {
+  const image = isUuid(id) && isUuid(imageId) ? await store.articles.findImage(principal.project, id, imageId) : null;
+  if (image === null) throw new ServiceError("not_found", "This article has no image with this ID.");
+  return { filename: `${imageId}.${image.mime.slice("image/".length)}`, content: image.content };
+});
