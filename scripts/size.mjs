@@ -58,7 +58,7 @@ function print(head, rows) {
 
 const { sizes } = await buildClient();
 const sums = sumSizes(sizes);
-const { launcher, panel, polling, ...locales } = sizes;
+const { launcher, panel, polling, forms, ...locales } = sizes;
 const languages = Object.entries(locales).map(([name, bytes]) => [`language ${name}`, bytes, "one of these"]);
 print(
   ["File", "gzipped", "Loaded"],
@@ -66,6 +66,7 @@ print(
     ["launcher", launcher, "with the page"],
     ...languages,
     ["conversation", panel, "at the first opening"],
+    ["forms", forms, "when a form is first shown; in no sum"],
     ["over HTTP", polling, "where no WebSocket gets through; in no sum"],
   ],
 );

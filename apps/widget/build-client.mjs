@@ -1,5 +1,5 @@
 // Builds what browsers load into dist/client: widget.js (the launcher, a classic script), chunks/<name>-<hash>.js (the
-// conversation with its panel, the same over HTTP, and one file a language) and manifest.json (name → file). Fails where
+// conversation with its panel, its forms, the same over HTTP, and one file a language) and manifest.json (name → file). Fails where
 // the files are above their budget.
 //   node build-client.mjs [--folder dist/client] [--budget 30000]
 import { createHash } from "node:crypto";
@@ -95,7 +95,7 @@ async function buildScripts(options) {
  * `gzip -9`, and what esbuild says about what is in them.
  */
 export async function buildClient() {
-  const entryPoints = { panel: join(CLIENT, "chat.ts"), polling: OVER_HTTP };
+  const entryPoints = { panel: join(CLIENT, "chat.ts"), polling: OVER_HTTP, forms: join(CLIENT, "panel", "forms.tsx") };
   for (const language of languages) entryPoints[language] = join(CLIENT, "locales", `${language}.json`);
   const chunks = await buildScripts({ entryPoints, format: "esm" });
   // One hash for all of them: the launcher need not know seventeen.
@@ -120,7 +120,7 @@ export async function buildClient() {
 }
 
 /** Bytes of a first visit's launcher with English, and of all that a conversation loads; the same with each language. */
-export function sumSizes({ launcher, panel, polling, ...locales }) {
+export function sumSizes({ launcher, panel, polling, forms, ...locales }) {
   const largest = Object.keys(locales).reduce((name, other) => (locales[other] > locales[name] ? other : name));
   return {
     launcher: launcher + locales.en,
@@ -131,6 +131,7 @@ export function sumSizes({ launcher, panel, polling, ...locales }) {
       everything: launcher + locales[largest] + panel,
     },
     overHttp: polling,
+    forms,
   };
 }
 

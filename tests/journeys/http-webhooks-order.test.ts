@@ -62,15 +62,19 @@ describe("a callback that is being tried again", () => {
     // The later ones are ready to be made by now, and have not been tried.
     const ticketId = ticketIdOf(project.id, "api", stuck);
     await waitFor(async () => (await callbacks.listIn(ticketId)).length === 3, { what: "the later callbacks" });
-    expect((await callbacks.listIn(ticketId)).map(({ attempts }) => attempts.length)).toEqual([1, 0, 0]);
+    const triesOfLater = async () => (await callbacks.listIn(ticketId)).slice(1).map(({ attempts }) => attempts.length);
+    expect(await triesOfLater()).toEqual([0, 0]);
     await callbacks.hurry(first);
     await callbacks.untilTried(first, 2);
-    expect((await callbacks.listIn(ticketId)).map(({ attempts }) => attempts.length)).toEqual([2, 0, 0]);
+    expect(await triesOfLater()).toEqual([0, 0]);
 
     receiver.answerWith({ status: 204 });
     await callbacks.hurry(first);
     await callbacks.untilIn(later[1] ?? "", "delivered");
-    expect(arrivedIn(stuck).map(idOf)).toEqual([first, first, first, ...later]);
+    // On a slow machine the first is also tried when it is due by itself.
+    const tries = arrivedIn(stuck).map(idOf);
+    expect(tries).toEqual([...tries.slice(0, -2).map(() => first), ...later]);
+    expect(tries.length).toBeGreaterThanOrEqual(5);
   });
 
   test("holds them back no longer when it is dead", async () => {

@@ -7,6 +7,7 @@ import type { OpenSocket } from "./connection/open-socket.ts";
 import type { Identity } from "./launch/page-settings.ts";
 import type { Texts } from "./locales/create-texts.ts";
 import { mountPanel } from "./panel/mount-panel.tsx";
+import type { PanelOptions } from "./panel/mount-panel.tsx";
 import type { Storage } from "./storage.ts";
 
 /** Appearance and language of the panel. */
@@ -33,6 +34,7 @@ export interface ChatOptions {
   appearance: Appearance;
   /** Loads what makes a socket over HTTP; null where it cannot be loaded. */
   loadHttp: () => Promise<{ openSocket: OpenSocket } | null>;
+  loadForms: PanelOptions["loadForms"];
   emit: <Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]) => void;
 }
 
@@ -55,7 +57,7 @@ export function startChat({ root, launcher, appearance: firstAppearance, ...opti
     page: () => ({ url: location.href, title: document.title }),
     locks: "locks" in navigator ? navigator.locks : null,
   });
-  const panel = mountPanel(store, { root, launcher, ...appearance });
+  const panel = mountPanel(store, { root, launcher, loadForms: options.loadForms, ...appearance });
 
   // A page that is left may come back as it was (bfcache), which an open line would prevent.
   const onShow = ({ persisted }: PageTransitionEvent) => {

@@ -97,7 +97,7 @@ export const articleImageInputSchema = z.strictObject({
   content: z
     .base64({ error: "must be the content of the image in base64" })
     .min(1, { error: "must be the content of the image in base64" })
-    .max(IMAGE_MAX_CHARS, { error: `must have at most ${IMAGE_MAX_CHARS} characters` }),
+    .max(IMAGE_MAX_CHARS, { error: "must be an image of at most 2 MB" }),
 });
 export type ArticleImageInput = z.infer<typeof articleImageInputSchema>;
 
@@ -127,6 +127,7 @@ export const articleEndpoints = {
     description: "Agents do not search it until it is published. A gap has one article per knowledge base.",
     body: { schema: articleInputSchema, maxBytes: ARTICLE_LIMITS.bodyMaxBytes },
     answers: [createdAnswer(articleSchema)],
+    errors: ["storage_full", "storage_quota_exceeded"],
     example: {
       body: {
         kbId: "01890a5d-ac96-774b-bcce-b302099a8057",
@@ -146,6 +147,7 @@ export const articleEndpoints = {
     body: { schema: articleChangeSchema, maxBytes: ARTICLE_LIMITS.bodyMaxBytes },
     ifMatch: true,
     answers: [itemAnswer(articleSchema)],
+    errors: ["storage_full", "storage_quota_exceeded"],
     example: { body: { status: "in_review" } },
   },
   publishArticle: {
@@ -154,7 +156,7 @@ export const articleEndpoints = {
       "The text replaces the article's document and is searchable within seconds. Images are left out; their descriptions are searchable. The gap of the article is marked as answered.",
     ifMatch: true,
     answers: [itemAnswer(articleSchema)],
-    errors: ["payload_too_large", "rate_limited"],
+    errors: ["payload_too_large", "rate_limited", "storage_full", "storage_quota_exceeded"],
   },
   deleteArticle: {
     ...route("DELETE /{id}", "kb:write", "Delete an article with its document, versions and images"),
@@ -175,6 +177,7 @@ export const articleEndpoints = {
     body: { schema: articleRestoreSchema },
     ifMatch: true,
     answers: [itemAnswer(articleSchema)],
+    errors: ["storage_full", "storage_quota_exceeded"],
     example: { body: { number: 1 } },
   },
   addArticleImage: {

@@ -130,12 +130,21 @@ export const updateArticle = operation(
   "updateArticle",
   async ({ store }, principal, { id, versions = null }, input) => {
     const { status, ...fields } = checkInput(articleChangeSchema, input, "The article");
-    const { title, text, status: before } = await readArticle(store, principal, id);
-    const next = { title: fields.title ?? title, text: fields.text ?? text };
-    const isChanged = next.title !== title || next.text !== text;
-    // What is published stays so until its text changes.
-    const inReview = status === undefined ? !isChanged && before === "in_review" : status === "in_review";
-    return change(store, principal, { id, versions }, { text: isChanged ? next : null, inReview });
+    for (;;) {
+      const { title, text, status: before, version } = await readArticle(store, principal, id);
+      const next = { title: fields.title ?? title, text: fields.text ?? text };
+      const isChanged = next.title !== title || next.text !== text;
+      // What is published stays so until its text changes.
+      const inReview = status === undefined ? !isChanged && before === "in_review" : status === "in_review";
+      try {
+        // What the call does not name is taken from the version that was read, so no other one may be changed.
+        const target = { id, versions: versions ?? [version] };
+        return await change(store, principal, target, { text: isChanged ? next : null, inReview });
+      } catch (error) {
+        const isOvertaken = error instanceof ServiceError && error.code === "version_conflict";
+        if (versions !== null || !isOvertaken) throw error;
+      }
+    }
   },
   { audit: "articles.update" },
 );
@@ -151,8 +160,8 @@ export const restoreArticleVersion = operation(
   { audit: "articles.restore" },
 );
 
-/** A reference to an image of an article. Its length is bounded, so that reading takes linear time. */
-const IMAGE = /!\[([^\][\n]{0,500})\]\(images\/[\da-f-]{36}\)/giu;
+/** A reference to an image of an article, with or without a title. Its length is bounded, so that reading takes linear time. */
+const IMAGE = /!\[([^\][\n]{0,500})\]\(images\/[\da-f-]{36}(?: {1,3}"[^"\n]{0,500}")?\)/giu;
 
 /** Returns the text that agents search: images are replaced with their descriptions. */
 export const searchableText = (text: string): string => text.replaceAll(IMAGE, "$1");
@@ -167,12 +176,9 @@ export const publishArticle = operation(
     const { store } = deps;
     const { project } = principal;
     const article = await readArticle(store, principal, id);
-    const { kbId, title, text, revision, gapId } = article;
-    // Takes the version away, so that of two operators who have seen the same one only one publishes.
-    if (versions !== null) {
-      const inReview = article.status === "in_review";
-      await change(store, principal, { id, versions }, { text: null, inReview });
-    }
+    const { kbId, title, text, revision, gapId, version } = article;
+    // The version changes only once it is published, so that a call that was rejected with rate_limited can be repeated.
+    if (versions !== null && !versions.includes(version)) throw staleVersion("The article", version);
     const document = {
       key: keyOfArticle(article.id, gapId),
       title,
@@ -182,7 +188,11 @@ export const publishArticle = operation(
     const added = await addDocuments(deps, principal, kbId, document);
     if ("import" in added) throw new Error("an article was mistaken for a sitemap");
     const documentId = added.item.id;
-    await store.articles.setPublished(project, { id: article.id, number: revision, documentId });
+    if (!(await store.articles.setPublished(project, { id: article.id, number: revision, documentId }))) {
+      // The article was deleted meanwhile; its document would be left without it.
+      await store.documents.remove(project, kbId, documentId);
+      throw notFound();
+    }
     if (gapId !== null) {
       await store.gaps.update(project, { id: gapId }, { status: "answered", article: { kbId, documentId } });
     }
@@ -201,9 +211,6 @@ export const deleteArticle = operation(
     const article = await readArticle(store, principal, id);
     if (!(await store.articles.remove(principal.project, { id: article.id, versions }))) {
       throw staleVersion("The article", (await readArticle(store, principal, id)).version);
-    }
-    if (article.documentId !== null) {
-      await store.documents.remove(principal.project, article.kbId, article.documentId);
     }
     return asItem(article);
   },

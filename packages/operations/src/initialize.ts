@@ -46,7 +46,7 @@ async function makeFirstAgent(store: Store, log: Log, project: Project, guideDir
     description: FIRST_AGENT.description,
     kbIds: [kb.id],
     reviewPolicy: "auto_if",
-    // Lower than the default: its guide is short, and tests ask it questions of both kinds.
+    // Lower than the default: its answers from the short guide are right more often (ADR 0067).
     autoThreshold: 0.5,
   });
 }

@@ -395,10 +395,27 @@ export const acceptProposal = operation(
     const rewritten = target === null ? null : await rewrite(store, project, target, { before, after });
     const { document, indexed } = await identifyDocument(rewritten ?? asArticle(proposal)).cut();
     const replaces = rewritten === null || target === null ? null : { id: target.id, contentHash: target.contentHash };
-    return decidedBy(
-      await store.proposals.accept(project, proposal.id, { versions, by, kbId, document, indexed, replaces }),
-      principal,
-    );
+    const outcome = await store.proposals.accept(project, proposal.id, {
+      versions,
+      by,
+      kbId,
+      document,
+      indexed,
+      replaces,
+    });
+    if (outcome?.result === "done" && rewritten !== null && target !== null) {
+      // The next publication of an article would undo a correction that only its document has.
+      const correct = (text: string) =>
+        text.split(before).length === 2 ? text.replace(before, () => after) : rewritten.text;
+      await store.articles.recordCorrection(project, {
+        kbId,
+        key: target.key,
+        documentId: target.id,
+        actor: by,
+        correct,
+      });
+    }
+    return decidedBy(outcome, principal);
   },
   { audit: "proposals.accept" },
 );

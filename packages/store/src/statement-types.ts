@@ -27,7 +27,8 @@ export interface Statements {
     listPage: [{ project: string; before: string; gapId: string; q: string; status: string; limit: number | string }, { id: string; kbId: string; gapId: string; title: string; revision: number; version: number; createdAt: Date; updatedAt: Date; updatedBy: string; documentId: string; publishedRevision: number; status: string }];
     listVersions: [{ project: string; id: string }, { number: number; title: string; actor: string; restores: number; createdAt: Date }];
     lock: [{ project: string; id: string }, { revision: number; version: number }];
-    remove: [{ project: string; id: string; versions: readonly (number | null)[] }, { documentId: string }];
+    lockKb: [{ project: string; id: string }, { id: string }];
+    remove: [{ project: string; id: string; versions: readonly (number | null)[] }, { kbId: string; documentId: string }];
     setPublished: [{ number: number; documentId: string; project: string; id: string }, object];
     update: [{ revision: number; inReview: boolean; project: string; id: string }, object];
   };
@@ -153,6 +154,8 @@ export interface Statements {
     list: [{ project: string }, { id: string; name: string; documentCount: number; chunkCount: number; languages: string[]; createdAt: Date; updatedAt: Date; version: number }];
     listPage: [{ project: string; before: string; q: string; limit: number | string }, { id: string; name: string; chunkCount: number; createdAt: Date; updatedAt: Date; version: number; documentCount: number; queuedCount: number; failedCount: number }];
     purge: [object, { id: string }];
+    purgeArticleImages: [{ id: string }, object];
+    purgeArticles: [{ id: string }, object];
     purgeDocuments: [{ id: string }, object];
     purgeIngests: [{ id: string }, object];
     purgePostings: [{ id: string }, object];

@@ -119,3 +119,40 @@ test("an article is deleted with its versions and images, and so are the bytes t
   expect(await db.store.articles.remove(project, { id: article.id })).toBe(true);
   expect(await bytesOf()).toBe(0);
 });
+
+test("an article is deleted with the document that was published last, whatever its caller has read", async () => {
+  const documentId = await insertDocument();
+  await db.store.articles.setPublished(project, { id: article.id, number: 1, documentId });
+  expect(await db.store.articles.remove(project, { id: article.id, versions: [article.version] })).toBe(false);
+  expect(await db.sql("SELECT 1 FROM documents WHERE id = $1", [documentId])).toHaveLength(1);
+  expect(await db.store.articles.remove(project, { id: article.id })).toBe(true);
+  expect(await db.sql("SELECT 1 FROM documents WHERE id = $1", [documentId])).toEqual([]);
+  expect(await db.store.articles.setPublished(project, { id: article.id, number: 1, documentId })).toBe(false);
+});
+
+test("images of a deleted knowledge base are not found, and are removed step by step with its articles", async () => {
+  const image = { mime: "image/gif", content: Buffer.from("GIF89a") };
+  for (let count = 0; count < 21; count += 1) await db.store.articles.insertImage(project, article.id, image);
+  const imageId = await db.store.articles.insertImage(project, article.id, image);
+  await db.store.kbs.remove(project, { id: kbId });
+  expect(await db.store.articles.findImage(project, article.id, imageId ?? "")).toBeNull();
+  const countImages = () => db.sql("SELECT 1 FROM article_images WHERE article_id = $1", [article.id]);
+  await db.store.kbs.purge();
+  expect(await countImages()).toHaveLength(2);
+  while (await db.store.kbs.purge());
+  expect(await db.sql("SELECT 1 FROM articles WHERE kb_id = $1", [kbId])).toEqual([]);
+});
+
+test("a correction of the published document is a published version, and a later draft stays among the versions", async () => {
+  const documentId = await insertDocument();
+  await db.store.articles.setPublished(project, { id: article.id, number: 1, documentId });
+  await save("A draft.");
+  const key = `article:${article.id}`;
+  const correct = (text: string) => text.replace("there", "to Iceland");
+  await db.store.articles.recordCorrection(project, { kbId, key, documentId, actor: ANN, correct });
+  const corrected = { text: "We ship to Iceland.", status: "published", revision: 3, publishedRevision: 3 };
+  expect(await db.store.articles.find(project, article.id)).toMatchObject(corrected);
+  expect(await db.store.articles.findVersion(project, article.id, 2)).toMatchObject({ text: "A draft." });
+  await db.store.articles.recordCorrection(project, { kbId, key: "page.md", documentId, actor: ANN, correct });
+  expect(await db.store.articles.listVersions(project, article.id)).toHaveLength(3);
+});

@@ -28,7 +28,7 @@ export const AGENT_SETTINGS = {
   ),
   threshold: option(
     "--threshold <number>",
-    "minimum confidence for auto_if, from 0 to 1 (default 0.5)",
+    "minimum confidence for auto_if, from 0 to 1 (default 0.7)",
     shareFrom0To1(),
   ),
   fixedReply,

@@ -216,6 +216,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
         root,
         launcher: button.element,
         loadHttp: () => tryLoad("polling"),
+        loadForms: () => load("forms"),
         emit: listeners.emit,
       },
       appearance,

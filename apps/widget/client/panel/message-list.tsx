@@ -1,46 +1,7 @@
 import type { VNode } from "preact";
-import { LIMITS } from "../limits.ts";
 import type { Entry } from "../state.ts";
 import { authorOf, EntryBody, viewWords } from "./entry-view.tsx";
 import type { PanelContext } from "./panel-context.ts";
-
-/** The names of the scores 1 to 5. */
-const SCORES = ["rateVeryBad", "rateBad", "rateOkay", "rateGood", "rateVeryGood"];
-
-/** Asks how satisfied the visitor is, and thanks for the answer. */
-const RatingForm = ({ context: { state, texts, actions, change, say } }: { context: PanelContext }) => (
-  <form
-    class="form bubble"
-    data-part="rating"
-    onSubmit={(event) => {
-      event.preventDefault();
-      const { score, comment } = event.currentTarget.elements as unknown as Record<string, { value: string }>;
-      change({ ratedAt: state.entries.length });
-      actions.rate(Number(score?.value), comment?.value);
-      say(texts.text("rateThanks"));
-    }}
-  >
-    {state.rating !== null ? (
-      texts.text("rateThanks")
-    ) : (
-      <>
-        <fieldset>
-          <legend>{texts.text("rateQuestion")}</legend>
-          {SCORES.map((name, index) => (
-            <label>
-              <input type="radio" name="score" required value={index + 1} /> {texts.text(name)}
-            </label>
-          ))}
-        </fieldset>
-        <label>
-          {texts.text("rateComment")}
-          <textarea name="comment" maxLength={LIMITS.commentMaxChars} dir="auto" />
-        </label>
-        <button class="primary">{texts.text("rateSend")}</button>
-      </>
-    )}
-  </form>
-);
 
 /** Messages of one author within this time are shown as one run. */
 const RUN_MS = 5 * 60 * 1000;
@@ -92,7 +53,7 @@ const viewOffer = (name: string, onClick: () => void, part?: string) => (
 
 /** The conversation, and what is in progress. */
 export function MessageList({ context }: { context: PanelContext }) {
-  const { state, texts, ui, actions, change } = context;
+  const { state, texts, ui, actions, change, forms: Forms } = context;
   const { entries, config, conversation, partial } = state;
   const { rating, person } = config.features;
   const last = entries.at(-1);
@@ -113,7 +74,7 @@ export function MessageList({ context }: { context: PanelContext }) {
           <i aria-hidden="true" /> {texts.text("typing")}
         </p>
       )}
-      {rating && isRating && <RatingForm context={context} />}
+      {rating && isRating && (Forms !== null ? <Forms.Rating context={context} /> : context.loadForms())}
       {state.line !== "refused" && !state.needsContact && (
         <p class="offers">
           {rating &&
@@ -121,7 +82,7 @@ export function MessageList({ context }: { context: PanelContext }) {
             last?.kind === "reply" &&
             state.rating === null &&
             !isRating &&
-            viewOffer(texts.text("rateQuestion"), () => change({ ratedAt: entries.length }))}
+            viewOffer(texts.text("rateQuestion"), () => context.loadForms(() => change({ ratedAt: entries.length })))}
           {person &&
             isOffering &&
             viewOffer(

@@ -1,9 +1,10 @@
-import { render } from "preact";
+import { h, render } from "preact";
 import { LIMITS } from "../limits.ts";
 import type { Texts } from "../locales/create-texts.ts";
 import type { ReplyEntry, WidgetState, Entry, FileView, WidgetStore } from "../state.ts";
 import { canSend } from "./composer.tsx";
 import { errorText } from "./entry-view.tsx";
+import type { createForms } from "./forms.tsx";
 import type { DraftFile, PanelContext, PanelUi } from "./panel-context.ts";
 import { noticeOf, PanelView } from "./panel-view.tsx";
 import styles from "./panel.css";
@@ -62,6 +63,8 @@ export interface PanelOptions {
   position: "bottom-right" | "bottom-left";
   /** The button that opens the panel: the focus goes back to it. */
   launcher: HTMLElement;
+  /** Loads the module of the forms, however long it takes; null after the end of the widget. */
+  loadForms: () => Promise<{ createForms: typeof createForms } | null>;
 }
 
 /** A mounted panel. */
@@ -119,6 +122,8 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     change,
     say,
     scrollToEnd,
+    forms: null,
+    loadForms: (work) => void fetchForms(work),
     addFiles(files) {
       const taken = Array.from(files);
       const room = LIMITS.attachmentsMaxCount - ui.files.length;
@@ -147,6 +152,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     download: (file, entry) => void fetchFile(file, entry),
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let loadingForms: ReturnType<PanelOptions["loadForms"]> | undefined;
   let wasOpen = false;
   let hadForm = false;
   let isFollowing = true;
@@ -206,6 +212,13 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     change({ fault: error });
   }
 
+  async function fetchForms(work = show): Promise<void> {
+    if (loadingForms !== undefined && work === show) return;
+    const file = await (loadingForms ??= options.loadForms());
+    context.forms ??= file?.createForms(h) ?? null;
+    work();
+  }
+
   function isAtEnd(): boolean {
     const log = find(".log");
     return log === null || log.scrollHeight - log.scrollTop - log.clientHeight < END_PX;
@@ -248,9 +261,11 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     const { entries, isOpen, unread, readSeq, needsContact } = state;
     const opens = isOpen && !wasOpen;
     const closes = wasOpen && !isOpen;
-    const turns = needsContact !== hadForm;
+    // The field of the form is there once the form is loaded.
+    const hasForm = needsContact && context.forms !== null;
+    const turns = hasForm !== hadForm;
     wasOpen = isOpen;
-    hadForm = needsContact;
+    hadForm = hasForm;
     if (turn !== state.turn) {
       turn = state.turn;
       for (const { abort } of ui.files) abort();

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import type { Texts } from "../locales/create-texts.ts";
 import type { Entry, FileView, WidgetActions, WidgetState } from "../state.ts";
+import type { Forms } from "./forms.tsx";
 
 /** A file of the message that is being written. */
 export interface DraftFile {
@@ -53,6 +54,10 @@ export interface PanelContext {
   /** Downloads a file of an entry; one download at a time. Shows an error if it fails. */
   download: (file: FileView, entry: Entry) => void;
   scrollToEnd: () => void;
+  /** The forms; null until they are loaded. */
+  forms: Forms | null;
+  /** Loads the forms unless they are there or on the way, shows them, and calls `work`. */
+  loadForms: (work?: () => void) => void;
   /** Entries as they were shown last: as long as they and the texts are the same, they need not be shown again. */
   shown: WeakMap<Entry, VNode>;
 }

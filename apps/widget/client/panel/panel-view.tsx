@@ -3,47 +3,6 @@ import { authorOf, IconButton } from "./entry-view.tsx";
 import { MessageList } from "./message-list.tsx";
 import type { PanelContext } from "./panel-context.ts";
 
-/**
- * Asks before the first message who writes. What is wrong is said by the browser, which ties it to its field, in the
- * words of the widget.
- */
-const ContactForm = ({ context: { state, texts, actions } }: { context: PanelContext }) => (
-  <form
-    class="composer form"
-    data-part="prechat"
-    onSubmit={(event) => {
-      event.preventDefault();
-      actions.introduce(Object.fromEntries(new FormData(event.currentTarget)));
-    }}
-  >
-    {texts.text("prechatIntro")}
-    {state.config.features.prechat.map((field) => (
-      <label>
-        {texts.text(field === "name" ? "prechatName" : "prechatEmail")}
-        <input
-          name={field}
-          // The types of a field's attributes are apart by its type.
-          type={(field === "name" ? "text" : field) as "email"}
-          autocomplete={field}
-          required
-          // White space alone is no name.
-          pattern=".*\S.*"
-          maxLength={field === "name" ? 200 : 320}
-          dir="auto"
-          data-focus
-          onInput={(event) => event.currentTarget.setCustomValidity("")}
-          onInvalid={(event) =>
-            event.currentTarget.setCustomValidity(
-              texts.text(field === "name" ? "prechatNameMissing" : "prechatEmailInvalid"),
-            )
-          }
-        />
-      </label>
-    ))}
-    <button class="primary">{texts.text("prechatStart")}</button>
-  </form>
-);
-
 /** Returns the name of the string that describes the connection or the conversation; null if there is nothing to say. */
 export function noticeOf({ line, refusal, conversation, entries }: PanelContext["state"]): string | null {
   if (line === "refused") return refusal ?? "refusedKey";
@@ -68,6 +27,15 @@ const viewHeader = ({ state: { config, hasSound }, texts, actions }: PanelContex
     </header>
   );
 };
+
+/** The composer; before it the form, if the visitor has to fill it in. */
+function viewInput(context: PanelContext) {
+  const { state, forms: Forms, loadForms } = context;
+  if (!state.needsContact) return <Composer context={context} />;
+  if (Forms !== null) return <Forms.Contact key={state.turn} context={context} />;
+  if (state.isOpen) loadForms();
+  return null;
+}
 
 /** The open panel, and the live region that stays when it is closed. */
 export function PanelView({ context, isModal }: { context: PanelContext; isModal: boolean }) {
@@ -122,8 +90,7 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
             {texts.text("newMessages")} ↓
           </button>
         )}
-        {!isRefused &&
-          (needsContact ? <ContactForm key={state.turn} context={context} /> : <Composer context={context} />)}
+        {!isRefused && viewInput(context)}
       </section>
     </>
   );

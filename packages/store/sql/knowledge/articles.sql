@@ -59,11 +59,16 @@ UPDATE articles SET published_revision = :number, document_id = :document_id,
   in_review = in_review AND revision <> :number, version = version + 1, updated_at = now()
 WHERE project_id = :project AND id = :id;
 
+-- name: lockKb
+-- Locks the knowledge base of an article before the article is deleted, in the order in which `kbs.purge` locks them.
+SELECT k.id FROM articles a JOIN kbs k ON k.id = a.kb_id WHERE a.project_id = :project AND a.id = :id
+FOR NO KEY UPDATE OF k;
+
 -- name: remove
 -- Deletes an article with its versions and images, if `versions` has its current version or is null. Locks the rows that
 -- it deletes.
 DELETE FROM articles WHERE project_id = :project AND id = :id
-  AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING document_id;
+  AND (:versions::integer[] IS NULL OR version = ANY (:versions)) RETURNING kb_id, document_id;
 
 -- name: listVersions
 -- The versions of an article without their texts, newest first.
@@ -84,5 +89,7 @@ WHERE a.project_id = :project AND a.id = :id
   AND (SELECT count(*) FROM article_images i WHERE i.article_id = a.id) < {{imagesMaxCount}};
 
 -- name: findImage
--- An image of an article.
-SELECT mime, content FROM article_images WHERE project_id = :project AND article_id = :id AND id = :image_id;
+-- An image of an article. Articles of a deleted knowledge base have none.
+SELECT i.mime, i.content FROM article_images i JOIN articles a ON a.id = i.article_id
+JOIN kbs k ON k.id = a.kb_id AND k.deleted_at IS NULL
+WHERE i.project_id = :project AND i.article_id = :id AND i.id = :image_id;

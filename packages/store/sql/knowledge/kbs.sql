@@ -89,6 +89,16 @@ DELETE FROM documents WHERE id IN (
   ) AS counted WHERE chunks_before < 2000
 );
 
+-- name: purgeArticleImages
+-- Deletes up to 20 images of articles of a deleted knowledge base. Locks them.
+DELETE FROM article_images WHERE id IN (
+  SELECT i.id FROM articles a JOIN article_images i ON i.article_id = a.id WHERE a.kb_id = :id LIMIT 20
+);
+
+-- name: purgeArticles
+-- Deletes up to 20 articles of a deleted knowledge base with their versions; their images are deleted before. Locks them.
+DELETE FROM articles WHERE id IN (SELECT id FROM articles WHERE kb_id = :id LIMIT 20);
+
 -- name: purgePostings
 -- Deletes up to 5,000 postings of a deleted knowledge base. Locks them.
 DELETE FROM kb_postings WHERE ctid = ANY (ARRAY(

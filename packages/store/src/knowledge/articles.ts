@@ -4,6 +4,7 @@ import type { Db, PageQuery, VersionedId } from "../db.ts";
 import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
+import { documents } from "./kbs.ts";
 
 const sql = statements("knowledge/articles", {
   versionsMaxCount: ARTICLE_LIMITS.versionsMaxCount,
@@ -109,12 +110,12 @@ export const update = (
     return article === null ? null : { changed, article };
   });
 
-/** Records that this version is published as a document. */
+/** Records that this version is published as a document; false if there is no such article. */
 export const setPublished = (
   db: Db,
   project: ProjectId,
   { id, number, documentId }: { id: string; number: number; documentId: string },
-) => sql.setPublished.exec(db, { project, id, number, documentId });
+) => sql.setPublished.any(db, { project, id, number, documentId });
 
 /** Records a text that was published without a draft: a new version of the article with this key, or its first one. */
 export async function recordPublished(
@@ -130,9 +131,36 @@ export async function recordPublished(
   await setPublished(db, project, { id: found.id, number, documentId });
 }
 
-/** Deletes an article; false if it has another version than `versions` expects. */
-export const remove = (db: Db, project: ProjectId, { id, versions }: VersionedId) =>
-  sql.remove.any(db, { project, id, versions });
+/**
+ * Saves a correction of an article's document as a version that is published: `correct` gets the text of the version that
+ * was. A draft stays among the versions. Does nothing if no article has this key.
+ */
+export async function recordCorrection(
+  db: Db,
+  project: ProjectId,
+  correction: Record<"kbId" | "key" | "documentId" | "actor", string> & { correct: (text: string) => string },
+): Promise<void> {
+  const { kbId, key, documentId, actor, correct } = correction;
+  const found = await sql.findByKey.one<{ id: string }>(db, { project, kbId, key });
+  const article = found === null ? null : await find(db, project, found.id);
+  if (article === null || article.publishedRevision === null) return;
+  const published = await findVersion(db, project, article.id, article.publishedRevision);
+  if (published === null) return;
+  const text = { title: published.title, text: correct(published.text), actor };
+  const saved = await update(db, project, { id: article.id }, { text, inReview: false });
+  if (saved === null) return;
+  await setPublished(db, project, { id: article.id, number: saved.article.revision, documentId });
+}
+
+/** Deletes an article with its document, in one transaction; false if it has another version than `versions` expects. */
+export const remove = (db: Db, project: ProjectId, { id, versions }: VersionedId): Promise<boolean> =>
+  db.transaction(async (tx) => {
+    await sql.lockKb.run(tx, { project, id });
+    const row = await sql.remove.one<{ kbId: string; documentId: string | null }>(tx, { project, id, versions });
+    if (row === null) return false;
+    if (row.documentId !== null) await documents.remove(tx, project, row.kbId, row.documentId);
+    return true;
+  });
 
 /** The versions of an article, newest first, without their texts. */
 export const listVersions = (db: Db, project: ProjectId, id: string) =>

@@ -54,6 +54,8 @@ const sql = statements("knowledge/kbs", {
 const PURGE_STEPS = [
   sql.purgeIngests,
   sql.purgeDocuments,
+  sql.purgeArticleImages,
+  sql.purgeArticles,
   sql.purgePostings,
   sql.purgeWords,
   sql.purgeTerms,

@@ -59,7 +59,10 @@ const PARTS: Record<AdministrationSection["id"], () => ReactNode> = {
   audit: AuditSection,
 };
 
-/** Keys, people, projects, and what has happened: a list of them beside the one that is open, or above it where the window is narrow. Whoever may not see one reads why. */
+/**
+ * The sections of the administration: a list beside the open one, or above it in a narrow window. An operator without the
+ * scope of a section sees which one it requires.
+ */
 export function AdministrationPage() {
   const { section: id } = useParams({ from: "/$project/administration/$section" });
   const { t } = useTexts();

@@ -111,8 +111,10 @@ if ("serviceWorker" in navigator && import.meta.env.PROD) {
   navigator.serviceWorker.register("/sw.js").catch(() => undefined);
 }
 
-// The page keeps showing its shell until there is something to show in its place.
-await router.load();
+/** A page that takes longer shows that it is loading. */
+const MAX_SHELL_MS = 400;
+// Until then the shell stays, so that nothing flickers.
+await Promise.race([router.load(), new Promise((resolve) => setTimeout(resolve, MAX_SHELL_MS))]);
 createRoot(root).render(
   <StrictMode>
     <App />

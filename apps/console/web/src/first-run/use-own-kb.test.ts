@@ -12,6 +12,12 @@ test("an agent that knew only the service's guide answers from one's own documen
   expect(giveOwnKb(agent(["k1"], "Helps everybody"), "k2", KBS)).toEqual({ kbIds: ["k2"] });
 });
 
+test("the first agent has the default threshold for one's own documents, unless somebody has changed it", () => {
+  const withThreshold = (autoThreshold: number) => ({ ...agent(["k1"], ABOUT_GUIDE), autoThreshold });
+  expect(giveOwnKb(withThreshold(0.5), "k2", KBS)).toMatchObject({ autoThreshold: 0.7 });
+  expect(giveOwnKb(withThreshold(0.4), "k2", KBS)).not.toHaveProperty("autoThreshold");
+});
+
 test("what somebody has given an agent, it keeps", () => {
   expect(giveOwnKb(agent(["k1", "k3"], ABOUT_GUIDE), "k2", KBS)).toEqual({ kbIds: ["k1", "k3", "k2"] });
   expect(giveOwnKb(agent([], "Fixed"), "k2", KBS)).toEqual({ kbIds: ["k2"] });

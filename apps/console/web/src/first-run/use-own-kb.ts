@@ -7,6 +7,9 @@ import { useServices, useProject } from "../session/services.ts";
 
 /** What the first agent is said to do as long as it answers from the service's own guide alone. */
 const GUIDE_DESCRIPTION = "Answers questions about this service from its guide.";
+/** Threshold of the first agent while it answers from the guide, and the default (ADR 0067). */
+const GUIDE_THRESHOLD = 0.5;
+const DEFAULT_THRESHOLD = 0.7;
 
 /**
  * What lets an agent answer from one's own documents. One that answered from nothing but the service's own guide does so no
@@ -15,11 +18,15 @@ const GUIDE_DESCRIPTION = "Answers questions about this service from its guide."
 export function giveOwnKb(agent: Agent, kbId: string, kbs: readonly KbItem[]): AgentChange {
   const guides = new Set(kbs.flatMap(({ id, name }) => (name === GUIDE_KB ? [id] : [])));
   if (agent.kbIds.length === 0 || !agent.kbIds.every((id) => guides.has(id))) return { kbIds: [...agent.kbIds, kbId] };
-  return { kbIds: [kbId], ...(agent.description === GUIDE_DESCRIPTION ? { description: "" } : {}) };
+  return {
+    kbIds: [kbId],
+    ...(agent.description === GUIDE_DESCRIPTION ? { description: "" } : {}),
+    ...(agent.autoThreshold === GUIDE_THRESHOLD ? { autoThreshold: DEFAULT_THRESHOLD } : {}),
+  };
 }
 
 /** The agent that is made where there is none. */
-const NEW_AGENT = { name: "assistant", reviewPolicy: "auto_if", autoThreshold: 0.7 } as const;
+const NEW_AGENT = { name: "assistant", reviewPolicy: "auto_if", autoThreshold: DEFAULT_THRESHOLD } as const;
 
 /**
  * Returns a function that finds the knowledge base for the project's own documents, or creates it, and lets an agent

@@ -97,10 +97,14 @@ function useArticle(gap: Gap, onWritten: () => void) {
 function DraftButton({ isDisabled, save }: { isDisabled: boolean; save: () => Promise<string> }) {
   const { t } = useTexts();
   const project = useProject();
+  const { queryClient } = useServices();
   const navigate = useNavigate();
   const { isBusy, runAside } = useAction();
   const saveAndOpen = async () => {
     const articleId = await save();
+    for (const name of ["article", "articles", "article-versions"]) {
+      void queryClient.invalidateQueries({ queryKey: [name, project] });
+    }
     await navigate({ to: "/$project/knowledge/articles/$articleId", params: { project, articleId } });
   };
   return (

@@ -85,6 +85,8 @@ function ArticleView({ article }: { article: Article }) {
   const [tab, setTab] = useState(mayWrite ? "edit" : "preview");
   const [draft, setDraft] = useState(article);
   const isDirty = draft.title !== article.title || draft.text !== article.text;
+  // Operators who may not edit see the newest version, also after it has changed.
+  const shown = mayWrite ? draft : article;
   const { publishedRevision, revision, status, title, updatedAt, updatedBy } = article;
   const tabs = [
     ...(mayWrite ? [{ value: "edit", label: t("article.edit") }] : []),
@@ -117,10 +119,10 @@ function ArticleView({ article }: { article: Article }) {
           <ArticleEditor article={article} draft={draft} isDirty={isDirty} onChange={setDraft} />
         </Tabs.Content>
         <Tabs.Content value="preview" className="pt-4" tabIndex={-1}>
-          <ArticlePreview articleId={article.id} title={draft.title} text={draft.text} />
+          <ArticlePreview articleId={article.id} title={shown.title} text={shown.text} />
         </Tabs.Content>
         <Tabs.Content value="versions" className="pt-4" tabIndex={-1}>
-          <ArticleVersions article={article} onRestored={setDraft} />
+          <ArticleVersions article={article} isDirty={isDirty} onRestored={setDraft} />
         </Tabs.Content>
       </Tabs.Root>
     </PageFrame>

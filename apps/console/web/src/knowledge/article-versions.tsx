@@ -40,12 +40,15 @@ function Row({
   article,
   version: { number, restores, savedAt, savedBy, title },
   isOpen,
+  isDirty,
   onToggle,
   onRestore,
 }: {
   article: Article;
   version: ArticleVersionSummary;
   isOpen: boolean;
+  /** True if the editor has changes that a restored version would replace. */
+  isDirty: boolean;
   onToggle: () => void;
   /** Null if the operator may not restore. */
   onRestore: (() => void) | null;
@@ -73,7 +76,13 @@ function Row({
               {t("article.compare", { number })}
             </Button>
             {onRestore !== null && (
-              <Button size="small" icon={RotateCcw} onClick={onRestore}>
+              <Button
+                size="small"
+                icon={RotateCcw}
+                disabled={isDirty}
+                title={isDirty ? t("article.saveFirst") : undefined}
+                onClick={onRestore}
+              >
                 {t("article.restore", { number })}
               </Button>
             )}
@@ -86,7 +95,15 @@ function Row({
 }
 
 /** The versions of an article, newest first, each compared with the newest one, or restored as a new draft. */
-export function ArticleVersions({ article, onRestored }: { article: Article; onRestored: (article: Article) => void }) {
+export function ArticleVersions({
+  article,
+  isDirty,
+  onRestored,
+}: {
+  article: Article;
+  isDirty: boolean;
+  onRestored: (article: Article) => void;
+}) {
   const { t } = useTexts();
   const { connection } = useServices();
   const project = useProject();
@@ -118,6 +135,7 @@ export function ArticleVersions({ article, onRestored }: { article: Article; onR
               article={article}
               version={version}
               isOpen={version.number === openNumber}
+              isDirty={isDirty}
               onToggle={() => setOpenNumber(version.number === openNumber ? null : version.number)}
               onRestore={mayWrite ? () => void restore(version.number) : null}
             />

@@ -28,7 +28,7 @@ export function ArticleBadge({ status }: { status: ArticleStatus }) {
 /** Creates an article as a draft. */
 function NewArticleDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTexts();
-  const { connection } = useServices();
+  const { connection, queryClient } = useServices();
   const project = useProject();
   const navigate = useNavigate();
   const kbs = useQuery(kbsQuery(connection, project)).data ?? [];
@@ -40,6 +40,7 @@ function NewArticleDialog({ onClose }: { onClose: () => void }) {
   async function create() {
     const body = { kbId: target, title: title.trim(), text };
     const { item } = await connection.call("createArticle", project, { body });
+    void queryClient.invalidateQueries({ queryKey: ["articles", project] });
     await navigate({ to: "/$project/knowledge/articles/$articleId", params: { project, articleId: item.id } });
   }
 

@@ -28,7 +28,7 @@ import { useTicketActions } from "./use-ticket-actions.ts";
 const TicketDialogs = lazyDialog(async () => (await import("./ticket-dialogs.tsx")).TicketDialogs);
 
 /** A draft with less confidence is weak if the threshold of its agent is unknown. */
-const WEAK_BELOW = 0.5;
+const WEAK_BELOW = 0.7;
 /** Width of the ticket from which its details are beside the conversation: `@xl` of the panel's styles. */
 const DETAILS_BESIDE_PX = 576;
 
