@@ -93,6 +93,12 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
   }, RETRY_MS);
   prober.unref();
 
+  // Its loss alone hinders nobody from publishing.
+  const onListenerLost = (error: Error) => {
+    if (closed) return;
+    log.debug({ error }, "lost the connection that listens for jobs and wake-ups");
+    void probe();
+  };
   const listener = createPostgresListener(
     {
       connectionString: databaseUrl,
@@ -101,7 +107,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       application_name: "svc-wake-ups",
     },
-    reportError,
+    onListenerLost,
   );
   const listeners = createListeners();
   let isListening = false;
