@@ -362,6 +362,23 @@ describeInBrowser("a day of operators", () => {
       const visitor = await ground.enter(open, ann);
       await visitor.context.route("**/events*", () => undefined);
       const page = await visitor.openPath("/shop/inbox/review");
+      // Filters are found by their values, stand in the address, and are removed by their chips.
+      await rowOf(page, "Bulk one").waitFor();
+      await page.keyboard.press("f");
+      await page.getByPlaceholder("Search…").waitFor();
+      await page.keyboard.type("urgent");
+      await page.keyboard.press("Enter");
+      await rowOf(page, "Bulk one").waitFor({ state: "detached" });
+      expect(new URL(page.url()).searchParams.get("priority")).toBe("urgent");
+      await button(page, "Remove filter: Priority: Urgent").press("Enter");
+      await rowOf(page, "Bulk one").waitFor();
+      await button(page, "Filter").press("Enter");
+      await page.getByRole("dialog").getByText("Tag", { exact: true }).click();
+      await page.getByRole("dialog", { name: "Tag" }).getByPlaceholder("Search…").fill("no such tag");
+      await page.keyboard.press("Enter");
+      await rowOf(page, "Bulk one").waitFor({ state: "detached" });
+      await page.reload();
+      await button(page, "Remove filter: Tag: no such tag").click();
       for (const subject of ["Bulk one", "Bulk two"]) {
         await listOf(page)
           .getByRole("checkbox", { name: new RegExp(subject) })
