@@ -185,6 +185,23 @@ describeInBrowser("everyone can use the console", () => {
       await page.keyboard.press("?");
       await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Approve and send").waitFor();
       await page.keyboard.press("Escape");
+      // A list box in a dialog: letters, Home, End and Enter choose, Escape closes the list alone.
+      await page.keyboard.press("t");
+      const priority = page.getByRole("dialog").getByRole("combobox", { name: "Priority" });
+      await priority.focus();
+      await page.keyboard.type("hi");
+      await page.getByRole("option", { name: "High", exact: true }).waitFor();
+      expect(await findBarriers(page, "a list box in a dialog", ["light", "dark"])).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.getByRole("option").first().waitFor({ state: "detached" });
+      expect(await priority.innerText()).toBe("Normal");
+      for (const key of ["Home", "End", "Enter"]) await page.keyboard.press(key);
+      expect(await priority.innerText()).toBe("Urgent");
+      await button(page, "Save").press("Enter");
+      await page.getByText("Ticket updated.").waitFor();
+      const isUrgent = async () =>
+        (await createReviewClient(ground.product, "shop").read(ticketId)).priority === "urgent";
+      await waitFor(isUrgent, { what: "the ticket to be urgent" });
       await page.keyboard.press("a");
       await page.getByText("Draft sent.").waitFor();
       await waitFor(

@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
+import { chooseOption } from "./support/choose-option.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { createKbClient, documentOf } from "./support/create-kb-client.ts";
@@ -131,7 +132,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       await trial.getByText("What does a parcel with a battery to Iceland cost?").waitFor();
       await no.click();
       expect(await ready.count()).toBe(0);
-      await trial.getByLabel("Which agent should answer?").selectOption({ label: "Flights" });
+      await chooseOption(trial.getByLabel("Which agent should answer?"), "Flights");
       await trial.getByRole("button", { name: /26 minutes/ }).click();
       await waitFor(async () => (await answer.inputValue()).includes(BATTERY), { what: "the passage to be picked" });
       const { items: before } = (await admin("taught", "/tickets")).body as unknown as { items: { id: string }[] };

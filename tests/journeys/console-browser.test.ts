@@ -6,6 +6,7 @@ import { newId } from "@svc/store";
 import type { Page } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
+import { chooseOption } from "./support/choose-option.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { createKbClient, documentOf } from "./support/create-kb-client.ts";
@@ -301,7 +302,7 @@ describeInBrowser("a day of operators", () => {
       await page.keyboard.press("Enter");
       await draftOn(page).getByText("Send it back within 30 days.").waitFor();
       await page.keyboard.press("m");
-      await page.getByRole("dialog").getByLabel("Project").selectOption("workshop");
+      await chooseOption(page.getByRole("dialog").getByLabel("Project"), "workshop");
       await page.getByRole("dialog").getByText("workshop-agent").click();
       await waitFor(
         async () =>
@@ -418,8 +419,8 @@ describeInBrowser("a day of operators", () => {
       await dialog.getByRole("button", { name: "Insert operator.name: the sender of the reply" }).click();
       await dialog.getByRole("region", { name: "Preview" }).getByText("Fay Fell").waitFor();
       await dialog.getByLabel("Add tags").fill("iceland");
-      await dialog.getByLabel("Assignee").selectOption({ label: "Sender of the reply" });
-      await dialog.getByLabel("After sending").selectOption({ label: "Resolve" });
+      await chooseOption(dialog.getByLabel("Assignee"), "Sender of the reply");
+      await chooseOption(dialog.getByLabel("After sending"), "Resolve");
       await dialog.getByRole("button", { name: "Save" }).click();
       await page.getByText("Iceland saved").waitFor();
       await button(page, "Delete Iceland").click();
