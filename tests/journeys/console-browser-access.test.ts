@@ -150,7 +150,7 @@ describeInBrowser("everyone can use the console", () => {
       expect(visitor.errors()).toEqual([]);
     }));
 
-  test.each([1280, 1024])("the details of a ticket cover neither its draft nor its composer at %i pixels", (width) =>
+  test.each([1280, 1024])("the details of a ticket do not cover the draft in its composer at %i pixels", (width) =>
     ground.browser.visit(async (open) => {
       const { ticketId } = await ask("Where is my parcel?");
       const visitor = await ground.enter(open, admin, { viewport: { width, height: 800 } });
@@ -159,7 +159,7 @@ describeInBrowser("everyone can use the console", () => {
       const details = page.getByRole("complementary", { name: "Details" });
       if (!(await details.isVisible())) await page.keyboard.press("d");
       const left = (await details.boundingBox())?.x ?? 0;
-      for (const part of [draftOn(page), page.getByRole("textbox", { name: "Reply", exact: true })]) {
+      for (const part of [draftOn(page), page.getByRole("textbox", { name: "Draft", exact: true })]) {
         const { x, width: wide } = (await part.boundingBox()) ?? { x: left, width: width };
         expect(x + wide).toBeLessThanOrEqual(left);
       }
@@ -197,7 +197,7 @@ describeInBrowser("everyone can use the console", () => {
       expect(await priority.innerText()).toBe("Normal");
       for (const key of ["Home", "End", "Enter"]) await page.keyboard.press(key);
       expect(await priority.innerText()).toBe("Urgent");
-      await button(page, "Save").press("Enter");
+      await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).press("Enter");
       await page.getByText("Ticket updated.").waitFor();
       const isUrgent = async () =>
         (await createReviewClient(ground.product, "shop").read(ticketId)).priority === "urgent";

@@ -439,8 +439,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath(`/care/inbox/review/${ticketId}`);
       await draftOn(page).getByText(OLD).first().waitFor();
-      await draftOn(page).getByRole("button", { name: "Edit" }).click();
-      await composerOn(page, "Edit draft").fill(NEW);
+      await composerOn(page, "Draft").fill(NEW);
       await page.keyboard.press("Control+Enter");
       await reviews.untilIn(ticketId, "done");
       expect(await textsSentTo("care", chatId)).toEqual([NEW]);

@@ -114,10 +114,16 @@ describeInBrowser("a day of operators", () => {
       const { chatId } = await ask("Where is my parcel?");
       await rowOf(page, "Where is my parcel?").click();
       await draftOn(page).getByText(DRAFT).waitFor();
-      await draftOn(page).getByRole("button", { name: "Edit" }).click();
-      const composer = composerOn(page, "Edit draft");
-      await composer.waitFor();
+      const composer = composerOn(page, "Draft");
       expect(await composer.inputValue()).toBe(DRAFT);
+      // The draft steps aside for a reply, and comes back; a text that is deleted does not come back by itself.
+      await page.keyboard.press("r");
+      expect(await composerOn(page, "Reply").inputValue()).toBe("");
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("e");
+      await composer.fill("");
+      expect(await composer.inputValue()).toBe("");
+      expect(await button(page, "Send edited draft").isDisabled()).toBe(true);
       await composer.fill(`${DRAFT} It comes **tomorrow**.`);
       await button(page, "Send edited draft").click();
       await page.getByText("Reply sent.").waitFor();
@@ -142,8 +148,9 @@ describeInBrowser("a day of operators", () => {
       await draftOn(ofAnn).getByText(DRAFT).waitFor();
       await ofBob.getByLabel("Ann Able is viewing this ticket").waitFor();
       await draftOn(ofBob).getByText(DRAFT).waitFor();
+      // The caret is at the end of the draft.
       await ofBob.keyboard.press("e");
-      await composerOn(ofBob, "Edit draft").pressSequentially(" Yes.");
+      await composerOn(ofBob, "Draft").pressSequentially(" Yes.");
       await ofAnn.getByText("Bob Brook is typing…").waitFor();
       await draftOn(ofAnn).getByRole("button", { name: "Approve and send" }).click();
       await ofAnn.getByText("Draft sent.").waitFor();
