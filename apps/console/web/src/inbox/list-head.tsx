@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ArrowDownUp, BookmarkPlus, Plus, X } from "lucide-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
+import type { Ref } from "react";
 import { agentsQuery } from "../api/agents.ts";
 import { useTexts } from "../i18n/texts.ts";
 import { useServices, useCommands, usePeople, useProject } from "../session/services.ts";
@@ -64,6 +65,24 @@ function useSearchWords(search: InboxSearch, change: (next: InboxSearch) => void
 
 const CHIP = "flex h-6 max-w-60 items-center gap-1 rounded-full text-xs font-medium";
 
+/** An active filter: a button that removes it. */
+function FilterChip({ text, onRemove }: { text: string; onRemove: () => void }) {
+  const { t } = useTexts();
+  return (
+    <li className="min-w-0">
+      <button
+        type="button"
+        aria-label={t("filter.remove", { filter: text })}
+        onClick={onRemove}
+        className={`${CHIP} bg-accent-soft pr-1.5 pl-2.5 text-accent`}
+      >
+        <span className="truncate">{text}</span>
+        <X aria-hidden className="size-3.5 shrink-0" />
+      </button>
+    </li>
+  );
+}
+
 /** The active filters, each with a button that removes it, and the button that adds one. */
 function FilterChips({
   search,
@@ -89,27 +108,13 @@ function FilterChips({
   const words = search.q === undefined ? {} : { q: search.q };
   return (
     <div className="mt-2 flex flex-wrap items-center gap-1">
-      {names.length > 0 && (
-        <ul aria-label={t("filter.chosen")} className="contents">
-          {names.map((name) => {
-            const text = describeFilter(name, search[name] ?? "", { texts, nameOf, agents });
-            const { [name]: _, ...rest } = search;
-            return (
-              <li key={name} className="min-w-0">
-                <button
-                  type="button"
-                  aria-label={t("filter.remove", { filter: text })}
-                  onClick={() => remove(rest)}
-                  className={`${CHIP} bg-accent-soft pr-1.5 pl-2.5 text-accent`}
-                >
-                  <span className="truncate">{text}</span>
-                  <X aria-hidden className="size-3.5 shrink-0" />
-                </button>
-              </li>
-            );
-          })}
-        </ul>
-      )}
+      <ul aria-label={t("filter.chosen")} className="contents empty:hidden">
+        {names.map((name) => {
+          const { [name]: value = "", ...rest } = search;
+          const text = describeFilter(name, value, { texts, nameOf, agents });
+          return <FilterChip key={name} text={text} onRemove={() => remove(rest)} />;
+        })}
+      </ul>
       <button
         ref={add}
         type="button"
@@ -133,17 +138,46 @@ function FilterChips({
   );
 }
 
+/** The search field. Words are looked for in one project. */
+function TicketSearch({
+  ref,
+  search,
+  onChange,
+}: {
+  ref: Ref<HTMLInputElement>;
+  search: InboxSearch;
+  onChange: (next: InboxSearch) => void;
+}) {
+  const { t } = useTexts();
+  const ofAll = search.projects === "all";
+  const { words, setWords } = useSearchWords(search, onChange);
+  return (
+    <SearchField
+      ref={ref}
+      label={t("inbox.search")}
+      variant="sunken"
+      value={ofAll ? "" : words}
+      disabled={ofAll}
+      placeholder={t(ofAll ? "inbox.searchOne" : "inbox.search")}
+      onChange={setWords}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        if (words === "") event.currentTarget.blur();
+        setWords("");
+      }}
+    />
+  );
+}
+
 /** Above the list: the view, the search, and the filters. */
 export function ListHead({ viewId, search, isLoading }: { viewId: string; search: InboxSearch; isLoading: boolean }) {
   const { t } = useTexts();
   const project = useProject();
   const navigate = useNavigate();
-  const ofAll = search.projects === "all";
   const inputRef = useRef<HTMLInputElement>(null);
   const [isSaving, setSaving] = useState(false);
   const [isFiltering, setFiltering] = useState(false);
   const change = (next: InboxSearch) => void navigate({ to: ".", search: () => next, replace: true });
-  const { words, setWords } = useSearchWords(search, change);
   useCommands("list", [
     { id: "search", title: t("command.search"), keys: "/", run: () => inputRef.current?.focus() },
     { id: "filter", title: t("filter.add"), keys: "f", run: () => setFiltering(true) },
@@ -168,20 +202,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
         className="mb-2 xl:hidden"
       />
       <div className="flex items-center gap-1.5">
-        <SearchField
-          ref={inputRef}
-          label={t("inbox.search")}
-          variant="sunken"
-          value={ofAll ? "" : words}
-          disabled={ofAll}
-          placeholder={t(ofAll ? "inbox.searchOne" : "inbox.search")}
-          onChange={setWords}
-          onKeyDown={(event) => {
-            if (event.key !== "Escape") return;
-            if (words === "") event.currentTarget.blur();
-            setWords("");
-          }}
-        />
+        <TicketSearch ref={inputRef} search={search} onChange={change} />
         <SortMenu search={search} onChange={change} />
         <IconButton
           icon={BookmarkPlus}

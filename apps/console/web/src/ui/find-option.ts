@@ -9,7 +9,7 @@ export interface Option<Value extends string> {
  * round; `from` itself where none does. The same letter typed repeatedly goes through the options that begin with it.
  */
 export function findOption(options: readonly Option<string>[], typed: string, from: number): number {
-  const letters = [...typed.toLowerCase()];
+  const letters = Array.from(typed.toLowerCase());
   const isOneLetter = letters.every((letter) => letter === letters[0]);
   const begin = isOneLetter ? (letters[0] ?? "") : typed.toLowerCase();
   // One more letter of a word may still mean the option that is active; a letter alone means the next one.

@@ -26,26 +26,8 @@ function place(list: HTMLElement, field: DOMRect): void {
   else style.top = `${field.bottom + GAP_PX}px`;
 }
 
-/** The options, over the page and its dialogs. `onLeave` is called when what is below moves. */
-function OptionList({
-  id,
-  label,
-  options,
-  active,
-  selected,
-  field,
-  onChoose,
-  onLeave,
-}: {
-  id: string;
-  label: string;
-  options: readonly Option<string>[];
-  active: number;
-  selected: number;
-  field: { current: HTMLElement | null };
-  onChoose: (index: number) => void;
-  onLeave: () => void;
-}) {
+/** Shows the list over the page at its field, keeps the active option in sight, and calls `onLeave` when the page moves. */
+function useListPlace(field: { current: HTMLElement | null }, active: number, onLeave: () => void) {
   const ref = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => {
     if (ref.current === null || field.current === null) return;
@@ -71,6 +53,30 @@ function OptionList({
       globalThis.removeEventListener("resize", onResize);
     };
   }, []);
+  return ref;
+}
+
+/** The options, over the page and its dialogs. `onLeave` is called when what is below moves. */
+function OptionList({
+  id,
+  label,
+  options,
+  active,
+  selected,
+  field,
+  onChoose,
+  onLeave,
+}: {
+  id: string;
+  label: string;
+  options: readonly Option<string>[];
+  active: number;
+  selected: number;
+  field: { current: HTMLElement | null };
+  onChoose: (index: number) => void;
+  onLeave: () => void;
+}) {
+  const ref = useListPlace(field, active, onLeave);
   return (
     <ul
       ref={ref}
@@ -117,7 +123,12 @@ function moveOf(key: string, active: number, count: number): number | null {
 }
 
 /** The state of a list box: whether it is open, and the option that the keys are at. */
-function useListBox(options: readonly Option<string>[], selected: number, choose: (index: number) => void) {
+function useListBox(
+  listId: string,
+  options: readonly Option<string>[],
+  selected: number,
+  choose: (index: number) => void,
+) {
   const [active, setActive] = useState<number | null>(null);
   const typed = useRef({ letters: "", at: Number.NEGATIVE_INFINITY });
   const isOpen = active !== null;
@@ -149,7 +160,42 @@ function useListBox(options: readonly Option<string>[], selected: number, choose
     event.preventDefault();
     event.stopPropagation();
   }
-  return { active, isOpen, close, take, toggle: () => setActive(isOpen ? null : selected), onKeyDown };
+  const attributes = {
+    "aria-expanded": isOpen,
+    "aria-controls": isOpen ? listId : undefined,
+    "aria-activedescendant": isOpen ? `${listId}-${active}` : undefined,
+    onKeyDown,
+    onBlur: close,
+  };
+  return { active, attributes, close, take, toggle: () => setActive(isOpen ? null : selected) };
+}
+
+/** What a choice is about: its options, and the one that is chosen. */
+interface Choice<Value extends string> {
+  value?: Value | undefined;
+  defaultValue?: Value | undefined;
+  options: readonly Option<Value>[];
+  onChange?: ((value: Value) => void) | undefined;
+}
+
+/** The index of the option that is chosen, and a function that chooses another. `input` has its value in a form. */
+function useChoice<Value extends string>({ value, defaultValue, options, onChange }: Choice<Value>) {
+  const input = useRef<HTMLInputElement>(null);
+  const [own, setOwn] = useState(defaultValue);
+  // A value without an option is shown as the first one, as by browsers.
+  const selected = Math.max(
+    0,
+    options.findIndex((option) => option.value === (value ?? own)),
+  );
+  const choose = (index: number) => {
+    const next = options[index]?.value;
+    if (next === undefined) return;
+    setOwn(next);
+    onChange?.(next);
+    // A dialog hears that something in its form was changed.
+    input.current?.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  return { choose, input, selected };
 }
 
 /**
@@ -166,34 +212,17 @@ export function ListBox<Value extends string>({
   onChange,
   className = "",
   ...rest
-}: Omit<ComponentProps<"button">, "id" | "name" | "value" | "defaultValue" | "onChange"> & {
-  id: string;
-  /** Name of the list; that of the button is its label. */
-  label: string;
-  name?: string | undefined;
-  value?: Value | undefined;
-  defaultValue?: Value | undefined;
-  options: readonly Option<Value>[];
-  onChange?: ((value: Value) => void) | undefined;
-}) {
+}: Omit<ComponentProps<"button">, "id" | "name" | keyof Choice<Value>> &
+  Choice<Value> & {
+    id: string;
+    /** Name of the list; that of the button is its label. */
+    label: string;
+    name?: string | undefined;
+  }) {
   const button = useRef<HTMLButtonElement>(null);
-  const input = useRef<HTMLInputElement>(null);
-  const [own, setOwn] = useState(defaultValue);
-  // A value without an option is shown as the first one, as by browsers.
-  const selected = Math.max(
-    0,
-    options.findIndex((option) => option.value === (value ?? own)),
-  );
-  const choose = (index: number) => {
-    const next = options[index]?.value;
-    if (next === undefined) return;
-    setOwn(next);
-    onChange?.(next);
-    // A dialog hears that something in its form was changed.
-    input.current?.dispatchEvent(new Event("input", { bubbles: true }));
-  };
-  const { active, close, isOpen, onKeyDown, take, toggle } = useListBox(options, selected, choose);
+  const { choose, input, selected } = useChoice({ value, defaultValue, options, onChange });
   const listId = `${id}-list`;
+  const { active, attributes, close, take, toggle } = useListBox(listId, options, selected, choose);
   return (
     <>
       <button
@@ -203,16 +232,12 @@ export function ListBox<Value extends string>({
         type="button"
         role="combobox"
         aria-haspopup="listbox"
-        aria-expanded={isOpen}
-        aria-controls={isOpen ? listId : undefined}
-        aria-activedescendant={active === null ? undefined : `${listId}-${active}`}
+        {...attributes}
         onClick={({ currentTarget }) => {
           // Safari focuses no button that is clicked.
           currentTarget.focus();
           toggle();
         }}
-        onKeyDown={onKeyDown}
-        onBlur={close}
         className={`flex items-center gap-2 text-left ${className}`}
       >
         <span dir="auto" className="min-w-0 flex-1 truncate">
