@@ -118,7 +118,7 @@ export function InboxPage() {
   return (
     <InboxContext value={inbox}>
       <h1 className="sr-only">{t("nav.inbox")}</h1>
-      <div className="flex h-full">
+      <div className="group/inbox flex h-full">
         <ViewSidebar current={viewId} search={search} />
         <section
           aria-label={t("inbox.list")}

@@ -169,6 +169,9 @@ function TicketSearch({
   );
 }
 
+/** Shown where there is no sidebar of the views: in narrow windows, and where the details of a ticket need its room. */
+const WITHOUT_SIDEBAR = "xl:hidden max-wide:group-has-[aside[data-open]]/inbox:block";
+
 /** Above the list: the view, the search, and the filters. */
 export function ListHead({ viewId, search, isLoading }: { viewId: string; search: InboxSearch; isLoading: boolean }) {
   const { t } = useTexts();
@@ -186,7 +189,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
 
   return (
     <header className="relative shrink-0 border-b border-line px-3 pt-2.5 pb-2">
-      <ProjectSpan search={search} className="mb-2 xl:hidden" />
+      <ProjectSpan search={search} className={`mb-2 ${WITHOUT_SIDEBAR}`} />
       <SelectField
         label={t("inbox.view")}
         hidesLabel
@@ -199,7 +202,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
             search: spanOnly(search),
           })
         }
-        className="mb-2 xl:hidden"
+        className={`mb-2 ${WITHOUT_SIDEBAR}`}
       />
       <div className="flex items-center gap-1.5">
         <TicketSearch ref={inputRef} search={search} onChange={change} />

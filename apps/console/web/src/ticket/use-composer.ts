@@ -214,7 +214,7 @@ export function useComposer(props: ComposerProps) {
     isOpen,
     /** Opens or folds the field. The kind of text is from then on the operator's choice. */
     setOpen: (isShown: boolean) => {
-      if (isShown) draft.setMode(mode);
+      if (isShown) draft.setMode((chosen) => chosen ?? mode);
       setOpen(isShown);
     },
     isSending,
