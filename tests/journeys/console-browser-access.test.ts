@@ -163,6 +163,8 @@ describeInBrowser("everyone can use the console", () => {
         const { x, width: wide } = (await part.boundingBox()) ?? { x: left, width: width };
         expect(x + wide).toBeLessThanOrEqual(left);
       }
+      const conversation = await page.getByRole("region", { name: "Conversation", exact: true }).boundingBox();
+      if (width === 1280) expect(conversation?.width).toBeGreaterThanOrEqual(560);
       expect(visitor.errors()).toEqual([]);
     }),
   );

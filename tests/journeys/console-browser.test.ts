@@ -446,6 +446,14 @@ describeInBrowser("a day of operators", () => {
       });
       const actions = inbox.getByRole("group", { name: "Actions" });
       for (const text of ["#iceland", "Assign to Fay Fell", "Resolve"]) await actions.getByText(text).waitFor();
+      await button(inbox, "Emoji").press("Enter");
+      await inbox.getByPlaceholder("Search…").waitFor();
+      await inbox.keyboard.type("thumbs up");
+      await inbox.keyboard.press("Enter");
+      await waitFor(async () => (await composerOn(inbox, "Reply").inputValue()) === "We **ship** there. Fay Fell👍", {
+        what: "the emoji at the caret",
+      });
+      await composerOn(inbox, "Reply").focus();
       await inbox.keyboard.press("Control+Enter");
       await waitFor(async () => (await shop.read(ticketId)).status === "resolved", {
         what: "the ticket to be resolved",

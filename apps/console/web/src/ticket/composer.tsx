@@ -1,4 +1,4 @@
-import { CheckCheck, ChevronUp, ListEnd, MessageSquareReply, Paperclip, StickyNote, Wand } from "lucide-react";
+import { CheckCheck, ChevronUp, ListEnd, MessageSquareReply, Paperclip, Smile, StickyNote, Wand } from "lucide-react";
 import { useRef, useState } from "react";
 import type { Source } from "@svc/contracts";
 import { useTexts } from "../i18n/texts.ts";
@@ -16,6 +16,8 @@ import type { ComposerProps, ComposerState } from "./use-composer.ts";
 
 const CannedPicker = lazyDialog(async () => (await import("./canned-picker.tsx")).CannedPicker);
 
+const EmojiPicker = lazyDialog(async () => (await import("./emoji-picker.tsx")).EmojiPicker);
+
 const MODES = {
   reply: { title: "compose.reply", icon: MessageSquareReply, placeholder: "compose.replyHint", submit: "compose.send" },
   edit: { title: "compose.edit", icon: Wand, placeholder: "compose.replyHint", submit: "compose.sendEdit" },
@@ -27,10 +29,12 @@ function ComposerBar({
   state,
   onAttach,
   onCanned,
+  onEmoji,
 }: {
   state: ComposerState;
   onAttach: () => void;
   onCanned: () => void;
+  onEmoji: () => void;
 }) {
   const { t } = useTexts();
   const { choose, isOpen, isPreview, mode, modes, text, togglePreview } = state;
@@ -52,6 +56,7 @@ function ComposerBar({
         );
       })}
       <span className="flex-1" />
+      {isOpen && !isPreview && <IconButton icon={Smile} size="small" label={t("compose.emoji")} onClick={onEmoji} />}
       {isOpen && mode !== "note" && (
         <>
           <IconButton icon={Paperclip} size="small" label={t("compose.attach")} onClick={onAttach} />
@@ -169,10 +174,14 @@ export function Composer(
   const { t } = useTexts();
   const state = useComposer(props);
   const chooser = useRef<HTMLInputElement>(null);
-  const [isChoosing, setChoosing] = useState(false);
+  const [picker, setPicker] = useState<"canned" | "emoji" | null>(null);
   const { addFiles, choose, files, isOpen, macro, mode, takesFiles } = state;
   const drop = useFileDrop(takesFiles, addFiles);
-  const openPicker = () => setChoosing(true);
+  const openPicker = () => setPicker("canned");
+  const closePicker = () => {
+    setPicker(null);
+    state.focus();
+  };
   const hasText = draft !== null && draft.item.text.trim() !== "";
   return (
     <section
@@ -192,7 +201,12 @@ export function Composer(
             onUse={hasText && mode !== "edit" ? () => choose("edit") : null}
           />
         )}
-        <ComposerBar state={state} onAttach={() => chooser.current?.click()} onCanned={openPicker} />
+        <ComposerBar
+          state={state}
+          onAttach={() => chooser.current?.click()}
+          onCanned={openPicker}
+          onEmoji={() => setPicker("emoji")}
+        />
         <ComposerField state={state} onCanned={openPicker} />
         {mode === "edit" && draft !== null && <SourceChips sources={draft.item.sources} onSource={onSource} />}
         {takesFiles && <ReplyFileList files={files} onRemove={state.removeFile} />}
@@ -200,16 +214,8 @@ export function Composer(
         <FileChooser ref={chooser} onFiles={addFiles} />
         {isOpen && <ComposerFoot state={state} isWeak={draft?.threshold != null} isBusy={isBusy} />}
       </div>
-      {isChoosing && (
-        <CannedPicker
-          ticket={ticket}
-          onClose={() => {
-            setChoosing(false);
-            state.focus();
-          }}
-          onPick={state.pickCanned}
-        />
-      )}
+      {picker === "canned" && <CannedPicker ticket={ticket} onClose={closePicker} onPick={state.pickCanned} />}
+      {picker === "emoji" && <EmojiPicker onClose={closePicker} onPick={(sign) => state.insert(sign)} />}
     </section>
   );
 }
