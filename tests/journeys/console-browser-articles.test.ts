@@ -92,20 +92,20 @@ describeInBrowser("articles in the console", () => {
       await page.reload();
       expect(await page.getByLabel("Answer").inputValue()).toContain("seven sizes");
       await button(page, "Save draft").click();
-      await page.getByText("Version 2 is published").waitFor();
+      await page.getByText("Version 3 is published").waitFor();
       expect(await findBarriers(page, "article editor")).toEqual([]);
       expect((await send()).texts.join()).toContain("three sizes");
 
       await tab(page, "Versions").click();
-      await button(page, "Compare version 2 with the newest").press("Enter");
-      const changes = page.getByRole("region", { name: "Changes from version 2 to the newest" });
+      await button(page, "Compare version 3 with the newest").press("Enter");
+      const changes = page.getByRole("region", { name: "Changes from version 3 to the newest" });
       await changes.locator("del", { hasText: "three" }).waitFor();
       await changes.locator("ins", { hasText: "seven" }).waitFor();
       expect(await findBarriers(page, "article versions")).toEqual([]);
       await page.setViewportSize({ width: 390, height: 844 });
       await keepPicture(page, "article versions, narrow");
-      await button(page, "Restore version 2").click();
-      await page.getByText("restores version 2").waitFor();
+      await button(page, "Restore version 3").click();
+      await page.getByText("restores version 3").waitFor();
       await tab(page, "Edit").click();
       expect(await page.getByLabel("Answer").inputValue()).toContain("three sizes");
       await keepPicture(page, "article editor, narrow");
