@@ -12,7 +12,7 @@ import type { ApiClient } from "./support/create-api-client.ts";
 import { createKbClient, documentOf } from "./support/create-kb-client.ts";
 import { createReviewClient } from "./support/create-review-client.ts";
 import { findBarriers } from "./support/find-barriers.ts";
-import { describeInBrowser } from "./support/open-browser.ts";
+import { describeInBrowser, keepPicture } from "./support/open-browser.ts";
 import { startConsoleGround } from "./support/start-console-ground.ts";
 import type { ConsoleGround, ConsolePerson } from "./support/start-console-ground.ts";
 
@@ -101,6 +101,10 @@ describeInBrowser("how the console helps to trust answers", () => {
       await field.waitFor();
       expect(await field.inputValue()).toContain(ICELAND);
       expect(await draft.getByRole("button", { name: "Use it" }).count()).toBe(0);
+      expect(await findBarriers(page, "a draft that stands in the composer", ["light", "dark"])).toEqual([]);
+      await keepPicture(page, "a draft that stands in the composer");
+      await page.setViewportSize({ width: 390, height: 844 });
+      await keepPicture(page, "a draft that stands in the composer, narrow");
       await draft.getByRole("button", { name: "Approve and send" }).click();
       await page.getByText("Draft sent.").waitFor();
       expect(visitor.errors()).toEqual([]);

@@ -39,7 +39,7 @@ function ComposerBar({
   const { t } = useTexts();
   const { choose, isOpen, isPreview, mode, modes, text, togglePreview } = state;
   return (
-    <div role="group" aria-label={t("compose.kind")} className="flex items-center gap-1">
+    <div role="group" aria-label={t("compose.kind")} className="flex flex-wrap items-center gap-1">
       {modes.map((name) => {
         const { icon: Icon, title } = MODES[name];
         return (
