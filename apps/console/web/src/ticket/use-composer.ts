@@ -63,7 +63,9 @@ function useTypingSignal(onTyping: (isTyping: boolean) => void) {
 /** The people whom the word at the caret may mention, and the one that is selected. */
 function useMentions(text: string, isNote: boolean) {
   const { people } = usePeople();
-  const [caret, setCaret] = useState(0);
+  // At the end of the text until the operator has been in it.
+  const [seenCaret, setCaret] = useState<number | null>(null);
+  const caret = seenCaret ?? text.length;
   const [picked, setPicked] = useState(0);
   /** Actors that were picked from the list, in case several have the same name. */
   const chosen = useRef<string[]>([]);
