@@ -25,6 +25,8 @@ export const VIEW_FILTERS = [
   "tag",
   "language",
   "overdue",
+  "createdFrom",
+  "createdTo",
   "userId",
 ] as const;
 
