@@ -127,8 +127,10 @@ export { EMAIL_LEASE_MS } from "./people/email-notifications.ts";
 export type {
   ClaimedEmail,
   DigestPart,
+  EmailConversation,
   EmailOperator,
   EmailReason,
+  UnseenReply,
   TicketReason,
 } from "./people/email-notifications.ts";
 export { addCounts } from "./people/erasures.ts";

@@ -38,7 +38,7 @@ function open(url: string) {
   const opened = openMailer(server, { name: "Example support", address: "support@example.com" });
   // Only sweeps use the queues.
   const context = { store: db.store, queues: {} as Queues, log: testLog(), mailer: opened };
-  const config = { consoleUrl: "https://console.example.com" };
+  const config = { consoleUrl: "https://console.example.com", widgetUrl: "https://chat.example.com" };
   return { mailer: opened, works: sendEmails({ ...context, config }, { delaysMs: [0] }) };
 }
 

@@ -11,12 +11,13 @@ import { count } from "@svc/telemetry";
 import { createLeaseKeeper, defineWork, retryUntilStored } from "@svc/work";
 import type { Failure, HeldLease, Work } from "@svc/work";
 import { dayOfDueDigest, endOfQuietHours } from "./delivery-time.ts";
+import { sendReplies } from "./send-replies.ts";
 import { writeOperatorEmail } from "./write-operator-email.ts";
 
 /** What sending emails needs. */
 export type EmailContext = Pick<Resources, "store" | "queues" | "log"> & {
   mailer: Mailer;
-  config: Pick<Resources["config"], "consoleUrl">;
+  config: Pick<Resources["config"], "consoleUrl" | "widgetUrl">;
 };
 
 /** Emails that one replica sends at a time. */
@@ -35,7 +36,7 @@ const DIGEST_MS = 60_000;
 const PURGE_MS = 3_600_000;
 
 /** What becomes of a claimed email. */
-type Outcome = { sent: ClaimedEmail["reasons"] } | { waitMs: number };
+export type EmailOutcome = { sent: ClaimedEmail["reasons"] } | { waitMs: number };
 
 interface EmailContent {
   operator: EmailOperator;
@@ -55,7 +56,7 @@ async function readContent({ store }: EmailContext, claim: ClaimedEmail): Promis
   return reasons.length === 0 && digest === null ? null : { operator, reasons, digest };
 }
 
-async function sendToOperator(context: EmailContext, claim: ClaimedEmail): Promise<Outcome> {
+async function sendToOperator(context: EmailContext, claim: ClaimedEmail): Promise<EmailOutcome> {
   const content = await readContent(context, claim);
   if (content === null) return { sent: [] };
   const { operator, reasons, digest } = content;
@@ -98,7 +99,8 @@ export function sendEmails(
   const { emailNotifications: emails } = store;
 
   async function run(claim: ClaimedEmail, { signal }: HeldLease): Promise<boolean> {
-    const outcome = await sendToOperator(context, claim);
+    const isToCustomer = claim.reasons.some(({ kind }) => kind === "reply");
+    const outcome = await (isToCustomer ? sendReplies : sendToOperator)(context, claim);
     if ("waitMs" in outcome) {
       await emails.retryLater(claim, { delayMs: outcome.waitMs, counts: false, failure: null });
       return false;
