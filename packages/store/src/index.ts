@@ -133,6 +133,7 @@ export type {
   UnseenReply,
   TicketReason,
 } from "./people/email-notifications.ts";
+export type { PushDevice, PushSubscriptionKeys, StoredPushKeys } from "./people/push-subscriptions.ts";
 export { addCounts } from "./people/erasures.ts";
 export type { DuePurge, HeldCounts, HeldRecords } from "./people/erasures.ts";
 export { emailKeyOf } from "./people/operators.ts";

@@ -382,7 +382,7 @@ export interface Statements {
     findQuestion: [{ ticketId: string; seq: number | string }, { text: string; pageUrl: string }];
     finish: [{ failure: string; sources: readonly (string | null)[]; outcome: string; recipientId: string; leaseId: string }, object];
     insertDigest: [{ operatorId: string; day: string }, object];
-    insertForEvents: [{ settledId: number | string }, object];
+    insertForEvents: [{ sendsEmails: boolean; settledId: number | string }, object];
     insertReplies: [{ settledId: number | string }, object];
     isUnsubscribed: [{ project: string; customerId: string; address: string }, object];
     listDigests: [object, { id: string; notifications: unknown }];
@@ -483,6 +483,14 @@ export interface Statements {
     setDuty: [{ onDuty: boolean; id: string }, object];
     setSignature: [{ signature: string; id: string }, object];
     update: [{ email: string; emailKey: string; name: string; setsPassword: boolean; passwordHash: string; disabled: boolean; onDuty: boolean; notifications: object | string; id: string; versions: readonly (number | null)[] }, { id: string }];
+  };
+  "people/push-subscriptions": {
+    findDevice: [{ id: string }, { endpoint: string; p256dh: string; auth: string; notifications: unknown; isDisabled: boolean; isOnline: boolean }];
+    put: [{ id: string; operatorId: string; endpoint: string; p256dh: string; auth: string }, object];
+    readKeys: [object, { keys: unknown }];
+    remove: [{ id: string }, object];
+    removeOf: [{ operatorId: string; endpoint: string }, object];
+    setKeys: [{ keys: object | string }, object];
   };
   "platform/due-work": {
     find: [object, { messages: boolean; reviews: boolean; ingests: boolean; modelPulls: boolean; callbacks: boolean; deliveries: boolean; outboxes: boolean; ticketEvents: boolean; snoozes: boolean; deadlines: boolean; emails: boolean; tagChanges: boolean; assignments: boolean }];

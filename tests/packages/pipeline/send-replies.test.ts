@@ -32,7 +32,8 @@ beforeEach(async () => {
   mailer = openMailer(server, { name: "Shop", address: "support@example.com" });
   const config = { consoleUrl: "https://console.example.com", widgetUrl: "https://chat.example.com" };
   // Only sweeps use the queues.
-  const context = { store: db.store, queues: {} as Queues, log: testLog(), mailer, config };
+  const push = () => Promise.reject(new Error("no browser is subscribed"));
+  const context = { store: db.store, queues: {} as Queues, log: testLog(), mailer, config, push };
   works = sendEmails(context, { delaysMs: [0] });
 });
 afterEach(async () => {

@@ -1,7 +1,8 @@
 import { makeUnsubscribeToken } from "@svc/channel-manager";
 import { isEmailAddress } from "@svc/outbound";
 import type { ClaimedEmail, EmailConversation } from "@svc/store";
-import type { EmailContext, EmailOutcome } from "./send-emails.ts";
+import { sendEmail } from "./email-context.ts";
+import type { EmailContext, EmailOutcome } from "./email-context.ts";
 import { chatPageOf, emailLanguage, writeReplyEmail } from "./write-reply-email.ts";
 
 /** Emails to an address in 24 hours, of all projects: anybody can type another person's address into a form. */
@@ -34,7 +35,7 @@ async function readOrigins({ store }: EmailContext, { projectName }: EmailConver
 
 /** Sends the replies of a conversation that its customer has not seen, as one email; withdraws the others. */
 export async function sendReplies(context: EmailContext, claim: ClaimedEmail): Promise<EmailOutcome> {
-  const { store, mailer, config } = context;
+  const { store, config } = context;
   const emails = store.emailNotifications;
   const nothing: EmailOutcome = { sent: [] };
   if (Date.now() - claim.createdAt.getTime() > TOO_OLD_MS) return nothing;
@@ -65,6 +66,6 @@ export async function sendReplies(context: EmailContext, claim: ClaimedEmail): P
     language,
     unsubscribeUrl: `${config.widgetUrl}/unsubscribe/${token}?lang=${language}`,
   });
-  await mailer.send({ id: claim.emailId, to: address, ...written });
+  await sendEmail(context, { id: claim.emailId, to: address, ...written });
   return { sent: replies.map(({ id }) => ({ kind: "reply", source: id })) };
 }

@@ -10,10 +10,11 @@ EXISTS (SELECT FROM operator_roles r
 
 -- name: insertForEvents
 -- Notifications for what has happened since the position that all events up to it are settled at. An event that is read
--- again adds nothing: its rows are there, whatever has become of them. Nobody is notified of what they did themselves.
+-- again adds nothing: its rows are there, whatever has become of them. Nobody is notified of what they did themselves. An
+-- operator is a recipient of emails, and each of the operator's browsers one of push notifications.
 -- Locks the rows of email_notifications that it writes.
 INSERT INTO email_notifications (recipient_id, kind, source, operator_id, ticket_id, next_at)
-SELECT o.id, n.kind, e.id::text, o.id, t.id, now() + n.delay_seconds * interval '1 second'
+SELECT w.recipient_id, n.kind, e.id::text, o.id, t.id, now() + w.delay_seconds * interval '1 second'
 FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id CROSS JOIN LATERAL (
   SELECT 'assigned' AS kind, 'assigned' AS setting, true AS is_default, {{delaySeconds}} AS delay_seconds
   WHERE e.data ? 'assignee'
@@ -22,12 +23,16 @@ FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id CROSS JOIN LATERAL (
   UNION ALL SELECT 'needs_review', 'needsReview', false, {{reviewDelaySeconds}}
   WHERE e.moves @> '[{"to": "review"}]' OR e.moves @> '[{"to": "failed"}]'
 ) n JOIN operators o ON o.disabled_at IS NULL AND 'operator:' || o.id <> e.actor
-  AND coalesce((o.notifications ->> n.setting)::boolean, n.is_default)
   AND CASE n.kind WHEN 'assigned' THEN e.data ->> 'assignee' = 'operator:' || o.id
     WHEN 'mentioned' THEN e.data -> 'mentions' @> to_jsonb(o.id::text)
     ELSE {{ofOperator}} END
-WHERE e.id > :settled_id AND {{hasRole}}
-ORDER BY o.id, n.kind, e.id
+CROSS JOIN LATERAL (
+  SELECT o.id AS recipient_id, o.notifications AS settings, n.delay_seconds WHERE :sends_emails
+  UNION ALL SELECT s.id, o.notifications -> 'push', {{pushDelaySeconds}}
+  FROM push_subscriptions s WHERE s.operator_id = o.id
+) w
+WHERE e.id > :settled_id AND {{hasRole}} AND coalesce((w.settings ->> n.setting)::boolean, n.is_default)
+ORDER BY w.recipient_id, n.kind, e.id
 ON CONFLICT DO NOTHING;
 
 -- name: insertReplies

@@ -67,7 +67,7 @@ SELECT settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events) AS is_behin
 -- name: hold
 -- SKIP LOCKED: of several replicas one follows, the others leave it to that one. Most events notify nobody, so that an
 -- installation that sends emails asks no more for them.
-SELECT settled_id, reached_id, :sends_emails::boolean AND EXISTS (
+SELECT settled_id, reached_id, (:sends_emails::boolean OR EXISTS (SELECT FROM push_subscriptions)) AND EXISTS (
     SELECT FROM ticket_events WHERE id > settled_id AND (data ?| ARRAY['assignee', 'mentions']
       OR data ->> 'decision' = 'sla_breached' OR moves @> '[{"to": "review"}]' OR moves @> '[{"to": "failed"}]')
   ) AS has_notifications,

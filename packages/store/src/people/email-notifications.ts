@@ -4,13 +4,13 @@ import { newId } from "../ids.ts";
 import type { ProjectId } from "../ids.ts";
 import { statements } from "../sql.ts";
 
-/** Why somebody gets an email. */
+/** Why somebody gets an email or a push notification. */
 export type EmailReason = "assigned" | "mentioned" | "sla_breached" | "needs_review" | "digest" | "reply";
 
 /** What one email contains, for a worker that holds its lease. */
 export interface ClaimedEmail {
   leaseId: string;
-  /** The operator; of replies to a customer, the ticket. */
+  /** The operator, a browser of one, or the ticket whose customer gets replies. */
   recipientId: string;
   /** The same in each attempt. */
   emailId: string;
@@ -98,6 +98,8 @@ const sql = statements("people/email-notifications", {
   delaySeconds: 60,
   /** Drafts are often handled within minutes. */
   reviewDelaySeconds: 180,
+  /** Push notifications are for what does not wait; the console withdraws what the operator sees in it. */
+  pushDelaySeconds: 10,
   leaseMs: EMAIL_LEASE_MS,
   batchMax: 200,
   goneSeconds: 45,
@@ -108,7 +110,8 @@ const sql = statements("people/email-notifications", {
  * Adds the notifications that follow from the events after a position. Called by what follows the events of tickets, which
  * reads an event more than once.
  */
-export const insertForEvents = (tx: Db, settledId: number) => sql.insertForEvents.exec(tx, { settledId });
+export const insertForEvents = (tx: Db, settledId: number, { sendsEmails }: { sendsEmails: boolean }) =>
+  sql.insertForEvents.exec(tx, { settledId, sendsEmails });
 
 /** Adds the replies to customers that follow from the events after a position, as `insertForEvents`. */
 export const insertReplies = (tx: Db, settledId: number) => sql.insertReplies.exec(tx, { settledId });

@@ -211,7 +211,7 @@ export async function follow(
       hasReplyEmails: boolean;
     }>(tx, { sendsEmails });
     if (state === null) return false;
-    if (state.hasNotifications) await insertForEvents(tx, state.settledId);
+    if (state.hasNotifications) await insertForEvents(tx, state.settledId, { sendsEmails });
     if (state.hasReplyEmails) await insertReplies(tx, state.settledId);
     const changed = await sql.findChanged.all<{ ticketId: string; hasDeadlines: boolean }>(tx, {
       settledId: state.settledId,
