@@ -20,7 +20,7 @@ beforeAll(async () => {
   server = await listen(app, { host: "127.0.0.1", port: 0, setting: "SVC_WIDGET_PORT" });
 });
 afterAll(async () => {
-  await server.close();
+  await server.close(1_000);
   await db.close();
 });
 
