@@ -1,4 +1,3 @@
-import { isRecord } from "@svc/primitives";
 import type { AddressGuard } from "./address-guard.ts";
 import { guardedRequest } from "./guarded-request.ts";
 import { BlockedAddressError } from "./outbound-errors.ts";
@@ -88,9 +87,7 @@ export async function sendPush(
     ({ status } = await guardedRequest(guard, {
       method: "POST",
       url: endpoint,
-      headers: Object.fromEntries(
-        Object.entries(isRecord(headers) ? headers : {}).map(([key, value]) => [key, String(value)]),
-      ),
+      headers,
       ...(body === null ? {} : { body }),
       timeoutMs: TIMEOUT_MS,
       maxResponseBytes: MAX_RESPONSE_BYTES,

@@ -8,7 +8,7 @@ export type EmailContext = Pick<Resources, "store" | "queues" | "log"> & {
   /** Null where no mail server is configured: then what is to be emailed waits for one. */
   mailer: Mailer | null;
   /** Hands a push notification to the push service of a browser. Throws PushError. */
-  push(notification: { target: PushTarget; message: PushMessage }): Promise<void>;
+  push: (notification: { target: PushTarget; message: PushMessage }) => Promise<void>;
   config: Pick<Resources["config"], "consoleUrl" | "widgetUrl">;
 };
 
