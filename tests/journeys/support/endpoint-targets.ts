@@ -68,7 +68,7 @@ async function customer({ databaseUrl }: Product, project: Project): Promise<str
     `WITH customer AS (
        INSERT INTO customers (id, project_id, alias, first_seen_at, last_seen_at) VALUES ($1, $2, 'Amber Owl', now(), now())
      )
-     INSERT INTO customer_identities (project_id, kind, value, customer_id) VALUES ($2, 'api_user', $1::text, $1)`,
+     INSERT INTO customer_identities (project_id, kind, value, customer_id) VALUES ($2, 'user', $1::text, $1)`,
     [id, project.id],
   );
   return id;
