@@ -89,6 +89,9 @@ export const SERVER_FRAMES = {
   reply: z.object({
     items: z.array(widgetReplyItemSchema),
     author: replyAuthorSchema,
+    /** Public name and picture (a path on the site) of the operator or agent, if there are any. */
+    authorName: z.string().optional(),
+    authorPicture: z.string().optional(),
     inReplyTo: z.string().nullable(),
     createdAt: z.iso.datetime(),
   }),
@@ -100,8 +103,8 @@ export const SERVER_FRAMES = {
     attachments: z.array(widgetFileSchema),
     createdAt: z.iso.datetime(),
   }),
-  /** Whether a reply is pending. */
-  typing: z.object({ on: z.boolean() }),
+  /** Whether a reply is pending or an operator is writing, and the operator's public name. */
+  typing: z.object({ on: z.boolean(), name: z.string().optional() }),
   /** Partial text of a reply that is being written, as in the HTTP API's event streams. The reply replaces it. */
   delta: z.object({ messageId: z.string(), offset: z.int(), text: z.string() }),
   /** A message is stored. Repeated for the same `clientMessageId`. */
@@ -170,6 +173,15 @@ export const widgetPositionSchema = z.enum(["bottom-right", "bottom-left"], {
   error: "must be bottom-right or bottom-left",
 });
 export const widgetColorSchema = z.string().regex(/^#[0-9a-fA-F]{6}$/, { error: "must be a color such as #3366ff" });
+
+/**
+ * Path of an image on the site that shows the widget, which no other site learns of; empty for none. As URLs resolve, it
+ * cannot lead to another host: it has one slash first, and no backslash or control character.
+ */
+export const sitePathSchema = z
+  .string()
+  .max(500, { error: "must have at most 500 characters" })
+  .regex(/^(\/(?!\/)[!-[\]-~]*)?$/, { error: "must be a path on your site, such as /images/logo.svg, or empty" });
 
 /** A field of the form before the first message. */
 export const prechatFieldSchema = z.enum(["name", "email"]);

@@ -1,5 +1,6 @@
 import { WIDGET_LIMITS } from "@svc/contracts";
 import type { ReplyAuthor, Source, WidgetFile } from "@svc/contracts";
+import { GONE_SECONDS } from "../people/operators.ts";
 import { BAD_RATING_MAX_SCORE } from "../platform/stats.ts";
 import { batched } from "../context.ts";
 import type { Db } from "../db.ts";
@@ -31,6 +32,8 @@ export interface SeqRange {
 export interface ChatView {
   /** Place of the newest message or reply; 0 in a chat that is not there yet. */
   lastSeq: number;
+  /** Public name of the operator who is writing, empty for one without; null when none is. */
+  writer: string | null;
   /** The message that is being answered; null when none is. */
   pending: { messageId: string; text: string | null } | null;
   state: "open" | "waiting" | "done";
@@ -55,6 +58,9 @@ export type ChatEntry =
       seq: number;
       createdAt: Date;
       author: ReplyAuthor;
+      /** What visitors see of the operator or agent who wrote it; empty if there is nothing. */
+      authorName: string;
+      authorPicture: string;
       inReplyTo: string | null;
       item:
         | { type: "message"; text: string; markdown: boolean; sources: Source[] }
@@ -70,6 +76,8 @@ interface EntryRow {
   text: string | null;
   files: WidgetFile[] | null;
   author: ReplyAuthor;
+  authorName: string;
+  authorPicture: string;
   inReplyTo: string | null;
   type: "message" | "attachment";
   markdown: boolean | null;
@@ -83,6 +91,7 @@ const sql = statements("messages/visitors", {
   widgetLimitsUnusedFileHours: WIDGET_LIMITS.unusedFileHours,
   sweepPage: SWEEP_PAGE,
   badRatingMaxScore: BAD_RATING_MAX_SCORE,
+  goneSeconds: GONE_SECONDS,
 });
 
 function asEntry(row: EntryRow): ChatEntry {
@@ -91,7 +100,7 @@ function asEntry(row: EntryRow): ChatEntry {
     const { clientMessageId, text, files } = row;
     return { kind: "message", ...position, clientMessageId, text: text ?? "", attachments: files ?? [] };
   }
-  const { author, inReplyTo } = row;
+  const { author, authorName, authorPicture, inReplyTo } = row;
   const item =
     row.type === "message"
       ? { type: "message" as const, text: row.text ?? "", markdown: row.markdown ?? false, sources: row.sources ?? [] }
@@ -102,7 +111,7 @@ function asEntry(row: EntryRow): ChatEntry {
           mime: row.mime ?? "",
           sizeBytes: row.sizeBytes ?? 0,
         };
-  return { kind: "reply", ...position, author, inReplyTo, item };
+  return { kind: "reply", ...position, author, authorName, authorPicture, inReplyTo, item };
 }
 
 interface HandedOver extends SeqRange {
@@ -169,6 +178,7 @@ export async function readChatViews(
     messageId: string | null;
     text: string | null;
     score: number | null;
+    writer: string | null;
     state: ChatView["state"];
   }>(db, { projectId: chats.map((chat) => chat.project), ticketId: chats.map((chat) => chat.ticketId) });
   const found = new Map(
@@ -176,6 +186,7 @@ export async function readChatViews(
       row.place,
       {
         lastSeq: row.lastSeq,
+        writer: row.writer,
         pending: row.messageId === null ? null : { messageId: row.messageId, text: row.text },
         state: row.state,
         rating: row.score,
@@ -183,7 +194,7 @@ export async function readChatViews(
     ]),
   );
   return chats.map(
-    (_chat, index) => found.get(index + 1) ?? { lastSeq: 0, pending: null, state: "open", rating: null },
+    (_chat, index) => found.get(index + 1) ?? { lastSeq: 0, writer: null, pending: null, state: "open", rating: null },
   );
 }
 
