@@ -312,6 +312,7 @@ export interface Statements {
   };
   "messages/visitors": {
     confirm: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[]; after: readonly (number | string | null)[]; upTo: readonly (number | string | null)[] }, { ticketId: string; inReplyTo: string }];
+    listChats: [{ ticketIds: readonly (string | null)[]; project: string }, { place: number; createdAt: Date; author: string; text: string; markdown: boolean; isUnread: boolean }];
     look: [{ projectId: readonly (string | null)[]; ticketId: readonly (string | null)[] }, { place: number; lastSeq: number; messageId: string; text: string; score: number; writer: string; state: string }];
     rate: [{ ticketId: string; project: string; score: number; comment: string }, { id: string }];
     read: [{ ticketId: string; project: string; seq: number | string; limit: number | string }, { kind: string; id: string; seq: number; createdAt: Date; clientMessageId: string; text: string; files: unknown; author: string; authorName: string; authorPicture: string; inReplyTo: string; type: string; markdown: boolean; sources: unknown; filename: string; mime: string; sizeBytes: number }];

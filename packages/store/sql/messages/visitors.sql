@@ -72,6 +72,25 @@ UNION ALL
  WHERE r.ticket_id = :ticket_id AND r.project_id = :project AND r.seq > :seq ORDER BY r.seq LIMIT :limit)
 ORDER BY seq LIMIT :limit;
 
+-- name: listChats
+-- The conversations of a visitor, of those with these tickets: what was said last, and whether it was seen. Reads only.
+SELECT i.place, l.created_at, l.author, left(l.text, {{lastLineMaxChars}}) AS text, l.markdown, EXISTS (
+    SELECT 1 FROM replies r WHERE r.ticket_id = c.ticket_id AND r.seq > coalesce(v.read_seq, 0)) AS is_unread
+FROM unnest(:ticket_ids::uuid[]) WITH ORDINALITY AS i (ticket_id, place)
+JOIN chats c ON c.ticket_id = i.ticket_id AND c.project_id = :project
+LEFT JOIN visitors v ON v.ticket_id = c.ticket_id
+CROSS JOIN LATERAL (
+  (SELECT m.seq, m.created_at, 'visitor' AS author, coalesce(nullif(m.text, ''), (
+      SELECT f.filename FROM widget_files f WHERE f.message_id = m.id ORDER BY f.id LIMIT 1), '') AS text,
+      false AS markdown
+   FROM messages m WHERE m.ticket_id = c.ticket_id AND m.project_id = :project ORDER BY m.seq DESC LIMIT 1)
+  UNION ALL
+  (SELECT r.seq, r.created_at, r.author, coalesce(r.text, r.filename, ''), coalesce(r.markdown, false)
+   FROM replies r WHERE r.ticket_id = c.ticket_id AND r.project_id = :project ORDER BY r.seq DESC LIMIT 1)
+  ORDER BY seq DESC LIMIT 1
+) l
+ORDER BY l.created_at DESC, i.place DESC;
+
 -- name: readUpTo (prepared)
 -- Only in a chat that is there, never past its end and never back. Locks the visitor's row.
 WITH chat AS (

@@ -92,6 +92,7 @@ const sql = statements("messages/visitors", {
   sweepPage: SWEEP_PAGE,
   badRatingMaxScore: BAD_RATING_MAX_SCORE,
   goneSeconds: GONE_SECONDS,
+  lastLineMaxChars: WIDGET_LIMITS.lastLineMaxChars,
 });
 
 function asEntry(row: EntryRow): ChatEntry {
@@ -210,6 +211,24 @@ export async function listAfter(
   const rows = await sql.read.all<EntryRow>(db, { project, ticketId, seq, limit });
   return rows.map(asEntry);
 }
+
+/** A conversation of a visitor, as a list shows it. */
+export interface ChatSummary {
+  /** Its position in the list of tickets that was asked about; the first is 1. */
+  place: number;
+  createdAt: Date;
+  /** Who wrote last. */
+  author: "visitor" | ReplyAuthor;
+  /** Beginning of the last text, or the name of a file. */
+  text: string;
+  markdown: boolean;
+  /** True if there are replies that the visitor has not seen. */
+  isUnread: boolean;
+}
+
+/** Those of these conversations in which something was said, the newest first. */
+export const listChats = (db: Db, project: ProjectId, ticketIds: readonly string[]) =>
+  sql.listChats.all<ChatSummary>(db, { project, ticketIds });
 
 /**
  * Notes that the replies of some places were handed over, and returns those of which that was not known. Many calls

@@ -125,8 +125,12 @@ export function AccountMenu({
     }
   }
   async function openProfile() {
-    await texts.need("pages");
-    setDialog("profile");
+    try {
+      await texts.need("pages");
+      setDialog("profile");
+    } catch (error) {
+      toasts.show({ kind: "error", text: describeError(error, t) });
+    }
   }
   async function toggleNotifications() {
     if (hasNotifications) return choose({ hasNotifications: false });
