@@ -1,6 +1,7 @@
 // What few sites need: loaded where the settings of the launcher differ from the default.
 import type { WidgetLauncher } from "@svc/contracts";
 import styles from "./custom-launcher.css";
+import { isHidden } from "./is-hidden.ts";
 
 /** Outlines in a box of 24 by 24; `chat` is the launcher's own. */
 const PATHS: Record<Exclude<WidgetLauncher["icon"], "chat">, string> = {
@@ -12,12 +13,6 @@ const PATHS: Record<Exclude<WidgetLauncher["icon"], "chat">, string> = {
 
 /** How often a page is looked at that changes its address without an event. */
 const PATH_EVERY_MS = 1_000;
-
-/** True if a path is one of a list, in which `*` at the end stands for anything, and a slash at the end for nothing. */
-export const isHidden = (path: string, hidden: readonly string[]): boolean =>
-  hidden.some((pattern) =>
-    pattern.endsWith("*") ? path.startsWith(pattern.slice(0, -1)) : path === pattern || path === `${pattern}/`,
-  );
 
 /** The parts of the launcher that can differ. */
 export interface LauncherParts {

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { isHidden } from "./custom-launcher.ts";
+import { isHidden } from "./is-hidden.ts";
 
 test("a launcher is hidden on the paths of its list, on those below one with a star, and nowhere else", () => {
   const hidden = ["/checkout", "/account/*"];
