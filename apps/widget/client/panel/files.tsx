@@ -189,8 +189,9 @@ export function create(h: CreateElement) {
           title={file.expired ? undefined : texts.text("download", { name: file.filename })}
           onClick={() => void (!file.expired && download(file, entry, context))}
         >
-          {isImage && thumbnail(context, fileId, contentOf(file, fileId, context))}
-          {icon("M12 4v11M7 11l5 5 5-5M5 20h14")}
+          {isImage
+            ? thumbnail(context, fileId, contentOf(file, fileId, context))
+            : icon("M12 4v11M7 11l5 5 5-5M5 20h14")}
           {viewName(file, texts)}
           {coming !== undefined && <progress value={coming} aria-label={texts.percent(coming)} />}
         </button>

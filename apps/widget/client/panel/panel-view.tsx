@@ -25,7 +25,7 @@ const viewHeader = ({ state: { config, hasSound, line }, texts, ui, actions, cha
           onPress={() => change({ listing: isListing ? null : {}, fault: null })}
         />
       )}
-      {viewImage(config.logo)}
+      {!isListing && viewImage(config.logo)}
       <h2 id="title" dir="auto">
         {texts.text(isListing ? "chats" : "title")}
       </h2>
