@@ -1,12 +1,14 @@
+import { EventEmitter } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "@svc/log";
 import { toError } from "@svc/primitives";
-import { createPostgresBackend as bullmqOnPostgres, withBackend } from "bullmq";
-import type { IQueueBackend, PostgresConnectionOptions } from "bullmq";
+import { PostgresConnection, PostgresQueueBackend, withBackend } from "bullmq";
+import type { PostgresConnectionOptions } from "bullmq";
 import pg from "pg";
 import { RateLimiterPostgres } from "rate-limiter-flexible";
 import { QUEUE_OPTIONS, QueueDownError, WORKER_OPTIONS, isConnectionError } from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
+import { createPostgresListener } from "./postgres-listener.ts";
 import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 
 /** Schema of BullMQ's own tables. */
@@ -21,7 +23,9 @@ const CONNECT_WITHIN_MS = 5_000;
 /** pg_notify carries less than 8,000 bytes, the prefix of the queues and the topic included. */
 const NOTIFICATION_LIMITS = { maxIds: 200, maxChars: 7_800 };
 const WAKE_CHANNEL = "svc_wake";
-/** What serves all queries of queues and workers. Each worker has one connection more, by which it listens. */
+/** Where BullMQ announces jobs, with the name of their queue (`PostgresQueueBackend.NOTIFY_CHANNEL`). */
+const JOBS_CHANNEL = "bullmq_jobs";
+/** What serves all queries of queues and workers; they wait for a free connection. */
 const SHARED_CONNECTIONS = 6;
 /** How often counters whose window has ended are removed. */
 const CLEAR_COUNTERS_MS = 60_000;
@@ -31,9 +35,10 @@ const SETTINGS = `SET search_path = ${BULLMQ_SCHEMA}; SET synchronous_commit = o
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * BullMQ on its own Postgres backend. One pool serves all queues and workers. Its commits do not wait for the disk: a
- * job lost in a crash of Postgres is published again by the sweeper, because our own tables, which do wait, are the
- * truth. The URL is that of PostgreSQL itself or of a pooler in session mode: settings and LISTEN are of a session.
+ * BullMQ on its own Postgres backend. One pool serves all queues and workers, and one connection listens for all of
+ * them. The pool's commits do not wait for the disk: a job lost in a crash of Postgres is published again by the
+ * sweeper, because our own tables, which do wait, are the truth. The URL is that of PostgreSQL itself or of a pooler in
+ * session mode: settings and LISTEN are of a session.
  */
 // oxlint-disable-next-line max-lines-per-function -- One backend whose functions share pool and listeners.
 export function createPostgresQueueBackend(options: { databaseUrl: string; prefix: string; log: Log }): QueueBackend {
@@ -72,22 +77,6 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     else log.warn({ error }, "queue error");
   };
 
-  /** The sides of workers that wait for jobs. */
-  const waiting = new Set<IQueueBackend>();
-
-  /**
-   * Lets every worker listen for jobs anew. A connection that is lost in the moment in which a worker begins to listen
-   * on it leaves BullMQ waiting on the dead one, for up to an hour.
-   */
-  async function listenAgain(): Promise<void> {
-    await Promise.all(
-      [...waiting].map(async (side) => {
-        await side.disconnectBlocking();
-        if (waiting.has(side)) await side.reconnectBlocking();
-      }),
-    );
-  }
-
   // While the database is away it is asked twice a second whether it is back.
   async function probe(): Promise<void> {
     try {
@@ -95,7 +84,6 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       if (up || closed) return;
       log.debug({}, "queues available");
       up = true;
-      await listenAgain();
     } catch (error) {
       reportError(toError(error));
     }
@@ -105,46 +93,65 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
   }, RETRY_MS);
   prober.unref();
 
-  const { Queue, Worker } = withBackend(bullmqOnPostgres);
-  const listeners = createListeners();
-
-  // The connection that listens for wake-ups; made again after each loss, until close.
-  let listener: pg.Client | null = null;
-  let retryTimer: NodeJS.Timeout | undefined;
-  let isListening = false;
-  function reconnectLater(): void {
-    listener = null;
+  // Its loss alone hinders nobody from publishing.
+  const onListenerLost = (error: Error) => {
     if (closed) return;
-    retryTimer = setTimeout(listen, RETRY_MS);
-    retryTimer.unref();
-  }
-  function listen(): void {
-    isListening = true;
-    if (closed || listener !== null) return;
-    const client = new pg.Client({
+    log.debug({ error }, "lost the connection that listens for jobs and wake-ups");
+    void probe();
+  };
+  const listener = createPostgresListener(
+    {
       connectionString: databaseUrl,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       application_name: "svc-wake-ups",
-    });
-    listener = client;
-    client.on("error", reportError);
-    client.on("end", reconnectLater);
-    client.on("notification", ({ payload = "" }) => {
+    },
+    onListenerLost,
+  );
+  const listeners = createListeners();
+  let isListening = false;
+  function listenForWakeUps(): void {
+    isListening = true;
+    const notify = (payload: string) => {
       const [space = "", topic = "", ...ids] = payload.split(" ");
       if (space === prefix) listeners.call(topic, ids);
-    });
-    client
-      .connect()
-      .then(() => client.query(`LISTEN ${WAKE_CHANNEL}`))
-      .catch(async (error: Error) => {
-        reportError(error);
-        // A client that never connected emits no "end".
-        await client.end().catch(reportError);
-        if (listener === client) reconnectLater();
-      });
+    };
+    listener.listen(WAKE_CHANNEL, { notify });
   }
+
+  // What BullMQ takes for the connection on which a worker listens for jobs. It needs no statement of its own: a worker
+  // asks for jobs before it waits, and again each time the connection begins to listen.
+  const jobs = Object.assign(new EventEmitter(), { query: () => Promise.resolve({ rows: [] }) });
+  jobs.setMaxListeners(50);
+  const consumed = new Set<string>();
+  const wakeWorkers = (payload: string) => jobs.emit("notification", { channel: JOBS_CHANNEL, payload });
+  let isForJobs = false;
+  function listenForJobs(): void {
+    if (isForJobs) return;
+    isForJobs = true;
+    const onListening = () => {
+      for (const name of consumed) wakeWorkers(name);
+    };
+    listener.listen(JOBS_CHANNEL, { notify: wakeWorkers, onListening });
+  }
+
+  // BullMQ would give each queue and worker a connection of its own, which holds another one to listen.
+  let shared: PostgresConnection | null = null;
+  function sharedConnection(): PostgresConnection {
+    if (shared !== null) return shared;
+    const made = new PostgresConnection(connection);
+    made.getListenClient = () => Promise.resolve(jobs);
+    // It remembers for ever that the server was unavailable.
+    made.waitUntilReady().catch(() => {
+      if (shared === made) shared = null;
+    });
+    shared = made;
+    return made;
+  }
+  const { Queue, Worker } = withBackend<PostgresQueueBackend, PostgresConnectionOptions>(
+    (name, opts) => new PostgresQueueBackend(sharedConnection(), name, opts, false),
+  );
 
   const sendBatch = createWakeUpBatch((topic, ids) => {
     if (closed) return;
@@ -185,8 +192,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     },
 
     makeWorker(name, processor, concurrency) {
-      // A worker keeps the connection by which it listens: without one more, the others would wait for one for ever.
-      pool.options.max++;
+      listenForJobs();
       const worker = new Worker(`${prefix}-${name}`, processor, {
         connection,
         concurrency,
@@ -194,11 +200,10 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
         ...WORKER_OPTIONS,
       });
       worker.on("error", reportQueueError);
-      const side = worker.getBackend();
-      waiting.add(side);
-      worker.once("closing", () => waiting.delete(side));
-      worker.once("closed", () => {
-        pool.options.max--;
+      consumed.add(worker.name);
+      worker.once("closing", () => {
+        // Also where it is closed by force: a worker that waits keeps the process alive.
+        worker.getBackend().disconnectBlocking().catch(reportQueueError);
       });
       return worker;
     },
@@ -207,7 +212,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       maxIdChars: NOTIFICATION_LIMITS.maxChars - 1,
       send: sendBatch,
       listen(topic, check) {
-        if (!isListening) listen();
+        if (!isListening) listenForWakeUps();
         return listeners.add(topic, check);
       },
     },
@@ -231,8 +236,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       closed = true;
       clearInterval(prober);
       clearInterval(clearing);
-      clearTimeout(retryTimer);
-      await listener?.end();
+      await listener.close();
       await pool.end();
     },
   };

@@ -99,14 +99,20 @@ async function makePrograms(): Promise<Opened<SharedPrograms>> {
 /** The bundled server gets back PostgreSQL's defaults for what its own settings switch off, as far as it has it. */
 const USERS_SETTINGS = { jit: "on", max_parallel_workers: "8", io_method: "worker" };
 
+async function startBundledPostgres() {
+  const server = await startPostgres({ maxConnections: 400, settings: USERS_SETTINGS });
+  const { username, password } = new URL(server.url);
+  // Each connection costs both sides a hash of the password in 4,096 rounds, and tests make tens of thousands of them.
+  const setPassword = `ALTER ROLE ${username} PASSWORD '${decodeURIComponent(password)}'`;
+  await runAsAdmin(server.url, `SET scram_iterations = 1; ${setPassword}`);
+  return server;
+}
+
 async function openPostgres({
   databaseUrl: givenUrl,
   postgresBinDir,
 }: Pick<TestSettings, "databaseUrl" | "postgresBinDir">): Promise<Opened<SharedPostgres>> {
-  const start = () =>
-    postgresBinDir === undefined
-      ? startPostgres({ maxConnections: 400, settings: USERS_SETTINGS })
-      : startInstalledPostgres(postgresBinDir);
+  const start = () => (postgresBinDir === undefined ? startBundledPostgres() : startInstalledPostgres(postgresBinDir));
   const own = givenUrl === undefined ? await start() : null;
   const adminUrl = givenUrl ?? own?.url ?? "";
   const prefix = `svc_test_${randomBytes(4).toString("hex")}_`;

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { QueueDownError, announceWork, openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { readTestSettings, startRedis, startSilencingProxy, testLog, waitFor } from "@svc/testing";
-import { incomingJob } from "./open-test-queues.ts";
+import { queryDatabase } from "../../journeys/support/query-database.ts";
+import { incomingJob, openTestQueues } from "./open-test-queues.ts";
 import { NO_DATABASE, canStartPrivateBackend, startPrivateBackend } from "./start-private-backend.ts";
 import type { PrivateBackend } from "./start-private-backend.ts";
 
@@ -209,6 +210,50 @@ const QUEUE = "incoming-messages";
       await queues.close();
       await line.close();
       await redis.stop();
+    }
+  },
+);
+
+(readTestSettings().queueBackend === "postgres" ? test : test.skip)(
+  "a job and wake-ups find their way when only the connection that listens for them is lost",
+  async () => {
+    const servers = await openTestQueues();
+    try {
+      const queues = servers.open();
+      const taken: string[] = [];
+      const consumer = queues.consume(QUEUE, ({ messageId }) => {
+        taken.push(messageId);
+        return Promise.resolve();
+      });
+      const heard = new Set<string>();
+      queues.wakeUps.listen("replies", (ids) => {
+        for (const id of ids) heard.add(id);
+      });
+      const publish = (messageId: string) =>
+        announceWork(queues, "incoming-messages", [{ ...incomingJob(messageId), attempts: 0 }]);
+      await waitFor(() => queues.isUp(), { what: "the queues to be up" });
+      await publish("before");
+      await waitFor(() => taken.includes("before"), { what: "the job before" });
+      const ended = await queryDatabase(
+        servers.databaseUrl,
+        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name = 'svc-wake-ups'`,
+      );
+      expect(ended.length).toBe(1);
+      await publish("unheard");
+      // A worker that nobody wakes up asks for jobs after 30 s.
+      await waitFor(() => taken.includes("unheard"), {
+        what: "the job that was announced to nobody",
+        timeoutMs: 15_000,
+      });
+      const sendUntilHeard = () => {
+        queues.wakeUps.send("replies", ["after"]);
+        return heard.has("after");
+      };
+      await waitFor(sendUntilHeard, { what: "a wake-up afterwards" });
+      await consumer.close(1_000);
+    } finally {
+      await servers.close();
     }
   },
 );
