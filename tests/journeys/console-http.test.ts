@@ -280,7 +280,10 @@ test("a public profile is its operator's own, without spaces around it, bounded,
   const [ann, bob] = [await signedIn([]), await signedIn([])];
   const put = (profile: object) => ann.call("/session/profile", { method: "PUT", json: profile });
   const kept = { signature: "Ann\n**Shop** team", publicName: "Anna", picture: "/team/anna.jpg" };
-  expect(await put({ ...kept, signature: " Ann\n**Shop** team " })).toMatchObject({ status: 200, body: { operator: kept } });
+  expect(await put({ ...kept, signature: " Ann\n**Shop** team " })).toMatchObject({
+    status: 200,
+    body: { operator: kept },
+  });
   expect(await put({ publicName: "Anna" })).toMatchObject({ status: 200 });
   expect((await ann.call("/session")).body).toMatchObject({ operator: kept });
   expect((await bob.call("/session")).body).toMatchObject({

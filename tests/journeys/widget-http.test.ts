@@ -140,7 +140,11 @@ describe("GET /api/widget/conversations", () => {
 
   test("400, 401: needs the id of a visitor and the widget's key, and a number from 1 to 50", async () => {
     await expectProblem(await widget.call(path), 400, "invalid_request");
-    await expectProblem(await widget.call(path, { visitorId: randomUUID(), key: "wk_other-0123456789" }), 401, "invalid_key");
+    await expectProblem(
+      await widget.call(path, { visitorId: randomUUID(), key: "wk_other-0123456789" }),
+      401,
+      "invalid_key",
+    );
     for (const conversation of [0, 51, 1.5, "x", ""]) {
       await expectProblem(await post(randomUUID(), newMessage(), inChat(conversation)), 400, "invalid_request");
     }

@@ -112,10 +112,7 @@ export function addWidgetRoutes(routes: Express, context: RoutesContext): void {
   addClientRoutes(routes, methodNotAllowed("GET", "HEAD"));
   routes.use("/api/widget", crossOrigin(readSite));
   routes.route("/api/widget/config/:apiKey").get(getConfig(context)).all(methodNotAllowed("GET", "HEAD"));
-  routes
-    .route("/api/widget/conversations")
-    .get(getConversations(context))
-    .all(methodNotAllowed("GET", "HEAD"));
+  routes.route("/api/widget/conversations").get(getConversations(context)).all(methodNotAllowed("GET", "HEAD"));
   routes.route("/api/widget/message").post(postMessage(context)).all(methodNotAllowed("POST"));
   routes.route(FILES_PATH).post(postFile(context)).all(methodNotAllowed("POST"));
   routes.route("/api/widget/files/:fileId").get(getFile(context)).all(methodNotAllowed("GET", "HEAD"));

@@ -229,12 +229,17 @@ const launcherOffsetSchema = z.int().min(0).max(400, { error: "must be a whole n
 export const widgetLauncherSchema = z.strictObject({
   icon: z.enum(LAUNCHER_ICONS, { error: `must be one of ${LAUNCHER_ICONS.join(", ")}` }).default("chat"),
   image: sitePathSchema.default("").describe("Path of an image on the site, in place of the icon."),
-  label: z.union([z.literal(""), lineUpTo(40, "invalid_label")]).default("").describe("Text beside the icon."),
+  label: z
+    .union([z.literal(""), lineUpTo(40, "invalid_label")])
+    .default("")
+    .describe("Text beside the icon."),
   side: launcherOffsetSchema.default(20).describe("Pixels from the side of the page."),
   bottom: launcherOffsetSchema.default(20).describe("Pixels from the bottom of the page."),
   hiddenPaths: z
     .array(
-      z.string().regex(/^\/[!-~]{0,199}$/, { error: "must be a path such as /checkout or /account/*, at most 200 characters" }),
+      z
+        .string()
+        .regex(/^\/[!-~]{0,199}$/, { error: "must be a path such as /checkout or /account/*, at most 200 characters" }),
     )
     .max(20, { error: "must have at most 20 paths" })
     .default([])

@@ -40,7 +40,9 @@ afterEach(async () => {
   await database.drop();
 });
 
-const run = (options: { configuredAdminKey?: string; guideDir?: string; demoDir?: string; on?: Store; showsKey?: boolean } = {}) =>
+const run = (
+  options: { configuredAdminKey?: string; guideDir?: string; demoDir?: string; on?: Store; showsKey?: boolean } = {},
+) =>
   initialize(
     { store: options.on ?? store, log: testLog() },
     {
@@ -107,7 +109,9 @@ describe("the first run", () => {
   });
 
   test("for the demo page also makes the agent of its shop, and enables the widget with a key", async () => {
-    const { project } = await run({ demoDir: fileURLToPath(new URL("../../../apps/widget/demo/shop", import.meta.url)) });
+    const { project } = await run({
+      demoDir: fileURLToPath(new URL("../../../apps/widget/demo/shop", import.meta.url)),
+    });
     const agents = await store.agents.list(project.id);
     expect(agents.map(({ name, kbIds }) => [name, kbIds.length]).toSorted()).toEqual([
       ["assistant", 1],

@@ -35,10 +35,7 @@ export function announcePresence(queues: Pick<Queues, "wakeUps">, ticketIds: str
 }
 
 /** Calls `notify` with the tickets whose operators have come, gone or begun to write, until the returned function is called. */
-export function followPresence(
-  queues: Pick<Queues, "wakeUps">,
-  notify: (ticketIds: string[]) => void,
-): () => void {
+export function followPresence(queues: Pick<Queues, "wakeUps">, notify: (ticketIds: string[]) => void): () => void {
   return queues.wakeUps.listen(PRESENCE, notify);
 }
 

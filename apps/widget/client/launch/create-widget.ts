@@ -254,7 +254,13 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
           texts.text(isOpen ? "closeChat" : "openChat"),
           !isOpen && unread > 0 && texts.text("unread", { count: unread }),
         ];
-        button.update({ isOpen, unread, label: words.filter(Boolean).join(", "), position, icon: custom?.icon ?? BUBBLE });
+        button.update({
+          isOpen,
+          unread,
+          label: words.filter(Boolean).join(", "),
+          position,
+          icon: custom?.icon ?? BUBBLE,
+        });
       },
       takeAway: keepMounted(host),
     };

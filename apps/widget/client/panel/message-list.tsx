@@ -78,7 +78,9 @@ export function MessageList({ context }: { context: PanelContext }) {
           <i aria-hidden="true" /> {typingText(context)}
         </p>
       )}
-      {rating && isRating && (parts.forms !== undefined ? <parts.forms.Rating context={context} /> : context.need("forms"))}
+      {rating &&
+        isRating &&
+        (parts.forms !== undefined ? <parts.forms.Rating context={context} /> : context.need("forms"))}
       {state.line !== "refused" && !state.needsContact && (
         <p class="offers">
           {entries.length === 0 && texts.questions.map((question) => viewOffer(question, () => actions.send(question)))}
@@ -87,7 +89,9 @@ export function MessageList({ context }: { context: PanelContext }) {
             last?.kind === "reply" &&
             state.rating === null &&
             !isRating &&
-            viewOffer(texts.text("rateQuestion"), () => context.need("forms", () => change({ ratedAt: entries.length })))}
+            viewOffer(texts.text("rateQuestion"), () =>
+              context.need("forms", () => change({ ratedAt: entries.length })),
+            )}
           {person &&
             isOffering &&
             viewOffer(
