@@ -272,6 +272,8 @@ describeInBrowser("a visitor", () => {
       });
       expect(answer.status).toBe(200);
       await widget.part("entry").and(widget.page.locator('[data-author="operator"]')).getByText("person").waitFor();
+      // Neither a rating nor another person is offered in the place of an answer to this one.
+      expect(await widget.panel.locator(".offers button, [data-part=rating]").count()).toBe(0);
       expect(visitor.errors()).toEqual([]);
     }));
 

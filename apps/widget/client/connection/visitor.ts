@@ -36,6 +36,7 @@ const CHAT = "chat";
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** The visitor that `storage` knows, or a new one. */
+// oxlint-disable-next-line max-lines-per-function -- Shared names stay local, so that they minify (size budget).
 export function openVisitor(storage: Storage, apiKey: string): Visitor {
   let identity: Identity | null = null;
   let current: string | null = null;

@@ -5,6 +5,7 @@ import { pickLocale } from "../locales/pick-locale.ts";
 import type { Locale } from "../locales/strings.ts";
 import { accentColors } from "../panel/accent.ts";
 import { openStorage } from "../storage.ts";
+import type { customize as customizeLauncher } from "./custom-launcher.ts";
 import styles from "./launcher.css";
 import type { Listeners } from "./listeners.ts";
 import { loadConfig, pause } from "./load-config.ts";
@@ -204,7 +205,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     const appearance = await chooseAppearance(loaded.config);
     if (appearance === null || signal.aborted) return;
     const { launcher } = loaded.config;
-    const file = launcher && (await load<typeof import("./custom-launcher.ts")>("custom"));
+    const file = launcher && (await load<{ customize: typeof customizeLauncher }>("custom"));
     if (signal.aborted) return;
     parts = mount(loaded.config, appearance, launcher && file?.customize);
     listeners.emit("ready");
@@ -216,7 +217,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
   function mount(
     config: ChatOptions["config"],
     appearance: Appearance,
-    customize: typeof import("./custom-launcher.ts").customize | null | undefined,
+    customize: typeof customizeLauncher | null | undefined,
   ): Parts {
     const host = document.createElement("svc-widget");
     const { accent, onAccent, inLight, inDark } = accentColors(appearance.accent);

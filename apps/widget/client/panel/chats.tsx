@@ -17,6 +17,7 @@ async function fetchChats({ base, headers }: FileAccess): Promise<WidgetConversa
 }
 
 /** The list of the visitor's conversations. Made with the panel's own `h`, as the forms are. */
+// oxlint-disable-next-line no-unused-vars -- JSX of this file calls it.
 export function create(h: CreateElement) {
   /** Null until they have come; undefined if they could not be fetched. */
   let chats: WidgetConversation[] | null | undefined = null;

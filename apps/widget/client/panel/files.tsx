@@ -36,7 +36,7 @@ async function paint(canvas: HTMLCanvasElement, content: Blob): Promise<void> {
 }
 
 /** Files that are sent, shown and downloaded. Made with the panel's own `h`, as the forms are. */
-// oxlint-disable-next-line max-lines-per-function -- one state: the views of a file share what is known of it
+// oxlint-disable-next-line max-lines-per-function, no-unused-vars -- JSX calls `h`; one state: the views of a file share what is known of it
 export function create(h: CreateElement) {
   /** What is known of images, by `fileId`: they are fetched once. */
   const contents = new Map<string, Promise<Blob>>();

@@ -170,6 +170,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     show();
   }
 
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- It ties a part to its name.
   async function need<Name extends keyof Parts>(name: Name, work = show): Promise<void> {
     if (loading[name] !== undefined && work === show) return;
     loading[name] ??= options.loadPart(name).then((file) => {
