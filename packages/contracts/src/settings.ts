@@ -61,7 +61,7 @@ export const widgetSettingsSchema = z.object({
   strings: widgetStringsSchema.default({}),
   /** Questions shown as buttons before the first message. */
   questions: widgetQuestionsSchema.default([]),
-  /** What differs in one language, by its two-letter code. */
+  /** Texts and questions of one language, by its two-letter code. */
   languages: widgetLanguagesSchema.default({}),
   /** Path of an image on the site, shown beside the title. */
   logo: sitePathSchema.default(""),

@@ -210,12 +210,12 @@ export const widgetQuestionsSchema = z
   .array(questionSchema)
   .max(WIDGET_LIMITS.questionsMaxCount, { error: `must have at most ${WIDGET_LIMITS.questionsMaxCount} questions` });
 
-/** What differs in one language: texts by name (`title` and `greeting` too), and questions. */
+/** Texts by name (`title` and `greeting` too) and questions of one language. */
 export const widgetLanguageSchema = z.strictObject({
   strings: widgetStringsSchema.optional(),
   questions: widgetQuestionsSchema.optional(),
 });
-/** Languages of the widget by two-letter code, with what differs there. */
+/** Languages of the widget by two-letter code, with their texts and questions. */
 export const widgetLanguagesSchema = z.record(
   z.string().regex(/^[a-z]{2}$/, { error: "must be the two-letter code of a language" }),
   widgetLanguageSchema,
@@ -283,7 +283,7 @@ export type WidgetConfigAnswer = z.infer<typeof widgetConfigAnswerSchema>;
 /** A conversation of a visitor, in the response of `GET /api/widget/conversations`. */
 export interface WidgetConversation {
   conversation: number;
-  /** Who wrote last. */
+  /** Author of the last message. */
   author: "visitor" | ReplyAuthor;
   /** Beginning of the last message, or the name of its file; Markdown if `markdown` is true. */
   text: string;
