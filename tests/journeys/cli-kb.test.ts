@@ -382,3 +382,26 @@ test("the knowledge bases are listed with what is in them", async () => {
   expect(stdout).toMatch(/^NAME +DOCUMENTS +PASSAGES +UPDATED +STATE\n/);
   expect(stdout).toMatch(/\nhandbook +4 +\d+ +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +ready\n/);
 });
+
+test("articles are listed, shown and published", async () => {
+  const store = openStore({ url: database.url, secretKey: SECRET_KEY, log: testLog(), app: "test" });
+  try {
+    const { project } = await store.projects.ensure("default");
+    const { kb } = await store.kbs.ensure(project.id, "articles");
+    const text = { title: "Iceland", text: "We ship there.", actor: "operator:ann" };
+    const article = await store.articles.insert(project.id, {
+      kbId: kb.id,
+      gapId: null,
+      keyOf: (id) => `article:${id}`,
+      ...text,
+    });
+    const id = article?.id ?? "";
+    expect(await svc(["articles", "show", id])).toMatchObject({ code: 0, stdout: "Iceland\n\nWe ship there.\n" });
+    expect((await svc(["articles", "list"])).stdout).toMatch(new RegExp(`\\nIceland +draft +1 +- +${id}\\n$`));
+    expect(await svc(["articles", "publish", id])).toMatchObject({ code: 0, stdout: "Published: Iceland.\n" });
+    expect((await svc(["articles", "list"])).stdout).toMatch(new RegExp(`\\nIceland +published +1 +1 +${id}\\n$`));
+    expect((await svc(["articles", "publish", kb.id])).code).toBe(1);
+  } finally {
+    await store.close();
+  }
+});

@@ -47,15 +47,16 @@ SELECT id, ticket_id, message_id, at, data #>> '{gate,sends}' AS sends, data #>>
 FROM ticket_events
 
 -- fragment: messages
--- Runs of the pipeline, one for each message: the last one counts, as in the other statistics.
-SELECT DISTINCT ON (message_id) ticket_id, at,
-  CASE WHEN sends = 'true' THEN 'automatic' WHEN sends = 'false' AND rejects IS DISTINCT FROM 'true' THEN 'handoff' END
+-- Runs of the pipeline, one for each message: the last one counts, as in the other statistics. Tickets are joined before,
+-- while PostgreSQL can still tell that there are many.
+SELECT DISTINCT ON (r.message_id) r.at, l.channel_id, l.agent_id,
+  CASE WHEN r.sends = 'true' THEN 'automatic' WHEN r.sends = 'false' AND r.rejects IS DISTINCT FROM 'true' THEN 'handoff' END
     AS outcome
 FROM (
   {{message}} WHERE project_id = :project AND at >= :from AND at < :to AND {{run}}
   UNION ALL
   {{message}} WHERE ticket_id IN ({{foreign_tickets}}) AND project_id <> :project AND at >= :from AND at < :to AND {{run}}
-) runs ORDER BY message_id, id DESC
+) r JOIN ticket_list l ON l.ticket_id = r.ticket_id WHERE {{tickets}} ORDER BY r.message_id, r.id DESC
 
 -- fragment: rating
 SELECT ticket_id, score, comment, rated_at FROM visitors
@@ -87,7 +88,8 @@ GROUP BY GROUPING SETS ((), (f.channel_id), (f.agent_id), (f.operator), (f.point
   extract(isodow FROM f.at AT TIME ZONE :time_zone)::int AS weekday
 
 -- name: counts
--- Counts what happened in the span, in total and by each group. Hash aggregation: none of these needs a sort.
+-- Counts what happened in the span, in total and by each group. Time zones are asked about quarters of an hour only, at which
+-- all of them begin their hours.
 WITH decisions AS MATERIALIZED ({{decisions}}), people AS ({{people}}), facts AS (
   SELECT 'conversation' AS fact, CASE
       WHEN t.first_reply_at < :to AND t.status <> 'spam' AND l.stage NOT IN ('review', 'failed')
@@ -96,8 +98,7 @@ WITH decisions AS MATERIALIZED ({{decisions}}), people AS ({{people}}), facts AS
   FROM ticket_list l JOIN tickets t ON t.id = l.ticket_id LEFT JOIN people p ON p.ticket_id = l.ticket_id
   WHERE {{begun}} AND {{tickets}}
   UNION ALL
-  SELECT 'message', m.outcome, l.channel_id, l.agent_id, NULL, m.at
-  FROM ({{messages}}) m JOIN ticket_list l ON l.ticket_id = m.ticket_id WHERE {{tickets}}
+  SELECT 'message', m.outcome, m.channel_id, m.agent_id, NULL, m.at FROM ({{messages}}) m
   UNION ALL
   SELECT 'decision', d.decision, l.channel_id, l.agent_id, d.actor, d.at
   FROM decisions d JOIN ticket_list l ON l.ticket_id = d.ticket_id
@@ -116,22 +117,28 @@ WITH decisions AS MATERIALIZED ({{decisions}}), people AS ({{people}}), facts AS
   FROM ({{ratings}}) r JOIN ticket_list l ON l.ticket_id = r.ticket_id WHERE {{tickets}}
 )
 SELECT {{groups}},
-  count(*) FILTER (WHERE fact = 'conversation') AS conversations,
-  count(*) FILTER (WHERE fact = 'conversation' AND detail = 'selfService') AS self_service,
-  count(*) FILTER (WHERE fact = 'message') AS messages,
-  count(*) FILTER (WHERE fact = 'message' AND detail = 'automatic') AS automatic,
-  count(*) FILTER (WHERE fact = 'message' AND detail = 'handoff') AS handoffs,
-  count(*) FILTER (WHERE fact = 'decision') AS replies,
-  count(*) FILTER (WHERE fact = 'decision' AND detail = 'approve') AS approvals,
-  count(*) FILTER (WHERE fact = 'decision' AND detail = 'edit') AS edits,
-  count(*) FILTER (WHERE fact = 'rejection') AS rejections,
-  count(*) FILTER (WHERE fact = 'rating') AS ratings,
-  count(*) FILTER (WHERE fact = 'rating' AND detail = 'good') AS good_ratings,
-  count(*) FILTER (WHERE fact = 'rating' AND detail = 'bad') AS bad_ratings,
-  count(*) FILTER (WHERE fact = 'breach' AND detail = 'first_reply') AS first_reply_breaches,
-  count(*) FILTER (WHERE fact = 'breach' AND detail = 'next_reply') AS next_reply_breaches,
-  count(*) FILTER (WHERE fact = 'breach' AND detail = 'resolution') AS resolution_breaches
-FROM (SELECT f.*, {{time_parts}} FROM facts f) f
+  coalesce(sum(n) FILTER (WHERE fact = 'conversation'), 0)::int AS conversations,
+  coalesce(sum(n) FILTER (WHERE fact = 'conversation' AND detail = 'selfService'), 0)::int AS self_service,
+  coalesce(sum(n) FILTER (WHERE fact = 'message'), 0)::int AS messages,
+  coalesce(sum(n) FILTER (WHERE fact = 'message' AND detail = 'automatic'), 0)::int AS automatic,
+  coalesce(sum(n) FILTER (WHERE fact = 'message' AND detail = 'handoff'), 0)::int AS handoffs,
+  coalesce(sum(n) FILTER (WHERE fact = 'decision'), 0)::int AS replies,
+  coalesce(sum(n) FILTER (WHERE fact = 'decision' AND detail = 'approve'), 0)::int AS approvals,
+  coalesce(sum(n) FILTER (WHERE fact = 'decision' AND detail = 'edit'), 0)::int AS edits,
+  coalesce(sum(n) FILTER (WHERE fact = 'rejection'), 0)::int AS rejections,
+  coalesce(sum(n) FILTER (WHERE fact = 'rating'), 0)::int AS ratings,
+  coalesce(sum(n) FILTER (WHERE fact = 'rating' AND detail = 'good'), 0)::int AS good_ratings,
+  coalesce(sum(n) FILTER (WHERE fact = 'rating' AND detail = 'bad'), 0)::int AS bad_ratings,
+  coalesce(sum(n) FILTER (WHERE fact = 'breach' AND detail = 'first_reply'), 0)::int AS first_reply_breaches,
+  coalesce(sum(n) FILTER (WHERE fact = 'breach' AND detail = 'next_reply'), 0)::int AS next_reply_breaches,
+  coalesce(sum(n) FILTER (WHERE fact = 'breach' AND detail = 'resolution'), 0)::int AS resolution_breaches
+FROM (
+  SELECT f.*, {{time_parts}}
+  FROM (
+    SELECT fact, detail, channel_id, agent_id, operator, date_bin('15 minutes', at, '2000-01-01Z') AS at, count(*) AS n
+    FROM facts GROUP BY 1, 2, 3, 4, 5, 6
+  ) f
+) f
 {{grouping}};
 
 -- name: times
